@@ -44,7 +44,7 @@ def test_the_page_shows_the_same(tmp_path):
     source = (html_page.PACKAGE_FOLDER / "viewer" / "dom.js").read_text("utf-8")
     (tmp_path / "dom.mjs").write_text(strip_comments(source), "utf-8")
     script = (
-        'import {needed} from "./dom.mjs";'
+        'import {formatApproximateCount} from "./dom.mjs";'
         f"console.log(JSON.stringify({json.dumps(list(NEEDED))}.map(needed)))"
     )
     (tmp_path / "run.mjs").write_text(script)

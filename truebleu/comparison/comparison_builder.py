@@ -211,7 +211,7 @@ class _MetricColumn:
     statistics: Mapping[str, Statistics] = {}
     signature: Signature | None = None
     can_rank: bool = True
-    """Whether the metric can rank the systems: its tokenizer splits the text."""
+    """True if the metric can rank the systems: its tokenizer splits the text."""
     references: int | str | None = None
     """References per segment, or "var"; None without references."""
 

@@ -53,7 +53,7 @@ class Check(View):
 
     @property
     def passed(self) -> bool:
-        """Whether there is at least one condition and all conditions hold."""
+        """True if there is at least one condition and all conditions hold."""
         conditions = [one["passed"] for one in self._iterate_conditions()]
         return bool(conditions) and all(conditions)
 

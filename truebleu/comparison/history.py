@@ -81,7 +81,7 @@ class Series(NamedTuple):
         return {
             "since_previous": entry.score - before.score,
             "since_first": entry.score - self.entries[0].score,
-            # Whether the output is identical to the previous one.
+            # True if the output is identical to the previous one.
             "same_output": before.hypothesis.sha256 == entry.hypothesis.sha256,
         }
 
@@ -95,7 +95,7 @@ class Group(NamedTuple):
 
     @property
     def lower_is_better(self) -> bool:
-        """Whether lower scores are better."""
+        """True if lower scores are better."""
         return registry.lower_is_better(self.metric)
 
     @property

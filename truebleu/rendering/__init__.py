@@ -1,10 +1,10 @@
-"""The parts that all views share: a few kinds of block, and each format's way of writing them.
+"""Parts that all views share: a few kinds of blocks, and one renderer per format.
 
-blocks.py      headings, paragraphs, tables, marked words, equations, charts
-numbers.py     numbers as people read them
-equations.py   formulas with their numbers, as text, LaTeX and MathML
-lines.py       blocks as lines of text; terminal.py colours them
-markdown.py    latex.py    html.py    separated.py    one format each
-markup.py      chart.py     text and links in HTML; values over time as SVG
-view.py        a dict that is a contract, and all that can be made of it
+elements.py       headings, paragraphs, tables, marked tokens, equations, charts
+number_format.py  readable numbers
+equations.py      formulas with their numbers, as text, LaTeX and MathML
+text_layout.py    blocks as lines of text; terminal.py colours them
+markdown.py       latex.py    html.py    delimited.py    one format each
+html_escape.py    svg_chart.py    text and links in HTML; values over time as SVG
+view.py           a dict with fixed contents, and its output formats
 """

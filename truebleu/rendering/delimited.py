@@ -1,4 +1,4 @@
-"""Rows as comma- or tab-separated values, every number with all of its digits."""
+"""Rows as comma- or tab-separated values, with all numbers at full precision."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 
 from truebleu.text.terminal_layout import escape_invisible
 
-# What a spreadsheet would take for the beginning of a formula.
+# Characters that start a formula in spreadsheets.
 FORMULA = ("=", "+", "-", "@")
 
-# What would end a cell or a line of tab-separated values; all else stays as it is.
+# Characters that would end a cell or a line of tab-separated values.
 ESCAPED = str.maketrans({"\t": r"\t", "\r": r"\r", "\n": r"\n"})
 
 
 def render_delimited(
     columns: Sequence[str], rows: Iterable[Mapping[str, Any]], separator: str = ","
 ) -> str:
-    """A header and a line per row; what a row does not have is left empty.
+    """Return a header and one line per row; missing values are empty.
 
-    Text that a spreadsheet would take for a formula gets an apostrophe before it; characters that
-    do not show are written out.
+    Text that a spreadsheet would take for a formula gets an apostrophe in front. Invisible
+    characters are escaped.
     """
     lines = [separator.join(columns)]
     lines += [
@@ -33,7 +33,7 @@ def render_delimited(
 
 
 def format_cell(value: Any, separator: str) -> str:
-    r"""A value in a line: in quotes where commas need them, with tabs and line ends escaped.
+    r"""Return a value as text: quoted in CSV if necessary, with tabs and line ends escaped in TSV.
 
     >>> print(format_cell("a, b", ","), format_cell("a\tb", "\t"), format_cell(0.1, ","))
     "a, b" a\tb 0.1

@@ -1,7 +1,7 @@
-"""The blocks of a view: headings, paragraphs, tables, marked words, equations, charts.
+"""The blocks of a view: headings, paragraphs, tables, marked tokens, equations, charts.
 
-Each format writes these few kinds of block its own way, and decides nothing else. Characters that
-do not show are written out here, once for all formats.
+Each output format renders these few kinds of block. Invisible characters are escaped here, for all
+formats.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from truebleu.rendering.equations import Equation
 
-    # Text in which everything shows.
+    # Text with invisible characters escaped.
     VisibleText = str
 else:
 
@@ -25,7 +25,7 @@ else:
         return lambda cls: cls
 
 
-# What is made of a field, by the kind that it is declared as.
+# Conversions of fields, by their declared types.
 FIELD_CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "VisibleText": escape_invisible,
     "Sequence[VisibleText]": lambda texts: list(map(escape_invisible, texts)),
@@ -34,7 +34,7 @@ FIELD_CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
 
 @dataclass_transform()
 class ElementRecord(Record):
-    """A record of what is drawn. What is declared as `Shown` is made so."""
+    """A record that escapes the invisible characters in fields declared as `VisibleText`."""
 
     def __init__(self, *values: Any, **keyword_values: Any) -> None:
         super().__init__(*values, **keyword_values)
@@ -53,9 +53,9 @@ class Heading(ElementRecord):
 
 
 class Paragraph(ElementRecord):
-    """A paragraph: "plain", a "lead" or "caution"; one line of a list, a "note"; or a "signature".
+    """A paragraph: "plain", "lead", "caution", "note" (a line of a list), or "signature".
 
-    Notes and signatures that follow each other stay together.
+    Consecutive notes, and consecutive signatures, are not separated by empty lines.
     """
 
     text: VisibleText
@@ -63,16 +63,16 @@ class Paragraph(ElementRecord):
 
 
 class Cell:
-    """A cell of a table: text, letters raised behind it, and its meaning.
+    """A cell of a table: text, raised letters, and a mark.
 
-    mark: "better" or "worse" for a significant difference, "best" for the first system, "baseline"
-        for what the others are compared with, or nothing.
-    code: for n-grams and signatures.
-    beside, below: small text behind it, and on a line of its own; in HTML alone.
-    href: where the text leads to, in HTML; elsewhere the text is all.
+    mark: "better" or "worse" for a significant difference, "best" for the best system, "baseline"
+        for the system that others are compared with, or an empty string.
+    code: whether the text is an n-gram or a signature, shown in a monospaced font.
+    suffix, second_line: small text after the text, or below it; only in HTML.
+    href: target of a link in HTML.
     """
 
-    # There are many.
+    # Slots save memory: tables may have many cells.
     __slots__ = ("code", "href", "mark", "raised", "second_line", "suffix", "text")
 
     def __init__(
@@ -96,9 +96,9 @@ class Cell:
 
 
 class Range(ElementRecord):
-    """An interval to be drawn beside others, on a line from `least` to `most` that has 0 on it.
+    """An interval drawn on an axis from `minimum` to `maximum`, which includes 0.
 
-    Without an interval (the low end, the value, the high end) it is an empty line: the baseline's.
+    interval: low end, value and high end; None for the baseline, which has an empty axis.
     """
 
     minimum: float
@@ -107,17 +107,18 @@ class Range(ElementRecord):
     mark: str = ""
 
     def locate(self, value: float, width: float) -> float:
-        """Where a value lies, from 0 to `width`."""
+        """Return the position of a value on an axis of this width."""
         return (value - self.minimum) / (self.maximum - self.minimum) * width
 
 
 class Column(ElementRecord):
-    """A column of a table: its header, which side its cells are set to, and its group.
+    """A column of a table.
 
-    Columns of the group "" name the rows; the others may be set below each other, a group together.
-    about: what it means, for whoever points at it. drawn: its cells are ranges, which say once more
-    what is written. over: a header above it and its neighbours of the same; full: the header where
-    there is room for more words. Both are of HTML alone.
+    Columns in the group "" name the rows. Other columns of a group stay together if a wide table is
+    split.
+    tooltip: explanation of the column. is_drawing: the cells are ranges, which repeat the numbers.
+    group_header: a header above adjacent columns; long_header: a header for wide tables. Both are
+    used only in HTML.
     """
 
     header: VisibleText
@@ -130,9 +131,9 @@ class Column(ElementRecord):
 
 
 class Table(ElementRecord):
-    """A table; `sums` says that its last row is the sum of the others.
+    """A table. `has_total_row` means that the last row is the sum of the others.
 
-    caption: what it is called, where it stands alone. fold: what a long one is hidden behind.
+    caption: title of a separate table. fold: label that hides a long table until it is clicked.
     """
 
     columns: Sequence[Column]
@@ -151,7 +152,7 @@ class Table(ElementRecord):
         fold: str = "",
         has_total_row: bool = False,
     ) -> Table:
-        """A table of a header and rows of text; `left` are the columns of words."""
+        """Return a table from a header and rows of text; `text_columns` are aligned to the left."""
         words = frozenset(text_columns)
         columns = [
             Column(name, "" if i == 0 else "more", is_left_aligned=i in words)
@@ -163,17 +164,17 @@ class Table(ElementRecord):
         return cls(columns, cell_rows, fold=fold, has_total_row=has_total_row)
 
     def get_text_cells(self) -> tuple[list[Column], list[list[Cell]]]:
-        """The columns and rows of what can be written, without drawings."""
+        """Return the columns and rows without drawings."""
         text_indices = [i for i, column in enumerate(self.columns) if not column.is_drawing]
         rows = [[cell for cell in row if isinstance(cell, Cell)] for row in self.rows]
         return [self.columns[i] for i in text_indices], rows
 
 
 class MarkedTokens(ElementRecord):
-    """Tokens in a line, each with a mark of its own; `legend` says what the marks mean.
+    """Tokens in a line with a mark for each; `legend` explains the marks.
 
-    A mark is a short text below the token, and how strong its colour is, 0 to 4, from none to full;
-    `cut` are the tokens that are underlined. `tips` say what a mark means, token by token.
+    A mark is a short text below the token. Its strength, from 0 to 4, sets the colour. `underlined`
+    contains the indices of underlined tokens, and `tips` explain the mark of each token.
     """
 
     label: VisibleText
@@ -186,15 +187,15 @@ class MarkedTokens(ElementRecord):
 
 
 class Equations(ElementRecord):
-    """A formula, line by line, with its numbers."""
+    """The lines of a formula with its numbers."""
 
     equations: Sequence[Equation]
 
 
 class Point(ElementRecord):
-    """A value in a chart, perhaps with an interval; `about` says what it is.
+    """A value in a chart, optionally with an interval; `tooltip` describes it.
 
-    seconds: its time, from whenever. href: where it leads to, in HTML.
+    seconds: its time, relative to any origin. href: target of a link in HTML.
     """
 
     value: float
@@ -207,9 +208,9 @@ class Point(ElementRecord):
 
 
 class Chart(ElementRecord):
-    """Values over time, with `digits` after the point; `name` is what they are of.
+    """Values over time, with `digits` decimals; `name` labels the value axis.
 
-    In HTML the axis is of time itself; in text each value is as far from the next.
+    In HTML the horizontal axis shows time; in text the values are equally spaced.
     """
 
     points: Sequence[Point]
@@ -218,27 +219,27 @@ class Chart(ElementRecord):
 
 
 class Facts(ElementRecord):
-    """Names and what they stand for."""
+    """Names with their values."""
 
     pairs: Sequence[tuple[str, Cell]]
 
 
 def build_warnings(content: Mapping[str, Any]) -> list[Paragraph]:
-    """Return a paragraph per warning of a result, to stand above its tables."""
+    """Return a paragraph per warning of a result, for display above its tables."""
     return [Paragraph(f"Warning: {one['text']}", "caution") for one in content.get("warnings", ())]
 
 
 Block = Heading | Paragraph | Table | MarkedTokens | Equations | Chart | Facts
 
 
-# ---- of HTML alone ----
+# ---- only for HTML ----
 
 
 class Panel(ElementRecord):
-    """Intervals of rows on an axis of their own: the low end, the value, the high end, or None.
+    """Intervals of several rows on a common axis: low end, value and high end, or None.
 
-    marks: "better" or "worse" for what is significant. backwards: the axis runs to the left. zero:
-    it has 0 on it, which stands for a row without an interval: what the others are compared with.
+    marks: "better" or "worse" for significant differences. is_reversed: the axis runs to the left.
+    includes_zero: the axis includes 0, and a row without an interval, the baseline, is drawn at 0.
     """
 
     title: VisibleText
@@ -249,7 +250,7 @@ class Panel(ElementRecord):
 
 
 class Forest(ElementRecord):
-    """A forest plot: a row a name, and panels beside each other."""
+    """A forest plot: one row per name, and panels next to each other."""
 
     caption: VisibleText
     names: Sequence[VisibleText]
@@ -257,7 +258,7 @@ class Forest(ElementRecord):
 
 
 class Fold(ElementRecord):
-    """What stands behind a line that is clicked."""
+    """Blocks that are hidden until a line is clicked."""
 
     text: VisibleText
     blocks: Sequence[HtmlBlock]

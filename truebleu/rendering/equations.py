@@ -1,8 +1,8 @@
-"""Formulas with the numbers put in, as plain text, LaTeX and MathML.
+"""Formulas with their numbers, as plain text, LaTeX and MathML.
 
-A formula is a tree: text, or a node of a kind and its parts: ("row", a, b, ...), ("frac", above,
-below), ("sub", name, index), ("sup", base, exponent), ("exp", x), ("paren", x), ("ln", x),
-("sum", index).
+A formula is a tree of text and nodes. A node is a tuple of its kind and parts: ("row", a, b, ...),
+("frac", numerator, denominator), ("sub", name, index), ("sup", base, exponent), ("exp", x),
+("paren", x), ("ln", x), ("sum", index).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 from truebleu.rendering.number_format import MINUS
 
-# Text, or a node: its kind and its parts.
+# Text, or a tuple of the kind of node and its parts.
 Node = str | tuple[Any, ...]
-# A left side, which may be empty, and a right side.
+# The left side, which may be empty, and the right side.
 Equation = tuple[Node, Node]
-# Names of several letters, which are set upright.
+# Names of several letters, which are printed upright.
 NAMES = (
     *("BP", "BLEU", "chrF", "TER", "NIST", "GLEU", "P", "R", "F"),
     *("WER", "MER", "WIL", "WIP", "CER"),
@@ -27,7 +27,7 @@ SIGNS = {"·": r"\cdot", "≥": r"\ge", MINUS: "-", "=": "=", "+": "+"}
 
 
 def join_nodes(nodes: Sequence[Node], separator: str) -> Node:
-    """Nodes in a row, with a sign between each two."""
+    """Return a row of nodes with a separator between them."""
     return ("row", *[part for node in nodes for part in (separator, node)][1:])
 
 
@@ -37,9 +37,9 @@ def _format_node(
     leaf: Callable[[str], str],
     part: str = "{}",
 ) -> str:
-    """A formula in a format, which has a form for each kind of node and writes text itself.
+    """Return a formula in a format, given a form for each kind of node and a function for text.
 
-    part: what is around each part of a node.
+    part: template for each part of a node.
     """
     if isinstance(node, str):
         return leaf(node)
@@ -70,7 +70,7 @@ TEXT: Mapping[str, str | Callable[..., str]] = {
 
 
 def as_text(equations: Sequence[Equation]) -> list[str]:
-    """Lines of text, aligned at their equals signs."""
+    """Return lines of text, aligned at their equals signs."""
     sides = [[_format_node(side, TEXT, str) for side in equation] for equation in equations]
     width = max(len(left) for left, _ in sides)
     return [f"{left:>{width}} = {right}" for left, right in sides]
@@ -90,7 +90,7 @@ LATEX = {
 
 
 def as_latex(equations: Sequence[Equation]) -> str:
-    """An `align*` environment of amsmath."""
+    """Return an `align*` environment of amsmath."""
     sides = [
         [_format_node(side, LATEX, _format_latex_text) for side in equation]
         for equation in equations
@@ -130,7 +130,7 @@ MATHML = {
 
 
 def as_mathml(equations: Sequence[Equation]) -> str:
-    """A MathML table, which browsers show without a script."""
+    """Return a MathML table, which browsers show without a script."""
     row = "<mtr><mtd>{}</mtd><mtd><mo>=</mo></mtd><mtd>{}</mtd></mtr>"
     rows = "".join(
         row.format(
@@ -151,7 +151,7 @@ def _format_mathml_text(text: str) -> str:
 
 
 def _format_mathml_word(word: str) -> str:
-    from html import escape  # for pages alone; its table of entities takes long to load
+    from html import escape  # imported here because its table of entities loads slowly
 
     if word[0].isdecimal() or (word[0] == MINUS and len(word) > 1):
         return f"<mn>{escape(word)}</mn>"

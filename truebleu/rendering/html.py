@@ -1,4 +1,4 @@
-"""Blocks as HTML: a page of its own, or a part of a page or notebook. No script, nothing loaded."""
+"""Blocks as HTML: a separate page, or a fragment. Neither has scripts or external resources."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ from truebleu.rendering.number_format import MINUS, choose_ticks, fixed_formatte
 
 escape_html = html_escape.escape_html
 
-# Tables with more rows than this start folded, if they can be.
+# Foldable tables with more rows are folded.
 MAX_UNFOLDED_ROWS = 24
 
-# Everything in it is under one class: in a notebook there are other styles around it. Colours go
-# with numbers, stars and signs that say the same, and are those that the colour-blind tell apart.
-# What it says of tables outweighs what notebooks say of theirs, whichever comes first.
+# All rules are limited to one class, so that they do not affect the rest of a notebook. Colours
+# repeat what numbers, stars and signs show, and are distinguishable for colour-blind readers. Rules
+# for tables have a higher specificity than those of notebooks.
 STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
-# Notebooks style tables and code by selectors as long as theirs; none is of more weight than an id,
-# which this one has without asking for it.
+# An id in the selector outweighs the long selectors of notebooks, even if no element has this id.
 PART_STYLE = STYLE.replace(".truebleu", ":is(.truebleu, #truebleu)")
 PAGE_STYLE = """
 :root { color-scheme: light dark; }
@@ -38,12 +37,12 @@ body { margin: 0; background: #ffffff; }
 @media (prefers-color-scheme: dark) { body { background: #12161f; } }
 """
 
-# Nothing from anywhere, and this style alone.
+# Forbid all resources except this style.
 POLICY = "default-src 'none'; style-src '{}'; base-uri 'none'; form-action 'none'"
 
 
 def render_page(title: str, blocks: Iterable[HtmlBlock]) -> str:
-    """A whole page."""
+    """Return a complete HTML page."""
     style = PAGE_STYLE + STYLE
     policy = POLICY.format(hash_for_csp(style))
     return (
@@ -57,18 +56,18 @@ def render_page(title: str, blocks: Iterable[HtmlBlock]) -> str:
 
 
 def render_fragment(blocks: Iterable[HtmlBlock]) -> str:
-    """A part of a page, with its own style, as notebooks show it."""
+    """Return a part of a page with its style, as notebooks show it."""
     return f"<style>{PART_STYLE}</style>\n{render_body(blocks, 'div')}"
 
 
 def render_body(blocks: Iterable[HtmlBlock], element: str = "main") -> str:
-    """A part of a page that has the style."""
+    """Return blocks within an element that the style applies to."""
     inner = "\n".join(map(_render_html_block, blocks))
     return f'<{element} class="truebleu">\n{inner}\n</{element}>\n'
 
 
 def hash_for_csp(text: str) -> str:
-    """The hash of a style or script, as content-security policies have it."""
+    """Return the hash of a style or script for a content security policy."""
     from base64 import b64encode
     from hashlib import sha256
 
@@ -96,7 +95,7 @@ def _render_html_block(block: HtmlBlock) -> str:
         case elements.Chart():
             return svg_chart.render_chart_svg(block)
         case elements.Facts():
-            # Not a list of terms: notebooks have a style of their own for these.
+            # Not a definition list, because notebooks restyle those.
             rows = (
                 f'<tr><th scope="row">{escape_html(name)}</th>'
                 f"<td>{_render_cell_content(cell)}</td></tr>\n"
@@ -116,7 +115,7 @@ def _format_class(*names: str) -> str:
 
 
 def _render_html_table(block: Table) -> str:
-    """A table, with intervals drawn; a long one is folded."""
+    """Return a table with drawn intervals, folded if it is long."""
     head = _render_headers(block.columns)
     rows = []
     for number, row in enumerate(block.rows, 1):
@@ -127,7 +126,7 @@ def _render_html_table(block: Table) -> str:
         rows.append(f"<tr{_format_class('sum' if sums else '')}>{cells}</tr>")
     body = "\n".join(rows)
     caption = f"<caption>{escape(block.caption)}</caption>\n" if block.caption else ""
-    # Whoever has no mouse scrolls by keyboard.
+    # Focusable regions can be scrolled with the keyboard.
     label = f' aria-label="{escape_html(block.caption) or "table"}"'
     table_html = (
         f'<div class="scroll" role="region"{label} tabindex="0"><table>\n{caption}'
@@ -139,7 +138,7 @@ def _render_html_table(block: Table) -> str:
 
 
 def _render_headers(columns: Sequence[Column]) -> str:
-    """One row of headers, or two, where some have another above them."""
+    """Return one row of headers, or two if there are group headers."""
     from itertools import groupby
 
     if not any(column.group_header for column in columns):
@@ -158,7 +157,7 @@ def _render_headers(columns: Sequence[Column]) -> str:
 def _render_header(column: Column, attributes: str = "") -> str:
     header = column.long_header or column.header
     if not header:
-        # A header without text tells a screen reader nothing.
+        # Empty header cells confuse screen readers.
         return f"<td{attributes}></td>"
     title = f' title="{escape_html(column.tooltip)}"' if column.tooltip else ""
     kind = _format_class(
@@ -185,16 +184,16 @@ def _render_cell_content(cell: Cell) -> str:
         text = f"<strong>{text}</strong>"
     if html_escape.is_linkable(cell.href):
         text = f'<a href="{escape_html(cell.href)}" rel="noreferrer">{text}</a>'
-    # Names are of any script.
+    # Names may be in a right-to-left script.
     return f"{text if text.isascii() else f'<bdi>{text}</bdi>'}{raised}{suffix}{second_line}"
 
 
-# How large an interval is drawn.
+# Size of a drawn interval in pixels.
 RANGE_WIDTH, RANGE_HEIGHT = 140, 34
 
 
 def draw_range_svg(range_cell: Range) -> str:
-    """An interval as a line with a point on it; another line is at 0."""
+    """Return an interval as a line with a point, and a line at 0."""
     inner = RANGE_WIDTH - 12
 
     def scale_value(value: float) -> str:
@@ -214,12 +213,12 @@ def draw_range_svg(range_cell: Range) -> str:
     )
 
 
-# How large a panel of a forest plot is, and how far its axis goes beyond what is drawn.
+# Sizes in a forest plot in pixels, and the margin of an axis as a share of its range.
 PANEL_WIDTH, ROW_HEIGHT, AXIS_HEIGHT, AXIS_MARGIN = 250, 24, 22, 0.04
 
 
 def _render_forest(block: Forest) -> str:
-    """A forest plot as a table of pictures: where these are not shown, their numbers are."""
+    """Return a forest plot as a table of pictures; without pictures, it shows the numbers."""
     axes = [_build_axis(panel) for panel in block.panels]
     heads = "".join(f'<th scope="col">{escape(panel.title)}</th>' for panel in block.panels)
     rows = []
@@ -242,7 +241,7 @@ def _render_forest(block: Forest) -> str:
 
 
 def _build_axis(panel: Panel) -> tuple[Callable[[float], str], list[float]]:
-    """Where a value lies across a panel, and the round values of its axis."""
+    """Return a function that maps values to positions in a panel, and the labelled values."""
     interval_ends = [end for ends in panel.ranges if ends is not None for end in ends]
     interval_ends += [0.0] if panel.includes_zero else []
     low, high = min(interval_ends), max(interval_ends)
@@ -266,13 +265,13 @@ def _render_svg(height: int, parts: Iterable[str], mark: str = "") -> str:
 def _render_panel_row(
     panel: Panel, axis: tuple[Callable[[float], str], list[float]], row: int
 ) -> str:
-    """A row of a panel."""
+    """Return the drawing of one row in a panel."""
     scale_value, values = axis
     middle = ROW_HEIGHT // 2
     ends = panel.ranges[row]
     parts = []
     if ends is not None:
-        # On hover; and all that a notebook leaves of a picture while it is not trusted.
+        # Shown on hover, and in place of the picture in untrusted notebooks.
         write = fixed_formatter(1) if max(map(abs, ends)) >= 1 else fixed_formatter(4)
         low, value, high = map(signed_formatter(write) if panel.includes_zero else write, ends)
         parts.append(f"<title>{value} [{low}, {high}]</title>")
@@ -301,7 +300,7 @@ def _render_panel_row(
 
 
 def _render_axis(scale_value: Callable[[float], str], values: Sequence[float]) -> str:
-    """The axis below a panel. Spaces keep its numbers apart where the picture is taken away."""
+    """Return the axis below a panel. Spaces separate its numbers if pictures are not shown."""
     parts = [f'<line class="zero" x1="4" x2="{PANEL_WIDTH - 4}" y1="1" y2="1"/>']
     for value in values:
         x = scale_value(value)
@@ -311,11 +310,11 @@ def _render_axis(scale_value: Callable[[float], str], values: Sequence[float]) -
     return _render_svg(AXIS_HEIGHT, parts)
 
 
-# ---- words ----
+# ---- marked tokens ----
 
 
 def _render_html_tokens(block: MarkedTokens) -> str:
-    """Tokens, coloured by strength, with their marks behind them."""
+    """Return tokens coloured by strength, each followed by its mark."""
     token_spans = []
     for i, token in enumerate(block.tokens):
         strength = f"m{block.strengths[i]}" if block.strengths else ""
@@ -324,7 +323,7 @@ def _render_html_tokens(block: MarkedTokens) -> str:
         names = _format_class("word", strength, "cut" if i in block.underlined else "")
         token_spans.append(f"<span{names}{title}>{escape(token)}{mark}</span>")
     text = "\n".join(token_spans) or "(none)"
-    legend = block.legend.replace("Below each token", "The small sign behind each token")
+    legend = block.legend.replace("Below each token", "The small sign after each token")
     legend = f'<span class="label">{escape(legend)}</span>' if legend else ""
     return (
         f'<div class="words" dir="auto"><span class="label">{escape(block.label)}</span>\n{text}\n'

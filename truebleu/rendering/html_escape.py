@@ -1,4 +1,4 @@
-"""Text that is nothing but text in HTML, and the addresses that may be links."""
+"""Escaping of text in HTML, and a check of URLs for links."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from truebleu.text.terminal_layout import escape_invisible
 
 
 def escape_html(text: object) -> str:
-    r"""Text that is nothing but text in HTML, between tags and in quoted attributes.
+    r"""Return text escaped for HTML content and quoted attributes.
 
-    What does not show, or is no character, is written as in Python.
+    Invisible and invalid characters are escaped as in Python.
 
     >>> print(escape_html('<b title="x">\0'))
     &lt;b title=&quot;x&quot;&gt;\x00
@@ -19,6 +19,6 @@ def escape_html(text: object) -> str:
 
 
 def is_linkable(url: str) -> bool:
-    """Whether an address is one of the web, or of a file beside the page: no other is a link."""
+    """Return whether a URL is safe as a link: HTTP, HTTPS or a relative path."""
     scheme, colon, _ = url.partition(":")
     return bool(url) and (not colon or "/" in scheme or scheme.lower() in ("http", "https"))

@@ -1,4 +1,4 @@
-"""Blocks as LaTeX: the text of a document, or tables for a paper with the rest as comments."""
+"""Blocks as LaTeX: the text of a document, or tables for a paper with all else in comments."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from truebleu.rendering.elements import Block, Cell, MarkedTokens, Table
 from truebleu.rendering.equations import as_latex
 from truebleu.text.terminal_layout import pad_columns
 
-# What a paper gets; charts and the like have no place in it.
+# Blocks that are rendered for a paper.
 PaperBlock = elements.Table | elements.Heading | elements.Paragraph | elements.Facts
 
-FONTS = "text beyond Latin also needs XeLaTeX or LuaLaTeX and a font that has it."
+FONTS = "non-Latin text also needs XeLaTeX or LuaLaTeX and a suitable font."
 HEADINGS = ("section", "subsection", "subsubsection")
 
 SPECIAL = str.maketrans(
@@ -28,7 +28,7 @@ SPECIAL = str.maketrans(
         '"': r"\textquotedbl{}",
         "'": r"\textquotesingle{}",
         "`": r"\textasciigrave{}",
-        # Two hyphens in a row would become a dash.
+        # Two hyphens would become a dash.
         "-": r"-{}",
         "−": r"$-$",
         "–": "--",
@@ -43,7 +43,7 @@ SPECIAL = str.maketrans(
         "↓": r"$\downarrow$",
         "“": "``",
         "”": "''",
-        # A bracket right behind a line end would be read as its argument.
+        # After a line end, LaTeX would take a bracket for an optional argument.
         "[": "{[}",
         "]": "{]}",
     }
@@ -51,9 +51,10 @@ SPECIAL = str.maketrans(
 
 
 def render_latex(blocks: Iterable[Block], *, paper: bool = False) -> str:
-    """All of it, to be put into a document with `input`.
+    """Return LaTeX to include in a document with `input`.
 
-    paper: tables alone, those of the same columns as one; everything else in comments.
+    paper: render only tables, merging consecutive ones with equal alignment, and all else as
+        comments.
     """
     packages = "booktabs" if paper else "amsmath,booktabs,longtable"
     parts = [f"% Needs \\usepackage{{{packages}}}; {FONTS}"]
@@ -89,7 +90,7 @@ def _render_latex_block(block: Block) -> str:
 
 
 def _long_table(block: Table) -> str:
-    """A table that may run over pages."""
+    """Return a table that may span several pages."""
     alignment, header, *body = _build_latex_rows(block)
     if block.has_total_row:
         body.insert(len(body) - 1, r"\midrule")
@@ -98,7 +99,10 @@ def _long_table(block: Table) -> str:
 
 
 def _build_latex_rows(block: Table, *, aligned: bool = False) -> list[str]:
-    """The sides of the columns, the header and the rows; `aligned` in the source as well."""
+    """Return the column alignment, the header and the rows.
+
+    aligned: align the columns in the LaTeX source as well.
+    """
     text_columns, rows = block.get_text_cells()
     alignment = _get_alignment(block)
     header = [escape_latex(column.header) for column in text_columns]
@@ -109,7 +113,7 @@ def _build_latex_rows(block: Table, *, aligned: bool = False) -> list[str]:
 
 
 def _render_latex_tokens(block: MarkedTokens) -> str:
-    """Tokens, each with its mark raised; cut ones are underlined."""
+    """Return tokens with raised marks."""
     tokens = []
     for i, token in enumerate(block.tokens):
         token_text = escape_latex(token)
@@ -119,7 +123,7 @@ def _render_latex_tokens(block: MarkedTokens) -> str:
             token_text += rf"\textsuperscript{{{escape_latex(block.marks[i])}}}"
         tokens.append(token_text)
     text = rf"\noindent\textbf{{{escape_latex(block.label)}.}} {' '.join(tokens)}"
-    legend = block.legend.replace("Below each token", "Raised behind each token")
+    legend = block.legend.replace("Below each token", "Raised after each token")
     return text + (f"\n\n\\noindent{{\\small {escape_latex(legend)}}}" if legend else "")
 
 
@@ -129,7 +133,7 @@ def _render_latex_tokens(block: MarkedTokens) -> str:
 def _render_paper(blocks: Iterable[Block]) -> Iterator[str]:
     paper_blocks = (one for one in blocks if isinstance(one, PaperBlock))
     previous_alignment = ""
-    # Tables whose columns are set to the same sides become one.
+    # Consecutive tables with equal alignment are merged.
     for alignment, group in groupby(paper_blocks, _get_alignment):
         if alignment:
             yield from [r"\par\bigskip"] if previous_alignment else []
@@ -140,7 +144,7 @@ def _render_paper(blocks: Iterable[Block]) -> Iterator[str]:
 
 
 def _get_alignment(block: Block) -> str:
-    """The side that each column of a table is set to; nothing for what is no table."""
+    """Return the alignment of each column, or an empty string for other blocks."""
     text_columns = block.get_text_cells()[0] if isinstance(block, elements.Table) else ()
     return "".join("l" if column.is_left_aligned else "r" for column in text_columns)
 
@@ -152,7 +156,7 @@ def _list_comment_lines(block: Block) -> Sequence[str]:
 
 
 def _tabular(tables: Sequence[Table]) -> str:
-    """Tables below each other in one."""
+    """Return several tables as one, below each other."""
     captions = ", ".join(table.caption for table in tables if table.caption)
     lines = [f"% {captions}"] if captions else []
     for i, table in enumerate(tables):
@@ -172,10 +176,10 @@ def _render_latex_cell(cell: Cell) -> str:
 
 
 def escape_latex(text: str) -> str:
-    """Text in which nothing is a command."""
+    """Return text with LaTeX commands escaped."""
     return text.translate(SPECIAL)
 
 
 def _format_breakable(text: str) -> str:
-    """A signature, which lines may break behind its bars."""
+    """Return a signature that may break after its bars."""
     return escape_latex(text).replace(r"\textbar{}", r"\textbar{}\allowbreak{}")

@@ -1,4 +1,4 @@
-"""Blocks as Markdown, with tables as GitHub reads them."""
+"""Blocks as Markdown, with GitHub's tables."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from truebleu.rendering.elements import Block, Cell, Table
 from truebleu.rendering.equations import as_text
 from truebleu.text.terminal_layout import pad_columns
 
-# Text in fences is set as it is; lines of this many characters fit most columns.
+# Fenced text is not wrapped; lines of this length fit most pages.
 WIDTH = 78
 
-# What Markdown, and the HTML in it, would take for markup.
+# Characters that are markup in Markdown or embedded HTML.
 MARKUP = str.maketrans({character: f"\\{character}" for character in r"\`*_[]<>|#~$&"})
 
 
 def render_markdown(blocks: Iterable[Block], level: int = 1) -> str:
-    """All of it; its title is a heading of that level."""
+    """Return Markdown; the title is a heading of the given level."""
     parts = [_render_markdown_block(block, level) for block in blocks]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -59,7 +59,7 @@ def _render_markdown_block(block: Block, level: int) -> str:
 
 
 def render_markdown_table(block: Table) -> str:
-    """A table, with numbers to the right."""
+    """Return a table with numbers aligned to the right."""
     text_columns, text_rows = block.get_text_cells()
     right = {i for i, column in enumerate(text_columns) if not column.is_left_aligned}
     header = [escape_markdown(column.header) for column in text_columns]
@@ -83,7 +83,7 @@ def _render_markdown_cell(cell: Cell) -> str:
 
 
 def render_code(content: str) -> str:
-    """Code between as many backticks as it takes."""
+    """Return code between sufficiently many backticks."""
     run_lengths = _measure_backtick_runs(content)
     ticks = "`" * next(n for n in range(1, len(run_lengths) + 2) if n not in run_lengths)
     space = " " if content[:1] == "`" or content[-1:] == "`" else ""
@@ -91,7 +91,7 @@ def render_code(content: str) -> str:
 
 
 def _fence_lines(lines: Iterable[str]) -> str:
-    """Lines that are set as they are."""
+    """Return lines as preformatted text."""
     body = "\n".join(line.rstrip() for line in lines)
     ticks = "`" * max(3, *(run + 1 for run in _measure_backtick_runs(body)), 3)
     return f"{ticks}text\n{body}\n{ticks}"
@@ -104,5 +104,5 @@ def _measure_backtick_runs(content: str) -> list[int]:
 
 
 def escape_markdown(content: str) -> str:
-    """Text in which nothing is markup."""
+    """Return text with markup escaped."""
     return content.translate(MARKUP)

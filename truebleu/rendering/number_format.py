@@ -1,16 +1,16 @@
-"""Numbers as people read them: digits that suit them, and a true minus sign."""
+"""Readable numbers, with a suitable number of digits and a true minus sign."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-# How a number of some metric is written.
+# A function that formats the numbers of a metric.
 NumberFormatter = Callable[[float], str]
 MINUS = "−"
 
 
 def format_number(value: float, digits: int = 4) -> str:
-    """A number with so many digits after the point, more if that would show nothing.
+    """Return a number with this many decimals, or more if they would all be 0.
 
     >>> format_number(0.7420905), format_number(1), format_number(-1e-9), format_number(1.0)
     ('0.7421', '1', '−1e-09', '1')
@@ -25,7 +25,7 @@ def format_number(value: float, digits: int = 4) -> str:
 
 
 def format_compact(value: float) -> str:
-    """A number without zeros at its end, for what enters a formula.
+    """Return a number without trailing zeros, for formulas.
 
     >>> format_compact(0.25), format_compact(10)
     ('0.25', '10')
@@ -35,7 +35,7 @@ def format_compact(value: float) -> str:
 
 
 def choose_ticks(low: float, high: float, target_count: int = 4) -> list[float]:
-    """Round numbers between two, about so many.
+    """Return about `target_count` round numbers between two numbers.
 
     >>> choose_ticks(-7, 24), choose_ticks(0, 0.031)
     ([0.0, 10.0, 20.0], [0.0, 0.01, 0.02, 0.03])
@@ -53,7 +53,7 @@ def choose_ticks(low: float, high: float, target_count: int = 4) -> list[float]:
 
 
 def fixed_formatter(digits: int) -> NumberFormatter:
-    """Writes numbers with so many digits after the point.
+    """Return a formatter with a fixed number of decimals.
 
     >>> fixed_formatter(1)(-0.04), fixed_formatter(1)(-0.06)
     ('0.0', '−0.1')
@@ -67,7 +67,7 @@ def fixed_formatter(digits: int) -> NumberFormatter:
 
 
 def signed_formatter(format_value: NumberFormatter) -> NumberFormatter:
-    """The same with a plus before what is above 0.
+    """Return a formatter that adds a plus sign to positive numbers.
 
     >>> signed_formatter(fixed_formatter(2))(0.5), signed_formatter(fixed_formatter(2))(0.001)
     ('+0.50', '0.00')
@@ -81,7 +81,7 @@ def signed_formatter(format_value: NumberFormatter) -> NumberFormatter:
 
 
 def format_p_value(p: float | None) -> str:
-    """A p-value with four digits; nothing where nothing was tested.
+    """Return a p-value with four decimals, or an empty string for None.
 
     >>> [format_p_value(p) for p in (0.11298870112988701, 9.999e-7, 1.0, 0.00004)]
     ['0.1130', '<0.0001', '1', '<0.0001']
@@ -94,7 +94,7 @@ def format_p_value(p: float | None) -> str:
 
 
 def format_percent(share: float) -> str:
-    """A share in per cent, with as many digits as it takes.
+    """Return a share in per cent, with as many digits as necessary.
 
     >>> format_percent(0.95), format_percent(0.999)
     ('95%', '99.9%')
@@ -103,7 +103,7 @@ def format_percent(share: float) -> str:
 
 
 def format_segments_needed(segments: int | None) -> str:
-    """About how many segments a test would need, in two digits; nothing if that is not known.
+    """Return an approximate number of segments with two digits, or an empty string for None.
 
     >>> [format_segments_needed(n) for n in (38, 3925, 8_701_186, None)]
     ['38', '3,900', '> 1 million', '']
@@ -117,7 +117,7 @@ def format_segments_needed(segments: int | None) -> str:
 
 
 def name_ngrams(order: int, count: int = 2) -> str:
-    """The name of n-grams of an order.
+    """Return the name of n-grams of an order.
 
     >>> name_ngrams(2), name_ngrams(5, 1)
     ('bigrams', '5-gram')

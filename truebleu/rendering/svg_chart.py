@@ -1,4 +1,4 @@
-"""Values over time as SVG: a line with points and intervals, both axes with what they are of."""
+"""Values over time as SVG: a line with points and intervals, and labelled axes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 704, 244
 LEFT, RIGHT, TOP, BOTTOM = 74, 16, 30, 46
 
-# How far apart days stand on the axis, and how wide a letter is.
+# Minimum distance between dates on the axis, and approximate width of a letter, in pixels.
 MIN_LABEL_DISTANCE, LETTER_WIDTH = 90.0, 6.5
 
 
 def render_chart_svg(block: Chart) -> str:
-    """The chart. Points that lead somewhere are links."""
+    """Return the chart as SVG. Points with a URL become links."""
     points = block.points
     point_values = ((point.value, point.low, point.high) for point in points)
     ends = [end for values in point_values for end in values if end is not None]
@@ -59,7 +59,7 @@ def render_chart_svg(block: Chart) -> str:
     ]
     first, last = (f"{points[i].value:.{block.digits}f}" for i in (0, -1))
     label = f"{len(points):,} scores, from {first} to {last}; the table below has all"
-    # What is within a picture that is one to a screen reader cannot be reached.
+    # Screen readers cannot reach links within the role "img".
     role = "group" if any(is_linkable(point.href) for point in points) else "img"
     return (
         f'<svg class="chart" role="{role}" aria-label="{escape_html(label)}" '
@@ -69,7 +69,7 @@ def render_chart_svg(block: Chart) -> str:
 
 
 def compute_x_positions(points: Sequence[Point]) -> list[float]:
-    """Where points lie across, by their time; if they all have the same, one beside the next."""
+    """Return the positions of points by time, or equally spaced if all times are equal."""
     first, last = (pick(point.seconds for point in points) for pick in (min, max))
     available_width = WIDTH - LEFT - RIGHT
     if last > first:
@@ -80,7 +80,7 @@ def compute_x_positions(points: Sequence[Point]) -> list[float]:
 
 
 def _render_day_labels(points: Sequence[Point], x_positions: Sequence[float]) -> list[str]:
-    """The day of the first and the last, and of those between that have room."""
+    """Return labels of the first and last date, and of dates between if they fit."""
     parts: list[str] = []
     label_positions = [x_positions[0], x_positions[-1]]
     bottom = HEIGHT - BOTTOM
@@ -98,7 +98,7 @@ def _render_day_labels(points: Sequence[Point], x_positions: Sequence[float]) ->
 
 
 def _render_legend(points: Sequence[Point]) -> list[str]:
-    """What points and lines stand for."""
+    """Return the legend of points and intervals."""
     parts = [f'<circle cx="{LEFT + 5}" cy="11" r="4"/>', _render_svg_text(LEFT + 14, 15, "score")]
     if any(point.low is not None for point in points):
         legend_x = LEFT + 14 + 7 * LETTER_WIDTH + 14

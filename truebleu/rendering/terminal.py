@@ -1,4 +1,4 @@
-"""Blocks in a terminal, coloured by the library rich, as wide as it is when they are drawn."""
+"""Blocks for terminals, coloured by the library rich and fitted to the width when printed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from truebleu.rendering.text_layout import layout_lines
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
 
-# Signs, stars and numbers say the same without colour.
+# Colours only repeat what signs, stars and numbers show.
 STYLES = {
     "title": "bold",
     "heading": "bold",
@@ -37,7 +37,7 @@ STYLES = {
 
 
 class RichBlocks(NamedTuple):
-    """Blocks that know how wide their terminal is when they are drawn."""
+    """Blocks that adapt to the terminal width when rich prints them."""
 
     blocks: Callable[[], Iterable[Block]]
 
@@ -51,6 +51,6 @@ class RichBlocks(NamedTuple):
                 )
             line_text.rstrip()
             if not options.no_wrap and any(kind == "signature" for _, kind in line):
-                # It is longer than most terminals are wide, and rich would cut it off.
+                # Signatures exceed the width of most terminals; rich would truncate them.
                 line_text.no_wrap, line_text.overflow = False, "fold"
             yield line_text

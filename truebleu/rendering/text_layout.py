@@ -1,7 +1,7 @@
-"""Blocks as lines of plain text, in pieces that say what they are, so that they may be coloured.
+"""Blocks as lines of plain text, in pieces with a style for colouring.
 
-Tables that are too wide are set in parts below each other; nothing is left out but drawings, which
-say once more what is written.
+Tables that are too wide are split into parts below each other. Only drawings, which repeat the
+numbers, may be left out.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from truebleu.rendering.elements import (
 from truebleu.rendering.equations import as_text
 from truebleu.text.terminal_layout import measure_width, pad_text, wrap_text
 
-# Text, and what it is: the mark of a cell, the kind of a paragraph, "title", "head", "rule", …
+# Text and its style: the mark of a cell, the kind of a paragraph, "title", "head", "rule", …
 Piece = tuple[str, str]
 Line = list[Piece]
-# How wide intervals are drawn at most, and at least.
+# Maximum and minimum width of a drawn interval, in characters.
 MAX_DRAWING_WIDTH, MIN_DRAWING_WIDTH = 31, 13
-# Prose in longer lines is hard to read.
+# Longer lines of prose are hard to read.
 MAX_PROSE_WIDTH = 100
-# Narrower than this, lines run over: the narrowest group of columns would not fit.
+# Below this width, the narrowest group of columns would not fit.
 MIN_WIDTH = 40
 GAP = "  "
 
@@ -38,7 +38,7 @@ BARS = "▁▂▃▄▅▆▇█"
 
 
 def render_text(blocks: Iterable[Block], width: int) -> str:
-    """Blocks as text, in lines of about so many characters."""
+    """Return blocks as text, in lines of about `width` characters."""
     text_lines = (
         "".join(text for text, _ in line).rstrip() for line in layout_lines(blocks, width)
     )
@@ -46,7 +46,7 @@ def render_text(blocks: Iterable[Block], width: int) -> str:
 
 
 def layout_lines(blocks: Iterable[Block], width: int) -> Iterator[Line]:
-    """The lines of blocks, with an empty one between each two that do not belong together."""
+    """Yield the lines of blocks, with empty lines between unrelated blocks."""
     width = max(width, MIN_WIDTH)
     previous_kind = ""
     for block in blocks:
@@ -66,7 +66,7 @@ def _layout_block(block: Block, width: int) -> Iterator[Line]:
             rule = "═" if block.level == 1 else "─"
             yield [(rule * max(map(measure_width, text_lines), default=0), "rule")]
         case elements.Paragraph() if block.kind == "signature":
-            # It is copied whole.
+            # Signatures are not wrapped so that they can be copied.
             yield [(block.text, "signature")]
         case elements.Paragraph():
             yield from (
@@ -103,7 +103,7 @@ def _layout_facts(block: Facts) -> Iterator[Line]:
 
 
 def _split_table(table: Table, width: int) -> Iterator[list[Line]]:
-    """The table, or parts of it below each other where all of it is too wide.
+    """Yield the table, or its parts if it is too wide.
 
     Every part starts with the columns that name the rows.
     """
@@ -118,7 +118,7 @@ def _split_table(table: Table, width: int) -> Iterator[list[Line]]:
     name_columns, drawing_columns = groups.pop("", []), groups.pop("drawn", [])
     parts = [list(name_columns)]
     for numbers in groups.values():
-        # A group stays together unless it is too wide by itself.
+        # A group stays together unless it alone is too wide.
         is_narrow_enough = _measure_width(column_layouts, [*name_columns, *numbers]) <= width
         for added_columns in [numbers] if is_narrow_enough else [[number] for number in numbers]:
             if (
@@ -130,7 +130,7 @@ def _split_table(table: Table, width: int) -> Iterator[list[Line]]:
     for i, part in enumerate(parts):
         part_layouts = [column_layouts[number] for number in part]
         if i and name_columns and table.caption:
-            # Which metric's it is would be far away.
+            # The caption identifies the metric of a separate part.
             part_layouts[len(name_columns) - 1] = column_layouts[name_columns[-1]].with_header(
                 table.caption
             )
@@ -142,14 +142,14 @@ def _split_table(table: Table, width: int) -> Iterator[list[Line]]:
 
 
 def _measure_width(columns: dict[int, _ColumnLayout], numbers: Sequence[int]) -> int:
-    """The width of some columns together; text that comes last may run over."""
+    """Return the total width of some columns; text in the last column may run over."""
     *leading_columns, last = numbers
     width = sum(columns[i].width + len(GAP) for i in leading_columns)
     return width + (0 if columns[last].runs_over else columns[last].width)
 
 
 class _ColumnLayout(ElementRecord):
-    """A column as pieces of equal width: its header, and each of its cells."""
+    """A column as pieces of equal width: its header and its cells."""
 
     header: Line
     cells: list[Line]
@@ -157,7 +157,7 @@ class _ColumnLayout(ElementRecord):
     runs_over: bool = False
 
     def with_header(self, header: str) -> _ColumnLayout:
-        """The same under another header, which is set to the left."""
+        """Return the column with another header, aligned to the left."""
         width = max(self.width, measure_width(header))
         space = " " * (width - self.width)
         cells = [[*cell, (space, "")] for cell in self.cells]
@@ -167,7 +167,7 @@ class _ColumnLayout(ElementRecord):
 def _layout_column(column: Column, cells: Sequence[Cell | Range]) -> _ColumnLayout:
     text_cells = [cell for cell in cells if isinstance(cell, Cell)]
     header = column.header
-    # Letters as they are everywhere: not all capitals have a raised form.
+    # Letters are not raised, because some capitals have no superscript form in Unicode.
     raised = [
         f" {cell.raised}" if cell.raised[:1].isalpha() else cell.raised for cell in text_cells
     ]
@@ -183,7 +183,7 @@ def _layout_column(column: Column, cells: Sequence[Cell | Range]) -> _ColumnLayo
         return _ColumnLayout(
             [(pad_text(header, width), "head")], cell_pieces, width, runs_over=bool(column.group)
         )
-    # Headers end where the numbers end, letters stand out to the right of both if there is room.
+    # Headers end where numbers end; letters follow to the right if there is space.
     end = measure_width(header) + min(raised_width, max(0, width - measure_width(header)))
     cell_pieces = [
         [
@@ -199,7 +199,7 @@ def _layout_column(column: Column, cells: Sequence[Cell | Range]) -> _ColumnLayo
 
 
 def _layout_drawings(cells: Sequence[Cell | Range], width: int) -> _ColumnLayout:
-    """The column of drawings, with a 0 above its line."""
+    """Return the column of drawings, with a 0 above its line."""
     ranges = [cell for cell in cells if isinstance(cell, Range)]
     head = " " * _locate_value(ranges[0], 0.0, width) + "0"
     return _ColumnLayout(
@@ -208,7 +208,7 @@ def _layout_drawings(cells: Sequence[Cell | Range], width: int) -> _ColumnLayout
 
 
 def draw_range_text(range_cell: Range, width: int) -> Line:
-    """An interval as characters, with 0 as a line through all rows.
+    """Return an interval as characters, with a line at 0.
 
     >>> line = draw_range_text(Range(-2.0, 10.0, (2.0, 5.0, 8.0)), 25)
     >>> "".join(text for text, _ in line)
@@ -233,7 +233,7 @@ def _locate_value(range_cell: Range, value: float, width: int) -> int:
 def _layout_rows(
     columns: Sequence[_ColumnLayout], max_rule_width: int, *, has_total_row: bool
 ) -> list[Line]:
-    """The header, a rule of at most this width and the rows, with another rule above their sum."""
+    """Return the header, a rule and the rows, with another rule above a total row."""
     width = sum(column.width + len(GAP) for column in columns) - len(GAP)
     rule: Line = [("─" * min(width, max_rule_width), "rule")]
     rows = [_join_cells(row) for row in zip(*(column.cells for column in columns), strict=True)]
@@ -246,11 +246,11 @@ def _join_cells(cells: Sequence[Line]) -> Line:
     return [piece for cell in cells for piece in ((GAP, ""), *cell)][1:]
 
 
-# ---- words and charts ----
+# ---- marked tokens and charts ----
 
 
 def layout_tokens(block: MarkedTokens, width: int) -> Iterator[Line]:
-    """Tokens in lines, with the mark of each below it."""
+    """Yield lines of tokens, with the mark of each token below it."""
     above: Line = []
     below: Line = []
     used_width = 1
@@ -276,7 +276,7 @@ def _build_token_lines(above: Line, below: Line, *, has_marks: bool) -> Iterator
 
 
 def layout_chart(block: Chart, width: int) -> Iterator[str]:
-    """The values as bars between the least and the greatest; as many lines as it takes."""
+    """Yield lines of bars for the values, between the minimum and the maximum."""
     values = [point.value for point in block.points]
     low, high = (f"{end:.{block.digits}f}" for end in (min(values), max(values)))
     bar_width = width - len(low) - len(high) - 2
@@ -288,7 +288,7 @@ def layout_chart(block: Chart, width: int) -> Iterator[str]:
 
 
 def draw_bars(values: Sequence[float]) -> str:
-    """Numbers as bars, the least the lowest and the greatest the highest.
+    """Return numbers as bars from the lowest to the highest.
 
     >>> draw_bars([20, 24, 22, 27])
     '▁▅▃█'

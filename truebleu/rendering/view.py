@@ -1,4 +1,4 @@
-"""View: a dict of JSON's types, which is a contract, and every format that it can be written in."""
+"""View: a dict of JSON types with fixed contents, and its output formats."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from truebleu.text.record import Picklable
 if TYPE_CHECKING:
     from truebleu.rendering.elements import Block, HtmlBlock
 
-# What a view is made of: the types of JSON.
+# The contents of a view, in JSON types.
 Content = Mapping[str, Any]
 
-# The formats of everything that is read.
+# Formats for readers, as opposed to data formats.
 FORMATS = ("text", "markdown", "latex", "html")
 
 
@@ -27,7 +27,7 @@ def render_blocks(
     title: str = "",
     paper: bool = True,
 ) -> str:
-    """Blocks in one of `FORMATS`."""
+    """Return blocks in one of `FORMATS`."""
     if output_format == "text":
         from truebleu.rendering.text_layout import render_text
 
@@ -46,19 +46,19 @@ def render_blocks(
 
 
 class View(Picklable):
-    """A view of results. Printing it shows text, a notebook shows HTML; both are of `to_dict`.
+    """A view of results. Printing shows text, a notebook shows HTML; both render `to_dict`.
 
-    A subclass names the `KIND` of its dict, and makes blocks of it.
+    A subclass defines the `KIND` of its dict, and converts it to blocks.
     """
 
     __slots__ = ("_content",)
 
     KIND: ClassVar[str]
-    # Changes when a reader of the old form could no longer read the new one.
+    # Increases when the format becomes incompatible with earlier readers.
     VERSION: ClassVar[int] = 1
-    # How wide text is that nobody asked to be of another width.
+    # Default width of text.
     WIDTH: ClassVar[int] = 100
-    # Whether its LaTeX is tables for a paper, or a document's text.
+    # True if LaTeX consists of tables for a paper, or of a document's text.
     PAPER: ClassVar[bool] = True
 
     def __init__(self, content: dict[str, Any]) -> None:
@@ -70,37 +70,37 @@ class View(Picklable):
         self._content = content
 
     def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
-        """The blocks; `digits` after the point of scores, `short` signatures."""
+        """Yield the blocks, with `digits` decimals of scores, and `short` signatures."""
         raise NotImplementedError
 
     def _html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
-        """The same for HTML, which can draw more."""
+        """Yield the blocks for HTML, which may include more drawings."""
         yield from self._blocks(digits=digits, short=short)
 
     def _title(self) -> str:
-        """The title of a page."""
+        """Return the title of an HTML page."""
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, in the types of JSON, every number with all of its digits."""
+        """Return the contents in JSON types, with all numbers at full precision."""
         from copy import deepcopy
 
         return deepcopy(self._content)
 
     @property
     def warnings(self) -> list[dict[str, Any]]:
-        """The warnings about the text: kind, text, systems and metrics, and what option helps."""
+        """The warnings about the texts: kind, text, systems, metrics, and the option that helps."""
         return list(self.to_dict().get("warnings", ()))
 
     def to_json(self) -> str:
-        """`to_dict` as JSON."""
+        """Return `to_dict` as JSON."""
         import json
 
         return json.dumps(self._content, indent=1, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """A view that `to_json` wrote. Raises InputError for anything else."""
+        """Return a view from the output of `to_json`. Raises InputError for other input."""
         try:
             content = load_json(text)
         except ValueError as error:
@@ -112,24 +112,24 @@ class View(Picklable):
     def text(
         self, width: int | None = None, *, digits: int | None = None, short: bool = False
     ) -> str:
-        """Plain text in lines of about so many characters.
+        """Return plain text in lines of about `width` characters.
 
-        digits: after the point, for scores from 0 to 100; short: with short signatures.
+        digits: decimals of scores from 0 to 100; short: use short signatures.
         """
         blocks = self._blocks(digits=digits, short=short)
         return render_blocks(blocks, "text", width=width or self.WIDTH)
 
     def markdown(self, *, digits: int | None = None, short: bool = False) -> str:
-        """Markdown as GitHub reads it."""
+        """Return Markdown with GitHub's tables."""
         return render_blocks(self._blocks(digits=digits, short=short), "markdown")
 
     def latex(self, *, digits: int | None = None, short: bool = False) -> str:
-        """LaTeX that uses booktabs, to be put into a document with `input`."""
+        """Return LaTeX to include in a document with `input`; it needs the package booktabs."""
         blocks = self._blocks(digits=digits, short=short)
         return render_blocks(blocks, "latex", paper=self.PAPER)
 
     def html(self, *, digits: int | None = None, short: bool = False) -> str:
-        """A page of its own, without script, for light and dark screens."""
+        """Return a separate HTML page without scripts, with light and dark colours."""
         from truebleu.rendering import html
 
         return html.render_page(self._title(), self._html_blocks(digits=digits, short=short))
@@ -140,7 +140,7 @@ class View(Picklable):
         return render_fragment(self._html_blocks(digits=None, short=False))
 
     def rich(self, *, digits: int | None = None, short: bool = False) -> object:
-        """An object that the library rich prints in colour."""
+        """Return an object that the library rich prints in colour."""
         from truebleu.rendering.terminal import RichBlocks
 
         return RichBlocks(lambda: self._blocks(digits=digits, short=short))
@@ -160,7 +160,7 @@ class View(Picklable):
 
 
 class RecordView(View):
-    """A view that is a table of records, too."""
+    """A view that is also a table of records."""
 
     __slots__ = ()
 
@@ -171,13 +171,13 @@ class RecordView(View):
         raise NotImplementedError
 
     def csv(self) -> str:
-        """Comma-separated values, every number with all of its digits."""
+        """Return comma-separated values, with all numbers at full precision."""
         from truebleu.rendering.delimited import render_delimited
 
         return render_delimited(self.COLUMNS, self._records(), ",")
 
     def tsv(self) -> str:
-        """The same, separated by tabs."""
+        """Return tab-separated values, with all numbers at full precision."""
         from truebleu.rendering.delimited import render_delimited
 
         return render_delimited(self.COLUMNS, self._records(), "\t")

@@ -44,7 +44,7 @@ class Measure:
     metric: Metric[Any] | None
     """The metric; None for a column of scores."""
     lower_is_better: bool
-    """Whether a better system has a lower score, as with error rates."""
+    """True if a better system has a lower score, as with error rates."""
     segments: int
     """The number of segments of each system."""
     _mean: Mean | DocumentMean | None
@@ -127,7 +127,7 @@ class Measure:
 
     @property
     def is_summed(self) -> bool:
-        """Whether the score is computed from aggregated statistics, not as a mean of scores."""
+        """True if the score is computed from aggregated statistics, not as a mean of scores."""
         return self._mean is None
 
     @property

@@ -87,9 +87,9 @@ class Difference(Record):
     tied: float
     lost: float
     better: bool | None
-    """Whether the system is better; None if both are equal."""
+    """True if the system is better; None if both are equal."""
     identical: bool
-    """Whether no segment differs."""
+    """True if no segment differs."""
     segments: int
     deviation: float
     """The standard error of the difference, from test set and runs."""

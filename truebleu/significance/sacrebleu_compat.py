@@ -35,7 +35,7 @@ class ResampledScores(Record):
 
     values: Sequence[float]
     is_single_precision: bool
-    """Whether NumPy would store them in single precision."""
+    """True if NumPy would store them in single precision."""
 
 
 def count_larger_differences(

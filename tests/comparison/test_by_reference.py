@@ -1,4 +1,4 @@
-"""Several references: each is scored alone, and disagreement and copies are warnings."""
+"""Tests of scores by each of several references, and of the warnings about them."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ SEGMENTS = len(FIRST)
 
 @pytest.fixture(scope="module")
 def english_chinese(wmt22):
-    """Words of a command line on which the references of WMT22 en-zh disagree."""
+    """Command-line words for systems on which the references of WMT22 en-zh disagree."""
 
     def path(kind, name):
         return str(wmt22 / kind / f"generaltest2022.en-zh.{name}.zh")
@@ -79,8 +79,8 @@ def _arrow_column():
     return pytest.importorskip("pyarrow").array([list(pair) for pair in PAIRS])
 
 
-# Every fourth segment lacks the second reference.
-SOME = [i for i in range(SEGMENTS) if i % 4]
+# Every fourth segment has no second reference.
+SEGMENTS_WITH_SECOND = [i for i in range(SEGMENTS) if i % 4]
 
 
 @pytest.mark.parametrize(
@@ -89,33 +89,41 @@ SOME = [i for i in range(SEGMENTS) if i % 4]
         (lambda: [GERMAN / f"reference.{name}.en" for name in "ab"], range(SEGMENTS)),
         (lambda: PAIRS, range(SEGMENTS)),
         (_arrow_column, range(SEGMENTS)),
-        (lambda: [[a, b] if i % 4 else [a] for i, (a, b) in enumerate(PAIRS)], SOME),
-        (lambda: [[a, b if i % 4 else None] for i, (a, b) in enumerate(PAIRS)], SOME),
+        (
+            lambda: [[a, b] if i % 4 else [a] for i, (a, b) in enumerate(PAIRS)],
+            SEGMENTS_WITH_SECOND,
+        ),
+        (
+            lambda: [[a, b if i % 4 else None] for i, (a, b) in enumerate(PAIRS)],
+            SEGMENTS_WITH_SECOND,
+        ),
     ],
     ids=["files", "lists", "arrow", "fewer", "none"],
 )
-def test_each_reference_alone_scores_as_if_it_were_the_only_one(references, segments):
+def test_scores_by_reference_equal_single_reference_scores(references, segments):
     texts = {name: path.read_text("utf-8").splitlines() for name, path in SYSTEMS.items()}
     options = {"metrics": ["bleu", "ter"], "confidence": 50, "samples": 50}
     comparison = tb.compare(texts, references(), **options)
-    alone = comparison.by_reference[1]
+    by_second_reference = comparison.by_reference[1]
     expected = tb.compare(
         {name: [lines[i] for i in segments] for name, lines in texts.items()},
         [SECOND[i] for i in segments],
         **options,
     )
-    assert alone["segments"] == len(segments)
+    assert by_second_reference["segments"] == len(segments)
     for system in SYSTEMS:
         for metric, score in expected[system]["scores"].items():
             del score["details"], score["runs"]
-            assert alone["scores"][metric][system] == score
+            assert by_second_reference["scores"][metric][system] == score
         equal = sum(texts[system][i].strip() == SECOND[i].strip() for i in segments)
-        assert alone["identical"][system]["segments"] == equal
-    assert (f"n = {len(SOME)}" in comparison.text()) == (segments is SOME)
+        assert by_second_reference["identical"][system]["segments"] == equal
+    assert (f"n = {len(SEGMENTS_WITH_SECOND)}" in comparison.text()) == (
+        segments is SEGMENTS_WITH_SECOND
+    )
     assert comparison.from_json(comparison.to_json()).by_reference == comparison.by_reference
 
 
-def test_tokens_and_runs_and_given_scores_have_scores_by_reference():
+def test_tokens_runs_and_external_scores_work_by_reference():
     tokens = {"x": {"1": [FIRST[0].split()] * 40, "2": [SECOND[0].split()] * 40}}
     references = [[FIRST[0].split(), SECOND[0].split()]] * 40
     comparison = tb.compare(
@@ -125,10 +133,10 @@ def test_tokens_and_runs_and_given_scores_have_scores_by_reference():
         scores={"given": {"x": [[1.0] * 40, [2.0] * 40], "y": [1.0] * 40}},
         test=None,
     )
-    for one in comparison.by_reference:
-        assert list(one["scores"]) == ["BLEU"]
-        assert one["scores"]["BLEU"]["x"]["score"] > 50
-        assert one["identical"]["x"] == {
+    for reference_entry in comparison.by_reference:
+        assert list(reference_entry["scores"]) == ["BLEU"]
+        assert reference_entry["scores"]["BLEU"]["x"]["score"] > 50
+        assert reference_entry["identical"]["x"] == {
             "segments": 40,
             "share": 1.0,
             "others_median": 0,
@@ -140,30 +148,30 @@ def test_tokens_and_runs_and_given_scores_have_scores_by_reference():
     ("counts", "size", "copies"),
     [
         ({"a": 25, "b": 10, "c": 10}, 500, {"a"}),
-        ({"a": 24, "b": 10, "c": 10}, 400, set()),  # not 2.5 times as many
+        ({"a": 24, "b": 10, "c": 10}, 400, set()),  # less than 2.5 times the median
         ({"a": 25, "b": 10, "c": 10}, 501, set()),  # less than 5 %
         ({"a": 9, "b": 0}, 20, set()),  # fewer than 10
         ({"a": 300, "b": 290, "c": 310}, 400, set()),  # easy segments
         ({"a": 400}, 400, set()),  # nothing to compare with
     ],
 )
-def test_copy_is_many_segments_and_more_than_other_systems_have(counts, size, copies):
+def test_copy_needs_many_segments_and_more_than_others(counts, size, copies):
     assert {name for name, one in _judge_copies(counts, size) if one["is_copy"]} == copies
 
 
 @pytest.mark.parametrize("references", [FIRST, [GERMAN / "reference.a.en"]])
-def test_one_reference_is_counted_once_and_has_no_section(references, monkeypatch):
-    counted = []
+def test_single_reference_is_scored_once_without_section(references, monkeypatch):
+    calls = []
     count = tb.BLEU.count_corpus
-    monkeypatch.setattr(tb.BLEU, "count_corpus", lambda *words: counted.append(1) or count(*words))
+    monkeypatch.setattr(tb.BLEU, "count_corpus", lambda *words: calls.append(1) or count(*words))
     comparison = tb.compare(SYSTEMS, references, confidence=50, samples=50)
-    assert len(counted) == len(SYSTEMS)
+    assert len(calls) == len(SYSTEMS)
     assert (comparison.by_reference, comparison.warnings) == ([], [])
     assert "by_reference" not in comparison.to_dict()
     assert "alone" not in comparison.text()
 
 
-def test_more_than_20_references_are_not_scored_alone():
+def test_more_than_20_references_are_not_scored_separately():
     comparison = tb.compare(SYSTEMS, [[text] * 21 for text in FIRST], confidence=50, samples=50)
     assert comparison.by_reference == []
     assert (
@@ -172,7 +180,7 @@ def test_more_than_20_references_are_not_scored_alone():
     )
 
 
-def test_references_of_other_files_have_short_names(tmp_path):
+def test_reference_files_get_short_names(tmp_path):
     paths = [tmp_path / name for name in ("human.en", "edited.en")]
     for path, lines in zip(paths, (FIRST, SECOND), strict=True):
         Path(path).write_text("\n".join(lines) + "\n", "utf-8")

@@ -1,4 +1,4 @@
-"""The gate: floors, drops and falls that chance does not make, in Python and in the command."""
+"""Tests of the gate: minimum scores, allowed drops and significant falls, in Python and the command."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from truebleu.comparison import gate
 from truebleu.comparison.history import IncomparableError
 
 EXAMPLES = ROOT / "examples" / "de-en"
-REFERENCE, OTHER, CEDAR, BIRCH = (
+REFERENCE, OTHER_REFERENCE, CEDAR, BIRCH = (
     tb.File(str(EXAMPLES / f"{name}.en"))
     for name in ("reference.a", "reference.b", "cedar", "birch")
 )
@@ -28,7 +28,7 @@ BLEU = {name: tb.bleu(file, REFERENCE).value for name, file in (("cedar", CEDAR)
 
 NAN, INF = float("nan"), float("inf")
 SIGNIFICANT = {"against": CEDAR, "significant": True}
-FEW = {"hypotheses": ["a b"] * 5, "references": ["a c"] * 5, "against": ["a c"] * 5}
+FEW_SEGMENTS = {"hypotheses": ["a b"] * 5, "references": ["a c"] * 5, "against": ["a c"] * 5}
 BLANK = {"hypotheses": ["", " "], "references": [" ", ""]}
 
 
@@ -40,49 +40,49 @@ def kinds(check: tb.Check) -> dict[str, bool]:
     }
 
 
-# ---- floors ----
+# ---- minimum scores ----
 
 
-def test_a_floor_is_the_least_score():
+def test_score_below_minimum_fails():
     score = BLEU["birch"]
     assert tb.check(BIRCH, REFERENCE, minimum=score).passed
-    made = tb.check(BIRCH, REFERENCE, minimum=30)
-    assert not made
-    assert made.failures == ["BLEU 29.96 is below the minimum of 30"]
-    assert made.to_dict()["metrics"][0]["score"] == score
-    assert repr(made) == "<Check of birch.en: failed: BLEU 29.96 is below the minimum of 30>"
+    result = tb.check(BIRCH, REFERENCE, minimum=30)
+    assert not result
+    assert result.failures == ["BLEU 29.96 is below the minimum of 30"]
+    assert result.to_dict()["metrics"][0]["score"] == score
+    assert repr(result) == "<Check of birch.en: failed: BLEU 29.96 is below the minimum of 30>"
 
 
-def test_digits_tell_a_score_from_its_floor():
-    floor = round(BLEU["birch"] + 0.0004, 3)
-    (told,) = tb.check(BIRCH, REFERENCE, minimum=floor).failures
-    written = told.split()[1]
-    assert float(written) < floor
+def test_failure_has_enough_digits_to_differ_from_minimum():
+    minimum = round(BLEU["birch"] + 0.0004, 3)
+    (failure,) = tb.check(BIRCH, REFERENCE, minimum=minimum).failures
+    score_text = failure.split()[1]
+    assert float(score_text) < minimum
 
 
-def test_where_lower_is_better_it_is_a_ceiling():
+def test_minimum_is_maximum_for_error_rates():
     ter = tb.ter(BIRCH, REFERENCE).value
     assert tb.check(BIRCH, REFERENCE, metrics=["ter"], minimum=ter).passed
-    (told,) = tb.check(BIRCH, REFERENCE, metrics=["ter"], minimum=10).failures
-    assert "is above the maximum of 10" in told
+    (failure,) = tb.check(BIRCH, REFERENCE, metrics=["ter"], minimum=10).failures
+    assert "is above the maximum of 10" in failure
 
 
-def test_several_metrics_have_a_floor_each():
-    asked = {"metrics": ["bleu", "chrf"]}
-    made = tb.check(BIRCH, REFERENCE, minimum={"bleu": 10, "chrf": 99}, **asked)
-    assert [one.split()[0] for one in made.failures] == ["chrF2"]
+def test_several_metrics_need_one_minimum_each():
+    options = {"metrics": ["bleu", "chrf"]}
+    result = tb.check(BIRCH, REFERENCE, minimum={"bleu": 10, "chrf": 99}, **options)
+    assert [one.split()[0] for one in result.failures] == ["chrF2"]
     with pytest.raises(
         ValueError, match=r"minimum: expected one number per metric, such as BLEU=…, chrF2=…"
     ):
-        tb.check(BIRCH, REFERENCE, minimum=10, **asked)
+        tb.check(BIRCH, REFERENCE, minimum=10, **options)
     with pytest.raises(
         ValueError, match="minimum: metric 'blue' is not among the metrics; there are BLEU"
     ):
-        tb.check(BIRCH, REFERENCE, minimum={"blue": 10}, **asked)
+        tb.check(BIRCH, REFERENCE, minimum={"blue": 10}, **options)
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("arguments", "message"),
     [
         ({}, "no condition given"),
         ({"max_drop": 1}, "max_drop: no earlier score given"),
@@ -115,7 +115,10 @@ def test_several_metrics_have_a_floor_each():
         (SIGNIFICANT | {"samples": 19}, r"samples: 19 cannot give a p-value below 0\.05"),
         (SIGNIFICANT | {"level": 0.99999}, "samples: 10,000 cannot give a p-value below 1e-05"),
         (SIGNIFICANT | {"level": 1.0}, "level"),
-        (SIGNIFICANT | FEW, r"significant: no difference of 5 segments .* p-value is 0\.062"),
+        (
+            SIGNIFICANT | FEW_SEGMENTS,
+            r"significant: no difference of 5 segments .* p-value is 0\.062",
+        ),
         ({"max_drop": 1, "against": BIRCH}, "against: birch.en is also the output to check"),
         (
             {"minimum": 1, "references": tb.File(BIRCH.path)},
@@ -130,21 +133,21 @@ def test_several_metrics_have_a_floor_each():
         (BLANK | {"max_drop": 1, "against": ["", ""]}, "no BLEU .*found no text"),
     ],
 )
-def test_condition_that_cannot_fail_is_an_error(asked, told):
-    with pytest.raises(ValueError, match=told):
-        tb.check(**{"hypotheses": BIRCH, "references": REFERENCE, **asked})
+def test_condition_that_cannot_fail_is_an_error(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        tb.check(**{"hypotheses": BIRCH, "references": REFERENCE, **arguments})
 
 
-def test_score_that_is_not_finite_is_an_error(monkeypatch):
+def test_infinite_score_is_an_error(monkeypatch):
     for value in (NAN, INF):
         score = SimpleNamespace(value=value)
         monkeypatch.setattr(gate.CheckJob, "_compute_score", lambda *_, score=score: score)
-        for asked in ({"minimum": 1}, {"max_drop": 1, "against": CEDAR}):
+        for conditions in ({"minimum": 1}, {"max_drop": 1, "against": CEDAR}):
             with pytest.raises(tb.InputError, match="expected a finite score, found"):
-                tb.check(BIRCH, REFERENCE, **asked)
+                tb.check(BIRCH, REFERENCE, **conditions)
 
 
-def test_metric_that_fails_is_an_error():
+def test_failing_metric_is_an_error():
     metrics = ["bleu", "command:x=false {hyp} {ref}"]
     with pytest.raises(tb.InputError, match="x: false ended with status 1"):
         tb.check(BIRCH, REFERENCE, metrics=metrics, minimum={"bleu": 1})
@@ -159,31 +162,31 @@ def test_check_without_conditions_does_not_pass():
 
 @pytest.fixture
 def log(tmp_path, truebleu_command) -> Path:
-    """A log that has the score of cedar, followed as `main`."""
+    """A log with the score of cedar, tracked as `main`."""
     path = tmp_path / "scores.jsonl"
     words = ("score", REFERENCE.path, "-i", CEDAR.path, "--log", path, "--log-name", "main")
     assert truebleu_command(*words).status == 0
     return path
 
 
-def test_a_drop_from_the_last_score_in_a_log(log):
-    asked = {"log": log, "name": "main"}
+def test_drop_from_last_logged_score_fails(log):
+    log_options = {"log": log, "name": "main"}
     drop = BLEU["cedar"] - BLEU["birch"]
-    assert tb.check(BIRCH, REFERENCE, max_drop=drop, **asked).passed
-    made = tb.check(BIRCH, REFERENCE, max_drop=1, **asked)
-    (condition,) = made.to_dict()["metrics"][0]["conditions"]
+    assert tb.check(BIRCH, REFERENCE, max_drop=drop, **log_options).passed
+    result = tb.check(BIRCH, REFERENCE, max_drop=1, **log_options)
+    (condition,) = result.to_dict()["metrics"][0]["conditions"]
     assert condition["measured"] == drop
     assert "BLEU fell by 16.99, from 46.95" in condition["message"]
     assert "the allowed drop is 1" in condition["message"]
-    assert tb.check(CEDAR, REFERENCE, max_drop=0, **asked).passed
+    assert tb.check(CEDAR, REFERENCE, max_drop=0, **log_options).passed
 
 
-def test_lists_compare_with_files_of_the_same_text(log):
+def test_lists_are_comparable_with_equal_files(log):
     hypotheses, references = ([*file.read_lines()] for file in (BIRCH, REFERENCE))
     assert not tb.check(hypotheses, references, max_drop=1, log=log, name="main")
 
 
-def test_the_last_score_that_compares_counts(log):
+def test_last_comparable_score_is_used(log):
     for hypotheses, options in ((BIRCH, ["-lc"]), (CEDAR, [])):
         words = ["score", REFERENCE.path, "-i", hypotheses.path, "--log", log, *options]
         subprocess.run(
@@ -191,24 +194,24 @@ def test_the_last_score_that_compares_counts(log):
             check=True,
             capture_output=True,
         )
-    made = tb.check(BIRCH, REFERENCE, max_drop=0, log=log, name="main")
-    assert made.to_dict()["metrics"][0]["earlier"]["log"]["score"] == BLEU["cedar"]
+    result = tb.check(BIRCH, REFERENCE, max_drop=0, log=log, name="main")
+    assert result.to_dict()["metrics"][0]["earlier"]["log"]["score"] == BLEU["cedar"]
 
 
-def test_a_passing_score_is_kept_and_a_failing_one_is_not(log):
-    asked = {"log": log, "name": "main", "max_drop": 1, "keep": True}
-    assert not tb.check(BIRCH, REFERENCE, **asked)
+def test_only_passing_scores_are_kept(log):
+    log_options = {"log": log, "name": "main", "max_drop": 1, "keep": True}
+    assert not tb.check(BIRCH, REFERENCE, **log_options)
     assert len(tb.history(log)) == 1
-    assert tb.check(CEDAR, REFERENCE, **asked)
+    assert tb.check(CEDAR, REFERENCE, **log_options)
     series = tb.history(log).series
     assert [one.scores for one in series] == [[BLEU["cedar"]] * 2]
 
 
 @pytest.mark.parametrize(
-    ("hypotheses", "references", "asked", "told"),
+    ("hypotheses", "references", "arguments", "message"),
     [
         (BIRCH, REFERENCE, {"name": "other"}, "no score of other, only of main"),
-        (BIRCH, OTHER, {"name": "main"}, "the last has reference reference.a.en"),
+        (BIRCH, OTHER_REFERENCE, {"name": "main"}, "the last has reference reference.a.en"),
         (
             BIRCH,
             REFERENCE,
@@ -223,12 +226,12 @@ def test_a_passing_score_is_kept_and_a_failing_one_is_not(log):
         ),
     ],
 )
-def test_what_does_not_compare_is_no_pass(log, hypotheses, references, asked, told):
-    with pytest.raises(IncomparableError, match=told):
-        tb.check(hypotheses, references, max_drop=99, log=log, **asked)
+def test_incomparable_score_is_an_error(log, hypotheses, references, arguments, message):
+    with pytest.raises(IncomparableError, match=message):
+        tb.check(hypotheses, references, max_drop=99, log=log, **arguments)
 
 
-def test_a_missing_log_is_no_pass(tmp_path):
+def test_missing_log_is_an_error(tmp_path):
     with pytest.raises(IncomparableError, match="log not found"):
         tb.check(BIRCH, REFERENCE, max_drop=99, log=tmp_path / "none.jsonl", name="main")
     (tmp_path / "empty.jsonl").touch()
@@ -239,54 +242,54 @@ def test_a_missing_log_is_no_pass(tmp_path):
 # ---- against an output ----
 
 
-def test_a_fall_that_chance_does_not_make_and_where():
-    made = tb.check(
+def test_significant_fall_lists_worse_items():
+    result = tb.check(
         BIRCH, REFERENCE, against=CEDAR, significant=True, documents=DOCUMENTS, samples=999
     )
-    content = made.to_dict()
+    content = result.to_dict()
     compared = tb.compare(
         {"cedar.en": CEDAR, "birch.en": BIRCH}, REFERENCE, samples=999, confidence=None
     )
     (condition,) = content["metrics"][0]["conditions"]
     difference = compared["birch.en"]["scores"]["BLEU"]["difference"]
     assert condition["measured"] == difference["p"]
-    assert kinds(made) == {"significant": False}
+    assert kinds(result) == {"significant": False}
     falls = [one["score"] - one["earlier"] for one in content["worse_documents"]]
     assert falls == sorted(falls)
     assert all(fall < 0 for fall in falls)
     hypotheses, references = ([*file.read_lines()] for file in (BIRCH, REFERENCE))
-    for one in content["worse_segments"]:
-        i = one["number"] - 1
-        assert (one["hypothesis"], one["references"]) == (hypotheses[i], [references[i]])
-        assert one["score"] == tb.BLEU().sentence(hypotheses[i], [references[i]]).value
+    for segment in content["worse_segments"]:
+        i = segment["number"] - 1
+        assert (segment["hypothesis"], segment["references"]) == (hypotheses[i], [references[i]])
+        assert segment["score"] == tb.BLEU().sentence(hypotheses[i], [references[i]]).value
     assert len(content["worse_segments"]) == 5
 
 
-def test_what_chance_makes_passes_and_what_is_better_does():
+def test_insignificant_fall_and_rise_pass():
     hypotheses = [*CEDAR.read_lines()]
     worse = [*hypotheses[:-1], " ".join(reversed(hypotheses[-1].split()))]
-    asked = {"against": CEDAR, "significant": True, "samples": 999}
-    made = tb.check(worse, REFERENCE, **asked)
-    assert made.passed
-    assert "which is not significant" in made.to_dict()["metrics"][0]["conditions"][0]["message"]
-    better = tb.check(CEDAR, REFERENCE, **asked | {"against": BIRCH})
+    options = {"against": CEDAR, "significant": True, "samples": 999}
+    result = tb.check(worse, REFERENCE, **options)
+    assert result.passed
+    assert "which is not significant" in result.to_dict()["metrics"][0]["conditions"][0]["message"]
+    better = tb.check(CEDAR, REFERENCE, **options | {"against": BIRCH})
     assert better.passed
     assert (better.to_dict()["worse_documents"], better.to_dict()["worse_segments"]) == ([], [])
 
 
-def test_ter_that_rises_is_worse():
-    asked = {"metrics": ["ter"], "max_drop": 0, "significant": True, "samples": 999}
-    made = tb.check(BIRCH, REFERENCE, against=CEDAR, **asked)
-    assert kinds(made) == {"max_drop": False, "significant": False}
-    assert all("TER rose by" in told for told in made.failures)
-    assert tb.check(CEDAR, REFERENCE, against=BIRCH, **asked).passed
+def test_rising_ter_fails():
+    options = {"metrics": ["ter"], "max_drop": 0, "significant": True, "samples": 999}
+    result = tb.check(BIRCH, REFERENCE, against=CEDAR, **options)
+    assert kinds(result) == {"max_drop": False, "significant": False}
+    assert all("TER rose by" in message for message in result.failures)
+    assert tb.check(CEDAR, REFERENCE, against=BIRCH, **options).passed
 
 
-def test_files_of_one_name_are_told_apart(tmp_path):
+def test_equal_file_names_are_distinguished(tmp_path):
     earlier = tmp_path / "birch.en"
     earlier.write_bytes(Path(CEDAR.path).read_bytes())
-    made = tb.check(BIRCH, REFERENCE, against=earlier, max_drop=1)
-    assert made.to_dict()["earlier"]["output"] == "birch.en (earlier)"
+    result = tb.check(BIRCH, REFERENCE, against=earlier, max_drop=1)
+    assert result.to_dict()["earlier"]["output"] == "birch.en (earlier)"
 
 
 # ---- formats ----
@@ -304,12 +307,12 @@ def failed() -> tb.Check:
     )
 
 
-def test_it_goes_through_json(failed):
+def test_json_round_trip_is_lossless(failed):
     assert tb.Check.from_json(failed.to_json()) == failed
     assert failed.to_dict()["truebleu_check"] == 1
 
 
-def test_junit_has_a_case_for_each_condition(failed):
+def test_junit_has_one_case_per_condition(failed):
     (suite,) = ET.fromstring(failed.junit())
     conditions = [one for m in failed.to_dict()["metrics"] for one in m["conditions"]]
     cases = suite.findall("testcase")
@@ -320,9 +323,9 @@ def test_junit_has_a_case_for_each_condition(failed):
     assert [one.get("message") for one in messages if one is not None] == failed.failures
 
 
-def test_junit_says_where_it_fell():
-    made = tb.check(BIRCH, REFERENCE, against=CEDAR, max_drop=1, minimum=99, documents=DOCUMENTS)
-    floor, drop = (case.find("failure").text for case in ET.fromstring(made.junit())[0])
+def test_junit_lists_worse_items():
+    result = tb.check(BIRCH, REFERENCE, against=CEDAR, max_drop=1, minimum=99, documents=DOCUMENTS)
+    floor, drop = (case.find("failure").text for case in ET.fromstring(result.junit())[0])
     assert "\n" not in floor
     lines = drop.splitlines()
     assert "document sports-report got worse, from 42.83 to 14.94" in lines
@@ -330,19 +333,19 @@ def test_junit_says_where_it_fell():
     assert len(lines) == 1 + 5 + 5
 
 
-def test_names_that_xml_and_html_cannot_have(tmp_path):
+def test_invalid_xml_characters_are_escaped(tmp_path):
     odd = tmp_path / "a\x01<b>&.en"
     odd.write_bytes(Path(BIRCH.path).read_bytes())
-    made = tb.check(odd, REFERENCE, minimum=99)
-    (suite,) = ET.fromstring(made.junit())
+    result = tb.check(odd, REFERENCE, minimum=99)
+    (suite,) = ET.fromstring(result.junit())
     assert "<b>&" in suite[0].get("classname")
-    assert "<b>&" not in made.html()
+    assert "<b>&" not in result.html()
 
 
-def test_text_and_markdown_say_what_failed_and_the_numbers(failed):
-    for written in (str(failed), failed.markdown(), failed.html()):
-        assert "29.96" in written
-        assert all(told.split(" (")[0] in written for told in failed.failures)
+def test_all_formats_show_failures_and_scores(failed):
+    for rendering in (str(failed), failed.markdown(), failed.html()):
+        assert "29.96" in rendering
+        assert all(message.split(" (")[0] in rendering for message in failed.failures)
 
 
 # ---- the command ----
@@ -356,7 +359,7 @@ def command(truebleu_command):
     return run
 
 
-def test_statuses(command, log):
+def test_exit_status_reflects_result(command, log):
     assert command("--min", 29).status == 0
     low = command("--min", 30)
     assert (low.status, low.error) == (
@@ -394,46 +397,46 @@ def test_statuses(command, log):
         assert "Traceback" not in done.error
 
 
-def test_json_is_that_of_python(command):
+def test_command_json_equals_python_dict(command):
     done = command("--max-drop", 1, "--against", CEDAR.path, "-f", "json")
     assert done.status == 3
-    own = tb.check(BIRCH, REFERENCE, max_drop=1, against=CEDAR)
-    assert json.loads(done.output) == own.to_dict()
+    expected = tb.check(BIRCH, REFERENCE, max_drop=1, against=CEDAR)
+    assert json.loads(done.output) == expected.to_dict()
 
 
-def test_what_is_kept_is_what_score_logs(command, log, tmp_path, truebleu_command):
+def test_kept_entry_equals_score_log_entry(command, log, tmp_path, truebleu_command):
     words = ("--log", log, "--log-name", "main")
     assert command("--max-drop", 50, *words, "--keep").status == 0
-    other = tmp_path / "other.jsonl"
-    words = ("score", REFERENCE.path, "-i", BIRCH.path, "--log", other, "--log-name", "main")
+    other_log = tmp_path / "other.jsonl"
+    words = ("score", REFERENCE.path, "-i", BIRCH.path, "--log", other_log, "--log-name", "main")
     assert truebleu_command(*words).status == 0
-    kept, logged = (
-        json.loads(path.read_text().splitlines()[-1]) | {"time": ""} for path in (log, other)
+    kept_entry, logged_entry = (
+        json.loads(path.read_text().splitlines()[-1]) | {"time": ""} for path in (log, other_log)
     )
-    assert kept == logged
+    assert kept_entry == logged_entry
 
 
-def test_two_references_in_a_table_compare_with_two_files(tmp_path, truebleu_command):
-    lines = zip(REFERENCE.read_lines(), OTHER.read_lines(), strict=True)
+def test_reference_table_is_comparable_with_files(tmp_path, truebleu_command):
+    lines = zip(REFERENCE.read_lines(), OTHER_REFERENCE.read_lines(), strict=True)
     table = tmp_path / "references.tsv"
     table.write_text("".join(f"{a}\t{b}\n" for a, b in lines), "utf-8")
     log = tmp_path / "log.jsonl"
-    files = (REFERENCE.path, OTHER.path)
+    files = (REFERENCE.path, OTHER_REFERENCE.path)
     assert truebleu_command("score", *files, "-i", BIRCH.path, "--log", log).status == 0
     words = ("-i", BIRCH.path, "--log", log, "--max-drop", 0)
     assert truebleu_command("check", table, "-nr", 2, *words).status == 0
 
 
-def test_files_for_build_servers(command, tmp_path):
+def test_summary_and_junit_files_are_written(command, tmp_path):
     summary, junit = tmp_path / "summary.md", tmp_path / "junit.xml"
     summary.write_text("# Build\n")
     assert command("--min", 30, "--summary", summary, "--junit", junit).status == 3
-    own = tb.check(BIRCH, REFERENCE, minimum=30)
-    assert summary.read_text("utf-8") == f"# Build\n{own.markdown()}\n"
-    assert junit.read_text("utf-8") == own.junit()
+    expected = tb.check(BIRCH, REFERENCE, minimum=30)
+    assert summary.read_text("utf-8") == f"# Build\n{expected.markdown()}\n"
+    assert junit.read_text("utf-8") == expected.junit()
 
 
-def test_standard_input_against_an_output(truebleu_command):
+def test_standard_input_is_compared_with_file(truebleu_command):
     text = Path(BIRCH.path).read_bytes()
     words = ("--against", CEDAR.path, "--max-drop", 1)
     done = truebleu_command("check", REFERENCE.path, "-i", "-", *words, input=text)
@@ -441,7 +444,7 @@ def test_standard_input_against_an_output(truebleu_command):
     assert "BLEU fell by 16.99" in done.error
 
 
-def test_a_wrong_input_leaves_nothing_behind(command, tmp_path):
+def test_invalid_input_writes_no_file(command, tmp_path):
     junit = tmp_path / "junit.xml"
     done = command("--min", 1, "--against", tmp_path / "none", "--max-drop", 1, "--junit", junit)
     assert done.status == 1
@@ -454,34 +457,34 @@ ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 PAGE = (ROOT / "docs" / "gate.md").read_text("utf-8")
 
 
-def steps(version: str) -> list[dict]:
-    """The steps of the action that run with this version of truebleu."""
+def action_steps(version: str) -> list[dict]:
+    """Return the steps of the action that run with this version of truebleu."""
     assert ACTION["runs"]["using"] == "composite"
     conditions = {None: True, "inputs.version != 'none'": version != "none"}
     return [step for step in ACTION["runs"]["steps"] if conditions[step.get("if")]]
 
 
-def act(step: dict, folder: Path, summary: Path) -> subprocess.CompletedProcess:
-    """Runs a step of somebody's workflow, which uses the action: its steps, with those inputs."""
-    given = {name: one.get("default", "") for name, one in ACTION["inputs"].items()}
-    assert set(step["with"]) <= set(given)
+def run_action(step: dict, folder: Path, summary: Path) -> subprocess.CompletedProcess:
+    """Run a workflow step that uses the action, with its inputs."""
+    inputs = {name: one.get("default", "") for name, one in ACTION["inputs"].items()}
+    assert set(step["with"]) <= set(inputs)
     assert {name for name, one in ACTION["inputs"].items() if one.get("required")} <= {
         *step["with"]
     }
-    given |= step["with"]
+    inputs |= step["with"]
 
-    def filled(text: str) -> str:
-        return re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: given[found[1]], text)
+    def fill_inputs(text: str) -> str:
+        return re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: inputs[found[1]], text)
 
-    for one in steps(given["version"]):
-        assert one["shell"] == "bash"
+    for action_step in action_steps(inputs["version"]):
+        assert action_step["shell"] == "bash"
         done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", one["run"]],
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", action_step["run"]],
             env={
                 **os.environ,
                 "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
                 "GITHUB_STEP_SUMMARY": str(summary),
-                **{name: filled(text) for name, text in one.get("env", {}).items()},
+                **{name: fill_inputs(text) for name, text in action_step.get("env", {}).items()},
             },
             cwd=folder,
             capture_output=True,
@@ -494,8 +497,8 @@ def act(step: dict, folder: Path, summary: Path) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the action runs in bash")
-def test_the_example_of_the_action_runs(tmp_path, truebleu_command):
-    """The step in docs/gate.md, in a project that has such files; truebleu is installed here."""
+def test_documented_action_example_runs(tmp_path, truebleu_command):
+    """The step in docs/gate.md runs in a project with these files; truebleu is already installed."""
     ((step,),) = (
         yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
     )
@@ -506,29 +509,29 @@ def test_the_example_of_the_action_runs(tmp_path, truebleu_command):
         path.parent.mkdir()
         path.write_bytes(Path(file.path).read_bytes())
     summary = tmp_path / "summary.md"
-    missing = act(step, tmp_path, summary)
+    missing = run_action(step, tmp_path, summary)
     assert (missing.returncode, summary.exists()) == (2, False)
     assert "log not found: 'scores.jsonl'" in missing.stderr
     words = "score data/reference.en -i out/system.en --log scores.jsonl --log-name nightly"
     assert truebleu_command(*words.split(), cwd=tmp_path).status == 0
-    assert act(step, tmp_path, summary).returncode == 0
+    assert run_action(step, tmp_path, summary).returncode == 0
     assert "**passed: 2 conditions for system.en**" in summary.read_text("utf-8")
     (tmp_path / "out/system.en").write_bytes(Path(BIRCH.path).read_bytes())
-    fell = act(step, tmp_path, summary)
+    fell = run_action(step, tmp_path, summary)
     assert fell.returncode == 3
     assert "is below the minimum of 30; BLEU fell by 16.99" in fell.stderr
     assert "**failed: 2 of 2 conditions are not met for system.en**" in summary.read_text("utf-8")
 
 
-def test_the_action_installs_the_version_that_is_asked_for():
-    first, _ = steps("==0.1.0")
+def test_action_installs_requested_version():
+    first, _ = action_steps("==0.1.0")
     assert first["run"] == 'python -m pip install --quiet "truebleu$VERSION"'
     assert first["env"] == {"VERSION": "${{ inputs.version }}"}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the action runs in bash")
-def test_the_action_runs_the_check_and_nothing_that_is_in_its_inputs(tmp_path):
-    script = steps("none")[0]["run"]
+def test_action_does_not_execute_its_inputs(tmp_path):
+    script = action_steps("none")[0]["run"]
     summary = tmp_path / "summary.md"
     spoilt = tmp_path / "spoilt"
 

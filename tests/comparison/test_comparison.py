@@ -1,4 +1,4 @@
-"""Systems side by side: the numbers are sacreBLEU's, and every rendering says the same."""
+"""Tests of comparisons: equality with sacreBLEU, external scores, errors, and output formats."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ COUNT = 300
 
 @pytest.fixture(scope="module")
 def examples() -> Comparison:
-    """The three example systems by two metrics, as the golden files have them."""
+    """The three example systems by two metrics, as in the golden files."""
     return compare(SYSTEMS, REFERENCES, metrics=["bleu", "chrf"], correction="holm")
 
 
 def noisy(lines: list[str], share: float, seed: int) -> list[str]:
-    """Lines with some words gone or doubled: another system that is somewhat worse."""
+    """Return lines with some words missing or doubled, as the output of a slightly worse system."""
     dice = random.Random(seed)
-    made = []
+    noisy_lines = []
     for line in lines:
         words = [word for word in line.split() if dice.random() > share]
-        made.append(" ".join(words + words[:1] * (dice.random() < share)))
-    return made
+        noisy_lines.append(" ".join(words + words[:1] * (dice.random() < share)))
+    return noisy_lines
 
 
 @pytest.fixture(scope="module")
 def systems(corpus) -> tuple[dict[str, list[str]], list[str]]:
-    """Three systems that are close to each other, and their references."""
+    """Three similar systems and their references."""
     hypotheses, references = corpus
     hypotheses, references = hypotheses[-COUNT:], references[-COUNT:]
     return {
@@ -66,9 +66,9 @@ def systems(corpus) -> tuple[dict[str, list[str]], list[str]]:
 # ---- the numbers ----
 
 
-def test_randomization_is_sacrebleus(systems):
+def test_randomization_equals_sacrebleu(systems):
     texts, references = systems
-    signatures, theirs = PairedTest(
+    signatures, sacrebleu_results = PairedTest(
         list(texts.items()),
         {
             "BLEU": sacrebleu.BLEU(),
@@ -79,74 +79,80 @@ def test_randomization_is_sacrebleus(systems):
         test_type="ar",
         n_samples=500,
     )()
-    own = compare(
+    comparison = compare(
         texts, references, metrics=["bleu", "chrf", "chrf++"], samples=500, confidence=None
     )
     for name in ("BLEU", "chrF2", "chrF2++"):
-        for system, result in zip(theirs["System"], theirs[name], strict=True):
-            score = own[system.removeprefix("Baseline: ")]["scores"][name]
+        for system, result in zip(
+            sacrebleu_results["System"], sacrebleu_results[name], strict=True
+        ):
+            score = comparison[system.removeprefix("Baseline: ")]["scores"][name]
             assert score["score"] == result.score
             if result.p_value is not None:
                 assert score["difference"]["p"] == result.p_value
-    for metric in own.to_dict()["metrics"]:
+    for metric in comparison.to_dict()["metrics"]:
         printed = str(signatures[metric["name"]])
         assert metric["signature"] == f"{printed}|by:truebleu-{truebleu.__version__}"
 
 
-def test_sacrebleus_bootstrap_is_sacrebleus(systems):
+def test_sacrebleu_bootstrap_equals_sacrebleu(systems):
     texts, references = systems
-    _, theirs = PairedTest(
+    _, sacrebleu_results = PairedTest(
         list(texts.items()), {"BLEU": sacrebleu.BLEU()}, [references], test_type="bs", n_samples=200
     )()
-    own = compare(texts, references, test="bs-sacrebleu", samples=200)
-    for system, result in list(zip(theirs["System"], theirs["BLEU"], strict=True))[1:]:
-        score = own[system]["scores"]["BLEU"]
+    comparison = compare(texts, references, test="bs-sacrebleu", samples=200)
+    for system, result in list(
+        zip(sacrebleu_results["System"], sacrebleu_results["BLEU"], strict=True)
+    )[1:]:
+        score = comparison[system]["scores"]["BLEU"]
         assert score["difference"]["p"] == result.p_value
         assert score["interval"]["mean"] == pytest.approx(result.mean, abs=1e-4)
         assert score["interval"]["half_width"] == pytest.approx(result.ci, abs=1e-4)
 
 
-def test_ter_is_better_where_it_is_lower():
+def test_lower_ter_is_better():
     # sacreBLEU takes minutes for long segments.
     texts = {name: path.read_text("utf-8").splitlines()[:40] for name, path in SYSTEMS.items()}
     references = REFERENCES[0].read_text("utf-8").splitlines()[:40]
-    _, theirs = PairedTest(
+    _, sacrebleu_results = PairedTest(
         list(texts.items()), {"TER": sacrebleu.TER()}, [references], test_type="ar", n_samples=200
     )()
-    own = compare(texts, references, metrics=["ter"], samples=200)
-    for system, result in list(zip(theirs["System"], theirs["TER"], strict=True))[1:]:
-        score = own[system]["scores"]["TER"]
+    comparison = compare(texts, references, metrics=["ter"], samples=200)
+    for system, result in list(
+        zip(sacrebleu_results["System"], sacrebleu_results["TER"], strict=True)
+    )[1:]:
+        score = comparison[system]["scores"]["TER"]
         assert score["score"] == result.score
-        # A randomization that makes exactly the observed difference counts here, and not there.
+        # Unlike sacreBLEU, truebleu counts randomizations that equal the observed difference.
         assert result.p_value <= score["difference"]["p"] <= result.p_value + 0.05
-    assert list(own) == ["cedar", "birch", "aspen"]
-    assert not own.to_dict()["metrics"][0]["higher_is_better"]
-    difference = own["cedar"]["scores"]["TER"]["difference"]
+    assert list(comparison) == ["cedar", "birch", "aspen"]
+    assert not comparison.to_dict()["metrics"][0]["higher_is_better"]
+    difference = comparison["cedar"]["scores"]["TER"]["difference"]
     assert difference["value"] < 0
     assert difference["wins"] > difference["losses"]
 
 
-def test_wmt22_german_english(wmt22):
-    """Online-G against Online-A by sacreBLEU 2.6.0 and NumPy 2, seed 12345, its defaults."""
+def test_wmt22_results_equal_sacrebleu(wmt22):
+    """Online-G and Online-A by sacreBLEU 2.6.0 and NumPy 2, with seed 12345 and default options."""
     reference = wmt22 / "references" / "generaltest2022.de-en.ref.A.en"
-    both = {
+    outputs = {
         name: wmt22 / "system-outputs" / f"generaltest2022.de-en.hyp.{name}.en"
         for name in ("Online-A", "Online-G")
     }
-    ar = compare(both, reference, metrics=["bleu", "chrf"])["Online-G"]["scores"]
+    ar = compare(outputs, reference, metrics=["bleu", "chrf"])["Online-G"]["scores"]
     assert ar["BLEU"]["score"] == 33.65251607563512
     assert ar["BLEU"]["difference"]["p"] == 0.11298870112988701
     assert ar["chrF2"]["score"] == 58.67361717449294
     assert ar["chrF2"]["difference"]["p"] == 0.09989001099890012
     assert ar["BLEU"]["interval"]["mean"] == pytest.approx(33.650776022340885, abs=1e-6)
     assert ar["BLEU"]["interval"]["half_width"] == pytest.approx(0.887801772909679, abs=1e-6)
-    bs = compare(both, reference, metrics=["bleu", "chrf"], test="bs-sacrebleu")["Online-G"]
+    bs = compare(outputs, reference, metrics=["bleu", "chrf"], test="bs-sacrebleu")["Online-G"]
     assert bs["scores"]["BLEU"]["difference"]["p"] == 0.054945054945054944
     assert bs["scores"]["chrF2"]["difference"]["p"] == 0.052947052947052944
 
 
-def test_everything_is_the_tests_own(systems):
-    """Differences, intervals, corrected p-values, letters and clusters are those of `paired`."""
+def test_comparison_equals_paired_tests(systems):
+    """Differences, intervals, p-values, letters and clusters equal those from run_paired_tests."""
     texts, references = systems
     metric = BLEU()
     tables = {name: metric.statistics(lines, references) for name, lines in texts.items()}
@@ -173,48 +179,48 @@ def test_everything_is_the_tests_own(systems):
             assert scores["BLEU"]["cluster"] == number
 
 
-def test_wins_ties_and_losses_are_of_segments(systems):
+def test_wins_ties_and_losses_count_segments(systems):
     texts, references = systems
     metric = BLEU()
-    base, other = (list(metric.segments(texts[name], references)) for name in ("base", "far"))
+    base, far = (list(metric.segments(texts[name], references)) for name in ("base", "far"))
     difference = compare(texts, references, samples=10)["far"]["scores"]["BLEU"]["difference"]
-    assert difference["wins"] == sum(o > b for b, o in zip(base, other, strict=True))
-    assert difference["losses"] == sum(o < b for b, o in zip(base, other, strict=True))
+    assert difference["wins"] == sum(o > b for b, o in zip(base, far, strict=True))
+    assert difference["losses"] == sum(o < b for b, o in zip(base, far, strict=True))
     assert difference["wins"] + difference["ties"] + difference["losses"] == COUNT
 
 
-def test_the_best_system_is_first(examples):
+def test_systems_are_sorted_best_first(examples):
     assert list(examples) == ["cedar", "birch", "aspen"]
     scores = [examples[name]["scores"]["BLEU"]["score"] for name in examples]
     assert scores == sorted(scores, reverse=True)
-    assert [examples[name]["letter"] for name in examples] == ["B", "A", "C"], "as given"
-    assert examples.to_dict()["baseline"] == "birch", "the first that was given"
+    assert [examples[name]["letter"] for name in examples] == ["B", "A", "C"], "input order"
+    assert examples.to_dict()["baseline"] == "birch", "the first system"
 
 
-def test_signatures_say_what_was_resampled(examples):
+def test_signatures_contain_resampling_settings(examples):
     bleu, chrf = examples.to_dict()["metrics"]
     assert bleu["signature"].startswith("nrefs:2|bs:1000|ar:10000|seed:12345|case:mixed|eff:no|")
     assert truebleu.metric(bleu["signature"]) == BLEU(effective_order=False)
     assert truebleu.metric(f"chrF2|{chrf['signature']}") == CHRF()
-    alone = compare({"a": ["x y"]}, ["x z"], confidence=None).to_dict()
-    assert alone["metrics"][0]["signature"].startswith("nrefs:1|case:mixed")
+    single_system = compare({"a": ["x y"]}, ["x z"], confidence=None).to_dict()
+    assert single_system["metrics"][0]["signature"].startswith("nrefs:1|case:mixed")
 
 
-def test_seeds_decide_and_threads_do_not(systems):
+def test_results_depend_on_seed_but_not_threads(systems):
     texts, references = systems
-    one, again, other = (
+    single_thread, two_threads, other_seed = (
         compare(texts, references, samples=200, confidence=50, seed=seed, workers=workers)
         for seed, workers in ((0, 1), (0, 2), (1, 1))
     )
-    assert one == again
-    assert one != other
+    assert single_thread == two_threads
+    assert single_thread != other_seed
     assert compare(texts, references, samples=20, confidence=5, seed=None).to_dict()["seed"] is None
 
 
 # ---- metrics ----
 
 
-def test_metrics_of_one_name_are_told_apart():
+def test_duplicate_metric_names_are_distinguished():
     comparison = compare(
         SYSTEMS, REFERENCES, metrics=["bleu", BLEU("intl"), "sacrebleu"], samples=9
     )
@@ -225,7 +231,7 @@ def test_metrics_of_one_name_are_told_apart():
     )
 
 
-def test_members_of_the_family_keep_their_names():
+def test_family_members_keep_their_names():
     comparison = compare(SYSTEMS, REFERENCES, metrics=["mteval-v13a"], samples=9)
     member = truebleu.family["mteval-v13a"]
     expected = member.score(SYSTEMS["cedar"], REFERENCES).value
@@ -233,7 +239,7 @@ def test_members_of_the_family_keep_their_names():
     assert "mteval-v13a: BLEU|nrefs:2|bs:1000|ar:9|" in comparison.text()
 
 
-def test_members_that_are_means_of_segments():
+def test_segment_mean_metrics_are_supported():
     member = truebleu.family["nltk-sentence-3"]
     comparison = compare(
         SYSTEMS, REFERENCES[0], metrics=[BLEU(aggregate="segments"), member], samples=9
@@ -243,18 +249,20 @@ def test_members_that_are_means_of_segments():
     assert scores["BLEU"]["score"] == pytest.approx(expected, rel=1e-12)
 
 
-def test_a_signature_names_a_metric():
+def test_signature_is_accepted_as_metric():
     signature = "nrefs:1|case:lc|eff:no|tok:intl|smooth:exp|version:2.6.0"
     comparison = compare({"a": ["A b c d e"]}, ["a b c d f"], metrics=[signature])
     expected = BLEU("intl", lowercase=True).score(["A b c d e"], ["a b c d f"]).value
     assert comparison["a"]["scores"]["BLEU"]["score"] == expected
 
 
-def test_tokens_and_tokenizers_of_ones_own():
+def test_tokens_and_custom_tokenizers_are_supported():
     tokens = {"a": [["x", "y"], ["z"]], "b": [["x"], ["z"]]}
     references = [[["x", "y"]], [["z"]]]
-    one = compare(tokens, references, metrics=[BLEU("none"), BLEU("none", max_order=2)], samples=9)
-    assert one["a"]["scores"]["BLEU order:2"]["difference"] is None
+    token_comparison = compare(
+        tokens, references, metrics=[BLEU("none"), BLEU("none", max_order=2)], samples=9
+    )
+    assert token_comparison["a"]["scores"]["BLEU order:2"]["difference"] is None
     split = compare(
         {"a": ["x y", "z"], "b": ["x", "z"]},
         ["x y", "z"],
@@ -263,10 +271,10 @@ def test_tokens_and_tokenizers_of_ones_own():
     assert len(split.to_dict()["metrics"]) == 3
 
 
-# ---- scores from elsewhere ----
+# ---- external scores ----
 
 
-def test_given_scores():
+def test_external_scores_are_compared():
     by_hand = {"COMET": {"a": [0.8, 0.9, 0.7], "b": [0.8, 0.8, 0.6]}}
     comparison = compare(None, None, metrics=(), scores=by_hand, samples=99)
     assert comparison["a"]["scores"]["COMET"]["score"] == pytest.approx(0.8)
@@ -278,7 +286,7 @@ def test_given_scores():
     assert comparison.to_dict()["references"] is None
 
 
-def test_lower_can_be_better():
+def test_lower_is_better_option_reverses_order():
     by_hand = {"errors": {"good": [1.0] * 40 + [0.0] * 10, "bad": [3.0] * 50}}
     comparison = compare(
         None, None, metrics=(), scores=by_hand, lower_is_better=["errors"], baseline="bad"
@@ -301,30 +309,30 @@ def test_lower_can_be_better():
     ],
     ids=["columns", "lines", "lines with tabs"],
 )
-def test_scores_of_all_systems_in_one_file(write, lines):
+def test_score_file_of_all_systems_is_read(write, lines):
     path = write("scores", lines)
     comparison = compare(None, None, metrics=(), scores={"M": path}, samples=9)
     assert comparison["a"]["scores"]["M"]["score"] == 0.75
     assert comparison["b"]["scores"]["M"]["score"] == pytest.approx(0.225)
 
 
-def test_scores_in_a_file_a_system(write):
+def test_score_file_per_system_is_read(write):
     files = {"a": write("a", ["1", " 2 "]), "b": File(write("b.tsv", ["x\t3", "y\t4"]), 2)}
     comparison = compare(None, None, metrics=(), scores={"M": files}, samples=9)
     assert comparison["b"]["scores"]["M"]["score"] == 3.5
 
 
-def test_columns_without_a_header_are_in_the_order_of_the_systems(write):
+def test_columns_without_header_follow_system_order(write):
     path = write("scores", ["1\t2", "3\t4"])
     texts = {"a": ["x", "y"], "b": ["x", "z"]}
     comparison = compare(texts, ["x", "y"], scores={"M": path}, samples=9)
     assert comparison["b"]["scores"]["M"]["score"] == 3
 
 
-# ---- what is unusual ----
+# ---- special cases ----
 
 
-def test_identical_systems():
+def test_identical_systems_have_p_of_one():
     texts = {"one": SYSTEMS["cedar"], "two": SYSTEMS["cedar"]}
     comparison = compare(texts, REFERENCES, metrics=["bleu", "chrf"], samples=99)
     for metric in ("BLEU", "chrF2"):
@@ -338,7 +346,7 @@ def test_identical_systems():
 
 
 @pytest.mark.parametrize("test", ["ar", "bs", "koehn", "bs-sacrebleu"])
-def test_one_segment(test):
+def test_single_segment_gives_no_intervals(test):
     comparison = compare({"a": ["x y z"], "b": ["x y"]}, ["x y z"], test=test, samples=99)
     for name in comparison:
         assert comparison[name]["scores"]["BLEU"]["interval"] is None
@@ -348,7 +356,7 @@ def test_one_segment(test):
     assert "there is only one segment" in comparison.text()
 
 
-def test_one_system_has_intervals_and_no_test():
+def test_single_system_has_intervals_without_test():
     comparison = compare({"cedar": SYSTEMS["cedar"]}, REFERENCES)
     content = comparison.to_dict()
     assert (content["test"], content["baseline"], content["pairs"]) == (None, None, [])
@@ -360,7 +368,7 @@ def test_one_system_has_intervals_and_no_test():
         assert "54.0" in rendering
 
 
-def test_without_a_test_there_are_differences_still():
+def test_differences_are_reported_without_test():
     content = compare(SYSTEMS, REFERENCES, test=None).to_dict()
     difference = content["systems"][0]["scores"]["BLEU"]["difference"]
     assert difference["interval"]["low"] > 0
@@ -369,30 +377,30 @@ def test_without_a_test_there_are_differences_still():
     assert content["test"] is None
 
 
-def test_without_intervals():
+def test_confidence_none_omits_intervals():
     comparison = compare(SYSTEMS, REFERENCES, confidence=None, samples=99)
     assert "interval" not in comparison.text()
     assert comparison.to_dict()["metrics"][0]["signature"].startswith("nrefs:2|ar:99|seed:12345|")
 
 
-def test_every_test_says_what_it_can_say():
+def test_each_test_has_own_reading():
     readings = {
         compare(SYSTEMS, REFERENCES, test=test, samples=9).to_dict()["reading"] for test in TESTS
     }
     assert len(readings) == len(TESTS)
 
 
-def test_many_systems_have_letters_of_their_own():
+def test_many_systems_have_unique_letters():
     texts = {f"system {i:02}": ["a b c d e f"[: 2 * (i % 6) + 1], "x"] for i in range(60)}
     comparison = compare(texts, ["a b c d e f", "x"], samples=9, confidence=9)
     letters = [comparison[name]["letter"] for name in comparison]
     assert sorted(letters, key=lambda one: (len(one), one))[24:27] == ["Z", "AA", "AB"]
     assert comparison["system 00"]["letter"] == "A"
     assert len(set(letters)) == 60
-    assert "Q" not in "".join(letters), "which cannot be raised"
+    assert "Q" not in "".join(letters), "Q has no superscript form"
 
 
-def test_files_that_can_be_read_once_are_read_once(tmp_path):
+def test_compressed_files_give_equal_results(tmp_path):
     paths = {}
     for name, path in SYSTEMS.items():
         paths[name] = tmp_path / f"{name}.gz"
@@ -430,14 +438,14 @@ def test_files_that_can_be_read_once_are_read_once(tmp_path):
             ["x"],
             {"test": None, "samples": 9},
             ValueError,
-            "samples has no effect without a test",
+            "samples: no effect without a test",
         ),
         (
             {"A": ["x"]},
             ["x"],
             {"test": None, "correction": "bh"},
             ValueError,
-            "correction has no effect without a test",
+            "correction: no effect without a test",
         ),
         (
             *({"A": ["x"]}, ["x"]),
@@ -480,7 +488,7 @@ def test_files_that_can_be_read_once_are_read_once(tmp_path):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_bad_input(systems, references, options, error, message):
+def test_invalid_arguments_are_refused(systems, references, options, error, message):
     with pytest.raises(error, match=message):
         compare(systems, references, **options)
 
@@ -500,13 +508,13 @@ def test_bad_input(systems, references, options, error, message):
         ([], r"the file is empty"),
     ],
 )
-def test_bad_files_of_scores(write, lines, message):
+def test_invalid_score_files_are_refused(write, lines, message):
     path = write("scores.tsv", lines)
     with pytest.raises(ValueError, match=message):
         compare({"a": ["x", "y"], "b": ["x", "z"]}, ["x", "y"], scores={"M": path})
 
 
-def test_given_scores_must_be_of_the_same_systems():
+def test_external_scores_must_cover_same_systems():
     by_hand = {"M": {"a": [1], "b": [2]}, "N": {"a": [1], "c": [2]}}
     with pytest.raises(InputError, match="is in only one of M and N"):
         compare(None, None, metrics=(), scores=by_hand)
@@ -525,25 +533,25 @@ def test_given_scores_must_be_of_the_same_systems():
         ("comparison.tex", Comparison.latex),
     ],
 )
-def test_golden(examples, name, render):
-    """The files in golden/ are what was looked at and found good."""
+def test_rendering_equals_golden_file(examples, name, render):
+    """The files in golden/ contain reviewed output."""
     expected = (GOLDEN / name).read_text("utf-8").replace("{version}", truebleu.__version__)
     assert render(examples) == expected
 
 
-def test_every_rendering_is_made_of_the_dict(examples):
-    again = Comparison.from_json(examples.to_json())
-    assert again == examples
+def test_renderings_are_equal_after_json_round_trip(examples):
+    restored = Comparison.from_json(examples.to_json())
+    assert restored == examples
     for render in (Comparison.text, Comparison.markdown, Comparison.latex, Comparison.csv):
-        assert render(again) == render(examples)
-    assert again.html() == examples.html()
+        assert render(restored) == render(examples)
+    assert restored.html() == examples.html()
     with pytest.raises(InputError, match="not a truebleu comparison of version 1"):
         Comparison.from_json('{"truebleu_comparison": 2}')
     with pytest.raises(InputError, match="a JSON object, not list"):
         Comparison.from_json("[]")
 
 
-def test_the_dict_cannot_be_changed_from_outside(examples):
+def test_returned_dicts_are_copies(examples):
     examples.to_dict()["systems"].clear()
     examples["cedar"]["scores"].clear()
     assert examples["cedar"]["scores"]
@@ -552,15 +560,15 @@ def test_the_dict_cannot_be_changed_from_outside(examples):
 
 
 @pytest.mark.parametrize("width", [40, 60, 79, 100, 140, 200])
-def test_no_width_loses_a_number(examples, width):
-    """Lines fit, and what stands in the widest table stands in every other."""
+def test_all_numbers_are_shown_at_any_width(examples, width):
+    """Lines fit the width, and every table contains the numbers of the widest one."""
     lines = examples.text(width).split("BLEU|")[0].splitlines()
     assert all(measure_width(line) <= width for line in lines)
 
-    def words(shown: str) -> list[str]:
-        return re.findall(r"[−+]?\d[\d.,]*\*?", shown)
+    def find_numbers(text: str) -> list[str]:
+        return re.findall(r"[−+]?\d[\d.,]*\*?", text)
 
-    wide, narrow = (set(words(examples.text(w).split("Raised")[0])) for w in (300, width))
+    wide, narrow = (set(find_numbers(examples.text(w).split("Raised")[0])) for w in (300, width))
     assert wide == narrow
 
 
@@ -571,22 +579,24 @@ def test_no_width_loses_a_number(examples, width):
     st.data(),
 )
 @settings(max_examples=60)
-def test_any_names_and_numbers(names, segments, width, data):
-    """Every rendering says every system, and text in any width says every number."""
+def test_any_names_and_numbers_are_rendered(names, segments, width, data):
+    """Every format contains all systems, and text of any width contains all numbers."""
     number = st.floats(-1e6, 1e6, allow_subnormal=False)
     columns = {
         name: data.draw(st.lists(number, min_size=segments, max_size=segments)) for name in names
     }
     comparison = compare(None, None, metrics=(), scores={"M": columns}, samples=5, confidence=5)
     assert Comparison.from_json(comparison.to_json()) == comparison
-    shown = [escape_invisible(name) for name in names]
+    escaped_names = [escape_invisible(name) for name in names]
     page = Elements()
     page.feed(comparison.html())
-    for name in shown:
+    for name in escaped_names:
         assert name.strip() in comparison.text(10_000)
-        assert name.strip() in page.shown
+        assert name.strip() in page.text
     rows = list(csv.DictReader(io.StringIO(comparison.csv(), newline="")))
-    assert {r["system"].removeprefix("'") for r in rows} == {n.removeprefix("'") for n in shown}
+    assert {r["system"].removeprefix("'") for r in rows} == {
+        n.removeprefix("'") for n in escaped_names
+    }
     assert {float(row["score"]) for row in rows} == {
         comparison[name]["scores"]["M"]["score"] for name in names
     }
@@ -595,23 +605,23 @@ def test_any_names_and_numbers(names, segments, width, data):
         assert cell in narrow
 
 
-def test_columns_are_aligned_whatever_the_script():
+def test_columns_are_aligned_for_any_script():
     names = ["abc", "漢字かな", "e\u0301te\u0301", "a\tb", "x" * 30]
     by_hand = {"M": {name: [float(i), i + 1.0] for i, name in enumerate(names)}}
-    shown = compare(None, None, metrics=(), scores=by_hand, samples=9).text(200)
-    rows = [line for line in shown.splitlines() if "[" in line]
+    text = compare(None, None, metrics=(), scores=by_hand, samples=9).text(200)
+    rows = [line for line in text.splitlines() if "[" in line]
     assert len({measure_width(line.partition("]")[0]) for line in rows}) == 1
-    assert "\t" not in shown
+    assert "\t" not in text
 
 
-def test_no_commands_for_terminals():
+def test_terminal_commands_are_escaped():
     name = "\x1b[31mred\x07"
-    shown = compare({name: ["x"], "b": ["y"]}, ["x"]).text()
-    assert "\x1b" not in shown
-    assert r"\x1b[31mred\x07" in shown
+    text = compare({name: ["x"], "b": ["y"]}, ["x"]).text()
+    assert "\x1b" not in text
+    assert r"\x1b[31mred\x07" in text
 
 
-def test_csv_has_every_number(examples):
+def test_csv_contains_all_numbers(examples):
     rows = list(csv.DictReader(io.StringIO(examples.csv())))
     assert [row["system"] for row in rows] == ["cedar", "birch", "aspen"] * 2
     for row in rows:
@@ -630,29 +640,29 @@ def test_csv_has_every_number(examples):
     assert tabs == rows
 
 
-def test_csv_is_no_formula():
+def test_csv_escapes_formulas():
     names = ['=cmd("x")', 'a,"b"', "+1", "-1", "@x"]
     by_hand = {"M": {name: [1.0, 2.0] for name in names}}
-    made = compare(None, None, metrics=(), scores=by_hand, samples=9).csv()
-    read = [row["system"] for row in csv.DictReader(io.StringIO(made))]
-    assert read == [name if name[0] == "a" else f"'{name}" for name in names]
+    csv_text = compare(None, None, metrics=(), scores=by_hand, samples=9).csv()
+    system_names = [row["system"] for row in csv.DictReader(io.StringIO(csv_text))]
+    assert system_names == [name if name[0] == "a" else f"'{name}" for name in names]
 
 
 class Elements(html.parser.HTMLParser):
-    """The names of elements and attributes, and the text."""
+    """Parser that collects the elements, attributes and text of a page."""
 
     def __init__(self) -> None:
         super().__init__()
         self.names: set[str] = set()
         self.attributes: set[str] = set()
-        self.shown = ""
+        self.text = ""
 
     def handle_starttag(self, tag, attrs):
         self.names.add(tag)
         self.attributes |= {name for name, _ in attrs}
 
     def handle_data(self, data):
-        self.shown += data
+        self.text += data
 
 
 HOSTILE = [
@@ -665,26 +675,26 @@ HOSTILE = [
 ]
 
 
-def test_html_has_no_element_from_a_name():
+def test_html_escapes_names():
     by_hand = {
         f"{name} metric": {n: [1.0, i] for i, n in enumerate(HOSTILE)} for name in HOSTILE[:2]
     }
     comparison = compare(None, None, metrics=(), scores=by_hand, samples=9)
-    for made in (comparison.html(), comparison._repr_html_()):
+    for markup in (comparison.html(), comparison._repr_html_()):
         page = Elements()
-        page.feed(made)
+        page.feed(markup)
         assert not page.names & {"script", "img", "b"}
         assert not any(name.startswith("on") for name in page.attributes)
         for name in HOSTILE:
-            assert name in page.shown
+            assert name in page.text
 
 
-def test_markdown_has_no_markup_from_a_name():
+def test_markdown_escapes_names():
     by_hand = {"M": {name: [1.0, i] for i, name in enumerate(HOSTILE)}}
-    made = compare(None, None, metrics=(), scores=by_hand, samples=9).markdown()
-    table = [line for line in made.splitlines() if line.startswith("|")]
+    markup = compare(None, None, metrics=(), scores=by_hand, samples=9).markdown()
+    table = [line for line in markup.splitlines() if line.startswith("|")]
     assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table}) == 1
-    assert "<script" not in made.replace(r"\<script", "")
+    assert "<script" not in markup.replace(r"\<script", "")
 
 
 def test_latex_compiles(tmp_path, examples):
@@ -692,8 +702,8 @@ def test_latex_compiles(tmp_path, examples):
     hostile = compare(None, None, metrics=(), scores=by_hand, samples=9, correction="bh")
     latex = shutil.which("pdflatex")
     for i, comparison in enumerate((examples, hostile)):
-        made = comparison.latex()
-        tables = re.findall(r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", made, re.DOTALL)
+        source = comparison.latex()
+        tables = re.findall(r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", source, re.DOTALL)
         for columns, body in tables:
             rows = [line for line in body.splitlines() if line.endswith(r"\\")]
             assert rows
@@ -702,7 +712,7 @@ def test_latex_compiles(tmp_path, examples):
             continue
         (tmp_path / f"{i}.tex").write_text(
             "\\documentclass{article}\\usepackage{booktabs}\\usepackage[T1]{fontenc}\n"
-            f"\\begin{{document}}\\tiny\n{made}\n\\end{{document}}\n",
+            f"\\begin{{document}}\\tiny\n{source}\n\\end{{document}}\n",
             "utf-8",
         )
         done = subprocess.run(
@@ -714,16 +724,16 @@ def test_latex_compiles(tmp_path, examples):
         assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
 
 
-def test_in_a_terminal(examples):
+def test_rich_output_equals_text(examples):
     console = pytest.importorskip("rich.console")
     wide = console.Console(record=True, width=140, file=io.StringIO(), force_terminal=True)
     wide.print(examples)
-    shown = [line.rstrip() for line in wide.export_text(clear=False).splitlines()]
-    assert shown == examples.text(140).splitlines()
+    printed_lines = [line.rstrip() for line in wide.export_text(clear=False).splitlines()]
+    assert printed_lines == examples.text(140).splitlines()
     assert "color" in wide.export_html()
 
 
-def test_digits():
+def test_digits_option_sets_decimals():
     comparison = compare(SYSTEMS, REFERENCES, samples=9, confidence=9)
     assert "54.0144" in comparison.text(200, digits=4)
     assert "54.0144" in comparison.latex(digits=4)
@@ -738,11 +748,11 @@ def test_small_scores_have_more_digits():
     assert "0.8513" in comparison.text(), "0.85125 to four digits"
 
 
-def test_short_signatures(examples):
+def test_short_option_shortens_signatures(examples):
     assert "BLEU|#:2|bs:1000|ar:10000|rs:12345|c:mixed" in examples.text(short=True)
 
 
-def test_names_and_shapes(examples):
+def test_repr_length_and_title(examples):
     assert repr(examples) == "<Comparison of cedar, birch, aspen by BLEU, chrF2>"
     assert len(examples) == 3
     assert str(examples) == examples.text()
@@ -752,11 +762,11 @@ def test_names_and_shapes(examples):
     )
 
 
-# ---- metrics beside each other ----
+# ---- agreement of metrics and clusters ----
 
 
-def opposed(**more):
-    """Systems whom BLEU and two other metrics place one way, and an error rate the other."""
+def compare_disagreeing_metrics(**overrides):
+    """Return a comparison in which an error rate reverses the order of three other metrics."""
     dice = random.Random(4)
     likes = {"cedar": 0.8, "birch": 0.7, "aspen": 0.6}
     scores = {
@@ -768,30 +778,30 @@ def opposed(**more):
             for name in likes
         },
     }
-    options = {"samples": 500, "confidence": 200, "lower_is_better": ["errors"]} | more
+    options = {"samples": 500, "confidence": 200, "lower_is_better": ["errors"]} | overrides
     return compare(SYSTEMS, REFERENCES, metrics=["bleu", "chrf"], scores=scores, **options)
 
 
-def disagreements(content):
+def select_disagreements(content):
     return [note for note in content["notes"] if note["kind"] == "disagreement"]
 
 
-def test_metrics_that_call_opposite_winners_are_named():
-    content = opposed().to_dict()
-    found = disagreements(content)
-    assert [note["systems"] for note in found] == [
+def test_disagreeing_metrics_are_named():
+    content = compare_disagreeing_metrics().to_dict()
+    notes = select_disagreements(content)
+    assert [note["systems"] for note in notes] == [
         ["cedar", "birch"],
         ["cedar", "aspen"],
         ["birch", "aspen"],
-    ], "a note a pair of systems, not one of each two metrics"
-    assert content["notes"][: len(found)] == found, "before the smaller matters"
+    ], "one note per pair of systems"
+    assert content["notes"][: len(notes)] == notes, "disagreements come first"
     values = {(pair["metric"], pair["first"], pair["second"]): pair for pair in content["pairs"]}
-    first = found[0]
+    first = notes[0]
     assert [one["metric"] for one in first["metrics"]] == ["BLEU", "chrF2", "quality", "errors"]
     assert [one["better"] for one in first["metrics"]] == ["cedar", "cedar", "cedar", "birch"]
     bleu, *_, errors = first["metrics"]
     assert bleu["difference"] == values["BLEU", "cedar", "birch"]["value"] > 0
-    # Of cedar less birch, whoever is better; birch makes fewer errors.
+    # The difference is always cedar minus birch; birch makes fewer errors.
     assert errors["difference"] == -values["errors", "birch", "cedar"]["value"] > 0
     assert errors["p"] == values["errors", "birch", "cedar"]["p"]
     assert errors["corrected_p"] is None
@@ -802,35 +812,37 @@ def test_metrics_that_call_opposite_winners_are_named():
 
 
 @pytest.mark.parametrize("rendering", ["text", "markdown", "latex", "html"])
-def test_every_format_tells_of_the_disagreement(rendering):
-    shown = getattr(opposed(), rendering)()
-    assert "call cedar better than birch" in " ".join(shown.split())
+def test_all_formats_show_disagreements(rendering):
+    rendered_text = getattr(compare_disagreeing_metrics(), rendering)()
+    assert "call cedar better than birch" in " ".join(rendered_text.split())
 
 
-def test_what_is_not_significant_is_no_disagreement():
-    # After the correction nothing is.
-    content = opposed(samples=99, correction="holm", level=0.99).to_dict()
+def test_insignificant_differences_are_not_disagreements():
+    # No difference is significant after the correction.
+    content = compare_disagreeing_metrics(samples=99, correction="holm", level=0.99).to_dict()
     assert not any(pair["significant"] for pair in content["pairs"])
-    assert not disagreements(content)
-    assert disagreements(opposed(samples=1000, correction="holm").to_dict())
-    assert not disagreements(opposed(test=None, samples=None).to_dict())
+    assert not select_disagreements(content)
+    assert select_disagreements(
+        compare_disagreeing_metrics(samples=1000, correction="holm").to_dict()
+    )
+    assert not select_disagreements(compare_disagreeing_metrics(test=None, samples=None).to_dict())
 
 
-def test_metrics_that_agree_are_not_remarked_on(examples):
-    assert not disagreements(examples.to_dict())
+def test_agreeing_metrics_have_no_note(examples):
+    assert not select_disagreements(examples.to_dict())
 
 
-def test_two_metrics_that_disagree_make_a_plain_sentence():
+def test_disagreement_of_two_metrics_reads_plainly():
     scores = {"x": {"a": [1.0] * 60, "b": [0.0] * 60}, "y": {"a": [3.0] * 60, "b": [1.0] * 60}}
-    made = compare(None, None, metrics=(), scores=scores, lower_is_better=["y"], samples=999)
-    [note] = disagreements(made.to_dict())
+    comparison = compare(None, None, metrics=(), scores=scores, lower_is_better=["y"], samples=999)
+    [note] = select_disagreements(comparison.to_dict())
     assert note["text"] == (
         "x calls a better than b (+1.000, p = 0.0010), y calls b better (−2.000, p = 0.0010)."
     )
 
 
-def six(**more):
-    """Six systems by three metrics."""
+def compare_six_systems(**overrides):
+    """Return a comparison of six systems by three metrics."""
     dice = random.Random(5)
     scores = {
         metric: {
@@ -839,42 +851,42 @@ def six(**more):
         }
         for metric, sign, step, size in (("M", 1, 1, 2), ("N", 1, 1, 3), ("errors", -1, 0, 1))
     }
-    options = {"samples": 500, "confidence": 200, "lower_is_better": ["errors"]} | more
+    options = {"samples": 500, "confidence": 200, "lower_is_better": ["errors"]} | overrides
     return compare(None, None, metrics=(), scores=scores, **options)
 
 
-def test_clusters_are_shown_by_metric():
-    content = six().to_dict()
+def test_text_shows_clusters_per_metric():
+    content = compare_six_systems().to_dict()
     by_metric = {metric["name"]: metric["clusters"] for metric in content["metrics"]}
     assert list(map(len, by_metric["M"])) == [2, 2, 2]
     assert list(map(len, by_metric["N"])) == [3, 3]
-    assert list(map(len, by_metric["errors"])) == [6], "which are not told apart"
+    assert list(map(len, by_metric["errors"])) == [6], "no significant differences"
     for system in content["systems"]:
         for name, clusters in by_metric.items():
             assert system["name"] in clusters[system["scores"][name]["cluster"] - 1]
-    lines = six().text().splitlines()
+    lines = compare_six_systems().text().splitlines()
     start = lines.index("cluster   1            2      3")
     rows = lines[start + 2 : start + 5]
     assert [row.split("  ")[0].strip() for row in rows] == ["M ↑", "N ↑", "errors ↓"]
     letters = {system["letter"]: system["name"] for system in content["systems"]}
     for row, name in zip(rows, by_metric, strict=True):
-        told = re.split(r"\s{2,}", row.strip())[1:]
-        assert [[letters[one] for one in part.split()] for part in told] == by_metric[name]
+        cluster_texts = re.split(r"\s{2,}", row.strip())[1:]
+        assert [[letters[one] for one in part.split()] for part in cluster_texts] == by_metric[name]
 
 
-def test_html_has_the_clusters_in_its_table_of_all_metrics():
-    made = six()
-    _, sub, *rows = table_of(made.html())
+def test_html_overview_shows_clusters():
+    comparison = compare_six_systems()
+    _, sub, *rows = read_first_table(comparison.html())
     clusters = [i for i, name in enumerate(["", "system", *sub]) if name == "cluster"]
-    assert len(clusters) == len(made.to_dict()["metrics"]) == 3
-    for row, system in zip(rows, made.to_dict()["systems"], strict=True):
+    assert len(clusters) == len(comparison.to_dict()["metrics"]) == 3
+    for row, system in zip(rows, comparison.to_dict()["systems"], strict=True):
         assert row[1] == system["name"]
-        told = [row[i] for i in clusters]
-        assert told == [str(score["cluster"]) for score in system["scores"].values()]
+        cluster_texts = [row[i] for i in clusters]
+        assert cluster_texts == [str(score["cluster"]) for score in system["scores"].values()]
 
 
-def table_of(page):
-    """The text of the first table of a page, row by row."""
+def read_first_table(page):
+    """Return the cell texts of the first table of a page, by row."""
     markup = page[page.index("<table>") : page.index("</table>")]
     return [
         [re.sub("<[^>]*>", " ", cell).strip() for cell in re.findall("<t[hd].*?</t[hd]>", row)]
@@ -883,30 +895,30 @@ def table_of(page):
 
 
 @pytest.mark.parametrize("rendering", ["markdown", "latex"])
-def test_other_formats_have_the_clusters_too(rendering):
-    shown = getattr(six(), rendering)()
-    assert re.search(r"[A-F] [A-F] [A-F] [A-F] [A-F] [A-F]", shown)
-    assert "Clusters by metric" in shown or rendering == "markdown"
+def test_markdown_and_latex_show_clusters(rendering):
+    rendered_text = getattr(compare_six_systems(), rendering)()
+    assert re.search(r"[A-F] [A-F] [A-F] [A-F] [A-F] [A-F]", rendered_text)
+    assert "Clusters by metric" in rendered_text or rendering == "markdown"
 
 
-def test_without_a_test_there_are_no_clusters():
-    content = six(test=None, samples=None)
+def test_comparison_without_test_has_no_clusters():
+    content = compare_six_systems(test=None, samples=None)
     assert {metric["clusters"] for metric in content.to_dict()["metrics"]} == {None}
     assert "\ncluster " not in content.text()
 
 
-def test_arrows_say_which_way_is_better():
-    made = compare(SYSTEMS, REFERENCES, metrics=["bleu", "ter"], samples=9, confidence=9)
-    assert r"BLEU $\uparrow$" in made.latex()
-    assert r"TER $\downarrow$" in made.latex()
-    for rendering in (made.text(), made.markdown(), made.html()):
+def test_arrows_show_metric_direction():
+    comparison = compare(SYSTEMS, REFERENCES, metrics=["bleu", "ter"], samples=9, confidence=9)
+    assert r"BLEU $\uparrow$" in comparison.latex()
+    assert r"TER $\downarrow$" in comparison.latex()
+    for rendering in (comparison.text(), comparison.markdown(), comparison.html()):
         assert "BLEU ↑" in rendering
         assert "TER ↓" in rendering
-    best = next(line for line in made.latex().splitlines() if "cedar" in line)
-    assert best.count(r"\textbf") == 2, "of each metric"
+    best = next(line for line in comparison.latex().splitlines() if "cedar" in line)
+    assert best.count(r"\textbf") == 2, "one per metric"
 
 
-def test_a_metric_that_is_not_repeatable_is_remarked_on(monkeypatch):
+def test_nondeterministic_metric_has_note(monkeypatch):
     rouge = truebleu.metric("rouge-l")
     options = {"metrics": [rouge, "bleu"], "samples": 9, "confidence": 9}
     kinds = [note["kind"] for note in compare(SYSTEMS, REFERENCES, **options).to_dict()["notes"]]
@@ -919,7 +931,7 @@ def test_a_metric_that_is_not_repeatable_is_remarked_on(monkeypatch):
 
 
 @pytest.mark.parametrize("function", [compare, check, report])
-def test_a_parameter_that_is_not_there_is_named(function):
-    given = "hypotheses" if function is check else {"a": ["x"]}
+def test_unknown_parameter_is_named(function):
+    first_argument = "hypotheses" if function is check else {"a": ["x"]}
     with pytest.raises(TypeError, match=rf"{function.__name__}\(\) has no parameter 'tset'"):
-        function(given, ["x"], tset="bs")
+        function(first_argument, ["x"], tset="bs")

@@ -1,4 +1,4 @@
-"""Comparisons that draw whole documents say so, and those that do not say when they should."""
+"""Tests of comparisons that resample documents, and of notes that recommend it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ EXAMPLES = ROOT / "examples" / "de-en"
 SYSTEMS = {name: EXAMPLES / f"{name}.en" for name in ("birch", "cedar")}
 REFERENCE = EXAMPLES / "reference.a.en"
 DOCUMENTS = EXAMPLES / "documents.txt"
-FEW = {"samples": 99, "confidence": 99}
+FEW_SAMPLES = {"samples": 99, "confidence": 99}
 
 
-def given(columns, documents, **options) -> Comparison:
-    """A comparison of scores from elsewhere."""
-    settings = {**FEW, "metrics": (), "scores": {"X": columns}, "documents": documents}
+def compare_columns(columns, documents, **options) -> Comparison:
+    """Return a comparison of external scores."""
+    settings = {**FEW_SAMPLES, "metrics": (), "scores": {"X": columns}, "documents": documents}
     return compare(None, None, **{**settings, **options})
 
 
@@ -28,23 +28,23 @@ def kinds(comparison) -> set[str]:
 
 @pytest.fixture(scope="module")
 def by_documents() -> Comparison:
-    """The example systems, with documents drawn."""
-    return compare(SYSTEMS, REFERENCE, documents=DOCUMENTS, resample="documents", **FEW)
+    """The example systems, with documents as resampling unit."""
+    return compare(SYSTEMS, REFERENCE, documents=DOCUMENTS, resample="documents", **FEW_SAMPLES)
 
 
-def test_the_numbers_are_those_of_drawn_documents(by_documents):
+def test_document_resampling_equals_paired_tests(by_documents):
     metric = BLEU()
     tables = {name: metric.statistics(path, REFERENCE) for name, path in SYSTEMS.items()}
     documents = DOCUMENTS.read_text("utf-8").splitlines()
     [result] = run_paired_tests(
         [Measure(metric, tables)], documents=documents, randomizations=99, resamples=99
     )
-    found = by_documents["cedar"]["scores"]["BLEU"]
-    assert found["difference"]["p"] == result.differences["cedar"].p
-    assert found["interval"]["low"] == result.intervals["cedar"].low
+    score = by_documents["cedar"]["scores"]["BLEU"]
+    assert score["difference"]["p"] == result.differences["cedar"].p
+    assert score["interval"]["low"] == result.intervals["cedar"].low
 
 
-def test_what_was_drawn_is_said(by_documents):
+def test_resampling_unit_is_reported(by_documents):
     content = by_documents.to_dict()
     assert content["test"]["resampled"] == content["intervals"]["resampled"] == "documents"
     assert content["test"]["title"] == "paired approximate randomization of documents"
@@ -54,34 +54,41 @@ def test_what_was_drawn_is_said(by_documents):
     assert metric == BLEU(effective_order=False)
     assert "10 documents are few" in str(by_documents)
     assert kinds(by_documents) == {"few documents"}
-    one = compare({"cedar": SYSTEMS["cedar"]}, REFERENCE, documents=DOCUMENTS, resample="documents")
-    assert "resamples of the documents" in one.to_dict()["reading"]
+    single_system = compare(
+        {"cedar": SYSTEMS["cedar"]}, REFERENCE, documents=DOCUMENTS, resample="documents"
+    )
+    assert "resamples of the documents" in single_system.to_dict()["reading"]
 
 
-def test_segments_are_drawn_unless_documents_are_asked_for():
-    plain = compare(SYSTEMS, REFERENCE, **FEW).to_dict()
-    beside = compare(SYSTEMS, REFERENCE, documents=DOCUMENTS, **FEW).to_dict()
-    assert beside["test"]["resampled"] == "segments"
-    assert "resample" not in beside["metrics"][0]["signature"]
-    assert plain["systems"] == beside["systems"]
+def test_segments_are_resampled_by_default():
+    plain = compare(SYSTEMS, REFERENCE, **FEW_SAMPLES).to_dict()
+    with_documents = compare(SYSTEMS, REFERENCE, documents=DOCUMENTS, **FEW_SAMPLES).to_dict()
+    assert with_documents["test"]["resampled"] == "segments"
+    assert "resample" not in with_documents["metrics"][0]["signature"]
+    assert plain["systems"] == with_documents["systems"]
 
 
-def test_segments_that_are_alike_are_noticed():
+def test_similar_segments_of_documents_give_note():
     documents = [i // 5 for i in range(200)]
-    one = [0.5] * 200
-    alike = {"one": one, "other": [0.5 + (d * 7 % 11 - 5) / 100 for d in documents]}
-    apart = {"one": one, "other": [0.5 + (i * 7 % 11 - 5) / 100 for i in range(200)]}
-    [note] = [n for n in given(alike, documents).to_dict()["notes"] if n["kind"] == "alike"]
+    constant_scores = [0.5] * 200
+    similar = {"one": constant_scores, "other": [0.5 + (d * 7 % 11 - 5) / 100 for d in documents]}
+    unrelated = {
+        "one": constant_scores,
+        "other": [0.5 + (i * 7 % 11 - 5) / 100 for i in range(200)],
+    }
+    [note] = [
+        n for n in compare_columns(similar, documents).to_dict()["notes"] if n["kind"] == "alike"
+    ]
     assert note["text"].startswith("segments of one document are similar: across documents, the ")
-    # With equal segments in each document of five, errors are √5 times as large.
+    # With five equal segments per document, errors are √5 times as large.
     assert "varies 2." in note["text"]
     assert "--resample documents" in note["text"]
-    assert not kinds(given(apart, documents))
-    assert not kinds(given(alike, documents, resample="documents"))
-    assert not kinds(given(alike, None))
+    assert not kinds(compare_columns(unrelated, documents))
+    assert not kinds(compare_columns(similar, documents, resample="documents"))
+    assert not kinds(compare_columns(similar, None))
 
 
-def test_the_jackknife_says_what_drawing_documents_says():
+def test_jackknife_error_equals_document_bootstrap():
     metric = BLEU()
     tables = {name: metric.statistics(path, REFERENCE) for name, path in SYSTEMS.items()}
     documents = [i // 3 for i in range(128)]
@@ -92,31 +99,33 @@ def test_the_jackknife_says_what_drawing_documents_says():
 
 
 @pytest.mark.parametrize(
-    ("count", "told"),
+    ("count", "message"),
     [
         (1, "there is only one document"),
         (5, "no p can be below 0.062, so no difference is significant"),
         (8, "8 documents are few: intervals and p-values are rough."),
     ],
 )
-def test_few_documents_are_noted(count, told):
+def test_few_documents_give_note(count, message):
     columns = {"one": list(range(40)), "other": [i + 1 for i in range(40)]}
-    found = given(columns, [i % count for i in range(40)], resample="documents")
-    [note] = found.to_dict()["notes"]
-    assert told in note["text"]
-    difference = found["other"]["scores"]["X"]["difference"]
+    comparison = compare_columns(columns, [i % count for i in range(40)], resample="documents")
+    [note] = comparison.to_dict()["notes"]
+    assert message in note["text"]
+    difference = comparison["other"]["scores"]["X"]["difference"]
     assert difference["significant"] == (count == 8)
     assert (difference["interval"] is None) == (count == 1)
 
 
-def test_the_report_has_the_same_numbers(by_documents):
-    page = truebleu.report(SYSTEMS, REFERENCE, documents=DOCUMENTS, resample="documents", **FEW)
-    for made in (page, truebleu.report(by_documents)):
-        assert made.to_dict()["comparison"] == by_documents.to_dict()
+def test_report_contains_same_comparison(by_documents):
+    page = truebleu.report(
+        SYSTEMS, REFERENCE, documents=DOCUMENTS, resample="documents", **FEW_SAMPLES
+    )
+    for view in (page, truebleu.report(by_documents)):
+        assert view.to_dict()["comparison"] == by_documents.to_dict()
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"resample": "documents"}, "resample: 'documents' needs the document of each segment"),
         ({"resample": "words"}, "unknown resample 'words'"),
@@ -126,6 +135,6 @@ def test_the_report_has_the_same_numbers(by_documents):
         ),
     ],
 )
-def test_what_is_refused(options, told):
-    with pytest.raises(ValueError, match=told):
+def test_invalid_resampling_options_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
         compare(SYSTEMS, REFERENCE, **options)

@@ -1,4 +1,4 @@
-"""Scores in the forms in which COMET and MetricX write them, and what is wrong with others."""
+"""Tests of reading scores in the formats of COMET and MetricX, and of errors in other files."""
 
 import json
 from pathlib import Path
@@ -15,33 +15,39 @@ FILES = {"aspen": "outputs/aspen.en", "birch": "outputs/birch.en"}
 SYSTEMS = list(NUMBERS)
 
 
-def of_metric(name, columns, systems):
-    found = given_scores.read_metric_scores(name, columns, systems)
-    return {system: list(numbers) for system, numbers in found.items()}
+def read_scores(name, columns, systems):
+    columns_by_system = given_scores.read_metric_scores(name, columns, systems)
+    return {system: list(numbers) for system, numbers in columns_by_system.items()}
 
 
 @pytest.fixture
 def write(tmp_path):
-    def made(text, name="scores"):
+    def write_file(text, name="scores"):
         path = tmp_path / name
         path.write_text(text, encoding="utf-8")
         return path
 
-    return made
+    return write_file
 
 
-def segment(number, **more):
-    return {"src": "ein Satz", "mt": "a sentence", "ref": "the sentence", "COMET": number, **more}
+def segment(number, **extra_fields):
+    return {
+        "src": "ein Satz",
+        "mt": "a sentence",
+        "ref": "the sentence",
+        "COMET": number,
+        **extra_fields,
+    }
 
 
 def comet_json():
-    """As `comet-score --to_json` writes it."""
+    """Return JSON as written by `comet-score --to_json`."""
     content = {FILES[name]: list(map(segment, column)) for name, column in NUMBERS.items()}
     return json.dumps(content, ensure_ascii=False, indent=4)
 
 
 def comet_printed():
-    """As `comet-score` prints it: segment by segment, the files in turn."""
+    """Return the printed output of `comet-score`: segment by segment, alternating between files."""
     lines = [
         f"{FILES[name]}\tSegment {i}\tscore: {NUMBERS[name][i]:.4f}"
         for i in range(3)
@@ -81,7 +87,7 @@ FORMS = [comet_json, comet_printed, comet_compare, xcomet_json, plain_json]
 
 
 def metricx(system):
-    """As MetricX writes it: JSON lines, a file a system."""
+    """Return JSON lines as written by MetricX, one file per system."""
     rows = [
         {"hypothesis": "a", "reference": "b", "source": "c", "prediction": number}
         for number in NUMBERS[system]
@@ -90,35 +96,35 @@ def metricx(system):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_files_of_all_systems(form, write):
-    assert of_metric("COMET", write(form()), SYSTEMS) == NUMBERS
-    assert of_metric("COMET", write(form()), None) == NUMBERS
+def test_file_of_all_systems_gives_all_scores(form, write):
+    assert read_scores("COMET", write(form()), SYSTEMS) == NUMBERS
+    assert read_scores("COMET", write(form()), None) == NUMBERS
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_of_one_system(form, write):
-    """A file of many may be given for one system, or for each."""
+def test_file_of_all_systems_gives_one_system(form, write):
+    """A file of several systems can be passed for one system, or for each of them."""
     path = write(form())
-    assert of_metric("COMET", path, ["birch"]) == {"birch": NUMBERS["birch"]}
-    assert of_metric("COMET", dict.fromkeys(SYSTEMS, path), SYSTEMS) == NUMBERS
+    assert read_scores("COMET", path, ["birch"]) == {"birch": NUMBERS["birch"]}
+    assert read_scores("COMET", dict.fromkeys(SYSTEMS, path), SYSTEMS) == NUMBERS
 
 
-def test_a_file_for_each_system(write):
+def test_file_per_system_gives_all_scores(write):
     files = {name: write(metricx(name), f"{name}.jsonl") for name in SYSTEMS}
-    assert of_metric("MetricX-24", files, SYSTEMS) == NUMBERS
-    one = json.dumps({"out.txt": list(map(segment, NUMBERS["aspen"]))})
-    assert of_metric("COMET", write(one), ["mine"]) == {"mine": NUMBERS["aspen"]}
+    assert read_scores("MetricX-24", files, SYSTEMS) == NUMBERS
+    json_text = json.dumps({"out.txt": list(map(segment, NUMBERS["aspen"]))})
+    assert read_scores("COMET", write(json_text), ["mine"]) == {"mine": NUMBERS["aspen"]}
 
 
-def test_one_line_of_json_lines(write):
+def test_single_json_line_gives_one_score(write):
     path = write('{"prediction": 2.5}\n')
-    assert of_metric("MetricX", {"a": path}, ["a"]) == {"a": [2.5]}
+    assert read_scores("MetricX", {"a": path}, ["a"]) == {"a": [2.5]}
 
 
-def test_names_without_what_files_have_in_common(write):
+def test_system_names_match_files_without_common_parts(write):
     names = {"test.de-en.Online-A.en": "Online-A", "test.de-en.Online-B.en": "Online-B"}
     content = {f"out/{name}": [segment(i)] for i, name in enumerate(names)}
-    assert of_metric("COMET", write(json.dumps(content)), list(names.values())) == {
+    assert read_scores("COMET", write(json.dumps(content)), list(names.values())) == {
         "Online-A": [0.0],
         "Online-B": [1.0],
     }
@@ -163,14 +169,14 @@ WRONG = {
 
 
 @pytest.mark.parametrize("kind", WRONG)
-def test_what_is_wrong(kind, write):
-    text, said = WRONG[kind]
-    with pytest.raises(InputError, match=said) as caught:
-        of_metric("COMET", write(text), SYSTEMS)
+def test_invalid_file_is_refused(kind, write):
+    text, message = WRONG[kind]
+    with pytest.raises(InputError, match=message) as caught:
+        read_scores("COMET", write(text), SYSTEMS)
     assert "\n" not in str(caught.value)
 
 
-def test_too_few_segments(write):
+def test_different_segment_counts_are_refused(write):
     content = json.dumps({"aspen": [1, 2], "birch": [1, 2, 3]})
     with pytest.raises(
         InputError, match=r"COMET, aspen: expected one number per segment \(3\), found 2"
@@ -181,8 +187,8 @@ def test_too_few_segments(write):
 GERMAN = Path("examples/de-en")
 
 
-def test_on_the_command_line(tmp_path, capsys):
-    """Beside BLEU, with direction by name; the user's word is the last."""
+def test_command_line_sets_metric_direction(tmp_path, capsys):
+    """The metric name determines the direction, and command-line options override it."""
     text = {name: (GERMAN / f"{name}.en").read_text("utf-8").splitlines() for name in SYSTEMS}
     content = {
         str(GERMAN / f"{name}.en"): [segment(len(one)) for one in lines]
@@ -192,7 +198,7 @@ def test_on_the_command_line(tmp_path, capsys):
     path.write_text(json.dumps(content))
     words = ["compare", str(GERMAN / "reference.a.en"), "-i", *content, "-f", "json", "-ci", "20"]
     words += ["-parn", "20", "-m", "bleu"]
-    for name, more, higher in (
+    for name, extra_words, higher in (
         ("COMET", [], True),
         ("MetricX-24-Hybrid", [], False),
         ("CharacTER", [], False),
@@ -200,11 +206,11 @@ def test_on_the_command_line(tmp_path, capsys):
         ("WER", ["--higher-is-better", "WER"], True),
         ("Fluency", ["--lower-is-better", "Fluency"], False),
     ):
-        assert main([*words, "--scores", f"{name}={path}", *more]) == 0
-        made = json.loads(capsys.readouterr().out)["metrics"][1]
-        assert (made["name"], made["higher_is_better"]) == (name, higher)
+        assert main([*words, "--scores", f"{name}={path}", *extra_words]) == 0
+        metric_entry = json.loads(capsys.readouterr().out)["metrics"][1]
+        assert (metric_entry["name"], metric_entry["higher_is_better"]) == (name, higher)
     assert main([*words, "--scores", f"X={path}", "--higher-is-better", "Y"]) == 2
     assert "--higher-is-better: no scores are named 'Y'" in capsys.readouterr().err
-    both = ["--higher-is-better", "X", "--lower-is-better", "X"]
-    assert main([*words, "--scores", f"X={path}", *both]) == 2
+    conflicting_words = ["--higher-is-better", "X", "--lower-is-better", "X"]
+    assert main([*words, "--scores", f"X={path}", *conflicting_words]) == 2
     assert "--lower-is-better: X is in higher_is_better, too" in capsys.readouterr().err

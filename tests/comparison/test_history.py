@@ -1,4 +1,4 @@
-"""Scores are kept in a log, and shown over time; what cannot be compared is not on one line."""
+"""Tests of the score log and of the history built from it."""
 
 import gzip
 import hashlib
@@ -27,17 +27,17 @@ SECOND = ["The cat sat on the mat.", "Nobody was here.", "It is late."]
 EPOCH = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
 
 
-def text_of(lines) -> bytes:
+def to_bytes(lines) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
 def sha256(lines) -> str:
-    return hashlib.sha256(text_of(lines)).hexdigest()
+    return hashlib.sha256(to_bytes(lines)).hexdigest()
 
 
 def entry(score=20.0, **changes) -> Entry:
-    """An entry of a log, with some of its values changed."""
-    known = {
+    """Return a log entry with some values changed."""
+    default_values = {
         "time": datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
         "system": "system.en",
         "metric": "BLEU",
@@ -48,7 +48,7 @@ def entry(score=20.0, **changes) -> Entry:
         "references": (Input("ref.en", sha256(REFERENCE)),),
         "version": "0.1.0",
     }
-    return Entry(**{**known, **changes})
+    return Entry(**{**default_values, **changes})
 
 
 @pytest.fixture
@@ -61,10 +61,10 @@ def folder(write, monkeypatch, tmp_path):
     return tmp_path
 
 
-# ---- what score --log writes ----
+# ---- output of score --log ----
 
 
-def test_each_score_of_each_system_is_a_line(folder, truebleu_command):
+def test_log_has_one_line_per_score_and_system(folder, truebleu_command):
     words = ["score", "ref", "-i", "one", "two", "-m", "bleu", "ter", "--log", "log.jsonl"]
     done = truebleu_command(*words, "--log-note", "first", env=EPOCH)
     assert done.status == 0, done
@@ -88,14 +88,14 @@ def test_each_score_of_each_system_is_a_line(folder, truebleu_command):
     assert lines[3]["score"] == tb.ter(SECOND, REFERENCE).value
 
 
-def test_the_output_is_the_same_with_a_log(folder, truebleu_command):
+def test_log_does_not_change_output(folder, truebleu_command):
     words = ["score", "ref", "-i", "one", "two", "-m", "bleu", "chrf"]
     assert truebleu_command(*words, "--log", "log.jsonl").output == truebleu_command(*words).output
 
 
-def test_the_hash_is_of_the_text_however_it_is_kept(folder, truebleu_command):
-    """Compressed, decoded, a column, without its last line end, standard input, side by side."""
-    (folder / "one.gz").write_bytes(gzip.compress(text_of(FIRST)))
+def test_hash_does_not_depend_on_storage_format(folder, truebleu_command):
+    """The hash is equal for compressed, decoded, column, stdin and side-by-side inputs."""
+    (folder / "one.gz").write_bytes(gzip.compress(to_bytes(FIRST)))
     (folder / "one.latin").write_bytes("\n".join(FIRST).encode("latin-1"))
     rows = [f"{i}\t{a}\t{b}" for i, (a, b) in enumerate(zip(FIRST, REFERENCE, strict=True))]
     (folder / "table").write_text("\n".join(rows))
@@ -108,20 +108,20 @@ def test_the_hash_is_of_the_text_however_it_is_kept(folder, truebleu_command):
         ["table#3", "-i", "table#2"],
         ["ref"],
     ):
-        done = truebleu_command("score", *words, "--log", "log", input=text_of(FIRST))
+        done = truebleu_command("score", *words, "--log", "log", input=to_bytes(FIRST))
         assert done.status == 0, done
     done = truebleu_command("score", "refs", "-nr", "2", "-i", "one", "two", "--log", "log")
     assert done.status == 0, done
     *entries, side_one, side_two = log.read_log_entries("log")
-    for one in entries:
-        assert one.hypothesis.sha256 == sha256(FIRST), one
-        assert [text.sha256 for text in one.references] == [sha256(REFERENCE)]
+    for log_entry in entries:
+        assert log_entry.hypothesis.sha256 == sha256(FIRST), log_entry
+        assert [text.sha256 for text in log_entry.references] == [sha256(REFERENCE)]
     assert entries[-1].hypothesis.file == "standard input"
-    for one in (side_one, side_two):
-        assert [text.sha256 for text in one.references] == [sha256(REFERENCE), sha256(SECOND)]
+    for log_entry in (side_one, side_two):
+        assert [text.sha256 for text in log_entry.references] == [sha256(REFERENCE), sha256(SECOND)]
 
 
-def test_intervals_are_kept_and_change_no_series(folder, truebleu_command):
+def test_intervals_are_logged_within_same_series(folder, truebleu_command):
     assert truebleu_command("score", "ref", "-i", "one", "--log", "log").status == 0
     assert truebleu_command("score", "ref", "-i", "one", "--log", "log", "-ci").status == 0
     plain, estimated = log.read_log_entries("log")
@@ -132,7 +132,7 @@ def test_intervals_are_kept_and_change_no_series(folder, truebleu_command):
     assert series.to_dict()["scores"][1]["same_output"]
 
 
-def test_names_are_one_for_each_system(folder, truebleu_command):
+def test_log_names_need_one_per_system(folder, truebleu_command):
     words = ["score", "ref", "-i", "one", "two", "--log", "log", "--log-name"]
     assert truebleu_command(*words, "base", "new").status == 0
     assert [one.name for one in log.read_log_entries("log")] == ["base", "new"]
@@ -143,45 +143,45 @@ def test_names_are_one_for_each_system(folder, truebleu_command):
 @pytest.mark.parametrize(
     "option", [["--log-name", "a"], ["--log-note", "a"], ["--log-report", "a"]]
 )
-def test_what_is_said_of_no_log_is_refused(folder, truebleu_command, option):
+def test_log_options_without_log_are_refused(folder, truebleu_command, option):
     done = truebleu_command("score", "ref", "-i", "one", *option)
     assert done.status == 2
     assert "--log FILE" in done.error
 
 
-def test_nothing_is_added_when_scoring_fails(folder, truebleu_command, write):
+def test_failed_scoring_appends_nothing(folder, truebleu_command, write):
     write("short", REFERENCE[:1])
     done = truebleu_command("score", "ref", "-i", "one", "short", "--log", "log")
     assert done.status == 1
     assert not (folder / "log").exists()
 
 
-def test_a_log_is_no_output_and_no_input(folder, truebleu_command):
+def test_log_cannot_be_output_or_input(folder, truebleu_command):
     done = truebleu_command("score", "ref", "-i", "one", "--log", "log", "-o", "./log")
     assert done.status == 2
     done = truebleu_command("score", "ref", "-i", "one", "--log", "ref")
     assert done.status == 1
     assert "ref, line 3: invalid JSON" in done.error
-    assert (folder / "ref").read_bytes() == text_of(REFERENCE)
+    assert (folder / "ref").read_bytes() == to_bytes(REFERENCE)
 
 
-def test_a_name_of_a_file_that_is_no_text(folder, truebleu_command):
+def test_file_name_with_invalid_utf8_is_logged(folder, truebleu_command):
     name = os.fsdecode(b"one\xff\n")
     try:
         os.rename("one", name)
     except OSError:
         pytest.skip("this file system has no such names")
     assert truebleu_command("score", "ref", "-i", name, "--log", "log").status == 0
-    (one,) = log.read_log_entries("log")
-    assert one.system == name
+    (log_entry,) = log.read_log_entries("log")
+    assert log_entry.system == name
     assert truebleu_command("history", "log", "-f", "text").status == 0
     assert "one\\udcff" in truebleu_command("history", "log", "-f", "html").output
 
 
-# ---- adding ----
+# ---- appending ----
 
 
-def test_what_is_added_comes_back(tmp_path):
+def test_appended_entries_are_read_back(tmp_path):
     path = tmp_path / "log"
     full = entry(low=19.5, high=20.5, name="Naïve\u2028 \ud800", note='"\n\\', score=0.1 + 0.2)
     log.append_log_entries(path, [entry(), full])
@@ -194,19 +194,19 @@ def test_what_is_added_comes_back(tmp_path):
     st.floats(allow_nan=False, allow_infinity=False),
     st.datetimes(min_value=datetime(1, 1, 2), max_value=datetime(9999, 12, 30)),
 )
-def test_any_name_score_and_time(text, score, time):
-    one = entry(score, system=text, note=text, time=time.replace(tzinfo=UTC, microsecond=0))
-    line = one.to_line()
+def test_any_entry_survives_json_round_trip(text, score, time):
+    log_entry = entry(score, system=text, note=text, time=time.replace(tzinfo=UTC, microsecond=0))
+    line = log_entry.to_line()
     assert line.count(b"\n") == 1
-    assert Entry.from_dict(json.loads(line)) == one
+    assert Entry.from_dict(json.loads(line)) == log_entry
 
 
-@pytest.mark.parametrize("kept", [10, 200, -1])
-def test_nothing_is_glued_to_a_line_that_breaks_off(tmp_path, kept):
+@pytest.mark.parametrize("kept_bytes", [10, 200, -1])
+def test_incomplete_last_line_prevents_appending(tmp_path, kept_bytes):
     path = tmp_path / "log"
     log.append_log_entries(path, [entry(), entry()])
-    whole = path.read_bytes()
-    path.write_bytes(whole + whole[: len(whole) // 2][:kept])
+    complete_log = path.read_bytes()
+    path.write_bytes(complete_log + complete_log[: len(complete_log) // 2][:kept_bytes])
     before = path.read_bytes()
     for attempt in (
         partial(log.append_log_entries, entries=[entry()]),
@@ -218,27 +218,27 @@ def test_nothing_is_glued_to_a_line_that_breaks_off(tmp_path, kept):
     assert path.read_bytes() == before
 
 
-def test_many_add_at_once(tmp_path):
+def test_concurrent_appends_do_not_mix(tmp_path):
     path = tmp_path / "log"
 
-    def add(number):
+    def append_entries(number):
         for i in range(20):
             log.append_log_entries(path, [entry(float(i), system=str(number)) for _ in range(3)])
 
-    threads = [threading.Thread(target=add, args=(number,)) for number in range(4)]
+    threads = [threading.Thread(target=append_entries, args=(number,)) for number in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     entries = log.read_log_entries(path)
     assert len(entries) == 4 * 20 * 3
-    # What was added together stands together.
+    # Entries of one call are adjacent.
     for i in range(0, len(entries), 3):
         assert len({(one.system, one.score) for one in entries[i : i + 3]}) == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
-def test_a_write_that_fails_leaves_nothing(tmp_path, monkeypatch):
+def test_failed_write_leaves_log_unchanged(tmp_path, monkeypatch):
     path = tmp_path / "log"
     log.append_log_entries(path, [entry()])
     before = path.read_bytes()
@@ -250,7 +250,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/null"), reason="no /dev/null")
-def test_a_device_is_no_log():
+def test_device_is_refused_as_log():
     with pytest.raises(tb.InputError, match="must be a regular file"):
         log.append_log_entries("/dev/null", [entry()])
 
@@ -279,7 +279,7 @@ def test_a_device_is_no_log():
         ({"signature": ...}, "missing key 'signature'"),
     ],
 )
-def test_errors_name_the_line(tmp_path, line, problem):
+def test_invalid_line_is_named(tmp_path, line, problem):
     path = tmp_path / "log"
     if isinstance(line, dict):
         content = {**entry().to_dict(), **line}
@@ -289,14 +289,14 @@ def test_errors_name_the_line(tmp_path, line, problem):
         log.read_log_entries(path)
 
 
-def test_not_a_number_is_no_score(tmp_path):
+def test_nan_score_is_refused(tmp_path):
     path = tmp_path / "log"
     path.write_bytes(entry().to_line().replace(b"20.0", b"NaN"))
     with pytest.raises(tb.InputError, match="line 1"):
         log.read_log_entries(path)
 
 
-def test_keys_of_a_later_version_are_left_alone(tmp_path):
+def test_unknown_keys_are_ignored(tmp_path):
     path = tmp_path / "log"
     path.write_text(json.dumps({**entry().to_dict(), "host": "a"}) + "\n")
     assert log.read_log_entries(path) == [entry()]
@@ -305,15 +305,15 @@ def test_keys_of_a_later_version_are_left_alone(tmp_path):
 # ---- series ----
 
 
-def test_scores_that_can_be_compared_are_one_series():
+def test_comparable_scores_form_one_series():
     scores = [20.0, 22.5, 21.0]
     history = History([entry(score) for score in scores])
     ((series,), (group,)) = history.series, history.groups
     assert group.warning is None
     assert series.scores == scores
-    told = series.to_dict()["scores"]
-    assert [one["since_previous"] for one in told] == [None, 2.5, -1.5]
-    assert [one["since_first"] for one in told] == [None, 2.5, 1.0]
+    score_entries = series.to_dict()["scores"]
+    assert [one["since_previous"] for one in score_entries] == [None, 2.5, -1.5]
+    assert [one["since_first"] for one in score_entries] == [None, 2.5, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -336,19 +336,19 @@ def test_scores_that_can_be_compared_are_one_series():
         ),
     ],
 )
-def test_no_line_through_what_cannot_be_compared(change, labels, differ):
+def test_incomparable_scores_form_separate_series(change, labels, differ):
     history = History([entry(), entry(30.0, **change), entry(21.0)])
     (group,) = history.groups
     assert [series.scores for series in group.series] == [[20.0, 21.0], [30.0]]
     assert [", ".join(series.differs) for series in group.series] == labels
     assert f"2 separate series: {differ}" in group.warning
-    # All that it is shown as says so.
-    for shown in (history.text(1000), history.markdown(), history.html(), history.to_json()):
-        assert f"separate series: {differ}" in shown
+    # All formats contain the warning.
+    for rendering in (history.text(1000), history.markdown(), history.html(), history.to_json()):
+        assert f"separate series: {differ}" in rendering
     assert history.html().count("<svg") == 1
 
 
-def test_systems_metrics_and_names_are_followed_apart():
+def test_systems_metrics_and_names_form_separate_groups():
     history = History(
         [entry(), entry(system="other"), entry(metric="TER"), entry(system="x", name="system.en")]
     )
@@ -359,24 +359,27 @@ def test_systems_metrics_and_names_are_followed_apart():
     assert [group.lower_is_better for group in history.groups] == [False, False, True]
 
 
-def test_the_order_of_references_and_the_settings_of_intervals_change_nothing():
-    one, two = Input("a", "1" * 64), Input("b", "2" * 64)
+def test_reference_order_and_interval_settings_keep_series():
+    first_input, second_input = Input("a", "1" * 64), Input("b", "2" * 64)
     bs = "nrefs:1|bs:1000|seed:12345|" + entry().signature.partition("|")[2]
     history = History(
         [
-            *(entry(references=(one, two)), entry(references=(two, one))),
-            entry(references=(two, one), signature=bs),
+            *(
+                entry(references=(first_input, second_input)),
+                entry(references=(second_input, first_input)),
+            ),
+            entry(references=(second_input, first_input), signature=bs),
         ]
     )
     assert len(history.series) == 1
 
 
-def test_scores_are_in_the_order_of_time():
+def test_scores_are_sorted_by_time():
     late = entry(1.0, time=datetime(2027, 1, 1, tzinfo=UTC))
     assert History([late, entry(2.0)]).series[0].scores == [2.0, 1.0]
 
 
-def test_only_what_was_asked_for(tmp_path):
+def test_history_filters_metrics_and_systems(tmp_path):
     path = tmp_path / "log"
     log.append_log_entries(path, [entry(), entry(metric="TER"), entry(system="b", name="c")])
     assert len(tb.history(path, metric="bleu")) == 2
@@ -386,7 +389,7 @@ def test_only_what_was_asked_for(tmp_path):
         tb.history(path, metric="chrF2")
 
 
-def test_dict_has_everything_and_is_json():
+def test_json_contains_complete_entries():
     history = History([entry(), entry(0.1 + 0.2)])
     content = json.loads(history.to_json())
     assert content == history.to_dict()
@@ -396,32 +399,32 @@ def test_dict_has_everything_and_is_json():
     assert Entry.from_dict(series["scores"][0]) == entry()
 
 
-# ---- drawing ----
+# ---- charts ----
 
 
-def test_the_terminal_shows_a_drawing_and_a_table():
+def test_text_shows_chart_and_table():
     text = History([entry(score, note=f"run {score:.0f}") for score in (20, 24, 22, 27)]).text()
     assert "20.00 ▁▅▃█ 27.00" in text
     assert "22.00       −2.00    +2.00  yes          run 22" in text
 
 
-def test_a_long_history_is_drawn_in_full():
+def test_long_history_is_drawn_completely():
     text = History([entry(float(i)) for i in range(300)]).text(80)
-    drawn = [line for line in text.splitlines() if set(line) & set("▁▂▃▄▅▆▇█")]
-    assert sum(line.count(bar) for line in drawn for bar in "▁▂▃▄▅▆▇█") == 300
-    assert max(map(len, drawn)) <= 80
+    chart_lines = [line for line in text.splitlines() if set(line) & set("▁▂▃▄▅▆▇█")]
+    assert sum(line.count(bar) for line in chart_lines for bar in "▁▂▃▄▅▆▇█") == 300
+    assert max(map(len, chart_lines)) <= 80
 
 
-def test_nothing_yet(tmp_path):
+def test_empty_log_gives_empty_history(tmp_path):
     (tmp_path / "log").write_bytes(b"")
     history = tb.history(tmp_path / "log")
-    for shown in (history.text(), history.markdown(), history.html()):
-        assert "No scores yet." in shown
+    for rendering in (history.text(), history.markdown(), history.html()):
+        assert "No scores yet." in rendering
     assert history.csv().count("\n") == 1
 
 
 class Tags(HTMLParser):
-    """The elements of a page and its text."""
+    """Parser that collects the elements, attributes and text of a page."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -436,27 +439,27 @@ class Tags(HTMLParser):
         self.text += data
 
 
-def places(page: str) -> list[float]:
-    """Where the points of a page's charts lie across."""
+def read_x_positions(page: str) -> list[float]:
+    """Return the horizontal positions of the points in a page's charts."""
     return [float(x) for x in re.findall(r'<circle cx="([\d.]+)" cy="[\d.]+" r="4"><title>', page)]
 
 
-def test_the_axis_is_of_time_itself():
+def test_chart_positions_are_proportional_to_time():
     start = entry().time
     days = [0, 1, 10]
-    some = [replace(entry(20.0 + day), time=start + timedelta(days=day)) for day in days]
-    page = History(some).html()
-    first, second, last = places(page)
+    entries = [replace(entry(20.0 + day), time=start + timedelta(days=day)) for day in days]
+    page = History(entries).html()
+    first, second, last = read_x_positions(page)
     assert (second - first) / (last - first) == pytest.approx(0.1, abs=0.001)
     assert "time (UTC)" in page
     assert ">BLEU</text>" in page
-    # At the same time they stand side by side.
-    assert len(set(places(History([entry(), entry(21.0), entry(22.0)]).html()))) == 3
+    # Entries with equal times are spread out.
+    assert len(set(read_x_positions(History([entry(), entry(21.0), entry(22.0)]).html()))) == 3
 
 
-def test_intervals_are_in_the_legend_if_there_are_any():
-    sure = replace(entry(), low=19.0, high=21.0)
-    assert ">interval</text>" in History([sure, sure]).html()
+def test_legend_mentions_intervals_only_if_present():
+    entry_with_interval = replace(entry(), low=19.0, high=21.0)
+    assert ">interval</text>" in History([entry_with_interval, entry_with_interval]).html()
     assert ">interval</text>" not in History([entry(), entry(21.0)]).html()
 
 
@@ -471,7 +474,7 @@ def test_intervals_are_in_the_legend_if_there_are_any():
         ("JavaScript:alert(1)//", False),
     ],
 )
-def test_scores_lead_to_their_reports(address, linked):
+def test_only_safe_report_urls_become_links(address, linked):
     page = Tags(History([replace(entry(), report=address), entry(21.0)]).html())
     links = [value for name, value in page.attributes if name == "href"]
     # In the chart and in the table.
@@ -479,7 +482,7 @@ def test_scores_lead_to_their_reports(address, linked):
     assert address in page.text
 
 
-def test_a_report_is_logged(folder, truebleu_command):
+def test_report_location_is_logged(folder, truebleu_command):
     words = ["score", "ref", "-i", "one", "--log", "log", "--log-report", "r.html"]
     assert truebleu_command(*words).status == 0
     assert json.loads((folder / "log").read_text())["report"] == "r.html"
@@ -496,24 +499,24 @@ ATTACKS = [
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_text_stays_text_in_the_page(attack):
-    one = entry(
+def test_html_escapes_all_text(attack):
+    hostile_entry = entry(
         system=attack,
         metric=attack,
         note=attack,
         signature=f"tok:{attack}",
         references=(Input(attack, "0" * 64),),
     )
-    usual = Tags(History([entry(), entry()]).html())
-    history = History([one, one, replace(one, signature="tok:13a")])
+    plain_page = Tags(History([entry(), entry()]).html())
+    history = History([hostile_entry, hostile_entry, replace(hostile_entry, signature="tok:13a")])
     page = Tags(history.html())
-    assert page.tags <= usual.tags | {"h3", "wbr"}
+    assert page.tags <= plain_page.tags | {"h3", "wbr"}
     assert not [name for name, _ in page.attributes if name.startswith("on") or name == "src"]
     assert "tok:13a" in page.text
     history.html().encode()
 
 
-def test_the_page_needs_nothing_and_allows_nothing():
+def test_page_has_no_external_resources():
     page = History([entry(), entry(21.0)]).html()
     style = page.partition("<style>")[2].partition("</style>")[0]
     import base64
@@ -526,7 +529,7 @@ def test_the_page_needs_nothing_and_allows_nothing():
     assert "<svg" in History([entry(), entry()])._repr_html_()
 
 
-def test_spreadsheets_find_no_formulas():
+def test_csv_escapes_formulas():
     text = History([entry(note="=1+1", system="@x")]).csv()
     assert "'=1+1" in text
     assert "'@x" in text
@@ -535,7 +538,7 @@ def test_spreadsheets_find_no_formulas():
 # ---- the command ----
 
 
-def test_formats(folder, truebleu_command):
+def test_command_writes_all_formats(folder, truebleu_command):
     for note in ("a", "b"):
         words = ["score", "ref", "-i", "one", "--log", "log", "--log-note", note]
         assert truebleu_command(*words, env=EPOCH).status == 0
@@ -555,7 +558,7 @@ def test_formats(folder, truebleu_command):
     assert truebleu_command("history", "log", "-f", "json", "-w", "1").status == 2
 
 
-def test_the_command_says_why_there_are_two_lines(folder, truebleu_command):
+def test_command_explains_separate_series(folder, truebleu_command):
     for words in ([], ["-lc"]):
         assert truebleu_command("score", "ref", "-i", "one", "--log", "log", *words).status == 0
     assert "2 separate series" in truebleu_command("history", "log", "-f", "text").output
@@ -564,7 +567,7 @@ def test_the_command_says_why_there_are_two_lines(folder, truebleu_command):
     assert not truebleu_command("history", "log", "-o", "page.html", "-q").error
 
 
-def test_what_is_no_log_is_one_line(folder, truebleu_command):
+def test_invalid_log_gives_one_line_error(folder, truebleu_command):
     for words in (["history", "ref"], ["history", "missing"], ["history", "ref", "x"]):
         done = truebleu_command(*words)
         assert done.status in (1, 2)
@@ -572,7 +575,7 @@ def test_what_is_no_log_is_one_line(folder, truebleu_command):
         assert "Traceback" not in done.error
 
 
-def test_help_and_completion_know_it(truebleu_command):
+def test_help_and_completion_list_history(truebleu_command):
     assert "--system" in truebleu_command("history", "--help").output
     assert "history" in truebleu_command("--help").output
     completion = truebleu_command("completion", "bash").output

@@ -1,4 +1,4 @@
-"""Systems with several runs: however they are passed, the mean over runs and what is said of it."""
+"""Tests of systems with several runs: input forms, means over runs, and notes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from truebleu import BLEU, InputError, compare
 EXAMPLES = ROOT / "examples" / "de-en"
 REFERENCE = EXAMPLES / "reference.a.en"
 LINES = REFERENCE.read_text("utf-8").splitlines()
-FEW = {"samples": 99, "confidence": 99}
+FEW_SAMPLES = {"samples": 99, "confidence": 99}
 
 
 def run(share, seed):
-    """An output that misses some words: a run of a system."""
+    """Return an output that misses some words, as one run of a system."""
     dice = random.Random(seed)
     return [" ".join(w for w in line.split() if dice.random() > share) for line in LINES]
 
@@ -27,114 +27,118 @@ RUNS = {"old": [run(0.2, i) for i in range(3)], "new": [run(0.1, i) for i in ran
 
 
 @pytest.fixture(scope="module")
-def found():
+def comparison():
     """Three runs of one system and two of another."""
-    return compare(RUNS, LINES, metrics=["bleu", "chrf"], documents=["d", "e"] * 64, **FEW)
+    return compare(RUNS, LINES, metrics=["bleu", "chrf"], documents=["d", "e"] * 64, **FEW_SAMPLES)
 
 
-def test_the_score_is_the_mean_over_runs(found):
+def test_score_is_mean_over_runs(comparison):
     for name, runs in RUNS.items():
         scores = [float(truebleu.bleu(one, LINES)) for one in runs]
-        own = found[name]["scores"]["BLEU"]
-        assert found[name]["runs"] == len(runs)
-        assert own["score"] == pytest.approx(statistics.fmean(scores))
-        assert own["runs"]["scores"] == scores
-        assert own["runs"]["deviation"] == pytest.approx(statistics.stdev(scores))
-        assert own["interval"]["low"] < own["score"] < own["interval"]["high"]
-    difference = found["new"]["scores"]["BLEU"]["difference"]
+        score = comparison[name]["scores"]["BLEU"]
+        assert comparison[name]["runs"] == len(runs)
+        assert score["score"] == pytest.approx(statistics.fmean(scores))
+        assert score["runs"]["scores"] == scores
+        assert score["runs"]["deviation"] == pytest.approx(statistics.stdev(scores))
+        assert score["interval"]["low"] < score["score"] < score["interval"]["high"]
+    difference = comparison["new"]["scores"]["BLEU"]["difference"]
     assert difference["significant"]
     assert difference["errors"]["runs"] > 0 < difference["errors"]["test_set"]
     assert difference["wins"] + difference["ties"] + difference["losses"] == 128
 
 
-def test_documents_and_segments_are_means_over_runs(found):
-    [first, _] = found.to_dict()["documents"]
+def test_document_scores_are_means_over_runs(comparison):
+    [first, _] = comparison.to_dict()["documents"]
     scores = [float(truebleu.bleu(one[::2], LINES[::2])) for one in RUNS["old"]]
     assert first["scores"]["BLEU"]["old"] == pytest.approx(statistics.fmean(scores))
 
 
-def test_what_is_said_of_runs(found):
-    text = str(found)
+def test_notes_and_signature_describe_runs(comparison):
+    text = str(comparison)
     assert "± runs" in text
-    notes = [note["text"] for note in found.to_dict()["notes"] if note["kind"] == "runs"]
+    notes = [note["text"] for note in comparison.to_dict()["notes"] if note["kind"] == "runs"]
     assert len(notes) == 2
     assert notes[0].startswith("BLEU, new against old: the variation from runs, ")
     assert "than the variation from the test set" in notes[0]
     assert "and runs differed as much as they do here" in text
     assert "|runs:var|" in text
-    signature = found.to_dict()["metrics"][0]["signature"]
+    signature = comparison.to_dict()["metrics"][0]["signature"]
     assert truebleu.metric(signature) == BLEU(effective_order=False)
 
 
-def test_one_system_with_runs_is_told_of_as_well():
-    found = compare({"old": RUNS["old"]}, LINES, **FEW)
-    [note] = [one for one in found.to_dict()["notes"] if one["kind"] == "runs"]
+def test_single_system_with_runs_has_note():
+    single_comparison = compare({"old": RUNS["old"]}, LINES, **FEW_SAMPLES)
+    [note] = [one for one in single_comparison.to_dict()["notes"] if one["kind"] == "runs"]
     assert "(standard deviation of 3 runs, standard error of the mean)" in note["text"]
-    assert "|runs:3|" in str(found)
+    assert "|runs:3|" in str(single_comparison)
 
 
-def test_the_ways_to_pass_runs_say_the_same(tmp_path, found):
+def test_files_mappings_and_tuples_of_runs_give_equal_results(tmp_path, comparison):
     paths = {}
     for name, runs in RUNS.items():
         paths[name] = []
         for i, lines in enumerate(runs):
             paths[name].append(tmp_path / f"{name}.{i}.en")
             paths[name][-1].write_text("\n".join(lines) + "\n", "utf-8")
-    named = {name: {f"seed {i}": one for i, one in enumerate(runs)} for name, runs in RUNS.items()}
-    options = {**FEW, "metrics": ["bleu", "chrf"], "documents": ["d", "e"] * 64}
-    for systems in (paths, named, {name: tuple(runs) for name, runs in RUNS.items()}):
-        assert compare(systems, LINES, **options).to_dict() == found.to_dict()
+    named_runs = {
+        name: {f"seed {i}": one for i, one in enumerate(runs)} for name, runs in RUNS.items()
+    }
+    options = {**FEW_SAMPLES, "metrics": ["bleu", "chrf"], "documents": ["d", "e"] * 64}
+    for systems in (paths, named_runs, {name: tuple(runs) for name, runs in RUNS.items()}):
+        assert compare(systems, LINES, **options).to_dict() == comparison.to_dict()
 
 
-def test_a_list_of_lists_is_tokens_for_metrics_of_tokens():
+def test_list_of_lists_is_one_run_for_tokenized_metric():
     tokens = [line.split() for line in LINES]
     references = [[one] for one in tokens]
     metric = BLEU(tokenize="none")
-    found = compare({"a": tokens, "b": tokens}, references, metrics=[metric], **FEW)
-    assert found["a"]["runs"] == 1
+    token_comparison = compare(
+        {"a": tokens, "b": tokens}, references, metrics=[metric], **FEW_SAMPLES
+    )
+    assert token_comparison["a"]["runs"] == 1
     runs = {"a": {"1": tokens, "2": tokens}, "b": tokens}
-    assert compare(runs, references, metrics=[metric], **FEW)["a"]["runs"] == 2
-    # As before: what is wrong with tokens is said.
+    assert compare(runs, references, metrics=[metric], **FEW_SAMPLES)["a"]["runs"] == 2
+    # Errors about tokens are still reported.
     with pytest.raises(InputError, match="tokens already needs tokenize='none'"):
-        compare({"a": tokens}, LINES, **FEW)
+        compare({"a": tokens}, LINES, **FEW_SAMPLES)
 
 
-def test_scores_from_elsewhere_have_runs_too():
+def test_external_scores_can_have_runs():
     dice = random.Random(1)
     columns = {"old": [[dice.random() for _ in range(128)] for _ in range(3)]}
     columns["new"] = [[dice.random() for _ in range(128)] for _ in range(2)]
-    both = compare(RUNS, LINES, scores={"X": columns}, **FEW)
-    alone = compare(None, None, metrics=(), scores={"X": columns}, **FEW)
-    assert alone["old"]["scores"]["X"] == both["old"]["scores"]["X"]
+    combined = compare(RUNS, LINES, scores={"X": columns}, **FEW_SAMPLES)
+    external_only = compare(None, None, metrics=(), scores={"X": columns}, **FEW_SAMPLES)
+    assert external_only["old"]["scores"]["X"] == combined["old"]["scores"]["X"]
     expected = statistics.fmean(map(statistics.fmean, columns["old"]))
-    assert both["old"]["scores"]["X"]["score"] == pytest.approx(expected)
+    assert combined["old"]["scores"]["X"]["score"] == pytest.approx(expected)
     with pytest.raises(ValueError, match="scores: X: expected 3 runs of old, found 1"):
         compare(RUNS, LINES, scores={"X": {**columns, "old": columns["old"][0]}})
 
 
-def test_a_system_with_one_run_is_named():
-    found = compare({**RUNS, "new": RUNS["new"][0]}, LINES, **FEW)
-    [note] = [one for one in found.to_dict()["notes"] if one["kind"] == "one run"]
+def test_system_with_single_run_has_note():
+    mixed_comparison = compare({**RUNS, "new": RUNS["new"][0]}, LINES, **FEW_SAMPLES)
+    [note] = [one for one in mixed_comparison.to_dict()["notes"] if one["kind"] == "one run"]
     assert note["text"].startswith("new has one run: the variance between runs is estimated")
-    assert found["new"]["scores"]["BLEU"]["details"]
+    assert mixed_comparison["new"]["scores"]["BLEU"]["details"]
 
 
-def test_one_run_each_changes_nothing():
+def test_single_runs_equal_plain_systems():
     plain = {name: runs[0] for name, runs in RUNS.items()}
     wrapped = {name: {"only": one} for name, one in plain.items()}
-    found = compare(plain, LINES, **FEW).to_dict()
-    assert compare(wrapped, LINES, **FEW).to_dict() == found
-    assert found["systems"][0]["scores"]["BLEU"]["runs"] is None
-    assert "runs" not in found["metrics"][0]["signature"]
+    plain_content = compare(plain, LINES, **FEW_SAMPLES).to_dict()
+    assert compare(wrapped, LINES, **FEW_SAMPLES).to_dict() == plain_content
+    assert plain_content["systems"][0]["scores"]["BLEU"]["runs"] is None
+    assert "runs" not in plain_content["metrics"][0]["signature"]
 
 
 @pytest.mark.parametrize("test", ["koehn", "bs-sacrebleu"])
-def test_tests_that_know_no_runs_are_refused(test):
+def test_tests_without_run_support_are_refused(test):
     with pytest.raises(ValueError, match=f"test: '{test}' does not support multiple runs"):
         compare(RUNS, LINES, test=test)
 
 
-def test_wrong_runs_are_refused():
+def test_invalid_runs_are_refused():
     with pytest.raises(InputError, match=r"new \(run 2\): .*127"):
         compare({**RUNS, "new": {"1": LINES, "2": LINES[:-1]}}, LINES)
     with pytest.raises(ValueError, match="systems: new has no runs"):

@@ -56,7 +56,7 @@ def test_outcomes_and_messages(ran):
     output, _ = ran
     assert "2 failed, 1 passed" in output
     assert "BLEU 59.69 is below the minimum of 70" in output
-    assert "there is no such log" in output
+    assert "log not found" in output
 
 
 def test_scores_are_recorded_as_properties(ran):

@@ -1,7 +1,7 @@
-"""How HTML looks inside another program's page: contrast, as a browser computes it."""
+"""Contrast of HTML within another program's page, as computed by a browser."""
 
-# Text that can hardly be read on what is behind it: its ratio by WCAG 2, and what it says.
-FAINT = """root => {
+# Find texts with too little contrast to their background: the ratio by WCAG 2, and the text.
+FIND_LOW_CONTRAST = """root => {
   const ink = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
   const known = new Map();
   const rgba = colour => {
@@ -28,8 +28,8 @@ FAINT = """root => {
   return found;
 }"""
 
-# Whether what is behind an element is light.
-LIGHT = """e => {
+# Check if the background of an element is light.
+IS_BACKGROUND_LIGHT = """e => {
   const parts = getComputedStyle(e).backgroundColor.match(/[\\d.]+/g).map(Number);
   return parts[0] + parts[1] + parts[2] > 384;
 }"""

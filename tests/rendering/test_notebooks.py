@@ -1,4 +1,4 @@
-"""What a notebook shows of scores and tables: whole HTML of everything, or of the first rows."""
+"""Tests of the HTML that notebooks show for scores and tables."""
 
 import re
 from html.parser import HTMLParser
@@ -9,11 +9,11 @@ import truebleu as tb
 from truebleu.metrics.statistics import MAX_SHOWN_ROWS
 
 TEXTS = ["the cat is on the mat", "nobody was there at all", "it rains"] * 8
-OTHERS = ["the cat sat on the mat", "nobody is here at all", "it rains"] * 8
+REFERENCES = ["the cat sat on the mat", "nobody is here at all", "it rains"] * 8
 
 
 class Table(HTMLParser):
-    """The rows of a table, cell by cell; every tag is closed in its turn."""
+    """Parser that collects the rows of a table, and checks that all tags are closed."""
 
     def __init__(self, markup: str) -> None:
         super().__init__()
@@ -40,37 +40,39 @@ class Table(HTMLParser):
 
 
 @pytest.mark.parametrize("name", ["bleu", "chrf", "ter", "nist", "gleu"])
-def test_a_score_shows_its_number_its_parts_and_its_signature(name):
-    score = tb.metric(name).score(TEXTS, OTHERS)
-    shown = Table(score._repr_html_())
-    assert shown.text.startswith(f"{score.name} = {score:.2f}")
-    assert [row[0] for row in shown.rows] == [*score.details(), "signature"]
-    assert shown.rows[-1][1] == str(score.signature)
+def test_score_shows_value_details_and_signature(name):
+    score = tb.metric(name).score(TEXTS, REFERENCES)
+    table = Table(score._repr_html_())
+    assert table.text.startswith(f"{score.name} = {score:.2f}")
+    assert [row[0] for row in table.rows] == [*score.details(), "signature"]
+    assert table.rows[-1][1] == str(score.signature)
 
 
-def test_scores_show_the_first_segments():
-    scores = tb.BLEU().segments(TEXTS, OTHERS)
-    shown = Table(scores._repr_html_())
-    assert "24 segments" in shown.text
-    assert [row[0] for row in shown.rows] == [*map(str, range(MAX_SHOWN_ROWS)), "…"]
-    for (_, text), value in zip(shown.rows[:-1], scores, strict=False):
+def test_scores_show_first_segments():
+    scores = tb.BLEU().segments(TEXTS, REFERENCES)
+    table = Table(scores._repr_html_())
+    assert "24 segments" in table.text
+    assert [row[0] for row in table.rows] == [*map(str, range(MAX_SHOWN_ROWS)), "…"]
+    for (_, text), value in zip(table.rows[:-1], scores, strict=False):
         assert float(text) == pytest.approx(value, rel=1e-3)
-    few = tb.BLEU().segments(TEXTS[:3], OTHERS[:3])
-    assert len(Table(few._repr_html_()).rows) == 3
+    short_scores = tb.BLEU().segments(TEXTS[:3], REFERENCES[:3])
+    assert len(Table(short_scores._repr_html_()).rows) == 3
 
 
-def test_statistics_show_their_columns_the_first_rows_and_the_sum():
-    table = tb.CHRF(char_order=2).statistics(TEXTS, OTHERS)
-    shown = Table(table._repr_html_())
-    assert "24 segments × 6 columns" in shown.text
-    assert shown.rows[0] == ["", *table.columns]
-    assert shown.rows[1:4] == [[str(i), *map(str, row)] for i, row in enumerate(table.tolist()[:3])]
-    assert shown.rows[-2] == ["…"]
-    assert shown.rows[-1] == ["sum", *map(str, table.sum().tolist()[0])]
-    few = Table(table[:2]._repr_html_())
-    assert [row[0] for row in few.rows] == ["", "0", "1", "sum"]
+def test_statistics_show_columns_first_rows_and_sum():
+    table = tb.CHRF(char_order=2).statistics(TEXTS, REFERENCES)
+    html_table = Table(table._repr_html_())
+    assert "24 segments × 6 columns" in html_table.text
+    assert html_table.rows[0] == ["", *table.columns]
+    assert html_table.rows[1:4] == [
+        [str(i), *map(str, row)] for i, row in enumerate(table.tolist()[:3])
+    ]
+    assert html_table.rows[-2] == ["…"]
+    assert html_table.rows[-1] == ["sum", *map(str, table.sum().tolist()[0])]
+    short_table = Table(table[:2]._repr_html_())
+    assert [row[0] for row in short_table.rows] == ["", "0", "1", "sum"]
 
 
-def test_no_text_is_markup():
-    score = tb.BLEU(tokenize=str.split).score(TEXTS, OTHERS)
+def test_text_is_escaped():
+    score = tb.BLEU(tokenize=str.split).score(TEXTS, REFERENCES)
     assert not re.search(r"<(?!/?(?:b|table|tr|th|td)\b)", score._repr_html_())

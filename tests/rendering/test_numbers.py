@@ -1,4 +1,4 @@
-"""Numbers as people read them: no more digits than are known."""
+"""Tests of number formats with few significant digits."""
 
 import json
 import shutil
@@ -10,7 +10,7 @@ from truebleu.rendering import number_format
 from truebleu.reports import html_page
 from truebleu.reports.html_page import strip_comments
 
-NEEDED = {
+ROUNDED_COUNTS = {
     2: "2",
     13: "13",
     99: "99",
@@ -28,16 +28,16 @@ NEEDED = {
 }
 
 
-@pytest.mark.parametrize(("segments", "shown"), NEEDED.items())
-def test_needed_segments_have_two_digits(segments, shown):
-    assert number_format.format_segments_needed(segments) == shown
+@pytest.mark.parametrize(("segments", "text"), ROUNDED_COUNTS.items())
+def test_segments_needed_have_two_digits(segments, text):
+    assert number_format.format_segments_needed(segments) == text
 
 
-def test_nothing_is_said_where_nothing_is_known():
+def test_segments_needed_of_none_is_empty():
     assert number_format.format_segments_needed(None) == ""
 
 
-def test_the_page_shows_the_same(tmp_path):
+def test_viewer_formats_counts_equally(tmp_path):
     node = shutil.which("node")
     if not node:
         pytest.skip("no Node here to run the viewer's functions")
@@ -45,8 +45,8 @@ def test_the_page_shows_the_same(tmp_path):
     (tmp_path / "dom.mjs").write_text(strip_comments(source), "utf-8")
     script = (
         'import {formatApproximateCount} from "./dom.mjs";'
-        f"console.log(JSON.stringify({json.dumps(list(NEEDED))}.map(needed)))"
+        f"console.log(JSON.stringify({json.dumps(list(ROUNDED_COUNTS))}.map(formatApproximateCount)))"
     )
     (tmp_path / "run.mjs").write_text(script)
     done = subprocess.run([node, tmp_path / "run.mjs"], capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == list(NEEDED.values())
+    assert json.loads(done.stdout) == list(ROUNDED_COUNTS.values())

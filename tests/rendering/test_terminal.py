@@ -1,4 +1,4 @@
-"""A terminal gets everything that was computed: nothing is cut off, nothing is left behind."""
+"""Tests of terminal output: signatures are complete, and progress lines are cleared."""
 
 import io
 import sys
@@ -15,10 +15,10 @@ REFERENCES = ["the cat is on the mat", "nobody was there"] * 20
 SYSTEMS = {"a": REFERENCES, "b": REFERENCES[::-1]}
 
 
-def printed(what, width: int, **options) -> str:
+def print_to_text(value, width: int, **options) -> str:
     file = io.StringIO()
-    made = console.Console(file=file, width=width, force_terminal=True, color_system=None)
-    made.print(what, **options)
+    rich_console = console.Console(file=file, width=width, force_terminal=True, color_system=None)
+    rich_console.print(value, **options)
     return file.getvalue()
 
 
@@ -33,33 +33,33 @@ def comparison() -> tb.Comparison:
 
 
 @pytest.mark.parametrize("width", [40, 79, 80, 200])
-def test_a_signature_is_whole_however_narrow_the_terminal_is(comparison, width):
-    made = printed(comparison, width)
-    assert signature(comparison) in made.replace("\n", "")
-    assert max(map(len, made.splitlines())) <= width
+def test_signature_is_complete_at_any_width(comparison, width):
+    printed_text = print_to_text(comparison, width)
+    assert signature(comparison) in printed_text.replace("\n", "")
+    assert max(map(len, printed_text.splitlines())) <= width
 
 
-def test_a_signature_stays_in_one_line_where_the_terminal_breaks_lines(comparison):
-    lines = printed(comparison, 80, soft_wrap=True).splitlines()
+def test_soft_wrap_keeps_signature_on_one_line(comparison):
+    lines = print_to_text(comparison, 80, soft_wrap=True).splitlines()
     assert signature(comparison) in lines
 
 
 class Terminal(io.StringIO):
-    """A stream that writes down who wrote what, and is a terminal."""
+    """A terminal stream that records each write with the name of the stream."""
 
     def __init__(self, name: str, log: list[tuple[str, str]]) -> None:
         super().__init__()
-        self.name_of_it, self.log = name, log
+        self.stream_name, self.log = name, log
 
     def isatty(self) -> bool:
         return True
 
     def write(self, text: str) -> int:
-        self.log.append((self.name_of_it, text))
+        self.log.append((self.stream_name, text))
         return len(text)
 
 
-def test_the_command_has_the_signature_in_one_line_and_no_progress_before_it(monkeypatch, write):
+def test_command_clears_progress_before_result(monkeypatch, write):
     monkeypatch.setattr(progress_module, "FIRST_UPDATE_SECONDS", 0.0)
     monkeypatch.setattr(progress_module, "UPDATE_INTERVAL_SECONDS", 0.0)
     monkeypatch.setenv("COLUMNS", "80")
@@ -69,10 +69,10 @@ def test_the_command_has_the_signature_in_one_line_and_no_progress_before_it(mon
     files = [str(write(name, lines)) for name, lines in SYSTEMS.items()]
     words = ["compare", files[0], "-i", *files, "--paired-ar-n", "60", "--confidence", "60"]
     assert main(words) in (None, 0)
-    told = [text for name, text in log if name == "err"]
-    assert any("resampling" in text for text in told)
+    progress_texts = [text for name, text in log if name == "err"]
+    assert any("resampling" in text for text in progress_texts)
     first = next(i for i, (name, _) in enumerate(log) if name == "out")
-    # The last word of the progress line, before any result: it is wiped away.
+    # The progress line is cleared before the first result.
     assert log[first - 1] == ("err", "\r\x1b[K")
     assert not any("\x1b[K" in text for _, text in log[first:])
     output = "".join(text for name, text in log if name == "out")

@@ -1,22 +1,22 @@
-"""What VS Code's notebooks make of HTML: their output's styles, colours and fonts around it."""
+"""Tests of HTML within the styles, colours and fonts of VS Code's notebooks."""
 
 from __future__ import annotations
 
 import pytest
-from page_contrast import FAINT, LIGHT
+from page_contrast import FIND_LOW_CONTRAST, IS_BACKGROUND_LIGHT
 
 import truebleu as tb
 
 TEXTS = ["the cat is on the mat", "nobody was there at all", "it rains"] * 8
-OTHERS = ["the cat sat on the mat", "nobody is here at all", "it rains"] * 8
+REFERENCES = ["the cat sat on the mat", "nobody is here at all", "it rains"] * 8
 
-# The colours of its default themes, as its web views have them.
+# Colours of VS Code's default themes in web views.
 THEMES = {
     "vscode-light": ("#3b3b3b", "#ffffff"),
     "vscode-dark": ("#cccccc", "#1f1f1f"),
     "vscode-high-contrast": ("#ffffff", "#000000"),
 }
-# What it says of every output: tables are wide, striped and aligned by it, borders are taken away.
+# VS Code's styles for outputs: tables are wide, striped and aligned, without borders.
 HOST = """<!doctype html><html>
 <style>
 :root {{ --vscode-foreground: {ink}; --vscode-editor-background: {paper}; }}
@@ -38,32 +38,32 @@ pytestmark = pytest.mark.thorough
 
 @pytest.fixture(scope="module")
 def outputs():
-    systems = {"one": TEXTS, "two": OTHERS[::-1]}
+    systems = {"one": TEXTS, "two": REFERENCES[::-1]}
     return {
-        "comparison": tb.compare(systems, OTHERS, samples=50, metrics=["bleu", "chrf"]),
-        "report": tb.report(systems, OTHERS, samples=50, confidence=50),
-        "explanation": tb.explain(TEXTS[0], OTHERS[0]),
-        "score": tb.bleu(TEXTS, OTHERS),
+        "comparison": tb.compare(systems, REFERENCES, samples=50, metrics=["bleu", "chrf"]),
+        "report": tb.report(systems, REFERENCES, samples=50, confidence=50),
+        "explanation": tb.explain(TEXTS[0], REFERENCES[0]),
+        "score": tb.bleu(TEXTS, REFERENCES),
     }
 
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("kind", ["comparison", "report", "explanation", "score"])
-def test_an_output_can_be_read_and_follows_the_theme(browser, outputs, kind, theme):
+def test_output_is_readable_and_follows_theme(browser, outputs, kind, theme):
     ink, paper = THEMES[theme]
     output = outputs[kind]._repr_html_()
-    # The system's scheme is the browser's usual one, whatever the theme is.
+    # The system's colour scheme stays the browser's default in all themes.
     tab = browser.new_page(viewport={"width": 900, "height": 900})
     tab.set_content(HOST.format(ink=ink, paper=paper, theme=theme, output=output))
-    assert tab.evaluate(f"({FAINT})(document.body)") == []
+    assert tab.evaluate(f"({FIND_LOW_CONTRAST})(document.body)") == []
     assert tab.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     if kind != "score":
-        own = tab.locator(".truebleu")
-        assert own.evaluate(LIGHT) == (theme == "vscode-light")
-        assert own.locator("tr").evaluate_all(
+        styled_output = tab.locator(".truebleu")
+        assert styled_output.evaluate(IS_BACKGROUND_LIGHT) == (theme == "vscode-light")
+        assert styled_output.locator("tr").evaluate_all(
             "all => all.every(e => getComputedStyle(e).backgroundColor === 'rgba(0, 0, 0, 0)')"
         )
-        names = own.locator(".words-column")
+        names = styled_output.locator(".words-column")
         assert names.count()
         assert set(names.evaluate_all("all => all.map(e => getComputedStyle(e).textAlign)")) == {
             "left"

@@ -1,4 +1,4 @@
-"""Made-up references, and outputs of systems that differ from them more or less."""
+"""Random references, and system outputs that differ from them by a given amount."""
 
 from random import Random
 
@@ -6,13 +6,13 @@ WORDS = "the a cat dog house sat ran on to red big it not .".split()  # noqa: SI
 
 
 def references(dice: Random, segments: int, words: list[str] = WORDS) -> list[str]:
-    """Segments of 4 to 15 words."""
+    """Return segments of 4 to 15 words."""
     return [" ".join(dice.choices(words, k=dice.randint(4, 15))) for _ in range(segments)]
 
 
-def output(dice: Random, refs: list[str], kept: float, words: list[str] = WORDS) -> list[str]:
-    """The references with a share of the words kept, and any others in place of the rest."""
+def output(dice: Random, refs: list[str], kept_share: float, words: list[str] = WORDS) -> list[str]:
+    """Return the references with random words in place of all but a share of the words."""
     return [
-        " ".join(word if dice.random() < kept else dice.choice(words) for word in ref.split())
+        " ".join(word if dice.random() < kept_share else dice.choice(words) for word in ref.split())
         for ref in refs
     ]

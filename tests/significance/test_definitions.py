@@ -1,4 +1,4 @@
-"""Intervals and randomization by their definitions, for each kind of metric."""
+"""Tests that intervals and randomization equal their definitions, for each kind of metric."""
 
 import math
 import random
@@ -36,8 +36,8 @@ METRICS = [
 
 DICE = random.Random(13)
 REFS = references(DICE, SEGMENTS, WORDS)
-KEPT = {"bad": 0.4, "fair": 0.55, "good": 0.8}
-HYPS = {name: output(DICE, REFS, share, WORDS) for name, share in KEPT.items()}
+KEPT_SHARES = {"bad": 0.4, "fair": 0.55, "good": 0.8}
+HYPS = {name: output(DICE, REFS, share, WORDS) for name, share in KEPT_SHARES.items()}
 SOURCES = output(DICE, REFS, 0.6, WORDS)
 
 
@@ -54,53 +54,61 @@ def measure(request):
     return Measure(metric, tables)
 
 
-def scored(measure, sums):
-    """The score of sums, which NumPy added."""
+def score_sums(measure, sums):
+    """Return the score of sums added by NumPy."""
     return measure.metric.from_statistics(sums.tolist()).value
 
 
-def test_a_corpus_is_the_formula_of_its_sums(measure):
-    """To the last bit, but where the original adds rounded numbers up segment by segment."""
+def test_corpus_score_equals_formula_of_sums(measure):
+    """Scores are equal up to rounding where the original adds rounded segment values."""
     metric = measure.metric
     for name, table in zip(measure.systems, measure.tables, strict=True):
-        own = metric.score(HYPS[name], REFS, **sources(metric)).value
-        summed = scored(measure, np.array(table.tolist()).sum(0))
-        assert summed == pytest.approx(own, rel=1e-15, abs=0)
+        direct_score = metric.score(HYPS[name], REFS, **sources(metric)).value
+        summed = score_sums(measure, np.array(table.tolist()).sum(0))
+        assert summed == pytest.approx(direct_score, rel=1e-15, abs=0)
 
 
-def test_intervals_are_those_of_resampled_sums(measure):
-    [found] = bootstrap_intervals([measure], resamples=60, seed=7, level=0.9)
+def test_intervals_equal_resampled_sums(measure):
+    [intervals] = bootstrap_intervals([measure], resamples=60, seed=7, level=0.9)
     draws = np.random.default_rng(7).choice(SEGMENTS, (60, SEGMENTS))
     for name, table in zip(measure.systems, measure.tables, strict=True):
         rows = np.array(table.tolist())
-        scores = sorted(scored(measure, rows[one].sum(0)) for one in draws)
-        assert (found[name].low, found[name].high) == (scores[3], scores[56])
-        assert found[name].mean == math.fsum(scores) / 60
-        assert found[name].value == measure.get_value(name)
-        assert found[name].half_width == (scores[56] - scores[3]) / 2
-        assert (found[name].level, found[name].resamples, found[name].seed) == (0.9, 60, 7)
+        scores = sorted(score_sums(measure, rows[one].sum(0)) for one in draws)
+        assert (intervals[name].low, intervals[name].high) == (scores[3], scores[56])
+        assert intervals[name].mean == math.fsum(scores) / 60
+        assert intervals[name].value == measure.get_value(name)
+        assert intervals[name].half_width == (scores[56] - scores[3]) / 2
+        assert (intervals[name].level, intervals[name].resamples, intervals[name].seed) == (
+            0.9,
+            60,
+            7,
+        )
 
 
-def test_randomization_by_its_definition(measure):
+def test_randomization_equals_definition(measure):
     [result] = run_paired_tests([measure], baseline="fair", randomizations=80, resamples=10, seed=3)
     rows = {k: np.array(v.tolist()) for k, v in zip(measure.systems, measure.tables, strict=True)}
     mask = np.random.default_rng(3).integers(2, size=(80, SEGMENTS), dtype=bool)
     for system in ("bad", "good"):
-        observed = abs(scored(measure, rows[system].sum(0)) - scored(measure, rows["fair"].sum(0)))
-        one = mask @ rows["fair"] + ~mask @ rows[system]
-        other = ~mask @ rows["fair"] + mask @ rows[system]
-        pairs = zip(one, other, strict=True)
-        count = sum(abs(scored(measure, a) - scored(measure, b)) >= observed for a, b in pairs)
+        observed = abs(
+            score_sums(measure, rows[system].sum(0)) - score_sums(measure, rows["fair"].sum(0))
+        )
+        first_sums = mask @ rows["fair"] + ~mask @ rows[system]
+        second_sums = ~mask @ rows["fair"] + mask @ rows[system]
+        pairs = zip(first_sums, second_sums, strict=True)
+        count = sum(
+            abs(score_sums(measure, a) - score_sums(measure, b)) >= observed for a, b in pairs
+        )
         difference = result.differences[system]
         assert difference.p == (count + 1) / 81
         assert (difference.test, difference.trials) == ("ar", 80)
 
 
-def test_compare_and_its_documents(measure):
-    """A document's score is the formula of its rows; NIST's weights stay those of the corpus."""
+def test_document_scores_equal_formula_of_rows(measure):
+    """The score of a document is the formula of its rows; NIST uses the weights of the corpus."""
     metric = measure.metric
     documents = [f"document {i // 10}" for i in range(SEGMENTS)]
-    made = tb.compare(
+    content = tb.compare(
         HYPS,
         REFS,
         metrics=[metric],
@@ -109,11 +117,11 @@ def test_compare_and_its_documents(measure):
         documents=documents,
         source=SOURCES,
     ).to_dict()
-    (column,) = made["metrics"]
+    (column,) = content["metrics"]
     assert column["source"] == "truebleu"
-    assert [row["name"] for row in made["systems"]] == ["good", "fair", "bad"]
-    assert all(0 < pair["p"] <= 1 and pair["interval"] for pair in made["pairs"])
+    assert [row["name"] for row in content["systems"]] == ["good", "fair", "bad"]
+    assert all(0 < pair["p"] <= 1 and pair["interval"] for pair in content["pairs"])
     rows = np.array(measure.tables[0].tolist())
-    for i, one in enumerate(made["documents"]):
+    for i, document in enumerate(content["documents"]):
         sums = rows[10 * i : 10 * i + 10].sum(0)
-        assert one["scores"][column["name"]][measure.systems[0]] == scored(measure, sums)
+        assert document["scores"][column["name"]][measure.systems[0]] == score_sums(measure, sums)

@@ -1,4 +1,4 @@
-"""All metrics of a call share the draws: none depends on what else is asked for."""
+"""Tests that the results of a metric do not depend on the other metrics in the call."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ WORDS = ["a", "bridge", "of", "stone", "crosses", "the", "quiet", "river", "near
 DRAWS = {"randomizations": 300, "resamples": 200}
 
 
-def texts(seed: int, segments: int = 40) -> list[str]:
+def make_texts(seed: int, segments: int = 40) -> list[str]:
     dice = random.Random(seed)
     return [" ".join(dice.choices(WORDS, k=dice.randint(3, 9))) for _ in range(segments)]
 
 
-REFERENCES = texts(0)
+REFERENCES = make_texts(0)
 SYSTEMS = {
     name: [
         " ".join(
@@ -31,9 +31,9 @@ SYSTEMS = {
 
 
 def measures() -> dict[str, Measure]:
-    """By sums (BLEU, WER), by a mean of segments' scores (ROUGE), and scores that are given."""
+    """Return measures with summed statistics (BLEU, WER), segment means (ROUGE) and external scores."""
     metrics = [BLEU(), BLEU(aggregate="segments"), CHRF(), TER(), WER(), metric("rouge-l")]
-    made = {
+    measures_by_name = {
         f"{one.name} {i}": Measure(
             one, {name: one.statistics(text, REFERENCES) for name, text in SYSTEMS.items()}
         )
@@ -42,42 +42,53 @@ def measures() -> dict[str, Measure]:
     dice = random.Random(7)
     decimals = {name: [round(dice.gauss(0.7, 0.1), 3) for _ in REFERENCES] for name in SYSTEMS}
     floats = {name: [dice.random() / 3 for _ in REFERENCES] for name in SYSTEMS}
-    made["decimals"] = Measure.from_scores("decimals", decimals)
-    made["floats"] = Measure.from_scores("floats", floats, lower_is_better=True)
-    return made
+    measures_by_name["decimals"] = Measure.from_scores("decimals", decimals)
+    measures_by_name["floats"] = Measure.from_scores("floats", floats, lower_is_better=True)
+    return measures_by_name
 
 
-def told(result) -> dict:
+def to_content(result) -> dict:
     return result.to_dict()
 
 
 @pytest.mark.parametrize("test", ["ar", "bs", "koehn", "bs-sacrebleu"])
 @pytest.mark.parametrize("seed", [12345, 0, 2**40])
-def test_a_metric_is_the_same_alone_and_beside_others(test, seed):
-    made = measures()
+def test_results_do_not_depend_on_other_metrics(test, seed):
+    measures_by_name = measures()
     if test == "bs-sacrebleu":
-        # It is of the metrics that sacreBLEU has.
-        made = {name: made[name] for name in ("BLEU 0", "chrF2 2", "TER 3")}
+        # This test supports only sacreBLEU's metrics.
+        measures_by_name = {name: measures_by_name[name] for name in ("BLEU 0", "chrF2 2", "TER 3")}
     options = {"test": test, "seed": seed, "pairs": "all", "correction": "holm", **DRAWS}
-    alone = {name: told(run_paired_tests([one], **options)[0]) for name, one in made.items()}
-    beside = dict(
-        zip(made, map(told, run_paired_tests(list(made.values()), **options)), strict=True)
+    separate = {
+        name: to_content(run_paired_tests([one], **options)[0])
+        for name, one in measures_by_name.items()
+    }
+    joint = dict(
+        zip(
+            measures_by_name,
+            map(to_content, run_paired_tests(list(measures_by_name.values()), **options)),
+            strict=True,
+        )
     )
-    assert beside == alone
-    turned = list(made)[::-1]
-    results = run_paired_tests([made[name] for name in turned], **options)
-    assert dict(zip(turned, map(told, results), strict=True)) == alone
+    assert joint == separate
+    reversed_names = list(measures_by_name)[::-1]
+    results = run_paired_tests([measures_by_name[name] for name in reversed_names], **options)
+    assert dict(zip(reversed_names, map(to_content, results), strict=True)) == separate
 
 
 @pytest.mark.parametrize("block", [1, 7, 64])
-def test_how_many_draws_are_made_at_a_time_does_not_matter(monkeypatch, block):
-    """More metrics make wider tables, and so fewer draws at a time."""
-    made = list(measures().values())
-    usual = {
-        test: list(map(told, run_paired_tests(made, test=test, **DRAWS))) for test in ("ar", "bs")
+def test_results_do_not_depend_on_block_size(monkeypatch, block):
+    """More metrics make wider tables, and therefore smaller blocks of draws."""
+    all_measures = list(measures().values())
+    expected_by_test = {
+        test: list(map(to_content, run_paired_tests(all_measures, test=test, **DRAWS)))
+        for test in ("ar", "bs")
     }
-    width = sum(table.width for one in made for table in one.tables)
+    width = sum(table.width for one in all_measures for table in one.tables)
     monkeypatch.setattr(resampling, "MAX_SUMS", block * width)
     monkeypatch.setattr(resampling, "MAX_TRIALS", block)
-    for test, expected in usual.items():
-        assert list(map(told, run_paired_tests(made, test=test, workers=2, **DRAWS))) == expected
+    for test, expected in expected_by_test.items():
+        assert (
+            list(map(to_content, run_paired_tests(all_measures, test=test, workers=2, **DRAWS)))
+            == expected
+        )

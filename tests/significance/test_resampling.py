@@ -1,4 +1,4 @@
-"""The draws are NumPy's, and sacreBLEU's intervals and tests are computed to the last bit."""
+"""Tests that random draws equal NumPy's, and that sacreBLEU's results are reproduced bit for bit."""
 
 import random
 import subprocess
@@ -23,7 +23,7 @@ seeds = st.sampled_from([0, 1, 4, 12345, 2**32 - 1, 2**32, 2**40 + 7, 2**130 + 7
 
 
 @given(seeds, st.integers(1, 2**32 - 1) | st.integers(1, 50), st.integers(0, 300))
-def test_indices_are_those_of_numpy(seed, bound, count):
+def test_indices_equal_numpy(seed, bound, count):
     assert (
         Stream(seed).indices(bound, count)
         == np.random.default_rng(seed).choice(bound, count).tolist()
@@ -31,18 +31,18 @@ def test_indices_are_those_of_numpy(seed, bound, count):
 
 
 @given(seeds, st.integers(0, 200), st.integers(1, 60))
-def test_truth_values_are_those_of_numpy_and_indices_go_on_behind_them(seed, count, bound):
-    theirs, ours = np.random.default_rng(seed), Stream(seed)
-    # An odd number of draws leaves half of one behind, which comes first.
-    assert ours.indices(bound, 3) == theirs.choice(bound, 3).tolist()
+def test_booleans_and_following_indices_equal_numpy(seed, count, bound):
+    generator, stream = np.random.default_rng(seed), Stream(seed)
+    # After an odd number of draws, the stream holds a half-used value, which comes first.
+    assert stream.indices(bound, 3) == generator.choice(bound, 3).tolist()
     half = count // 2
-    values = ours.bools(half) + ours.bools(count - half)
-    assert values == theirs.integers(2, size=count, dtype=bool).tolist()
-    assert ours.indices(bound, 9) == theirs.choice(bound, 9).tolist()
+    values = stream.bools(half) + stream.bools(count - half)
+    assert values == generator.integers(2, size=count, dtype=bool).tolist()
+    assert stream.indices(bound, 9) == generator.choice(bound, 9).tolist()
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "1"])
-def test_a_seed_is_a_non_negative_integer(seed):
+def test_seed_must_be_non_negative_integer(seed):
     with pytest.raises((ValueError, TypeError)):
         Stream(seed)
 
@@ -53,7 +53,7 @@ def test_a_seed_is_a_non_negative_integer(seed):
     st.integers(1, 30),
     st.integers(1, 3),
 )
-def test_resampled_sums_are_those_of_numpy(rows, largest, replicates, workers):
+def test_resampled_sums_equal_numpy(rows, largest, replicates, workers):
     dice = random.Random(rows * largest)
     tables = [
         [[dice.randint(-largest, largest) for _ in range(width)] for _ in range(rows)]
@@ -62,53 +62,60 @@ def test_resampled_sums_are_those_of_numpy(rows, largest, replicates, workers):
     for row in tables[1]:
         row[3] = 0
     stack = Stack([Table.from_rows(table, len(table[0])) for table in tables])
-    theirs, ours = np.random.default_rng(7), Stream(7)
-    mask = theirs.integers(2, size=(replicates, rows), dtype=bool)
-    chosen = stack.choose(ours, replicates, workers)
-    draws = theirs.choice(rows, (replicates, rows))
-    sums = stack.bootstrap(ours, replicates, workers)
+    generator, stream = np.random.default_rng(7), Stream(7)
+    mask = generator.integers(2, size=(replicates, rows), dtype=bool)
+    selected_sums = stack.choose(stream, replicates, workers)
+    draws = generator.choice(rows, (replicates, rows))
+    sums = stack.bootstrap(stream, replicates, workers)
     for number, table in enumerate(tables):
         values = np.array(table)
-        assert (np.asarray(chosen[number]) == mask.astype(np.int64) @ values).all()
+        assert (np.asarray(selected_sums[number]) == mask.astype(np.int64) @ values).all()
         assert (np.asarray(sums[number]) == values[draws].sum(1)).all()
 
 
-def test_tables_of_a_pair_change_sides():
-    one, other = np.array([[1, 2], [3, 4], [5, 6]]), np.array([[10, 0], [0, 10], [7, 7]])
-    tables = [Table.from_rows(rows.tolist(), 2) for rows in (one, other)]
-    chosen = Stack(tables).choose(Stream(3), 20, 1)
+def test_swapped_sums_equal_numpy():
+    first_rows, second_rows = (
+        np.array([[1, 2], [3, 4], [5, 6]]),
+        np.array([[10, 0], [0, 10], [7, 7]]),
+    )
+    tables = [Table.from_rows(rows.tolist(), 2) for rows in (first_rows, second_rows)]
+    selected_sums = Stack(tables).choose(Stream(3), 20, 1)
     mask = np.random.default_rng(3).integers(2, size=(20, 3), dtype=bool)
-    a, b = exchanged((chosen[0], chosen[1]), (tables[0].total(), tables[1].total()))
-    assert a.tolist() == (mask @ one + ~mask @ other).tolist()
-    assert b.tolist() == (~mask @ one + mask @ other).tolist()
-    # How far one is from the other is enough.
-    apart = Stack.of_differences([tables]).choose(Stream(3), 20, 1)
-    again = exchanged((apart[0], apart[1]), (tables[0].total(), tables[1].total()))
-    assert [table.tolist() for table in again] == [a.tolist(), b.tolist()]
+    a, b = exchanged((selected_sums[0], selected_sums[1]), (tables[0].total(), tables[1].total()))
+    assert a.tolist() == (mask @ first_rows + ~mask @ second_rows).tolist()
+    assert b.tolist() == (~mask @ first_rows + mask @ second_rows).tolist()
+    # Differences between the tables suffice.
+    difference_sums = Stack.of_differences([tables]).choose(Stream(3), 20, 1)
+    swapped = exchanged(
+        (difference_sums[0], difference_sums[1]), (tables[0].total(), tables[1].total())
+    )
+    assert [table.tolist() for table in swapped] == [a.tolist(), b.tolist()]
     with pytest.raises(ValueError, match="the two tables have different shapes"):
-        exchanged((chosen[0], chosen[1]), (tables[0], tables[1].total()))
+        exchanged((selected_sums[0], selected_sums[1]), (tables[0], tables[1].total()))
 
 
-def test_tables_that_cannot_be_subtracted():
-    one, wide = Table.from_rows([[-(2**63)]], 1), Table.from_rows([[1, 2]], 2)
+def test_overflow_and_shape_mismatch_are_refused():
+    narrow, wide = Table.from_rows([[-(2**63)]], 1), Table.from_rows([[1, 2]], 2)
     with pytest.raises(InputError, match="beyond 64-bit integers"):
-        Stack.of_differences([[one, Table.from_rows([[1]], 1)]])
+        Stack.of_differences([[narrow, Table.from_rows([[1]], 1)]])
     with pytest.raises(ValueError, match="different shapes"):
-        Stack.of_differences([[one, wide]])
+        Stack.of_differences([[narrow, wide]])
     with pytest.raises(ValueError, match="no tables"):
         Stack.of_differences([])
 
 
-@pytest.mark.parametrize(("one", "other"), [(2**63 - 1, -1), (-(2**63), 1), (-(2**63), 2**63 - 1)])
-def test_exchanged_sums_beyond_64_bits_are_refused(one, other):
-    rows = [Table.from_rows([[value, 0]], 2) for value in (one, other)]
+@pytest.mark.parametrize(
+    ("first", "second"), [(2**63 - 1, -1), (-(2**63), 1), (-(2**63), 2**63 - 1)]
+)
+def test_swapped_sums_beyond_64_bits_are_refused(first, second):
+    rows = [Table.from_rows([[value, 0]], 2) for value in (first, second)]
     zero = Table.from_rows([[0, 0]], 2)
     with pytest.raises(InputError, match="beyond 64-bit integers"):
         exchanged((rows[0], rows[1]), (zero, zero))
-    # Sums that fit are exact, whatever is between.
-    most = Table.from_rows([[2**63 - 1, 0]], 2)
-    exact = [table.tolist() for table in exchanged((zero, zero), (rows[0], most))]
-    assert exact == [most.tolist(), rows[0].tolist()]
+    # Sums that fit are exact, even if intermediate values overflow.
+    largest = Table.from_rows([[2**63 - 1, 0]], 2)
+    exact = [table.tolist() for table in exchanged((zero, zero), (rows[0], largest))]
+    assert exact == [largest.tolist(), rows[0].tolist()]
 
 
 # ---- sacreBLEU's formulas in single precision ----
@@ -133,17 +140,17 @@ METRICS = [
 ]
 
 
-def test_several_metrics_at_once_are_what_each_is_alone():
+def test_joint_bootstrap_equals_separate_bootstraps():
     dice = random.Random(1)
     refs = references(dice, 60)
     hyps = [output(dice, refs, kept) for kept in (0.6, 0.65, 0.9)]
     measures = [(metric, [metric.statistics(one, refs) for one in hyps]) for metric in METRICS]
-    together = significance_sacrebleu.bootstrap_scores(measures, Stream(12345), 80)
-    for of_metric, measure in zip(together, measures, strict=True):
-        [alone] = significance_sacrebleu.bootstrap_scores([measure], Stream(12345), 80)
-        assert [one.values for one in of_metric] == [one.values for one in alone]
-        assert [one.is_single_precision for one in of_metric] == [
-            one.is_single_precision for one in alone
+    joint_scores = significance_sacrebleu.bootstrap_scores(measures, Stream(12345), 80)
+    for metric_scores, measure in zip(joint_scores, measures, strict=True):
+        [separate_scores] = significance_sacrebleu.bootstrap_scores([measure], Stream(12345), 80)
+        assert [one.values for one in metric_scores] == [one.values for one in separate_scores]
+        assert [one.is_single_precision for one in metric_scores] == [
+            one.is_single_precision for one in separate_scores
         ]
 
 
@@ -151,19 +158,19 @@ counts = st.integers(0, 30) | st.integers(0, 2**23)
 
 
 @given(st.lists(st.tuples(counts, counts), min_size=2, max_size=40), st.integers(1, 4))
-def test_ter_in_single_precision(rows, references):
-    """Lengths are means over references, in parts that hold them exactly."""
-    theirs = [[edits, length / references] for edits, length in rows]
+def test_single_precision_ter_equals_sacrebleu(rows, references):
+    """Lengths are means over references, stored as exact multiples."""
+    sacrebleu_rows = [[edits, length / references] for edits, length in rows]
     table = Table.from_rows([[edits, length * 720720 // references] for edits, length in rows], 2)
     [(scores, single)] = SingleStack([(table, SingleFormula.ter())]).bootstrap(Stream(12345), 30, 1)
-    _, expected = original._bootstrap_resample(theirs, sacrebleu.TER(), 30)
+    _, expected = original._bootstrap_resample(sacrebleu_rows, sacrebleu.TER(), 30)
     expected = [one.score for one in expected]
     assert scores == list(map(float, expected))
     assert single == all(isinstance(one, np.float32) for one in expected)
 
 
 @given(st.lists(st.lists(counts, min_size=18, max_size=18), min_size=2, max_size=9), st.booleans())
-def test_chrf_in_single_precision(rows, eps_smoothing):
+def test_single_precision_chrf_equals_sacrebleu(rows, eps_smoothing):
     stack = SingleStack([(Table.from_rows(rows, 18), SingleFormula.chrf(4.0, eps_smoothing))])
     [(scores, single)] = stack.bootstrap(Stream(12345), 30, 1)
     metric = sacrebleu.CHRF(eps_smoothing=eps_smoothing)
@@ -172,17 +179,17 @@ def test_chrf_in_single_precision(rows, eps_smoothing):
     assert single == all(isinstance(one, np.float32) for one in expected)
 
 
-def test_metrics_that_sacrebleu_does_not_have_are_refused():
+def test_metrics_unknown_to_sacrebleu_are_refused():
     metric = BLEU(weights=(1, 1, 0, 0))
     table = metric.statistics(["a b c d e"] * 2, ["a b c d f"] * 2)
     with pytest.raises(ValueError, match="sacreBLEU does not support BLEU"):
         significance_sacrebleu.bootstrap_scores([(metric, [table])], Stream(12345), 5)
 
 
-def test_the_memory_for_resampling_is_asked_for_before_the_work():
-    said = r"resampling 10,000,000,000,000 segments needs about [0-9,]+ MB of memory"
+def test_memory_is_checked_before_resampling():
+    message = r"resampling 10,000,000,000,000 segments needs about [0-9,]+ MB of memory"
     for kind in ("integer", "single"):
-        with pytest.raises(MemoryError, match=said):
+        with pytest.raises(MemoryError, match=message):
             memory_check.check_memory(10**13, 10, kind=kind)
         memory_check.check_memory(100, 10, kind=kind)
 
@@ -210,7 +217,7 @@ for work in (
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits address space")
-def test_too_little_memory_is_an_error_and_no_abort():
+def test_insufficient_memory_raises_memory_error():
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False
     )

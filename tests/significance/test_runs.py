@@ -1,4 +1,4 @@
-"""Several runs of a system: means over runs, and tests that know how runs differ."""
+"""Tests of systems with several runs: means over runs, and tests that include their variance."""
 
 from __future__ import annotations
 
@@ -16,100 +16,105 @@ from truebleu.significance.run_variance import draw_student_t
 SETTINGS = {"resamples": 200, "randomizations": 200}
 
 
-def columns(seed, runs, segments=80, luck=0.3):
-    """Scores of runs: a lucky run is lucky on all segments."""
+def make_columns(seed, runs, segments=80, luck=0.3):
+    """Return the scores of several runs; a lucky run is lucky on all segments."""
     dice = random.Random(seed)
-    made = []
+    run_columns = []
     for _ in range(runs):
         lucky = dice.gauss(0, luck)
-        made.append([round(dice.gauss(lucky, 1), 4) for _ in range(segments)])
-    return made
+        run_columns.append([round(dice.gauss(lucky, 1), 4) for _ in range(segments)])
+    return run_columns
 
 
-def result_of(systems, **options):
-    """The test of systems with runs, given as lists of scores."""
+def run_test_with_runs(systems, **options):
+    """Return the test of systems with runs, given as lists of scores."""
     outputs = {f"{name}{i}": run for name, runs in systems.items() for i, run in enumerate(runs)}
-    runs = {name: [f"{name}{i}" for i in range(len(own))] for name, own in systems.items()}
+    runs = {
+        name: [f"{name}{i}" for i in range(len(system_runs))]
+        for name, system_runs in systems.items()
+    }
     [result] = run_paired_tests(
         [Measure.from_scores("x", outputs)], runs=runs, **SETTINGS, **options
     )
     return result
 
 
-def test_a_score_is_the_mean_over_runs_and_the_runs_are_told():
-    systems = {"A": columns(1, 3), "B": columns(2, 2)}
-    result = result_of(systems)
-    for name, own in systems.items():
-        scores = [statistics.fmean(run) for run in own]
+def test_score_is_mean_over_runs():
+    systems = {"A": make_columns(1, 3), "B": make_columns(2, 2)}
+    result = run_test_with_runs(systems)
+    for name, system_runs in systems.items():
+        scores = [statistics.fmean(run) for run in system_runs]
         runs = result.runs[name]
         assert runs.scores == pytest.approx(scores)
         assert runs.deviation == pytest.approx(statistics.stdev(scores))
         assert result.intervals[name].value == pytest.approx(statistics.fmean(scores))
-        # The standard error of the mean over the runs, of 80 segments.
-        means = [statistics.fmean(row) for row in zip(*own, strict=True)]
+        # The standard error of the mean over runs, from 80 segments.
+        means = [statistics.fmean(row) for row in zip(*system_runs, strict=True)]
         assert runs.error == pytest.approx(statistics.stdev(means) / math.sqrt(80), rel=0.2)
     difference = result.differences["B"]
     assert difference.value == result.intervals["B"].value - result.intervals["A"].value
     assert "and runs differed as much as they do here" in result.caution
 
 
-def test_the_error_of_runs_is_that_of_a_t_test():
-    systems = {"A": columns(1, 4), "B": columns(2, 3)}
-    difference = result_of(systems).differences["B"]
-    scores = [[statistics.fmean(run) for run in own] for own in systems.values()]
-    squares = sum(statistics.variance(own) * (len(own) - 1) for own in scores)
+def test_run_error_equals_t_test():
+    systems = {"A": make_columns(1, 4), "B": make_columns(2, 3)}
+    difference = run_test_with_runs(systems).differences["B"]
+    scores = [[statistics.fmean(run) for run in system_runs] for system_runs in systems.values()]
+    squares = sum(
+        statistics.variance(system_runs) * (len(system_runs) - 1) for system_runs in scores
+    )
     assert difference.run_error == pytest.approx(math.sqrt(squares / 5 * (1 / 4 + 1 / 3)))
-    both = difference.run_error**2 + difference.test_set_error**2
-    assert difference.run_error < difference.deviation < math.sqrt(both)
+    total_variance = difference.run_error**2 + difference.test_set_error**2
+    assert difference.run_error < difference.deviation < math.sqrt(total_variance)
 
 
-def test_what_runs_make_of_segments_is_counted_once():
-    # Runs differ in segments alone: all that resampling of segments shows is between runs, too.
-    systems = {"A": columns(1, 5, 400, 0), "B": columns(2, 5, 400, 0)}
-    difference = result_of(systems).differences["B"]
+def test_segment_variance_of_runs_is_counted_once():
+    # Runs differ only in single segments, so resampling shows no variance beyond that of runs.
+    systems = {"A": make_columns(1, 5, 400, 0), "B": make_columns(2, 5, 400, 0)}
+    difference = run_test_with_runs(systems).differences["B"]
     assert difference.test_set_error == pytest.approx(math.sqrt(2 / 5 / 400), rel=0.2)
     assert difference.deviation < 1.2 * difference.run_error
 
 
 @pytest.mark.parametrize("test", ["ar", "bs"])
-def test_lucky_runs_are_no_difference_and_better_systems_are(test):
+def test_seed_noise_is_not_significant_but_better_system_is(test):
     lucky = {"A": [[0.0, 1.0] * 40, [1.0, 0.0] * 40], "B": [[0.4, 1.4] * 40, [0.6, 1.7] * 40]}
-    assert result_of(lucky, test=test).differences["B"].p < 0.2
+    assert run_test_with_runs(lucky, test=test).differences["B"].p < 0.2
     lucky["B"] = [[0.0, 1.0] * 40, [1.2, 0.2] * 40]
-    assert result_of(lucky, test=test).differences["B"].p > 0.2
+    assert run_test_with_runs(lucky, test=test).differences["B"].p > 0.2
     better = {
-        "A": columns(1, 3, luck=0.05),
-        "B": [[x + 1 for x in run] for run in columns(5, 3, luck=0.05)],
+        "A": make_columns(1, 3, luck=0.05),
+        "B": [[x + 1 for x in run] for run in make_columns(5, 3, luck=0.05)],
     }
-    assert result_of(better, test=test).differences["B"].p < 0.02
+    assert run_test_with_runs(better, test=test).differences["B"].p < 0.02
 
 
 @pytest.mark.parametrize("cause", [(0.0, 0.2, 1.0), (1.0, 0.0, 0.3)])
-def test_equal_systems_with_noisy_runs_are_called_different_in_five_per_cent(cause):
-    of_system, of_run, of_segment = cause
-    wrong = {"runs": 0, "one": 0}
+def test_equal_systems_with_noisy_runs_differ_in_five_per_cent(cause):
+    system_deviation, run_deviation, segment_deviation = cause
+    false_positives = {"runs": 0, "one": 0}
     for trial in range(120):
         dice = random.Random(trial)
         systems = {}
         for name in "AB":
-            good = [dice.gauss(0, of_system) for _ in range(100)]
+            good = [dice.gauss(0, system_deviation) for _ in range(100)]
             systems[name] = []
             for _ in range(3):
-                luck = dice.gauss(0, of_run)
-                run = [round(one + luck + dice.gauss(0, of_segment), 6) for one in good]
+                luck = dice.gauss(0, run_deviation)
+                run = [round(one + luck + dice.gauss(0, segment_deviation), 6) for one in good]
                 systems[name].append(run)
-        wrong["runs"] += result_of(systems).differences["B"].p < 0.05
+        false_positives["runs"] += run_test_with_runs(systems).differences["B"].p < 0.05
         first = {name: runs[0] for name, runs in systems.items()}
         [plain] = run_paired_tests([Measure.from_scores("x", first)], **SETTINGS)
-        wrong["one"] += plain.differences["B"].p < 0.05
-    # 6 are expected, and more than 14 have a probability of 0.001.
-    assert wrong["runs"] <= 14
-    if of_run:
-        assert wrong["one"] > 30
+        false_positives["one"] += plain.differences["B"].p < 0.05
+    # The expected number is 6; more than 14 have a probability of 0.001.
+    assert false_positives["runs"] <= 14
+    if run_deviation:
+        assert false_positives["one"] > 30
 
 
-def test_one_run_each_is_the_usual_test():
-    outputs = {"A": columns(1, 1)[0], "B": columns(2, 1)[0]}
+def test_single_runs_equal_plain_test():
+    outputs = {"A": make_columns(1, 1)[0], "B": make_columns(2, 1)[0]}
     measure = Measure.from_scores("x", outputs)
     for test in ("ar", "bs"):
         [plain] = run_paired_tests([measure], test=test, **SETTINGS)
@@ -118,13 +123,13 @@ def test_one_run_each_is_the_usual_test():
         assert plain.runs == {}
 
 
-def test_runs_of_a_metric_are_means_of_scores_and_documents_are_drawn_for_them():
+def test_runs_can_be_combined_with_documents():
     dice = random.Random(3)
     refs = references(dice, 60)
     metric = BLEU(max_order=2)
 
-    def run(kept):
-        return metric.statistics(output(dice, refs, kept), refs)
+    def run(kept_share):
+        return metric.statistics(output(dice, refs, kept_share), refs)
 
     tables = {"A1": run(0.6), "A2": run(0.62), "B1": run(0.65), "B2": run(0.7), "B3": run(0.68)}
     runs = {"A": ["A1", "A2"], "B": ["B1", "B2", "B3"]}
@@ -141,21 +146,24 @@ def test_runs_of_a_metric_are_means_of_scores_and_documents_are_drawn_for_them()
     assert ranges == result.intervals
 
 
-def test_the_same_runs_are_identical():
-    run = columns(1, 1)[0]
-    difference = result_of({"A": [run, run], "B": [run]}).differences["B"]
+def test_equal_runs_are_identical():
+    run = make_columns(1, 1)[0]
+    difference = run_test_with_runs({"A": [run, run], "B": [run]}).differences["B"]
     assert (difference.p, difference.identical, difference.run_error) == (1, True, 0)
 
 
-def test_more_segments_do_not_help_against_runs():
-    systems = {"A": columns(1, 3, luck=1), "B": columns(2, 3, luck=1)}
-    difference = result_of(systems).differences["B"]
+def test_segments_needed_is_none_if_runs_dominate():
+    systems = {"A": make_columns(1, 3, luck=1), "B": make_columns(2, 3, luck=1)}
+    difference = run_test_with_runs(systems).differences["B"]
     assert difference.segments_needed is None
-    better = {"A": columns(1, 3, luck=0), "B": [[x + 0.5 for x in run] for run in columns(2, 3)]}
-    assert result_of(better).differences["B"].segments_needed is not None
+    better = {
+        "A": make_columns(1, 3, luck=0),
+        "B": [[x + 0.5 for x in run] for run in make_columns(2, 3)],
+    }
+    assert run_test_with_runs(better).differences["B"].segments_needed is not None
 
 
-def test_draws_are_students():
+def test_draws_follow_student_t():
     draws = draw_student_t(4, 20_000, 1)
     assert statistics.fmean(draws) == pytest.approx(0, abs=0.05)
     beyond = sum(abs(draw) > 2.776 for draw in draws) / len(draws)
@@ -165,7 +173,7 @@ def test_draws_are_students():
 
 
 @pytest.mark.parametrize(
-    ("runs", "test", "told"),
+    ("runs", "test", "message"),
     [
         ({"A": ["A0", "A1"]}, "ar", "runs: expected each of A0, A1, B0"),
         ({"A": ["A0", "A1"], "B": []}, "ar", "runs: expected each"),
@@ -174,7 +182,9 @@ def test_draws_are_students():
         ({"A": ["A0", "A1"], "B": ["B0"]}, "bs-sacrebleu", "does not support multiple runs"),
     ],
 )
-def test_what_is_refused(runs, test, told):
-    measure = Measure.from_scores("x", dict(zip(("A0", "A1", "B0"), columns(1, 3), strict=True)))
-    with pytest.raises(ValueError, match=told):
+def test_invalid_runs_are_refused(runs, test, message):
+    measure = Measure.from_scores(
+        "x", dict(zip(("A0", "A1", "B0"), make_columns(1, 3), strict=True))
+    )
+    with pytest.raises(ValueError, match=message):
         run_paired_tests([measure], runs=runs, test=test)

@@ -1,4 +1,4 @@
-"""Intervals and paired tests: what they must give, and what they refuse."""
+"""Tests of intervals and paired tests: definitions, properties and errors."""
 
 import json
 import math
@@ -31,8 +31,8 @@ def systems():
     """Three systems of different quality on 60 segments, and their references."""
     dice = random.Random(20041)
     refs = references(dice, 60)
-    kept = {"bad": 0.4, "good": 0.8, "fair": 0.75}
-    return {name: output(dice, refs, share) for name, share in kept.items()}, refs
+    kept_shares = {"bad": 0.4, "good": 0.8, "fair": 0.75}
+    return {name: output(dice, refs, share) for name, share in kept_shares.items()}, refs
 
 
 @pytest.fixture(scope="module")
@@ -42,10 +42,10 @@ def measures(systems):
     return [Measure(m, {k: m.statistics(v, refs) for k, v in hyps.items()}) for m in metrics]
 
 
-# ---- what is computed, by its definition ----
+# ---- definitions ----
 
 
-def resampled(measure, seed, resamples):
+def resample_scores(measure, seed, resamples):
     draws = np.random.default_rng(seed).choice(measure.segments, (resamples, measure.segments))
     return {
         system: [
@@ -56,31 +56,34 @@ def resampled(measure, seed, resamples):
     }
 
 
-def test_bootstrap_tests_by_their_definitions(measures):
+def test_bootstrap_tests_equal_definitions(measures):
     measure = measures[0]
-    scores = resampled(measure, 5, 120)
+    scores = resample_scores(measure, 5, 120)
     deltas = [a - b for a, b in zip(scores["good"], scores["fair"], strict=True)]
     observed = measure.get_value("good") - measure.get_value("fair")
     mean = math.fsum(deltas) / 120
     options = {"baseline": "fair", "resamples": 120, "seed": 5}
     [bs] = run_paired_tests([measure], test="bs", **options)
     [koehn] = run_paired_tests([measure], test="koehn", **options)
-    found = bs.differences["good"]
-    assert found.p == (sum(abs(d - mean) >= abs(observed) for d in deltas) + 1) / 121
+    difference = bs.differences["good"]
+    assert difference.p == (sum(abs(d - mean) >= abs(observed) for d in deltas) + 1) / 121
     won = sum(d > 0 for d in deltas)
-    assert found.won == won / 120
-    assert found.won + found.tied + found.lost == pytest.approx(1)
+    assert difference.won == won / 120
+    assert difference.won + difference.tied + difference.lost == pytest.approx(1)
     assert (
         koehn.differences["good"].p
         == (120 - (won if observed > 0 else sum(d < 0 for d in deltas)) + 1) / 121
     )
-    assert found.interval.mean == mean
-    assert (found.interval.low, found.interval.high) == (sorted(deltas)[3], sorted(deltas)[116])
-    assert found.deviation == pytest.approx(statistics.stdev(deltas))
-    assert found.detectable == pytest.approx(2.8015852 * found.deviation)
+    assert difference.interval.mean == mean
+    assert (difference.interval.low, difference.interval.high) == (
+        sorted(deltas)[3],
+        sorted(deltas)[116],
+    )
+    assert difference.deviation == pytest.approx(statistics.stdev(deltas))
+    assert difference.detectable == pytest.approx(2.8015852 * difference.deviation)
 
 
-def test_sacrebleus_test_is_sacrebleus(measures):
+def test_sacrebleu_test_equals_sacrebleu(measures):
     from truebleu._kernel import Stream
     from truebleu.significance.sacrebleu_compat import bootstrap_scores, count_larger_differences
 
@@ -94,15 +97,15 @@ def test_sacrebleus_test_is_sacrebleus(measures):
             assert result.differences[system].p == (count + 1) / 91
 
 
-# ---- what must hold ----
+# ---- properties ----
 
 
-def test_all_pairs_hold_those_with_the_baseline(measures):
+def test_all_pairs_include_baseline_differences(measures):
     [result, *_] = run_paired_tests(measures, pairs="all", randomizations=500)
-    [alone, *_] = run_paired_tests(measures, randomizations=500)
-    assert result.differences == alone.differences
+    [baseline_only, *_] = run_paired_tests(measures, randomizations=500)
+    assert result.differences == baseline_only.differences
     assert set(result.pairs) == {("bad", "good"), ("bad", "fair"), ("good", "fair")}
-    assert set(alone.pairs) == {("good", "bad"), ("fair", "bad")}
+    assert set(baseline_only.pairs) == {("good", "bad"), ("fair", "bad")}
     assert result.get_difference("good", "bad") == result.differences["good"]
     assert result.get_difference("good", "bad").swap_systems() == result.get_difference(
         "bad", "good"
@@ -112,33 +115,33 @@ def test_all_pairs_hold_those_with_the_baseline(measures):
     assert (back.value, back.p, back.won) == (-forth.value, forth.p, forth.lost)
     assert (back.interval.low, back.interval.high) == (-forth.interval.high, -forth.interval.low)
     with pytest.raises(KeyError, match="pairs='all'"):
-        alone.get_difference("good", "fair")
+        baseline_only.get_difference("good", "fair")
 
 
-def test_the_difference_is_exchangeable(measures):
-    [one, *_] = run_paired_tests(measures, baseline="good", randomizations=500)
-    [other, *_] = run_paired_tests(measures, baseline="fair", randomizations=500)
-    # Which of the two is called the baseline exchanges the halves, and both are looked at.
-    assert one.differences["fair"].p == other.differences["good"].p
+def test_p_value_does_not_depend_on_direction(measures):
+    [against_good, *_] = run_paired_tests(measures, baseline="good", randomizations=500)
+    [against_fair, *_] = run_paired_tests(measures, baseline="fair", randomizations=500)
+    # Exchanging the baseline only exchanges the two halves of each trial.
+    assert against_good.differences["fair"].p == against_fair.differences["good"].p
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2**70])
-def test_a_seed_gives_the_same_again(measures, seed):
-    one, other = (
+def test_seed_makes_results_reproducible(measures, seed):
+    first, second = (
         run_paired_tests(measures, seed=seed, randomizations=100, resamples=50) for _ in range(2)
     )
-    assert one == other
-    assert one[0].seed == seed
+    assert first == second
+    assert first[0].seed == seed
 
 
-def test_without_a_seed_each_run_is_another(measures):
-    one, other = (bootstrap_intervals(measures, seed=None, resamples=50) for _ in range(2))
-    assert one != other
-    assert one[0]["good"].seed is None
+def test_results_differ_without_seed(measures):
+    first, second = (bootstrap_intervals(measures, seed=None, resamples=50) for _ in range(2))
+    assert first != second
+    assert first[0]["good"].seed is None
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_better_systems_are_found_better(measures, test):
+def test_better_system_is_significantly_better(measures, test):
     for result in run_paired_tests(measures, test=test, resamples=300, randomizations=1000):
         good = result.differences["good"]
         assert good.better
@@ -152,7 +155,7 @@ def test_better_systems_are_found_better(measures, test):
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_identical_systems_are_said_to_be_identical(systems, test):
+def test_identical_systems_are_reported(systems, test):
     hyps, refs = systems
     metric = BLEU()
     table = metric.statistics(hyps["good"], refs)
@@ -166,7 +169,7 @@ def test_identical_systems_are_said_to_be_identical(systems, test):
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_one_segment_tells_nothing(test):
+def test_single_segment_is_not_significant(test):
     metric = BLEU()
     refs = ["a b c d e f"]
     tables = {
@@ -182,18 +185,18 @@ def test_one_segment_tells_nothing(test):
     assert "one segment" in interval.note
 
 
-def test_one_segment_that_differs_is_not_evidence(systems):
-    """Where every exchange gives the same difference, p is 1; sacreBLEU's is 1/(T + 1)."""
+def test_single_differing_segment_is_not_significant(systems):
+    """If every swap gives the same difference, p is 1; sacreBLEU reports 1/(T + 1)."""
     hyps, refs = systems
-    other = [*hyps["good"][:-1], "nothing like it at all"]
+    changed = [*hyps["good"][:-1], "nothing like it at all"]
     metric = BLEU(effective_order=False)
-    tables = {k: metric.statistics(v, refs) for k, v in {"x": hyps["good"], "y": other}.items()}
+    tables = {k: metric.statistics(v, refs) for k, v in {"x": hyps["good"], "y": changed}.items()}
     [result] = run_paired_tests([Measure(metric, tables)], randomizations=200)
     assert result.differences["y"].p == 1.0
     assert not result.differences["y"].identical
 
 
-def test_few_resamples_are_said_to_be_few(measures):
+def test_few_resamples_give_note(measures):
     assert "too few" in bootstrap_intervals(measures, resamples=39)[0]["good"].note
     assert not bootstrap_intervals(measures, resamples=40)[0]["good"].note
 
@@ -201,20 +204,20 @@ def test_few_resamples_are_said_to_be_few(measures):
 # ---- columns of scores ----
 
 
-def test_scores_of_segments_are_resampled_as_their_mean():
+def test_segment_scores_are_resampled_as_mean():
     scores = {"x": [1.5, 2.25, 3.0, 0.5], "y": [2.0, 2.25, 1.0, 4.0]}
     measure = Measure.from_scores("stars", scores)
     assert measure.get_value("x") == statistics.fmean(scores["x"])
     assert measure.metric is None
-    [found] = bootstrap_intervals([measure], resamples=80, seed=9)
+    [intervals] = bootstrap_intervals([measure], resamples=80, seed=9)
     draws = np.random.default_rng(9).choice(4, (80, 4))
     means = np.array(scores["y"])[draws].mean(1)
-    assert found["y"].mean == pytest.approx(means.mean())
-    assert (found["y"].low, found["y"].high) == (sorted(means)[2], sorted(means)[77])
+    assert intervals["y"].mean == pytest.approx(means.mean())
+    assert (intervals["y"].low, intervals["y"].high) == (sorted(means)[2], sorted(means)[77])
 
 
-def test_randomization_of_scores_is_the_permutation_test():
-    """With so few segments all exchanges can be counted; ties are ties, also of decimal numbers."""
+def test_randomization_approximates_permutation_test():
+    """With few segments, all swaps can be enumerated; decimal ties count as ties."""
     dice = random.Random(4)
     scores = {k: [dice.randint(0, 9) / 10 for _ in range(9)] for k in "xy"}
     [result] = run_paired_tests(
@@ -234,28 +237,28 @@ def test_randomization_of_scores_is_the_permutation_test():
         max_size=20,
     )
 )
-def test_any_scores(pairs):
+def test_any_scores_give_valid_results(pairs):
     scores = {"x": [a for a, _ in pairs], "y": [b for _, b in pairs]}
     measure = Measure.from_scores("s", scores)
     [result] = run_paired_tests([measure], randomizations=30, resamples=30)
-    found = result.differences["y"]
+    difference = result.differences["y"]
     assert measure.get_value("x") == pytest.approx(math.fsum(scores["x"]) / len(pairs), abs=1e-9)
-    assert 0 < found.p <= 1
+    assert 0 < difference.p <= 1
     assert result.intervals["x"].low <= result.intervals["x"].mean + 1e-9
-    assert found.interval.low <= found.interval.high
-    assert json.loads(json.dumps(result.to_dict()))["differences"]["y"]["p"] == found.p
+    assert difference.interval.low <= difference.interval.high
+    assert json.loads(json.dumps(result.to_dict()))["differences"]["y"]["p"] == difference.p
 
 
-def test_decimal_scores_are_added_as_decimal_numbers():
+def test_decimal_scores_are_added_exactly():
     scores = {"x": [0.1, 0.2, 0.3, 0.0], "y": [0.3, 0.0, 0.1, 0.2]}
     [result] = run_paired_tests([Measure.from_scores("s", scores)], randomizations=100)
-    found = result.differences["y"]
-    assert (found.value, found.better, found.p) == (0.0, None, 1.0)
-    assert not found.identical
-    assert found.note == "the systems have the same score"
+    difference = result.differences["y"]
+    assert (difference.value, difference.better, difference.p) == (0.0, None, 1.0)
+    assert not difference.identical
+    assert difference.note == "the systems have the same score"
 
 
-def test_lower_can_be_better():
+def test_lower_is_better_reverses_result():
     scores = {"x": [3.0, 4.0, 5.0, 4.5], "y": [1.0, 2.0, 2.0, 2.5]}
     for lower in (False, True):
         measure = Measure.from_scores("errors", scores, lower_is_better=lower)
@@ -266,27 +269,27 @@ def test_lower_can_be_better():
         assert result.clusters()[0] == (["y"] if lower else ["x"])
 
 
-def test_means_of_segments_are_resampled_as_means(systems):
+def test_segment_mean_metric_equals_segment_scores(systems):
     hyps, refs = systems
     metric = BLEU(aggregate="segments", smoothing="floor")
     tables = {k: metric.statistics(v, refs) for k, v in hyps.items()}
     measure = Measure(metric, tables)
     columns = {k: metric.segments(v, refs).tolist() for k, v in hyps.items()}
-    [ours] = run_paired_tests([measure], randomizations=200)
+    [metric_result] = run_paired_tests([measure], randomizations=200)
     [scores] = run_paired_tests([Measure.from_scores("BLEU", columns)], randomizations=200)
-    for system, found in ours.differences.items():
-        assert found.p == scores.differences[system].p
-        assert found.interval.low == pytest.approx(scores.differences[system].interval.low)
+    for system, difference in metric_result.differences.items():
+        assert difference.p == scores.differences[system].p
+        assert difference.interval.low == pytest.approx(scores.differences[system].interval.low)
     assert measure.get_value("good") == metric.score(hyps["good"], refs).value
     with pytest.raises(ValueError, match="bs-sacrebleu"):
         run_paired_tests([measure], test="bs-sacrebleu")
 
 
-# ---- several comparisons ----
+# ---- multiple comparisons ----
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
-def test_corrections_by_their_definitions(p_values):
+def test_corrections_equal_definitions(p_values):
     order = sorted(p_values)
     m = len(order)
     for p, adjusted in zip(p_values, holm(p_values), strict=True):
@@ -295,18 +298,18 @@ def test_corrections_by_their_definitions(p_values):
         assert adjusted == min(1.0, *(q * m / (i + 1) for i, q in enumerate(order) if q >= p))
 
 
-def test_the_tests_of_one_measure_are_one_family(measures):
+def test_tests_of_one_measure_form_one_family(measures):
     for correction, adjust in (("holm", holm), ("bh", benjamini_hochberg)):
         [result, *_] = run_paired_tests(
             measures, pairs="all", correction=correction, randomizations=200
         )
         for family in (result.differences, result.pairs):
-            found = list(family.values())
-            assert [d.adjusted_p for d in found] == adjust([d.p for d in found])
+            differences = list(family.values())
+            assert [d.adjusted_p for d in differences] == adjust([d.p for d in differences])
         assert result.correction == correction
 
 
-def test_clusters_have_borders_where_all_above_beat_all_below():
+def test_clusters_separate_significantly_different_systems():
     dice = random.Random(6)
     base = [dice.gauss(50, 10) for _ in range(300)]
     shifts = {"d": 0.0, "a": 9.0, "c": 0.05, "b": 8.9, "e": -4.0}
@@ -323,12 +326,12 @@ def test_clusters_have_borders_where_all_above_beat_all_below():
     assert sorted(beaten["a"]) == ["c", "d", "e"]
     assert beaten["e"] == []
     assert result.clusters(alpha=1e-9) == [[name for cluster in clusters for name in cluster]]
-    [few] = run_paired_tests([Measure.from_scores("s", scores)], randomizations=10)
+    [baseline_only] = run_paired_tests([Measure.from_scores("s", scores)], randomizations=10)
     with pytest.raises(ValueError, match="pairs='all'"):
-        few.clusters()
+        baseline_only.clusters()
 
 
-def test_segments_needed_is_the_calculation_for_a_normal_statistic():
+def test_segments_needed_equals_normal_power_calculation():
     normal = statistics.NormalDist()
     for alpha, power in ((0.05, 0.8), (0.01, 0.95), (0.1, 0.5)):
         z = normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)
@@ -340,26 +343,28 @@ def test_segments_needed_is_the_calculation_for_a_normal_statistic():
         segments_needed(0.1, 0.1, 10, power=1)
 
 
-# ---- results as values ----
+# ---- result objects ----
 
 
-def test_results_are_values(measures):
+def test_results_are_immutable_and_picklable(measures):
     [result, *_] = run_paired_tests(measures, pairs="all", randomizations=50, resamples=50)
-    found = result.differences["good"]
-    assert pickle.loads(pickle.dumps(found)) == found
-    assert hash(found) == hash(pickle.loads(pickle.dumps(found)))
+    difference = result.differences["good"]
+    assert pickle.loads(pickle.dumps(difference)) == difference
+    assert hash(difference) == hash(pickle.loads(pickle.dumps(difference)))
     with pytest.raises(AttributeError, match="do not change"):
-        found.p = 0
-    told = json.loads(json.dumps(result.to_dict()))
-    assert told["differences"]["good"]["interval"]["half_width"] == found.interval.half_width
-    assert told["differences"]["good"]["segments_needed"] == found.segments_needed
-    assert told["test"] == "ar"
-    assert repr(found).startswith("<BLEU: good - bad = +")
-    assert repr(found.interval).startswith("<")
+        difference.p = 0
+    content = json.loads(json.dumps(result.to_dict()))
+    assert (
+        content["differences"]["good"]["interval"]["half_width"] == difference.interval.half_width
+    )
+    assert content["differences"]["good"]["segments_needed"] == difference.segments_needed
+    assert content["test"] == "ar"
+    assert repr(difference).startswith("<BLEU: good - bad = +")
+    assert repr(difference.interval).startswith("<")
     assert repr(result) == "<BLEU: 3 systems, 3 tests>"
     for test in TESTS:
-        [one] = run_paired_tests(measures[:1], test=test, randomizations=5, resamples=5)
-        assert one.caution.count(".") == 2
+        [single_result] = run_paired_tests(measures[:1], test=test, randomizations=5, resamples=5)
+        assert single_result.caution.count(".") == 2
 
 
 # ---- bad input ----
@@ -385,14 +390,14 @@ def test_systems_of_different_lengths_are_refused(systems):
         Measure.from_scores("s", tables)
 
 
-def test_measures_that_do_not_fit_together_are_refused(measures):
+def test_incompatible_measures_are_refused(measures):
     with pytest.raises(InputError, match="the same systems"):
         run_paired_tests(
             [measures[0], Measure.from_scores("s", {"x": [1.0] * 60, "y": [1.0] * 60})]
         )
-    other = Measure.from_scores("s", {k: [1.0] * 59 for k in measures[0].systems})
+    shorter = Measure.from_scores("s", {k: [1.0] * 59 for k in measures[0].systems})
     with pytest.raises(InputError, match="60 segments, and s has 59"):
-        bootstrap_intervals([measures[0], other])
+        bootstrap_intervals([measures[0], shorter])
     with pytest.raises(InputError, match="expected at least one measure"):
         bootstrap_intervals([])
     with pytest.raises(TypeError, match="list"):
@@ -400,7 +405,7 @@ def test_measures_that_do_not_fit_together_are_refused(measures):
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, None, "many"])
-def test_scores_that_are_no_numbers_are_refused(value):
+def test_invalid_scores_are_refused(value):
     with pytest.raises(InputError, match=r"COMET of y, segment 2: expected a finite number"):
         Measure.from_scores("COMET", {"x": [1, 2], "y": [1, value]})
     with pytest.raises(InputError, match="exact sums"):
@@ -426,7 +431,7 @@ def test_scores_that_are_no_numbers_are_refused(value):
         ({"baseline": "best"}, "no system 'best'; there are bad, good, fair"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(measures, options, message):
+def test_invalid_options_are_refused(measures, options, message):
     with pytest.raises(ValueError, match=message):
         run_paired_tests(measures, **options)
 
@@ -434,8 +439,8 @@ def test_options_that_make_no_sense_are_refused(measures, options, message):
 # ---- WMT22 ----
 
 
-def test_wmt22_german_english(wmt22):
-    """Where sacreBLEU's randomization gives the same, and its bootstrap half as much."""
+def test_wmt22_p_values_equal_sacrebleu(wmt22):
+    """SacreBLEU's randomization gives the same p-value, and its bootstrap half of it."""
     metric = BLEU()
     reference = wmt22 / "references" / "generaltest2022.de-en.ref.A.en"
     tables = {

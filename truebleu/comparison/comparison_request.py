@@ -64,9 +64,9 @@ class Significance:
         argument_checks.check_choice("test", test, (None, *TESTS))
         argument_checks.check_choice("correction", self.correction, (None, *CORRECTIONS))
         if test is None and samples is not None:
-            raise ValueError("samples has no effect without a test")
+            raise ValueError("samples: no effect without a test")
         if test is None and self.correction is not None:
-            raise ValueError("correction has no effect without a test")
+            raise ValueError("correction: no effect without a test")
         for name, number in (("samples", samples), ("confidence", confidence)):
             if number is not None:
                 argument_checks.check_integer(name, number, 1)

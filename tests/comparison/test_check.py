@@ -1,4 +1,4 @@
-"""Tests of the gate: minimum scores, allowed drops and significant falls, in Python and the command."""
+"""Tests of the gate: minimum scores, allowed drops and significant falls."""
 
 import json
 import os
@@ -498,7 +498,7 @@ def run_action(step: dict, folder: Path, summary: Path) -> subprocess.CompletedP
 
 @pytest.mark.skipif(os.name != "posix", reason="the action runs in bash")
 def test_documented_action_example_runs(tmp_path, truebleu_command):
-    """The step in docs/gate.md runs in a project with these files; truebleu is already installed."""
+    """The step in docs/gate.md runs in a project with these files, without installing truebleu."""
     ((step,),) = (
         yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
     )

@@ -31,7 +31,7 @@ SYSTEMS = {
 
 
 def measures() -> dict[str, Measure]:
-    """Return measures with summed statistics (BLEU, WER), segment means (ROUGE) and external scores."""
+    """Return measures of summed statistics, of segment means (ROUGE) and of external scores."""
     metrics = [BLEU(), BLEU(aggregate="segments"), CHRF(), TER(), WER(), metric("rouge-l")]
     measures_by_name = {
         f"{one.name} {i}": Measure(

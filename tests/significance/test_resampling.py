@@ -1,4 +1,4 @@
-"""Tests that random draws equal NumPy's, and that sacreBLEU's results are reproduced bit for bit."""
+"""Tests that draws equal NumPy's, and that sacreBLEU's results are reproduced bit for bit."""
 
 import random
 import subprocess

@@ -69,7 +69,7 @@ def test_run_error_equals_t_test():
 
 
 def test_segment_variance_of_runs_is_counted_once():
-    # Runs differ only in single segments, so resampling shows no variance beyond that of runs.
+    # Runs differ only in single segments, so resampling only shows variance between runs.
     systems = {"A": make_columns(1, 5, 400, 0), "B": make_columns(2, 5, 400, 0)}
     difference = run_test_with_runs(systems).differences["B"]
     assert difference.test_set_error == pytest.approx(math.sqrt(2 / 5 / 400), rel=0.2)

@@ -99,7 +99,7 @@ def test_list_of_lists_is_one_run_for_tokenized_metric():
     runs = {"a": {"1": tokens, "2": tokens}, "b": tokens}
     assert compare(runs, references, metrics=[metric], **FEW_SAMPLES)["a"]["runs"] == 2
     # Errors about tokens are still reported.
-    with pytest.raises(InputError, match="tokens already needs tokenize='none'"):
+    with pytest.raises(InputError, match="tokens require tokenize='none'"):
         compare({"a": tokens}, LINES, **FEW_SAMPLES)
 
 

@@ -68,8 +68,7 @@ def _meaning(option: Option) -> str:
         and isinstance(default, str | int | float)
         and not isinstance(default, bool)
     )
-    spelled = re.escape(str(default))
-    if word and not re.search(rf"\({spelled}\b|\b{spelled} \(the default\)", sentence):
+    if word and "default: " not in sentence:
         meaning += f" (default: `{default}`)"
     return meaning
 

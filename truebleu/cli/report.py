@@ -184,7 +184,7 @@ def _print_warnings(contents: ReportData, options: argparse.Namespace) -> None:
         print_message(
             "note",
             f"the report has the scores of all {contents.segment_count:,} segments, but the texts "
-            f"only {MAX_EMBEDDED:,}. Use --embed-text N to change that",
+            f"of only {MAX_EMBEDDED:,}. Use --embed-text N to change that",
         )
 
 
@@ -217,7 +217,7 @@ def _parse_labels(options: argparse.Namespace) -> dict[str, File] | File | None:
             label_files[name] = files.parse_file_argument(path, options.encoding)
         elif len(options.labels) > 1:
             raise UsageError(
-                f"--labels: several files need names (expected NAME=FILE such as "
+                "--labels: several files need names (expected NAME=FILE such as "
                 f"domain=domains.txt, found '{word}')"
             )
         else:

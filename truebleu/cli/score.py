@@ -65,7 +65,7 @@ def list_score_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
         "score each group of rows with equal values in these columns"
     )
     yield shared.LOG
-    digits = f"{shared.DIGITS}: json, tsv and csv"
+    digits = "default: 1; full precision in json, tsv and csv"
     display_options = (shared.COLOR, shared.SCORE_ONLY)
     yield shared.make_output_group(score_writers.FORMATS, "json", *display_options, digits=digits)
     yield shared.RUNNING

@@ -391,7 +391,7 @@ def test_help_of_metrics_lists_all_parameters(truebleu_command):
     for cls in registry.iterate_metric_classes():
         assert cls.NAME in output
         for parameter in cls.PARAMETERS:
-            assert parameter.option(cls.PREFIX) in output
+            assert parameter.format_option(cls.PREFIX) in output
 
 
 def test_unknown_help_topic_suggests_topics(expect_error):

@@ -205,7 +205,7 @@ def score_with_torchmetrics(corpus):
         try:
             corpus_metric = Corpus(corpus.specs[name])
         except ValueError as error:
-            yield name, str(error), f"metric: {metric.not_additive}"
+            yield name, str(error), f"metric: {metric.non_additive_reason}"
             continue
         references = corpus.references(name)
         if name == "gec-gleu":  # only additive with one reference

@@ -141,7 +141,7 @@ def test_sums_of_parts_equal_sum_of_all():
     table = metric.statistics(texts, references)
     parts = table[:2].sum() + table[2:].sum()
     assert metric.from_statistics(parts.sum()) == metric.score(texts, references)
-    assert metric.not_additive is None
+    assert metric.non_additive_reason is None
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def count_example(metric: Metric) -> Statistics:
 
 def seal_table(table: Statistics, **changed) -> bytes:
     """Return a changed saved table with a correct checksum."""
-    header = {key: changed.get(key, value) for key, value in table._header().items()}
+    header = {key: changed.get(key, value) for key, value in table._make_header().items()}
     return _kernel.sealed("statistics", json.dumps(header), changed.get("data", table.to_bytes()))
 
 
@@ -151,7 +151,7 @@ def test_invalid_header_raises_error(load_bytes):
     for rows in (table.to_bytes()[:-1], table.to_bytes() + bytes(8), b""):
         with pytest.raises(InputError, match="expected 240 bytes of rows"):
             load_bytes(seal_table(table, data=rows))
-    old = b"truebleu statistics 1\n" + json.dumps(table._header()).encode() + b"\n"
+    old = b"truebleu statistics 1\n" + json.dumps(table._make_header()).encode() + b"\n"
     with pytest.raises(InputError, match=r"version 1 .* reads version 2"):
         load_bytes(old + bytes(-len(old) % 64) + table.to_bytes())
     with pytest.raises(InputError, match=r"not what Statistics\.save has written"):

@@ -84,7 +84,7 @@ def test_sums_in_any_grouping_give_identical_score(metric):
     assert metric.from_statistics(table).value == value
     halves = [table[start::2].sum() for start in (0, 1)]
     assert metric.from_statistics(halves[1] + halves[0]).value == value
-    if metric.not_additive:
+    if metric.non_additive_reason:
         return
     total = tb.Accumulator(metric)
     for start in (66, 33, 0):

@@ -5,8 +5,8 @@ from collections import Counter
 
 def plain_self_bleu(metric, tokens):
     """Each text's score with all the others as references; texts are lists of tokens."""
-    parameters, formula = metric.parameters, metric.formula(segment=True)
-    least = 1 if metric.missing(segment=True) == "at-least-one" else 0
+    parameters, formula = metric.parameters, metric.make_formula(segment=True)
+    least = 1 if metric.resolve_missing_order(segment=True) == "at-least-one" else 0
     values = []
     for i, own in enumerate(tokens):
         others = tokens[:i] + tokens[i + 1 :]

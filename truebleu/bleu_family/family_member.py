@@ -63,7 +63,7 @@ class Member(Record):
             value = metric.parameters[parameter.name]
             if value == parameter.default or parameter.name in _OMITTED_PARAMETERS:
                 continue
-            description = parameter.label(value)
+            description = parameter.format_label(value)
             number = getattr(metric, "smoothing_value", None)
             if parameter.name == "smoothing" and number is not None:
                 description += f" {number:g}"

@@ -296,7 +296,9 @@ def _make_computation_key(metric: Metric, corpus: SharedCorpus) -> object:
     if not isinstance(metric, BLEU):
         return metric
     parameters = {**metric.parameters, "scale": None, "arithmetic": None, "effective_order": None}
-    parameters["missing_order"] = metric.missing(segment=metric.aggregate == "segments")
+    parameters["missing_order"] = metric.resolve_missing_order(
+        segment=metric.aggregate == "segments"
+    )
     parameters["smoothing_value"] = metric.smoothing_value
     parameters["tokenize"], parameters["lowercase"] = corpus.find_equivalent_tokenizer(
         metric.tokenize, metric.lowercase
@@ -362,7 +364,7 @@ def _apply_change(
     except ValueError:
         return
     descriptions = [
-        parameter.label(change[parameter.name])
+        parameter.format_label(change[parameter.name])
         for parameter in member.metric.PARAMETERS
         if parameter.name in change
         and old[parameter.name] != change[parameter.name]

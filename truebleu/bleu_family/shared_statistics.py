@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from truebleu._kernel import Table
-from truebleu.metrics.base import Metric, Score, count_references
+from truebleu.metrics.base import Metric, Score, summarize_reference_count
 from truebleu.metrics.bleu import BLEU, BLEUScore
 from truebleu.text import argument_checks, corpus_inputs, segments
 from truebleu.text.program_tokenizers import KERNEL_EQUIVALENTS
@@ -123,7 +123,7 @@ class SharedCounts:
     ) -> None:
         self.max_order = max_order
         scan = corpus_inputs.scan_corpus(
-            BLEU(tokenize, lowercase=lowercase, max_order=max_order).counter(LENGTH_RULES),
+            BLEU(tokenize, lowercase=lowercase, max_order=max_order).make_counter(LENGTH_RULES),
             corpus.hypotheses,
             corpus.references,
             tokenize=tokenize,
@@ -131,7 +131,7 @@ class SharedCounts:
             workers=corpus.workers,
         )
         self.table, self.summary = scan.table()
-        self.references = count_references(self.summary["references"])
+        self.references = summarize_reference_count(self.summary["references"])
 
     @cached_property
     def total_counts(self) -> list[int]:

@@ -93,7 +93,8 @@ def describe_owner(flag: str) -> str:
     for name in registry.METRICS:
         cls = registry.get_metric_class(name)
         if any(
-            flag in (*parameter.flags, parameter.option(cls.PREFIX)) for parameter in cls.PARAMETERS
+            flag in (*parameter.flags, parameter.format_option(cls.PREFIX))
+            for parameter in cls.PARAMETERS
         ):
             return f"it is an option of {cls.NAME} (-m {name})"
     return ""
@@ -116,7 +117,7 @@ def _find_classes(name: str) -> Iterable[type[Metric]]:
 
 def _make_option(parameter: Parameter[Any], prefix: str) -> Option:
     """Return the option of a parameter; the parsed options store its value by the long flag."""
-    name = parameter.option(prefix)
+    name = parameter.format_option(prefix)
     value = parameter.metavar or "yes|no"
     if parameter.metavar is None or True in getattr(parameter, "meanings", ()):
         value = f"[{value}]"
@@ -162,7 +163,7 @@ def select_metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]
         named_metrics: Any = registry.resolve_metrics(names)
         for metric, label in named_metrics.items():
             parameters_by_option = {
-                parameter.option(metric.PREFIX): parameter for parameter in metric.PARAMETERS
+                parameter.format_option(metric.PREFIX): parameter for parameter in metric.PARAMETERS
             }
             used |= parameters_by_option.keys() & values.keys()
             changes = {
@@ -278,7 +279,7 @@ def format_metric_list() -> str:
         summary = (cls.__doc__ or "").partition("\n\n")[0]
         lines += [f"  {line}" for line in wrap_text(" ".join(summary.split()), 94)]
         for parameter in cls.PARAMETERS:
-            flags = ", ".join((*parameter.flags, parameter.option(cls.PREFIX)))
+            flags = ", ".join((*parameter.flags, parameter.format_option(cls.PREFIX)))
             value = "" if parameter.metavar is None else f" {parameter.metavar}"
             lines.append(f"  {flags}{value}")
             lines += [f"      {line}" for line in wrap_text(parameter.option_help, 90)]

@@ -410,9 +410,10 @@ def _resolve_metrics(requested: Any) -> Iterator[tuple[Metric[Any], str | None]]
                 f"metrics: {type(metric).__name__} does not provide statistics for resampling. "
                 "Pass its segment scores as scores."
             )
-        if metric.order_matters:
+        if metric.order_dependence_reason:
             raise ValueError(
-                f"metrics: {metric.order_matters}, so segments cannot be compared one by one"
+                f"metrics: {metric.order_dependence_reason}, so segments cannot be compared one by "
+                "one"
             )
         yield metric, name
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self, TypedDict
 from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.metrics.accumulator import require_additive
-from truebleu.metrics.base import Metric, count_references
+from truebleu.metrics.base import Metric, summarize_reference_count
 from truebleu.metrics.statistics import Statistics
 from truebleu.text import argument_checks
 from truebleu.text.argument_checks import load_json
@@ -447,7 +447,7 @@ class Sums:
                     seen: Any = {"segments": segments, "references": references}
                     metric.check_summary(seen, None)
                     scores_by_key[key][label] = metric.score_from_row(
-                        row, count_references(references)
+                        row, summarize_reference_count(references)
                     )
         return scores_by_key
 
@@ -464,7 +464,7 @@ class Sums:
                     self._kernel_groups.statistics(self._kernel_index[candidate.fingerprint]),
                     columns=candidate.columns,
                     fingerprint=candidate.fingerprint,
-                    references=count_references(self._kernel_groups.counted()[3]),
+                    references=summarize_reference_count(self._kernel_groups.counted()[3]),
                 )
         raise ValueError(f"unknown metric {metric!r} (expected one of: {', '.join(self._metrics)})")
 

@@ -160,7 +160,7 @@ def resolve_row_metric(metric: Any, **parameters: Any) -> Metric[Any]:
     row_metric: Any = registry.metric(metric, **parameters)
     return (
         require_additive(row_metric)
-        if row_metric.NEEDS_SOURCE or row_metric.NOT_ADDITIVE
+        if row_metric.NEEDS_SOURCE or row_metric.NON_ADDITIVE_REASON
         else row_metric
     )
 
@@ -181,7 +181,7 @@ class RowScores:
         self._scores: Sequence[float] = ()
         if segments:
             metric.check_summary({"segments": segments, "references": seen}, None)  # type: ignore[typeddict-item]
-            self._scores = metric._scores(table, segment=True).tolist()  # noqa: SLF001
+            self._scores = metric._compute_scores(table, segment=True).tolist()  # noqa: SLF001
 
     def __len__(self) -> int:
         """Return the number of rows."""

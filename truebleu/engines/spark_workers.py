@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from truebleu._kernel import Table, __version__
 from truebleu.engines.aggregates import Sums
 from truebleu.engines.common_api import score_arrow_columns
-from truebleu.metrics.base import Metric, count_references
+from truebleu.metrics.base import Metric, summarize_reference_count
 
 MAX_GROUPS = 100_000
 """Workers emit their state table when it has more groups than this, to bound their memory."""
@@ -70,7 +70,7 @@ def _signatures(metric: Metric[Any], batch: Any) -> list[str | None]:
     columns = ("fewest_references", "most_references")
     pairs = list(zip(*(batch.column(name).to_pylist() for name in columns), strict=True))
     signatures = {
-        pair: None if None in pair else str(metric.signature(count_references(pair)))
+        pair: None if None in pair else str(metric.signature(summarize_reference_count(pair)))
         for pair in {*pairs}
     }
     return [signatures[pair] for pair in pairs]

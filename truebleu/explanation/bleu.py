@@ -142,7 +142,7 @@ def _describe_orders(metric: BLEU, score: BLEUScore, *, segment: bool) -> list[d
         if is_always_zero:
             state = "not used" if matches else "makes it 0"
         elif total == 0 and smoothed is None:
-            missing = metric.missing(segment=segment)
+            missing = metric.resolve_missing_order(segment=segment)
             state = {"one": "counts as 1", "drop": "left out"}.get(missing, "makes it 0")
         elif precision == 0 and metric.arithmetic not in GUARDED_ARITHMETICS:
             state = "skipped" if metric.arithmetic == "nltk" else "makes it 0"

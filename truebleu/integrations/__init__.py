@@ -117,7 +117,7 @@ class RunningScore:
 
     def reset(self) -> None:
         """Discard all text."""
-        is_additive = not (self.metric.NEEDS_SOURCE or self.metric.not_additive)
+        is_additive = not (self.metric.NEEDS_SOURCE or self.metric.non_additive_reason)
         self._accumulator = Accumulator(self.metric) if is_additive else None
         self._texts: list[list[Any]] = []
 

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from truebleu._kernel import InputError, Table
 from truebleu.integrations import require_package
 from truebleu.metrics.accumulator import MAX_TOTAL, Accumulator
-from truebleu.metrics.base import count_references
+from truebleu.metrics.base import summarize_reference_count
 from truebleu.metrics.statistics import Statistics
 
 Totals = TypeVar("Totals", Accumulator, Statistics)
@@ -109,7 +109,7 @@ def _with_totals(
         Table.from_rows([row], len(row)),
         columns=totals.columns,
         fingerprint=totals.fingerprint,
-        references=count_references(references),
+        references=summarize_reference_count(references),
     )
 
 

@@ -73,8 +73,8 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
         parameters = {name: options.pop(name) for name in parameter_names if name in options}
         super().__init__(**options)
         self.metric = resolve_metric(metric, parameters)
-        if self.metric.not_additive:
-            raise ValueError(f"metric: {self.metric.not_additive}")
+        if self.metric.non_additive_reason:
+            raise ValueError(f"metric: {self.metric.non_additive_reason}")
         # The state's name depends on the metric's settings, so checkpoints of other settings do not
         # load. (A MetricCollection also shares one state between metrics whose states have equal
         # names and, after one batch, equal values.)

@@ -120,7 +120,7 @@ def _score_sentences(
     metric: Metric[Any], hypotheses: list[str], references: list[Any], **sources: Any
 ) -> Iterable[float]:
     """Score sentences in one call, or separately if scores may depend on other segments."""
-    if not metric.not_additive:
+    if not metric.non_additive_reason:
         return metric.segments(hypotheses, references, **sources)
     # None of these metrics reads sources.
     pairs = zip(hypotheses, references, strict=True)

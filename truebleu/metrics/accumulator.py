@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from truebleu._kernel import InputError, Table
 from truebleu.metrics import registry
-from truebleu.metrics.base import Metric, Score, count_references
+from truebleu.metrics.base import Metric, Score, summarize_reference_count
 from truebleu.text import corpus_inputs
 
 # The format of `state_dict`.
@@ -60,7 +60,7 @@ class Accumulator:
     @property
     def references(self) -> int | str | None:
         """The number of references per segment; "var" if it varies, None without any text."""
-        return count_references(self._references)
+        return summarize_reference_count(self._references)
 
     def reset(self) -> None:
         """Reset all totals to 0."""
@@ -191,8 +191,8 @@ def require_additive(metric: Any) -> Metric[Any]:
     resolved = registry.metric(metric)
     if resolved.NEEDS_SOURCE:
         raise ValueError(f"metric: {resolved.NAME} needs the source of each segment")
-    if resolved.not_additive:
-        raise ValueError(f"metric: {resolved.not_additive}")
+    if resolved.non_additive_reason:
+        raise ValueError(f"metric: {resolved.non_additive_reason}")
     return resolved
 
 

@@ -136,7 +136,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     )
     SCORE: ClassVar[type[TableScore]]
     # Reason why the statistics of parts cannot be added up, or None.
-    NOT_ADDITIVE: ClassVar[str | None] = None
+    NON_ADDITIVE_REASON: ClassVar[str | None] = None
     # True if the metric needs the source of each segment.
     NEEDS_SOURCE: ClassVar[bool] = False
     # True if the metric may fail on text that other metrics can score.
@@ -179,7 +179,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         constants = {key: short for key, (_, short) in cls.CONSTANTS.items()}
         return {**CONTEXT_FIELDS, **constants, **{p.key: p.short for p in cls.PARAMETERS}}
 
-    def _fields(self, *, segment: bool | None) -> dict[str, str]:  # noqa: ARG002
+    def _build_fields(self, *, segment: bool | None) -> dict[str, str]:  # noqa: ARG002
         """Return the parameter fields of a corpus or segment score, or of the metric for None."""
         fields = {key: value for key, (value, _) in self.CONSTANTS.items()}
         for parameter in self.PARAMETERS:
@@ -198,7 +198,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         references: number of references per segment, or "var".
         segment: True for the score of a segment, False for a corpus, None for the metric itself.
         """
-        parameter_fields = self._fields(segment=segment)
+        parameter_fields = self._build_fields(segment=segment)
         fields = {} if references is None else {"nrefs": str(references)}
         fields |= {key: parameter_fields[key] for key in self.FIELDS if key in parameter_fields}
         fields |= parameter_fields
@@ -238,7 +238,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         tokenize = self._values.get("tokenize")
         return tokenize is None or languages.can_split(tokenize, script)
 
-    def parameters_to_split(self, script: str) -> dict[str, Any]:
+    def get_splitting_parameters(self, script: str) -> dict[str, Any]:
         """Return the parameters that make the metric split a script; empty if there are none."""
         from truebleu.text import languages
 
@@ -305,19 +305,19 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     @property
     def fingerprint(self) -> str:
         """The parameters that determine the statistics, as in `Statistics.fingerprint`."""
-        fields = self._fields(segment=False)
+        fields = self._build_fields(segment=False)
         return "|".join([self.name, *(f"{key}:{value}" for key, value in fields.items())])
 
     @property
-    def not_additive(self) -> str | None:
+    def non_additive_reason(self) -> str | None:
         """The reason why the statistics of parts cannot be added up, or None."""
         if self._is_sum_based:
-            return self.NOT_ADDITIVE
+            return self.NON_ADDITIVE_REASON
         mean = f"{self.NAME} by segments is a mean of segment scores, which do not add up exactly"
-        return self.order_matters or mean
+        return self.order_dependence_reason or mean
 
     @property
-    def order_matters(self) -> str | None:
+    def order_dependence_reason(self) -> str | None:
         """The reason why the order of segments matters, which rules out resampling, or None."""
         return None
 
@@ -343,7 +343,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         except (ArithmeticError, ValueError) as error:
             raise _as_input_error(self, error) from None
 
-    def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
+    def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return why the score of a row is 0, and what to use instead; empty if unknown."""
         return ""
 
@@ -392,7 +392,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         """True if the kernel reads the text, so that several metrics can share one pass."""
         return self._reads_text
 
-    def _scan(self, corpus: Corpus) -> Scan | None:
+    def _scan_text(self, corpus: Corpus) -> Scan | None:
         """Return the kernel's pass over the text; None for metrics counted in Python."""
         return corpus_inputs.scan_corpus(
             self._kernel,
@@ -402,20 +402,20 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
             **self._tokenizer_settings,
         )
 
-    def _count(self, corpus: Corpus) -> tuple[Table, Summary]:
+    def _count_text(self, corpus: Corpus) -> tuple[Table, Summary]:
         """Return one row per segment, or their sum, and a summary of the text."""
-        run: Any = self._scan(corpus)
+        run: Any = self._scan_text(corpus)
         result: tuple[Table, Summary]
         result = run.totals(corpus.progress) if corpus.totals else run.table()
         return result
 
-    def _scores(self, table: Table, *, segment: bool) -> Scores:
+    def _compute_scores(self, table: Table, *, segment: bool) -> Scores:
         """Return the score of each row, 0-100, as a segment or as the totals of a corpus."""
         return self._kernel.scores(table, corpus=not segment)
 
-    def _value(self, row: Sequence[int], *, segment: bool) -> float:
+    def _compute_score(self, row: Sequence[int], *, segment: bool) -> float:
         """Return the score of one row."""
-        return self._scores(Table.from_rows([row], len(row)), segment=segment)[0]
+        return self._compute_scores(Table.from_rows([row], len(row)), segment=segment)[0]
 
     # ---- one corpus ----
 
@@ -445,8 +445,10 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     def count_corpus(self, corpus: Corpus) -> tuple[Statistics, Summary]:
         """Return the statistics of a corpus, or their sum, and a summary of the text."""
-        table, summary = self._checked_count(corpus.with_unicode_form(self.unicode_form))
-        return self.make_statistics(table, count_references(summary["references"])), summary
+        table, summary = self._count_and_check(corpus.with_unicode_form(self.unicode_form))
+        return self.make_statistics(
+            table, summarize_reference_count(summary["references"])
+        ), summary
 
     @property
     def unicode_form(self) -> str | None:
@@ -457,7 +459,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         """Return `Corpus(*arguments, **options)` in the metric's Unicode form."""
         return Corpus(*arguments, **options).with_unicode_form(self.unicode_form)
 
-    def _normalized(self, *texts: Any) -> tuple[Any, ...]:
+    def _normalize_texts(self, *texts: Any) -> tuple[Any, ...]:
         """Return texts of any kind in the metric's Unicode form."""
         form = self.unicode_form
         if form is None:
@@ -466,10 +468,10 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
         return tuple(normalize_input(form, text) for text in texts)
 
-    def _checked_count(self, corpus: Corpus) -> tuple[Table, Summary]:
+    def _count_and_check(self, corpus: Corpus) -> tuple[Table, Summary]:
         if self.NEEDS_SOURCE and corpus.sources is None:
             raise InputError(f"{self.NAME} needs the source of each segment")
-        table, summary = self._count(corpus)
+        table, summary = self._count_text(corpus)
         self.check_summary(summary, corpus.hypotheses)
         if not corpus.is_part:
             self.check_corpus(table)
@@ -484,7 +486,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
             table, columns=self.columns, fingerprint=self.fingerprint, references=references
         )
 
-    def reference_text(self, corpus: Corpus, summary: Summary) -> ScriptSummary:  # noqa: ARG002
+    def summarize_references(self, corpus: Corpus, summary: Summary) -> ScriptSummary:  # noqa: ARG002
         """Return the summary of the references of a corpus that this metric has counted."""
         return summary["reference_text"]
 
@@ -512,13 +514,13 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         Memory use does not depend on the size of files. Raises InputError for unequal lengths,
         missing text and invalid UTF-8; the message names the input and the segment.
         """
-        return self._score(
+        return self._score_corpus(
             self._make_corpus(hypotheses, references, workers, totals=self._is_sum_based)
         )
 
-    def _score(self, corpus: Corpus) -> S:
-        table, summary = self._checked_count(corpus)
-        references = count_references(summary["references"])
+    def _score_corpus(self, corpus: Corpus) -> S:
+        table, summary = self._count_and_check(corpus)
+        references = summarize_reference_count(summary["references"])
         if corpus.totals:
             return self.score_from_row(table.tolist()[0], references)
         return self._average_rows(table, references)
@@ -556,12 +558,12 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         >>> BLEU().segments(["a b c d e", "a b"], ["a b c d f", "a c"])
         Scores(2 segments: [66.87, 50.00])
         """
-        return self._segments(self._make_corpus(hypotheses, references, workers))
+        return self._score_segments(self._make_corpus(hypotheses, references, workers))
 
-    def _segments(self, corpus: Corpus) -> Scores:
+    def _score_segments(self, corpus: Corpus) -> Scores:
         if not self._has_kernel_formula:
-            return self._scores(self._checked_count(corpus)[0], segment=True)
-        scores, summary = self._kernel.segments(self._scan(corpus))  # type: ignore[arg-type]
+            return self._compute_scores(self._count_and_check(corpus)[0], segment=True)
+        scores, summary = self._kernel.segments(self._scan_text(corpus))  # type: ignore[arg-type]
         self.check_summary(summary, corpus.hypotheses)
         return scores
 
@@ -583,7 +585,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         if count > self._max_references:
             return self._score_sentence(hypothesis, references)
         if not self._has_kernel_formula:
-            value = self._value(unpack_row(row), segment=True)
+            value = self._compute_score(unpack_row(row), segment=True)
         # Calling the constructor would take as long as reading the text.
         score: Any = _allocate(self.SCORE)
         score._metric = self  # noqa: SLF001
@@ -600,11 +602,13 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
                 f"hypothesis: expected a str, not {argument_checks.describe_type(hypothesis, '')}"
             )
         reference_texts = tuple(references) if isinstance(references, list) else references
-        table, summary = self._checked_count(
+        table, summary = self._count_and_check(
             self._make_corpus((hypothesis,), (reference_texts,), sources=sources)
         )
         row = table.tolist()[0]
-        return self.score_from_row(row, count_references(summary["references"]), segment=True)
+        return self.score_from_row(
+            row, summarize_reference_count(summary["references"]), segment=True
+        )
 
     # ---- scores from statistics ----
 
@@ -634,16 +638,16 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
         Resampling uses it: the rows are sums over many samples of the segments.
         """
-        return self._checked_scores(totals, segment=False)
+        return self._compute_checked_scores(totals, segment=False)
 
     def segment_scores(self, statistics: Statistics | Table) -> Scores:
         """Return the score of each row of a table, with each row as a segment."""
-        return self._checked_scores(statistics, segment=True)
+        return self._compute_checked_scores(statistics, segment=True)
 
-    def _checked_scores(self, table: Table, *, segment: bool) -> Scores:
+    def _compute_checked_scores(self, table: Table, *, segment: bool) -> Scores:
         self._check_table(table)
         try:
-            return self._scores(table, segment=segment)
+            return self._compute_scores(table, segment=segment)
         except (ArithmeticError, ValueError) as error:
             raise _as_input_error(self, error) from None
 
@@ -655,14 +659,14 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         plain = self.unicode_form is None and not self.reads_text
         return plain and "tokenize" in self._values and self.TAKES_TOKENS
 
-    def _pairs(
+    def _make_pairs(
         self,
         hypotheses: corpus_inputs.Hypotheses,
         references: corpus_inputs.Hypotheses | None,
         workers: int,
     ) -> Pairs:
         """Return an object that scores all pairs, in the kernel or in Python."""
-        hypotheses, references = self._normalized(hypotheses, references)
+        hypotheses, references = self._normalize_texts(hypotheses, references)
         if self._has_kernel_formula:
             return corpus_inputs.scan_pairs(
                 self._kernel, hypotheses, references, workers=workers, **self._tokenizer_settings
@@ -691,7 +695,9 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         """Return a function that scores texts against as many references, as `sentence` does."""
         if self.NEEDS_SOURCE:
             raise ValueError(f"{self.NAME} needs a source for each pair")
-        return lambda texts, others: self._segments(Corpus(texts, others, workers, is_part=True))
+        return lambda texts, others: self._score_segments(
+            Corpus(texts, others, workers, is_part=True)
+        )
 
     # ---- checks ----
 
@@ -766,7 +772,7 @@ def _as_input_error(metric: Metric[Any], error: Exception) -> InputError:
     )
 
 
-def count_references(reference_range: tuple[int, int] | None) -> int | str | None:
+def summarize_reference_count(reference_range: tuple[int, int] | None) -> int | str | None:
     """Return the number of references per segment from its range (min, max), or "var"."""
     if reference_range is None:
         return None

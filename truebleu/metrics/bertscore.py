@@ -61,20 +61,20 @@ class BERTScore(NeuralMetric):
     )
 
     @property
-    def NOT_ADDITIVE(self) -> str | None:  # type: ignore[override]  # noqa: N802
+    def NON_ADDITIVE_REASON(self) -> str | None:  # type: ignore[override]  # noqa: N802
         """Reason why statistics of parts cannot be added up with idf; None otherwise."""
         reason = "BERTScore with idf weights words by all references, so parts do not add up"
         return reason if self.idf else None
 
-    def _fields(self, *, segment: bool | None) -> dict[str, str]:
-        fields = super()._fields(segment=segment)
+    def _build_fields(self, *, segment: bool | None) -> dict[str, str]:
+        fields = super()._build_fields(segment=segment)
         layer = self.layer or _choose_layer(
-            self._short(fields["model"]), find_model_or_none(self.model)
+            self._strip_revision(fields["model"]), find_model_or_none(self.model)
         )
         return fields | ({"layer": str(layer)} if layer else {})
 
     @staticmethod
-    def _short(model_name: str) -> str:
+    def _strip_revision(model_name: str) -> str:
         """Return a model's name without the revision."""
         return model_name.rpartition("@")[0] or model_name
 
@@ -90,10 +90,10 @@ class BERTScore(NeuralMetric):
 
     def _compute_numbers(self, _: Corpus, texts: SegmentTexts) -> list[Any]:
         folder = self._find_folder()
-        fields = self._fields(segment=None)
+        fields = self._build_fields(segment=None)
         layer = int(fields.get("layer", 0))
-        self._check(folder, layer)
-        baseline = self._baseline(self._short(fields["model"]))
+        self._check_layer(folder, layer)
+        baseline = self._find_baseline(self._strip_revision(fields["model"]))
         scorer_arguments = (
             folder,
             layer,
@@ -117,7 +117,7 @@ class BERTScore(NeuralMetric):
 
         return self._run_model(len(texts), predict)
 
-    def _check(self, folder: str, layer: int) -> None:
+    def _check_layer(self, folder: str, layer: int) -> None:
         """Raise MetricFailedError for models and layers that bert-score would misinterpret."""
         settings = read_config(folder)
         layer_count = _read_layer_count(settings)
@@ -132,7 +132,7 @@ class BERTScore(NeuralMetric):
                 f"has the type {settings.get('model_type')}. Rename the folder."
             )
 
-    def _baseline(self, name: str) -> str | None:
+    def _find_baseline(self, name: str) -> str | None:
         """Return the path of the baseline; None if scores are not rescaled."""
         if self.rescale == "no":
             return None

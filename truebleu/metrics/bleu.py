@@ -57,7 +57,7 @@ class BLEUScore(TableScore):
     @property
     def _formula(self) -> Formula:
         """The formula, which computes the components on request."""
-        return self._metric.formula(segment=self._segment)
+        return self._metric.make_formula(segment=self._segment)
 
     @property
     def value(self) -> float:
@@ -339,7 +339,7 @@ class BLEU(Metric[BLEUScore]):
         self._max_references = 1 if values["reference_length"] == "single" else maxsize
         super()._prepare()
 
-    def counter(self, reference_lengths: Sequence[str]) -> _kernel.Metric:
+    def make_counter(self, reference_lengths: Sequence[str]) -> _kernel.Metric:
         """Return a kernel metric with a column per reference length rule."""
         counter_metric: _kernel.Metric = self._build_kernel_metric(
             reference_lengths=list(reference_lengths)
@@ -358,8 +358,8 @@ class BLEU(Metric[BLEUScore]):
             "smoothing": values["smoothing"] if self._has_kernel_formula else "none",
             "smoothing_value": self.smoothing_value or 0.0,
             "effective_order": (
-                self.missing(segment=True) == "drop",
-                self.missing(segment=False) == "drop",
+                self.resolve_missing_order(segment=True) == "drop",
+                self.resolve_missing_order(segment=False) == "drop",
             ),
             "weights": values["weights"],
             "compensated": COMPENSATED,
@@ -378,7 +378,10 @@ class BLEU(Metric[BLEUScore]):
             "empty_brevity",
             "arithmetic",
         )
-        missing = (self.missing(segment=True), self.missing(segment=False))
+        missing = (
+            self.resolve_missing_order(segment=True),
+            self.resolve_missing_order(segment=False),
+        )
         formula_settings = {name: values[name] for name in (*parameter_names, "aggregate")}
         return settings | formula_settings | {"missing": missing}
 
@@ -444,7 +447,7 @@ class BLEU(Metric[BLEUScore]):
     def _is_sum_based(self) -> bool:
         return bool(self._values["aggregate"] == "corpus")
 
-    def missing(self, *, segment: bool) -> str:
+    def resolve_missing_order(self, *, segment: bool) -> str:
         """Return the treatment of orders for which the hypotheses are too short."""
         describe_missing, effective = self._values["missing_order"], self._values["effective_order"]
         if describe_missing is not None:
@@ -454,21 +457,28 @@ class BLEU(Metric[BLEUScore]):
     @property
     def _key(self) -> tuple[Any, ...]:
         # `effective_order` and `missing_order` are two names for one setting.
-        missing = {"missing_order": (self.missing(segment=True), self.missing(segment=False))}
+        missing = {
+            "missing_order": (
+                self.resolve_missing_order(segment=True),
+                self.resolve_missing_order(segment=False),
+            )
+        }
         return tuple((self._values | missing | {"effective_order": None}).values())
 
-    def formula(self, *, segment: bool = False) -> Formula:
+    def make_formula(self, *, segment: bool = False) -> Formula:
         """Return the formula, for a corpus or for one segment."""
-        missing = self.missing(segment=segment)
+        missing = self.resolve_missing_order(segment=segment)
         return Formula(self._values, self.smoothing_value or 0.0, missing)
 
     # ---- signatures ----
 
-    def _fields(self, *, segment: bool | None) -> dict[str, str]:
-        fields = super()._fields(segment=segment)
+    def _build_fields(self, *, segment: bool | None) -> dict[str, str]:
+        fields = super()._build_fields(segment=segment)
         missing = self._values["missing_order"]
         if segment is not None or missing:  # the default differs for segments and corpora
-            effective = self.missing(segment=segment or not self._is_sum_based) == "drop"
+            effective = (
+                self.resolve_missing_order(segment=segment or not self._is_sum_based) == "drop"
+            )
             fields["eff"] = "yes" if effective else "no"
         if missing in ("drop", "zero"):
             del fields["miss"]  # the field `eff` implies it
@@ -528,13 +538,16 @@ class BLEU(Metric[BLEUScore]):
                 "references: a segment has several, but this metric is only defined for one"
             )
 
-    def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:
+    def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:
         """Return why the score of a row is 0, and what to use instead."""
         orders = self.max_order
         matches, totals = row[2 : 2 + orders], row[2 + orders :]
         if not any(matches):
             return "no hypothesis has a token of its references" if row[0] else NO_TOKENS
-        if not totals[-1] and self.missing(segment=segment or not self._is_sum_based) == "zero":
+        if (
+            not totals[-1]
+            and self.resolve_missing_order(segment=segment or not self._is_sum_based) == "zero"
+        ):
             return (
                 f"no hypothesis has {orders} tokens, and BLEU needs n-grams of each order up to "
                 f"{orders}; {USE_INSTEAD}"
@@ -548,7 +561,7 @@ class BLEU(Metric[BLEUScore]):
         """Return the reference length in a row of statistics."""
         return row[1] / PARTS_PER_TOKEN if self.length_rule == "average" else row[1]
 
-    def _value(self, row: Sequence[int], *, segment: bool) -> float:
+    def _compute_score(self, row: Sequence[int], *, segment: bool) -> float:
         """Return the score of one row, in the scale of the arithmetic."""
         return self.compute_values(Table.from_rows([row], len(row)), segment=segment)[0]
 
@@ -556,7 +569,7 @@ class BLEU(Metric[BLEUScore]):
         """Return the score of each row, in the scale of the arithmetic."""
         if self._has_kernel_formula:
             return self._kernel.scores(table, corpus=not segment).tolist()
-        value, orders = self.formula(segment=segment).compute_score, self.max_order
+        value, orders = self.make_formula(segment=segment).compute_score, self.max_order
         return [
             value(
                 row[2 : 2 + orders], row[2 + orders :], row[0], self.reference_length_from_row(row)
@@ -564,7 +577,7 @@ class BLEU(Metric[BLEUScore]):
             for row in table.tolist()
         ]
 
-    def _scores(self, table: Table, *, segment: bool) -> Scores:
+    def _compute_scores(self, table: Table, *, segment: bool) -> Scores:
         segment = segment or not self._is_sum_based  # the mean is over segment scores, not counts
         if self._has_kernel_formula:
             return self._kernel.scores(table, corpus=not segment)

@@ -72,7 +72,7 @@ class GECGLEU(SourceMetric):
     def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
         return tuple((f"matches_{n}", 1, f"totals_{n}") for n in ORDERS)
 
-    def _score(self, corpus: Corpus) -> PythonScore:
+    def _score_corpus(self, corpus: Corpus) -> PythonScore:
         rows = self._count_with_sources(corpus)
         reference_counts = {len(row) for row in rows}
         if len(reference_counts) > 1:
@@ -108,7 +108,7 @@ class GECGLEU(SourceMetric):
         )
         return PythonScore(self, (), len(row), True, _mean_smoothed_score(row), {})
 
-    def _segments(self, corpus: Corpus) -> Scores:
+    def _score_segments(self, corpus: Corpus) -> Scores:
         return Scores(
             [self.SCALE * _mean_smoothed_score(row) for row in self._count_with_sources(corpus)]
         )
@@ -122,7 +122,7 @@ class GECGLEU(SourceMetric):
             )
         return [list(row[0]) for row in rows], (1, 1)
 
-    def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
+    def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return the reason why a score is 0."""
         return f"n-grams of some order up to {len(ORDERS)} do not match or do not exist"
 

@@ -74,9 +74,9 @@ class IBLEU(SourceMetric):
             [*row, *source_row] for row, source_row in zip(rows, source_rows, strict=True)
         ], numbers
 
-    def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:
+    def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:
         """Return why the score of a row is 0: the reason for its BLEU."""
-        return self._bleu.zero_reason(row[: len(self._bleu.columns)], segment=segment)
+        return self._bleu.explain_zero(row[: len(self._bleu.columns)], segment=segment)
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
         half = len(self._bleu.columns)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import Scan, Scores, Table
-from truebleu.metrics.base import Corpus, Metric, MetricFailedError, count_references
+from truebleu.metrics.base import Corpus, Metric, MetricFailedError, summarize_reference_count
 from truebleu.metrics.statistics import Statistics
 from truebleu.text import corpus_inputs
 from truebleu.text.segments import make_rereadable
@@ -69,7 +69,10 @@ def count_scorable(
         raise next(failed[metric] for metric in metrics)
     scored_metrics = [metric for metric in metrics if metric in statistics]
     if not kernel_readers:
-        summary = {**summary, "reference_text": scored_metrics[0].reference_text(corpus, summary)}
+        summary = {
+            **summary,
+            "reference_text": scored_metrics[0].summarize_references(corpus, summary),
+        }
     tables = [statistics[metric] for metric in scored_metrics]
     return tables, _add_token_count(summary, scored_metrics, tables)
 
@@ -83,7 +86,7 @@ def count_batches(
     """
     if len(metrics) == 1:
         corpus = corpus.with_unicode_form(metrics[0].unicode_form)
-        run = metrics[0]._scan(corpus)  # noqa: SLF001
+        run = metrics[0]._scan_text(corpus)  # noqa: SLF001
     else:
         reads_all = len(_select_kernel_readers(metrics, corpus)) == len(metrics)
         run = _scan_jointly(metrics, corpus) if reads_all else None
@@ -139,7 +142,7 @@ def _split_columns(
 ) -> dict[Metric[Any], Statistics]:
     """Return the statistics of each metric from a table with the columns of all metrics."""
     statistics: dict[Metric[Any], Statistics] = {}
-    reference_count, start = count_references(summary["references"]), 0
+    reference_count, start = summarize_reference_count(summary["references"]), 0
     for metric in metrics:
         metric.check_summary(summary, corpus.hypotheses)
         stop = start + len(metric.columns)

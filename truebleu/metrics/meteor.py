@@ -109,7 +109,7 @@ class _ModuleList(p.Parameter["tuple[str, ...] | None"]):
     def choices(self) -> list[str]:
         return list(MODULE_CODES)
 
-    def label(self, value: Any) -> str:
+    def format_label(self, value: Any) -> str:
         return f"modules {self.to_field(value)}" if value else ""
 
 
@@ -319,8 +319,8 @@ class METEOR(PythonMetric):
                 return {**fields, "task": task}
         return {**fields, **dict(zip(PARAMETER_NAMES, parameter_values, strict=True))}
 
-    def _fields(self, *, segment: bool | None) -> dict[str, str]:
-        fields = super()._fields(segment=segment)
+    def _build_fields(self, *, segment: bool | None) -> dict[str, str]:
+        fields = super()._build_fields(segment=segment)
         modules = self.PARAMETERS[2].to_field(self._used_modules)
         return {**fields, "task": self._resolved_task, "mod": modules, "version": VERSION}
 
@@ -409,7 +409,7 @@ class METEOR(PythonMetric):
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         alpha, beta, gamma, delta = self._formula_parameters
-        precision, recall = (self._weighted_share(row, side, delta) for side in (0, 1))
+        precision, recall = (self._compute_weighted_share(row, side, delta) for side in (0, 1))
         chunks, matches = row[-3], (row[-2] + row[-1]) / 2
         if precision > 0 and recall > 0:
             mean = 1.0 / ((1.0 - alpha) / precision + alpha / recall)
@@ -428,7 +428,7 @@ class METEOR(PythonMetric):
             "reference_length": row[1],
         }
 
-    def _weighted_share(self, row: Sequence[int], side: int, delta: float) -> float:
+    def _compute_weighted_share(self, row: Sequence[int], side: int, delta: float) -> float:
         """Return the weighted share of matched words in the hypothesis (0) or reference (1).
 
         The last bit depends on the order of operations, which is the program's.

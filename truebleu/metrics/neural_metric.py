@@ -16,7 +16,7 @@ from truebleu.metrics.base import MetricFailedError, Signature
 from truebleu.metrics.python_metric import (
     SegmentMeanMetric,
     find_installed_version,
-    missing_package_error,
+    make_missing_package_error,
 )
 from truebleu.text.argument_checks import load_json
 
@@ -85,10 +85,10 @@ class NeuralMetric(SegmentMeanMetric):
     @property
     def _key(self) -> frozenset[tuple[str, str]]:
         # The location of the model and the device do not change scores.
-        return frozenset(self._fields(segment=None).items())
+        return frozenset(self._build_fields(segment=None).items())
 
-    def _fields(self, *, segment: bool | None) -> dict[str, str]:
-        fields = super()._fields(segment=segment)
+    def _build_fields(self, *, segment: bool | None) -> dict[str, str]:
+        fields = super()._build_fields(segment=segment)
         model_parameter = next(p for p in self.PARAMETERS if p.name == "model")
         return fields | {"model": model_parameter.to_field(describe_model(self.model))}
 
@@ -119,7 +119,7 @@ class NeuralMetric(SegmentMeanMetric):
         from importlib.util import find_spec
 
         if find_spec(self.PACKAGE[1]) is None:
-            raise missing_package_error(self.name, self.INSTALL)
+            raise make_missing_package_error(self.name, self.INSTALL)
         folder = find_model(self.model)
         if folder is None:
             raise MetricFailedError(f"{self.name}: {_explain_missing_model(self.model)}")

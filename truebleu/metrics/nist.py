@@ -47,7 +47,7 @@ class NIST(PythonMetric):
     SCALE = 1.0
     BOUND = None
     DIGITS = 3
-    NOT_ADDITIVE = (
+    NON_ADDITIVE_REASON = (
         "NIST weights n-grams by all references of the corpus, so the sums of parts do not add up"
     )
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer()
@@ -133,7 +133,7 @@ class NIST(PythonMetric):
             *(max(0, segment.length - n) for n in range(self.max_order)),
         ]
 
-    def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
+    def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return why the score of a row is 0, and what to use instead."""
         return (
             "no n-gram matches, or matching n-grams have no information, as with few or short "

@@ -203,10 +203,10 @@ class NLTKBLEU(PythonMetric):
 
     @property
     def _is_sum_based(self) -> bool:
-        return self.aggregate == "corpus" and self.order_matters is None
+        return self.aggregate == "corpus" and self.order_dependence_reason is None
 
     @property
-    def order_matters(self) -> str | None:
+    def order_dependence_reason(self) -> str | None:
         """The reason why the order of segments matters, which prevents resampling, or None."""
         if self.aggregate != "corpus":
             return None
@@ -233,15 +233,17 @@ class NLTKBLEU(PythonMetric):
             values = [sum(column) / len(table) for column in zip(*segment_values, strict=True)]
         else:
             if self.context == "last-segment":
-                warnings.warn(f"{self.order_matters}; context='corpus' does not", stacklevel=4)
+                warnings.warn(
+                    f"{self.order_dependence_reason}; context='corpus' does not", stacklevel=4
+                )
             values = self._compute_values(totals, table.tolist()[-1])
-        details = self._details(totals, values)
+        details = self._make_details(totals, values)
         return NLTKScore(self, totals, references, segment, values[0], details)
 
-    def _scores(self, table: Table, *, segment: bool) -> Scores:
-        return super()._scores(table, segment=segment or self.aggregate == "segments")
+    def _compute_scores(self, table: Table, *, segment: bool) -> Scores:
+        return super()._compute_scores(table, segment=segment or self.aggregate == "segments")
 
-    def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
+    def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return why the score of a row is almost 0, and what to use instead."""
         return (
             f"n-grams of some order up to {self.max_order} do not match or do not exist; "
@@ -251,9 +253,9 @@ class NLTKBLEU(PythonMetric):
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         values = self._compute_values(row)
-        return values[0], self._details(row, values)
+        return values[0], self._make_details(row, values)
 
-    def _details(self, row: Sequence[int], values: Sequence[float]) -> dict[str, Any]:
+    def _make_details(self, row: Sequence[int], values: Sequence[float]) -> dict[str, Any]:
         order, order_count = self.max_order, self._orders
         return {
             "hypothesis_length": row[0],

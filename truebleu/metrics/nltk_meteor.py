@@ -17,7 +17,7 @@ from truebleu.metrics.python_metric import (
     SegmentMeanMetric,
     SegmentTexts,
     find_installed_version,
-    missing_package_error,
+    make_missing_package_error,
 )
 from truebleu.text import tokenizers
 from truebleu.text.record import Record
@@ -86,7 +86,7 @@ class NLTKMETEOR(SegmentMeanMetric):
             from nltk.stem import PorterStemmer, SnowballStemmer
             from nltk.translate.meteor_score import meteor_score
         except ImportError:
-            raise missing_package_error(self.NAME, "pip install 'truebleu[meteor]'") from None
+            raise make_missing_package_error(self.NAME, "pip install 'truebleu[meteor]'") from None
         from truebleu.metrics import nltk_wordnet
 
         words = nltk_wordnet.load_wordnet() if self.synonyms else nltk_wordnet.WordNet()

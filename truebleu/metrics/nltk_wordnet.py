@@ -12,7 +12,7 @@ import nltk.data
 from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
 from truebleu.metrics.base import MetricFailedError
-from truebleu.metrics.python_metric import missing_package_error
+from truebleu.metrics.python_metric import make_missing_package_error
 from truebleu.text.record import Record
 
 WORDNET_VERSION = "3.0"
@@ -86,7 +86,7 @@ def _find_folder() -> nltk.data.PathPointer:
             continue
     if os.path.isfile(os.path.join(DEBIAN_FOLDER, "data.noun")):
         return _OutsideFolder(DEBIAN_FOLDER)
-    raise missing_package_error(
+    raise make_missing_package_error(
         "METEOR-nltk",
         "it needs WordNet 3.0 (Debian: apt-get install wordnet-base; elsewhere python -m "
         "nltk.downloader wordnet), or synonyms=False",

@@ -201,7 +201,7 @@ class PairsInPython:
         """The number of hypotheses and of references."""
         return len(self._hypotheses), len(self._references)
 
-    def _row(self, i: int, first: int = 0) -> Scores:
+    def _score_row(self, i: int, first: int = 0) -> Scores:
         """Return the scores of a hypothesis with the references from index `first` on."""
         later_references = self._references[first:]
         return (
@@ -213,18 +213,18 @@ class PairsInPython:
     def matrix(self, is_float32: bool, triangle: bool) -> PairScores:
         """Return all scores, or only the scores of each text with each later text."""
         height, width = self.shape
-        rows = [self._row(i, i + 1 if triangle else 0) for i in range(height)]
+        rows = [self._score_row(i, i + 1 if triangle else 0) for i in range(height)]
         return PairScores.from_rows(rows, None if triangle else width, is_float32)
 
     def top_k(self, k: int, lowest: bool) -> list[list[tuple[int, float]]]:
         """Return the k best references of each hypothesis and their scores."""
         sign = 1 if lowest else -1
-        rows = (enumerate(self._row(i)) for i in range(self.shape[0]))
+        rows = (enumerate(self._score_row(i)) for i in range(self.shape[0]))
         return [sorted(row, key=lambda pair: (sign * pair[1], pair[0]))[:k] for row in rows]
 
     def expected(self, weights: Sequence[float] | None, divisor: float, _: bool) -> Scores:
         """Return the mean score of each hypothesis, or its weighted mean."""
-        rows = map(self._row, range(self.shape[0]))
+        rows = map(self._score_row, range(self.shape[0]))
         if weights is None:
             return Scores([sum(row) / divisor for row in rows])
         return Scores(
@@ -281,7 +281,7 @@ class PairwiseScoring:
         """True if lower scores are better, as for error rates."""
         raise NotImplementedError
 
-    def _pairs(
+    def _make_pairs(
         self,
         hypotheses: corpus_inputs.Hypotheses,
         references: corpus_inputs.Hypotheses | None,
@@ -316,7 +316,7 @@ class PairwiseScoring:
         [ 36.79  36.79   0.00]
         """
         single = is_single_precision(dtype)
-        return Matrix(self._pairs(hypotheses, references, workers).matrix(single, False))
+        return Matrix(self._make_pairs(hypotheses, references, workers).matrix(single, False))
 
     def triangle(
         self, texts: corpus_inputs.Hypotheses, *, workers: int = 1, dtype: object = "float64"
@@ -330,7 +330,7 @@ class PairwiseScoring:
         59.46...
         """
         single = is_single_precision(dtype)
-        return Triangle(self._pairs(texts, None, workers).matrix(single, True))
+        return Triangle(self._make_pairs(texts, None, workers).matrix(single, True))
 
     def top_k(
         self,
@@ -351,7 +351,7 @@ class PairwiseScoring:
         [[(2, 77.57...), (1, 55.77...)]]
         """
         max_count = argument_checks.check_integer("k", k, 1)
-        pairs = self._pairs(hypotheses, references, workers)
+        pairs = self._make_pairs(hypotheses, references, workers)
         best: list[list[tuple[int, float]]]
         best = pairs.top_k(min(max_count, pairs.shape[1]), self.lower_is_better)
         return best
@@ -379,7 +379,7 @@ class PairwiseScoring:
         >>> BLEU().expected(["a b c d", "a b c e", "f"])
         Scores(3 segments: [53.15, 53.15, 33.33])
         """
-        pairs = self._pairs(hypotheses, references, workers)
+        pairs = self._make_pairs(hypotheses, references, workers)
         count = pairs.shape[1]
         numbers = None if weights is None else validate_reference_weights(weights, count)
         divisor = float(count) if numbers is None else sum(numbers)

@@ -258,15 +258,15 @@ class Parameter(Generic[T]):
         """The possible values; empty for other kinds of parameters."""
         return []
 
-    def option(self, prefix: str) -> str:
+    def format_option(self, prefix: str) -> str:
         """Return the name of the long option."""
         return f"--{'' if self.shared else prefix}{(self.long or self.name).replace('_', '-')}"
 
-    def label(self, value: Any) -> str:
+    def format_label(self, value: Any) -> str:
         """Return a short label of a value for comparisons of settings; it may be empty.
 
         >>> from truebleu import BLEU
-        >>> BLEU.PARAMETERS[5].label(2)
+        >>> BLEU.PARAMETERS[5].format_label(2)
         'order 2'
         """
         return self.labels.get(value) or self.phrase.format(self.to_field(value))
@@ -317,7 +317,7 @@ class Flag(Parameter[bool]):
             raise ValueError(f"expected {' or '.join(self.words)}, not '{text}'")
         return text == self.words[1]
 
-    def label(self, value: Any) -> str:
+    def format_label(self, value: Any) -> str:
         return self.labels.get(value, self.name.replace("_", " ") if value else "")
 
 
@@ -500,7 +500,7 @@ class Numbers(Parameter[tuple[float, ...] | None]):
         except ValueError:
             raise ValueError(f"expected numbers separated by commas, not '{text:.40}'") from None
 
-    def label(self, value: Any) -> str:
+    def format_label(self, value: Any) -> str:
         return f"{self.name} {','.join(f'{weight:g}' for weight in value)}"
 
 
@@ -549,7 +549,7 @@ class Text(Parameter[str]):
     def from_option(self, text: str) -> str:
         return self.validate(text)
 
-    def label(self, value: Any) -> str:
+    def format_label(self, value: Any) -> str:
         return str(value)
 
 
@@ -573,7 +573,7 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
     def from_field(self, text: str) -> str:
         return tokenizers.name_from_label(text)
 
-    def label(self, value: Any) -> str:
+    def format_label(self, value: Any) -> str:
         return (
             "tokens as given"
             if value == "none"

@@ -98,7 +98,7 @@ class PythonMetric(Metric[PythonScore]):
         """False, because the text is read in Python."""
         return False
 
-    def _scan(self, _: Corpus) -> None:
+    def _scan_text(self, _: Corpus) -> None:
         return None
 
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> PythonScore:
@@ -126,7 +126,7 @@ class PythonMetric(Metric[PythonScore]):
         )
         return statistics.tolist(), summary["references"] or (1, 1)
 
-    def _count(self, corpus: Corpus) -> tuple[Table, Summary]:
+    def _count_text(self, corpus: Corpus) -> tuple[Table, Summary]:
         rows, reference_range = self._count_rows(corpus)
         table = Table.from_rows(rows, len(self.columns))
         return table.total() if corpus.totals else table, {
@@ -150,7 +150,7 @@ class PythonMetric(Metric[PythonScore]):
             },
         }
 
-    def reference_text(self, corpus: Corpus, summary: Summary) -> ScriptSummary:  # noqa: ARG002
+    def summarize_references(self, corpus: Corpus, summary: Summary) -> ScriptSummary:  # noqa: ARG002
         """Return the kernel's summary of the references, which this metric reads in Python."""
         return BLEU("none").count(corpus.hypotheses, corpus.references)[1]["reference_text"]
 
@@ -163,7 +163,7 @@ class PythonMetric(Metric[PythonScore]):
             except InputError as error:
                 raise InputError(f"segment {number}: {error}" if segment else str(error)) from None
 
-    def _scores(self, table: Table, *, segment: bool) -> Scores:
+    def _compute_scores(self, table: Table, *, segment: bool) -> Scores:
         return Scores(
             [self.SCALE * value for value, _ in self._apply_formula_to_rows(table, segment=segment)]
         )
@@ -185,7 +185,9 @@ class SourceMetric(PythonMetric):
         workers: int = 1,
     ) -> PythonScore:
         """Return the score of a corpus. Arguments as for `BLEU.score`, with one source each."""
-        return self._score(self._make_corpus(hypotheses, references, workers, sources, totals=True))
+        return self._score_corpus(
+            self._make_corpus(hypotheses, references, workers, sources, totals=True)
+        )
 
     def statistics(
         self,
@@ -207,7 +209,7 @@ class SourceMetric(PythonMetric):
         workers: int = 1,
     ) -> Scores:
         """Return the score of each segment, 0-100. Arguments as for `score`."""
-        return self._segments(self._make_corpus(hypotheses, references, workers, sources))
+        return self._score_segments(self._make_corpus(hypotheses, references, workers, sources))
 
     def sentence(
         self, hypothesis: str, references: str | Sequence[str | None], source: str | None = None
@@ -432,6 +434,6 @@ def format_package_version(package: str) -> str:
     return f"{package}-{version}" if version else ""
 
 
-def missing_package_error(name: str, installation: str) -> MetricMissingError:
+def make_missing_package_error(name: str, installation: str) -> MetricMissingError:
     """Return the error for a missing package, with the command or steps that install it."""
     return MetricMissingError(f"the metric {name} is not installed: {installation}")

@@ -23,7 +23,7 @@ from truebleu.metrics.python_metric import (
     SegmentMeanScore,
     SegmentTexts,
     format_package_version,
-    missing_package_error,
+    make_missing_package_error,
 )
 from truebleu.text import tokenizers
 
@@ -120,7 +120,7 @@ class ROUGE(SegmentMeanMetric):
         """Return the kinds of ROUGE: 1 to 9, l, lsum."""
         return cls.PARAMETERS[0].choices
 
-    def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
+    def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return why the score is 0, and what to use instead."""
         if self.type in ("1", "l", "lsum"):
             return "no hypothesis has a word of its references"
@@ -143,7 +143,7 @@ class ROUGE(SegmentMeanMetric):
         return REFERENCE_RELEASE, next(filter(None, map(format_package_version, PACKAGES)), "")
 
     def _compute_numbers(self, _: Corpus, texts: SegmentTexts) -> list[tuple[float, float, float]]:
-        return list(self._score_segments(texts))
+        return list(self._iterate_scores(texts))
 
     def _count_extra_columns(self, texts: SegmentTexts) -> Iterator[Sequence[int]]:
         """Yield the number of Latin and other letters per segment, if ROUGE splits the text."""
@@ -159,7 +159,7 @@ class ROUGE(SegmentMeanMetric):
         if problem := _describe_non_latin_text(*table.total().tolist()[0][-2:]):
             raise MetricFailedError(f"{self.name}: {problem}")
 
-    def _score_segments(self, texts: SegmentTexts) -> Iterator[tuple[float, float, float]]:
+    def _iterate_scores(self, texts: SegmentTexts) -> Iterator[tuple[float, float, float]]:
         score, kind = self._make_scorer(), f"rouge{TYPE_SUFFIXES.get(self.type, self.type)}"
         for hypothesis, references in texts:
             # The first of equally good references counts, as in the original.
@@ -182,7 +182,7 @@ def _import_scoring_module(name: str) -> Any:
     for package in PACKAGES:
         with suppress(ImportError):
             return import_module(f"{package.replace('-', '_')}.{name}")
-    raise missing_package_error("rouge", "pip install 'truebleu[rouge]'")
+    raise make_missing_package_error("rouge", "pip install 'truebleu[rouge]'")
 
 
 class _TokenizerAdapter:

@@ -270,7 +270,7 @@ class Score(Picklable):
     def __format__(self, form: str) -> str:
         return format(self.value, form) if form else str(self)
 
-    def _compared(self, other: object, holds: Callable[[float, float], bool]) -> bool:
+    def _compare(self, other: object, holds: Callable[[float, float], bool]) -> bool:
         if isinstance(other, int | float):
             return holds(self.value, other)
         if not isinstance(other, Score):
@@ -283,16 +283,16 @@ class Score(Picklable):
         return holds(self.value, other.value)
 
     def __lt__(self, other: object) -> bool:
-        return self._compared(other, lt)
+        return self._compare(other, lt)
 
     def __le__(self, other: object) -> bool:
-        return self._compared(other, le)
+        return self._compare(other, le)
 
     def __gt__(self, other: object) -> bool:
-        return self._compared(other, gt)
+        return self._compare(other, gt)
 
     def __ge__(self, other: object) -> bool:
-        return self._compared(other, ge)
+        return self._compare(other, ge)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, int | float):
@@ -319,7 +319,7 @@ class Score(Picklable):
 
     def _repr_html_(self) -> str:
         rows = {**self.details(), "signature": str(self.signature)}
-        return html_table(f"{self.name} = {self.value:.2f}", rows.items())
+        return format_html_table(f"{self.name} = {self.value:.2f}", rows.items())
 
     def format(
         self,
@@ -386,7 +386,7 @@ class TableScore(Score):
         self._packed_row = row
         self._references = references
         self._segment = segment
-        self._value: float = metric._value(row, segment=segment) if value is None else value  # noqa: SLF001
+        self._value: float = metric._compute_score(row, segment=segment) if value is None else value  # noqa: SLF001
 
     @property
     def name(self) -> str:
@@ -418,7 +418,7 @@ class TableScore(Score):
         """
         if abs(self.value) >= PRINTED_AS_ZERO:
             return ""
-        return self._metric.zero_reason(self._row, segment=self._segment)  # type: ignore[no-any-return]
+        return self._metric.explain_zero(self._row, segment=self._segment)  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = (self._metric, self.row, self._references, self._segment, self._value)
@@ -442,7 +442,9 @@ class TableScore(Score):
         return self._metric.signature(self._references, segment=self._segment)  # type: ignore[no-any-return]
 
 
-def html_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[object] = ()) -> str:
+def format_html_table(
+    title: str, rows: Iterable[Sequence[object]], header: Sequence[object] = ()
+) -> str:
     """Return an HTML table for notebooks; the first cell of a row is its header."""
     from html import escape
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Self, overload
 
 from truebleu._kernel import InputError, Scores, Table, sealed, unsealed
-from truebleu.metrics.scores import html_table
+from truebleu.metrics.scores import format_html_table
 from truebleu.text import argument_checks
 from truebleu.text.argument_checks import load_json
 
@@ -202,7 +202,7 @@ class Statistics(Table):
         ]
         rows += [["…"]] if len(self) > MAX_SHOWN_ROWS else []
         rows.append(["sum", *self.total().tolist()[0]])
-        return html_table(
+        return format_html_table(
             f"Statistics: {len(self):,} segments × {self.width} columns, {self._fingerprint}",
             rows,
             ["", *self._columns],
@@ -217,9 +217,9 @@ class Statistics(Table):
         return self.arrow_stream(list(self._columns))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_from_header, (self._header(), self.to_bytes()))
+        return (_from_header, (self._make_header(), self.to_bytes()))
 
-    def _header(self) -> dict[str, Any]:
+    def _make_header(self) -> dict[str, Any]:
         return {
             "columns": list(self._columns),
             "fingerprint": self._fingerprint,
@@ -236,7 +236,7 @@ class Statistics(Table):
 
         from truebleu.text.operating_system import write_atomically
 
-        write_atomically(path, sealed(FRAME_KIND, json.dumps(self._header()), self.to_bytes()))
+        write_atomically(path, sealed(FRAME_KIND, json.dumps(self._make_header()), self.to_bytes()))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -249,7 +249,7 @@ class Statistics(Table):
         with open(path, "rb") as file:
             header, data = unsealed(FRAME_KIND, str(name), file.read())
         try:
-            checked = _checked_header(load_json(header))
+            checked = _validate_header(load_json(header))
         except ValueError as error:
             raise InputError(
                 f"{name!s}: invalid table header: {error}. Save the table again."
@@ -263,7 +263,7 @@ class Statistics(Table):
         return _from_header(checked, data)  # type: ignore[return-value]
 
 
-def _checked_header(header: Any) -> dict[str, Any]:
+def _validate_header(header: Any) -> dict[str, Any]:
     """Return a valid header of a saved table; raise ValueError for other objects."""
     if not isinstance(header, dict):
         raise ValueError(f"expected a JSON object, not {header!r:.60}")
@@ -317,7 +317,7 @@ def _format_scores_as_html(scores: Scores) -> str:
         *enumerate(scores[:MAX_SHOWN_ROWS]),
         *([("…",)] if len(scores) > MAX_SHOWN_ROWS else []),
     ]
-    return html_table(f"Scores: {len(scores):,} segments", rows)
+    return format_html_table(f"Scores: {len(scores):,} segments", rows)
 
 
 # The kernel defines the class without HTML output.

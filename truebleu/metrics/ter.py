@@ -143,7 +143,7 @@ class TER(Metric[TERScore]):
         is_split = self.normalized and self.asian_support and script in ASIAN
         return is_split or script == "diacritics"
 
-    def parameters_to_split(self, script: str) -> dict[str, Any]:
+    def get_splitting_parameters(self, script: str) -> dict[str, Any]:
         """Return the parameters that make the metric split a script; empty if there are none."""
         return {"normalized": True, "asian_support": True} if script in ASIAN else {}
 
@@ -152,7 +152,7 @@ class TER(Metric[TERScore]):
 
         user_parameters: names of the parameters set by the user, which do not change.
         """
-        changes = self.parameters_to_split(next(iter(language.scripts), ""))
+        changes = self.get_splitting_parameters(next(iter(language.scripts), ""))
         if any(not self._values[name] for name in changes if name in user_parameters):
             return self
         return self.with_parameters(**changes) if changes else self
@@ -164,7 +164,7 @@ class TER(Metric[TERScore]):
         """
         from truebleu.metrics.ter_alignment import align_ter
 
-        hypothesis, references = self._normalized(hypothesis, references)
+        hypothesis, references = self._normalize_texts(hypothesis, references)
         return align_ter(hypothesis, references, self._tokenizer_parameters)
 
     PUBLIC = (*Metric.PUBLIC, "alignment")

@@ -171,7 +171,7 @@ def warn_about_references(
                 )
             elif option:
                 parameters = ", ".join(
-                    f"{name}=True" for name in unsplit_metrics[0].parameters_to_split(script)
+                    f"{name}=True" for name in unsplit_metrics[0].get_splitting_parameters(script)
                 )
                 advice = f"Use {option} ({parameters} in Python)"
             else:
@@ -204,11 +204,11 @@ def _describe_unreliability(metrics: Sequence[str]) -> str:
 def _find_splitting_option(metric: Metric[Any], script: str) -> str:
     """Return the command-line option that makes a metric split a script; "" if there is none."""
     words = []
-    values = metric.parameters_to_split(script)
+    values = metric.get_splitting_parameters(script)
     for parameter in metric.PARAMETERS:
         if parameter.name in values:
             value = values[parameter.name]
-            name = next(iter(parameter.flags), parameter.option(metric.PREFIX))
+            name = next(iter(parameter.flags), parameter.format_option(metric.PREFIX))
             words += [name] if value is True else [name, str(value)]
     return " ".join(words)
 
@@ -280,7 +280,7 @@ class ZeroSegments:
         self._segments[key] = self._segments.get(key, 0) + len(scores)
         zeros = [i for i, score in enumerate(scores) if score == 0]
         for row in table.pick(zeros).tolist() if zeros else ():
-            if reason := metric.zero_reason(row, segment=True):
+            if reason := metric.explain_zero(row, segment=True):
                 self._reasons[*key, reason] = self._reasons.get((*key, reason), 0) + 1
 
     def warnings(self) -> Warnings:

@@ -72,7 +72,7 @@ class EditScore(TableScore):
         number: float = getattr(self, self._metric.name.lower())
         return number
 
-    def _error_rate(self) -> float:
+    def _compute_error_rate(self) -> float:
         length = self.reference_length
         return self.edits / length if length else float(self.insertions)
 
@@ -87,7 +87,7 @@ class WERScore(EditScore):
     @property
     def wer(self) -> float:
         """The word error rate: edits divided by reference words."""
-        return self._error_rate()
+        return self._compute_error_rate()
 
     @property
     def mer(self) -> float:
@@ -121,7 +121,7 @@ class CERScore(EditScore):
     @property
     def cer(self) -> float:
         """The character error rate: edits divided by reference characters."""
-        return self._error_rate()
+        return self._compute_error_rate()
 
 
 class _EditMetric(Metric[S]):
@@ -151,7 +151,7 @@ class _EditMetric(Metric[S]):
         """
         from truebleu.metrics.edit_alignment import align_edits
 
-        return align_edits(self, *self._normalized(hypothesis, references))
+        return align_edits(self, *self._normalize_texts(hypothesis, references))
 
     PUBLIC = (*Metric.PUBLIC, "alignment")
 

@@ -89,7 +89,7 @@ def _left_out(
     metric: BLEU, texts: corpus_inputs.Hypotheses, sample: int | None, workers: int
 ) -> list[float]:
     """Each text's score with all others as references, from one count of all n-grams."""
-    (texts,) = metric._normalized(texts)  # noqa: SLF001
+    (texts,) = metric._normalize_texts(texts)  # noqa: SLF001
     source, tokenizer, lowercase = corpus_inputs.prepare_source(
         "texts", texts, tokenize=metric.tokenize, lowercase=metric.lowercase
     )
@@ -116,7 +116,7 @@ def _values(metric: BLEU, table: Table) -> Sequence[float]:
         return metric.compute_values(table, segment=True)
     # The others are too many for parts of a token: the table has their sum.
     value, orders, others = (
-        metric.formula(segment=True).compute_score,
+        metric.make_formula(segment=True).compute_score,
         metric.max_order,
         len(table) - 1,
     )
@@ -232,7 +232,7 @@ def _score_of_pairs(metric: Metric[Any], sets: list[list[str]], workers: int) ->
     pairs = (
         (one[i], one[j]) for one in sets for i in range(len(one)) for j in range(len(one)) if i != j
     )
-    if metric.not_additive:
+    if metric.non_additive_reason:
         hypotheses, references = zip(*pairs, strict=True)
         score: Score = metric.score(list(hypotheses), list(references), workers=workers)
         return score

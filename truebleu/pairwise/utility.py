@@ -260,7 +260,7 @@ def against_sums(
     >>> against_sums(TER(), ["the cat"], ["the cats"], [(1, 1)]) is None
     True
     """
-    pairs = metric._pairs(hypotheses, references, workers)  # noqa: SLF001
+    pairs = metric._make_pairs(hypotheses, references, workers)  # noqa: SLF001
     return None if isinstance(pairs, PairsInPython) else pairs.against_sums(sets, weights)
 
 

@@ -63,7 +63,7 @@ def build_manifest() -> dict[str, Any]:
             "name": metric.name,
             # Names in Python and on the command line.
             "python": type(metric).__name__,
-            "options": {one.name: one.option(metric.PREFIX) for one in metric.PARAMETERS},
+            "options": {one.name: one.format_option(metric.PREFIX) for one in metric.PARAMETERS},
         }
         entries.append(names | report_builder.describe_metric(metric, metric.signature(1)))
     return {

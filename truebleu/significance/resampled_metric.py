@@ -58,8 +58,8 @@ class Measure:
                     "Measure.from_scores takes scores of segments"
                 )
         _check_systems(metric.name, {name: len(table) for name, table in tables.items()})
-        if metric.order_matters:
-            raise ValueError(f"{metric.order_matters}, so segments cannot be resampled")
+        if metric.order_dependence_reason:
+            raise ValueError(f"{metric.order_dependence_reason}, so segments cannot be resampled")
         self.metric, self.name = metric, metric.name
         self.lower_is_better = metric.lower_is_better
         self._values = {name: metric.from_statistics(table).value for name, table in tables.items()}

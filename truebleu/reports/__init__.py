@@ -188,7 +188,7 @@ def report(
         the target term for a source term. Terms match whole words; matching ignores case, except
         for terms in capitals.
     embed_text: maximum number of segments with text in the page (default: 100,000). Scores cover
-        all segments. Half of the texts are those that influence the result most, half are random.
+        all segments. Half of the texts influence the result most, the other half is random.
     human: human scores of the systems, as for `meta_evaluate`; the page then shows how well the
         metrics agree with them.
     redact_text: omit all text; keep the names of systems, documents and labels.

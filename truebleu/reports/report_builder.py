@@ -16,7 +16,7 @@ settings            metrics with parameters, starting with the compared ones (`h
                     short, higher_is_better, parameters, recipe (settings for the browser kernel),
                     countable (whether that kernel can count text), columns; scores and blocks by
                     system (blocks are null if the page counts the statistics)
-columns             other metrics of the comparison: those that the page cannot compute, and
+columns             other metrics of the comparison: metrics that the page cannot compute, and
                     external scores: id, name, label, column, signature (or null),
                     higher_is_better, digits (decimals), and scores and blocks by system
 live                blocks with the WebAssembly kernel and with lower-casing; null if the package
@@ -217,7 +217,7 @@ class ReportData:
     def _check_inputs(self, word_counts: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
         """Return the manifest entry of the data checks, and the blocks of flags and lengths.
 
-        The tokens are those of the first BLEU among the settings.
+        The first BLEU among the settings tokenizes the texts.
         """
         bleus = (setting.metric for setting in self.settings if isinstance(setting.metric, BLEU))
         self._first_bleu = metric = next(bleus, BLEU())
@@ -327,9 +327,9 @@ class ReportData:
     def select_embedded(self, max_embedded: int | None) -> set[int] | None:
         """Return the segments whose texts are in the page, or None for all segments.
 
-        Of more than `max_embedded` segments, one half are those that influence the first metric's
-        score, or a delta, most. The other half is random, because influential segments alone would
-        mislead.
+        If there are more than `max_embedded`, one half have the largest influence on the first
+        metric's score or on a delta. The other half is random, because influential segments are
+        not representative.
         """
         max_embedded = MAX_EMBEDDED if max_embedded is None else max_embedded
         if max_embedded >= self.segment_count:
@@ -664,9 +664,9 @@ def _apply_parameter_changes(changes: str, headline: Sequence[Metric]) -> Iterat
     for change in changes.split("+"):
         name, has_value, values = change.partition("=")
         if not any(name in metric.parameters for metric in headline):
-            known = dict.fromkeys(name for metric in headline for name in metric.parameters)
+            names = dict.fromkeys(name for metric in headline for name in metric.parameters)
             raise ValueError(
-                f"also: unknown parameter '{name}'{argument_checks.suggest_names(name, known)}"
+                f"also: unknown parameter '{name}'{argument_checks.suggest_names(name, names)}"
             )
         alternatives = values.split(",") if has_value else ["yes"]
         choices.append([(name, value) for value in alternatives])

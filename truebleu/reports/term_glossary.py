@@ -4,7 +4,7 @@ A term matches whole words: no letter, digit or combining mark may precede or fo
 scripts without spaces between words. Matching ignores case, except for terms of two or more letters
 in capitals ("IT", "WHO"), whose lower case is a different word. Any white space equals one space.
 Among nested terms, only the longest counts: "machine learning" is not a use of "machine". Inflected
-forms need entries of their own.
+forms need separate entries.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from truebleu.text import segments
 from truebleu.text.segments import Texts
 
 # Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, kana, Han. Keep this
-# list equal to the one in term_table.js.
+# list equal to `UNSPACED` in term_table.js.
 UNSPACED_SCRIPTS = re.compile(
     "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff]"

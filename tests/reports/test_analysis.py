@@ -45,7 +45,7 @@ def run(tmp_path_factory):
 def make_split_case(metric, a, b, changes=None):
     """Return a test case that splits the difference of two systems by a metric."""
     if not browser_kernel.load_kernel_blocks():
-        pytest.skip("the package was built without the kernel for pages")
+        pytest.skip("the package was built without the browser kernel")
     setting = {
         "id": "0",
         "metric": metric.NAME,

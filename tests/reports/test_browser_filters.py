@@ -13,7 +13,7 @@ from truebleu.reports import browser_kernel, report
 pytestmark = pytest.mark.thorough
 
 needs_kernel = pytest.mark.skipif(
-    not browser_kernel.load_kernel_blocks(), reason="built without the kernel for pages"
+    not browser_kernel.load_kernel_blocks(), reason="built without the browser kernel"
 )
 
 # Backtracking doubles the work with each step, so this pattern never ends.
@@ -69,7 +69,7 @@ def test_cancel_restores_previous_filter(endless_report, open_report):
 def test_export_waits_for_running_filter(endless_report, open_report):
     tab = open_report(endless_report, f"#exports?regex=true&find={ENDLESS_PATTERN}").page
     expect(tab.get_by_role("button", name="Save as TSV")).to_be_disabled()
-    expect(tab.locator("main.view")).to_contain_text("A filter is still worked out")
+    expect(tab.locator("main.view")).to_contain_text("Wait until the filter is finished")
 
 
 def test_timed_out_pattern_is_reported(endless_report, open_report):
@@ -80,16 +80,14 @@ def test_timed_out_pattern_is_reported(endless_report, open_report):
     tab = open_report(
         endless_report, f"#segments?regex=true&find={ENDLESS_PATTERN}", script=short
     ).page
-    expect(locate_subset_line(tab)).to_have_text(
-        "The pattern took more than 10 seconds, and was stopped."
-    )
+    expect(locate_subset_line(tab)).to_have_text("The search was stopped after 10 seconds.")
     expect(tab.locator(".list .empty")).to_contain_text("was stopped")
     assert "0 of" not in tab.locator("#app").inner_text()
 
 
 def test_invalid_pattern_is_reported(example, open_report):
     tab = open_report(example.path, "#segments?regex=true&find=%28").page
-    expect(locate_subset_line(tab)).to_contain_text("The pattern is not valid")
+    expect(locate_subset_line(tab)).to_contain_text("Invalid regular expression")
     assert "0 of" not in tab.locator("#app").inner_text()
 
 

@@ -52,7 +52,7 @@ UNUSUAL_TEXTS = [
 
 needs_kernel = pytest.mark.skipif(
     not browser_kernel.load_kernel_blocks(),
-    reason="the package was built without the kernel for pages",
+    reason="the package was built without the browser kernel",
 )
 needs_node = pytest.mark.skipif(not shutil.which("node"), reason="WebAssembly runs in Node here")
 
@@ -349,7 +349,7 @@ def test_missing_kernel_keeps_static_summary(monkeypatch, example, open_report, 
     path = tmp_path / "report.html"
     tb.report(example.hypotheses, example.references, path=path, samples=50, confidence=50)
     tab = open_report(path, "#why", wait=False).page
-    expect(tab.locator(".failed")).to_contain_text("built without the kernel for pages")
+    expect(tab.locator(".failed")).to_contain_text("built without the browser kernel")
     expect(tab.locator("#static")).to_contain_text("birch")
 
 

@@ -94,7 +94,7 @@ def test_blocked_storage_is_reported(notes_report, open_report):
     tab = open_report(notes_report, "#segments?seg=2", script=blocked).page
     add_note(tab)
     tab.evaluate("location.hash = '#notes'")
-    expect(tab.locator("main.view.notes .facts")).to_contain_text("This browser does not keep them")
+    expect(tab.locator("main.view.notes .facts")).to_contain_text("This browser cannot store them")
 
 
 def test_invalid_notes_file_is_refused(notes_report, open_report, tmp_path):

@@ -55,7 +55,7 @@ TYPE_TEXTS = """texts => document.querySelectorAll(".typed textarea").forEach((b
 })"""
 
 needs_kernel = pytest.mark.skipif(
-    not browser_kernel.load_kernel_blocks(), reason="built without the kernel for pages"
+    not browser_kernel.load_kernel_blocks(), reason="built without the browser kernel"
 )
 
 
@@ -114,7 +114,7 @@ def make_link(name, parameters, hypothesis, references):
 @pytest.fixture(scope="module")
 def lab_path(tmp_path_factory):
     if not browser_kernel.load_kernel_blocks():
-        pytest.skip("built without the kernel for pages")
+        pytest.skip("built without the browser kernel")
     path = tmp_path_factory.mktemp("lab") / "lab.html"
     lab(path)
     return path

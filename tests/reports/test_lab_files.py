@@ -17,7 +17,7 @@ from truebleu.reports.lab import lab
 
 pytestmark = [
     pytest.mark.skipif(
-        not browser_kernel.load_kernel_blocks(), reason="built without the kernel for pages"
+        not browser_kernel.load_kernel_blocks(), reason="built without the browser kernel"
     ),
     pytest.mark.thorough,
 ]

@@ -186,7 +186,7 @@ def describe_setting(metric):
 def check_scores(run, pairs, seed=4):
     """Check that the page's numbers for each metric and changed setting equal Python's."""
     if not browser_kernel.load_kernel_blocks():
-        pytest.skip("the package was built without the kernel for pages")
+        pytest.skip("the package was built without the browser kernel")
     hypotheses, references = make_corpus(seed)
     cases, expected_numbers = [], []
     subset = list(range(3, 40, 3))
@@ -267,7 +267,7 @@ HTML = {"lt;": "<", "gt;": ">", "&amp;": "&", "&quot;": '"'}
 @pytest.mark.thorough
 def test_displayed_tokens_equal_python(run, corpus):
     if not browser_kernel.load_kernel_blocks():
-        pytest.skip("the package was built without the kernel for pages")
+        pytest.skip("the package was built without the browser kernel")
     rewritten = "&amp;lt; x-\ny <skipped>1.5,,6 İ ΑΣ. -5-6 ½.½ «a» &quot;b &amp; c&gt;"
     metrics = [
         BLEU(name, lowercase=lowercase)

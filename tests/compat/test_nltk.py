@@ -40,7 +40,7 @@ def describe(call):
     return result, [(str(w.message), w.category, w.filename, w.lineno) for w in caught]
 
 
-def compare(call):
+def check_equal_results(call):
     truebleu.compat.uninstall("nltk")
     expected = describe(call)
     truebleu.compat.install("nltk")
@@ -56,10 +56,12 @@ weights = st.sampled_from([(0.25,) * 4, (0.5, 0.5), [(1,), (0.25,) * 4], (0.2,) 
 @given_examples(100, segments, weights, st.sampled_from([None, *METHODS]), st.booleans())
 def test_bleu_is_equal_with_all_arguments(segments, weights, method, reweigh):
     references, hypotheses = [r for r, _ in segments], [h for _, h in segments]
-    compare(lambda: bleu_score.corpus_bleu(references, hypotheses, weights, method, reweigh))
+    check_equal_results(
+        lambda: bleu_score.corpus_bleu(references, hypotheses, weights, method, reweigh)
+    )
     if segments:
         pair = references[0], hypotheses[0]
-        compare(lambda: bleu_score.sentence_bleu(*pair, weights, method, reweigh))
+        check_equal_results(lambda: bleu_score.sentence_bleu(*pair, weights, method, reweigh))
 
 
 texts = st.text("ab \u3000\x1c\ud800", max_size=12) | st.lists(
@@ -78,9 +80,9 @@ lengths = st.sampled_from([(1, 6), (2, 3), (0, 2), (3, 2), (1, 17)])
 def test_chrf_is_equal_with_all_arguments(pairs, lengths, beta, ignore_whitespace):
     references, hypotheses = [r for r, _ in pairs], [h for _, h in pairs]
     options = {"beta": beta, "ignore_whitespace": ignore_whitespace}
-    compare(lambda: chrf_score.corpus_chrf(references, hypotheses, *lengths, **options))
+    check_equal_results(lambda: chrf_score.corpus_chrf(references, hypotheses, *lengths, **options))
     if pairs:
-        compare(lambda: chrf_score.sentence_chrf(*pairs[0], *lengths, **options))
+        check_equal_results(lambda: chrf_score.sentence_chrf(*pairs[0], *lengths, **options))
 
 
 @pytest.mark.parametrize("size", [1, 3])

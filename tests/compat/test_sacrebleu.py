@@ -75,7 +75,7 @@ def describe(call):
     return repr((result, vars(result) if hasattr(result, "__dict__") else None))
 
 
-def compare(call, kernel_calls=None, *, expected_calls=None):
+def check_equal_results(call, kernel_calls=None, *, expected_calls=None):
     """Assert that a call gives equal results before and after the installation."""
     expected = describe(call)
     truebleu.compat.install("sacrebleu")
@@ -111,7 +111,7 @@ def test_kernel_counts_every_metric_with_equal_scores(kernel_calls, cls, options
         results += [metric._extract_corpus_statistics(hyps[2], refs), cached_metric._ref_cache[:2]]
         return *map(describe, [lambda each=each: each for each in results]), metric.get_signature()
 
-    compare(scores, kernel_calls, expected_calls=True)
+    check_equal_results(scores, kernel_calls, expected_calls=True)
     assert len(kernel_calls) == 4
 
 
@@ -169,7 +169,7 @@ def with_own_tokenizer(metric):
 )  # fmt: skip
 def test_own_tokenizer_is_called_and_kernel_counts(kernel_calls, make):
     hyps, refs = make_corpus(30, 2)
-    compare(
+    check_equal_results(
         lambda: make()._extract_corpus_statistics(hyps[0], refs), kernel_calls, expected_calls=True
     )
 
@@ -240,7 +240,7 @@ def test_changed_attributes_change_the_count(kernel_calls):
         punctuation._PUNCTS = set()
         return changed, describe(lambda: punctuation.corpus_score(hyps[0], refs))
 
-    compare(scores, kernel_calls, expected_calls=False)
+    check_equal_results(scores, kernel_calls, expected_calls=False)
 
 
 UNUSUAL = {
@@ -276,7 +276,7 @@ def test_unusual_input_gives_original_result_and_messages(caplog, monkeypatch, m
         caplog.clear()
         return describe(lambda: UNUSUAL[unusual](make())), caplog.messages
 
-    compare(results)
+    check_equal_results(results)
 
 
 @pytest.mark.parametrize("error", counting.REFUSALS)
@@ -342,22 +342,22 @@ def test_unknown_package_is_a_value_error():
         truebleu.compat.install("sacrebleau")
 
 
-def run_python(code):
+def run_interpreter(code):
     return subprocess.run([sys.executable, *code], capture_output=True, text=True, check=False)
 
 
 def test_missing_sacrebleu_names_the_extra():
     hide = "import sys; sys.modules['sacrebleu'] = None\n"
-    done = run_python(["-c", f"{hide}import truebleu.compat as c; c.install('sacrebleu')"])
+    done = run_interpreter(["-c", f"{hide}import truebleu.compat as c; c.install('sacrebleu')"])
     assert "ImportError: sacreBLEU is not installed" in done.stderr
     assert "pip install 'truebleu[sacrebleu]'" in done.stderr
     run = f"{hide}import runpy; runpy.run_module('truebleu.compat.sacrebleu', run_name='__main__')"
-    done = run_python(["-c", run])
+    done = run_interpreter(["-c", run])
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
 
 
 def test_module_hands_out_names_without_numpy_or_submodules():
-    done = run_python(["-c", """
+    done = run_interpreter(["-c", """
 import sys
 import truebleu.compat.sacrebleu as module
 assert "numpy" not in sys.modules

@@ -399,7 +399,7 @@ def _is_installed(metric: str | Metric) -> bool:
     return True
 
 
-def run_python(script: str) -> subprocess.CompletedProcess[str]:
+def run_script(script: str) -> subprocess.CompletedProcess[str]:
     """Run a script in a new Python process."""
     command = [sys.executable, "-c", script]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)

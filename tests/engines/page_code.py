@@ -17,7 +17,7 @@ def extract_code_blocks(heading, page="engines"):
     return blocks
 
 
-def run_python(heading, names, page="engines", folder="."):
+def run_section_code(heading, names, page="engines", folder="."):
     """Run all Python code of a section, and return the resulting names.
 
     Workers of Spark and Ray started in another folder need the `folder` of the files.
@@ -44,4 +44,4 @@ def extract_commands(heading):
 def make_tables(folder):
     """Create the page's tables in a folder, which must be the current one, and return the names."""
     (folder / "examples").symlink_to(EXAMPLES)
-    return run_python("## The tables of this page", {})
+    return run_section_code("## The tables of this page", {})

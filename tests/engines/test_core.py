@@ -19,7 +19,7 @@ from contract import (
     compute_oracle_sums,
     make_rows,
     partition_rows,
-    run_python,
+    run_script,
 )
 from hypothesis import given
 from strategies import texts
@@ -282,7 +282,7 @@ def test_stream_can_be_interrupted():
         except KeyboardInterrupt:
             print("interrupted")
     """
-    done = run_python(textwrap.dedent(script))
+    done = run_script(textwrap.dedent(script))
     assert done.stdout == "interrupted\n", done.stderr
 
 
@@ -684,7 +684,7 @@ def test_non_additive_metrics_raise_error():
     with pytest.raises(ValueError, match="metrics: expected at least one metric"):
         Sums(())
     single = Sums(BLEU(reference_length="single"), ref=("ref", "hyp")).update(pa.table(TEXT))
-    with pytest.raises(InputError, match="more than one for a segment"):
+    with pytest.raises(InputError, match="a segment has several"):
         single.score()
 
 

@@ -23,7 +23,7 @@ from contract import (
     check_every_function,
     check_every_metric,
     make_rows,
-    run_python,
+    run_script,
 )
 
 import truebleu
@@ -917,7 +917,7 @@ try:
 except ImportError as error:
     print(error)
 """
-    done = run_python(script)
+    done = run_script(script)
     message = "DuckDB needs pyarrow and NumPy to pass columns to Python functions: "
     message += "pip install pyarrow"
     expected = Sums(by="system").update(table).to_bytes().hex()
@@ -929,7 +929,7 @@ except ImportError as error:
 
 
 def test_missing_duckdb_error_names_extra():
-    done = run_python(
+    done = run_script(
         "import sys; sys.modules['duckdb'] = None\nimport truebleu.engines.duckdb as engine"
     )
     assert "needs DuckDB: pip install 'truebleu[duckdb]'" in done.stderr

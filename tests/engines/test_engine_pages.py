@@ -22,7 +22,7 @@ def tables(tmp_path, monkeypatch):
 
 
 def test_serialization_example(tables):
-    scores = page_code.run_python("## What travels", tables)["part"].scores()
+    scores = page_code.run_section_code("## What travels", tables)["part"].scores()
     assert {system: by_metric["bleu"].value for system, by_metric in scores.items()} == {
         "aspen": pytest.approx(11.01, abs=0.01),
         "birch": BIRCH,
@@ -31,7 +31,7 @@ def test_serialization_example(tables):
 
 
 def test_month_example(tables):
-    names = page_code.run_python("## The functions of an engine", tables)
+    names = page_code.run_section_code("## The functions of an engine", tables)
     assert [str(month) for month in names["months"]["month"].unique().sort()] == [
         "2026-10-01",
         "2026-11-01",
@@ -39,20 +39,20 @@ def test_month_example(tables):
 
 
 def test_duckdb_example(tables):
-    names = page_code.run_python("### DuckDB", tables)
+    names = page_code.run_section_code("### DuckDB", tables)
     assert dict(names["sums"]("outputs.parquet", by="system").scores())["cedar"] == CEDAR
     names["connection"].close()
 
 
 def test_polars_example(tables):
-    names = page_code.run_python("### Polars", tables)
+    names = page_code.run_section_code("### Polars", tables)
     birch_rows = names["frame"].filter(system="birch")
     assert names["corpus_bleu"](birch_rows).value == BIRCH
     names["connection"].close()
 
 
 def test_bucket_example(tables):
-    names = page_code.run_python("## Significance at scale", tables, "at-scale")
+    names = page_code.run_section_code("## Significance at scale", tables, "at-scale")
     low, high = (
         getattr(names["intervals"](names["sums"])["cedar"], end) for end in ("low", "high")
     )

@@ -13,7 +13,7 @@ from contract import (
     check_every_function,
     check_every_metric,
     make_rows,
-    run_python,
+    run_script,
 )
 
 import truebleu
@@ -244,13 +244,13 @@ for data in (frame, frame.lazy(), pl.scan_parquet({str(path)!r})):
 print(engine.corpus_bleu(frame, by="system").height)
 print(frame.select(engine.sentence_bleu("hyp", "ref").is_not_null().sum()).item())
 """
-    done = run_python(script)
+    done = run_script(script)
     expected = Sums(by="system").update(frame).to_bytes().hex()
     assert done.stdout.splitlines() == [*[expected] * 3, "3", "300"], done.stderr
 
 
 def test_missing_polars_error_names_extra():
-    done = run_python(
+    done = run_script(
         "import sys; sys.modules['polars'] = None\nimport truebleu.engines.polars as engine"
     )
     assert "needs Polars: pip install 'truebleu[polars]'" in done.stderr

@@ -610,7 +610,7 @@ def test_engine_page_examples(ray, tmp_path, monkeypatch):
     monkeypatch.delenv("PYTEST_CURRENT_TEST", raising=False)  # as for blocks
     expected = Sums(("bleu", "chrf"), by="system").update(page_code.make_tables(tmp_path)["frame"])
     before = ray.data.DataContext.get_current().op_resource_reservation_enabled
-    names = page_code.run_python("## Ray", {}, folder=tmp_path)
+    names = page_code.run_section_code("## Ray", {}, folder=tmp_path)
     ray.data.DataContext.get_current().op_resource_reservation_enabled = before
     assert names["sums"] == expected
     assert {"hyp", "wer"} < set(ray.data.read_parquet(str(tmp_path / "scored")).schema().names)

@@ -524,7 +524,7 @@ def test_text_error_has_no_traceback(session):
     two = session.createDataFrame(
         [("a", "x", ["a", "b"])], "hyp string, k string, ref array<string>"
     )
-    with pytest.raises(InputError, match="defined for one only"):
+    with pytest.raises(InputError, match="only defined for one"):
         spark.corpus_bleu(two, by="k", reference_length="single")
 
 
@@ -598,7 +598,7 @@ def tables(session, tmp_path, monkeypatch):
 
 @needs_spark
 def test_engine_page_examples(tables, tmp_path, capsys):
-    names = page_code.run_python("## Spark", {}, folder=tmp_path)
+    names = page_code.run_section_code("## Spark", {}, folder=tmp_path)
     assert names["sums"] == Sums("bleu", by="system", bucket=("id", 1000)).update(tables)
     assert "46.95" in capsys.readouterr().out  # from stored sums
 
@@ -606,7 +606,7 @@ def test_engine_page_examples(tables, tmp_path, capsys):
 @needs_spark
 def test_streaming_page_examples(session, tables, tmp_path):
     """The Python code runs from top to bottom, and its state tables are correct."""
-    names = page_code.run_python(None, {}, "streaming", tmp_path)
+    names = page_code.run_section_code(None, {}, "streaming", tmp_path)
     options = {"by": "system", "metrics": names["metrics"], "nulls": "skip"}
     expected = Sums(**options).update(tables)
     for states in (names["of_days"], session.table("totals")):

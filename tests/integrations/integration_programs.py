@@ -24,7 +24,7 @@ class ExampleText(NamedTuple):
         return [one for one, _ in self.references]
 
 
-def read_lines(name: str) -> list[str]:
+def read_example_lines(name: str) -> list[str]:
     return (EXAMPLES / name).read_text(encoding="utf-8").splitlines()
 
 

@@ -10,7 +10,7 @@ from integration_programs import (
     TinyModels,
     evaluate_offline,
     import_or_skip,
-    read_lines,
+    read_example_lines,
 )
 from optional_tools import lacking
 
@@ -33,15 +33,19 @@ def corpus(tmp_path_factory):
     """The text, and all metrics that can run here, by name."""
     folder = tmp_path_factory.mktemp("any-metric")
     (folder / "program.py").write_text(PROGRAM)
-    pairs = zip(read_lines("reference.a.en"), read_lines("reference.b.en"), strict=True)
-    text = ExampleText(read_lines("birch.en")[:SEGMENTS], [list(pair) for pair in pairs][:SEGMENTS])
+    pairs = zip(
+        read_example_lines("reference.a.en"), read_example_lines("reference.b.en"), strict=True
+    )
+    text = ExampleText(
+        read_example_lines("birch.en")[:SEGMENTS], [list(pair) for pair in pairs][:SEGMENTS]
+    )
     specs = {name: name for name in NAMES}
     specs[COMMAND] = f"command:length={sys.executable} {folder}/program.py {{hyp}}"
     with warnings.catch_warnings(action="ignore"):
         metrics = {name: tb.metric(specs[name]) for name in NAMES if not lacking(name)}
     return SimpleNamespace(
         text=text,
-        sources=read_lines("source.de")[:SEGMENTS],
+        sources=read_example_lines("source.de")[:SEGMENTS],
         specs=specs,
         metrics=metrics,
         folder=folder,

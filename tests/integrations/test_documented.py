@@ -10,7 +10,7 @@ from integration_programs import (
     EXAMPLES,
     evaluate_offline,
     import_or_skip,
-    read_lines,
+    read_example_lines,
     read_offline_records,
 )
 
@@ -138,7 +138,7 @@ def check_inspect_ai(text, folder, monkeypatch, **_):
 
 
 def make_results(text):
-    systems = {name: read_lines(f"{name}.en")[:20] for name in ("cedar", "birch")}
+    systems = {name: read_example_lines(f"{name}.en")[:20] for name in ("cedar", "birch")}
     references = text.references[:20]
     return {"hypotheses": systems["birch"], "references": references, "systems": systems}
 
@@ -161,7 +161,10 @@ def check_wandb(text, folder, **_):
     run_section("Weights & Biases", make_results(text))
     wandb.teardown()
     first, second = read_offline_records(folder, "history")
-    assert first["dev/BLEU"] == tb.bleu(read_lines("birch.en")[:20], text.references[:20]).value
+    assert (
+        first["dev/BLEU"]
+        == tb.bleu(read_example_lines("birch.en")[:20], text.references[:20]).value
+    )
     assert {"report/path", "comparison/path", "comparison_table/path", "segments/path"} <= {*second}
 
 

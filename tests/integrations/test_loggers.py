@@ -6,7 +6,7 @@ import os
 import sys
 
 import pytest
-from integration_programs import import_or_skip, read_lines, read_offline_records
+from integration_programs import import_or_skip, read_example_lines, read_offline_records
 
 import truebleu as tb
 from truebleu.integrations.log_records import make_result_record, make_segments_record
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @pytest.fixture(scope="module")
 def compared(text):
-    systems = {"aspen v1": read_lines("aspen.en"), "birch/2": text.hypotheses}
+    systems = {"aspen v1": read_example_lines("aspen.en"), "birch/2": text.hypotheses}
     return tb.compare(
         systems, text.references, metrics=["bleu", "chrf++"], confidence=20, samples=20
     )
@@ -67,12 +67,17 @@ def test_segments_record(text):
     references = [two[: 1 + number % 2] for number, two in enumerate(text.references)]
     metrics = ["bleu", tb.BLEU("intl"), "ibleu"]
     columns, rows = make_segments_record(
-        metrics, text.hypotheses, references, read_lines("source.de"), "dev"
+        metrics, text.hypotheses, references, read_example_lines("source.de"), "dev"
     ).tables["dev/segments"]
     texts = ("segment", "source", "hypothesis", "reference_1", "reference_2")
     assert columns == (*texts, "BLEU", str(tb.BLEU("intl")), "iBLEU")
     assert rows[0][4] is None
-    assert rows[1][:5] == (2, read_lines("source.de")[1], text.hypotheses[1], *text.references[1])
+    assert rows[1][:5] == (
+        2,
+        read_example_lines("source.de")[1],
+        text.hypotheses[1],
+        *text.references[1],
+    )
     assert rows[1][5] == tb.BLEU().sentence(text.hypotheses[1], text.references[1]).value
 
 
@@ -183,7 +188,7 @@ def test_mlflow_splits_large_requests(mlflow):
     ]
     record = log_records.LogRecord({str(number): float(number) for number in range(1100)})
     with mlflow.start_run() as run:
-        ours._log(record, None, None)
+        ours._log_to_mlflow(record, None, None)
     assert mlflow.get_run(run.info.run_id).data.metrics == record.metrics
 
 

@@ -133,7 +133,7 @@ class Tables:
         """Open the rows of a system in file order, with the texts and further columns."""
         import_duckdb_engine()
         from truebleu.engines import duckdb_inputs as engine
-        from truebleu.engines.duckdb_files import quote_identifier
+        from truebleu.engines.duckdb_files import quote_name
         from truebleu.engines.duckdb_inputs import disambiguate_text_columns
 
         options, text_columns = self.options, [system.hyp, *self.refs]
@@ -159,7 +159,7 @@ class Tables:
             read_batches = partial(
                 engine.fetch_rows, connection, relation, text_columns, extra_columns
             )
-            quoted_names = [quote_identifier(name) for name in extra_columns]
+            quoted_names = [quote_name(name) for name in extra_columns]
             yield OpenTable(
                 relation.limit(0).project(", ".join(quoted_names)) if quoted_names else None,
                 text_columns,

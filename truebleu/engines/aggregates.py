@@ -128,17 +128,10 @@ class Sums:
         if not self._metrics:
             raise ValueError("metrics: expected at least one metric, found none")
         # Metrics that differ only in their formula share the aggregated statistics.
-        metrics_by_fingerprint = {metric.fingerprint: metric for metric in self._metrics.values()}
-        self._kernel_index = {
-            fingerprint: index for index, fingerprint in enumerate(metrics_by_fingerprint)
-        }
-        kernel_metrics = [
-            (key, metric.constraints, make_row_counter(metric))
-            for key, metric in metrics_by_fingerprint.items()
-        ]
-        self._kernel_groups = _kernel.Groups(
-            kernel_metrics, hyp, list(self._ref), list(self.by), self.bucket
-        )
+        distinct = {metric.fingerprint: metric for metric in self._metrics.values()}
+        self._kernel_index = {fingerprint: index for index, fingerprint in enumerate(distinct)}
+        counters = [(key, m.constraints, make_row_counter(m)) for key, m in distinct.items()]
+        self._groups = _kernel.Groups(counters, hyp, list(self._ref), list(self.by), self.bucket)
 
     @property
     def metrics(self) -> tuple[Metric[Any], ...]:
@@ -177,7 +170,7 @@ class Sums:
         Raises InputError naming the columns that are missing or have the wrong type. Text that is
         not valid UTF-8 raises InputError naming the row.
         """
-        self._kernel_groups.update(to_kernel_frame(frame, "rows", self.columns), self.workers)
+        self._groups.update(to_kernel_frame(frame, "rows", self.columns), self.workers)
         return self
 
     def merge(self, other: Sums) -> Self:
@@ -189,7 +182,7 @@ class Sums:
         if other is self:
             return self.merge_bytes(self.to_bytes())
         self._check_mergeable(other._merge_properties())
-        self._kernel_groups.merge(other._kernel_groups)
+        self._groups.merge(other._groups)
         return self
 
     __iadd__ = merge
@@ -199,7 +192,7 @@ class Sums:
         header, content = _kernel.unsealed(FRAME_NAME, "sums", data)
         properties, formats = _parse_header(header)
         self._check_mergeable(properties)
-        self._kernel_groups.read_bytes(formats, content)
+        self._groups.read_bytes(formats, content)
         return self
 
     def _merge_properties(self) -> dict[str, Any]:
@@ -231,9 +224,7 @@ class Sums:
         """
         if isinstance(table, Sums):
             return self.merge(table)
-        self._kernel_groups.read(
-            to_kernel_frame(table, "state", (*self.key_columns, *STATE_COLUMNS))
-        )
+        self._groups.read(to_kernel_frame(table, "state", (*self.key_columns, *STATE_COLUMNS)))
         return self
 
     # ---- results ----
@@ -241,12 +232,12 @@ class Sums:
     @property
     def segments(self) -> int:
         """The number of segments: rows with a hypothesis and a reference."""
-        return self._kernel_groups.counted()[0]
+        return self._groups.counted()[0]
 
     @property
     def nulls(self) -> dict[str, int]:
         """The number of rows without a hypothesis, and without a reference, by column."""
-        _, hypotheses, references, _ = self._kernel_groups.counted()
+        _, hypotheses, references, _ = self._groups.counted()
         return {self._hyp: hypotheses, ", ".join(self._ref): references}
 
     @property
@@ -257,17 +248,17 @@ class Sums:
         with buckets. Dates, times and decimals are Python objects; moments with a time zone are in
         UTC.
         """
-        return [self._public_key(key) for key, _ in _read_groups(self._kernel_groups)]
+        return [self._public_key(key) for key, _ in _read_groups(self._groups)]
 
     def __len__(self) -> int:
         """Return the number of groups."""
-        return len(self._kernel_groups)
+        return len(self._groups)
 
     def check(self) -> None:
         """Raise InputError if there are no segments, or if there are nulls that are not skipped."""
         nulls = self.nulls
         if self._null_policy == "raise" and any(nulls.values()):
-            first = self._kernel_groups.first_null
+            first = self._groups.first_null
             location = f" (first known: row {first})" if first else ""
             raise InputError(
                 f"{describe_nulls(nulls)}{location}; every row needs a hypothesis and a reference. "
@@ -299,7 +290,7 @@ class Sums:
 
         Raises ValueError for an unknown column.
         """
-        accepted_values = {
+        accepted = {
             self._key_index(name): list(value)
             if isinstance(value, list | tuple | set | frozenset)
             else [value]
@@ -307,14 +298,8 @@ class Sums:
         }
         group_indices = [
             index
-            for index, (key, _) in enumerate(_read_groups(self._kernel_groups))
-            if all(
-                any(
-                    _are_equal_keys(key[column_index], accepted_value)
-                    for accepted_value in accepted
-                )
-                for column_index, accepted in accepted_values.items()
-            )
+            for index, (key, _) in enumerate(_read_groups(self._groups))
+            if all(any(_are_equal_keys(key[i], x) for x in xs) for i, xs in accepted.items())
             and (predicate is None or predicate(*key))
         ]
         return self._select_groups(group_indices, self.key_columns)
@@ -338,15 +323,12 @@ class Sums:
         key_indices = [self._key_index(name) for name in columns]
         # NaN differs from itself, but it is one key.
         groups_by_key: dict[str, tuple[Any, list[int]]] = {}
-        for index, (key, _) in enumerate(_read_groups(self._kernel_groups)):
-            split_key = tuple(key[key_index] for key_index in key_indices)
+        for index, (key, _) in enumerate(_read_groups(self._groups)):
+            split_key = tuple(key[i] for i in key_indices)
             public_key = split_key[0] if isinstance(by, str) else split_key
             groups_by_key.setdefault(repr(split_key), (public_key, []))[1].append(index)
-        other_columns = [name for name in self.key_columns if name not in columns]
-        return {
-            key: self._select_groups(places, other_columns)
-            for key, places in groups_by_key.values()
-        }
+        other_keys = [name for name in self.key_columns if name not in columns]
+        return {key: self._select_groups(g, other_keys) for key, g in groups_by_key.values()}
 
     def _key_index(self, name: str) -> int:
         if name not in self.key_columns:
@@ -361,17 +343,13 @@ class Sums:
         key_indices = [self._key_index(name) for name in columns]
         if "bucket" in columns:
             key_indices.sort()
-        group_columns = tuple(
-            self.key_columns[index] for index in key_indices if index < len(self.by)
-        )
-        use_bare_keys = use_bare_keys or (self._has_bare_keys and group_columns == self.by)
+        keys = tuple(self.key_columns[index] for index in key_indices if index < len(self.by))
+        use_bare_keys = use_bare_keys or (self._has_bare_keys and keys == self.by)
         options = self._init_arguments()
-        options["by"] = (
-            group_columns[0] if use_bare_keys and len(group_columns) == 1 else group_columns
-        )
+        options["by"] = keys[0] if use_bare_keys and len(keys) == 1 else keys
         options["bucket"] = self.bucket if len(self.by) in key_indices else None
         coarse = Sums(**options)
-        coarse._kernel_groups = self._kernel_groups.rolled_up(list(group_indices), key_indices)
+        coarse._groups = self._groups.rolled_up(list(group_indices), key_indices)
         return coarse
 
     def table(self) -> ScoreTable:
@@ -384,28 +362,22 @@ class Sums:
         if self.bucket:
             return self.roll_up(self.by).table()
         has_several_metrics = len(self._metrics) > 1
-        result_columns = [
-            *(["metric"] if has_several_metrics else []),
-            "score",
-            "segments",
-            "signature",
-        ]
+        metric_column = ["metric"] if has_several_metrics else []
+        result_columns = [*metric_column, "score", "segments", "signature"]
         if conflicts := [name for name in self.by if name in result_columns]:
             raise InputError(f"by: '{conflicts[0]}' is a column of the result; rename the column")
-        nonempty_groups = [
-            group_index for group_index, size in enumerate(self.group_segments()) if size
-        ]
+        nonempty_groups = [index for index, size in enumerate(self.group_segments()) if size]
         rows = [
-            (place, label, score)
-            for place, by_label in zip(
+            (index, label, score)
+            for index, by_label in zip(
                 nonempty_groups, self._scores_by_group().values(), strict=True
             )
             for label, score in by_label.items()
         ]
         extra_columns = [("metric", [label for _, label, _ in rows])] if has_several_metrics else []
         extra_columns.append(("signature", [str(score.signature) for *_, score in rows]))
-        group_indices, scores = [place for place, *_ in rows], [score.value for *_, score in rows]
-        return ScoreTable(self._kernel_groups, group_indices, scores, extra_columns)
+        group_indices, scores = [index for index, *_ in rows], [score.value for *_, score in rows]
+        return ScoreTable(self._groups, group_indices, scores, extra_columns)
 
     def score(self, key: Any = ALL_GROUPS) -> Any:
         """Return the score of a group, or of all groups together if no key is given.
@@ -436,12 +408,12 @@ class Sums:
 
     def _scores_by_group(self) -> dict[tuple[Any, ...], dict[str, Any]]:
         """Return the scores of each group that has a segment, by label."""
-        groups = _read_groups(self._kernel_groups)
+        groups = _read_groups(self._groups)
         scores_by_key: dict[tuple[Any, ...], Any] = {
             key: {} for key, (count, *_) in groups if count
         }
         for label, metric in self._metrics.items():
-            rows = self._kernel_groups.statistics(self._kernel_index[metric.fingerprint]).tolist()
+            rows = self._groups.statistics(self._kernel_index[metric.fingerprint]).tolist()
             for row, (key, (segments, _, _, references)) in zip(rows, groups, strict=True):
                 if segments:
                     seen: Any = {"segments": segments, "references": references}
@@ -461,16 +433,16 @@ class Sums:
         for label, candidate in self._metrics.items():
             if metric is None or metric in (label, candidate):
                 return Statistics(
-                    self._kernel_groups.statistics(self._kernel_index[candidate.fingerprint]),
+                    self._groups.statistics(self._kernel_index[candidate.fingerprint]),
                     columns=candidate.columns,
                     fingerprint=candidate.fingerprint,
-                    references=summarize_reference_count(self._kernel_groups.counted()[3]),
+                    references=summarize_reference_count(self._groups.counted()[3]),
                 )
         raise ValueError(f"unknown metric {metric!r} (expected one of: {', '.join(self._metrics)})")
 
     def group_segments(self) -> list[int]:
         """Return the number of segments of each group, in the order of `keys`."""
-        return [segments for _, (segments, *_) in self._kernel_groups.groups()]
+        return [segments for _, (segments, *_) in self._groups.groups()]
 
     def _public_key(self, key: tuple[Any, ...]) -> Any:
         return key[0] if self._has_bare_keys and len(key) == 1 else key
@@ -482,11 +454,11 @@ class Sums:
 
         Each row has the key columns of a group, then `STATE_COLUMNS` for one metric.
         """
-        return self._kernel_groups.arrow_stream()
+        return self._groups.arrow_stream()
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
         """Return the state table as an Arrow struct array."""
-        return self._kernel_groups.arrow_array()
+        return self._groups.arrow_array()
 
     def to_bytes(self) -> bytes:
         """Return the sums as bytes that do not depend on update order or partitioning."""
@@ -496,9 +468,9 @@ class Sums:
         header = {
             **self._merge_properties(),
             "signatures": list(signatures.values()),
-            "formats": self._kernel_groups.formats,
+            "formats": self._groups.formats,
         }
-        return _kernel.sealed(FRAME_NAME, json.dumps(header), self._kernel_groups.to_bytes())
+        return _kernel.sealed(FRAME_NAME, json.dumps(header), self._groups.to_bytes())
 
     @classmethod
     def from_bytes(cls, data: bytes, metrics: MetricSpecs | None = None) -> Sums:
@@ -561,7 +533,7 @@ class ScoreTable:
     """Scores of groups as a table that Arrow readers can read repeatedly."""
 
     def __init__(self, sums: _kernel.Groups, *columns: Any) -> None:
-        self._kernel_groups = sums
+        self._groups = sums
         self._columns = columns
 
     def __len__(self) -> int:
@@ -570,7 +542,7 @@ class ScoreTable:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return the table as an Arrow stream (PyCapsule protocol)."""
-        return self._kernel_groups.scored(*self._columns)
+        return self._groups.scored(*self._columns)
 
 
 def bucket_of(identity: str | bytes | int, buckets: int) -> int:

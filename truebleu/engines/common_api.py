@@ -76,8 +76,8 @@ def make_engine_functions(
             InputError for nulls and empty data.
         """
         passed_options = {name: options.pop(name) for name in sums_options if name in options}
-        functions = registry.metric(metric, **options)
-        totals = sums(data, hyp, ref, metrics=functions, by=by, **passed_options)
+        resolved_metric = registry.metric(metric, **options)
+        totals = sums(data, hyp, ref, metrics=resolved_metric, by=by, **passed_options)
         totals.check()
         totals.warn()
         return (

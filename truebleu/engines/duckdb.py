@@ -44,7 +44,7 @@ from truebleu.engines.common_api import (
     resolve_row_metric,
     score_arrow_columns,
 )
-from truebleu.engines.duckdb_files import clean_duckdb_message
+from truebleu.engines.duckdb_files import clean_message
 from truebleu.metrics.base import Metric
 
 
@@ -203,4 +203,4 @@ def _create_score_function(connection: DuckDBPyConnection, name: str, metric: Me
             null_handling="special",
         )
     except duckdb.NotImplementedException as error:
-        raise InputError(f"{name}: {clean_duckdb_message(error)}") from None
+        raise InputError(f"{name}: {clean_message(error)}") from None

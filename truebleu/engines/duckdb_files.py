@@ -60,9 +60,8 @@ class TableFiles:
         name_list = [names] if isinstance(names, str | os.PathLike) else names
         self.names = [os.fspath(name) for name in name_list]
         # Description of the files in messages.
-        self.label = abbreviate_names(
-            [os.fsencode(n).decode("utf-8", "replace") for n in self.names]
-        )
+        printable_names = [os.fsencode(n).decode("utf-8", "replace") for n in self.names]
+        self.label = abbreviate_names(printable_names)
         path_by_target: dict[str, str] = {}
         for path in (path for name in self.names for path in find_table_files(name)):
             target = os.path.realpath(path)
@@ -108,10 +107,9 @@ class TableFiles:
     ) -> DuckDBPyRelation:
         """Select text columns, and other columns of any type, in the order of the files.
 
-        The names are in `columns`, or "filename". `lists` are the columns that may contain lists of
-        strings.
+        The names are in `columns`, or "filename". `list_columns` may contain lists of strings.
         """
-        columns = {name: quote_identifier(name) for name in (*text_columns, *other_columns)}
+        columns = {name: quote_name(name) for name in (*text_columns, *other_columns)}
         options = {"filename": "true"} if "filename" in columns else {}
         self._check_duplicate_names(columns)
         if self.format == "json":
@@ -122,25 +120,14 @@ class TableFiles:
                     types[name] = "JSON"
                 elif name in columns:
                     # Keep strings that are not scored as strings, even if they look like dates.
-                    is_text = (
-                        column_type.startswith(TEXT_LIKE_TYPES)
-                        or "(" in column_type
-                        or "[" in column_type
-                    )
+                    is_text = column_type.startswith(TEXT_LIKE_TYPES) or {*"(["} & {*column_type}
                     types[name] = "VARCHAR" if is_text else column_type
-            typed_columns = (
-                f"{quote_identifier(name)}: {quote_string(kind)}" for name, kind in types.items()
-            )
-            options["columns"] = f"{{{', '.join(typed_columns)}}}"
-        elif (
-            self.format == "parquet"
-            and len(self.paths) > 1
-            and self._have_differing_types(columns, text_columns)
-        ):
+            fields = (f"{quote_name(name)}: {quote_string(kind)}" for name, kind in types.items())
+            options["columns"] = f"{{{', '.join(fields)}}}"
+        elif self.format == "parquet" and self._have_differing_types(columns, text_columns):
             options["union_by_name"] = "true"
-        return self._run_query(
-            f"SELECT {', '.join(columns.values())} FROM {self._format_scan(options)}"
-        )
+        selection = ", ".join(columns.values())
+        return self._run_query(f"SELECT {selection} FROM {self._format_scan(options)}")
 
     def _read_column_types(self) -> dict[str, str]:
         """Return the type of each column."""
@@ -158,6 +145,8 @@ class TableFiles:
         Raises InputError for a file that lacks a column, because its rows would be null, and for a
         file whose text column has another type, because DuckDB would convert it to strings.
         """
+        if len(self.paths) == 1:
+            return False
         # Columns that are in no file are partition columns, from folder names.
         name_condition = f"lower(name) IN ({_quote_strings(name.lower() for name in column_names)})"
         type_count = "count(DISTINCT concat_ws(' ', type, converted_type, logical_type))"
@@ -171,21 +160,12 @@ class TableFiles:
         for name, files, text_files in differing_columns:
             lacking_files = sorted({*self.paths} - {*files})
             if lacking_files:
-                raise InputError(
-                    format_error(
-                        abbreviate_names(lacking_files),
-                        f"no column '{name}', which {min(files)} has",
-                    )
-                )
+                problem = f"no column '{name}', which {min(files)} has"
+                raise InputError(format_error(abbreviate_names(lacking_files), problem))
             non_text_files = sorted({*files} - {*(text_files or files)})
             if non_text_files and name.lower() in text_names:
-                example = min(text_files)
-                raise InputError(
-                    format_error(
-                        abbreviate_names(non_text_files),
-                        f"column '{name}' does not contain strings, as in {example}",
-                    )
-                )
+                problem = f"column '{name}' is not text (expected strings, as in {min(text_files)})"
+                raise InputError(format_error(abbreviate_names(non_text_files), problem))
         return bool(differing_columns)
 
     def _check_duplicate_names(self, columns: Iterable[str]) -> None:
@@ -214,8 +194,8 @@ class TableFiles:
         try:
             return self._connection.sql(sql)
         except duckdb.Error as error:
-            location = find_file_in_message(str(error)) or self.label
-            problem = clean_duckdb_message(error, location)
+            location = find_named_file(str(error)) or self.label
+            problem = clean_message(error, location)
             if "sniffing file" in problem:
                 location, problem = self._find_csv_error() or (location, problem)
             raise InputError(format_error(location, f"cannot read the file: {problem}")) from None
@@ -235,7 +215,7 @@ class TableFiles:
             try:
                 self._connection.sql(f"SELECT count(*) FROM {scan}").fetchall()
             except duckdb.Error as error:
-                problem = clean_duckdb_message(error)
+                problem = clean_message(error)
                 if "invalid state" in problem:
                     problem = "mixed line ends: \\n and \\r\\n (expected only one kind)"
                 return path, problem
@@ -334,7 +314,7 @@ def find_damaged_file(names: Iterable[str]) -> str:
 # ---- SQL and DuckDB's messages ----
 
 
-def quote_identifier(name: str) -> str:
+def quote_name(name: str) -> str:
     """Quote a name for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
@@ -380,7 +360,7 @@ def _format_csv_scan(files: str, file_format: str, options: dict[str, str]) -> s
 
 def _format_json_text(name: str, column_type: str, allow_lists: bool) -> str:
     """Format SQL that converts JSON values to strings, or lists of strings, and rejects others."""
-    column = quote_identifier(name)
+    column = quote_name(name)
     json_type = f"json_type({column})"
     string, expected = f"{column}->>'$'", "a string"
     cases = {
@@ -404,7 +384,7 @@ def _format_json_text(name: str, column_type: str, allow_lists: bool) -> str:
     return f"CASE {branches} ELSE error({message}) END AS {column}"
 
 
-def clean_duckdb_message(error: Exception | str, path: str = "") -> str:
+def clean_message(error: Exception | str, path: str = "") -> str:
     """Return DuckDB's error message on one line, without its advice on DuckDB options.
 
     path: a path that precedes the message; only its file name is repeated.
@@ -414,7 +394,7 @@ def clean_duckdb_message(error: Exception | str, path: str = "") -> str:
     for line in map(str.strip, message.splitlines()):
         if line.startswith(ADVICE_PREFIXES):
             break
-        # Lists of mismatched files are long; `find_file_in_message` returns the relevant file.
+        # Lists of mismatched files are long; `find_named_file` returns the relevant file.
         if line and not line.startswith(("Original Line", "Main file", "Current file")):
             lines.append(line)
     text = " ".join(lines)
@@ -424,7 +404,7 @@ def clean_duckdb_message(error: Exception | str, path: str = "") -> str:
     return format_error("", rest if colon and len(kind) < 30 else text)
 
 
-def find_file_in_message(message: str) -> str:
+def find_named_file(message: str) -> str:
     """Return the file that a DuckDB message names, or an empty string."""
     match = re.search(r"\b[Ff]ile ['\"]([^'\"]+)['\"]|Current file: (.*)", message)
     return (match[1] or match[2]) if match else ""

@@ -20,10 +20,10 @@ from truebleu.engines.common_api import abbreviate_names, format_error, format_i
 from truebleu.engines.duckdb_files import (
     DELIMITERS,
     TableFiles,
-    clean_duckdb_message,
+    clean_message,
     find_damaged_file,
-    find_file_in_message,
-    quote_identifier,
+    find_named_file,
+    quote_name,
 )
 from truebleu.text.argument_checks import check_choice, suggest_names
 from truebleu.text.operating_system import temporary_folder
@@ -105,7 +105,7 @@ def open_connection(
         except duckdb.Error as error:
             expected = f"memory={memory!r} (--memory): expected a size such as 384MB or 2GB; "
             prefix = f"{expected}DuckDB" if memory else "DuckDB"
-            raise InputError(f"{prefix}: {clean_duckdb_message(error)}") from None
+            raise InputError(f"{prefix}: {clean_message(error)}") from None
         with new_connection:
             # DuckDB counts progress only for its progress bar.
             new_connection.execute(
@@ -177,8 +177,8 @@ def _convert_error(data: TableInput, message: str) -> InputError:
             "as connection=, and the other input as a file, SQL or a relation of that connection."
         )
     help = next((text for sign, text in ERROR_ADVICE.items() if re.search(sign, message)), "")  # noqa: A001
-    location = find_file_in_message(message) or ("" if help else find_damaged_file(files)) or label
-    return InputError(format_error(location, f"{help}{clean_duckdb_message(message, location)}"))
+    location = find_named_file(message) or ("" if help else find_damaged_file(files)) or label
+    return InputError(format_error(location, f"{help}{clean_message(message, location)}"))
 
 
 # ---- tables ----
@@ -209,49 +209,33 @@ def select_rows(
     hypothesis_table = _open_table(connection, data)
     if references is not None:
         reference_table = _open_table(connection, references)
-        hypothesis_columns, reference_columns = (
-            list(hypothesis_table.columns),
-            list(reference_table.columns),
-        )
+        listed, listed_in_references = list(hypothesis_table.columns), reference_table.columns
         # A column that neither table lists may be in later rows of JSON, or be "filename".
-        hypothesis_extras = [
-            n
-            for n in extra_columns
-            if n in hypothesis_columns
-            or (n not in reference_columns and _has_column(hypothesis_table, n))
+        left_extras = [
+            name
+            for name in extra_columns
+            if name in listed
+            or (name not in listed_in_references and _has_column(hypothesis_table, name))
         ]
-        reference_extras = [name for name in extra_columns if name not in hypothesis_extras]
+        right_extras = [name for name in extra_columns if name not in left_extras]
     with translate_errors(data):
         if references is None:
-            selected_rows = _select_columns(hypothesis_table, text_columns, extra_columns, refs)
+            rows = _select_columns(hypothesis_table, text_columns, extra_columns, refs)
         else:
-            left = _select_columns(hypothesis_table, [hyp], [*on, *hypothesis_extras], ())
-            right = _select_columns(
-                reference_table, refs, [*on, *reference_extras], refs, hypothesis_columns
-            )
-            selected_rows = _join_tables(
-                left, right, on, text_columns, extra_columns, ordered=ordered
-            )
+            left = _select_columns(hypothesis_table, [hyp], [*on, *left_extras], ())
+            right = _select_columns(reference_table, refs, [*on, *right_extras], refs, listed)
+            rows = _join_tables(left, right, on, text_columns, extra_columns, ordered=ordered)
             unmatched = _check_ids(left, right, on, extra_columns, unjoined)
             if unmatched:
                 warnings.warn(f"unmatched rows were omitted: {unmatched}", stacklevel=4)
             text_columns = disambiguate_text_columns(text_columns)
-        for name, column_type in zip(
-            selected_rows.columns, map(str, selected_rows.types), strict=True
-        ):
-            base_type = (
-                re.sub(r"\[\d*\]$", "", column_type) if name in text_columns[1:] else column_type
-            )
-            if (
-                name in text_columns
-                and base_type not in TEXT_TYPES
-                and not base_type.startswith("ENUM")
-            ):
-                alternative = " or lists of strings" if name in text_columns[1:] else ""
-                raise InputError(
-                    f"column '{name}' is of type {column_type}; expected strings{alternative}"
-                )
-        return selected_rows
+        for name, type_name in zip(rows.columns, map(str, rows.types), strict=True):
+            is_reference = name in text_columns[1:]
+            base = re.sub(r"\[\d*\]$", "", type_name) if is_reference else type_name
+            if name in text_columns and base not in TEXT_TYPES and not base.startswith("ENUM"):
+                lists = " or lists of strings" if is_reference else ""
+                raise InputError(f"column '{name}' is of type {type_name}; expected strings{lists}")
+        return rows
 
 
 def stream_batches(relation: DuckDBPyRelation) -> Any:
@@ -282,50 +266,39 @@ def fetch_rows(
     """
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
     hyp, *refs = text_columns
-    columns = [quote_identifier(hyp), quote_identifier(refs[0])]
+    columns = [quote_name(hyp), quote_name(refs[0])]
     has_tuples = len(refs) > 1 or types[refs[0]].endswith("]")
     if has_tuples:
         reference_lists = " || ".join(
-            f"coalesce({quote_identifier(name)}::VARCHAR[], [])"
+            f"coalesce({quote_name(name)}::VARCHAR[], [])"
             if types[name].endswith("]")
-            else f"[{quote_identifier(name)}::VARCHAR]"
+            else f"[{quote_name(name)}::VARCHAR]"
             for name in refs
         )
-        columns[1] = (
-            f"CASE WHEN list_aggregate({reference_lists}, 'count') > 0 THEN {reference_lists} END"
-        )
-    zoned_indices = {
-        i for i, name in enumerate(extra_columns, 2) if types[name] == "TIMESTAMP WITH TIME ZONE"
-    }
+        has_text = f"list_aggregate({reference_lists}, 'count') > 0"
+        columns[1] = f"CASE WHEN {has_text} THEN {reference_lists} END"
+    zoned_type = "TIMESTAMP WITH TIME ZONE"
+    zoned = {i for i, name in enumerate(extra_columns, 2) if types[name] == zoned_type}
     # DuckDB would require pytz to convert moments with a time zone.
     columns += (
-        f"make_timestamp(epoch_us({quote_identifier(name)}))"
-        if index in zoned_indices
-        else quote_identifier(name)
-        for index, name in enumerate(extra_columns, 2)
+        f"make_timestamp(epoch_us({quote_name(name)}))" if i in zoned else quote_name(name)
+        for i, name in enumerate(extra_columns, 2)
     )
     projection = relation.project(", ".join(f"{sql} AS c{i}" for i, sql in enumerate(columns)))
 
     def convert_cell(index: int, cell: Any) -> Any:
-        if cell is None or (index != 1 and index not in zoned_indices):
+        if cell is None or (index != 1 and index not in zoned):
             return cell
-        return (
-            cell.replace(tzinfo=UTC)
-            if index in zoned_indices
-            else tuple(cell)
-            if has_tuples
-            else cell
-        )
+        if index in zoned:
+            return cell.replace(tzinfo=UTC)
+        return tuple(cell) if has_tuples else cell
 
     # Fetching from the relation would read all rows first.
     result = connection.execute(projection.sql_query())
     while batch := result.fetchmany(batch_rows):
-        needs_no_conversion = not (has_tuples or zoned_indices)
-        yield (
-            batch
-            if needs_no_conversion
-            else [tuple(map(convert_cell, range(len(row)), row)) for row in batch]
-        )
+        if has_tuples or zoned:
+            batch = [tuple(map(convert_cell, range(len(row)), row)) for row in batch]
+        yield batch
 
 
 def _open_table(connection: DuckDBPyConnection, data: TableInput) -> TableFiles | DuckDBPyRelation:
@@ -355,7 +328,7 @@ def _open_table(connection: DuckDBPyConnection, data: TableInput) -> TableFiles 
                 if is_file_path:
                     return TableFiles(data, connection)
                 raise InputError(
-                    f"{clean_duckdb_message(error)} (and there is no file or folder {data}). Pass "
+                    f"{clean_message(error)} (and there is no file or folder {data}). Pass "
                     "the table's connection as connection=."
                 ) from None
         relation = connection.sql(data)
@@ -398,9 +371,7 @@ def _select_columns(
         raise InputError(problem)
     if isinstance(table, TableFiles):
         return table.select_columns(text_columns, extra_columns, refs)
-    return table.project(
-        ", ".join(map(quote_identifier, dict.fromkeys([*text_columns, *extra_columns])))
-    )
+    return table.project(", ".join(map(quote_name, dict.fromkeys([*text_columns, *extra_columns]))))
 
 
 # ---- joins ----
@@ -451,15 +422,13 @@ def _join_tables(
             )
         # CSV files contain numbers as text.
         cast = "::VARCHAR" if id_types[0] != id_types[1] and "VARCHAR" in id_types else ""
-        terms.append(f"h.{quote_identifier(name)}{cast} = r.{quote_identifier(name)}{cast}")
+        terms.append(f"h.{quote_name(name)}{cast} = r.{quote_name(name)}{cast}")
     hyp, *refs = text_columns
-    columns = {hyp: f"h.{quote_identifier(hyp)}"}
+    columns = {hyp: f"h.{quote_name(hyp)}"}
     for name, output_name in zip(refs, disambiguate_text_columns(text_columns)[1:], strict=True):
-        columns[output_name] = f"r.{quote_identifier(name)} AS {quote_identifier(output_name)}"
+        columns[output_name] = f"r.{quote_name(name)} AS {quote_name(output_name)}"
     for name in extra_columns:
-        columns.setdefault(
-            name, f"{'h' if name in hypothesis_types else 'r'}.{quote_identifier(name)}"
-        )
+        columns.setdefault(name, f"{'h' if name in hypothesis_types else 'r'}.{quote_name(name)}")
     if ordered:
         hypotheses = hypotheses.project("*, row_number() OVER () AS truebleu_row")
     joined = hypotheses.set_alias("h").join(references.set_alias("r"), " AND ".join(terms))
@@ -467,7 +436,7 @@ def _join_tables(
     if not ordered:
         return joined.project(selection)
     ordered_rows = joined.project(f"{selection}, h.truebleu_row").order("truebleu_row")
-    return ordered_rows.project(", ".join(map(quote_identifier, columns)))
+    return ordered_rows.project(", ".join(map(quote_name, columns)))
 
 
 def _aggregate_ids(
@@ -489,7 +458,7 @@ def _aggregate_ids(
     ) -> DuckDBPyRelation:
         names = (*ids, *groups, *reference_groups)
         expressions = [
-            f"{quote_identifier(columns[n]) if n in columns else 'NULL'} AS {n}" for n in names
+            f"{quote_name(columns[n]) if n in columns else 'NULL'} AS {n}" for n in names
         ]
         return table.project(", ".join([*expressions, f"{is_hypothesis} AS is_hypothesis"]))
 

@@ -31,7 +31,7 @@ MAX_PARAMS = 100
 MAX_METRICS = 1000
 
 
-def _log(record: log_records.LogRecord, step: int | None, run: str | None) -> None:
+def _log_to_mlflow(record: log_records.LogRecord, step: int | None, run: str | None) -> None:
     with require_package("MLflow", "truebleu.integrations.mlflow", "'truebleu[mlflow]'"):
         import mlflow
     run_id = run or (mlflow.active_run() or mlflow.start_run()).info.run_id
@@ -56,7 +56,7 @@ def _log(record: log_records.LogRecord, step: int | None, run: str | None) -> No
     client.set_tag(run_id, TABLE_TAG, json.dumps(listed_tables))
 
 
-log_result, log_segments = log_records.log_functions(_log)
+log_result, log_segments = log_records.log_functions(_log_to_mlflow)
 
 
 def _split_dict(values: dict[str, Any], max_size: int) -> Iterator[dict[str, Any]]:

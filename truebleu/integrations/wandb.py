@@ -21,7 +21,7 @@ from typing import Any
 from truebleu.integrations import log_records, require_package
 
 
-def _log(record: log_records.LogRecord, step: int | None, run: Any) -> None:
+def _log_to_wandb(record: log_records.LogRecord, step: int | None, run: Any) -> None:
     with require_package("wandb", "truebleu.integrations.wandb", "'truebleu[wandb]'"):
         import wandb
     run = run or wandb.run
@@ -42,4 +42,4 @@ def _log(record: log_records.LogRecord, step: int | None, run: Any) -> None:
     )
 
 
-log_result, log_segments = log_records.log_functions(_log)
+log_result, log_segments = log_records.log_functions(_log_to_wandb)

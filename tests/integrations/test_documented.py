@@ -46,7 +46,7 @@ def check_plain_loop(text, **_):
     batches = [
         (text.hypotheses[i : i + 9], text.first_references[i : i + 9]) for i in range(0, 128, 9)
     ]
-    total = run_section("No host: a loop of your own", {"batches": batches})["total"]
+    total = run_section("Your own training loop", {"batches": batches})["total"]
     assert total.compute() == tb.BLEU("intl").score(text.hypotheses, text.first_references)
 
 
@@ -204,7 +204,7 @@ def check_lm_eval(text, folder, **_):
 
 
 CHECKS = {
-    "No host: a loop of your own": check_plain_loop,
+    "Your own training loop": check_plain_loop,
     "torch.distributed": check_distributed,
     "torchmetrics, Lightning": check_torchmetrics,
     "TRL": check_trl,

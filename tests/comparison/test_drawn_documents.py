@@ -77,7 +77,9 @@ def test_similar_segments_of_documents_give_note():
         "other": [0.5 + (i * 7 % 11 - 5) / 100 for i in range(200)],
     }
     [note] = [
-        n for n in compare_columns(similar, documents).to_dict()["notes"] if n["kind"] == "alike"
+        n
+        for n in compare_columns(similar, documents).to_dict()["notes"]
+        if n["kind"] == "similar segments"
     ]
     assert note["text"].startswith("segments of one document are similar: across documents, the ")
     # With five equal segments per document, errors are √5 times as large.

@@ -192,14 +192,14 @@ class Comparisons(RecordView):
     def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
         from truebleu.comparison import comparison_layout
 
-        return self._with_groups(comparison_layout.build_blocks, digits, short=short)
+        return self._build_group_blocks(comparison_layout.build_blocks, digits, short=short)
 
     def _html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
         from truebleu.comparison import overview
 
-        return self._with_groups(overview.build_html_blocks, digits, short=short)
+        return self._build_group_blocks(overview.build_html_blocks, digits, short=short)
 
-    def _with_groups(
+    def _build_group_blocks(
         self, build_blocks: Callable[..., Iterator[Any]], digits: int | None, *, short: bool
     ) -> Iterator[Any]:
         """Yield the blocks of each comparison, with the group in the title."""

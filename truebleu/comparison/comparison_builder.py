@@ -373,6 +373,7 @@ class _MetricColumn:
                 }
 
     def _describe_interval(self, interval: Interval) -> dict[str, float] | None:
+        """Return the entry of an interval, or None if there is none."""
         if self.testing.confidence is None or self.unit_count == 1:
             return None
         return {key: getattr(interval, key) for key in ("low", "high", "mean", "half_width")}
@@ -391,6 +392,7 @@ class _MetricColumn:
     def _describe_difference(
         self, difference: Difference, system: str, other: str
     ) -> dict[str, Any]:
+        """Return the entry of a difference in `scores` or `pairs`."""
         tested = self.testing.test is not None
         p = difference.adjusted_p if self.testing.correction else difference.p
         wins, ties, losses = self._count_wins(system, other)
@@ -567,7 +569,7 @@ def _note_data_limits(
     if results is not None and request.documents is not None and uses_single_segments:
         document_effect = _describe_document_effect(results, request.documents)
         if document_effect:
-            yield build_note("alike", document_effect)
+            yield build_note("similar segments", document_effect)
     for metric in request.metrics:
         if not getattr(metric, "DETERMINISTIC", True):
             yield build_note(

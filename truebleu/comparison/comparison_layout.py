@@ -94,7 +94,7 @@ def get_best_mark(content: Content, score: Content | None) -> str:
 def _build_metric_cells(
     content: Content, metric: Content, format_score: NumberFormatter
 ) -> list[Cell]:
-    """Return score cells with the letters of the significantly worse systems."""
+    """Return the score cells of all systems by one metric."""
     return _build_score_cells(
         content, (one["scores"][metric["name"]] for one in content["systems"]), format_score
     )
@@ -103,6 +103,7 @@ def _build_metric_cells(
 def _build_score_cells(
     content: Content, scores: Iterable[Content], format_score: NumberFormatter
 ) -> list[Cell]:
+    """Return score cells with the letters of significantly worse systems."""
     return [
         Cell(
             format_score(one["score"]),
@@ -280,10 +281,11 @@ def _build_interval_drawings(
             Range(minimum, maximum, ends, mark)
             for ends, (_, mark) in zip(intervals, marked_differences, strict=True)
         ]
-        yield Column("Δ, drawn", "drawn", is_drawing=True), cells
+        yield Column("Δ plot", "drawings", is_drawing=True), cells
 
 
 def _format_run_deviation(runs: Content | None, format_score: NumberFormatter) -> str:
+    """Return the standard deviation between runs, and their number."""
     return "" if runs is None else f"{format_score(runs['deviation'])} ({len(runs['scores'])})"
 
 
@@ -330,10 +332,10 @@ def build_parts_table(content: Content, metric: Content) -> Table | None:
     long_headers = {"BP": "brevity penalty", "tokens": "tokens of the system"}
     table_columns = [
         (
-            Column(name, "parts", tooltip=about, long_header=long_headers.get(name, "")),
-            map(Cell, told),
+            Column(name, "parts", tooltip=tooltip, long_header=long_headers.get(name, "")),
+            map(Cell, cell_texts),
         )
-        for name, about, told in part_columns
+        for name, tooltip, cell_texts in part_columns
     ]
     return build_table(
         [*build_system_columns(content), *table_columns], f"Components of {metric['name']}"

@@ -401,6 +401,7 @@ class Request:
 
 
 def _resolve_metrics(requested: Any) -> Iterator[tuple[Metric[Any], str | None]]:
+    """Yield the requested metrics with their names. Raises if a metric cannot be resampled."""
     named_metrics = (
         requested if hasattr(requested, "items") else registry.resolve_metrics(requested)
     )
@@ -419,6 +420,7 @@ def _resolve_metrics(requested: Any) -> Iterator[tuple[Metric[Any], str | None]]
 
 
 def _check_systems(systems: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the systems as a dict. Raises TypeError or ValueError for invalid systems."""
     if not hasattr(systems, "items"):
         raise TypeError(
             f"systems: expected a mapping from names to hypotheses, "
@@ -451,6 +453,7 @@ def _find_external_systems(
 
 
 def _resolve_baseline(baseline: str | None, systems: Sequence[str]) -> str | None:
+    """Return the name of the baseline, or None for a single system."""
     if baseline is not None and baseline not in systems:
         raise ValueError(
             f"baseline: no system '{baseline}'{argument_checks.suggest_names(baseline, systems)}"
@@ -463,6 +466,7 @@ def _resolve_baseline(baseline: str | None, systems: Sequence[str]) -> str | Non
 def _check_metric_names(
     role: str, names: str | Sequence[str], known_names: Sequence[str]
 ) -> Iterator[str]:
+    """Yield the names. Raises ValueError for a name that is not in `known_names`."""
     for name in [names] if isinstance(names, str) else names:
         if name not in known_names:
             hint = (

@@ -382,14 +382,14 @@ class CheckJob:
         alpha = self.request.testing.alpha
         if self.conditions.significant and 2.0 ** (1 - size) >= alpha:
             raise ValueError(
-                f"significant: no difference of {format_count(size, 'segment')} is "
-                "significant (the "
-                f"smallest p-value is {2.0 ** (1 - size):.2g}, expected one below {alpha:.4g})"
+                f"significant: no difference of {format_count(size, 'segment')} is significant "
+                f"(the smallest p-value is {2.0 ** (1 - size):.2g}, expected one below {alpha:.4g})"
             )
 
     def _compute_score(
         self, metric: Metric[Any], metric_statistics: StatisticsByMetric, system: str
     ) -> Score:
+        """Return a system's score by a metric."""
         score: Score = metric.from_statistics(metric_statistics[metric].tables[system])
         return score
 
@@ -442,6 +442,7 @@ class CheckJob:
         earlier: Mapping[str, Mapping[str, Any]],
         difference: Mapping[str, Any] | None,
     ) -> Iterator[Condition]:
+        """Yield the result of each condition on a metric's score."""
         name, lower = self.metric_names[metric], metric.lower_is_better
         down, up = ("rose", "fell") if lower else ("fell", "rose")
         if metric in self.minimum:
@@ -580,6 +581,7 @@ def _resolve_limits(
 
 
 def _check_limit(role: str, value: Any) -> float:
+    """Return a limit as a float. Raises ValueError if it is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 1e100:
         raise ValueError(f"{role}: expected a number, not {value!r:.40}")
     return float(value)
@@ -707,6 +709,7 @@ def _format_change(item: Mapping[str, Any], format_score: NumberFormatter) -> li
 
 
 def _shorten_text(text: Any) -> str:
+    """Return a text of at most `MAX_TEXT_LENGTH` characters."""
     full_text = text if isinstance(text, str) else " ".join(map(str, text))
     return (
         full_text if len(full_text) <= MAX_TEXT_LENGTH else f"{full_text[: MAX_TEXT_LENGTH - 1]}…"

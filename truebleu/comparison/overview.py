@@ -181,6 +181,7 @@ def _describe_size(
 
 
 def _describe_significance(pair: Content, test: Content | None) -> str:
+    """Return a sentence on the significance of a difference, or an empty string without a test."""
     if test is None:
         return ""
     if pair["significant"]:
@@ -281,6 +282,7 @@ def build_overview_table(content: Content, digits: int | None = None) -> Table:
 def _build_difference_cell(
     difference: Content | None, metric: Content, format_score: NumberFormatter
 ) -> Cell:
+    """Return a cell with the difference, its p-value and interval."""
     if difference is None:
         return Cell("baseline", mark="baseline")
     p = get_decisive_p(difference)

@@ -49,7 +49,7 @@ def add_reference_scores(content: dict[str, Any], request: Request) -> dict[str,
     names = _name_references(request.original_references, len(columns))
     reference_entries = []
     for name, column, identical in zip(names, columns, copies, strict=True):
-        indices = _segments_with_text(column)
+        indices = _find_segments_with_text(column)
         single_request = _build_single_request(request, column, indices)
         size = content["segments"] if indices is None else len(indices)
         try:
@@ -89,7 +89,7 @@ def _name_references(original_references: Any, reference_count: int) -> list[str
 # ---- scores ----
 
 
-def _segments_with_text(column: Any) -> list[int] | None:
+def _find_segments_with_text(column: Any) -> list[int] | None:
     """Return the indices of the segments that have this reference, or None for all."""
     if segments.is_file(column) or None not in column:
         return None
@@ -234,6 +234,7 @@ def _find_winners(content: Content, metric: str, reference: Content | None = Non
 
 
 def _warn_about_winner(content: Content, metric: Content) -> Iterator[dict[str, Any]]:
+    """Yield a warning if the best system differs between references."""
     name, references = metric["name"], content["by_reference"]
     best, *ties = _find_winners(content, name)
     differing = [one for one in references if best not in _find_winners(content, name, one)]

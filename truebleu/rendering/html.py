@@ -75,6 +75,7 @@ def hash_for_csp(text: str) -> str:
 
 
 def _render_html_block(block: HtmlBlock) -> str:
+    """Return one block as HTML."""
     match block:
         case elements.Forest():
             return _render_forest(block)

@@ -75,7 +75,7 @@ def _render_latex_block(block: Block) -> str:
             style = {"caution": r"\emph", "lead": r"\textbf"}.get(block.kind, "")
             return rf"\noindent{style}{{{escape_latex(block.text)}}}"
         case elements.Table():
-            return _long_table(block)
+            return _render_long_table(block)
         case elements.MarkedTokens():
             return _render_latex_tokens(block)
         case elements.Chart():
@@ -89,7 +89,7 @@ def _render_latex_block(block: Block) -> str:
             return as_latex(block.equations)
 
 
-def _long_table(block: Table) -> str:
+def _render_long_table(block: Table) -> str:
     """Return a table that may span several pages."""
     alignment, header, *body = _build_latex_rows(block)
     if block.has_total_row:
@@ -137,7 +137,7 @@ def _render_paper(blocks: Iterable[Block]) -> Iterator[str]:
     for alignment, group in groupby(paper_blocks, _get_alignment):
         if alignment:
             yield from [r"\par\bigskip"] if previous_alignment else []
-            yield _tabular([block for block in group if isinstance(block, elements.Table)])
+            yield _render_tabular([block for block in group if isinstance(block, elements.Table)])
         else:
             yield "\n".join(f"% {line}" for block in group for line in _list_comment_lines(block))
         previous_alignment = alignment
@@ -155,7 +155,7 @@ def _list_comment_lines(block: Block) -> Sequence[str]:
     return [block.text] if isinstance(block, elements.Heading | elements.Paragraph) else []
 
 
-def _tabular(tables: Sequence[Table]) -> str:
+def _render_tabular(tables: Sequence[Table]) -> str:
     """Return several tables as one, below each other."""
     captions = ", ".join(table.caption for table in tables if table.caption)
     lines = [f"% {captions}"] if captions else []

@@ -73,11 +73,11 @@ def signed_formatter(format_value: NumberFormatter) -> NumberFormatter:
     ('+0.50', '0.00')
     """
 
-    def with_sign(value: float) -> str:
+    def format_signed(value: float) -> str:
         text = format_value(value)
         return f"+{text}" if value > 0 and text.strip("0.") else text
 
-    return with_sign
+    return format_signed
 
 
 def format_p_value(p: float | None) -> str:

@@ -58,6 +58,7 @@ def layout_lines(blocks: Iterable[Block], width: int) -> Iterator[Line]:
 
 
 def _layout_block(block: Block, width: int) -> Iterator[Line]:
+    """Yield the lines of one block."""
     match block:
         case elements.Heading():
             style = "title" if block.level == 1 else "heading"
@@ -165,6 +166,7 @@ class _ColumnLayout(ElementRecord):
 
 
 def _layout_column(column: Column, cells: Sequence[Cell | Range]) -> _ColumnLayout:
+    """Return a column as pieces of equal width."""
     text_cells = [cell for cell in cells if isinstance(cell, Cell)]
     header = column.header
     # Letters are not raised, because some capitals have no superscript form in Unicode.

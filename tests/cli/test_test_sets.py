@@ -307,7 +307,7 @@ def test_add_installs_folder(run_testset, test_set_folder, truebleu_command):
     (folder / "en-de.ref").write_text("too short\n")
     assert "invalid files" in run_testset("verify", "mine", status=1)
     assert "mine" in run_testset("remove", "mine")
-    assert "there is no test set mine" in run_testset("info", "mine", status=1)
+    assert "unknown test set 'mine'" in run_testset("info", "mine", status=1)
 
 
 @pytest.mark.parametrize(

@@ -4,29 +4,30 @@ import json
 
 SRC = ["Der Hund schläft.", "Die Katze wacht.", "Es regnet.", "Morgen scheint die Sonne."]
 REF = ["The dog is asleep.", "The cat is awake.", "It rains.", "Tomorrow the sun will shine."]
-OTHER = ["The dog sleeps.", "The cat wakes.", "It is raining.", "The sun shines tomorrow."]
+SECOND_REF = ["The dog sleeps.", "The cat wakes.", "It is raining.", "The sun shines tomorrow."]
 
 
-def text(lines: list[str]) -> str:
+def join_lines(lines: list[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _document(name: str, language: str, domain: str, first: int) -> str:
-    def part(tag: str, lines: list[str]) -> str:
-        texts = enumerate(lines[first : first + 2], 1)
+def _make_document(name: str, language: str, domain: str, start: int) -> str:
+    def make_element(tag: str, lines: list[str]) -> str:
+        texts = enumerate(lines[start : start + 2], 1)
         segments = "".join(f'<seg id="{number}">{line}</seg>' for number, line in texts)
         return f"<{tag}><p>{segments}</p></{tag.partition(' ')[0]}>"
 
-    mixed = [
-        other if i % 2 == 0 else ref for i, (ref, other) in enumerate(zip(REF, OTHER, strict=True))
+    system_lines = [
+        other if i % 2 == 0 else ref
+        for i, (ref, other) in enumerate(zip(REF, SECOND_REF, strict=True))
     ]
     return "\n".join(
         [
             f'<doc id="{name}" origlang="{language}" domain="{domain}">',
-            part('src lang="de"', SRC),
-            part('ref lang="en" translator="A"', REF),
-            part('ref lang="en" translator="B"', OTHER),
-            part('hyp system="Online-W" language="en"', mixed),
+            make_element('src lang="de"', SRC),
+            make_element('ref lang="en" translator="A"', REF),
+            make_element('ref lang="en" translator="B"', SECOND_REF),
+            make_element('hyp system="Online-W" language="en"', system_lines),
             "</doc>",
         ]
     )
@@ -34,29 +35,29 @@ def _document(name: str, language: str, domain: str, first: int) -> str:
 
 XML = (
     '<?xml version="1.0" encoding="utf-8"?>\n<dataset id="made"><collection id="general">\n'
-    + _document("animals", "de", "news", 0)
-    + _document("weather", "en", "social", 2)
+    + _make_document("animals", "de", "news", 0)
+    + _make_document("weather", "en", "social", 2)
     + "</collection></dataset>\n"
 )
 
 
-def about_xml(archives, **more) -> dict:
+def make_xml_entry(archives, **fields) -> dict:
     """An entry for XML in an archive, which is served."""
-    if not hasattr(archives, "of_xml"):
+    if not hasattr(archives, "xml_archive"):
         # Once: another time is another sum.
-        archives.of_xml = archives.make("made.tar.gz", {"made/all.xml": XML})
-    address, md5 = archives.of_xml
+        archives.xml_archive = archives.make("made.tar.gz", {"made/all.xml": XML})
+    address, md5 = archives.xml_archive
     return {
         "kind": "WMTXML",
         "data": [[address, md5]],
         "refs": ["A"],
         "langpairs": {"de-en": ["made/all.xml"]},
         "citation": "@misc{made}",
-        **more,
+        **fields,
     }
 
 
-def registry(folder, **sets) -> str:
+def write_registry(folder, **sets) -> str:
     """A registry file with these test sets."""
     path = folder / "registry.json"
     path.write_text(json.dumps({"test_sets": sets}))

@@ -16,29 +16,29 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from local_registry import OTHER, REF, SRC, XML, about_xml, registry, text
+from local_registry import REF, SECOND_REF, SRC, XML, join_lines, make_xml_entry, write_registry
 
 import truebleu as tb
 from truebleu.testsets import cache, catalogue, testset_operations
 from truebleu.text import download
 
 
-def files(folder: Path) -> set[str]:
+def list_files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.fixture
 def path(archives, tmp_path) -> str:
-    return registry(tmp_path, made=about_xml(archives))
+    return write_registry(tmp_path, made=make_xml_entry(archives))
 
 
-def folder_of(path: str) -> Path:
+def get_entry_folder(path: str) -> Path:
     return Path(cache.get_entry_folder(catalogue.get_entry("made", path), cache.get_cache_root()))
 
 
-def test_what_lies_in_the_cache(archives, path, tmp_path, home):
+def test_cache_contains_archives_text_and_records(archives, path, tmp_path, home):
     tb.testset("made", "de-en", registry=path)
-    names = files(folder_of(path))
+    names = list_files(get_entry_folder(path))
     assert {name for name in names if not name.endswith((".sha256", ".lock"))} == {
         "SOURCE.json",
         "raw/made.made.tar.gz",
@@ -48,156 +48,163 @@ def test_what_lies_in_the_cache(archives, path, tmp_path, home):
         ),
         *(f"de-en/{name}" for name in ("origlang.txt", "domain.txt", "Online-W.txt")),
     }
-    said = json.loads((folder_of(path) / "SOURCE.json").read_text())
-    (archive,) = said["archives"]
-    packed = folder_of(path) / "raw/made.made.tar.gz"
-    assert archive["sha256"] == hashlib.sha256(packed.read_bytes()).hexdigest()
-    assert archive["size"] == packed.stat().st_size
+    record = json.loads((get_entry_folder(path) / "SOURCE.json").read_text())
+    (archive,) = record["archives"]
+    archive_path = get_entry_folder(path) / "raw/made.made.tar.gz"
+    assert archive["sha256"] == hashlib.sha256(archive_path.read_bytes()).hexdigest()
+    assert archive["size"] == archive_path.stat().st_size
     assert archive["verified"] == "MD5"
     assert archive["address"].startswith("http://127.0.0.1")
-    assert not files(home)
+    assert not list_files(home)
 
 
-def test_a_damaged_text_is_made_again(archives, path):
-    made = tb.testset("made", "de-en", registry=path)
-    before = archives.requests
-    place = Path(made.path("src"))
-    place.write_text("half")
+def test_damaged_text_is_extracted_again(archives, path):
+    test_set = tb.testset("made", "de-en", registry=path)
+    request_count = archives.requests
+    path_of_source = Path(test_set.path("src"))
+    path_of_source.write_text("half")
     assert tb.testset("made", "de-en", registry=path).source == SRC
-    place.unlink()
+    path_of_source.unlink()
     assert tb.testset("made", "de-en", registry=path).source == SRC
     # As long as it was, at another time.
-    place.write_bytes(place.read_bytes().replace(b"Hund", b"Huhn"))
+    path_of_source.write_bytes(path_of_source.read_bytes().replace(b"Hund", b"Huhn"))
     assert tb.testset("made", "de-en", registry=path).source == SRC
-    (place.parent / "FIELDS.json").write_text("{")
+    (path_of_source.parent / "FIELDS.json").write_text("{")
     assert tb.testset("made", "de-en", registry=path).source == SRC
-    assert archives.requests == before
+    assert archives.requests == request_count
 
 
-def test_text_of_another_reader_is_made_again(path, monkeypatch):
-    made = tb.testset("made", "de-en", registry=path)
+def test_text_of_other_reader_version_is_extracted_again(path, monkeypatch):
+    test_set = tb.testset("made", "de-en", registry=path)
     monkeypatch.setattr("truebleu.testsets.file_readers.READER_VERSION", 77)
     assert not cache.find_text(catalogue.get_entry("made", path), "de-en")
-    assert tb.testset("made", "de-en", registry=path).source == made.source
-    assert json.loads((Path(made.path("src")).parent / "FIELDS.json").read_text())["reader"] == 77
+    assert tb.testset("made", "de-en", registry=path).source == test_set.source
+    assert (
+        json.loads((Path(test_set.path("src")).parent / "FIELDS.json").read_text())["reader"] == 77
+    )
 
 
-def test_an_entry_that_changed_has_another_folder(archives, path, tmp_path):
+def test_changed_entry_gets_new_folder(archives, path, tmp_path):
     tb.testset("made", "de-en", registry=path)
-    before = folder_of(path)
-    changed = registry(tmp_path, made=about_xml(archives, langpairs={"x-y": ["made/all.xml"]}))
-    tb.testset("made", "x-y", registry=changed)
-    assert folder_of(changed) != before
+    old_folder = get_entry_folder(path)
+    changed_registry = write_registry(
+        tmp_path, made=make_xml_entry(archives, langpairs={"x-y": ["made/all.xml"]})
+    )
+    tb.testset("made", "x-y", registry=changed_registry)
+    assert get_entry_folder(changed_registry) != old_folder
 
 
-def test_a_copy_is_a_layer(path, tmp_path, monkeypatch):
+def test_copied_cache_serves_as_layer(path, tmp_path, monkeypatch):
     tb.testset("made", "de-en", registry=path)
     layer = tmp_path / "layer"
     shutil.copytree(tmp_path / "cache", layer, copy_function=shutil.copyfile)
     for folder, _, names in os.walk(layer):
         for name in names:
             os.chmod(os.path.join(folder, name), 0o444)
-    before = files(layer)
+    layer_files = list_files(layer)
     monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "other"))
-    for named in (layer, layer / "testsets"):
-        monkeypatch.setenv("TRUEBLEU_TESTSETS", f"{tmp_path / 'none'}{os.pathsep}{named}")
-        made = tb.testset("made", "de-en", registry=path, offline=True)
-        assert made.references["B"] == OTHER
-        assert made.path("src").startswith(str(layer))
+    for layer_path in (layer, layer / "testsets"):
+        monkeypatch.setenv("TRUEBLEU_TESTSETS", f"{tmp_path / 'none'}{os.pathsep}{layer_path}")
+        test_set = tb.testset("made", "de-en", registry=path, offline=True)
+        assert test_set.references["B"] == SECOND_REF
+        assert test_set.path("src").startswith(str(layer))
     assert not (tmp_path / "other").exists()
-    # An archive alone will do; the text is made in the cache.
+    # An archive alone will do; the text is test_set in the cache.
     shutil.rmtree(next(layer.rglob("de-en")))
-    made = tb.testset("made", "de-en", registry=path, offline=True)
-    assert made.source == SRC
-    assert made.path("src").startswith(str(tmp_path / "other"))
-    assert files(layer) < before
+    test_set = tb.testset("made", "de-en", registry=path, offline=True)
+    assert test_set.source == SRC
+    assert test_set.path("src").startswith(str(tmp_path / "other"))
+    assert list_files(layer) < layer_files
 
 
-def test_archives_of_sacrebleu_are_used_and_its_text_is_not(
-    archives, path, tmp_path, home, monkeypatch
-):
+def test_sacrebleu_archives_are_used_but_not_its_text(archives, path, tmp_path, home, monkeypatch):
     raw = home / ".sacrebleu/made/raw"
     raw.mkdir(parents=True)
     shutil.copy(archives.folder / "made.tar.gz", raw / "made.made.tar.gz")
     (raw.parent / "made.de-en.src").write_text("of an old version\n")
-    before = files(home)
+    home_files = list_files(home)
     assert tb.testset("made", "de-en", registry=path, offline=True).source == SRC
-    assert (files(home), archives.requests) == (before, 0)
-    said = json.loads((folder_of(path) / "SOURCE.json").read_text())
-    assert said["archives"][0]["address"] == str(raw / "made.made.tar.gz")
+    assert (list_files(home), archives.requests) == (home_files, 0)
+    record = json.loads((get_entry_folder(path) / "SOURCE.json").read_text())
+    assert record["archives"][0]["address"] == str(raw / "made.made.tar.gz")
     # Another one is not trusted.
     testset_operations.remove_test_set("made")
     (raw / "made.made.tar.gz").write_bytes(b"half")
     with pytest.raises(download.OfflineError):
         tb.testset("made", "de-en", registry=path, offline=True)
     assert tb.testset("made", "de-en", registry=path).source == SRC
-    assert (files(home), archives.requests) == (before, 1)
+    assert (list_files(home), archives.requests) == (home_files, 1)
 
 
-def wrong_archive(archives, inner: str = XML) -> None:
+def replace_archive(archives, inner: str = XML) -> None:
     """The served archive has other bytes now."""
-    with tarfile.open(archives.folder / "made.tar.gz", "w:gz", compresslevel=1) as tape:
+    with tarfile.open(archives.folder / "made.tar.gz", "w:gz", compresslevel=1) as archive:
         file = archives.folder / "other.xml"
         file.write_text(inner)
-        tape.add(file, "made/all.xml")
+        archive.add(file, "made/all.xml")
 
 
-def sums(**texts: list[str]) -> dict[str, str]:
+def compute_checksums(**texts: list[str]) -> dict[str, str]:
     return {
-        name.replace("_", ":"): hashlib.sha256(text(lines).encode()).hexdigest()
+        name.replace("_", ":"): hashlib.sha256(join_lines(lines).encode()).hexdigest()
         for name, lines in texts.items()
     }
 
 
-@pytest.mark.parametrize("known", [{}, {"de-en": sums(src=SRC, ref_A=OTHER)}])
-def test_an_archive_with_a_wrong_sum_and_text_is_refused(archives, tmp_path, known):
-    path = registry(tmp_path, made=about_xml(archives, sha256=known))
-    wrong_archive(archives)
+@pytest.mark.parametrize("checksums", [{}, {"de-en": compute_checksums(src=SRC, ref_A=SECOND_REF)}])
+def test_archive_with_wrong_checksum_and_text_is_refused(archives, tmp_path, checksums):
+    path = write_registry(tmp_path, made=make_xml_entry(archives, sha256=checksums))
+    replace_archive(archives)
     with pytest.raises(download.DownloadError, match=r"has MD5 \w+, expected"):
         tb.testset("made", "de-en", registry=path)
-    assert not [name for name in files(tmp_path / "cache") if not name.endswith(".lock")]
+    assert not [name for name in list_files(tmp_path / "cache") if not name.endswith(".lock")]
 
 
-def test_an_archive_whose_text_is_right_is_verified_by_content(archives, tmp_path):
-    known = {"de-en": sums(src=SRC, ref_A=REF)}
-    path = registry(tmp_path, made=about_xml(archives, sha256=known))
-    wrong_archive(archives)
-    made = tb.testset("made", "de-en", registry=path)
+def test_archive_with_expected_text_is_verified_by_content(archives, tmp_path):
+    checksums = {"de-en": compute_checksums(src=SRC, ref_A=REF)}
+    path = write_registry(tmp_path, made=make_xml_entry(archives, sha256=checksums))
+    replace_archive(archives)
+    test_set = tb.testset("made", "de-en", registry=path)
     # What has no sum is not verified, and left out.
-    assert made.fields == ["src", "ref:A"]
+    assert test_set.fields == ["src", "ref:A"]
     assert (
         testset_operations.describe_test_set("made", "de-en", registry=path).sources[0]["verified"]
         == "content"
     )
     testset_operations.verify_test_sets("made", registry=path)
-    shutil.rmtree(folder_of(path) / "de-en")
-    before = archives.requests
+    shutil.rmtree(get_entry_folder(path) / "de-en")
+    request_count = archives.requests
     assert tb.testset("made", "de-en", registry=path).references == {"A": REF}
-    assert archives.requests == before
+    assert archives.requests == request_count
 
 
-def test_language_pairs_without_sums_are_not_verified_by_others(archives, tmp_path):
-    known = {"de-en": sums(src=SRC, ref_A=REF)}
+def test_language_pair_without_checksum_is_not_verified_by_other_pairs(archives, tmp_path):
+    checksums = {"de-en": compute_checksums(src=SRC, ref_A=REF)}
     pairs = {"de-en": ["made/all.xml"], "x-y": ["made/all.xml"]}
-    path = registry(tmp_path, made=about_xml(archives, sha256=known, langpairs=pairs))
-    wrong_archive(archives)
+    path = write_registry(
+        tmp_path, made=make_xml_entry(archives, sha256=checksums, langpairs=pairs)
+    )
+    replace_archive(archives)
     assert tb.testset("made", "de-en", registry=path).source == SRC
-    with pytest.raises(tb.InputError, match="made x-y: the archive has another MD5"):
+    with pytest.raises(tb.InputError, match="made x-y: the MD5 of the archive differs"):
         tb.testset("made", "x-y", registry=path)
 
 
 @pytest.mark.parametrize(
-    ("inner", "message"),
+    ("members", "message"),
     [
-        ({"other.xml": XML}, "has no made/all.xml"),
+        ({"other.xml": XML}, "made/all.xml is missing in"),
         ({"made/all.xml": "<dataset"}, "is not XML"),
-        ({"made/all.xml": "<d><src lang='a'/><ref lang='b'/></d>"}, "made de-en has no segments"),
+        (
+            {"made/all.xml": "<d><src lang='a'/><ref lang='b'/></d>"},
+            "made de-en has no segments",
+        ),
     ],
 )
-def test_an_archive_that_is_not_as_it_should_be(archives, tmp_path, inner, message):
-    about = about_xml(archives)
-    address, md5 = archives.make("made.tar.gz", inner)
-    path = registry(tmp_path, made={**about, "data": [[address, md5]]})
+def test_invalid_archive_is_refused(archives, tmp_path, members, message):
+    entry = make_xml_entry(archives)
+    address, md5 = archives.make("made.tar.gz", members)
+    path = write_registry(tmp_path, made={**entry, "data": [[address, md5]]})
     with pytest.raises(tb.InputError, match=message):
         tb.testset("made", "de-en", registry=path)
     assert not list((tmp_path / "cache").rglob("*.txt"))
@@ -212,7 +219,7 @@ print(len(made), hashlib.sha256("\\n".join(lines).encode()).hexdigest())
 """
 
 
-def start(path: str) -> subprocess.Popen:
+def start_process(path: str) -> subprocess.Popen:
     return subprocess.Popen(
         [sys.executable, "-c", SCRIPT, path],
         stdout=subprocess.PIPE,
@@ -222,89 +229,93 @@ def start(path: str) -> subprocess.Popen:
 
 
 @pytest.mark.thorough
-def test_a_process_that_is_killed_leaves_nothing_half_made(archives, tmp_path):
-    words = random.Random(5)
+def test_killed_process_leaves_no_partial_text(archives, tmp_path):
+    rng = random.Random(5)
     documents = (
         f'<doc id="{number}" origlang="de" domain="news"><src lang="de"><seg id="1">{number}</seg>'
-        f'</src><ref lang="en" translator="A"><seg id="1">{words.randbytes(40).hex()}</seg></ref>'
+        f'</src><ref lang="en" translator="A"><seg id="1">{rng.randbytes(40).hex()}</seg></ref>'
         '<hyp system="Online-W"><seg id="1">x</seg></hyp></doc>\n'
         for number in range(10_000)
     )
-    many = XML.replace("</collection>", f"{''.join(documents)}</collection>")
-    about = about_xml(archives)
-    address, md5 = archives.make("made.tar.gz", {"made/all.xml": many})
-    path = registry(tmp_path, made={**about, "data": [[address, md5]]})
-    process = start(path)
-    wanted, error = process.communicate()
+    large_xml = XML.replace("</collection>", f"{''.join(documents)}</collection>")
+    entry = make_xml_entry(archives)
+    address, md5 = archives.make("made.tar.gz", {"made/all.xml": large_xml})
+    path = write_registry(tmp_path, made={**entry, "data": [[address, md5]]})
+    process = start_process(path)
+    expected, error = process.communicate()
     assert process.returncode == 0, error
-    dice = random.Random(9)
+    delays = random.Random(9)
     for _ in range(10):
         shutil.rmtree(tmp_path / "cache", ignore_errors=True)
-        process = start(path)
-        time.sleep(dice.uniform(0.05, 0.8))
+        process = start_process(path)
+        time.sleep(delays.uniform(0.05, 0.8))
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        places = list((tmp_path / "cache").rglob("FIELDS.json"))
-        done = [place.parent for place in places if ".making" not in str(place)]
-        for place in done:
+        records = list((tmp_path / "cache").rglob("FIELDS.json"))
+        complete_folders = [place.parent for place in records if ".making" not in str(place)]
+        for place in complete_folders:
             assert all(cache._is_intact(cache.read_folder(str(place)), f) for f in ("src", "ref:A"))
-        again = start(path)
-        output, error = again.communicate()
-        assert (again.returncode, output) == (0, wanted), error
+        second_process = start_process(path)
+        output, error = second_process.communicate()
+        assert (second_process.returncode, output) == (0, expected), error
         # Whoever dies behind the last step leaves a folder to whoever makes something there next.
-        assert done or not list((tmp_path / "cache").rglob(".making*"))
+        assert complete_folders or not list((tmp_path / "cache").rglob(".making*"))
 
 
-def test_a_cache_that_cannot_be_written_to_is_no_hindrance(path, tmp_path, monkeypatch):
+def test_unwritable_cache_falls_back_to_temporary_folder(path, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "file" / "cache"))
     assert tb.testset("made", "de-en", registry=path).source == SRC
 
 
-def test_the_licence_is_said_once(archives, tmp_path, capfd):
-    path = registry(tmp_path, made=about_xml(archives, licence="for research only"))
-    for wanted in ("truebleu: made: licence: for research only\n", ""):
+def test_licence_is_printed_once(archives, tmp_path, capfd):
+    path = write_registry(tmp_path, made=make_xml_entry(archives, licence="for research only"))
+    for expected in ("truebleu: made: licence: for research only\n", ""):
         tb.testset("made", "de-en", registry=path)
-        assert capfd.readouterr().err == wanted
+        assert capfd.readouterr().err == expected
 
 
-def test_a_system_that_left_documents_out_is_left_out(archives, tmp_path):
-    half = XML.replace('<hyp system="Online-W"', '<hyp system="Online-V"', 1)
-    about = about_xml(archives)
-    path = registry(
-        tmp_path, made={**about, "data": [[*archives.make("half.tar.gz", {"made/all.xml": half})]]}
+def test_system_without_all_documents_is_skipped(archives, tmp_path):
+    incomplete_xml = XML.replace('<hyp system="Online-W"', '<hyp system="Online-V"', 1)
+    entry = make_xml_entry(archives)
+    path = write_registry(
+        tmp_path,
+        made={
+            **entry,
+            "data": [[*archives.make("half.tar.gz", {"made/all.xml": incomplete_xml})]],
+        },
     )
-    made = tb.testset("made", "de-en", registry=path)
-    assert (list(made.systems), made.source) == ([], SRC)
-    assert not list(Path(made.path("src")).parent.glob("Online*"))
+    test_set = tb.testset("made", "de-en", registry=path)
+    assert (list(test_set.systems), test_set.source) == ([], SRC)
+    assert not list(Path(test_set.path("src")).parent.glob("Online*"))
 
 
 @given(st.sets(st.text(max_size=12), max_size=8))
-def test_each_field_has_a_file_of_its_own(fields):
+def test_fields_have_distinct_safe_file_names(fields):
     fields |= {"src", "ref:A", "ref.A", "docid"}
     names = {cache.format_file_name(field) for field in fields}
     assert len(names) == len(fields)
     assert not any(re.search(r"[/\\:\0]|^\.", name) for name in names)
 
 
-def test_systems_may_be_called_anything(archives, tmp_path):
-    about = about_xml(archives)
+def test_any_system_name_is_supported(archives, tmp_path):
+    entry = make_xml_entry(archives)
     names = ["_docid2", "a/b", "../../x", "ref.A", "..", "Ж&amp;-" * 9]
     for name in names:
-        inner = XML.replace("Online-W", name)
-        data = [[*archives.make(f"{names.index(name)}.tar.gz", {"made/all.xml": inner})]]
-        path = registry(tmp_path, made={**about, "data": data})
-        made = tb.testset("made", "de-en", registry=path)
-        assert list(made.systems) == [name.replace("&amp;", "&")]
-        assert made.read_field(next(iter(made.systems)))[0] == OTHER[0]
-        assert made.references == {"A": REF, "B": OTHER}
+        xml = XML.replace("Online-W", name)
+        data = [[*archives.make(f"{names.index(name)}.tar.gz", {"made/all.xml": xml})]]
+        path = write_registry(tmp_path, made={**entry, "data": data})
+        test_set = tb.testset("made", "de-en", registry=path)
+        assert list(test_set.systems) == [name.replace("&amp;", "&")]
+        assert test_set.read_field(next(iter(test_set.systems)))[0] == SECOND_REF[0]
+        assert test_set.references == {"A": REF, "B": SECOND_REF}
     assert not list(tmp_path.parent.rglob("x.txt"))
 
 
-def test_a_name_that_no_file_can_have_is_an_error_of_one_line(archives, tmp_path):
-    about = about_xml(archives)
-    inner = XML.replace("Online-W", "W" * 300)
-    data = [[*archives.make("long.tar.gz", {"made/all.xml": inner})]]
-    path = registry(tmp_path, made={**about, "data": data})
+def test_too_long_system_name_gives_one_line_error(archives, tmp_path):
+    entry = make_xml_entry(archives)
+    xml = XML.replace("Online-W", "W" * 300)
+    data = [[*archives.make("long.tar.gz", {"made/all.xml": xml})]]
+    path = write_registry(tmp_path, made={**entry, "data": data})
     with pytest.raises(tb.InputError, match="cannot be written: File name too long"):
         tb.testset("made", "de-en", registry=path)

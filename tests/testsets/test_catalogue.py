@@ -16,22 +16,26 @@ KINDS = file_readers.FIELD_READERS
 ENTRIES = catalogue.load_builtin_registry()["test_sets"]
 
 
-def archives_of(name: str) -> dict[str, bytes]:
+def make_archives(name: str) -> dict[str, bytes]:
     """The archives of an entry, by their addresses."""
-    about = ENTRIES[name]
-    files = files_of(about)
-    local = {f"{name.replace('/', '_')}.{os.path.basename(a)}": a for a, _ in about["data"]}
-    loose = {local[inner]: text for inner, text in files.items() if inner in local}
-    inside = {inner: text for inner, text in files.items() if inner not in local}
-    made = {}
-    tapes = [address for address, _ in about["data"] if address not in loose]
-    for address in tapes:
+    description = ENTRIES[name]
+    files = files_of(description)
+    urls_by_name = {
+        f"{name.replace('/', '_')}.{os.path.basename(a)}": a for a, _ in description["data"]
+    }
+    single_files = {
+        urls_by_name[inner]: text for inner, text in files.items() if inner in urls_by_name
+    }
+    packed_files = {inner: text for inner, text in files.items() if inner not in urls_by_name}
+    contents = {}
+    archive_urls = [address for address, _ in description["data"] if address not in single_files]
+    for address in archive_urls:
         # A set in several archives has a folder in each, or one of them has all.
         stem = os.path.basename(address).partition(".")[0]
-        own = {
+        members = {
             inner: text
-            for inner, text in inside.items()
-            if len(tapes) == 1
+            for inner, text in packed_files.items()
+            if len(archive_urls) == 1
             or inner.startswith(f"{stem}/")
             or (
                 name == "wmt17/ms"
@@ -39,49 +43,53 @@ def archives_of(name: str) -> dict[str, bytes]:
             )
         }
         if address.endswith((".tar.gz", ".tgz", ".zip")):
-            made[address] = packed(address, own)
+            contents[address] = packed(address, members)
         else:
             # A file of a pair that is loose and not asked for here.
-            made[address] = b""
-    for address, text in loose.items():
-        made[address] = gzip.compress(text.encode()) if address.endswith(".gz") else text.encode()
-    return made
+            contents[address] = b""
+    for address, text in single_files.items():
+        contents[address] = (
+            gzip.compress(text.encode()) if address.endswith(".gz") else text.encode()
+        )
+    return contents
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
+def install_archives(tmp_path, monkeypatch):
     """Puts an entry's archives where sacreBLEU and truebleu have them."""
     import hashlib
 
-    def put(name: str) -> None:
-        made = archives_of(name)
-        about = ENTRIES[name]
-        sums = {address: hashlib.md5(content).hexdigest() for address, content in made.items()}
+    def install(name: str) -> None:
+        contents = make_archives(name)
+        description = ENTRIES[name]
+        checksums = {
+            address: hashlib.md5(content).hexdigest() for address, content in contents.items()
+        }
         entry = catalogue._make_entry(
-            name, {**about, "data": [[a, sums[a]] for a, _ in about["data"]]}
+            name, {**description, "data": [[a, checksums[a]] for a, _ in description["data"]]}
         )
         monkeypatch.setitem(catalogue._load_published(), name, entry)
-        each = originals.DATASETS[name]
+        dataset = originals.DATASETS[name]
         raw = tmp_path / name / "raw"
         raw.mkdir(parents=True)
-        monkeypatch.setattr(each, "_outdir", str(raw.parent))
-        monkeypatch.setattr(each, "_rawdir", str(raw))
-        for address, content in made.items():
-            path = raw / each._get_tarball_filename(address)
+        monkeypatch.setattr(dataset, "_outdir", str(raw.parent))
+        monkeypatch.setattr(dataset, "_rawdir", str(raw))
+        for address, content in contents.items():
+            path = raw / dataset._get_tarball_filename(address)
             path.write_bytes(content)
             extract_tarball(str(path), str(raw))
         monkeypatch.setenv("SACREBLEU", str(tmp_path))
 
-    return put
+    return install
 
 
-def lines(path: str) -> list[str]:
+def read_lines(path: str) -> list[str]:
     with open(path, encoding="utf-8", newline="\n") as file:
         return [line.removesuffix("\n") for line in file]
 
 
-def fields_of(dataset, langpair: str) -> dict[str, list[str]]:
-    files = map(lines, dataset.get_files(langpair))
+def read_original_fields(dataset, langpair: str) -> dict[str, list[str]]:
+    files = map(read_lines, dataset.get_files(langpair))
     return dict(zip(dataset.fieldnames(langpair), files, strict=True))
 
 
@@ -89,22 +97,22 @@ def fields_of(dataset, langpair: str) -> dict[str, list[str]]:
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("name", ENTRIES)
-def test_an_entry_gives_the_lines_of_the_original(here, name):
-    here(name)
+def test_entry_has_same_lines_as_sacrebleu(install_archives, name):
+    install_archives(name)
     for langpair in ENTRIES[name]["langpairs"]:
         original = originals.DATASETS[name]
-        wanted = fields_of(original, langpair)
-        got = tb.testset(name, langpair)
-        shown = {field: lines(got.path(field)) for field in got.fields}
-        assert shown == wanted
-        assert sorted(shown) == sorted(wanted)
-        assert [line.strip() for line in got.source] == list(original.source(langpair))
-        references = sorted(map(lines, original.get_reference_files(langpair)))
-        assert sorted(got.references[each] for each in got.preferred) == references
-        by_name = {field.removeprefix("ref:"): text for field, text in wanted.items()}
-        assert all(by_name[each] == text for each, text in got.references.items())
-        assert {each: got.systems[each] for each in got.systems} == {
+        expected_fields = read_original_fields(original, langpair)
+        test_set = tb.testset(name, langpair)
+        fields = {field: read_lines(test_set.path(field)) for field in test_set.fields}
+        assert fields == expected_fields
+        assert sorted(fields) == sorted(expected_fields)
+        assert [line.strip() for line in test_set.source] == list(original.source(langpair))
+        references = sorted(map(read_lines, original.get_reference_files(langpair)))
+        assert sorted(test_set.references[each] for each in test_set.preferred) == references
+        by_name = {field.removeprefix("ref:"): text for field, text in expected_fields.items()}
+        assert all(by_name[each] == text for each, text in test_set.references.items())
+        assert {each: test_set.systems[each] for each in test_set.systems} == {
             field: text
-            for field, text in wanted.items()
+            for field, text in expected_fields.items()
             if not field.startswith(("src", "ref")) and field not in file_readers.DOCUMENT_FIELDS
         }

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from local_registry import OTHER, REF, SRC, about_xml, registry, text
+from local_registry import REF, SECOND_REF, SRC, join_lines, make_xml_entry, write_registry
 
 import truebleu as tb
 from truebleu.testsets import __main__, catalogue, testset_operations
@@ -21,12 +21,12 @@ def path(archives, tmp_path) -> str:
     """A registry of the user's, in the folder for them."""
     folder = Path(catalogue.get_user_folder())
     folder.mkdir(parents=True)
-    about = about_xml(archives, licence="research", description="Made up.", released="2024")
-    os.rename(registry(tmp_path, made=about), folder / "some.json")
+    entry = make_xml_entry(archives, licence="research", description="Made up.", released="2024")
+    os.rename(write_registry(tmp_path, made=entry), folder / "some.json")
     return str(folder / "some.json")
 
 
-def test_list():
+def test_pattern_and_pair_select_test_sets():
     assert len(testset_operations.list_test_sets()) == 67 + len(
         catalogue.load_builtin_registry()["more"]
     )
@@ -38,12 +38,12 @@ def test_list():
     assert [each.name for each in testset_operations.list_test_sets(langpair="eng-deu")] == [
         "ntrex"
     ]
-    (one,) = testset_operations.list_test_sets("wmt22")
-    assert (one.here, one.size, one.segments["en-de"]) == (False, None, 2037)
+    (summary,) = testset_operations.list_test_sets("wmt22")
+    assert (summary.here, summary.size, summary.segments["en-de"]) == (False, None, 2037)
     assert not testset_operations.list_test_sets("nothing")
 
 
-def test_info_downloads_nothing(archives, path):
+def test_description_downloads_nothing(archives, path):
     before = testset_operations.describe_test_set("made", "de-en")
     assert (before.here, before.pair, before.sources, archives.requests) == (False, None, (), 0)
     assert (before.licence, before.released) == ("research", "2024")
@@ -62,43 +62,43 @@ def test_info_downloads_nothing(archives, path):
         testset_operations.describe_test_set("made", "xx-yy")
 
 
-def test_get(archives, path):
-    with pytest.raises(tb.InputError, match="no test set mad; did you mean made"):
+def test_fetching_returns_verified_sets(archives, path):
+    with pytest.raises(tb.InputError, match="unknown test set 'mad'; did you mean made"):
         testset_operations.fetch_test_sets(["made", "mad"])
-    (got,) = testset_operations.fetch_test_sets(["made"])
-    assert (got.name, got.langpairs, got.licence) == ("made", ("de-en",), "research")
-    assert got.verified == ("MD5",)
-    assert got.size == (archives.folder / "made.tar.gz").stat().st_size
+    (fetched,) = testset_operations.fetch_test_sets(["made"])
+    assert (fetched.name, fetched.langpairs, fetched.licence) == ("made", ("de-en",), "research")
+    assert fetched.verified == ("MD5",)
+    assert fetched.size == (archives.folder / "made.tar.gz").stat().st_size
     assert tb.testset("made", "de-en", offline=True).source == SRC
     with pytest.raises(download.OfflineError):
         list(testset_operations.fetch_test_sets(["wmt22"], offline=True))
 
 
-def test_get_leaves_files_of_other_pairs_alone(archives, tmp_path):
+def test_fetching_pair_skips_files_of_other_pairs(archives, tmp_path):
     addresses = {
         pair: archives.make(f"{pair}.jsonl", {f"{pair}.jsonl": '{"source": "a", "target": "b"}\n'})
         for pair in ("a-b", "a-c")
     }
-    about = {
+    entry = {
         "kind": "JSONL",
         "data": [[*each] for each in addresses.values()],
         "langpairs": {pair: [f"made.{pair}.jsonl"] for pair in addresses},
     }
-    path = registry(tmp_path, made=about)
-    (got,) = testset_operations.fetch_test_sets(["made"], "a-c", registry=path)
-    assert (got.langpairs, archives.requests) == (("a-c",), 1)
-    (got,) = testset_operations.fetch_test_sets(["made"], registry=path)
-    assert (got.langpairs, archives.requests) == (("a-b", "a-c"), 2)
+    path = write_registry(tmp_path, made=entry)
+    (fetched,) = testset_operations.fetch_test_sets(["made"], "a-c", registry=path)
+    assert (fetched.langpairs, archives.requests) == (("a-c",), 1)
+    (fetched,) = testset_operations.fetch_test_sets(["made"], registry=path)
+    assert (fetched.langpairs, archives.requests) == (("a-b", "a-c"), 2)
 
 
-def test_since():
-    found = testset_operations.list_since(2023)
-    assert {"wmt23", "wmt24", "wmt25", "wmt24pp"} <= set(found)
-    assert not {"wmt22", "ntrex", "flores200/dev"} & set(found)
+def test_year_selects_newer_sets():
+    names = testset_operations.list_since(2023)
+    assert {"wmt23", "wmt24", "wmt25", "wmt24pp"} <= set(names)
+    assert not {"wmt22", "ntrex", "flores200/dev"} & set(names)
     assert {"wmt19", "mtnt2019", "ntrex"} <= set(testset_operations.list_since(2019))
 
 
-def test_add_knows_an_archive_by_its_sum(archives, path, tmp_path):
+def test_added_archive_is_recognized_by_checksum(archives, path, tmp_path):
     shutil.copy(archives.folder / "made.tar.gz", tmp_path / "download (1).gz")
     (added,) = testset_operations.add_test_set(str(tmp_path / "download (1).gz"))
     assert (added.name, added.langpairs) == ("made", ("de-en",))
@@ -107,89 +107,103 @@ def test_add_knows_an_archive_by_its_sum(archives, path, tmp_path):
     assert testset_operations.describe_test_set("made").sources[0]["verified"] == "MD5"
     (tmp_path / "other").write_text("other")
     md5 = hashlib.md5(b"other").hexdigest()
-    with pytest.raises(tb.InputError, match=f"has MD5 {md5}, which is no archive's"):
+    with pytest.raises(tb.InputError, match=f"no archive in the catalogue has its MD5 {md5}"):
         testset_operations.add_test_set(str(tmp_path / "other"))
-    with pytest.raises(tb.InputError, match=r"is none of made's archives: made\.tar\.gz \(MD5"):
+    with pytest.raises(
+        tb.InputError, match=r"is not an archive of made \(expected made\.tar\.gz \(MD5"
+    ):
         testset_operations.add_test_set(str(tmp_path / "other"), "made")
     with pytest.raises(tb.InputError, match="cannot be read: No such file"):
         testset_operations.add_test_set(str(tmp_path / "none"))
 
 
-def test_add_takes_a_folder_of_one_s_own(tmp_path):
+def test_user_folder_can_be_added(tmp_path):
     folder = tmp_path / "mine"
     (folder / "en-de").mkdir(parents=True)
-    for name, lines in (("de-en.src", SRC), ("de-en.ref.A", REF), ("de-en.ref.B", OTHER)):
-        (folder / name).write_text(text(lines))
-    (folder / "en-de/src.txt").write_text(text(REF))
-    (folder / "en-de/ref.txt").write_text(text(SRC))
+    for name, lines in (("de-en.src", SRC), ("de-en.ref.A", REF), ("de-en.ref.B", SECOND_REF)):
+        (folder / name).write_text(join_lines(lines))
+    (folder / "en-de/src.txt").write_text(join_lines(REF))
+    (folder / "en-de/ref.txt").write_text(join_lines(SRC))
     (folder / "README.md").write_text("about")
     (added,) = testset_operations.add_test_set(str(folder))
     assert (added.name, set(added.langpairs)) == ("mine", {"de-en", "en-de"})
-    mine = tb.testset("mine", "de-en")
-    assert (mine.source, mine.references) == (SRC, {"A": REF, "B": OTHER})
+    user_set = tb.testset("mine", "de-en")
+    assert (user_set.source, user_set.references) == (SRC, {"A": REF, "B": SECOND_REF})
     assert tb.testset("mine", "en-de").references == {"ref": SRC}
     assert testset_operations.describe_test_set("mine").here
     verified = testset_operations.verify_test_sets("mine")
     assert not [each for each in verified if each.problem]
     names = ("de-en.src", "de-en.ref.A", "de-en.ref.B", "en-de/src.txt", "en-de/ref.txt")
     assert {each.path for each in verified} == {str(folder / name) for name in names}
-    with pytest.raises(tb.InputError, match="there is a test set mine already"):
+    with pytest.raises(tb.InputError, match="test set mine exists already"):
         testset_operations.add_test_set(str(folder))
-    with pytest.raises(tb.InputError, match="there is a test set wmt22 already"):
+    with pytest.raises(tb.InputError, match="test set wmt22 exists already"):
         testset_operations.add_test_set(str(folder), "wmt22")
-    with pytest.raises(tb.InputError, match="has no test set: expected files called"):
+    with pytest.raises(tb.InputError, match="does not contain a test set"):
         testset_operations.add_test_set(str(tmp_path / "mine" / "en-de"))
     testset_operations.remove_test_set("mine")
-    with pytest.raises(tb.InputError, match="there is no test set mine"):
+    with pytest.raises(tb.InputError, match="unknown test set 'mine'"):
         tb.testset("mine", "de-en")
     assert (folder / "de-en.src").exists()
 
 
-def test_what_the_cache_has_can_be_added_as_a_folder(path, tmp_path):
-    made = tb.testset("made", "de-en")
-    shutil.copytree(Path(made.path("src")).parent, tmp_path / "copy/de-en")
+def test_folder_copied_from_cache_can_be_added(path, tmp_path):
+    test_set = tb.testset("made", "de-en")
+    shutil.copytree(Path(test_set.path("src")).parent, tmp_path / "copy/de-en")
     testset_operations.add_test_set(str(tmp_path / "copy"), "copy")
-    copy = tb.testset("copy", "de-en")
-    assert (copy.source, copy.references, copy.domains) == (SRC, made.references, made.domains)
+    copied_set = tb.testset("copy", "de-en")
+    assert (copied_set.source, copied_set.references, copied_set.domains) == (
+        SRC,
+        test_set.references,
+        test_set.domains,
+    )
 
 
-def test_show(path):
+def test_fields_are_shown_per_segment(path):
     assert list(testset_operations.show_fields("made", "de-en")) == list(zip(SRC, REF, strict=True))
     rows = testset_operations.show_fields(
         "made", "de-en", ["docid", "B", "Online-W"], domain="social"
     )
-    assert list(rows) == [("weather", OTHER[2], OTHER[2]), ("weather", OTHER[3], REF[3])]
+    assert list(rows) == [
+        ("weather", SECOND_REF[2], SECOND_REF[2]),
+        ("weather", SECOND_REF[3], REF[3]),
+    ]
     assert len(next(testset_operations.show_fields("made", "de-en", ["all"]))) == 7
     with pytest.raises(tb.InputError, match="has no field nothing"):
         testset_operations.show_fields("made", "de-en", ["nothing"])
 
 
-def test_verify(path):
+def test_verification_finds_changed_files(path):
     assert testset_operations.verify_test_sets("made") == ()
-    made = tb.testset("made", "de-en")
-    found = testset_operations.verify_test_sets("made")
-    assert len(found) == 8
-    assert not [each for each in found if each.problem]
-    place = Path(made.path("src"))
-    before = place.stat()
-    place.write_bytes(place.read_bytes().replace(b"Hund", b"Huhn"))
+    test_set = tb.testset("made", "de-en")
+    verified_files = testset_operations.verify_test_sets("made")
+    assert len(verified_files) == 8
+    assert not [each for each in verified_files if each.problem]
+    source_path = Path(test_set.path("src"))
+    status = source_path.stat()
+    source_path.write_bytes(source_path.read_bytes().replace(b"Hund", b"Huhn"))
     # Opening would not see it.
-    os.utime(place, ns=(before.st_atime_ns, before.st_mtime_ns))
-    (wrong,) = [each for each in testset_operations.verify_test_sets() if each.problem]
-    assert (wrong.path, wrong.problem) == (str(place), "it is not as it was made")
-    archive = next(place.parents[1].glob("raw/*.gz"))
+    os.utime(source_path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    (changed_file,) = [each for each in testset_operations.verify_test_sets() if each.problem]
+    assert (changed_file.path, changed_file.problem) == (
+        str(source_path),
+        "changed since it was extracted",
+    )
+    archive = next(source_path.parents[1].glob("raw/*.gz"))
     archive.write_bytes(b"half")
     assert {each.path for each in testset_operations.verify_test_sets() if each.problem} == {
-        str(place),
+        str(source_path),
         str(archive),
     }
 
 
-def test_path_and_remove(path):
-    with pytest.raises(tb.InputError, match=r"made is not here; truebleu testset get made"):
+def test_path_and_removal_follow_cache(path):
+    with pytest.raises(
+        tb.InputError, match=r"made is not on this machine. Run: truebleu testset get made"
+    ):
         testset_operations.find_folder("made")
-    made = tb.testset("made", "de-en")
-    assert made.path("src") == os.path.join(
+    test_set = tb.testset("made", "de-en")
+    assert test_set.path("src") == os.path.join(
         testset_operations.find_folder("made", "de-en"), "src.txt"
     )
     assert testset_operations.find_folder("made") == str(
@@ -204,15 +218,17 @@ def test_path_and_remove(path):
     assert os.path.exists(path)
 
 
-def test_removing_a_set_leaves_those_below_its_name(archives, tmp_path):
-    both = registry(tmp_path, **{"made": about_xml(archives), "made/more": about_xml(archives)})
+def test_removing_set_keeps_sets_below_its_name(archives, tmp_path):
+    registry_path = write_registry(
+        tmp_path, **{"made": make_xml_entry(archives), "made/more": make_xml_entry(archives)}
+    )
     for name in ("made", "made/more"):
-        tb.testset(name, "de-en", registry=both)
+        tb.testset(name, "de-en", registry=registry_path)
     testset_operations.remove_test_set("made")
-    assert tb.testset("made/more", "de-en", registry=both, offline=True).source == SRC
+    assert tb.testset("made/more", "de-en", registry=registry_path, offline=True).source == SRC
 
 
-def test_check_asks_each_address_once(archives, path, monkeypatch, capsys):
+def test_check_requests_each_url_once(archives, path, monkeypatch, capsys):
     entry = catalogue.get_entry("made")
     monkeypatch.setattr(catalogue, "load_entries", lambda: {"made": entry, "again": entry})
     assert __main__.check_archives() == 0
@@ -221,21 +237,23 @@ def test_check_asks_each_address_once(archives, path, monkeypatch, capsys):
     assert entry.archives[0].md5 in line
     assert archives.requests == 1
     assert __main__.check_archives(is_head=True) == 0
-    wrong = catalogue.Archive(entry.archives[0].address, "0" * 32, mirrors=("http://127.0.0.1:9/",))
+    wrong_archive = catalogue.Archive(
+        entry.archives[0].address, "0" * 32, mirrors=("http://127.0.0.1:9/",)
+    )
     monkeypatch.setattr(
-        catalogue, "load_entries", lambda: {"made": replace(entry, archives=(wrong,))}
+        catalogue, "load_entries", lambda: {"made": replace(entry, archives=(wrong_archive,))}
     )
     assert __main__.check_archives() == 1
-    said = capsys.readouterr().out
-    assert f"not {'0' * 32}" in said
-    assert said.count("WRONG") == 2
+    output = capsys.readouterr().out
+    assert f"not {'0' * 32}" in output
+    assert output.count("WRONG") == 2
 
 
-def test_check_is_a_command():
-    done = subprocess.run(
+def test_unknown_command_prints_usage():
+    process = subprocess.run(
         [sys.executable, "-m", "truebleu.testsets", "x"],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stderr[:12]) == (2, "usage: pytho")
+    assert (process.returncode, process.stderr[:12]) == (2, "usage: pytho")

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from local_registry import OTHER, REF, SRC, registry, text
+from local_registry import REF, SECOND_REF, SRC, join_lines, write_registry
 from paths import SHARED
 
 import truebleu as tb
@@ -12,11 +12,11 @@ from truebleu.testsets import catalogue, file_readers, testset_operations
 from truebleu.text import download
 
 
-def jsonl(rows: list) -> str:
+def format_jsonl(rows: list) -> str:
     return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
 
 
-def row(number: int, **more) -> dict:
+def make_row(number: int, **fields) -> dict:
     """A segment as WMT24++ has it."""
     return {
         "lp": "de-en_GB",
@@ -26,33 +26,33 @@ def row(number: int, **more) -> dict:
         "is_bad_source": number == 1,
         "source": SRC[number],
         "target": REF[number],
-        "original_target": OTHER[number],
-        **more,
+        "original_target": SECOND_REF[number],
+        **fields,
     }
 
 
 @pytest.fixture
-def served(archives, tmp_path):
+def load_served(archives, tmp_path):
     """A set of lines of JSON, on the server."""
 
-    def served(content: str, files: dict[str, str], **more) -> tb.TestSet:
+    def load_served(content: str, files: dict[str, str], **fields) -> tb.TestSet:
         address, _ = archives.make("made.jsonl", {"made.jsonl": content})
-        about = {"kind": "JSONL", "data": [[address]], **more}
-        about["langpairs"] = {pair: [f"{how}made.made.jsonl"] for pair, how in files.items()}
-        path = registry(tmp_path, made=about)
+        entry = {"kind": "JSONL", "data": [[address]], **fields}
+        entry["langpairs"] = {pair: [f"{prefix}made.made.jsonl"] for pair, prefix in files.items()}
+        path = write_registry(tmp_path, made=entry)
         return lambda pair: tb.testset("made", pair, registry=path)
 
-    return served
+    return load_served
 
 
-def test_a_segment_a_line_without_bad_sources(served):
-    rows = jsonl([row(number) for number in range(4)])
+def test_jsonl_has_one_segment_per_line_without_bad_sources(load_served):
+    rows = format_jsonl([make_row(number) for number in range(4)])
     more = {"refs": ["target"], "signature": {"badsrc": "no"}}
-    made = served(rows, {"de-en_GB": ""}, **more)("de-en_GB")
+    made = load_served(rows, {"de-en_GB": ""}, **more)("de-en_GB")
     good = [0, 2, 3]
     assert made.source == [SRC[number] for number in good]
     assert made.references["target"] == [REF[number] for number in good]
-    assert made.references["original_target"] == [OTHER[number] for number in good]
+    assert made.references["original_target"] == [SECOND_REF[number] for number in good]
     assert made.preferred == ("target",)
     assert made.documents == ["d0", "d1", "d1"]
     assert made.where(domain="social").source == SRC[2:]
@@ -62,10 +62,10 @@ def test_a_segment_a_line_without_bad_sources(served):
         "refs": "target",
         "badsrc": "no",
     }
-    assert served(rows, {"de-en_GB": "all:"})("de-en_GB").source == SRC
+    assert load_served(rows, {"de-en_GB": "all:"})("de-en_GB").source == SRC
 
 
-def document(pair: str, name: str, source: list[str], *references: list[str]) -> dict:
+def make_document(pair: str, name: str, source: list[str], *references: list[str]) -> dict:
     """A document as WMT25 has it."""
     first, _, second = pair.partition("-")
     return {
@@ -81,20 +81,20 @@ def document(pair: str, name: str, source: list[str], *references: list[str]) ->
     }
 
 
-def test_a_document_a_line_is_read_by_paragraphs(served):
+def test_jsonl_document_is_split_into_paragraphs(load_served):
     rows = [
-        document("de-en", "one", [SRC[0], f" {SRC[1]}\nMehr."], REF[:2], OTHER[:2]),
-        document("de-cs", "one", SRC[:2], SRC[:2]),
-        document("de-fr", "one", SRC[:3]),
-        document("de-en", "two", SRC[2:], [" ".join(REF[2:])], OTHER[2:]),
-        document("de-en", "three", SRC[:1]),
+        make_document("de-en", "one", [SRC[0], f" {SRC[1]}\nMehr."], REF[:2], SECOND_REF[:2]),
+        make_document("de-cs", "one", SRC[:2], SRC[:2]),
+        make_document("de-fr", "one", SRC[:3]),
+        make_document("de-en", "two", SRC[2:], [" ".join(REF[2:])], SECOND_REF[2:]),
+        make_document("de-en", "three", SRC[:1]),
     ]
     pairs = {pair: f"{pair}:" for pair in ("de-en", "de-fr", "de-ja")}
-    made = served(jsonl(rows), pairs)
+    made = load_served(format_jsonl(rows), pairs)
     assert made("de-en").source == [SRC[0], f"{SRC[1]} Mehr.", " ".join(SRC[2:])]
     assert made("de-en").references == {
         "refA": [*REF[:2], " ".join(REF[2:])],
-        "refB": [*OTHER[:2], " ".join(OTHER[2:])],
+        "refB": [*SECOND_REF[:2], " ".join(SECOND_REF[2:])],
     }
     assert made("de-en").documents[1:] == ["de-en_#_news_#_one", "de-en_#_news_#_two"]
     assert (made("de-fr").source, made("de-fr").references) == (SRC[:3], {})
@@ -107,30 +107,30 @@ def test_a_document_a_line_is_read_by_paragraphs(served):
     [
         ("{", "line 2.*: not JSON"),
         ("[1]", "line 2: expected an object"),
-        ('{"source": 7}', "line 2: src is no text"),
+        ('{"source": 7}', "line 2: src is not a string"),
         (r'{"source": "\ud800"}', "line 2.*: not JSON"),
     ],
 )
-def test_lines_that_are_wrong_are_named(tmp_path, line, message):
+def test_invalid_line_is_reported_with_number(tmp_path, line, message):
     path = tmp_path / "x.jsonl"
-    path.write_text(f"{jsonl([row(0)])}{line}\n")
+    path.write_text(f"{format_jsonl([make_row(0)])}{line}\n")
     with pytest.raises(tb.InputError, match=message):
         dict(file_readers.read_fields("JSONL", "x", ["x.jsonl"], str(tmp_path)))
 
 
-def test_what_is_no_test_set_is_not_kept(archives, tmp_path, served):
+def test_invalid_file_is_not_cached(archives, tmp_path, load_served):
     """A page that says sorry instead of the file, whose sum nobody knows."""
     with pytest.raises(download.DownloadError, match=r"line 1, column 1: not JSON"):
-        served("<html>Sorry</html>\n", {"de-en": ""})("de-en")
+        load_served("<html>Sorry</html>\n", {"de-en": ""})("de-en")
     assert not list((tmp_path / "cache").rglob("*.jsonl"))
 
 
-def test_any_two_languages_are_a_language_pair(archives, tmp_path):
+def test_any_two_languages_form_language_pair(archives, tmp_path):
     files = {
-        "N/src.eng.txt": text(REF),
-        "N/ref.deu.txt": text(SRC),
-        "N/ref.zho-CN.txt": text(OTHER),
-        "N/ref-2.zho-CN.txt": text(REF),
+        "N/src.eng.txt": join_lines(REF),
+        "N/ref.deu.txt": join_lines(SRC),
+        "N/ref.zho-CN.txt": join_lines(SECOND_REF),
+        "N/ref-2.zho-CN.txt": join_lines(REF),
         "N/DOCUMENT_IDS.tsv": "a\na\nb\nb\n",
     }
     address, md5 = archives.make("n.tar.gz", files)
@@ -139,30 +139,30 @@ def test_any_two_languages_are_a_language_pair(archives, tmp_path):
         "deu": "N/ref.deu.txt",
         "zho-CN": ["N/ref.zho-CN.txt", "N/ref-2.zho-CN.txt"],
     }
-    about = {"kind": "Parallel", "data": [[address, md5]], "languages": languages}
-    about |= {"documents": "N/DOCUMENT_IDS.tsv", "refs": ["A", ""]}
-    path = registry(tmp_path, made=about)
+    entry = {"kind": "Parallel", "data": [[address, md5]], "languages": languages}
+    entry |= {"documents": "N/DOCUMENT_IDS.tsv", "refs": ["A", ""]}
+    path = write_registry(tmp_path, made=entry)
     made = tb.testset("made", "deu-zho-CN", registry=path)
     assert made.source == SRC
-    assert made.references == {"A": OTHER, "B": REF}
+    assert made.references == {"A": SECOND_REF, "B": REF}
     assert made.preferred == ("A",)
     assert made.documents == ["a", "a", "b", "b"]
     back = tb.testset("made", "zho-CN-deu", registry=path)
-    assert (back.source, back.references, back.preferred) == (OTHER, {"ref": SRC}, ("ref",))
+    assert (back.source, back.references, back.preferred) == (SECOND_REF, {"ref": SRC}, ("ref",))
     with pytest.raises(tb.InputError, match="has no language pair deu-deu"):
         tb.testset("made", "deu-deu", registry=path)
 
 
 @pytest.mark.parametrize("form", ["{code}.{part}", "{part}.{code}"])
-def test_flores_is_added_by_the_user(tmp_path, form):
+def test_user_can_add_flores_folder(tmp_path, form):
     folder = tmp_path / "flores200_dataset"
     for part in ("dev", "devtest"):
         (folder / part).mkdir(parents=True)
         for code, lines in (("deu_Latn", SRC), ("eng_Latn", REF)):
             name = form.format(code=code, part=part)
-            (folder / part / name).write_text(text(lines))
+            (folder / part / name).write_text(join_lines(lines))
     rows = ["URL\tdomain\ttopic", *(f"u{number // 2}\tnews\tx" for number in range(4))]
-    (folder / "metadata_devtest.tsv").write_text(text(rows))
+    (folder / "metadata_devtest.tsv").write_text(join_lines(rows))
     with pytest.raises(
         tb.InputError, match=r"truebleu testset add FOLDER --name flores200/devtest"
     ):
@@ -181,11 +181,11 @@ def test_flores_is_added_by_the_user(tmp_path, form):
     assert tb.testset("flores200/dev", "eng_Latn-deu_Latn").source == REF
 
 
-def test_ntrex_as_it_is(archives, tmp_path, monkeypatch):
+def test_ntrex_layout_is_read(archives, tmp_path, monkeypatch):
     """With the catalogue's own names of files."""
     entry = catalogue.get_entry("ntrex")
     names = [file for files in entry.languages.values() for file in catalogue._as_list(files)]
-    files = {name: text([f"{name} {number}" for number in range(4)]) for name in names}
+    files = {name: join_lines([f"{name} {number}" for number in range(4)]) for name in names}
     address, md5 = archives.make("ntrex.tar.gz", files | {entry.documents: "a\na\nb\nc\n"})
     archive = catalogue.Archive(address, md5)
     monkeypatch.setitem(catalogue._load_published(), "ntrex", replace(entry, archives=(archive,)))
@@ -199,7 +199,7 @@ def test_ntrex_as_it_is(archives, tmp_path, monkeypatch):
 WMT22 = SHARED / "data" / "wmt22"
 
 
-def xml_of(pair: str) -> tuple[str, dict[str, list[str]]]:
+def make_wmt22_xml(pair: str) -> tuple[str, dict[str, list[str]]]:
     """WMT22's XML made of its text, and its fields: all of a pair in one document."""
     from xml.sax.saxutils import escape
 
@@ -210,7 +210,7 @@ def xml_of(pair: str) -> tuple[str, dict[str, list[str]]]:
         content = path.read_text(encoding="utf-8").split("\n")[:-1]
         lines[{"src": "src", "ref": f"ref:{name}", "hyp": name}[kind]] = content
 
-    def part(tag: str, texts: list[str]) -> str:
+    def make_element(tag: str, texts: list[str]) -> str:
         segments = "".join(
             f'<seg id="{number}">{escape(line)}</seg>\n' for number, line in enumerate(texts, 1)
         )
@@ -222,20 +222,20 @@ def xml_of(pair: str) -> tuple[str, dict[str, list[str]]]:
             tags[name] = f'ref lang="{target}" translator="{name[4:]}"'
         elif name != "src":
             tags[name] = f'hyp system="{name}" language="{target}"'
-    body = "".join(part(tag, lines[name]) for name, tag in tags.items())
+    body = "".join(make_element(tag, lines[name]) for name, tag in tags.items())
     document = f'<doc id="all" origlang="{source}" domain="news">{body}</doc>'
     return f'<dataset id="wmt22"><collection id="general">{document}</collection></dataset>', lines
 
 
-def test_wmt22_s_known_sums_are_of_its_text(shared):
+def test_wmt22_checksums_match_text(shared):
     """What the archive is verified by if its bytes are others."""
-    known = catalogue.get_entry("wmt22").sha256
-    assert len(known) == 11
-    for pair, sums in known.items():
-        found = xml_of(pair)[1]
-        for name, sum_ in sums.items():
-            if name in found:
-                content = text(map(file_readers.clean_spaces, found[name])).encode()
+    checksums = catalogue.get_entry("wmt22").sha256
+    assert len(checksums) == 11
+    for pair, pair_checksums in checksums.items():
+        fields = make_wmt22_xml(pair)[1]
+        for name, sum_ in pair_checksums.items():
+            if name in fields:
+                content = join_lines(map(file_readers.clean_spaces, fields[name])).encode()
                 import hashlib
 
                 assert hashlib.sha256(content).hexdigest() == sum_, (pair, name)

@@ -4,29 +4,29 @@ import json
 import os
 
 import pytest
-from local_registry import OTHER, REF, SRC, about_xml, registry, text
+from local_registry import REF, SECOND_REF, SRC, join_lines, make_xml_entry, write_registry
 
 import truebleu as tb
 from truebleu.testsets import catalogue
 
 
-def test_a_set_of_one_s_own(tmp_path):
-    for name, lines in (("s.txt", SRC), ("a.txt", REF), ("b.txt", OTHER), ("d", list("aabb"))):
-        (tmp_path / name).write_text(text(lines))
-    about = {
+def test_user_registry_defines_set(tmp_path):
+    for name, lines in (("s.txt", SRC), ("a.txt", REF), ("b.txt", SECOND_REF), ("d", list("aabb"))):
+        (tmp_path / name).write_text(join_lines(lines))
+    entry = {
         "name": "mine",
         "citation": "me",
         "files": {"de-en": {"src": "s.txt", "ref:A": "a.txt", "ref:B": "b.txt", "docid": "d"}},
     }
     path = tmp_path / "mine.json"
-    path.write_text(json.dumps(about))
-    mine = tb.testset("mine", "de-en", registry=str(path))
-    assert (mine.source, mine.references) == (SRC, {"A": REF, "B": OTHER})
-    assert mine.preferred == ("A", "B")
-    assert mine.where(documents=["b"]).source == SRC[2:]
-    assert mine.path("ref:A") == str(tmp_path / "a.txt")
-    assert mine.citation == "me"
-    (tmp_path / "a.txt").write_text(text(REF[:3]))
+    path.write_text(json.dumps(entry))
+    user_set = tb.testset("mine", "de-en", registry=str(path))
+    assert (user_set.source, user_set.references) == (SRC, {"A": REF, "B": SECOND_REF})
+    assert user_set.preferred == ("A", "B")
+    assert user_set.where(documents=["b"]).source == SRC[2:]
+    assert user_set.path("ref:A") == str(tmp_path / "a.txt")
+    assert user_set.citation == "me"
+    (tmp_path / "a.txt").write_text(join_lines(REF[:3]))
     with pytest.raises(tb.InputError, match="different numbers of lines: src has 4, ref:A has 3"):
         tb.testset("mine", "de-en", registry=str(path))
     (tmp_path / "a.txt").unlink()
@@ -34,18 +34,18 @@ def test_a_set_of_one_s_own(tmp_path):
         tb.testset("mine", "de-en", registry=str(path))
 
 
-def test_registries_in_the_user_s_folder(archives, tmp_path, monkeypatch):
+def test_registries_in_user_folder_are_loaded(archives, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     folder = tmp_path / "config/truebleu/testsets"
     folder.mkdir(parents=True)
-    os.rename(registry(tmp_path, made=about_xml(archives)), folder / "any.json")
+    os.rename(write_registry(tmp_path, made=make_xml_entry(archives)), folder / "any.json")
     assert tb.testset("made", "de-en").source == SRC
-    other = registry(tmp_path, made=about_xml(archives))
-    with pytest.raises(tb.InputError, match=r"made is a test set of .*any\.json; give it another"):
-        tb.testset("made", "de-en", registry=other)
-    other = registry(tmp_path, wmt22=about_xml(archives))
-    with pytest.raises(tb.InputError, match="wmt22 is a test set of truebleu's own catalogue"):
-        tb.testset("wmt22", "en-de", registry=other)
+    second_registry = write_registry(tmp_path, made=make_xml_entry(archives))
+    with pytest.raises(tb.InputError, match=r"made exists already in .*any\.json\. Rename it"):
+        tb.testset("made", "de-en", registry=second_registry)
+    second_registry = write_registry(tmp_path, wmt22=make_xml_entry(archives))
+    with pytest.raises(tb.InputError, match="wmt22 exists already in truebleu's catalogue"):
+        tb.testset("wmt22", "en-de", registry=second_registry)
     with pytest.raises(tb.InputError, match=r"none\.json cannot be read: No such file"):
         catalogue.load_entries(str(tmp_path / "none.json"))
 
@@ -74,32 +74,34 @@ WRONG = [
     ({"x": FINE | {"languages": {"a": "c"}}}, "x: expected langpairs or languages"),
     ({"x": {"files": {"a-b": {"src": "c"}}}}, "files → a-b: expected a field ref"),
     ({"x": {"files": {"a-b": {"ref": 1}}}}, "files → a-b → ref: expected the path of a file"),
-    ({"x": {"files": {}, "kind": "TSV"}}, "x → kind: expected files alone"),
+    ({"x": {"files": {}, "kind": "TSV"}}, "x → kind: expected no such key"),
 ]
 
 
 @pytest.mark.parametrize(("content", "message"), WRONG)
-def test_what_is_wrong_is_said_with_its_place(tmp_path, content, message):
+def test_registry_error_names_location(tmp_path, content, message):
     path = tmp_path / "r.json"
-    whole = content if isinstance(content, str) else json.dumps({"test_sets": content}, indent=1)
+    registry_text = (
+        content if isinstance(content, str) else json.dumps({"test_sets": content}, indent=1)
+    )
     if content == {}:
-        whole = "{}"
-    path.write_text(whole)
-    with pytest.raises(tb.InputError, match=message) as found:
+        registry_text = "{}"
+    path.write_text(registry_text)
+    with pytest.raises(tb.InputError, match=message) as error:
         catalogue.load_entries(str(path))
-    assert str(found.value).startswith(f"{path}")
-    assert "\n" not in str(found.value)
+    assert str(error.value).startswith(f"{path}")
+    assert "\n" not in str(error.value)
 
 
-def test_the_catalogue_would_pass_its_own_checks():
-    both = {
+def test_published_catalogue_passes_registry_checks():
+    test_sets = {
         **catalogue.load_builtin_registry()["test_sets"],
         **catalogue.load_builtin_registry()["more"],
     }
     check = catalogue._RegistryCheck("registry.json", "")
-    for name, about in both.items():
-        if "instructions" not in about:
-            check.check_entry(name, about, (name,))
+    for name, description in test_sets.items():
+        if "instructions" not in description:
+            check.check_entry(name, description, (name,))
     assert len(catalogue.load_builtin_registry()["test_sets"]) == 67
     assert (
         sum(

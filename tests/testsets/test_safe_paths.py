@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from local_registry import about_xml, registry
+from local_registry import make_xml_entry, write_registry
 
 import truebleu as tb
 from truebleu.meta_evaluation.human_scores import Tree
@@ -34,13 +34,15 @@ def test_unsafe_name_is_refused(tmp_path, monkeypatch, name):
         {"made": {**about, "data": [[f"https://x.example/{name}/.."]]}},
     ]
     for sets in in_registry:
-        path = registry(tmp_path, **sets)
+        path = write_registry(tmp_path, **sets)
         with pytest.raises(tb.InputError) as refused:
             catalogue.load_entries(path)
         assert str(refused.value).startswith(f"{path}, line ")
         assert "expected" in str(refused.value)
     os.makedirs(catalogue.get_user_folder())
-    os.rename(registry(tmp_path, made=about), os.path.join(catalogue.get_user_folder(), "any.json"))
+    os.rename(
+        write_registry(tmp_path, made=about), os.path.join(catalogue.get_user_folder(), "any.json")
+    )
     outside = tmp_path / "x-en/01234567"
     outside.mkdir(parents=True)
     (tmp_path / "human-scores").mkdir()
@@ -65,7 +67,7 @@ def test_unsafe_name_is_refused(tmp_path, monkeypatch, name):
 
 @pytest.mark.parametrize("link", ["", "DIGEST", "DIGEST/raw", "DIGEST/de-en"])
 def test_link_out_of_cache_is_not_followed(archives, tmp_path, link):
-    path = registry(tmp_path, made=about_xml(archives))
+    path = write_registry(tmp_path, made=make_xml_entry(archives))
     outside = tmp_path / "outside"
     (outside / "01234567").mkdir(parents=True)
     digest = catalogue.get_entry("made", path).digest
@@ -86,8 +88,8 @@ def test_registry_of_another_set_is_kept(tmp_path):
         for end in ("src", "ref"):
             (tmp_path / name / f"en-de.{end}").write_text("x\n")
     testset_operations.add_test_set(str(tmp_path / "one"), "a_b")
-    with pytest.raises(tb.InputError, match=r"a_b\.json exists already; give another name"):
+    with pytest.raises(tb.InputError, match=r"a_b\.json exists already. Use --name"):
         testset_operations.add_test_set(str(tmp_path / "two"), "a/b")
-    with pytest.raises(tb.InputError, match="no test set a/b"):
+    with pytest.raises(tb.InputError, match="unknown test set 'a/b'"):
         testset_operations.remove_test_set("a/b")
     assert testset_operations.remove_test_set("a_b").size

@@ -75,7 +75,7 @@ print(outcomes)
 @pytest.mark.skipif(sys.platform == "win32", reason="open files stay there")
 @pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_file_that_changes_gives_a_score_or_an_error(tmp_path, workers, seed):
+def test_changing_file_gives_score_or_error(tmp_path, workers, seed):
     done = subprocess.run(
         [sys.executable, "-c", CHILD, str(tmp_path), str(workers), str(seed)],
         capture_output=True,
@@ -86,7 +86,7 @@ def test_a_file_that_changes_gives_a_score_or_an_error(tmp_path, workers, seed):
     assert done.returncode == 0, (done.returncode, done.stderr)
 
 
-def test_what_a_file_was_cut_to_is_told(tmp_path):
+def test_truncation_error_names_new_size(tmp_path):
     """The file is cut when the kernel has read a part of it: by a source that is read in turn."""
     code = """
         import os, sys, truebleu as tb

@@ -77,10 +77,10 @@ def test_hostile_content_is_an_error_with_its_line(tmp_path, read, text, place):
     path.write_text(text)
     with pytest.raises(tb.InputError) as refused:
         read(path if read is not catalogue.read_registry else str(path))
-    told = str(refused.value).removeprefix("scores: ").replace(f"scores ({path})", str(path))
-    assert told.startswith(f"{path}, line {place}")
-    assert len(told) < 350
-    assert "\n" not in told
+    message = str(refused.value).removeprefix("scores: ").replace(f"scores ({path})", str(path))
+    assert message.startswith(f"{path}, line {place}")
+    assert len(message) < 350
+    assert "\n" not in message
 
 
 @pytest.mark.parametrize("value", [float("inf"), -float("inf"), 1e101, 10**400, "x", [1]])

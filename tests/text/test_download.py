@@ -28,7 +28,7 @@ from truebleu.text import archives, download, http_transfer, operating_system
 from truebleu.text.download import DownloadError, DownloadSource, OfflineError
 
 CONTENT = random.Random(7).randbytes(300_000)
-OTHER = CONTENT[:-1] + b"?"
+OTHER_CONTENT = CONTENT[:-1] + b"?"
 SHA256, MD5 = hashlib.sha256(CONTENT).hexdigest(), hashlib.md5(CONTENT).hexdigest()
 VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "XDG_CACHE_HOME")
 
@@ -67,7 +67,7 @@ class Server:
         self.port = self.http.server_port
         threading.Thread(target=self.http.serve_forever, args=[0.01], daemon=True).start()
 
-    def at(self, path: str, *answers) -> str:
+    def set_answer(self, path: str, *answers) -> str:
         self.answers[path] = list(answers)
         return f"http://127.0.0.1:{self.port}{path}"
 
@@ -91,7 +91,9 @@ def to(address: str, code: int = 302):
     return status(code, ("Location", address))
 
 
-def whole(content: bytes = CONTENT, tag: str | None = '"1"', *, ranges: bool = True, header="ETag"):
+def send_complete(
+    content: bytes = CONTENT, tag: str | None = '"1"', *, ranges: bool = True, header="ETag"
+):
     """A right server: with a version, and ranges of it if it is still that version."""
 
     def answer(handler):
@@ -146,15 +148,15 @@ def unsized(content: bytes):
 
 
 @pytest.fixture(autouse=True)
-def alone(tmp_path, monkeypatch):
+def start_isolated(tmp_path, monkeypatch):
     """A process without settings: nothing of the machine's is read, and no wait is long."""
     names = [name for name in os.environ if name.startswith("TRUEBLEU_")]
     for name in [*names, *VARIABLES, *map(str.lower, VARIABLES)]:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(download, "settings", download.Settings())
-    for made in (download._find_writable_folder, download._make_process_folder):
-        made.cache_clear()
+    for environment in (download._find_writable_folder, download._make_process_folder):
+        environment.cache_clear()
 
 
 @pytest.fixture
@@ -184,9 +186,9 @@ def place(tmp_path):
     return tmp_path / "files" / "file"
 
 
-def get(place: Path, *addresses: str, accept=None, **known) -> download.Receipt:
+def get(place: Path, *addresses: str, accept=None, **properties) -> download.Receipt:
     return download.download_file(
-        DownloadSource(addresses, **known), str(place), name="wmt00", accept=accept
+        DownloadSource(addresses, **properties), str(place), name="wmt00", accept=accept
     )
 
 
@@ -197,42 +199,46 @@ def names(folder: Path) -> set[str]:
 # ---- sums ----
 
 
-def test_a_right_file(server, place):
-    address = server.at("/a", whole())
+def test_matching_file_is_downloaded(server, place):
+    address = server.at("/a", send_complete())
     receipt = get(place, address, sha256=SHA256, md5=MD5, size=len(CONTENT))
     assert receipt == download.Receipt(address, len(CONTENT), MD5, SHA256, "SHA-256")
     assert place.read_bytes() == CONTENT
     assert names(place.parent) == {"file"}
 
 
-def test_a_file_that_is_there_stays(server, place):
-    address = server.at("/a", whole())
+def test_existing_file_is_kept(server, place):
+    address = server.at("/a", send_complete())
     get(place, address, sha256=SHA256)
-    again = get(place, address, sha256=SHA256)
-    assert (again.address, again.sha256, again.verified) == ("", SHA256, "SHA-256")
+    second_receipt = get(place, address, sha256=SHA256)
+    assert (second_receipt.address, second_receipt.sha256, second_receipt.verified) == (
+        "",
+        SHA256,
+        "SHA-256",
+    )
     assert len(server.requests) == 1
-    place.write_bytes(OTHER)
+    place.write_bytes(OTHER_CONTENT)
     assert get(place, address, sha256=SHA256).address == address
     assert place.read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize(
-    ("known", "wrong"),
+    ("checksums", "wrong"),
     [
         ({"md5": "0" * 32}, ("MD5", MD5, "0" * 32)),
         ({"md5": MD5, "sha256": "0" * 64}, ("SHA-256", SHA256, "0" * 64)),
     ],
     ids=["MD5", "SHA-256"],
 )
-def test_a_wrong_sum(server, place, known, wrong):
-    address = server.at("/a", whole())
+def test_wrong_checksum_is_refused(server, place, checksums, wrong):
+    address = server.at("/a", send_complete())
     with pytest.raises(DownloadError) as error:
-        get(place, address, **known)
+        get(place, address, **checksums)
     assert error.value.checksum_mismatch == wrong
-    kind, got, expected = wrong
+    kind, actual, expected = wrong
     for part in (
         "wmt00: ",
-        f"{address} has {kind} {got}, expected {expected}; the file was deleted",
+        f"{address} has {kind} {actual}, expected {expected}; the file was deleted",
         "--mirror",
     ):
         assert part in str(error.value)
@@ -240,8 +246,8 @@ def test_a_wrong_sum(server, place, known, wrong):
     assert names(place.parent) == set()
 
 
-def test_other_bytes_that_are_accepted_by_their_content(server, place):
-    address = server.at("/a", whole(OTHER + b"more"))
+def test_accepted_content_replaces_checksum(server, place):
+    address = server.at("/a", send_complete(OTHER_CONTENT + b"more"))
     seen = []
 
     def accept(path: str) -> bool:
@@ -250,20 +256,20 @@ def test_other_bytes_that_are_accepted_by_their_content(server, place):
 
     receipt = get(place, address, md5=MD5, size=len(CONTENT), accept=accept)
     assert (receipt.verified, receipt.size) == ("content", len(CONTENT) + 4)
-    assert seen == [OTHER + b"more"] == [place.read_bytes()]
+    assert seen == [OTHER_CONTENT + b"more"] == [place.read_bytes()]
     assert get(place, address, md5=MD5, accept=accept).verified == "content"
     assert len(server.requests) == 1
     # Right bytes are not judged by their content.
-    right = server.at("/b", whole())
+    right = server.at("/b", send_complete())
     assert get(place.with_name("b"), right, md5=MD5, accept=lambda _: 1 / 0).verified == "MD5"
 
 
-def test_other_bytes_that_are_not_accepted(server, place):
+def test_unaccepted_content_is_refused(server, place):
     def never(_: str) -> bool:
         raise InputError("no archive")
 
-    address = server.at("/a", whole(OTHER))
-    for known, accept, said in (
+    address = server.at("/a", send_complete(OTHER_CONTENT))
+    for checksums, accept, message in (
         (
             {"md5": MD5},
             lambda _: False,
@@ -272,79 +278,79 @@ def test_other_bytes_that_are_not_accepted(server, place):
         ({"md5": MD5}, never, "its content is also wrong: no archive"),
         ({}, never, "/a has a different file, .*: no archive"),
     ):
-        with pytest.raises(DownloadError, match=said):
-            get(place, address, accept=accept, **known)
+        with pytest.raises(DownloadError, match=message):
+            get(place, address, accept=accept, **checksums)
         assert names(place.parent) == set()
 
 
-def test_without_a_known_sum_the_content_must_be_right(server, place):
-    address = server.at("/a", whole())
+def test_unknown_checksum_requires_accepted_content(server, place):
+    address = server.at("/a", send_complete())
     assert get(place, address, accept=lambda path: path.endswith(".part")).verified == "content"
     assert download.read_recorded_checksum(str(place)) == SHA256
     assert get(place, address, accept=lambda _: False).verified == "SHA-256"
 
 
-def test_a_judge_who_fails_leaves_nothing(server, place):
+def test_exception_in_accept_leaves_no_files(server, place):
     with pytest.raises(ZeroDivisionError):
-        get(place, server.at("/a", whole()), accept=lambda _: 1 / 0)
+        get(place, server.at("/a", send_complete()), accept=lambda _: 1 / 0)
     assert names(place.parent) == set()
 
 
-def test_the_first_download_is_trusted_and_recorded(server, place):
-    address = server.at("/a", whole())
+def test_first_download_is_trusted_and_recorded(server, place):
+    address = server.at("/a", send_complete())
     assert get(place, address).verified == ""
     assert download.read_recorded_checksum(str(place)) == SHA256
     assert get(place, address).verified == "SHA-256"
     place.unlink()
-    server.at("/a", whole(OTHER))
+    server.at("/a", send_complete(OTHER_CONTENT))
     with pytest.raises(DownloadError, match=rf"expected {SHA256} as recorded in .*file\.sha256"):
         get(place, address)
-    server.at("/a", whole())
+    server.at("/a", send_complete())
     assert get(place, address).address == address
 
 
-def test_a_broken_record_is_as_none(server, place):
+def test_corrupt_record_is_ignored(server, place):
     place.parent.mkdir()
     (place.parent / "file.sha256").write_text(SHA256[:-1])
-    get(place, server.at("/a", whole()))
+    get(place, server.at("/a", send_complete()))
     assert download.read_recorded_checksum(str(place)) == SHA256
 
 
-def test_a_record_is_made_only_if_it_is_asked_for(server, place):
-    source = DownloadSource((server.at("/a", whole()),), md5=MD5)
+def test_checksum_is_recorded_only_on_request(server, place):
+    source = DownloadSource((server.at("/a", send_complete()),), md5=MD5)
     download.download_file(source, str(place), name="a", record_checksum=False)
     assert names(place.parent) == {"file"}
 
 
-def test_a_wrong_file_that_is_there_is_not_the_server_s(server, place):
+def test_wrong_existing_file_is_not_reported_as_servers(server, place):
     place.parent.mkdir()
-    place.write_bytes(OTHER)
+    place.write_bytes(OTHER_CONTENT)
     with pytest.raises(DownloadError, match="HTTP Error 404") as error:
         get(place, server.at("/a", status(404)), md5=MD5)
     assert error.value.checksum_mismatch is None
-    assert place.read_bytes() == OTHER
+    assert place.read_bytes() == OTHER_CONTENT
 
 
-def test_an_empty_file_is_none_that_is_there(server, place):
+def test_empty_existing_file_is_downloaded_again(server, place):
     place.parent.mkdir()
     place.write_bytes(b"")
-    get(place, server.at("/a", whole()))
+    get(place, server.at("/a", send_complete()))
     assert place.read_bytes() == CONTENT
 
 
 # ---- sizes ----
 
 
-@pytest.mark.parametrize("answer", [whole, unsized])
+@pytest.mark.parametrize("answer", [send_complete, unsized])
 @pytest.mark.parametrize("size", [len(CONTENT) - 1, len(CONTENT) + 1])
-def test_another_size(server, place, answer, size):
+def test_wrong_size_is_refused(server, place, answer, size):
     with pytest.raises(DownloadError, match=f"different file: .*300,000 bytes, not {size:,}"):
         get(place, server.at("/a", answer(CONTENT)), size=size)
     assert names(place.parent) == set()
 
 
-@pytest.mark.parametrize("answer", [whole, unsized])
-def test_more_than_a_file_may_have(server, place, monkeypatch, answer):
+@pytest.mark.parametrize("answer", [send_complete, unsized])
+def test_too_large_file_is_refused(server, place, monkeypatch, answer):
     monkeypatch.setattr(download, "MAX_BYTES_OF_UNKNOWN_SIZE", 200_000)
     with pytest.raises(DownloadError, match=r"has more than 0.0002 GB"):
         get(place, server.at("/a", answer(CONTENT)))
@@ -357,25 +363,25 @@ def test_more_than_a_file_may_have(server, place, monkeypatch, answer):
 
 @pytest.mark.parametrize("reset", [False, True])
 @pytest.mark.parametrize(("header", "tag"), [("ETag", '"1"'), ("Last-Modified", "Mon, 1 Jan 2024")])
-def test_what_was_cut_is_resumed(server, place, waits, reset, header, tag):
+def test_interrupted_download_resumes(server, place, waits, reset, header, tag):
     first = cut(100_000, tag, reset=reset, header=header)
-    get(place, server.at("/a", first, whole(tag=tag, header=header)), sha256=SHA256)
-    asked = [request.get("Range") for _, request in server.requests]
+    get(place, server.at("/a", first, send_complete(tag=tag, header=header)), sha256=SHA256)
+    ranges = [request.get("Range") for _, request in server.requests]
     # A reset may overtake the last bytes.
     if not reset:
-        assert asked == [None, "bytes=100000-"]
+        assert ranges == [None, "bytes=100000-"]
         assert server.requests[1][1]["If-Range"] == tag
     assert waits == [1]
     assert names(place.parent) == {"file"}
 
 
-def test_the_next_run_resumes(server, place, waits):
+def test_next_run_resumes(server, place, waits):
     address = server.at("/a", cut(100_000))
     with pytest.raises(DownloadError, match=r"/a cannot be downloaded: .* bytes are missing"):
         get(place, address, sha256=SHA256)
     assert waits == [1, 4, 16]
     assert names(place.parent) == {"file.part", "file.part.json"}
-    server.at("/a", whole())
+    server.at("/a", send_complete())
     get(place, address, sha256=SHA256)
     assert server.requests[-1][1]["Range"] == "bytes=100000-"
     assert names(place.parent) == {"file"}
@@ -392,14 +398,14 @@ def other_range(handler):
 @pytest.mark.parametrize(
     ("answers", "content", "seconds"),
     [
-        ([whole(OTHER, '"2"')], OTHER, [1]),
-        ([whole(ranges=False)], CONTENT, [1]),
-        ([other_range, whole()], CONTENT, [1, 4]),
-        ([status(416), whole()], CONTENT, [1, 0]),
+        ([send_complete(OTHER_CONTENT, '"2"')], OTHER_CONTENT, [1]),
+        ([send_complete(ranges=False)], CONTENT, [1]),
+        ([other_range, send_complete()], CONTENT, [1, 4]),
+        ([status(416), send_complete()], CONTENT, [1, 0]),
     ],
     ids=["changed meanwhile", "no ranges", "another range", "a range behind the end"],
 )
-def test_what_cannot_be_resumed_begins_again(server, place, waits, answers, content, seconds):
+def test_unresumable_part_is_downloaded_again(server, place, waits, answers, content, seconds):
     get(place, server.at("/a", cut(100_000), *answers))
     assert server.requests[1][1]["Range"] == "bytes=100000-"
     assert server.requests[1][1]["If-Range"] == '"1"'
@@ -410,7 +416,7 @@ def test_what_cannot_be_resumed_begins_again(server, place, waits, answers, cont
 
 
 @pytest.mark.parametrize("tag", [None, 'W/"1"'])
-def test_what_has_no_version_is_not_resumed(server, place, tag):
+def test_part_without_version_is_not_resumed(server, place, tag):
     address = server.at("/a", cut(100_000, tag))
     with pytest.raises(DownloadError):
         get(place, address, sha256=SHA256)
@@ -418,39 +424,39 @@ def test_what_has_no_version_is_not_resumed(server, place, tag):
     assert names(place.parent) == set()
 
 
-def test_two_files_in_one_are_not_the_server_s_fault(server, place):
+def test_mixed_versions_are_downloaded_again(server, place):
     """A server that says the same version for another file."""
-    address = server.at("/a", whole())
+    address = server.at("/a", send_complete())
     place.parent.mkdir()
     (place.parent / "file.part").write_bytes(b"x" * 100)
-    known = {"address": address, "version": '"1"'}
-    (place.parent / "file.part.json").write_text(json.dumps(known))
+    record = {"address": address, "version": '"1"'}
+    (place.parent / "file.part.json").write_text(json.dumps(record))
     assert get(place, address, sha256=SHA256).address == address
     assert [request.get("Range") for _, request in server.requests] == ["bytes=100-", None]
 
 
-def test_a_server_that_always_lies_about_versions(server, place):
+def test_constant_wrong_version_is_refused(server, place):
     """It ends after a second time."""
-    first, second = cut(100_000), whole(OTHER)
+    first, second = cut(100_000), send_complete(OTHER_CONTENT)
     with pytest.raises(DownloadError, match="expected"):
         get(place, server.at("/a", first, second, first, second, first, second), sha256=SHA256)
     assert len(server.requests) == 4
 
 
-def test_a_part_of_another_address_is_not_resumed(server, place):
+def test_part_of_other_url_is_not_resumed(server, place):
     with pytest.raises(DownloadError):
         get(place, server.at("/a", cut(100_000)), sha256=SHA256)
-    get(place, server.at("/b", whole()), sha256=SHA256)
+    get(place, server.at("/b", send_complete()), sha256=SHA256)
     assert "Range" not in server.requests[-1][1]
     assert names(place.parent) == {"file"}
 
 
-@pytest.mark.parametrize("known", ["", "[]", '{"address": 1}', '{"address": 1, "version": 2}'])
-def test_a_broken_record_of_a_part_is_as_none(server, place, known):
+@pytest.mark.parametrize("record", ["", "[]", '{"address": 1}', '{"address": 1, "version": 2}'])
+def test_corrupt_part_record_is_ignored(server, place, record):
     place.parent.mkdir()
     (place.parent / "file.part").write_bytes(b"x" * 100)
-    (place.parent / "file.part.json").write_text(known)
-    get(place, server.at("/a", whole()), sha256=SHA256)
+    (place.parent / "file.part.json").write_text(record)
+    get(place, server.at("/a", send_complete()), sha256=SHA256)
     assert names(place.parent) == {"file"}
 
 
@@ -458,42 +464,44 @@ def test_a_broken_record_of_a_part_is_as_none(server, place, known):
 
 
 @pytest.mark.parametrize("code", [403, 404, 410])
-def test_what_is_gone_is_sought_at_the_next_mirror_at_once(server, second, place, waits, code):
-    receipt = get(place, server.at("/a", status(code)), second.at("/b", whole()), sha256=SHA256)
+def test_missing_file_is_requested_from_next_mirror_at_once(server, second, place, waits, code):
+    receipt = get(
+        place, server.at("/a", status(code)), second.at("/b", send_complete()), sha256=SHA256
+    )
     assert receipt.address.endswith("/b")
     assert (len(server.requests), waits) == (1, [])
 
 
-def test_all_mirrors_are_named(server, second, place):
+def test_error_names_all_mirrors(server, second, place):
     with pytest.raises(DownloadError) as error:
-        get(place, server.at("/a", status(404)), second.at("/b", whole()), sha256="0" * 64)
+        get(place, server.at("/a", status(404)), second.at("/b", send_complete()), sha256="0" * 64)
     for part in ("/a cannot be downloaded: HTTP Error 404", f"/b has SHA-256 {SHA256}"):
         assert part in str(error.value)
 
 
-def test_a_busy_server_is_asked_four_times(server, second, place, waits):
-    get(place, server.at("/a", status(503), status(500), whole()), sha256=SHA256)
+def test_busy_server_gets_four_requests(server, second, place, waits):
+    get(place, server.at("/a", status(503), status(500), send_complete()), sha256=SHA256)
     assert waits == [1, 4]
     waits.clear()
-    other = place.with_name("other")
-    get(other, server.at("/c", status(503)), second.at("/b", whole()), sha256=SHA256)
+    second_place = place.with_name("second_place")
+    get(second_place, server.at("/c", status(503)), second.at("/b", send_complete()), sha256=SHA256)
     assert (len(server.requests), waits) == (3 + 4, [1, 4, 16])
 
 
-def test_the_server_says_how_long_to_wait(server, place, waits):
+def test_retry_after_header_is_respected(server, place, waits):
     first, later = (status(429, ("Retry-After", text)) for text in ("7", "Thu, 1 Jan 1970 0:00:00"))
-    get(place, server.at("/a", first, later, status(429), whole()), sha256=SHA256)
+    get(place, server.at("/a", first, later, status(429), send_complete()), sha256=SHA256)
     assert waits == [7, 0, 16]
 
 
-def test_a_server_that_says_to_wait_too_long(server, place, waits):
+def test_too_long_retry_after_is_refused(server, place, waits):
     with pytest.raises(DownloadError, match=r"429.*; the server requests a wait of 61 seconds"):
         get(place, server.at("/a", status(429, ("Retry-After", "61"))))
     assert waits == []
 
 
 @pytest.mark.parametrize("begun", [False, True])
-def test_silence(server, second, place, waits, monkeypatch, begun):
+def test_silent_server_times_out(server, second, place, waits, monkeypatch, begun):
     monkeypatch.setattr(http_transfer, "READ_TIMEOUT_SECONDS", 0.2)
     is_over = threading.Event()
 
@@ -512,13 +520,13 @@ def test_silence(server, second, place, waits, monkeypatch, begun):
     try:
         with pytest.raises(DownloadError, match=r"/a cannot be downloaded: no data for 0.2 s"):
             get(place, address)
-        assert get(place, address, second.at("/b", whole())).address.endswith("/b")
+        assert get(place, address, second.at("/b", send_complete())).address.endswith("/b")
     finally:
         is_over.set()
     assert waits == []
 
 
-def test_nobody_at_an_address(place, waits):
+def test_refused_connection_is_reported(place, waits):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         with pytest.raises(DownloadError, match=r"cannot be downloaded: .*refused"):
@@ -526,7 +534,7 @@ def test_nobody_at_an_address(place, waits):
     assert waits == []
 
 
-def test_what_is_no_http(server, place):
+def test_invalid_http_is_reported(server, place):
     address = server.at("/a", lambda handler: handler.wfile.write(b"SSH-2.0\r\n\r\n"))
     with pytest.raises(DownloadError, match="/a cannot be downloaded"):
         get(place, address)
@@ -537,22 +545,22 @@ def test_what_is_no_http(server, place):
 
 @pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
 def test_redirects_are_followed(server, second, place, code):
-    there = second.at("/b", whole())
-    address = server.at("/a", to(there, code))
+    target = second.at("/b", send_complete())
+    address = server.at("/a", to(target, code))
     assert get(place, address, sha256=SHA256).address == address
 
 
 def test_a_redirected_file_is_resumed(server, second, place):
-    address = server.at("/a", to(second.at("/b", cut(100_000), whole())))
+    address = server.at("/a", to(second.at("/b", cut(100_000), send_complete())))
     get(place, address, sha256=SHA256)
     assert second.requests[1][1]["Range"] == "bytes=100000-"
 
 
 @pytest.mark.parametrize("number", [5, 6])
-def test_no_more_than_five_redirects(server, place, number):
+def test_sixth_redirect_is_refused(server, place, number):
     for step in range(number):
         server.at(f"/{step}", to(f"/{step + 1}"))
-    server.at(f"/{number}", whole())
+    server.at(f"/{number}", send_complete())
     address = f"http://127.0.0.1:{server.port}/0"
     if number == 5:
         assert get(place, address).sha256 == SHA256
@@ -561,11 +569,11 @@ def test_no_more_than_five_redirects(server, place, number):
             get(place, address)
 
 
-@pytest.mark.parametrize("where", ["http://example.test/a", "file:///etc/passwd", "ftp://a.test/"])
-def test_redirects_to_what_is_not_safe(server, place, where):
+@pytest.mark.parametrize("target", ["http://example.test/a", "file:///etc/passwd", "ftp://a.test/"])
+def test_redirect_to_unsafe_url_is_refused(server, place, target):
     with pytest.raises(DownloadError) as error:
-        get(place, server.at("/a", to(where)))
-    assert where in str(error.value)
+        get(place, server.at("/a", to(target)))
+    assert target in str(error.value)
     assert "\n" not in str(error.value)
     assert names(place.parent) == set()
 
@@ -577,14 +585,14 @@ def test_redirects_to_what_is_not_safe(server, place, where):
         *("http://127.0.0.1.example.test/a", "http://[", "http://localhost.example.test/"),
     ],
 )
-def test_addresses_that_are_not_safe(place, address):
+def test_unsafe_url_is_refused(place, address):
     with pytest.raises(DownloadError, match=r"expected https|invalid URL"):
         get(place, address)
     with pytest.raises(DownloadError, match="wmt00: no known URL"):
         get(place)
 
 
-def test_a_safe_server_leads_to_no_other():
+def test_https_redirect_to_http_is_refused():
     limits = http_transfer.TransferLimits(None, 1, None)
     limits.check_url("https://b.test/", "https://a.test/")
     with pytest.raises(
@@ -593,10 +601,10 @@ def test_a_safe_server_leads_to_no_other():
         limits.check_url("http://127.0.0.1/", "https://a.test/")
 
 
-def test_the_user_s_mirror_is_asked_first(server, second, place, monkeypatch):
+def test_user_mirror_is_requested_first(server, second, place, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_MIRROR", f"http://127.0.0.1:{second.port}/all/")
-    address = server.at("/x/a.tgz?v=1", whole())
-    second.at(f"/all/127.0.0.1:{server.port}/x/a.tgz?v=1", whole())
+    address = server.at("/x/a.tgz?v=1", send_complete())
+    second.at(f"/all/127.0.0.1:{server.port}/x/a.tgz?v=1", send_complete())
     assert get(place, address, sha256=SHA256).address.startswith(download.get_mirror()[:-1])
     assert server.requests == []
     second.answers.clear()
@@ -608,30 +616,30 @@ def test_the_user_s_mirror_is_asked_first(server, second, place, monkeypatch):
     assert download.get_mirror() != "http://127.0.0.1:1"
 
 
-def test_a_mirror_that_is_no_address(server, place, monkeypatch):
+def test_invalid_mirror_url_is_refused(server, place, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_MIRROR", "mirror.test")
     with pytest.raises(InputError, match=r"variable TRUEBLEU_MIRROR: 'mirror.test' is not a URL"):
-        get(place, server.at("/a", whole()))
+        get(place, server.at("/a", send_complete()))
 
 
-def test_proxies(server, second, place, monkeypatch):
+def test_environment_proxies_are_used(server, second, place, monkeypatch):
     """The proxy is asked for what the user's mirror has; not for what NO_PROXY names."""
     monkeypatch.setenv("TRUEBLEU_MIRROR", "http://mirror.test/all")
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{second.port}")
     monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{second.port}")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    second.at("http://mirror.test/all/example.test/a", whole())
+    second.at("http://mirror.test/all/example.test/a", send_complete())
     assert get(place, "https://example.test/a").sha256 == SHA256
     assert [path for path, _ in second.requests] == ["http://mirror.test/all/example.test/a"]
     monkeypatch.delenv("TRUEBLEU_MIRROR")
     with pytest.raises(DownloadError, match="403 Forbidden"):
         get(place.with_name("b"), "https://example.test/a")
     assert second.requests[-1][0] == "CONNECT example.test:443"
-    get(place.with_name("c"), server.at("/a", whole()))
+    get(place.with_name("c"), server.at("/a", send_complete()))
     assert (len(server.requests), len(second.requests)) == (1, 2)
     monkeypatch.delenv("no_proxy")
-    second.at(f"http://127.0.0.1:{server.port}/a", whole())
-    get(place.with_name("d"), server.at("/a", whole()))
+    second.at(f"http://127.0.0.1:{server.port}/a", send_complete())
+    get(place.with_name("d"), server.at("/a", send_complete()))
     assert (len(server.requests), len(second.requests)) == (1, 3)
 
 
@@ -650,12 +658,14 @@ def certificate(tmp_path):
     return path
 
 
-def test_certificates(certificate, place, monkeypatch, waits):
+def test_certificates_are_verified(certificate, place, monkeypatch, waits):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     server = Server(context)
     try:
-        address = server.at("/a", whole(), to("http://127.0.0.1/")).replace("http", "https")
+        address = server.set_answer("/a", send_complete(), to("http://127.0.0.1/")).replace(
+            "http", "https"
+        )
         for variable in ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"):
             monkeypatch.delenv(variable, raising=False)
         with pytest.raises(DownloadError, match="CERTIFICATE_VERIFY_FAILED") as error:
@@ -670,7 +680,7 @@ def test_certificates(certificate, place, monkeypatch, waits):
             get(place.with_name("b"), address)
         monkeypatch.delenv("REQUESTS_CA_BUNDLE")
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate.with_name("public.pem")))
-        server.at("/a", whole())
+        server.set_answer("/a", send_complete())
         assert get(place.with_name("c"), address).sha256 == SHA256
     finally:
         server.close()
@@ -679,9 +689,9 @@ def test_certificates(certificate, place, monkeypatch, waits):
 # ---- offline ----
 
 
-def test_offline(server, place, monkeypatch):
+def test_offline_setting_forbids_downloads(server, place, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_OFFLINE", "1")
-    address = server.at("/a", whole())
+    address = server.at("/a", send_complete())
     with pytest.raises(OfflineError) as error:
         get(place, address, md5=MD5)
     assert str(error.value) == (
@@ -731,14 +741,14 @@ def ended(process: subprocess.Popen) -> tuple[int, str, str]:
     return process.returncode, out, error
 
 
-def test_of_processes_at_once_one_downloads(server, place):
+def test_only_one_of_parallel_processes_downloads(server, place):
     """The first waits for its answer until all of them have started."""
     come = threading.Semaphore(0)
 
     def answer(handler):
         for _ in range(16):
             assert come.acquire(timeout=100)
-        whole()(handler)
+        send_complete()(handler)
 
     address = server.at("/a", answer)
     code = "print('here', flush=True); sys.stdin.close(); print(get().sha256)"
@@ -753,9 +763,9 @@ def test_of_processes_at_once_one_downloads(server, place):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
-def test_a_process_that_is_killed_leaves_nothing_visible(server, place):
+def test_killed_process_leaves_no_visible_file(server, place):
     """It is killed at its n-th step, of Python's or of C's."""
-    address = server.at("/a", whole())
+    address = server.at("/a", send_complete())
     code = """
         import signal
         import truebleu.text.http_transfer
@@ -791,7 +801,7 @@ def test_a_process_that_is_killed_leaves_nothing_visible(server, place):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
-def test_killed_while_bytes_come(server, place):
+def test_process_killed_during_transfer_resumes(server, place):
     """What had come is not fetched again."""
     is_over = threading.Event()
 
@@ -807,7 +817,7 @@ def test_killed_while_bytes_come(server, place):
         http_transfer.Progress.__call__ = told
         get()
     """
-    address = server.at("/a", answer, whole())
+    address = server.at("/a", answer, send_complete())
     assert ended(started(code, address, place))[0] == -signal.SIGKILL
     is_over.set()
     assert not place.exists()
@@ -818,7 +828,7 @@ def test_killed_while_bytes_come(server, place):
     assert names(place.parent) == {"file"}
 
 
-def test_the_disk_is_full(server, place):
+def test_full_disk_is_reported(server, place):
     pytest.importorskip("resource")
     code = """
         import resource, sys
@@ -829,7 +839,7 @@ def test_the_disk_is_full(server, place):
         except download.DownloadError as error:
             print(error)
     """
-    done = ended(started(code, server.at("/a", whole()), place))
+    done = ended(started(code, server.at("/a", send_complete()), place))
     assert f"wmt00: {place} cannot be written: File too large; set TRUEBLEU_CACHE" in done[1]
     assert names(place.parent) == set()
 
@@ -837,7 +847,7 @@ def test_the_disk_is_full(server, place):
 # ---- locks ----
 
 
-def test_a_lock_is_waited_for(place, capsys, monkeypatch):
+def test_wait_for_lock_is_reported(place, capsys, monkeypatch):
     monkeypatch.setattr(operating_system, "LOCK_REPORT_SECONDS", 0)
     place.parent.mkdir()
     order = []
@@ -857,13 +867,13 @@ def test_a_lock_is_waited_for(place, capsys, monkeypatch):
         order.append("second")
     thread.join()
     assert order == ["first", "second"]
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert f"truebleu: waiting for another process that uses {place} ({place}.locked)" in said
+    output = capsys.readouterr().err
+    assert output.count("\n") == 1
+    assert f"truebleu: waiting for another process that uses {place} ({place}.locked)" in output
     assert names(place.parent) == set()
 
 
-def test_what_is_quiet_says_nothing(capsys, monkeypatch):
+def test_quiet_setting_hides_messages(capsys, monkeypatch):
     monkeypatch.setattr(download, "settings", download.Settings(quiet=True))
     download._print_message("waiting")
     monkeypatch.setattr(download, "settings", download.Settings())
@@ -871,7 +881,7 @@ def test_what_is_quiet_says_nothing(capsys, monkeypatch):
     assert capsys.readouterr().err == "told\n"
 
 
-def test_a_thread_does_not_wait_for_itself_and_releases_a_lock_after_an_error(place):
+def test_lock_is_reentrant_and_released_after_error(place):
     place.parent.mkdir()
     with download.hold_path_lock(place), download.hold_path_lock(place):
         assert names(place.parent) == {"file.locked"}
@@ -905,7 +915,7 @@ def test_file_system_without_locks_gets_a_part_per_process(place, server, monkey
         http_transfer, "fetch_file", lambda address, part, *_: parts.append(part) or 1 / 0
     )
     with pytest.raises(ZeroDivisionError):
-        get(place, server.at("/a", whole()))
+        get(place, server.at("/a", send_complete()))
     assert parts == [f"{place}.{os.getpid()}.part"]
 
 
@@ -931,20 +941,22 @@ READ_ONLY = """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="folders of Windows are not read-only")
-def test_a_cache_that_cannot_be_written_to(server, tmp_path):
+def test_unwritable_cache_uses_temporary_folder(server, tmp_path):
     cache = tmp_path / "cache"
     cache.mkdir(mode=0o555)
-    done = ended(started(READ_ONLY, server.at("/a", whole()), tmp_path / "before", TMPDIR="/tmp"))
+    done = ended(
+        started(READ_ONLY, server.at("/a", send_complete()), tmp_path / "before", TMPDIR="/tmp")
+    )
     assert done[0] == 0, done
-    sha256, both, folder, error = done[1].splitlines()
-    assert (sha256, both) == (SHA256, "True")
+    sha256, are_both_listed, folder, error = done[1].splitlines()
+    assert (sha256, are_both_listed) == (SHA256, "True")
     assert done[2].count("truebleu: ") == 1
     assert f"truebleu: {cache}: Permission denied; downloads are kept in {folder}" in (done[2])
     assert f"wmt00: {cache}/x cannot be written: Permission denied" in error
     assert not os.path.exists(folder)
 
 
-def test_a_file_in_the_place_of_the_cache(tmp_path, monkeypatch, capsys):
+def test_file_at_cache_path_uses_temporary_folder(tmp_path, monkeypatch, capsys):
     (tmp_path / "plain").write_text("")
     monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "plain"))
     assert download.get_writable_folder() != download.get_cache_folder()
@@ -957,7 +969,7 @@ def test_a_file_in_the_place_of_the_cache(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().err.count("truebleu: ") == 1
 
 
-def test_no_home(monkeypatch):
+def test_missing_home_uses_temporary_folder(monkeypatch):
     code = (
         "print(os.path.isabs(download.get_cache_folder())); os.path.exists('~') and print('made')"
     )
@@ -969,7 +981,7 @@ def test_no_home(monkeypatch):
     assert "truebleu: there is no home folder; downloads are kept in " in error
 
 
-def test_without_the_variable_home():
+def test_unset_home_variable_uses_operating_system():
     environment = {name: value for name, value in os.environ.items() if name != "HOME"}
     environment.pop("TRUEBLEU_CACHE")
     code = "from truebleu.text import download; print(download.get_cache_folder())"
@@ -991,7 +1003,7 @@ def test_without_the_variable_home():
         ("linux", {"TRUEBLEU_CACHE": "here"}, os.path.abspath("here")),
     ],
 )
-def test_the_cache_folder(platform, environment, expected, monkeypatch):
+def test_cache_folder_per_platform(platform, environment, expected, monkeypatch):
     for variable in ("TRUEBLEU_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(variable, raising=False)
     for variable, value in environment.items():
@@ -1012,13 +1024,13 @@ def progress(monkeypatch, stream, *, quiet: bool = False) -> None:
     monkeypatch.setattr(sys, "stderr", stream)
     seconds = iter([0.0, 0.5, 2.0, 2.1, 4.0])
     monkeypatch.setattr(http_transfer.Progress, "clock", staticmethod(lambda: next(seconds)))
-    told = http_transfer.Progress("wmt22", quiet=quiet)
+    output = http_transfer.Progress("wmt22", quiet=quiet)
     for size in (0, 1_000_000, 6_200_000, 6_300_000, 12_400_000):
-        told(size, 61_000_000)
-    told.close()
+        output(size, 61_000_000)
+    output.close()
 
 
-def test_progress_on_a_terminal(monkeypatch):
+def test_progress_is_shown_on_terminal(monkeypatch):
     terminal = Terminal()
     progress(monkeypatch, terminal)
     assert terminal.getvalue().split("\r")[1:3] == [
@@ -1028,17 +1040,17 @@ def test_progress_on_a_terminal(monkeypatch):
     assert terminal.getvalue().endswith(" \r")
 
 
-def test_no_progress_elsewhere(monkeypatch):
+def test_progress_is_hidden_without_terminal(monkeypatch):
     for stream, quiet in ((io.StringIO(), False), (Terminal(), True)):
         progress(monkeypatch, stream, quiet=quiet)
         assert stream.getvalue() == ""
 
 
-def test_nothing_is_said_of_a_short_download(server, place, monkeypatch):
+def test_short_download_shows_no_progress(server, place, monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(http_transfer.Progress, "clock", staticmethod(lambda: 0.0))
-    get(place, server.at("/a", whole()))
+    get(place, server.at("/a", send_complete()))
     assert terminal.getvalue() == ""
 
 
@@ -1092,25 +1104,25 @@ def unpack(archive: str, folder: Path, members=None) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("kind", ["w", "w:gz", "w:bz2", "w:xz", "zip"])
-def test_archives(tmp_path, kind):
+def test_archive_kinds_are_unpacked(tmp_path, kind):
     name = "a.zip" if kind == "zip" else "a.tgz"
     archive = packed(tmp_path / name, SAFE, kind)
     everything = {"x/a.txt": b"a\n", "x/b.txt": b"b\n", "c.txt": b""}
     assert unpack(archive, tmp_path / "deep" / "out") == everything
-    some = unpack(archive, tmp_path / "some", ["x/b.txt", "./c.txt"])
-    assert some == {"x/b.txt": b"b\n", "c.txt": b""}
+    selected = unpack(archive, tmp_path / "some", ["x/b.txt", "./c.txt"])
+    assert selected == {"x/b.txt": b"b\n", "c.txt": b""}
     assert names(tmp_path) == {name, "deep", "some"}
     assert names(tmp_path / "deep") == {"out"}
 
 
 @pytest.mark.parametrize("name", ARCHIVES)
-def test_a_folder_that_is_there_keeps_what_it_has(tmp_path, name):
+def test_existing_folder_keeps_its_files(tmp_path, name):
     out = tmp_path / "out"
     (out / "x").mkdir(parents=True)
     (out / "x" / "old").write_bytes(b"old")
     (out / "c.txt").write_bytes(b"old")
-    got = unpack(packed(tmp_path / name, SAFE), out)
-    assert got == {"x/a.txt": b"a\n", "x/b.txt": b"b\n", "c.txt": b"", "x/old": b"old"}
+    files = unpack(packed(tmp_path / name, SAFE), out)
+    assert files == {"x/a.txt": b"a\n", "x/b.txt": b"b\n", "c.txt": b"", "x/old": b"old"}
 
 
 OUTSIDE = ("../out.txt", "x/../../out.txt", "/tmp/out.txt", "x\\..\\..\\out.txt", "x/..", "..", "")
@@ -1118,7 +1130,7 @@ OUTSIDE = ("../out.txt", "x/../../out.txt", "/tmp/out.txt", "x\\..\\..\\out.txt"
 
 @pytest.mark.parametrize("name", ARCHIVES)
 @pytest.mark.parametrize("outside", OUTSIDE)
-def test_what_lies_outside_is_refused(tmp_path, name, outside):
+def test_path_outside_folder_is_refused(tmp_path, name, outside):
     archive = packed(tmp_path / name, SAFE | {outside: b"evil"})
     (tmp_path / "in").mkdir()
     with pytest.raises(InputError, match=r"the archive cannot be unpacked: unsafe path"):
@@ -1137,18 +1149,18 @@ def test_what_lies_outside_is_refused(tmp_path, name, outside):
         *(("a.zip", kind) for kind in ("link", "device")),
     ],
 )
-def test_links_and_devices_are_left_out(tmp_path, name, kind):
+def test_links_and_devices_are_skipped(tmp_path, name, kind):
     archive = packed(tmp_path / name, SAFE | {"x/evil": kind})
     assert "x/evil" not in unpack(archive, tmp_path / "out")
     assert not os.path.lexists(tmp_path / "out" / "x" / "evil")
-    what = "link" if kind in ("link", "hard") else "device"
-    with pytest.raises(InputError, match=f"x/evil is a {what}, not a regular file"):
+    kind_name = "link" if kind in ("link", "hard") else "device"
+    with pytest.raises(InputError, match=f"x/evil is a {kind_name}, not a regular file"):
         unpack(archive, tmp_path / "other", ["x/evil"])
     assert not (tmp_path / "other").exists()
 
 
 @pytest.mark.parametrize("name", ARCHIVES)
-def test_a_link_is_no_way_out(tmp_path, name):
+def test_link_does_not_lead_out_of_folder(tmp_path, name):
     """A file below what the archive says is a link to a folder."""
     archive = packed(tmp_path / name, {"x": "link", "x/a": b"a"})
     assert unpack(archive, tmp_path / "out") == {"x/a": b"a"}
@@ -1169,14 +1181,14 @@ TOO_LARGE = "it contains more than 1.0 MB .the limit is 20 times its size"
     ],
     ids=["a bomb", "a file beside a bomb", "missing members", "a file that is a folder, too"],
 )
-def test_archives_that_are_refused(tmp_path, name, content, members, message):
+def test_invalid_archive_is_refused(tmp_path, name, content, members, message):
     archive = packed(tmp_path / name, content)
     with pytest.raises(InputError, match=f"the archive cannot be unpacked.*{message}"):
         unpack(archive, tmp_path / "out", members)
     assert names(tmp_path) == {name}
 
 
-def test_a_bomb_in_the_names_of_a_tar_file(tmp_path):
+def test_large_member_names_are_refused(tmp_path):
     archive = tmp_path / "a.tgz"
     with tarfile.open(archive, "w:gz", format=tarfile.PAX_FORMAT) as tape:
         info = tarfile.TarInfo("a")
@@ -1186,7 +1198,7 @@ def test_a_bomb_in_the_names_of_a_tar_file(tmp_path):
         unpack(str(archive), tmp_path / "out")
 
 
-def test_no_archive_holds_more_than_the_most(tmp_path, monkeypatch):
+def test_absolute_size_limit_applies(tmp_path, monkeypatch):
     monkeypatch.setattr(archives, "MAX_UNPACKED_BYTES", 10_000)
     for name in ARCHIVES:
         archive = packed(tmp_path / name, {"a": random.Random(1).randbytes(20_000)})
@@ -1194,7 +1206,7 @@ def test_no_archive_holds_more_than_the_most(tmp_path, monkeypatch):
             unpack(archive, tmp_path / "out")
 
 
-def test_a_zip_file_that_lies_about_its_sizes(tmp_path):
+def test_zip_with_false_sizes_is_refused(tmp_path):
     archive = Path(packed(tmp_path / "a.zip", {"bomb": bytes(30_000_000)}))
     content = archive.read_bytes().replace(struct.pack("<I", 30_000_000), struct.pack("<I", 100))
     archive.write_bytes(content)
@@ -1206,7 +1218,7 @@ def test_a_zip_file_that_lies_about_its_sizes(tmp_path):
 @pytest.mark.parametrize(
     ("name", "kind"), [("a.zip", ""), *(("a.tgz", kind) for kind in ("w:gz", "w:bz2", "w:xz"))]
 )
-def test_no_archive(tmp_path, name, kind):
+def test_other_file_is_not_an_archive(tmp_path, name, kind):
     archive = tmp_path / name
     right = Path(packed(archive, {"a": random.Random(1).randbytes(50_000)}, kind)).read_bytes()
     flipped = bytearray(right)
@@ -1218,7 +1230,7 @@ def test_no_archive(tmp_path, name, kind):
         assert names(tmp_path) == {name}
 
 
-def test_threads_unpack_one_after_the_other(tmp_path):
+def test_parallel_threads_unpack_in_turn(tmp_path):
     content = {f"x/{number}": random.Random(number).randbytes(9_000) for number in range(30)}
     archive = packed(tmp_path / "a.tgz", content)
     results: list[dict] = []
@@ -1235,7 +1247,7 @@ def test_threads_unpack_one_after_the_other(tmp_path):
     assert names(tmp_path) == {"a.tgz", "out"}
 
 
-def test_what_was_left_by_one_that_was_killed_is_removed(tmp_path):
+def test_leftover_work_folder_is_removed(tmp_path):
     (tmp_path / "out.unpacking").mkdir()
     (tmp_path / "out.unpacking" / "half").write_bytes(b"")
     archive = packed(tmp_path / "a.zip", {"a": b"a"})
@@ -1243,7 +1255,7 @@ def test_what_was_left_by_one_that_was_killed_is_removed(tmp_path):
     assert names(tmp_path) == {"a.zip", "out"}
 
 
-def test_a_folder_that_cannot_be_made(tmp_path):
+def test_folder_creation_error_is_reported(tmp_path):
     archive = packed(tmp_path / "a.zip", {"a": b"a"})
     (tmp_path / "plain").write_bytes(b"")
     with pytest.raises(InputError, match="cannot be unpacked into"):

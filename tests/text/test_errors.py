@@ -51,7 +51,7 @@ def test_an_input_error_has_its_public_name_and_can_be_pickled():
         *("transposed, one stream", "transposed, two streams", "ambiguous square"),
     ],
 )
-def test_shapes(verb, hypotheses, references, message):
+def test_wrong_shape_is_refused(verb, hypotheses, references, message):
     with pytest.raises(InputError, match=message):
         verb(hypotheses, references)
 
@@ -60,7 +60,7 @@ SQUARE = ["the cat sat on the mat", "nobody was there", "it rains again today"]
 TRANSLATED = ["a cat is on the mat", "no one was there", "today it rains again"]
 
 
-def test_in_the_square_shape_the_text_decides(write):
+def test_text_decides_square_shape(write):
     """As many segments as references: streams are refused, and references of segments are taken."""
     pa = pytest.importorskip("pyarrow")
     streams = [SQUARE, TRANSLATED, SQUARE[::-1]]
@@ -81,24 +81,24 @@ def test_in_the_square_shape_the_text_decides(write):
     ],
 )
 @verbs
-def test_references_of_a_square_are_what_the_documentation_says(verb, hypotheses, references):
+def test_square_references_follow_documentation(verb, hypotheses, references):
     verb(hypotheses, references)
-    for own in (
+    for counted in (
         truebleu.compare({"x": hypotheses}, references),
         truebleu.explain(hypotheses, references),
         truebleu.metric("nist").score(hypotheses, references),
     ):
-        assert own is not None
+        assert counted is not None
 
 
-def test_accumulators_never_guess():
+def test_accumulator_does_not_guess_shape():
     """A batch may have any size; even these, which look like streams, are per segment."""
     total = truebleu.Accumulator()
     total.update(SQUARE, [SQUARE, TRANSLATED, SQUARE[::-1]])
     assert total.segments == 3
 
 
-def test_tuples_settle_the_square_shape():
+def test_tuples_decide_square_shape():
     score = truebleu.bleu(["a", "b"], [("a", "b"), ("c", "b")])
     assert score.matches[0] == 2
     assert score.signature["nrefs"] == "2"
@@ -130,7 +130,7 @@ def test_tuples_settle_the_square_shape():
     ],
     ids=lambda value: type(value).__name__ if hasattr(value, "__next__") else str(value),
 )
-def test_types(verb, hypotheses, references, message):
+def test_wrong_type_is_refused(verb, hypotheses, references, message):
     with pytest.raises(TypeError, match=message):
         verb(hypotheses, references)
 
@@ -147,7 +147,7 @@ def test_types(verb, hypotheses, references, message):
     ],
     ids=str,
 )
-def test_types_of_one_segment(hypothesis, references, message):
+def test_wrong_type_of_one_segment_is_refused(hypothesis, references, message):
     with pytest.raises((TypeError, InputError), match=message):
         BLEU().sentence(hypothesis, references)
 
@@ -169,16 +169,16 @@ class NAType:  # noqa: PLW1641
 )
 def test_missing_values_of_tables_are_named(metric, value):
     name = "pandas.NA" if isinstance(value, NAType) else "NaN"
-    told = f'is {name}, a missing value \\(fill it with "" or leave the segment out\\)'
+    message = f'is {name}, a missing value \\(fill it with "" or leave the segment out\\)'
     for hypotheses, references, place in (
         (["a", value], ["a", "b"], "hypotheses: segment 2"),
         (["a", "b"], ["a", value], "references: segment 2"),
         (["a", "b"], ["a", ("b", value)], "references: segment 2, reference 2"),
     ):
-        with pytest.raises(TypeError, match=f"{place} {told}"):
+        with pytest.raises(TypeError, match=f"{place} {message}"):
             metric.score(hypotheses, references)
     with pytest.raises(
-        TypeError, match=f"hypothesis: expected a str, not {told.removeprefix('is ')}"
+        TypeError, match=f"hypothesis: expected a str, not {message.removeprefix('is ')}"
     ):
         metric.sentence(value, "a")
 
@@ -195,7 +195,7 @@ def test_tokens_need_the_tokenizer_none(verb):
         verb([["a", "b"]], [["a", "b"]])
 
 
-def test_tokens_of_both_kinds():
+def test_mixed_token_types_are_refused():
     with pytest.raises((TypeError, InputError), match="1"):
         BLEU("none").score([["a", 1]], [["a", 1]])
 
@@ -240,7 +240,7 @@ def test_arrow_columns_that_are_not_utf8(kind, damage):
             truebleu.bleu(["a", "b"], broken)
 
 
-def test_an_exception_in_an_arrow_stream_comes_through():
+def test_exception_in_arrow_stream_propagates():
     class Broken:
         def __arrow_c_stream__(self, requested_schema=None):
             raise RuntimeError("gone")
@@ -268,7 +268,7 @@ def test_an_exception_in_an_arrow_stream_comes_through():
     ],
     ids=str,
 )
-def test_parameters(parameters, message):
+def test_wrong_parameter_is_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         BLEU(**parameters)
 
@@ -283,7 +283,7 @@ def test_parameters(parameters, message):
     ],
     ids=str,
 )
-def test_types_of_parameters(parameters):
+def test_wrong_parameter_type_is_refused(parameters):
     with pytest.raises((TypeError, ValueError), match=next(iter(parameters))):
         BLEU(**parameters)
 
@@ -296,7 +296,7 @@ def test_workers(verb, workers):
 
 
 @pytest.mark.parametrize("integers", [[1, 2, 3], range(11), [[1] * 10], ["1"] * 10, [1.5] * 10])
-def test_integers_that_are_no_statistics(integers):
+def test_invalid_statistics_are_refused(integers):
     with pytest.raises((InputError, TypeError), match=r"10|integer|str|float"):
         BLEU().from_statistics(integers)
 
@@ -342,7 +342,7 @@ def test_every_kind_of_bad_utf8(tmp_path, damage, place):
         truebleu.bleu(path, ["a"] * 20)
 
 
-def test_bad_utf8_with_a_tokenizer_of_ones_own(tmp_path):
+def test_custom_tokenizer_reports_bad_utf8(tmp_path):
     path = tmp_path / "broken"
     path.write_bytes(b"a b\n\xed\xa0\x80 c\n")
     with pytest.raises(InputError, match=r"(?s)broken.*line 2"):
@@ -361,7 +361,7 @@ def test_an_empty_file(verb, write):
         verb(write("empty", []), write("nothing", []))
 
 
-def test_a_column_that_is_not_there(write):
+def test_missing_column_is_refused(write):
     table = write("table.tsv", ["a\tb", "c"])
     with pytest.raises(
         InputError, match=r"(?s)table\.tsv.*line 2.*column 2|table\.tsv:2.*column 2"
@@ -395,7 +395,7 @@ def test_an_unknown_encoding(write):
 # Callables, and sequences that misbehave.
 
 
-def test_an_exception_in_a_tokenizer_comes_through():
+def test_exception_in_tokenizer_propagates():
     def broken(text):
         raise RuntimeError("no such word")
 
@@ -409,7 +409,7 @@ def test_a_tokenizer_that_returns_no_tokens(tokens):
         BLEU(tokenize=lambda text: tokens).score(["a"], ["a"])
 
 
-def test_an_exception_while_reading_a_sequence_comes_through():
+def test_exception_in_sequence_propagates():
     class Broken(list):
         def __getitem__(self, index):
             raise LookupError("gone")
@@ -456,7 +456,7 @@ JUNK = st.recursive(
 
 
 @given(JUNK, JUNK)
-def test_anything_else_is_a_clean_error(hypotheses, references):
+def test_other_values_give_clean_error(hypotheses, references):
     """No panic of the kernel comes to light (it would be a BaseException), whatever is passed."""
     for metric in (BLEU(), BLEU("none"), BLEU(tokenize=str.split)):
         for verb in (metric.score, metric.segments, metric.sentence):

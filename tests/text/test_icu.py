@@ -17,7 +17,7 @@ THAI = "เช้าวันนั้นฝนตกหนัก 3.5 km!"
 SIGNATURE = "nrefs:1|case:mixed|eff:no|tok:{}|smooth:exp|version:2.6.0"
 
 
-def test_words_of_thai():
+def test_thai_is_split_into_words():
     assert tb.tokenize("เช้าวันนั้น 3.5 km!", "icu:th") == ["เช้า", "วัน", "นั้น", "3.5", "km", "!"]
 
 
@@ -36,18 +36,18 @@ def test_a_score_and_its_signature():
         ("icu-", "requires ICU"),
     ],
 )
-def test_words_of_another_release(tok, message):
+def test_label_of_other_icu_release_is_refused(tok, message):
     with pytest.raises(ValueError, match=message):
         tb.metric(SIGNATURE.format(tok))
 
 
 @pytest.mark.parametrize("name", ["icu:", "icu:!", "icu:a b", "icu:th|x"])
-def test_no_locale(name):
+def test_invalid_locale_is_refused(name):
     with pytest.raises(InputError, match="invalid locale"):
         tb.bleu(["a"], ["a"], tokenize=name)
 
 
-def test_what_to_install(monkeypatch):
+def test_missing_icu_names_its_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "icu4py", None)
     with pytest.raises(
         ImportError, match=r"icu:th is not installed: pip install 'truebleu\[icu\]'"
@@ -58,12 +58,12 @@ def test_what_to_install(monkeypatch):
 
 
 @given(st.text(st.characters()))
-def test_any_text(text):
+def test_any_text_is_split(text):
     words = tokenizers.get_function("icu:km")(text)
     assert "".join("".join(words).split()) == "".join(
         "".join(breakers.WordBreaker(text, "km")).split()
     )
 
 
-def test_halves_of_characters():
+def test_lone_surrogates_are_accepted():
     assert tb.tokenize("\ud800 a", "icu:th") == ["\ufffd", "a"]

@@ -18,7 +18,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.thorough
 @posix
 @pytest.mark.parametrize("case", slow_calls.CASES)
-def test_ctrl_c_comes_out_of_the_kernel(case):
+def test_ctrl_c_interrupts_kernel(case):
     if "pyarrow" in slow_calls.CASES[case][0]:
         pytest.importorskip("pyarrow")
     for _ in range(10):
@@ -26,15 +26,15 @@ def test_ctrl_c_comes_out_of_the_kernel(case):
         try:
             assert process.stdout.readline() == "started\n", process.stderr.read()
             process.send_signal(signal.SIGINT)
-            told, error = process.communicate(timeout=600)
+            reports, error = process.communicate(timeout=600)
         finally:
             process.kill()
             process.wait()
         # A signal may come before the work begins; none may wait until it is done.
-        kind = told.partition(" ")[0]
+        kind = reports.partition(" ")[0]
         if kind == "c_exception":
             return
-        assert kind in ("c_call", "early"), (told, error)
+        assert kind in ("c_call", "early"), (reports, error)
     pytest.fail(f"{case}: no interrupt came out of the kernel")
 
 
@@ -61,7 +61,7 @@ def ran(code: str, **options) -> subprocess.CompletedProcess:
         "_kernel.edits(numbers, [])",
     ],
 )
-def test_ctrl_c_is_heard_while_a_long_sequence_is_read(read):
+def test_ctrl_c_interrupts_reading_of_long_sequence(read):
     done = ran(
         f"""
         import ctypes, itertools, signal
@@ -85,16 +85,16 @@ def test_ctrl_c_is_heard_while_a_long_sequence_is_read(read):
     assert done.returncode == 0, done.stderr
 
 
-def test_a_long_text_is_the_same_in_the_pieces_that_an_interrupt_comes_between():
+def test_long_text_is_equal_when_scored_in_chunks():
     # Four million characters are encoded at a time; a surrogate and an emoji stand where two meet.
     text = "é" * ((1 << 22) - 1) + "\ud800 \U0001f642" + "ü" * (1 << 22) + " a"
     assert _kernel.tokenize(text, "none", "no") == text.split()
-    counted = tb.BLEU("none").statistics([text], [text]).tolist()
-    assert counted == tb.BLEU("none").statistics(["a b c"], ["a b c"]).tolist()
+    statistics = tb.BLEU("none").statistics([text], [text]).tolist()
+    assert statistics == tb.BLEU("none").statistics(["a b c"], ["a b c"]).tolist()
 
 
 @posix
-def test_what_was_stopped_can_be_used_again():
+def test_metric_is_usable_after_interrupt():
     done = ran(
         """
         import signal, threading, truebleu as tb
@@ -214,7 +214,7 @@ def test_a_read_that_reads_its_own_run_is_refused(method, workers):
     assert done.returncode == 0, done.stderr
 
 
-def test_tokens_and_progress_cannot_read_on_either():
+def test_tokenizer_and_progress_cannot_read_same_run():
     done = ran(
         """
         import truebleu as tb
@@ -254,7 +254,7 @@ def test_tokens_and_progress_cannot_read_on_either():
     assert done.returncode == 0, done.stderr
 
 
-def test_a_run_that_was_refused_or_stopped_gives_nothing_more():
+def test_refused_or_stopped_run_yields_nothing():
     def read(size):
         raise KeyError("no more")
 
@@ -269,7 +269,7 @@ def test_a_run_that_was_refused_or_stopped_gives_nothing_more():
 
 
 @pytest.mark.parametrize("workers", [1, 4])
-def test_tokens_are_made_in_the_thread_that_called(workers):
+def test_tokenizer_runs_in_calling_thread(workers):
     seen = set()
 
     class Row:
@@ -293,7 +293,7 @@ def test_tokens_are_made_in_the_thread_that_called(workers):
 
 
 @pytest.mark.parametrize("workers", [1, 4])
-def test_references_are_read_in_the_thread_that_called(workers):
+def test_references_are_read_in_calling_thread(workers):
     seen = set()
 
     class References:
@@ -312,7 +312,7 @@ def test_references_are_read_in_the_thread_that_called(workers):
             return str.encode(self, *arguments)
 
     texts = [Text("the cat sat on the mat \ud800")] * 20_000
-    given = [References()] * 10_000 + [["the cat sat on a mat"]] * 10_000
-    found = tb.bleu(texts, given, workers=workers)
+    column = [References()] * 10_000 + [["the cat sat on a mat"]] * 10_000
+    threads = tb.bleu(texts, column, workers=workers)
     assert seen == {threading.get_ident()}
-    assert found == tb.bleu(list(map(str, texts)), ["the cat sat on a mat"] * 20_000)
+    assert threads == tb.bleu(list(map(str, texts)), ["the cat sat on a mat"] * 20_000)

@@ -32,13 +32,13 @@ TEXTS = {
 }
 
 
-def noticed(*texts: str) -> dict:
+def check_corpus(*texts: str) -> dict:
     """What the kernel sees in hypotheses, which are their own references."""
     return tb.BLEU().count(list(texts), list(texts))[1]
 
 
 def shares(text: str) -> dict[str, float]:
-    seen = noticed(text)
+    seen = check_corpus(text)
     return {name: count / seen["characters"][1] for name, count in seen["scripts"].items()}
 
 
@@ -74,12 +74,12 @@ def shares(text: str) -> dict[str, float]:
         ("th", "th", "13a"),
     ],
 )
-def test_tags_and_pairs(tag, code, tokenizer):
+def test_tag_selects_language_and_tokenizer(tag, code, tokenizer):
     assert languages.get_target_language(tag).code == code
     assert languages.get_default_tokenizer(tag) == tokenizer
 
 
-def test_a_language_is_no_pair():
+def test_pair_is_not_accepted_as_language():
     assert tb.language("zh-TW").region == "TW"
     with pytest.raises(ValueError, match=r"'en-ja' is a language pair .* such as ja"):
         tb.language("en-ja")
@@ -99,7 +99,7 @@ def test_a_language_is_no_pair():
         ("en-ja\n", ""),
     ],
 )
-def test_unknown_tags(tag, words):
+def test_unknown_tag_suggests_closest(tag, words):
     if tag.endswith("\n"):
         assert languages.get_default_tokenizer(tag) == "ja-mecab"
         return
@@ -110,11 +110,11 @@ def test_unknown_tags(tag, words):
 @given(st.text(alphabet="abejkznhtwJPTWH-_419", max_size=12))
 def test_any_tag_is_a_language_or_an_error_of_one_line(tag):
     try:
-        found = languages.get_default_tokenizer(tag)
+        language = languages.get_default_tokenizer(tag)
     except ValueError as error:
-        found = str(error)
-    assert found in {"13a", "zh", "ja-mecab", "ko-mecab"} or found.count("'") >= 2
-    assert "\n" not in found
+        language = str(error)
+    assert language in {"13a", "zh", "ja-mecab", "ko-mecab"} or language.count("'") >= 2
+    assert "\n" not in language
 
 
 def test_codes_are_of_one_language_each():
@@ -130,26 +130,26 @@ def test_codes_are_of_one_language_each():
 
 
 def test_scripts_are_the_kernels():
-    known = {*languages.SCRIPT_NAMES.values(), *languages.UNSPLIT_SCRIPTS} - {"diacritics"}
-    known |= {
+    scripts = {*languages.SCRIPT_NAMES.values(), *languages.UNSPLIT_SCRIPTS} - {"diacritics"}
+    scripts |= {
         word
         for kind in languages.LANGUAGE_KINDS
         for name in kind.languages
         for word in name.split()
     }
     text, none = (b"a",), {"tokenized": False, "negation": [], "marks": []}
-    for script in known:
+    for script in scripts:
         _kernel.health([text], [text], None, **none, unsplit=[(script, 0.5)])
     with pytest.raises(ValueError, match="no script 'elvish'"):
         _kernel.health([text], [text], None, **none, unsplit=[("elvish", 0.5)])
 
 
-def test_every_recommended_tokenizer_is_one():
+def test_recommended_tokenizers_exist():
     for kind in languages.LANGUAGE_KINDS:
         assert {kind.tokenizer, *kind.recommended} <= set(tokenizers.TOKENIZER_NAMES)
 
 
-def test_sacrebleu_picks_the_same():
+def test_default_tokenizers_equal_sacrebleus():
     from sacrebleu.metrics import BLEU
 
     for tag, name in BLEU._TOKENIZER_MAP.items():
@@ -192,7 +192,7 @@ def test_missing_tokenizer_names_its_installation(monkeypatch, tmp_path):
 
 def unsplit_scripts(text: str, metric) -> list[str]:
     """Return the scripts of a text that a metric does not split."""
-    references = noticed(text)["reference_text"]
+    references = check_corpus(text)["reference_text"]
     return [one for one in languages.find_unsplit_scripts(references) if not metric.can_split(one)]
 
 
@@ -269,7 +269,7 @@ def test_split_text_is_not_reported(text, metric):
 
 
 @pytest.mark.parametrize("tag", TEXTS)
-def test_text_in_its_language_is_no_contradiction(tag):
+def test_text_in_selected_language_gives_no_message(tag):
     assert languages.describe_script_mismatch(languages.language(tag), shares(TEXTS[tag])) == ""
 
 
@@ -285,7 +285,7 @@ def test_text_in_its_language_is_no_contradiction(tag):
         ("bo", "hi", "most are Devanagari"),
     ],
 )
-def test_text_and_language_that_contradict_each_other(tag, text, words):
+def test_script_mismatch_is_reported(tag, text, words):
     assert words in languages.describe_script_mismatch(languages.language(tag), shares(TEXTS[text]))
 
 
@@ -298,15 +298,15 @@ def test_text_and_language_that_contradict_each_other(tag, text, words):
         ("bho", ["-m chrf++"]),
     ],
 )
-def test_advice_for_languages_that_something_else_is_recommended_for(tag, words, monkeypatch):
+def test_other_recommendation_gives_advice(tag, words, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_CACHE", "/nowhere")
-    told = languages.advise_tokenizer(languages.language(tag), None)
-    assert all(word in told for word in words), told
-    assert "\n" not in told
+    message = languages.advise_tokenizer(languages.language(tag), None)
+    assert all(word in message for word in words), message
+    assert "\n" not in message
 
 
 @pytest.mark.parametrize("tag", ["en", "de", "ru", "ja", "ko", "zh", "yue", "jpn_Latn"])
-def test_no_advice_where_nothing_else_is_recommended(tag):
+def test_recommended_tokenizer_gives_no_advice(tag):
     assert languages.advise_tokenizer(languages.language(tag), None) == ""
 
 
@@ -321,10 +321,10 @@ def test_traditional_and_simplified_chinese():
     assert languages.language("zh").chinese_variant == ""
 
 
-def test_the_kernel_gives_han_characters_of_chinese_alone():
-    assert noticed(TEXTS["zh-CN"], "abc")["han"] == [
+def test_kernel_returns_han_characters_only_for_chinese():
+    assert check_corpus(TEXTS["zh-CN"], "abc")["han"] == [
         re.sub("[，。]", "", TEXTS["zh-CN"]),
         re.sub("[，。]", "", TEXTS["zh-CN"]),
     ]
-    assert noticed(TEXTS["de"])["han"] == []
-    assert noticed("a 的 b c d")["han"] == []
+    assert check_corpus(TEXTS["de"])["han"] == []
+    assert check_corpus("a 的 b c d")["han"] == []

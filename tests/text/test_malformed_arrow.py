@@ -21,9 +21,9 @@ def buffer(code: str, *values: int):
 def changed_to(code: str, values: tuple[int, ...], make):
     """The array that `make` makes of offsets of 0, which then are others: pyarrow looks at them."""
     memory = bytearray(struct.calcsize(code) * len(values))
-    made = make(pa.py_buffer(memory))
+    array = make(pa.py_buffer(memory))
     memory[:] = struct.pack(f"<{len(values)}{code}", *values)
-    return made
+    return array
 
 
 DATA = pa.py_buffer(b"abcdef")
@@ -33,15 +33,15 @@ def strings(*offsets: int, code: str = "i", offset: int = 0):
     kind = pa.string() if code == "i" else pa.large_string()
     length = len(offsets) - 1 - offset
 
-    def make(where):
-        return pa.Array.from_buffers(kind, length, [None, where, DATA], offset=offset)
+    def make(position):
+        return pa.Array.from_buffers(kind, length, [None, position, DATA], offset=offset)
 
     return changed_to(code, offsets, make)
 
 
 @pytest.mark.parametrize("code", "iq")
 @pytest.mark.parametrize(
-    ("offsets", "told"),
+    ("offsets", "message"),
     [
         ((0, 3, 1, 6), "entry 1 goes from 3 to 1"),
         ((0, 2, 6, 5), "entry 2 goes from 6 to 5"),
@@ -49,19 +49,19 @@ def strings(*offsets: int, code: str = "i", offset: int = 0):
         ((0, -(2**31), 3, 6), "entry 0 goes from 0 to -2147483648"),
     ],
 )
-def test_offsets(offsets, told, code):
+def test_offsets(offsets, message, code):
     good, bad = strings(0, 2, 3, 6, code=code), strings(*offsets, code=code)
     assert float(BLEU().score(good, ["ab", "c", "def"])) >= 0
     for hypotheses, references, name in ((bad, good, "hypotheses"), (good, bad, "references")):
-        with pytest.raises(InputError, match=rf"{name}: a {WRONG}: {told}"):
+        with pytest.raises(InputError, match=rf"{name}: a {WRONG}: {message}"):
             BLEU().score(hypotheses, references)
     if offsets[0] < 0:
         return  # pyarrow makes no table of it
     for table in ({"hyp": bad, "ref": good}, {"hyp": good, "ref": bad}):
-        with pytest.raises(InputError, match=rf"{WRONG}: {told}"):
+        with pytest.raises(InputError, match=rf"{WRONG}: {message}"):
             Sums().update(pa.table(table))
     keyed = pa.table({"hyp": good, "ref": good, "key": bad})
-    with pytest.raises(InputError, match=rf"key: a {WRONG}: {told}"):
+    with pytest.raises(InputError, match=rf"key: a {WRONG}: {message}"):
         Sums(by="key").update(keyed)
     assert Sums().update(keyed).segments == 3  # what is not read is not looked at
 
@@ -72,10 +72,10 @@ def test_offsets_around_a_slice_do_not_count():
         BLEU().score(column, ["ab", "cdef"]).value
         == BLEU().score(["ab", "cdef"], ["ab", "cdef"]).value
     )
-    whole = strings(0, 2, 3, 1)
-    assert BLEU().statistics(whole.slice(0, 2), ["ab", "c"]).shape == (2, 10)
+    sliced = strings(0, 2, 3, 1)
+    assert BLEU().statistics(sliced.slice(0, 2), ["ab", "c"]).shape == (2, 10)
     with pytest.raises(InputError, match=rf"{WRONG}: entry 0 goes from 3 to 1"):
-        BLEU().statistics(whole.slice(2), ["ab"])
+        BLEU().statistics(sliced.slice(2), ["ab"])
 
 
 def test_a_chunk_behind_others():
@@ -90,8 +90,8 @@ def test_lists(offsets, large):
     code, kind = ("q", pa.large_list) if large else ("i", pa.list_)
     items = strings(0, 2, 3, 6)
 
-    def make(where):
-        lists = pa.Array.from_buffers(kind(pa.string()), 1, [None, where], children=[items])
+    def make(position):
+        lists = pa.Array.from_buffers(kind(pa.string()), 1, [None, position], children=[items])
         return lists, pa.table({"hyp": ["a"], "ref": lists})
 
     lists, table = changed_to(code, offsets, make)
@@ -166,7 +166,7 @@ class ByHand:
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         ({"length": -1}, "length -1, offset 0"),
         ({"length": 2**63 - 1}, "length 9223372036854775807"),
@@ -181,9 +181,9 @@ class ByHand:
     ],
     ids=str,
 )
-def test_structures(changed, told):
+def test_structures(changed, message):
     assert BLEU().statistics(ByHand(), ["ab", "c", "def"]).shape == (3, 10)
-    made = ByHand(**changed)
-    with pytest.raises(InputError, match=f"hypotheses: a {WRONG}: {told}"):
-        BLEU().statistics(made, ["ab", "c", "def"])
-    assert not made.array.release  # it was released all the same
+    array = ByHand(**changed)
+    with pytest.raises(InputError, match=f"hypotheses: a {WRONG}: {message}"):
+        BLEU().statistics(array, ["ab", "c", "def"])
+    assert not array.array.release  # it was released all the same

@@ -126,11 +126,11 @@ class Words:
         self.above = dict(zip(self.base[used].tolist(), numbers[used].tolist(), strict=True))
 
     def __getitem__(self, number: int) -> str:
-        at, root, spelling = int(self.ends[number]), int(self.base[0]), bytearray()
-        while at != root:
-            unit = self.above[at]
-            at = int(self.owner[unit])
-            spelling.append(unit - at - 1)
+        position, root, spelling = int(self.ends[number]), int(self.base[0]), bytearray()
+        while position != root:
+            unit = self.above[position]
+            position = int(self.owner[unit])
+            spelling.append(unit - position - 1)
         return spelling[::-1].decode()
 
     def __len__(self) -> int:
@@ -163,8 +163,8 @@ def random_text(kind: str, name: str, dice: random.Random) -> str:
         return dice.choice(["", " "]).join(pieces)
     ranges = [(0, 0x7F), (0x80, 0x2FFF), (0x3000, 0x30FF), (0x4E00, 0x9FFF), (0xAC00, 0xD7A3)]
     ranges += [(0xE000, 0xFFFF), (0x10000, 0x10FFFF)]
-    some = dice.sample(ranges, dice.randint(1, 3))
-    return "".join(chr(dice.randint(*dice.choice(some))) for _ in range(dice.randint(1, 30)))
+    sentences = dice.sample(ranges, dice.randint(1, 3))
+    return "".join(chr(dice.randint(*dice.choice(sentences))) for _ in range(dice.randint(1, 30)))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -215,7 +215,7 @@ def test_a_published_score(wmt22):
 # MeCab reads no more than 65,535 bytes from where a word ends, white space included.
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("words", ["あいうえお", "b c", "漢字 です", "한국어 문장을", "Ðあ", "😀é"])
-def test_the_reach_of_a_word(name, words):
+def test_maximum_word_length_is_supported(name, words):
     for spaces in [*range(65_530, 65_538), 70_000, 131_071]:
         same(f"a{' ' * spaces}{words}", name)
 
@@ -227,7 +227,7 @@ def test_very_long_lines(name, piece):
     same(piece * (30_000 // len(piece)), name)
 
 
-def test_costs_that_mecab_has_no_room_for():
+def test_large_costs_do_not_overflow():
     # It refuses this text, after some 20 seconds.
     text = "a" * 200_000
     assert "".join(tb.tokenize(text, "ja-mecab")) == text
@@ -271,24 +271,24 @@ def test_signatures_are_sacrebleus(name, long):
     import sacrebleu
 
     texts = list(JAPANESE if name == "ja-mecab" else KOREAN)
-    others = texts[1:] + texts[:1]
+    other_names = texts[1:] + texts[:1]
     metric = tb.BLEU(name)
-    score = metric.score(texts, others)
-    theirs = sacrebleu.BLEU(tokenize=name)
-    assert score.value == theirs.corpus_score(texts, [others]).score
+    score = metric.score(texts, other_names)
+    sacrebleu_label = sacrebleu.BLEU(tokenize=name)
+    assert score.value == sacrebleu_label.corpus_score(texts, [other_names]).score
     assert f"|tok:{long}|" in str(score.signature)
-    assert str(score.signature).startswith(theirs.get_signature().format())
+    assert str(score.signature).startswith(sacrebleu_label.get_signature().format())
     for printed in (str(score.signature), score.signature.short(), f"nrefs:1|tok:{name}"):
         code = (
             "import sys, truebleu as tb; metric = tb.metric(sys.argv[1]);"
             "print(metric.tokenize, repr(metric.score(sys.argv[2:4], sys.argv[4:]).value))"
         )
-        command = [sys.executable, "-c", code, printed, *texts[:2], *others[:2]]
-        again = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        assert again == f"{name} {metric.score(texts[:2], others[:2]).value!r}\n"
+        command = [sys.executable, "-c", code, printed, *texts[:2], *other_names[:2]]
+        second_metric = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        assert second_metric == f"{name} {metric.score(texts[:2], other_names[:2]).value!r}\n"
 
 
-def test_a_metric_is_a_value_where_there_is_no_dictionary(monkeypatch):
+def test_metric_can_be_created_without_dictionary(monkeypatch):
     monkeypatch.setenv("TRUEBLEU_IPADIC", "/nowhere")
     metric = pickle.loads(pickle.dumps(tb.BLEU("ja-mecab")))
     assert "tok:ja-mecab-0.996-IPA" in str(metric.signature(1))
@@ -301,25 +301,25 @@ def test_a_metric_is_a_value_where_there_is_no_dictionary(monkeypatch):
 def test_every_verb():
     texts = list(JAPANESE)
     split = [" ".join(by_mecab(text, "ja-mecab")) for text in texts]
-    ours, plain = tb.BLEU("ja-mecab"), tb.BLEU("none")
-    assert list(ours.segments(texts, texts[::-1])) == list(plain.segments(split, split[::-1]))
-    assert ours.matrix(texts).tolist() == plain.matrix(split).tolist()
-    assert tb.self_bleu(texts, metric=ours).value == tb.self_bleu(split, metric=plain).value
+    scores, plain = tb.BLEU("ja-mecab"), tb.BLEU("none")
+    assert list(scores.segments(texts, texts[::-1])) == list(plain.segments(split, split[::-1]))
+    assert scores.matrix(texts).tolist() == plain.matrix(split).tolist()
+    assert tb.self_bleu(texts, metric=scores).value == tb.self_bleu(split, metric=plain).value
     assert tb.distinct_n(texts, tokenize="ja-mecab") == tb.distinct_n(split, tokenize="none")
-    both = tb.BLEU("ja-mecab", lowercase=True).sentence("PayPalで", "paypalで")
-    assert both.hypothesis_length == 2
-    assert both.matches[:2] == (2, 1)
+    results = tb.BLEU("ja-mecab", lowercase=True).sentence("PayPalで", "paypalで")
+    assert results.hypothesis_length == 2
+    assert results.matches[:2] == (2, 1)
 
 
 def test_any_number_of_threads_on_one_dictionary():
     texts = [*JAPANESE, *KOREAN] * 40
     metric = tb.BLEU("ja-mecab")
-    alone = metric.statistics(texts, texts[::-1]).sum()
+    single_thread = metric.statistics(texts, texts[::-1]).sum()
     for workers in (2, 5):
-        assert metric.statistics(texts, texts[::-1], workers=workers).sum() == alone
+        assert metric.statistics(texts, texts[::-1], workers=workers).sum() == single_thread
     with ThreadPoolExecutor(6) as pool:
-        found = pool.map(lambda text: tb.tokenize(text, "ja-mecab"), texts)
-        assert list(found) == [by_mecab(text, "ja-mecab") for text in texts]
+        results = pool.map(lambda text: tb.tokenize(text, "ja-mecab"), texts)
+        assert list(results) == [by_mecab(text, "ja-mecab") for text in texts]
 
 
 # ---- other dictionaries ----
@@ -350,10 +350,10 @@ def test_a_dictionary_by_its_folder(tmp_path):
             tb.metric(signature)
 
 
-def test_another_dictionary_is_refused_under_the_name(tmp_path, monkeypatch):
+def test_unexpected_dictionary_is_refused(tmp_path, monkeypatch):
     changed = bytearray((folder("ja-mecab") / "sys.dic").read_bytes())
-    at = len(changed) - 31_498_355 - 16 * 1000 + 6  # the cost of a word
-    changed[at] ^= 1
+    path = len(changed) - 31_498_355 - 16 * 1000 + 6  # the cost of a word
+    changed[path] ^= 1
     place = copied("ja-mecab", tmp_path / "changed", sys=changed)
     monkeypatch.setenv("TRUEBLEU_IPADIC", str(place))
     expected = (
@@ -375,7 +375,7 @@ def test_another_dictionary_is_refused_under_the_name(tmp_path, monkeypatch):
     assert tb.tokenize("は尾張氏、", "ja-mecab") == ["は", "尾張", "氏", "、"]
 
 
-def test_a_dictionary_that_is_missing(tmp_path, monkeypatch):
+def test_missing_dictionary_names_its_package(tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     mecab._load_cached.cache_clear()
     for name, extra in (("ja-mecab", "ja"), ("ko-mecab", "ko")):
@@ -405,13 +405,13 @@ def files() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("file", ["sys.dic", "unk.dic", "matrix.bin", "char.bin"])
-def test_files_that_are_cut_short_are_refused(file, files, tmp_path):
-    whole = files[file.partition(".")[0]]
-    for size in (0, 1, 3, 39, 71, 72, 100, len(whole) // 2, len(whole) - 1):
-        place = copied("ja-mecab", tmp_path, **{file.partition(".")[0]: whole[:size]})
+def test_truncated_files_are_refused(file, files, tmp_path):
+    content = files[file.partition(".")[0]]
+    for size in (0, 1, 3, 39, 71, 72, 100, len(content) // 2, len(content) - 1):
+        place = copied("ja-mecab", tmp_path, **{file.partition(".")[0]: content[:size]})
         with pytest.raises(InputError, match=file):
             LoadedTokenizer.mecab(str(place))
-    place = copied("ja-mecab", tmp_path, **{file.partition(".")[0]: whole + b"\0"})
+    place = copied("ja-mecab", tmp_path, **{file.partition(".")[0]: content + b"\0"})
     with pytest.raises(InputError, match=file):
         LoadedTokenizer.mecab(str(place))
 
@@ -430,17 +430,17 @@ def test_changed_bytes_give_an_error_or_some_tokens(file, files, tmp_path):
             changed[dice.choice(places)] = dice.randrange(256)
         place = copied("ja-mecab", tmp_path, **{key: changed})
         try:
-            made, _, _ = LoadedTokenizer.mecab(str(place))
+            tokenizer, _, _ = LoadedTokenizer.mecab(str(place))
         except InputError:
             continue
         # Even what the full check refuses is split without harm.
-        assert len("".join(made.pieces(text))) <= len(text)
+        assert len("".join(tokenizer.pieces(text))) <= len(text)
 
 
-def test_the_full_check_finds_what_points_outside(files, tmp_path):
+def test_full_check_finds_invalid_references(files, tmp_path):
     changed = bytearray(files["sys"])
-    at = 72 + 11_426_584 + 16 * 5  # the kinds of a word
-    changed[at : at + 2] = b"\xff\xff"
+    position = 72 + 11_426_584 + 16 * 5  # the kinds of a word
+    changed[position : position + 2] = b"\xff\xff"
     place = copied("ja-mecab", tmp_path, sys=changed)
     with pytest.raises(InputError, match=r"sys\.dic of the dictionary is damaged"):
         tb.tokenize("a", f"mecab:{place}")

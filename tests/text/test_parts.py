@@ -9,7 +9,7 @@ from truebleu._kernel import InputError
 from truebleu.text.segments import BufferedLines, File, LineSubset
 
 TEXT = "a cat sat\nno end\n\tof tabs\na dog\u2028ran\nlast"
-KEPT = [True, False, True, True, False]
+LINE_MASK = [True, False, True, True, False]
 
 
 @pytest.fixture(params=["text", "text.gz"])
@@ -19,19 +19,22 @@ def file(request, tmp_path):
     return File(path)
 
 
-def test_the_lines_that_are_kept(file):
-    part = LineSubset(file, KEPT, "the set")
+def test_selected_lines_are_read(file):
+    part = LineSubset(file, LINE_MASK, "the set")
     assert list(part.read_lines()) == ["a cat sat", "\tof tabs", "a dog\u2028ran"]
     assert part.read_bytes() == "a cat sat\n\tof tabs\na dog\u2028ran\n".encode()
     assert list(BufferedLines(part).read_lines()) == list(part.read_lines())
     assert list(LineSubset(file, [False] * 4 + [True], "the set").read_lines()) == ["last"]
 
 
-def test_scores_are_those_of_the_lines(file):
+def test_scores_equal_scores_of_selected_lines(file):
     expected = ["a cat sat", "\tof tabs", "a dog\u2028ran"]
-    score = tb.BLEU(max_order=2).score(LineSubset(file, KEPT, "the set"), expected)
+    score = tb.BLEU(max_order=2).score(LineSubset(file, LINE_MASK, "the set"), expected)
     assert score.value == pytest.approx(100.0)
-    assert len(tb.BLEU().segments(LineSubset(file, KEPT, "x"), LineSubset(file, KEPT, "x"))) == 3
+    assert (
+        len(tb.BLEU().segments(LineSubset(file, LINE_MASK, "x"), LineSubset(file, LINE_MASK, "x")))
+        == 3
+    )
     assert (
         tb.BLEU(max_order=2).score(BufferedLines.from_strings("no file", expected), expected)
         == score
@@ -46,7 +49,7 @@ def test_columns_and_encodings(tmp_path):
 
 
 @pytest.mark.parametrize("count", [4, 6, 0])
-def test_another_number_of_lines(file, count):
+def test_wrong_number_of_lines_is_refused(file, count):
     part = LineSubset(file, [True] * count, "wmt22 en-de")
     with pytest.raises(InputError, match=f"expected {count} lines, as in wmt22 en-de, found 5"):
         list(part.read_lines())
@@ -54,7 +57,7 @@ def test_another_number_of_lines(file, count):
         tb.BLEU().score(part, part)
 
 
-def test_parts_are_the_same_if_their_lines_are(file):
-    assert LineSubset(file, KEPT, "x") != file
-    assert LineSubset(file, KEPT, "x") == LineSubset(file, KEPT, "y")
-    assert LineSubset(file, KEPT, "x") != LineSubset(file, [True] * 5, "x")
+def test_subsets_with_same_lines_are_equal(file):
+    assert LineSubset(file, LINE_MASK, "x") != file
+    assert LineSubset(file, LINE_MASK, "x") == LineSubset(file, LINE_MASK, "y")
+    assert LineSubset(file, LINE_MASK, "x") != LineSubset(file, [True] * 5, "x")

@@ -227,12 +227,12 @@ def test_wmt22(name, wmt22):
     assert (len(lines), digest) == (5952, DIGESTS[name])
 
 
-OF_PROGRAMS = [
+PROGRAM_TOKENIZERS = [
     name for name, (room, _) in PYTHON_TOKENIZERS.items() if room == "program_tokenizers"
 ]
 
 
-@pytest.mark.parametrize("name", OF_PROGRAMS)
+@pytest.mark.parametrize("name", PROGRAM_TOKENIZERS)
 def test_every_tokenizer_is_one_for_bleu(name):
     metric = BLEU(name)
     score = metric.score(["The cat sat on the mat."], ["the cat sat on a mat."])

@@ -31,7 +31,7 @@ ODD += ["<s>", "</s>", "<0x41>", "<sep>", "foofoo", "a" * 3000, "no space " * 50
 
 # ---- the models ----
 
-OWN = "<sep>,foo,in,ing,Ａ,\u2581the,abcdefghijkl"
+OWN_MODELS = "<sep>,foo,in,ing,Ａ,\u2581the,abcdefghijkl"
 KINDS = {
     f"{algorithm}-{size}{'-bytes' * fallback}{'-own' * bool(own)}": {
         "model_type": algorithm,
@@ -42,7 +42,7 @@ KINDS = {
     for algorithm in ("bpe", "unigram")
     for size in (560, 800, 1200)
     for fallback in (False, True)
-    for own in ("", OWN)
+    for own in ("", OWN_MODELS)
 }
 for _algorithm in ("bpe", "unigram"):
     for _name, _options in {
@@ -114,17 +114,17 @@ def model(folder):
     return path
 
 
-def number(data: bytes, at: int) -> tuple[int, int]:
-    found = shift = 0
+def number(data: bytes, position: int) -> tuple[int, int]:
+    value = shift = 0
     while True:
-        found |= (data[at] & 127) << shift
+        value |= (data[position] & 127) << shift
         shift += 7
-        at += 1
-        if data[at - 1] < 128:
-            return found, at
+        position += 1
+        if data[position - 1] < 128:
+            return value, position
 
 
-def written(value: int) -> bytes:
+def write_field(value: int) -> bytes:
     head = bytearray()
     while value > 127:
         head.append(value & 127 | 128)
@@ -135,11 +135,11 @@ def written(value: int) -> bytes:
 def changed(data: bytes, change: str) -> bytes:
     """A model with another value behind that of a field, which is the one that counts."""
     dice = random.Random(change)
-    out, at, pieces = b"", 0, 0
-    while at < len(data):
-        key, at = number(data, at)
-        size, at = number(data, at)
-        message, at = data[at : at + size], at + size
+    out, position, pieces = b"", 0, 0
+    while position < len(data):
+        key, position = number(data, position)
+        size, position = number(data, position)
+        message, position = data[position : position + size], position + size
         if key >> 3 == 1:
             pieces += 1
             is_normal = message[-2:-1] != b"\x18"
@@ -149,12 +149,12 @@ def changed(data: bytes, change: str) -> bytes:
                 message += b"\x18\x05"
         if key >> 3 == 3 and change == "spaces":
             message += b"\x28\x00"
-        out += written(key) + written(len(message)) + message
+        out += write_field(key) + write_field(len(message)) + message
     assert pieces > 100
     return out
 
 
-class Both:
+class Tokenizers:
     """A model in the kernel and in the library."""
 
     def __init__(self, path: Path) -> None:
@@ -165,23 +165,23 @@ class Both:
 
     def same(self, text: str) -> None:
         # The library takes bytes, too, and gives bytes for them. (Its `str` has no surrogates.)
-        found = self.library.EncodeAsPieces(text.encode("utf-8", "surrogatepass"))
-        found = [one if isinstance(one, str) else one.decode() for one in found]
-        assert self.kernel.pieces(text) == found, ascii(text)
+        pieces = self.library.EncodeAsPieces(text.encode("utf-8", "surrogatepass"))
+        pieces = [one if isinstance(one, str) else one.decode() for one in pieces]
+        assert self.kernel.pieces(text) == pieces, ascii(text)
 
 
 @pytest.fixture(scope="session")
-def both(model):
-    return cache(lambda name: Both(model(name)))
+def load_pair(model):
+    return cache(lambda name: Tokenizers(model(name)))
 
 
 # ---- what the library finds ----
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_text(both, name):
+def test_text(load_pair, name):
     for text in [*lines()[:120], *lines()[-6:], " ".join(lines()[:20]), *ODD]:
-        both(name).same(text)
+        load_pair(name).same(text)
 
 
 def random_text(pieces: list[str], dice: random.Random) -> str:
@@ -205,55 +205,55 @@ def random_text(pieces: list[str], dice: random.Random) -> str:
     "count",
     [150, pytest.param(int(os.environ.get("SPM_CASES", "25000")), marks=pytest.mark.thorough)],
 )
-def test_random_text(both, name, count):
+def test_random_text(load_pair, name, count):
     """`SPM_CASES` says how many in the thorough run."""
     dice = random.Random(f"{name} {count}")
     for _ in range(count):
-        both(name).same(random_text(both(name).pieces, dice))
+        load_pair(name).same(random_text(load_pair(name).pieces, dice))
 
 
 @pytest.mark.parametrize("name", ["bpe-800-bytes-own", "unigram-800-own"])
 @given(texts=st.lists(st.text(max_size=20) | st.sampled_from(ODD)))
-def test_any_text(both, name, texts):
-    both(name).same("".join(texts))
+def test_any_text(load_pair, name, texts):
+    load_pair(name).same("".join(texts))
 
 
 @pytest.mark.parametrize("name", ["bpe-800", "unigram-800", "bpe-nfkc_cf"])
-def test_every_character(both, name):
+def test_every_character(load_pair, name):
     points = [*range(0xD800), *range(0xE000, 0x10000), *range(0x1F100, 0x1F300)]
     for first in range(0, len(points), 61):
-        both(name).same("a".join(map(chr, points[first : first + 61])))
+        load_pair(name).same("a".join(map(chr, points[first : first + 61])))
 
 
 @pytest.mark.parametrize("name", ["bpe-1200", "unigram-1200", "bpe-800+unused"])
-def test_long_lines(both, name):
+def test_long_lines(load_pair, name):
     for text in ("a", "ab ", "the thing ", "\u2581", "é", "....", lines()[0]):
-        both(name).same(text * (100_000 // len(text)))
+        load_pair(name).same(text * (100_000 // len(text)))
 
 
 @pytest.mark.parametrize("name", ["bpe-1200", "unigram-1200-bytes", "bpe-1200-own"])
-def test_wmt22(both, name, wmt22):
+def test_wmt22(load_pair, name, wmt22):
     files = sorted(wmt22.glob("references/*"))
     assert files
     for file in files:
         for line in file.read_text("utf-8").split("\n")[:200]:
-            both(name).same(line)
+            load_pair(name).same(line)
 
 
 # ---- tokens and scores ----
 
 
 @pytest.mark.parametrize("name", ["bpe-800", "unigram-identity", "bpe-800+spaces", "word", "char"])
-def test_tokens_are_what_sacrebleu_makes_of_pieces(model, both, name):
+def test_tokens_are_what_sacrebleu_makes_of_pieces(model, load_pair, name):
     tokenizer = f"spm:{model(name)}"
     odd = [text for text in ODD if not any("\ud800" <= c <= "\udfff" for c in text)]
     for text in [*lines()[:50], *odd, f"a{SPACES}b", " \u2581 "]:
-        found = " ".join(both(name).library.EncodeAsPieces(text.rstrip())).split()
-        assert tb.tokenize(text, tokenizer) == found, ascii(text)
+        pieces = " ".join(load_pair(name).library.EncodeAsPieces(text.rstrip())).split()
+        assert tb.tokenize(text, tokenizer) == pieces, ascii(text)
 
 
 @pytest.fixture
-def alone(tmp_path, monkeypatch):
+def model_cache(tmp_path, monkeypatch):
     """A process without models: its cache folder."""
     for variable in list(os.environ):
         if variable.startswith("TRUEBLEU_"):
@@ -262,12 +262,12 @@ def alone(tmp_path, monkeypatch):
     monkeypatch.setenv("SACREBLEU", str(tmp_path / "sacrebleu"))
     monkeypatch.setenv("TRUEBLEU_OFFLINE", "1")
     monkeypatch.setattr(http_transfer, "RETRY_WAIT_SECONDS", ())
-    for made in (download._find_writable_folder, download._make_process_folder):
-        made.cache_clear()
+    for folder in (download._find_writable_folder, download._make_process_folder):
+        folder.cache_clear()
     return tmp_path / "cache" / "models"
 
 
-def test_signatures(model, alone, tmp_path):
+def test_signatures(model, model_cache, tmp_path):
     path = model("unigram-800")
     label = f"spm-{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"
     metric = tb.BLEU(f"spm:{path}")
@@ -293,7 +293,7 @@ def test_signatures(model, alone, tmp_path):
 # ---- where models are ----
 
 
-def test_the_order_of_places(model, alone, tmp_path, monkeypatch):
+def test_model_locations_are_searched_in_order(model, model_cache, tmp_path, monkeypatch):
     name, file = "spBLEU-1K", "spbleu-1k_tokenizer_spm.model"
     text = lines()[0]
 
@@ -302,12 +302,12 @@ def test_the_order_of_places(model, alone, tmp_path, monkeypatch):
 
     with pytest.raises(InputError, match=r"TRUEBLEU_OFFLINE is set: download https://"):
         tb.tokenize(text, name)
-    theirs = tmp_path / "sacrebleu" / "models"
-    theirs.mkdir(parents=True)
-    (theirs / file).write_bytes(model("bpe-800").read_bytes())
+    sacrebleu_folder = tmp_path / "sacrebleu" / "models"
+    sacrebleu_folder.mkdir(parents=True)
+    (sacrebleu_folder / file).write_bytes(model("bpe-800").read_bytes())
     assert is_by("bpe-800")
-    alone.mkdir(parents=True)
-    (alone / f"{name}.model").write_bytes(model("unigram-800").read_bytes())
+    model_cache.mkdir(parents=True)
+    (model_cache / f"{name}.model").write_bytes(model("unigram-800").read_bytes())
     assert is_by("unigram-800")
     monkeypatch.setenv("TRUEBLEU_SPM_SPBLEU_1K", str(model("word")))
     assert is_by("word")
@@ -316,10 +316,10 @@ def test_the_order_of_places(model, alone, tmp_path, monkeypatch):
         tb.tokenize(text, name)
 
 
-def test_another_model_is_refused_under_the_name(model, alone, monkeypatch):
+def test_unexpected_model_is_refused(model, model_cache, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_SPM_FLORES200", str(model("bpe-800")))
-    found = hashlib.sha256(model("bpe-800").read_bytes()).hexdigest()
-    expected = f"SHA-256 {found}, expected {sentencepiece.MODELS['flores200'].sha256}"
+    path = hashlib.sha256(model("bpe-800").read_bytes()).hexdigest()
+    expected = f"SHA-256 {path}, expected {sentencepiece.MODELS['flores200'].sha256}"
     with pytest.raises(InputError, match=expected):
         tb.tokenize("a", "flores200")
 
@@ -336,11 +336,11 @@ def published(monkeypatch, archives, name: str, files: list[str], sha256: str | 
     """Publishes a model at the addresses of files on the server."""
     port = archives.server.server_port
     addresses = tuple(f"http://127.0.0.1:{port}/{file}" for file in files)
-    other = replace(sentencepiece.MODELS[name], urls=addresses, sha256=sha256)
-    monkeypatch.setitem(sentencepiece.MODELS, name, other)
+    model_source = replace(sentencepiece.MODELS[name], urls=addresses, sha256=sha256)
+    monkeypatch.setitem(sentencepiece.MODELS, name, model_source)
 
 
-def test_downloads(model, archives, alone, monkeypatch):
+def test_downloads(model, archives, model_cache, monkeypatch):
     content = model("bpe-800").read_bytes()
     sha256 = hashlib.sha256(content).hexdigest()
     mirrors = ["none.model", "text", "bpe-800.model"]
@@ -350,16 +350,16 @@ def test_downloads(model, archives, alone, monkeypatch):
         lines()[0], f"spm:{model('bpe-800')}"
     )
     assert archives.requests == 3
-    assert (alone / "flores200.model").read_bytes() == content
-    assert [file.name for file in alone.iterdir()] == ["flores200.model"]
+    assert (model_cache / "flores200.model").read_bytes() == content
+    assert [file.name for file in model_cache.iterdir()] == ["flores200.model"]
     monkeypatch.setenv("TRUEBLEU_OFFLINE", "1")
     assert tb.BLEU("flores200").sentence("a b", "a b").value > 0
-    (alone / "flores200.model").write_bytes(content[:-1])
+    (model_cache / "flores200.model").write_bytes(content[:-1])
     with pytest.raises(InputError, match=f"expected {sha256}"):
         tb.tokenize("a", "flores200")
 
 
-def test_downloads_that_fail(model, archives, alone, monkeypatch):
+def test_failed_download_is_reported(model, archives, model_cache, monkeypatch):
     model("bpe-800")
     monkeypatch.delenv("TRUEBLEU_OFFLINE")
     published(monkeypatch, archives, "flores200", ["none.model", "bpe-800.model"], "0" * 64)
@@ -367,22 +367,22 @@ def test_downloads_that_fail(model, archives, alone, monkeypatch):
         tb.tokenize("a", "flores200")
     for part in ("404", f"expected {'0' * 64}", "TRUEBLEU_SPM_FLORES200"):
         assert part in str(error.value)
-    assert list(alone.iterdir()) == []
+    assert list(model_cache.iterdir()) == []
 
 
-def test_the_first_download_is_trusted(model, archives, alone, monkeypatch):
+def test_first_download_is_trusted(model, archives, model_cache, monkeypatch):
     content = model("unigram-800").read_bytes()
     monkeypatch.delenv("TRUEBLEU_OFFLINE")
     published(monkeypatch, archives, "flores101", ["unigram-800.model"], None)
     assert tb.tokenize(lines()[0], "spm")
-    path = alone / "flores101.model"
+    path = model_cache / "flores101.model"
     assert download.read_recorded_checksum(str(path)) == hashlib.sha256(content).hexdigest()
     path.write_bytes(model("bpe-800").read_bytes())
     with pytest.raises(InputError, match=r"not the model of flores101: SHA-256"):
         tb.tokenize("a", "flores101")
 
 
-def test_what_is_no_model_is_not_trusted(model, archives, folder, alone, monkeypatch):
+def test_invalid_model_is_not_trusted(model, archives, folder, model_cache, monkeypatch):
     """A page that asks for a password, say."""
     (folder / "page.html").write_text("<html>Please log in")
     monkeypatch.delenv("TRUEBLEU_OFFLINE")
@@ -390,7 +390,7 @@ def test_what_is_no_model_is_not_trusted(model, archives, folder, alone, monkeyp
     published(monkeypatch, archives, "flores101", mirrors[:1], None)
     with pytest.raises(InputError, match=r"page.html has a different file, .* also wrong: "):
         tb.tokenize(lines()[0], "flores101")
-    assert list(alone.iterdir()) == []
+    assert list(model_cache.iterdir()) == []
     model("unigram-800")
     published(monkeypatch, archives, "flores101", mirrors, None)
     assert tb.tokenize(lines()[0], "flores101")
@@ -401,32 +401,32 @@ def test_what_is_no_model_is_not_trusted(model, archives, folder, alone, monkeyp
 
 @pytest.mark.parametrize("name", ["bpe-800", "unigram-800-bytes-own"])
 def test_damaged_models(model, name):
-    whole = model(name).read_bytes()
+    content = model(name).read_bytes()
     dice = random.Random(name)
-    files = [b"", b"\x0a", whole[:-1], whole + b"\xff", os.urandom(1000)]
-    files += [whole[: dice.randrange(len(whole))] for _ in range(40)]
+    files = [b"", b"\x0a", content[:-1], content + b"\xff", os.urandom(1000)]
+    files += [content[: dice.randrange(len(content))] for _ in range(40)]
     for _ in range(150):
-        file = bytearray(whole)
+        file = bytearray(content)
         for _ in range(dice.choice([1, 1, 20])):
             file[dice.randrange(len(file))] = dice.randrange(256)
         files.append(bytes(file))
     # The rules of normalization lie at the end.
     for _ in range(60):
-        file = bytearray(whole)
+        file = bytearray(content)
         for _ in range(2000):
             file[-dice.randrange(100, 200_000)] = dice.randrange(256)
         files.append(bytes(file))
     for file in files:
         try:
-            made = LoadedTokenizer.sentencepiece(file)
+            tokenizer = LoadedTokenizer.sentencepiece(file)
         except InputError as error:
             assert str(error).startswith("not a SentencePiece model: ")  # noqa: PT017
         else:
             for text in (*lines()[:3], "Ｆé\0 …" * 50):
-                assert sum(map(len, made.pieces(text))) < 1000 * len(text)
+                assert sum(map(len, tokenizer.pieces(text))) < 1000 * len(text)
 
 
-def test_files_that_are_no_models(tmp_path):
+def test_invalid_model_file_is_refused(tmp_path):
     (tmp_path / "text").write_text("not a model")
     with pytest.raises(InputError, match=r"text: not a SentencePiece model: "):
         tb.tokenize("a", f"spm:{tmp_path / 'text'}")
@@ -461,8 +461,8 @@ def test_the_scores_of_wmt23(shared):
             texts = read(data / "system-outputs" / pair / f"{system}.txt")
             assert list(metric.segments(texts, references)) == pytest.approx(values, abs=1e-9)
             segments += len(values)
-        whole = file.with_name(file.name.replace(".seg.", ".sys."))
-        for line in read(whole):
+        scores = file.with_name(file.name.replace(".seg.", ".sys."))
+        for line in read(scores):
             system, value = line.split("\t")
             texts = read(data / "system-outputs" / pair / f"{system}.txt")
             assert metric.score(texts, references).value == pytest.approx(float(value), abs=1e-9)

@@ -8,15 +8,15 @@ from truebleu.text.segments import read_named_columns, read_numbered_rows, read_
 
 @pytest.fixture
 def write(tmp_path):
-    def written(text):
+    def write_file(text):
         path = tmp_path / "side.tsv"
         path.write_bytes(text.encode())
         return path
 
-    return written
+    return write_file
 
 
-def test_names_are_those_of_a_file_or_of_values(write):
+def test_labels_are_read_from_file_or_values(write):
     assert list(read_segment_labels("labels: x", write("a\r\nb\n"), 2)) == ["a", "b"]
     assert list(read_segment_labels("labels: x", ["a", None, 3], 3)) == ["a", "", "3"]
     with pytest.raises(InputError, match=r"documents: segment 2 has no label"):
@@ -24,7 +24,7 @@ def test_names_are_those_of_a_file_or_of_values(write):
 
 
 @pytest.mark.parametrize("as_file", [True, False])
-def test_another_number_of_names_is_refused(write, as_file):
+def test_wrong_number_of_labels_is_refused(write, as_file):
     column = write("a\n") if as_file else ["a"]
     with pytest.raises(
         InputError, match=r"has 1 segments, and the systems have 2. Provide one entry"
@@ -46,6 +46,6 @@ def test_rows_and_columns_of_a_table(write):
         ("a\tb\n1\n", "line 2: expected 2 columns, as in line 1, found 1"),
     ],
 )
-def test_wrong_tables_are_refused(write, text, problem):
+def test_invalid_table_is_refused(write, text, problem):
     with pytest.raises(InputError, match=rf"labels \(side\.tsv\), {problem}"):
         read_named_columns("labels", write(text))

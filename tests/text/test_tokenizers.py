@@ -10,11 +10,11 @@ import truebleu as tb
 from truebleu.text import tokenizers
 
 
-def own(text):
+def make_tokenizer(text):
     return text.split()
 
 
-def test_a_package_has_a_version():
+def test_package_function_has_version():
     nltk = pytest.importorskip("nltk")
     version = metadata.version("nltk")
     name = tokenizers.format_signature_label(nltk.word_tokenize)
@@ -22,7 +22,7 @@ def test_a_package_has_a_version():
     assert f"|tok:{name}|" in str(tb.BLEU(tokenize=nltk.word_tokenize).signature(1))
 
 
-def test_a_package_that_is_called_otherwise_has_one():
+def test_package_with_other_distribution_name_has_version():
     pytest.importorskip("_pytest")
     from _pytest.pathlib import fnmatch_ex
 
@@ -30,15 +30,15 @@ def test_a_package_that_is_called_otherwise_has_one():
     assert tokenizers.format_signature_label(fnmatch_ex) == f"_pytest.pathlib.fnmatch_ex@{version}"
 
 
-def test_python_s_own_and_own_files_have_none():
+def test_standard_library_and_user_files_have_no_version():
     import shlex
 
     assert tokenizers.format_signature_label(shlex.split) == "shlex.split"
     assert tokenizers.format_signature_label(str.split) == "builtins.str.split"
-    assert tokenizers.format_signature_label(own) == f"{__name__}.own"
+    assert tokenizers.format_signature_label(make_tokenizer) == f"{__name__}.own"
 
 
-def test_a_script_has_none_and_reads_no_metadata():
+def test_script_function_reads_no_metadata():
     code = (
         "import sys, truebleu as tb\n"
         "def split(text): return text.split()\n"

@@ -1,1 +1,1 @@
-"""Published test sets by name: the catalogue, the readers of their files, the cache."""
+"""Published test sets by name: their catalogue, file readers and cache."""

@@ -1,7 +1,7 @@
-"""`python -m truebleu.testsets check`: whether the catalogue's addresses have what it says.
+"""`python -m truebleu.testsets check`: check the URLs of the catalogue.
 
-With `--head`, servers are only asked whether they have the files. For somebody with internet, and
-time: it prints each archive's size and sums, as registry.json has them.
+It downloads each archive and prints its size and checksums, for comparison with registry.json. With
+`--head`, it only asks the servers for the sizes of the files.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from truebleu.text import download
 from truebleu.text.argument_checks import is_whole_number
 from truebleu.text.operating_system import temporary_folder
 
-# Seconds without a byte.
+# The maximum silence of a server.
 TIMEOUT_SECONDS = 60
 
 
 def fetch_properties(url: str, *, is_head: bool) -> tuple[int | None, str | None, str | None]:
-    """The size, the MD5 and the SHA-256 of a file, which is not kept. Raises OSError.
+    """Return the size, MD5 and SHA-256 of a remote file; raise OSError if that fails.
 
-    is_head: only the size, as the server says it; None if it does not.
+    is_head: request only the size, which is None if the server does not report it.
     """
     method = "HEAD" if is_head else "GET"
     with urlopen(Request(url, method=method), timeout=TIMEOUT_SECONDS) as response:
@@ -38,7 +38,7 @@ def fetch_properties(url: str, *, is_head: bool) -> tuple[int | None, str | None
 
 
 def check_archives(*, is_head: bool = False) -> int:
-    """Asks all addresses, and prints a line for each. The exit status: 1 if one has a problem."""
+    """Check all URLs and print a line per URL; return the exit status, 1 if one has a problem."""
     archives: dict[str, catalogue.Archive] = {}
     for entry in catalogue.load_entries().values():
         for archive in entry.archives:

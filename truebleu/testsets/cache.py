@@ -1,9 +1,9 @@
-"""Where test sets lie: read-only layers, the cache, sacreBLEU's folder; and how they come there.
+"""Storage of test sets in read-only layers, in the cache and in sacreBLEU's folder.
 
-`<cache>/testsets/<name>/<digits>/` has `raw/`, the archives; for each language pair that was asked
-for a folder of text, a file a field and a line a segment, with FIELDS.json; and SOURCE.json, which
-says where everything came from. The digits are those of the entry in the catalogue. A folder of
-text is renamed to its place when everything is in it.
+`<cache>/testsets/<name>/<digest>/` contains `raw/` with the archives, SOURCE.json with their
+origin, and a folder for each extracted language pair. That folder has a text file per field, one
+line per segment, and FIELDS.json. The digest identifies the catalogue entry. A text folder is
+renamed to its final name when it is complete.
 """
 
 from __future__ import annotations
@@ -35,43 +35,43 @@ from truebleu.text.operating_system import (
 from truebleu.text.segments import File
 
 FIELDS_FILE, SOURCE_FILE = "FIELDS.json", "SOURCE.json"
-# The kinds whose documents filters know from the source's file.
+# The kinds of test sets whose source file has the document attributes for filters.
 SGML_KINDS = ("FakeSGML", "WMTAddition")
-# Fields that only filters read.
+# Fields for filters only.
 FILTER_FIELDS = ("_origlang", "_docid")
-# How an archive was verified whose sums are not the catalogue's, and its text is.
+# The verification method of archives with other checksums, but with the text of the catalogue.
 VERIFIED_BY_CONTENT = "content"
 
 
 @dataclasses.dataclass(frozen=True)
 class PairText:
-    """A language pair of a test set, as text on the disk."""
+    """The text of a language pair of a test set, on disk."""
 
     folder: str
     fields: Mapping[str, Mapping[str, Any]]
-    """For each field, in sacreBLEU's order, its file, and the file's lines, size, mtime, sha256."""
+    """The file, line count, size, mtime and sha256 of each field, in sacreBLEU's order."""
 
     texts: Mapping[str, list[str]] | None = None
-    """The lines of each field, where there are no such files."""
+    """The lines of each field, if there are no files in this format."""
 
     paths: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """With `texts`: the files of fields that are in one."""
+    """With `texts`: the paths of fields that have a file of plain text."""
 
     @property
     def field_names(self) -> list[str]:
-        """The fields, without those that only filters read."""
+        """The names of the fields, without fields for filters only."""
         return [name for name in self.fields if name not in FILTER_FIELDS]
 
     def get_path(self, field: str) -> str:
-        """The file of a field. Raises InputError if it is in no file of its own."""
+        """Return the path of a field's file; raise InputError if it has no separate file."""
         if self.texts is not None:
             if field not in self.paths:
-                raise InputError(f"{field} is in no file of its own in {self.folder}")
+                raise InputError(f"{field} has no separate file in {self.folder}")
             return self.paths[field]
         return os.path.join(self.folder, self.fields[field]["file"])
 
     def read_lines(self, field: str) -> list[str]:
-        """The lines of a field."""
+        """Return the lines of a field."""
         if self.texts is not None:
             return list(self.texts[field])
         return list(File(self.get_path(field)).read_lines())
@@ -81,42 +81,42 @@ class PairText:
 
 
 def list_layer_folders() -> list[str]:
-    """The folders that test sets are looked for in, before the cache; nothing is written there."""
+    """Return the read-only folders that are searched for test sets before the cache."""
     paths = os.environ.get("TRUEBLEU_TESTSETS", "").split(os.pathsep)
     folders = [os.path.abspath(os.path.expanduser(each)) for each in paths if each]
     return [each for folder in folders for each in (folder, os.path.join(folder, "testsets"))]
 
 
 def get_cache_root() -> str:
-    """The cache's folder of test sets, which may not exist."""
+    """Return the folder of test sets in the cache, which may not exist."""
     return os.path.join(download.get_cache_folder(), "testsets")
 
 
 def get_writable_path(entry: CatalogueEntry, *names: str) -> str:
     """Return the path of a file or folder of a test set in the cache, to be written or deleted.
 
-    Raises InputError for a path that is not inside of the cache.
+    Raises InputError for a path outside the cache.
     """
     root = os.path.join(download.get_writable_folder(), "testsets")
     return path_inside(root, *entry.name.split("/"), entry.digest, *names)
 
 
 def get_entry_folder(entry: CatalogueEntry, root: str) -> str:
-    """The folder of a test set below one of all test sets."""
+    """Return the folder of a test set below a root folder of all test sets."""
     return os.path.join(root, *entry.name.split("/"), entry.digest)
 
 
 def find_text(entry: CatalogueEntry, langpair: str) -> PairText | None:
-    """The text of a language pair, if it is here."""
+    """Return the text of a language pair if it is on this machine, otherwise None."""
     roots = [*list_layer_folders(), get_cache_root()]
     folders = (os.path.join(get_entry_folder(entry, root), langpair) for root in roots)
     return next(filter(None, map(_read_intact_text, folders)), None)
 
 
 def open_text(entry: CatalogueEntry, langpair: str) -> PairText:
-    """The text of a language pair, which is made, and downloaded, if it is not here.
+    """Return the text of a language pair; download and extract it if necessary.
 
-    Raises OfflineError and DownloadError; InputError for files that are not what they should be.
+    Raises OfflineError and DownloadError, and InputError for invalid files.
     """
     if entry.folder is not None:
         return _open_user_text(entry, langpair, entry.folder)
@@ -124,7 +124,7 @@ def open_text(entry: CatalogueEntry, langpair: str) -> PairText:
 
 
 def _open_user_text(entry: CatalogueEntry, langpair: str, folder: str) -> PairText:
-    """A language pair of a user's own test set: read where it is."""
+    """Return the text of a language pair of a user's test set, read in place."""
     files = entry.list_files(langpair)
     field_lines: Iterator[tuple[str, Iterable[str]]]
     if entry.kind == USER_KIND:
@@ -141,7 +141,7 @@ def _open_user_text(entry: CatalogueEntry, langpair: str, folder: str) -> PairTe
     except OSError as error:
         raise InputError(f"{entry.name}: {error.filename}: {error.strerror}") from None
     _check_counts(entry, langpair, {name: len(lines) for name, lines in texts.items()})
-    # Where a field is a file.
+    # Kinds of test sets in which a field is a file.
     has_field_files = entry.kind in (USER_KIND, "PlainText", "Parallel")
     field_paths = (
         zip(texts, file_readers.get_file_paths(files, folder), strict=False)
@@ -168,7 +168,7 @@ def _check_counts(entry: CatalogueEntry, langpair: str, counts: Mapping[str, int
 
 
 def _read_intact_text(folder: str) -> PairText | None:
-    """The text in a folder, if all of it is there and of today's reader."""
+    """Return the text in a folder if it is complete and from the current reader version."""
     try:
         text = read_folder(folder)
         return text if all(_is_intact(text, field) for field in text.fields) else None
@@ -177,18 +177,21 @@ def _read_intact_text(folder: str) -> PairText | None:
 
 
 def read_folder(folder: str) -> PairText:
-    """What FIELDS.json says, not checked. Raises OSError, ValueError, KeyError and TypeError."""
+    """Return the text described by FIELDS.json, without checking its files.
+
+    Raises OSError, ValueError, KeyError or TypeError if the description is unusable.
+    """
     with open(os.path.join(folder, FIELDS_FILE), encoding="utf-8") as file:
         description = load_json(file.read())
     if description["reader"] != file_readers.READER_VERSION:
-        raise ValueError(f"made by another reader: {description['reader']}")
+        raise ValueError(f"created by another reader version: {description['reader']}")
     for field in description["fields"].values():
         path_inside(folder, field["file"])
     return PairText(folder, description["fields"])
 
 
 def _is_intact(text: PairText, field: str) -> bool:
-    """Whether a file is as it was made: by its size and time, or a copy by its content."""
+    """Return whether a file is unchanged, by its size and time, or a copy by its content."""
     description, path = text.fields[field], text.get_path(field)
     status = os.stat(path)
     if status.st_size != description["size"]:
@@ -202,13 +205,14 @@ def _is_intact(text: PairText, field: str) -> bool:
 def fetch_texts(
     entry: CatalogueEntry, langpairs: Iterable[str]
 ) -> tuple[dict[str, PairText], list[download.Receipt]]:
-    """The text of language pairs, and what is known of the archives that it is made of.
+    """Return the text of language pairs and the receipts of their archives.
 
-    The archives are downloaded if they must be. Without language pairs: of the archives alone.
+    Archives are downloaded if necessary. Without language pairs, all archives are fetched.
     """
     langpairs = list(langpairs)
     if not entry.archives:
-        raise InputError(f"{entry.name} is not here. {entry.instructions or 'It has no address'}")
+        instructions = entry.instructions or "The catalogue has no URL for it."
+        raise InputError(f"{entry.name} is not on this machine. {instructions}")
     try:
         archives = [
             (each, *find_archive(entry, each)) for each in _select_archives(entry, langpairs)
@@ -222,7 +226,7 @@ def fetch_texts(
         with download.hold_path_lock(os.path.join(folder, "text")):
             texts = {pair: _read_intact_text(os.path.join(folder, pair)) for pair in langpairs}
             missing = [pair for pair, text in texts.items() if text is None]
-            # SOURCE.json before the text: it says how the archives were verified.
+            # SOURCE.json precedes the text, because it records how the archives were verified.
             record_receipts(entry, folder, receipts)
             if missing:
                 with _make_work_folder(get_writable_path(entry, ".making")) as work:
@@ -240,7 +244,7 @@ def fetch_texts(
 
 
 def _select_archives(entry: CatalogueEntry, langpairs: Sequence[str]) -> list[Archive]:
-    """The archives that language pairs need: those that are packed, and their own files."""
+    """Return the archives that language pairs need: packed archives, and files of these pairs."""
     if not langpairs:
         return list(entry.archives)
     files = {
@@ -255,7 +259,7 @@ def _select_archives(entry: CatalogueEntry, langpairs: Sequence[str]) -> list[Ar
 
 @contextmanager
 def _make_work_folder(folder: str) -> Iterator[str]:
-    """A new folder for the time of the work; the lock of whoever works there is held."""
+    """Yield a new folder and remove it afterwards; the caller must hold the lock."""
     rmtree(folder, ignore_errors=True)
     try:
         os.makedirs(folder)
@@ -270,7 +274,7 @@ def _unpack_files(
     archives: Sequence[tuple[Archive, str]],
     raw: str,
 ) -> None:
-    """Puts the files of language pairs into a folder."""
+    """Unpack or copy the files of language pairs to a folder."""
     files = [file_readers.get_file_paths(entry.list_files(pair), "") for pair in langpairs]
     members = list(dict.fromkeys(file for each in files for file in each))
     local = {entry.get_local_name(archive) for archive, _ in archives if not archive.is_packed}
@@ -285,7 +289,7 @@ def _unpack_files(
     for member in members:
         if not os.path.exists(path_inside(raw, *member.split("/"))):
             names = ", ".join(os.path.basename(archive.address) for archive, _ in archives)
-            raise InputError(f"{entry.name}: {names} has no {member}")
+            raise InputError(f"{entry.name}: {member} is missing in {names}")
 
 
 def _make_text(
@@ -303,7 +307,7 @@ def _make_text(
         other_fields = ("src", *file_readers.DOCUMENT_FIELDS, *FILTER_FIELDS)
         is_system = name not in other_fields and not re.match("ref(:|$)", name)
         if is_system and any(description["lines"] != other["lines"] for other in fields.values()):
-            # Not of all documents: nobody knows which lines belong together.
+            # The system lacks some documents, so its lines cannot be aligned.
             os.unlink(os.path.join(work_folder, description["file"]))
             continue
         fields[name] = description
@@ -316,7 +320,7 @@ def _make_text(
     }
     _write_json(os.path.join(work_folder, FIELDS_FILE), contents)
     if os.path.lexists(target):
-        # Of an older reader, or damaged.
+        # The existing folder is from an older reader version, or damaged.
         os.rename(target, f"{work_folder}.old")
     os.rename(work_folder, target)
     return PairText(target, fields)
@@ -325,7 +329,7 @@ def _make_text(
 def _read_fields(
     entry: CatalogueEntry, langpair: str, raw: str
 ) -> Iterator[tuple[str, Iterable[str]]]:
-    """The fields, and those that only filters read: what is known of documents otherwise."""
+    """Yield the fields, then additional fields for filters."""
     files = entry.list_files(langpair)
     document_fields: dict[str, list[str]] = {}
     for name, lines in file_readers.read_fields(entry.kind, entry.name, files, raw):
@@ -340,7 +344,7 @@ def _read_fields(
 def _read_filter_fields(
     files: list[str], raw: str, document_fields: Mapping[str, list[str]]
 ) -> dict[str, list[str]]:
-    """What sacreBLEU's filters know of documents, where it is not what the fields say."""
+    """Return the document attributes of sacreBLEU's filters, if they differ from the fields."""
     path = file_readers.get_file_paths(files, raw)[0]
     if not path.endswith(".sgm"):
         return {}
@@ -357,31 +361,33 @@ def _read_filter_fields(
 def _read_verified_fields(
     entry: CatalogueEntry, langpair: str, raw: str
 ) -> Iterator[tuple[str, Iterable[str]]]:
-    """The fields that are those of the catalogue, by their sums; the others are left out."""
+    """Yield the fields that match the checksums of the catalogue; skip fields without checksum."""
     checksums = entry.sha256.get(langpair, {})
     if "src" not in checksums:
         raise InputError(
-            f"{entry.name} {langpair}: the archive has another MD5 than the catalogue's, and the "
-            "catalogue has no sum of this language pair's text to verify it by"
+            f"{entry.name} {langpair}: the MD5 of the archive differs from the catalogue, and the "
+            "catalogue has no checksum of this language pair to verify the text"
         )
     for name, lines in _read_fields(entry, langpair, raw):
         if name in checksums:
             field_lines = list(lines)
             if hash_lines(field_lines) != checksums[name]:
-                raise InputError(f"{entry.name} {langpair}: {name} is not the catalogue's text")
+                raise InputError(
+                    f"{entry.name} {langpair}: {name} differs from the catalogue's text"
+                )
             yield name, field_lines
 
 
 def hash_lines(lines: Iterable[str]) -> str:
-    """The SHA-256 of lines in UTF-8, with a newline behind each."""
+    """Return the SHA-256 of lines in UTF-8, each with a final newline."""
     return sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
 
 
 def make_content_check(entry: CatalogueEntry, archive: Archive) -> Callable[[str], bool] | None:
-    """Whether a file, by its path, is an archive whose sums differ, or are not known.
+    """Return a function that checks the content of an archive with other or unknown checksums.
 
-    It has the text of the catalogue; or where no sums are known, all files of the test set. None
-    if nothing can tell.
+    It compares the text with the catalogue's checksums. If the catalogue has no checksums at all,
+    it checks that all files are present. Returns None if the content cannot be checked.
     """
     checksums = entry.sha256
     if not checksums and (archive.md5 or archive.sha256):
@@ -406,7 +412,7 @@ def make_content_check(entry: CatalogueEntry, archive: Archive) -> Callable[[str
 
 
 def _list_archive_pairs(entry: CatalogueEntry, archive: Archive) -> list[str]:
-    """Language pairs whose files are in an archive, or are it."""
+    """Return language pairs whose files are in an archive, or are the archive."""
     languages = list(entry.languages)
     pairs = entry.pairs or [f"{languages[0]}-{each}" for each in languages[1:]]
     if archive.is_packed:
@@ -419,12 +425,12 @@ def _list_archive_pairs(entry: CatalogueEntry, archive: Archive) -> list[str]:
 
 
 def _clean_attribute(attribute: str | None) -> str:
-    """An attribute; nothing for a line without one."""
+    """Return an attribute, or "" for a line without the attribute."""
     return "" if attribute is None or attribute.startswith("<doc ") else attribute
 
 
 def format_file_name(field: str) -> str:
-    """The name of a field's file: systems may be called anything.
+    """Return the file name of a field, with unsafe characters of system names escaped.
 
     >>> list(map(format_file_name, ("ref:A", "M2M100_1.2B-B4", "a/b:c", "ref.A")))
     ['ref.A.txt', 'M2M100_1.2B-B4.txt', 'a%2fb%3ac.txt', 'ref%2eA.txt']
@@ -459,7 +465,7 @@ def _write_json(path: str, content: object) -> None:
 
 
 def find_archive(entry: CatalogueEntry, archive: Archive) -> tuple[str, download.Receipt]:
-    """The path of an archive, which is downloaded if it is not here, and what is known of it."""
+    """Return the path and receipt of an archive; download it if necessary."""
     for local_path in list_archive_paths(entry, archive):
         if local_receipt := verify_archive(local_path, archive):
             return local_path, local_receipt
@@ -474,16 +480,16 @@ def find_archive(entry: CatalogueEntry, archive: Archive) -> tuple[str, download
     except download.OfflineError:
         raise download.OfflineError(_describe_manual_download(entry, archive)) from None
     if archive.md5 is None and archive.sha256 is None:
-        # Whole, but whose it is nobody knows.
+        # The file is complete, but its content could not be verified.
         receipt = dataclasses.replace(receipt, verified="")
     if entry.licence and not download.settings.quiet:
-        # Once: later the archive is here.
+        # Printed only once, because the archive is cached.
         print(f"truebleu: {entry.name}: licence: {entry.licence}", file=sys.stderr)  # noqa: T201
     return path, receipt
 
 
 def list_archive_paths(entry: CatalogueEntry, archive: Archive) -> Iterator[str]:
-    """Where an archive may lie: in the layers, in the cache, in sacreBLEU's folder."""
+    """Yield the possible paths of an archive: in the layers, the cache and sacreBLEU's folder."""
     for root in (*list_layer_folders(), get_cache_root()):
         yield os.path.join(get_entry_folder(entry, root), "raw", entry.get_local_name(archive))
     home = os.environ.get("SACREBLEU") or os.path.join(os.path.expanduser("~"), ".sacrebleu")
@@ -491,7 +497,7 @@ def list_archive_paths(entry: CatalogueEntry, archive: Archive) -> Iterator[str]
 
 
 def verify_archive(path: str, archive: Archive) -> download.Receipt | None:
-    """What is known of an archive that is here, if it is the right one."""
+    """Return the receipt of an existing archive, or None if it is missing or not the right one."""
     expected_sha256 = archive.sha256 or download.read_recorded_checksum(path)
     if not os.path.exists(path) or (archive.md5 is None and expected_sha256 is None):
         return None
@@ -515,17 +521,16 @@ def _describe_manual_download(entry: CatalogueEntry, archive: Archive) -> str:
     md5 = f" (MD5 {archive.md5})" if archive.md5 else ""
     name_option = "" if archive.md5 or archive.sha256 else f" --name {entry.name}"
     return (
-        f"{entry.name} is not here, and {download.describe_offline_reason()}. On a machine "
-        "with internet: "
-        f"truebleu testset get {entry.name}, then copy {target}; or fetch {archive.address}{md5} "
-        f"and run: truebleu testset add {name}{name_option}"
+        f"{entry.name} is not on this machine, and {download.describe_offline_reason()}. With "
+        f"internet access, run `truebleu testset get {entry.name}` and copy {target}; or download "
+        f"{archive.address}{md5} and run: truebleu testset add {name}{name_option}"
     )
 
 
 def record_receipts(
     entry: CatalogueEntry, folder: str, receipts: Iterable[download.Receipt]
 ) -> None:
-    """Writes SOURCE.json: what was fetched, when, from where, and how it was verified."""
+    """Write the origin, time and verification of archives to SOURCE.json."""
     path = os.path.join(folder, SOURCE_FILE)
     recorded = read_source_file(folder).get("archives", [])
     by_checksum = {each["sha256"]: each for each in recorded}
@@ -543,7 +548,7 @@ def record_receipts(
 
 
 def read_source_file(folder: str) -> dict[str, Any]:
-    """What SOURCE.json says in the folder of a test set; nothing if it is not there."""
+    """Return the content of SOURCE.json in the folder of a test set, or {} if it is missing."""
     try:
         with open(os.path.join(folder, SOURCE_FILE), encoding="utf-8") as file:
             return dict(load_json(file.read()))

@@ -1,7 +1,7 @@
-"""The catalogue of test sets: what each is made of, where it comes from, whose work it is.
+"""The catalogue of test sets: their files, origin, licence and citation.
 
-registry.json has the published ones. A user's own are in files of the same form, in
-$XDG_CONFIG_HOME/truebleu/testsets or wherever the user says.
+registry.json describes the published test sets. Users describe their own in files of the same
+format, in $XDG_CONFIG_HOME/truebleu/testsets or in another place.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from truebleu.testsets import file_readers
 from truebleu.text.argument_checks import find_closest, parse_json
 from truebleu.text.operating_system import SAFE_NAME, is_safe_name
 
-# As many names as a message has room for.
+# The maximum number of names in a message.
 MAX_LISTED_NAMES = 12
-# What ends the names of archives.
+# The suffixes of archives.
 ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".zip", ".tar", ".tar.bz2", ".tar.xz")
-# The kind of sets of one's own, in files of text.
+# The kind of a user's test set in text files.
 USER_KIND = "Text"
 
 
 @cache
 def load_builtin_registry() -> dict[str, Any]:
-    """What registry.json says."""
+    """Return the content of registry.json."""
     import json
 
     with open(os.path.join(os.path.dirname(__file__), "registry.json"), encoding="utf-8") as file:
@@ -47,33 +47,33 @@ class Archive:
 
     @property
     def is_packed(self) -> bool:
-        """Whether files are in it; else it is one of them."""
+        """True for an archive of several files, False for a single file."""
         return self.address.endswith(ARCHIVE_SUFFIXES)
 
     @property
     def name(self) -> str:
-        """The last part of the address."""
+        """The last component of the URL."""
         return os.path.basename(self.address)
 
 
 @dataclasses.dataclass(frozen=True)
 class CatalogueEntry:
-    """A test set, as the catalogue describes it."""
+    """The description of a test set in the catalogue."""
 
     name: str
     kind: str
     archives: tuple[Archive, ...] = ()
     langpairs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """For each language pair its files, or `path` and `refs`, or a field's name and its file."""
+    """For each language pair: its files, or `path` and `refs`, or a file per field name."""
 
     languages: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """For each language its file, or several; any two of them are a language pair."""
+    """For each language, one or more files; any two languages are a language pair."""
 
     documents: str | None = None
-    """With `languages`: the file that says each segment's document."""
+    """With `languages`: the file with the document of each segment."""
 
     refs: tuple[str, ...] | None = None
-    """The translators whose references are to be used; None for all."""
+    """The translators whose references to use; None for all."""
 
     description: str = ""
     citation: str | None = None
@@ -81,20 +81,20 @@ class CatalogueEntry:
     released: str | None = None
     segments: Mapping[str, int] = dataclasses.field(default_factory=dict)
     sha256: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
-    """The sums of made text, by language pair and field."""
+    """The checksums of the extracted text, by language pair and field."""
 
     signature: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """What a score's signature says beside the name."""
+    """Additional fields of a score's signature."""
 
     instructions: str | None = None
-    """How the user gets the files, where nobody else may."""
+    """Instructions for the user to get files that truebleu may not download."""
 
     folder: str | None = None
-    """Where the files are, if they are the user's and not downloaded."""
+    """The folder of a user's files that are not downloaded."""
 
     @property
     def digest(self) -> str:
-        """Eight digits that are others when the files, or what is read from them, are others."""
+        """Eight hexadecimal digits that change with the files and the way they are read."""
         import json
         from hashlib import sha256
 
@@ -104,15 +104,15 @@ class CatalogueEntry:
 
     @property
     def pairs(self) -> list[str]:
-        """All language pairs; those of any two languages are not listed."""
+        """The listed language pairs, without pairs of any two `languages`."""
         return list(self.langpairs)
 
     def get_local_name(self, archive: Archive) -> str:
-        """The name of an archive on this machine, as sacreBLEU has it."""
+        """Return sacreBLEU's local file name of an archive."""
         return f"{self.name.replace('/', '_')}.{archive.name}"
 
     def list_files(self, langpair: str) -> list[str]:
-        """The files of a language pair; a table's perhaps with a column."""
+        """Return the files of a language pair; tables may have a column number."""
         pair = self.check_pair(langpair)
         pair_files = self.langpairs.get(pair)
         if pair_files is None:
@@ -124,7 +124,7 @@ class CatalogueEntry:
         return [pair_files["path"]] if isinstance(pair_files, dict) else list(pair_files)
 
     def preferred_translators(self, langpair: str) -> tuple[str, ...] | None:
-        """The translators whose references are to be used; None for all."""
+        """Return the translators whose references to use, or None for all."""
         pair_files = self.langpairs.get(self.check_pair(langpair))
         translators = (
             pair_files.get("refs", self.refs) if isinstance(pair_files, dict) else self.refs
@@ -132,15 +132,15 @@ class CatalogueEntry:
         return None if translators is None else tuple(translators)
 
     def has_pair(self, langpair: str) -> bool:
-        """Whether there is such a language pair."""
+        """Return whether the test set has a language pair."""
         return langpair in self.langpairs or self._split_pair(langpair) is not None
 
     def check_pair(self, langpair: str) -> str:
-        """The language pair, which there is. Raises InputError for an unknown one."""
+        """Return the language pair; raise InputError if the test set does not have it."""
         if self.has_pair(langpair):
             return langpair
         if not self.langpairs and not self.languages:
-            raise InputError(f"{self.name} is not here. {self.instructions}")
+            raise InputError(f"{self.name} is not on this machine. {self.instructions}")
         if self.languages:
             names, kind = list(self.languages), "languages"
             unknown = next(
@@ -157,7 +157,7 @@ class CatalogueEntry:
         )
 
     def _split_pair(self, langpair: str) -> tuple[str, str] | None:
-        """The two languages of a pair: both may have hyphens."""
+        """Return the two languages of a pair, which may both have hyphens."""
         parts = langpair.split("-")
         for middle in range(1, len(parts)):
             source, target = "-".join(parts[:middle]), "-".join(parts[middle:])
@@ -171,18 +171,18 @@ def _as_list(files: Any) -> list[str]:
 
 
 def is_valid_name(name: str) -> bool:
-    """Whether a test set can be called so: names are folders too, below one another.
+    """Return whether a name is valid for a test set; names are also paths of folders.
 
     >>> is_valid_name("wmt19/google/ar"), is_valid_name("../wmt19"), is_valid_name("")
     (True, False, False)
     """
-    # Eight hexadecimal digits name the folder of an entry.
+    # Eight hexadecimal digits are reserved for the folder of an entry's digest.
     match = re.fullmatch(r"(?!.*\.\.)[\w.+-]+(/(?![0-9a-f]{8}(/|$))[\w.+-]+)*", name)
     return match is not None and is_safe_name(name)
 
 
 def format_names(names: Iterable[str]) -> str:
-    """Names in a row, the first of many."""
+    """Join names with commas, abbreviating long lists."""
     all_names = list(names)
     ending = (
         f" … and {len(all_names) - MAX_LISTED_NAMES} more"
@@ -227,13 +227,13 @@ def _make_archive(description: Any) -> Archive:
 
 
 def get_user_folder() -> str:
-    """The folder of the user's own registries, which may not exist."""
+    """Return the folder of the user's registries, which may not exist."""
     config = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
     return os.path.join(config, "truebleu", "testsets")
 
 
 def list_user_registries() -> list[str]:
-    """The user's own registries."""
+    """Return the paths of the user's registries, sorted."""
     try:
         names = sorted(os.listdir(get_user_folder()))
     except OSError:
@@ -242,9 +242,9 @@ def list_user_registries() -> list[str]:
 
 
 def load_entries(registry: str | None = None) -> dict[str, CatalogueEntry]:
-    """All test sets by their names, the user's and those of another file included.
+    """Return all test sets by name, including the user's and those in another registry.
 
-    Raises InputError for a registry that is not as it should be, with the place.
+    Raises InputError, with the location, for an invalid registry.
     """
     by_name = dict(_load_published())
     registry_paths: dict[str, str] = {}
@@ -252,25 +252,25 @@ def load_entries(registry: str | None = None) -> dict[str, CatalogueEntry]:
         for name, entry in read_registry(path).items():
             published_entry = by_name.get(name)
             if name in registry_paths or (published_entry is not None and published_entry.archives):
-                origin = registry_paths.get(name, "truebleu's own catalogue")
-                raise InputError(f"{path}: {name} is a test set of {origin}; give it another name")
+                origin = registry_paths.get(name, "truebleu's catalogue")
+                raise InputError(f"{path}: test set {name} exists already in {origin}. Rename it.")
             by_name[name] = entry
             registry_paths[name] = path
     return by_name
 
 
 def get_entry(name: str, registry: str | None = None) -> CatalogueEntry:
-    """A test set by its name. Raises InputError for an unknown one, with the nearest."""
+    """Return a test set by name; raise InputError, with the closest name, for an unknown one."""
     by_name = load_entries(registry)
     if name not in by_name:
         suggestion = find_closest(name, by_name, 0.5)
         hint = f"; did you mean {suggestion}?" if suggestion else ";"
-        raise InputError(f"there is no test set {name}{hint} `truebleu testset list` lists them")
+        raise InputError(f"unknown test set '{name}'{hint} `truebleu testset list` lists all names")
     return by_name[name]
 
 
 def read_registry(path: str) -> dict[str, CatalogueEntry]:
-    """The test sets of a user's registry. Raises InputError with the place of what is wrong."""
+    """Return the test sets in a registry; raise InputError, with the location, for errors."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
@@ -296,14 +296,14 @@ def read_registry(path: str) -> dict[str, CatalogueEntry]:
 
 
 class _RegistryCheck:
-    """Checks what a registry says, and knows where it says it."""
+    """Checker of a registry that reports the line and key of errors."""
 
     def __init__(self, path: str, text: str) -> None:
         self._path = path
         self._text = text
 
     def require(self, condition: bool, key_path: tuple[str, ...], expected: str) -> None:
-        """Raises InputError with the place unless something is as it should be."""
+        """Raise InputError with the location unless a condition holds."""
         if not condition:
             self._fail(key_path, f"expected {expected}")
 
@@ -317,7 +317,7 @@ class _RegistryCheck:
         raise InputError(f"{self._path}, line {line}:{location} {problem}")
 
     def check_entry(self, name: str, description: Any, key_path: tuple[str, ...]) -> None:
-        """A test set."""
+        """Check the description of a test set."""
         self.require(
             is_valid_name(name), key_path, "a name of letters, digits, . + - _ and / between them"
         )
@@ -331,7 +331,7 @@ class _RegistryCheck:
                 self.require(
                     excluded_key not in description,
                     (*key_path, excluded_key),
-                    "files alone: they need no more",
+                    "no such key together with files",
                 )
             self._check_files(description["files"], (*key_path, "files"))
             return
@@ -378,7 +378,7 @@ class _RegistryCheck:
     def _check_paths(
         self, files: Any, key_path: tuple[str, ...], expected: str, *, are_user_files: bool = True
     ) -> None:
-        """Check the paths of a user's own files, or of files in archives, perhaps with a column."""
+        """Check paths of a user's files, or of files in archives, possibly with a column number."""
         self._check_texts(files, key_path, expected)
         for file in files:
             self.require(bool(file) and "\0" not in file, key_path, expected)
@@ -433,7 +433,7 @@ class _RegistryCheck:
 
 
 _ARCHIVE_KEYS = tuple(each.name for each in dataclasses.fields(Archive))
-# What may be said of a test set, and what kind of value it is.
+# The keys of a test set, with the type of their values.
 _TEXT_TYPE, _LIST_TYPE, _OBJECT_TYPE = (str, "a string"), (list, "a list"), (dict, "an object")
 _KEY_TYPES: dict[str, tuple[type, str]] = {
     "kind": _TEXT_TYPE,
@@ -448,7 +448,7 @@ _KEY_TYPES: dict[str, tuple[type, str]] = {
 
 
 def get_document_subsets(name: str) -> Mapping[str, str] | None:
-    """What is known of the documents of a test set: country and domain; None if nothing is."""
+    """Return the country and domain of each document in a test set, or None if unknown."""
     labels: Mapping[str, str] | None = load_builtin_registry()["subsets"].get(name)
     return labels
 
@@ -456,7 +456,7 @@ def get_document_subsets(name: str) -> Mapping[str, str] | None:
 def find_by_checksum(
     md5: str, sha256: str, registry: str | None = None
 ) -> Iterator[tuple[CatalogueEntry, Archive]]:
-    """The test sets that an archive with these sums belongs to."""
+    """Yield the test sets with an archive that has one of these checksums."""
     for entry in load_entries(registry).values():
         for archive in entry.archives:
             if archive.sha256 == sha256 or (archive.sha256 is None and archive.md5 == md5):

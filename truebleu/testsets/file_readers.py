@@ -1,7 +1,7 @@
-"""The files of published test sets, kind by kind, as fields of segments.
+"""Readers of the files of published test sets, by kind.
 
-A field is a name and one line of text for each segment: src, ref or ref:A, docid, origlang, domain,
-and the names of systems. The lines are those that sacreBLEU makes of the same files.
+A reader returns fields: names with one line of text per segment. The names are src, ref or ref:A,
+docid, origlang, domain, and names of systems. The lines equal sacreBLEU's for the same files.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from truebleu.text.segments import File
 Fields = Iterator[tuple[str, Iterable[str]]]
 FieldReader = Callable[[str, Sequence[str], str], Fields]
 
-# Fields that are made when this is another number than it was: text of older readers is not used.
+# Increment this number to discard text that older readers extracted.
 READER_VERSION = 1
-# Fields of documents, which are neither text nor systems.
+# Attributes of documents, which are neither text nor systems.
 DOCUMENT_FIELDS = ("docid", "genre", "origlang", "domain")
 
 # WMT's files before 2021 are not well-formed SGML or XML. They have one segment per line.
@@ -29,33 +29,33 @@ SEGMENT_PATTERN = re.compile("<seg.*?>(.*)</seg>")
 
 
 def read_fields(kind: str, name: str, files: Sequence[str], raw: str) -> Fields:
-    """The fields of a language pair.
+    """Return the fields of a language pair.
 
-    kind: one of `KINDS`; name: the test set's; files: the pair's, as the catalogue names them,
-    within the folder `raw`. Raises InputError for files that are not as they should be.
+    kind: a key of `FIELD_READERS`. name: the name of the test set. files: the files of the pair in
+    the folder `raw`, as named in the catalogue. Raises InputError for invalid files.
     """
     return FIELD_READERS[kind](name, files, raw)
 
 
 def get_file_paths(files: Iterable[str], raw: str) -> list[str]:
-    """Where the files of a language pair are; a table may be named with its column."""
+    """Return the paths of a language pair's files, without the column numbers of tables."""
     return [os.path.join(raw, file.rpartition(":")[2]) for file in files]
 
 
 def clean_spaces(text: str) -> str:
-    """The text with single spaces for all white space, and none at its ends."""
+    """Return text with white space normalized to single spaces and stripped."""
     return " ".join(text.split())
 
 
 def read_lines(path: str) -> Iterator[str]:
-    """The lines of a file, which may be compressed, without their ends."""
+    """Return the lines of a file, which may be compressed, without line ends."""
     return File(path).read_lines()
 
 
 def _list_sgml_fields(name: str, count: int) -> list[str]:
-    """src, ref or ref:0, ref:1 ..., and (not in WMT08) docid, genre, origlang."""
+    """Return src, ref or ref:0, ref:1 ..., and (except in WMT08) docid, genre, origlang."""
     if count < 1:
-        raise InputError(f"Each language pair in {name} must have at least 2 fields.")
+        raise InputError(f"{name}: expected at least 2 files per language pair")
     references = ["ref"] if count == 1 else [f"ref:{number}" for number in range(count)]
     documents = [] if name.startswith("wmt08") else ["docid", "genre", "origlang"]
     return ["src", *references, *documents]
@@ -66,7 +66,7 @@ def _read_fake_sgml(name: str, files: Sequence[str], raw: str) -> Fields:
 
 
 def _read_addition(name: str, files: Sequence[str], raw: str) -> Fields:
-    """A WMT test set with references from elsewhere, which may be plain text."""
+    """Read a WMT test set with additional references, which may be plain text."""
 
     def read_segments(path: str) -> Iterator[str]:
         return _read_sgml_segments(path) if path.endswith(".sgm") else _read_stripped_lines(path)
@@ -91,7 +91,7 @@ def _read_sgml_segments(path: str) -> Iterator[str]:
 
 
 def _read_annotations(path: str, name: str) -> Iterator[str]:
-    """An attribute of each segment's document, or else of the document before."""
+    """Yield an attribute of each segment's document, or of the last document that has it."""
     attribute = re.compile(f'{name}="(.*?)"')
     value = ""
     for line in read_lines(path):
@@ -102,10 +102,10 @@ def _read_annotations(path: str, name: str) -> Iterator[str]:
 
 
 def read_filter_attributes(path: str) -> Iterator[tuple[str | None, str | None]]:
-    """For each segment of SGML the original language and the name of its document.
+    """Yield the original language and document name of each segment in an SGML file.
 
-    As sacreBLEU's filters find them: the last attribute of a line, the line itself without one,
-    None before the first document.
+    As in sacreBLEU's filters, the value is the last such attribute in the line, the line
+    itself if it has none, and None before the first document.
     """
     language = name = None
     for line in read_lines(path):
@@ -117,7 +117,7 @@ def read_filter_attributes(path: str) -> Iterator[tuple[str | None, str | None]]
 
 
 def _read_stripped_lines(path: str) -> Iterator[str]:
-    """Lines without white space at their ends."""
+    """Return the lines of a file without trailing white space."""
     return (line.rstrip() for line in read_lines(path))
 
 
@@ -127,7 +127,7 @@ def _read_plain_text(_name: str, files: Sequence[str], raw: str) -> Fields:
 
 
 def parse_column_path(meta: str, field: str) -> tuple[int, str]:
-    """The column of a table, counted from 0, and the name of the file.
+    """Return the column of a table, counted from 0, and the file name.
 
     >>> parse_column_path("3:en-de.tsv", "src"), parse_column_path("en-de.tsv", "ref")
     ((3, 'en-de.tsv'), (1, 'en-de.tsv'))
@@ -136,7 +136,7 @@ def parse_column_path(meta: str, field: str) -> tuple[int, str]:
     if len(parts) != 2:
         return (0 if field == "src" else 1), meta
     if not parts[0].strip().lstrip("+-").isdecimal():
-        raise InputError(f"Invalid meta for TSVDataset: {meta}")
+        raise InputError(f"invalid table column: '{meta}' (expected COLUMN:FILE)")
     return int(parts[0]), parts[1]
 
 
@@ -147,7 +147,7 @@ def _read_tables(_name: str, files: Sequence[str], raw: str) -> Fields:
 
 
 def _read_column(path: str, column: int) -> Iterator[str]:
-    """One column. Cells may be empty, the last ones too."""
+    """Yield the cells of a column, which may be empty."""
     for number, line in enumerate(read_lines(path), 1):
         cells = line.split("\t")
         if column >= len(cells):
@@ -161,7 +161,7 @@ def _read_wmt_xml(_name: str, files: Sequence[str], raw: str) -> Fields:
 
 
 def format_reference_field(translator: str | None) -> str:
-    """The name of the field with a translator's references.
+    """Return the field name of a translator's references.
 
     >>> format_reference_field("A"), format_reference_field(None)
     ('ref:A', 'ref')
@@ -170,18 +170,19 @@ def format_reference_field(translator: str | None) -> str:
 
 
 def read_xml(path: str) -> dict[str, list[str]]:
-    """The fields of a file in XML, as WMT has them since 2021, not cleaned.
+    """Return the fields of an XML file, WMT's format since 2021, with unchanged white space.
 
-    src, the references in the file's order, docid, origlang, each system, and perhaps domain.
+    The fields are src, the references in file order, docid, origlang, systems, and if present
+    domain.
     """
     root = _parse_xml(path)
     sources = {element.get("lang") for element in root.iterfind(".//src")}
     references = list(root.iterfind(".//ref"))
     languages = {each.get("lang") for each in references}
     if len(sources) != 1:
-        raise InputError(f"Multiple source languages found in the file: {path}")
+        raise InputError(f"{path}: expected one source language, found {len(sources)}")
     if len(languages) != 1:
-        raise InputError(f"Found {len(languages)} reference languages found in the file: {path}")
+        raise InputError(f"{path}: expected one reference language, found {len(languages)}")
     try:
         return _collect_xml_fields(
             root, list(dict.fromkeys(each.get("translator") for each in references))
@@ -209,7 +210,7 @@ def _collect_xml_fields(root: Element, translators: list[str | None]) -> dict[st
             for attribute, element in (("translator", "ref"), ("system", "hyp"))
         )
         for number in sorted(source):
-            # Segments without any translation are left out.
+            # Segments without any reference are skipped, as in sacreBLEU.
             if not any(texts.get(number) for texts in by_translator.values()):
                 continue
             fields["src"].append(source[number])
@@ -227,7 +228,7 @@ def _collect_xml_fields(root: Element, translators: list[str | None]) -> dict[st
 
 
 def _parse_xml(path: str) -> Element:
-    """The outermost element of a file, with comments as elements: text ends before one."""
+    """Return the root element of a file; comments are elements, so text ends before a comment."""
     import xml.etree.ElementTree as ET
 
     builder = ET.TreeBuilder(insert_comments=True, insert_pis=True)
@@ -238,15 +239,15 @@ def _parse_xml(path: str) -> Element:
 
 
 def _index_segments(elements: Iterable[Element]) -> dict[int, str]:
-    """The text of segments by their numbers."""
+    """Return the text of segments, by segment number."""
     return {int(each.attrib["id"]): each.text or "" for each in elements}
 
 
 def _read_jsonl(_name: str, files: Sequence[str], raw: str) -> Fields:
-    """Objects in lines: a segment each, as in WMT24++, or a document, as in WMT25.
+    """Read one object per line: a segment, as in WMT24++, or a document, as in WMT25.
 
-    A file may be named with a language pair, whose lines are read ("en-ja_JP:wmt25.jsonl"), or with
-    "all": sources that are marked as bad are read too.
+    A prefix of the file name selects the lines of a language pair ("en-ja_JP:wmt25.jsonl"). The
+    prefix "all" includes sources that are marked as bad.
     """
     selection, _, file = files[0].rpartition(":")
     path = os.path.join(raw, file)
@@ -261,7 +262,7 @@ def _read_jsonl(_name: str, files: Sequence[str], raw: str) -> Fields:
         for segment in rows:
             for field, text in segment.items():
                 if not isinstance(text, str):
-                    raise InputError(f"{path}, line {number}: {field} is no text")
+                    raise InputError(f"{path}, line {number}: {field} is not a string")
                 fields.setdefault(field, [""] * count).append(clean_spaces(text))
             count += 1
             for texts in fields.values():
@@ -279,7 +280,7 @@ def _read_objects(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
             continue
         row = parse_json(line, path, number)
         try:
-            # Halves of characters are no text.
+            # Lone surrogates cannot be encoded.
             json.dumps(row, ensure_ascii=False).encode("utf-8")
         except ValueError as error:
             raise InputError(f"{path}, line {number}: not JSON: {error}") from None
@@ -288,8 +289,8 @@ def _read_objects(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
         yield number, row
 
 
-# The names of a segment's fields in WMT24++, and here. `target` is the post-edit, which its
-# authors recommend.
+# WMT24++'s field names, and the names in truebleu. `target` is the post-edited translation, which
+# its authors recommend.
 WMT24PP_FIELDS = {
     "source": "src",
     "target": "ref:target",
@@ -308,7 +309,7 @@ def _convert_wmt24pp_segment(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _split_paragraphs(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A document of WMT25 by its paragraphs, if the references have as many; else in one."""
+    """Split a WMT25 document into paragraphs, if source and references have the same number."""
     texts = {"src": row["src_text"]}
     for name, reference in (row.get("refs") or {}).items():
         texts[f"ref:{name}"] = reference.get("ref") if isinstance(reference, dict) else reference
@@ -327,7 +328,7 @@ def _split_paragraphs(row: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _drop_untranslated(fields: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Without segments that no reference translates, if any is translated."""
+    """Return the fields without segments that lack a reference, if any segment has one."""
     references = [texts for field, texts in fields.items() if field.startswith("ref")]
     is_translated = [any(texts) for texts in zip(*references, strict=True)]
     if not any(is_translated) or all(is_translated):
@@ -339,10 +340,10 @@ def _drop_untranslated(fields: dict[str, list[str]]) -> dict[str, list[str]]:
 
 
 def _read_parallel(_name: str, files: Sequence[str], raw: str) -> Fields:
-    """A file a language: the source's, the references', and perhaps a table of the documents.
+    """Read one file per language: the source, the references, and possibly a table of documents.
 
-    The table ends in .tsv. It has a line for each segment, and in its first column a document's
-    name; or, as FLORES has it, a line more, which names the columns: URL, domain.
+    The table has the suffix .tsv and one line per segment, with the document name in the first
+    column. FLORES has a header line with the column names URL and domain.
     """
     *texts, last = files
     table = os.path.join(raw, last) if last.endswith(".tsv") else None

@@ -1,4 +1,4 @@
-"""`testset`: a published test set by its name, with its source, references and documents."""
+"""`testset`: a published test set by name, with source, references and documents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from truebleu.testsets.catalogue import CatalogueEntry
 from truebleu.text import download
 from truebleu.text.argument_checks import suggest_names
 
-# What a subset begins with that names a country, as sacreBLEU has it.
+# The prefix of subsets that select a country, as in sacreBLEU.
 COUNTRY_PREFIX = "country:"
 
 
@@ -25,23 +25,23 @@ def testset(
     mirror: str | None = None,
     registry: str | None = None,
 ) -> TestSet:
-    """A published test set, which is downloaded if it is not here.
+    """Return a published test set, downloading it if necessary.
 
-    name: as in `truebleu testset list`: "wmt22"; several with commas between them are one after
-    the other.
-    langpair: "en-de".
-    references: which to use, such as ["A", "B"]; without it those that the set prefers.
-    offline: whether downloads are forbidden; mirror: an address that is asked first. Without them
-    TRUEBLEU_OFFLINE and TRUEBLEU_MIRROR decide.
-    registry: a file of test sets of one's own, beside those in
+    name: a name in `truebleu testset list`, such as "wmt22", or several names separated by commas,
+    whose segments are concatenated.
+    langpair: a language pair, such as "en-de".
+    references: the references to use, such as ["A", "B"] (default: the preferred references).
+    offline: forbid downloads (default: TRUEBLEU_OFFLINE). mirror: the URL of a mirror to try first
+    (default: TRUEBLEU_MIRROR).
+    registry: a file of additional test sets, besides those in
     $XDG_CONFIG_HOME/truebleu/testsets.
 
-    Raises InputError for what there is not, with the nearest; DownloadError and OfflineError, which
-    are InputErrors, for what cannot be fetched.
+    Raises InputError for unknown names, with the closest name. Raises DownloadError or
+    OfflineError, which are InputErrors, if the test set cannot be downloaded.
 
     >>> testset("wmt222", "en-de")
     Traceback (most recent call last):
-    truebleu.InputError: there is no test set wmt222; did you mean wmt22? `truebleu ...
+    truebleu.InputError: unknown test set 'wmt222'; did you mean wmt22? `truebleu testset ...
     """
     entries = [catalogue.get_entry(entry, registry) for entry in name.split(",")]
     with download.override_settings(offline=offline, mirror=mirror):
@@ -50,11 +50,11 @@ def testset(
     return test_set if references is None else test_set.with_references(references)
 
 
-testset.__test__ = False  # type: ignore[attr-defined] # no test, though its name begins like one
+testset.__test__ = False  # type: ignore[attr-defined] # not a test, despite its name
 
 
 class _TestSetPart:
-    """One test set of those that are one after the other, unfiltered."""
+    """One of several concatenated test sets, without filters."""
 
     def __init__(self, entry: CatalogueEntry, langpair: str) -> None:
         self.entry = entry
@@ -64,7 +64,7 @@ class _TestSetPart:
 
     @property
     def preferred(self) -> list[str]:
-        """The references to use, as fields."""
+        """The field names of the references to use."""
         translators = self.entry.preferred_translators(self.langpair)
         if translators is None:
             return self.references
@@ -73,16 +73,16 @@ class _TestSetPart:
 
     @property
     def systems(self) -> list[str]:
-        """The fields that are systems' outputs."""
+        """The field names of system outputs."""
         other_fields = {"src", *self.references, *file_readers.DOCUMENT_FIELDS}
         return [name for name in self.text.field_names if name not in other_fields]
 
     def read_lines(self, field: str) -> list[str]:
-        """The lines of a field, which is there."""
+        """Return the lines of an existing field."""
         return self.text.read_lines(field)
 
     def read_document_field(self, field: str) -> list[str] | None:
-        """Something of each segment's document, as filters see it; None if it is not known."""
+        """Return an attribute of each segment's document for filters, or None if unknown."""
         for name in (f"_{field}", field):
             if name in self.text.fields:
                 return self.read_lines(name)
@@ -90,7 +90,7 @@ class _TestSetPart:
 
     @cached_property
     def annotations(self) -> list[str] | None:
-        """What --subset is matched with; None if nothing is known of documents."""
+        """The annotations that --subset matches, or None if there are none."""
         labels = catalogue.get_document_subsets(self.entry.name)
         if labels is None:
             return self.read_document_field("domain")
@@ -103,7 +103,7 @@ class _TestSetPart:
 
     @property
     def domains(self) -> list[str] | None:
-        """The domain of each segment's document."""
+        """The domain of each segment's document, or None if unknown."""
         if (
             catalogue.get_document_subsets(self.entry.name) is not None
             and self.annotations is not None
@@ -115,14 +115,14 @@ class _TestSetPart:
 
 
 def _shorten_reference(field: str) -> str:
-    """A reference's name without the field's: "A" for "ref:A"; "ref" is its own."""
+    """Return the name of a reference without the prefix "ref:"; "ref" is unchanged."""
     return field.removeprefix("ref:")
 
 
 class TestSet:
-    """Source, references, documents and systems of a language pair, a string for each segment."""
+    """Source, references, documents and systems of a language pair, one string per segment."""
 
-    __test__ = False  # not a test, though its name begins like one
+    __test__ = False  # not a test, despite its name
 
     def __init__(
         self,
@@ -140,8 +140,8 @@ class TestSet:
             if len(part.preferred) != len(first_part.preferred):
                 raise InputError(
                     f"{part.entry.name} has {len(part.preferred)} references and "
-                    f"{first_part.entry.name} {len(first_part.preferred)}: "
-                    "they cannot be one after the other"
+                    f"{first_part.entry.name} {len(first_part.preferred)}; "
+                    "they cannot be concatenated"
                 )
 
     def __repr__(self) -> str:
@@ -156,19 +156,19 @@ class TestSet:
 
     @property
     def name(self) -> str:
-        """The name, or the names with commas between them."""
+        """The name, or several names separated by commas."""
         return ",".join(part.entry.name for part in self._parts)
 
     @property
     def langpair(self) -> str:
-        """The language pair, as in "en-de"."""
+        """The language pair, such as "en-de"."""
         return self._parts[0].langpair
 
     def _select(self, lines: list[str]) -> list[str]:
         return lines if self._segment_indices is None else [lines[i] for i in self._segment_indices]
 
     def _collect(self, read_part: Callable[[_TestSetPart], list[str] | None]) -> list[str] | None:
-        """Something of each segment, in all parts; None if one part does not have it."""
+        """Return the concatenated values of all parts, or None if a part has no values."""
         collected: list[str] = []
         for part in self._parts:
             lines = read_part(part)
@@ -179,16 +179,16 @@ class TestSet:
 
     @cached_property
     def source(self) -> list[str] | None:
-        """The source; None if the set has none as text."""
+        """The source, or None if the test set has no source text."""
         return self._collect(
             lambda part: part.read_lines("src") if "src" in part.text.fields else None
         )
 
     @cached_property
     def references(self) -> dict[str, list[str]]:
-        """All references by their names: "A"; "ref" where there is one without a name.
+        """All references by name, such as "A"; an unnamed reference is "ref".
 
-        Where several sets are one after the other: those to use, one after the other.
+        For several test sets, only the references to use, concatenated.
         """
         if len(self._parts) == 1:
             (part,) = self._parts
@@ -216,22 +216,22 @@ class TestSet:
 
     @cached_property
     def documents(self) -> list[str] | None:
-        """The name of each segment's document; None if the set does not say it."""
+        """The document name of each segment, or None if unknown."""
         return self._collect(lambda part: part.read_document_field("docid"))
 
     @cached_property
     def origlangs(self) -> list[str] | None:
-        """The language that each segment's document was written in."""
+        """The original language of each segment's document, or None if unknown."""
         return self._collect(lambda part: part.read_document_field("origlang"))
 
     @cached_property
     def domains(self) -> list[str] | None:
-        """The domain of each segment's document."""
+        """The domain of each segment's document, or None if unknown."""
         return self._collect(lambda part: part.domains)
 
     @cached_property
     def systems(self) -> Mapping[str, list[str]]:
-        """The outputs that come with the set, by systems' names; read when they are asked for."""
+        """The system outputs in the test set, by system name, read on access."""
         first_part, *other_parts = self._parts
         names = [
             name
@@ -244,17 +244,17 @@ class TestSet:
 
     @property
     def licence(self) -> str | None:
-        """What may be done with the texts, if it is known."""
+        """The licence of the texts, or None if unknown."""
         return "; ".join(filter(None, (part.entry.licence for part in self._parts))) or None
 
     @property
     def citation(self) -> str | None:
-        """What to cite, in BibTeX."""
+        """The citation in BibTeX, or None."""
         return "\n".join(filter(None, (part.entry.citation for part in self._parts))) or None
 
     @property
     def signature(self) -> dict[str, str]:
-        """What a score's signature says of the set: test, lang, refs, and filters."""
+        """The fields of a score's signature: test, lang, refs and filters."""
         fields = {"test": self.name, "lang": self.langpair}
         if self.preferred != ("ref",):
             fields["refs"] = ",".join(self.preferred)
@@ -264,7 +264,7 @@ class TestSet:
 
     @property
     def unfiltered(self) -> TestSet:
-        """The same without filters."""
+        """The test set without filters."""
         return (
             self
             if self._segment_indices is None
@@ -273,11 +273,11 @@ class TestSet:
 
     @cached_property
     def sha256(self) -> dict[str, str]:
-        """The SHA-256 of each reference to use, its lines in UTF-8 with a newline behind each."""
+        """The SHA-256 of each reference to use, as UTF-8 lines with final newlines."""
         return {name: cache.hash_lines(self.references[name]) for name in self.preferred}
 
     def with_references(self, references: Sequence[str]) -> TestSet:
-        """The same with other references to use."""
+        """Return the test set with other references to use; raise InputError for unknown ones."""
         selection = [references] if isinstance(references, str) else references
         names = [_shorten_reference(name) for name in selection]
         for name in names:
@@ -295,14 +295,14 @@ class TestSet:
         documents: Sequence[str] | None = None,
         subset: str | None = None,
     ) -> TestSet:
-        """The segments of some documents.
+        """Return the segments of selected documents.
 
-        origlang: the language that they were written in; "non-en" is all others.
-        domain: their domain. documents: their names.
-        subset: a regular expression that is searched for in their domain, or after "country:" in
-        the country that they are about, as with sacreBLEU's --subset.
+        origlang: the original language; "non-en" selects all languages except English.
+        domain: the domain. documents: the document names.
+        subset: a regular expression to search for in the domain, or with the prefix "country:" in
+        the country of the document, as with sacreBLEU's --subset.
 
-        Raises InputError if the set does not say that of its documents, or if nothing is left.
+        Raises InputError if the attribute is unknown for the test set, or if no segment is left.
         """
         indices = (
             set(range(len(self))) if self._segment_indices is None else set(self._segment_indices)
@@ -340,7 +340,7 @@ class TestSet:
     def _require_values(self, attribute: str, option: str) -> list[str]:
         values: list[str] | None = getattr(self.unfiltered, attribute)
         if values is None:
-            raise InputError(f"{option}: {self.name} does not say it of its documents")
+            raise InputError(f"{option}: {self.name} does not have this attribute of documents")
         return values
 
     def _match_subset(self, subset: str) -> set[int]:
@@ -352,10 +352,10 @@ class TestSet:
         for part in self._parts:
             annotations = part.annotations
             if annotations is None:
-                raise InputError(f"subset: {part.entry.name} has no annotation of its documents")
+                raise InputError(f"subset: {part.entry.name} has no annotations of documents")
             is_xml = part.entry.kind not in ("FakeSGML", "WMTAddition")
             for number, annotation in enumerate(annotations, offset):
-                # A document without a domain is in none, whatever matches nothing.
+                # A document without a domain is never selected, even if the pattern matches "".
                 if (annotation or not is_xml) and pattern.search(annotation):
                     indices.add(number)
             offset += len(annotations)
@@ -363,7 +363,7 @@ class TestSet:
 
     @property
     def segment_mask(self) -> list[bool] | None:
-        """For each segment of the whole, whether it is in this part; None for the whole."""
+        """For each segment of the unfiltered set, whether it is selected; None without filters."""
         if self._segment_indices is None:
             return None
         indices = set(self._segment_indices)
@@ -371,13 +371,13 @@ class TestSet:
 
     @property
     def fields(self) -> list[str]:
-        """The names of all fields, as `path` takes them; those of the first of several sets."""
+        """The names of all fields that `path` accepts, for several sets of the first one."""
         return self._parts[0].text.field_names
 
     def read_field(self, name: str) -> list[str]:
-        """The lines of a field: "src", "ref:A" or "A", "docid", a system's name.
+        """Return the lines of a field: "src", "ref:A" or "A", "docid", or a system name.
 
-        "ref" is the first reference to use. Raises InputError for an unknown one.
+        "ref" is the first reference to use. Raises InputError for an unknown field.
         """
         field = self._resolve_field(name)
         if (
@@ -389,20 +389,21 @@ class TestSet:
             lambda part: part.read_lines(field) if field in part.text.fields else None
         )
         if lines is None:
-            raise InputError(f"not all of {self.name} have a field {name}")
+            raise InputError(f"field '{name}' is not in all of {self.name}")
         return lines
 
     def path(self, field: str) -> str:
-        """The file of a field, a line for each segment: "src", "ref:A", "docid", a system's name.
+        """Return the path of a field's file, with one line per segment.
 
-        Raises InputError for a part of a set, or several, which no file has.
+        field: "src", "ref:A", "docid", or a system name. Raises InputError for filtered or
+        concatenated test sets, which have no files.
         """
         if len(self._parts) != 1 or self._segment_indices is not None:
-            raise InputError(f"{self!r} is in no file of its own: a whole set is")
+            raise InputError(f"{self!r} has no files (expected one test set without filters)")
         return self._parts[0].text.get_path(self._resolve_field(field))
 
     def _resolve_field(self, field: str) -> str:
-        """A field by its name or a reference's."""
+        """Return the full name of a field; raise InputError for an unknown one."""
         fields = self.fields
         if field == "ref" and "ref" not in fields and self.preferred:
             return file_readers.format_reference_field(self.preferred[0])
@@ -415,7 +416,7 @@ class TestSet:
 
 
 class _SystemOutputs(Mapping[str, "list[str]"]):
-    """Systems by their names; their outputs are read when they are asked for."""
+    """Mapping from system names to outputs, which are read on access."""
 
     def __init__(self, names: Sequence[str], read_output: Callable[[str], list[str]]) -> None:
         self._names = names

@@ -1,4 +1,4 @@
-"""What `truebleu testset` does: list, describe, fetch, add, show, verify and remove test sets."""
+"""Operations of `truebleu testset`: list, describe, fetch, add, show, verify and remove sets."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from truebleu.text import download
 from truebleu.text.json_writer import format_json
 from truebleu.text.operating_system import path_inside, write_atomically
 
-# The folder of a test set below its name: the digits of its entry.
+# Folders of a test set are named by the digest of its catalogue entry.
 DIGEST_PATTERN = re.compile("[0-9a-f]{8}")
 
 
 class _Result:
-    """What an action gives: a dataclass, which can be written as JSON."""
+    """Base class of results: dataclasses that can be converted to JSON."""
 
     def to_dict(self) -> dict[str, Any]:
-        """All values."""
+        """Return all fields as a dictionary."""
         return asdict(self)  # type: ignore[call-overload, no-any-return]
 
     def to_json(self) -> str:
-        """`to_dict` as JSON."""
+        """Return `to_dict` as JSON text."""
         return format_json(self.to_dict(), indent=1)
 
 
 @dataclass(frozen=True)
 class TestSetSummary(_Result):
-    """A test set in one line."""
+    """Summary of a test set."""
 
     name: str
     langpairs: tuple[str, ...]
     languages: tuple[str, ...]
-    """Any two of these are a language pair."""
+    """Any two of these languages are a language pair."""
 
     segments: Mapping[str, int]
-    """By language pair, where it is known."""
+    """The number of segments by language pair, if known."""
 
     size: int | None
-    """Of its archives, in bytes, if it is known."""
+    """The size of the archives in bytes, if known."""
 
     here: bool
-    """Whether it can be read without a download."""
+    """True if the test set can be used without a download."""
 
     licence: str | None
     description: str
@@ -56,18 +56,18 @@ class TestSetSummary(_Result):
 
 @dataclass(frozen=True)
 class PairInfo(_Result):
-    """A language pair that is here."""
+    """Description of a language pair on this machine."""
 
     langpair: str
     segments: int
     fields: tuple[str, ...]
     references: tuple[str, ...]
     preferred: tuple[str, ...]
-    """The references to use."""
+    """The names of the references to use."""
 
     documents: int | None
     domains: Mapping[str, int]
-    """How many segments each has."""
+    """The number of segments by domain."""
 
     origlangs: Mapping[str, int]
     systems: tuple[str, ...]
@@ -75,75 +75,75 @@ class PairInfo(_Result):
 
 @dataclass(frozen=True)
 class TestSetInfo(_Result):
-    """Everything that is known of a test set."""
+    """Complete description of a test set."""
 
     name: str
     description: str
     kind: str
     archives: tuple[Any, ...]
-    """Address, MD5, SHA-256, size and mirrors of each."""
+    """The URL, MD5, SHA-256, size and mirrors of each archive."""
 
     langpairs: tuple[str, ...]
     languages: tuple[str, ...]
     preferred: Mapping[str, tuple[str, ...]]
-    """The references to use by language pair; pairs that are not named use all they have."""
+    """The references to use by language pair; other pairs use all references."""
 
     segments: Mapping[str, int]
     released: str | None
     licence: str | None
     citation: str | None
     instructions: str | None
-    """How the user gets it, where there is no address."""
+    """Instructions for getting the files if there is no URL."""
 
     here: bool
     folder: str
-    """Where it is, or would be."""
+    """The folder of the test set, which may not exist."""
 
     sources: tuple[Any, ...]
-    """What was fetched: address, time, size, sums, and by what it was verified."""
+    """The URL, time, size, checksums and verification of each fetched archive."""
 
     pair: PairInfo | None
-    """The language pair that was asked for, if it is here."""
+    """The requested language pair, if it is on this machine."""
 
 
 @dataclass(frozen=True)
 class FetchedTestSet(_Result):
-    """A test set that is here now."""
+    """A test set that was fetched."""
 
     name: str
     folder: str
     langpairs: tuple[str, ...]
     size: int
     verified: tuple[str, ...]
-    """By what each archive was verified."""
+    """The verification method of each archive."""
 
     licence: str | None
 
 
 @dataclass(frozen=True)
 class AddedTestSet(_Result):
-    """What was added."""
+    """A test set that was added."""
 
     name: str
     path: str
-    """The archive in the cache, or the registry of a set of the user's own."""
+    """The path of the archive in the cache, or of the registry for a user's folder."""
 
     langpairs: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class VerifiedFile(_Result):
-    """A file of a test set, and whether it is as it should be."""
+    """A file of a test set, and the problem found with it."""
 
     name: str
     path: str
     problem: str
-    """Empty if there is none."""
+    """Empty if there is no problem."""
 
 
 @dataclass(frozen=True)
 class RemovedTestSet(_Result):
-    """What was removed."""
+    """A test set that was removed."""
 
     name: str
     folders: tuple[str, ...]
@@ -153,7 +153,7 @@ class RemovedTestSet(_Result):
 def list_test_sets(
     pattern: str | None = None, langpair: str | None = None, registry: str | None = None
 ) -> tuple[TestSetSummary, ...]:
-    """The test sets that a pattern ("wmt2*", "google") names, and that have a language pair."""
+    """Return the test sets that match a pattern ("wmt2*", "google") and have a language pair."""
     from fnmatch import fnmatchcase
 
     summaries = []
@@ -184,7 +184,7 @@ def list_test_sets(
 def describe_test_set(
     name: str, langpair: str | None = None, registry: str | None = None
 ) -> TestSetInfo:
-    """What is known of a test set; nothing is downloaded. Raises InputError for an unknown one."""
+    """Return the description of a test set, without downloads; raise InputError if unknown."""
     entry = catalogue.get_entry(name, registry)
     pair = None
     if langpair is not None:
@@ -207,7 +207,7 @@ def describe_test_set(
         archives=tuple(asdict(archive) for archive in entry.archives),
         langpairs=tuple(entry.pairs),
         languages=tuple(entry.languages),
-        preferred={one: refs for one, refs in translators.items() if refs is not None},
+        preferred={pair: refs for pair, refs in translators.items() if refs is not None},
         segments={**entry.segments},
         here=_is_downloaded(entry),
         folder=next(filter(os.path.isdir, folders), folders[-1]),
@@ -237,7 +237,7 @@ def _describe_pair(test_set: TestSet) -> PairInfo:
 
 
 def _list_folders(entry: CatalogueEntry) -> tuple[str, ...]:
-    """Where a test set may be: the layers, then the cache; a user's own is in its folder."""
+    """Return the possible folders of a test set: the layers and the cache, or the user's folder."""
     if entry.folder is not None:
         return (entry.folder,)
     return tuple(
@@ -247,7 +247,7 @@ def _list_folders(entry: CatalogueEntry) -> tuple[str, ...]:
 
 
 def _is_downloaded(entry: CatalogueEntry) -> bool:
-    """Whether all archives are here, by their names, or any text is."""
+    """Return whether all archives, or the text of a language pair, are on this machine."""
     if entry.folder is not None:
         return True
     if any(os.path.isdir(folder) and _list_pairs(folder) for folder in _list_folders(entry)):
@@ -259,7 +259,7 @@ def _is_downloaded(entry: CatalogueEntry) -> bool:
 
 
 def _list_pairs(folder: str) -> tuple[str, ...]:
-    """The language pairs whose text is in the folder of a test set."""
+    """Return the language pairs with text in the folder of a test set."""
     names = sorted(os.listdir(folder))
     return tuple(
         name for name in names if os.path.exists(os.path.join(folder, name, cache.FIELDS_FILE))
@@ -274,9 +274,9 @@ def fetch_test_sets(
     mirror: str | None = None,
     registry: str | None = None,
 ) -> Iterator[FetchedTestSet]:
-    """Fetches test sets one after the other, and makes the text of a language pair, or of all.
+    """Fetch test sets, extract the text of one or all language pairs, and yield the results.
 
-    Raises InputError for an unknown one before anything is fetched.
+    Raises InputError for an unknown name before anything is downloaded.
     """
     entries = [catalogue.get_entry(name, registry) for name in names]
     for entry in entries:
@@ -311,7 +311,7 @@ def _fetch_entries(
 
 
 def list_since(year: int) -> tuple[str, ...]:
-    """The names of the published test sets of a year, such as 2020, or later ones."""
+    """Return the names of published test sets of a year, such as 2020, or later."""
     names = []
     for name, entry in catalogue.load_entries().items():
         match = re.search(r"(?:wmt|iwslt)(\d\d)", name) or re.search(r"20(\d\d)", name)
@@ -322,13 +322,13 @@ def list_since(year: int) -> tuple[str, ...]:
 
 
 def add_test_set(path: str, name: str | None = None) -> tuple[AddedTestSet, ...]:
-    """Adds an archive of a test set, which its sum names, or a folder of the user's own.
+    """Add an archive of a test set, identified by its checksum, or a user's folder.
 
-    A folder has files called en-de.src, en-de.ref or en-de.ref.A, en-de.docid … (or en-de/src.txt,
-    en-de/ref.A.txt); or dev/deu_Latn.dev, devtest/deu_Latn.devtest, as FLORES has them. Its files
-    stay where they are. `name` is a folder's own name otherwise.
+    A folder contains files named en-de.src, en-de.ref or en-de.ref.A, en-de.docid … (or
+    en-de/src.txt, en-de/ref.A.txt), or FLORES's files dev/deu_Latn.dev, devtest/deu_Latn.devtest.
+    The files are not copied. The default of `name` is the name of the folder.
 
-    Raises InputError for what belongs to no test set.
+    Raises InputError if the path is not part of a test set.
     """
     path = os.path.abspath(os.path.expanduser(path))
     if os.path.isdir(path):
@@ -348,8 +348,8 @@ def add_test_set(path: str, name: str | None = None) -> tuple[AddedTestSet, ...]
         matches, verified = _match_by_name(named_entry, path, md5)
     if not matches:
         raise InputError(
-            f"{path} has MD5 {md5}, which is no archive's of the catalogue; --name says which test "
-            "set it is of; a set of your own is a folder: unpack it, and add that"
+            f"{path}: no archive in the catalogue has its MD5 {md5}. Use --name to select its test "
+            "set. To add your own test set, unpack the archive and add the folder."
         )
     return tuple(
         _store_archive(each, archive, path, (md5, sha256, verified)) for each, archive in matches
@@ -359,7 +359,7 @@ def add_test_set(path: str, name: str | None = None) -> tuple[AddedTestSet, ...]
 def _match_by_name(
     entry: CatalogueEntry, path: str, md5: str
 ) -> tuple[Sequence[tuple[CatalogueEntry, Archive]], str]:
-    """The archive that a file is when its sum says nothing."""
+    """Return the archive that a file with an unknown checksum represents, and its verification."""
     for archive in entry.archives:
         if archive.md5 is None and archive.sha256 is None:
             if archive.name == os.path.basename(path):
@@ -373,7 +373,7 @@ def _match_by_name(
         for archive in entry.archives
     )
     raise InputError(
-        f"{path} has MD5 {md5}, and is none of {entry.name}'s archives: {names or 'it has none'}"
+        f"{path} has MD5 {md5} and is not an archive of {entry.name} (expected {names or 'none'})"
         f"{'. ' + entry.instructions if entry.instructions else ''}"
     )
 
@@ -381,7 +381,7 @@ def _match_by_name(
 def _store_archive(
     entry: CatalogueEntry, archive: Archive, path: str, checksums: tuple[str, str, str]
 ) -> AddedTestSet:
-    """Puts a copy of an archive into the cache."""
+    """Copy an archive to the cache."""
     from shutil import copyfile
 
     folder, target = (
@@ -404,25 +404,25 @@ def _store_archive(
 
 
 def _register_folder(path: str, name: str) -> AddedTestSet:
-    """Writes a registry for a folder of the user's."""
+    """Write a registry for a user's folder."""
     import json
 
     description = _find_flores_files(path, name) or _find_field_files(path)
     if description is None:
         raise InputError(
-            f"{path} has no test set: expected files called en-de.src and en-de.ref, or "
-            "en-de/src.txt and en-de/ref.txt, or FLORES's folders dev and devtest"
+            f"{path} does not contain a test set (expected files en-de.src and en-de.ref, or "
+            "en-de/src.txt and en-de/ref.txt, or FLORES's folders dev and devtest)"
         )
     if not catalogue.is_valid_name(name):
         raise InputError(
-            f"{name}: a test set's name has letters, digits, . + - _ and / between them"
+            f"invalid test set name: '{name}' (expected letters, digits, . + - _ and inner /)"
         )
     registry = _get_registry_path(name)
     existing = catalogue.load_entries().get(name)
     if existing is not None and (existing.archives or existing.folder):
-        raise InputError(f"there is a test set {name} already; give another name with --name")
+        raise InputError(f"test set {name} exists already. Use --name to choose another name.")
     if os.path.exists(registry):
-        raise InputError(f"{registry} exists already; give another name with --name")
+        raise InputError(f"{registry} exists already. Use --name to choose another name.")
     text = f"{json.dumps({'name': name, **description}, indent=1, ensure_ascii=False)}\n"
     try:
         os.makedirs(catalogue.get_user_folder(), exist_ok=True)
@@ -442,7 +442,7 @@ def _get_registry_path(name: str) -> str:
 
 
 def _find_field_files(path: str) -> dict[str, Any] | None:
-    """Files of fields, by language pair."""
+    """Return the files of fields by language pair, or None if the folder has none."""
     pairs: dict[str, dict[str, str]] = {}
     for name in sorted(os.listdir(path)):
         entry_path = os.path.join(path, name)
@@ -465,7 +465,7 @@ def _find_field_files(path: str) -> dict[str, Any] | None:
 
 
 def _select_field_files(files: Mapping[str, str]) -> dict[str, str]:
-    """Files by their fields' names; a name of a file has no colon."""
+    """Return the files of known fields, with "ref.A" renamed to "ref:A"."""
     field_pattern = re.compile(r"src|ref([.:-].+)?|docid|origlang|domain|genre")
     return {
         re.sub("^ref[.-]", "ref:", field): file
@@ -475,7 +475,7 @@ def _select_field_files(files: Mapping[str, str]) -> dict[str, str]:
 
 
 def _find_flores_files(path: str, name: str) -> dict[str, Any] | None:
-    """A file a language, in the folder of the part that the name says."""
+    """Return the FLORES files of the split in the test set's name, one per language, or None."""
     split = name.rpartition("/")[2]
     folder = os.path.join(path, split)
     if split not in ("dev", "devtest") or not os.path.isdir(folder):
@@ -503,7 +503,7 @@ def show_fields(
     subset: str | None = None,
     registry: str | None = None,
 ) -> Iterator[tuple[str, ...]]:
-    """The fields of each segment, as sacreBLEU's --echo; "all" is every field."""
+    """Yield the fields of each segment, like sacreBLEU's --echo; "all" selects all fields."""
     test_set = testset(name, langpair, registry=registry)
     if any(each is not None for each in (origlang, domain, documents, subset)):
         test_set = test_set.where(origlang, domain, documents, subset)
@@ -514,7 +514,7 @@ def show_fields(
 def verify_test_sets(
     name: str | None = None, registry: str | None = None
 ) -> tuple[VerifiedFile, ...]:
-    """Reads everything that is here of a test set, or of all, and compares it with its sums."""
+    """Compare all local files of one or all test sets with their checksums."""
     entries = catalogue.load_entries(registry)
     selected = entries.values() if name is None else [catalogue.get_entry(name, registry)]
     return tuple(verified_file for entry in selected for verified_file in _verify_entry(entry))
@@ -536,7 +536,7 @@ def _verify_entry(entry: CatalogueEntry) -> Iterator[VerifiedFile]:
         for path in cache.list_archive_paths(entry, archive):
             if os.path.exists(path):
                 is_intact = cache.verify_archive(path, archive) is not None
-                yield VerifiedFile(entry.name, path, "" if is_intact else "its sum is another one")
+                yield VerifiedFile(entry.name, path, "" if is_intact else "wrong checksum")
     for folder in filter(os.path.isdir, _list_folders(entry)):
         for pair in _list_pairs(folder):
             yield from _verify_text(entry, pair, os.path.join(folder, pair))
@@ -546,7 +546,7 @@ def _verify_text(entry: CatalogueEntry, langpair: str, folder: str) -> Iterator[
     try:
         text = cache.read_folder(folder)
     except (OSError, ValueError, KeyError, TypeError):
-        yield VerifiedFile(entry.name, os.path.join(folder, cache.FIELDS_FILE), "it cannot be read")
+        yield VerifiedFile(entry.name, os.path.join(folder, cache.FIELDS_FILE), "not readable")
         return
     checksums = entry.sha256.get(langpair, {})
     for field, properties in text.fields.items():
@@ -554,34 +554,36 @@ def _verify_text(entry: CatalogueEntry, langpair: str, folder: str) -> Iterator[
         try:
             sha256 = download.compute_checksums(path)[1]
             if sha256 != properties["sha256"]:
-                problem = "it is not as it was made"
+                problem = "changed since it was extracted"
             elif sha256 != checksums.get(field, sha256):
-                problem = "it is not the catalogue's text"
+                problem = "differs from the catalogue's text"
         except OSError as error:
-            problem = error.strerror or "it cannot be read"
+            problem = error.strerror or "not readable"
         yield VerifiedFile(entry.name, path, problem)
 
 
 def find_folder(name: str, langpair: str | None = None, registry: str | None = None) -> str:
-    """The folder of a test set that is here, or of a language pair's text.
+    """Return the folder of a test set, or of a language pair's text.
 
-    Raises InputError if it is not here.
+    Raises InputError if it is not on this machine.
     """
     entry = catalogue.get_entry(name, registry)
     if langpair is not None and entry.folder is None:
         entry.check_pair(langpair)
         if text := cache.find_text(entry, langpair):
             return text.folder
-        raise InputError(f"{name} {langpair} is not here; truebleu testset get {name} fetches it")
+        raise InputError(
+            f"{name} {langpair} is not on this machine. Run: truebleu testset get {name}"
+        )
     if folder := next(filter(os.path.isdir, _list_folders(entry)), None):
         return folder
-    raise InputError(f"{name} is not here; truebleu testset get {name} fetches it")
+    raise InputError(f"{name} is not on this machine. Run: truebleu testset get {name}")
 
 
 def remove_test_set(name: str) -> RemovedTestSet:
-    """Removes a test set from the cache, of older catalogues too; a registry that `add` wrote.
+    """Remove a test set from the cache, in all catalogue versions, and the registry of a folder.
 
-    What lies in layers and in sacreBLEU's folder stays. Raises InputError if there is nothing.
+    Files in layers and in sacreBLEU's folder are kept. Raises InputError if nothing is cached.
     """
     from shutil import rmtree
 
@@ -599,13 +601,13 @@ def remove_test_set(name: str) -> RemovedTestSet:
         for file in files
     )
     for folder in folders:
-        # First out of sight: a half of it is never there.
+        # Rename the folder first, so that it is never visible half removed.
         trash = f"{folder}.removed"
         rmtree(trash, ignore_errors=True)
         os.rename(folder, trash)
         rmtree(trash, ignore_errors=True)
     registry = _get_registry_path(name)
-    # Another registry may have this file name: "a/b" and "a_b" have the same.
+    # The file may belong to another test set: "a/b" and "a_b" share a file name.
     if os.path.exists(registry) and [*catalogue.read_registry(registry)] == [name]:
         size += os.path.getsize(registry)
         os.unlink(registry)
@@ -617,9 +619,9 @@ def remove_test_set(name: str) -> RemovedTestSet:
 
 
 def find_fitting_set(segment_count: int, test_set: TestSet) -> str:
-    """Another test set with so many segments of the language pair; "" if none is known.
+    """Return the name of another test set with a number of segments, or "" if none is known.
 
-    For an output that does not have as many lines as a test set.
+    It helps users whose output has another number of lines than the test set.
     """
     names = test_set.name.split(",")
     if len(test_set.unfiltered) == segment_count != len(test_set):

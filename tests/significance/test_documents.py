@@ -153,7 +153,7 @@ def test_single_document_is_not_significant():
     ("documents", "test", "error", "message"),
     [
         (["a"] * 2, "ar", InputError, "documents: 2 keys for 3 segments"),
-        ("aab", "ar", TypeError, "documents: a single str"),
+        ("aab", "ar", TypeError, "documents: .*found a single str"),
         (["a"] * 3, "bs-sacrebleu", ValueError, "does not support documents"),
     ],
 )

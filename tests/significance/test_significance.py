@@ -351,7 +351,7 @@ def test_results_are_immutable_and_picklable(measures):
     difference = result.differences["good"]
     assert pickle.loads(pickle.dumps(difference)) == difference
     assert hash(difference) == hash(pickle.loads(pickle.dumps(difference)))
-    with pytest.raises(AttributeError, match="do not change"):
+    with pytest.raises(AttributeError, match="is immutable"):
         difference.p = 0
     content = json.loads(json.dumps(result.to_dict()))
     assert (

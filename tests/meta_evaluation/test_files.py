@@ -14,12 +14,12 @@ from truebleu.meta_evaluation.human_scores import Tree
 
 @pytest.fixture
 def write(tmp_path):
-    def made(text, name="scores.txt"):
+    def write_file(text, name="scores.txt"):
         path = tmp_path / name
         path.write_text(text, encoding="utf-8")
         return path
 
-    return made
+    return write_file
 
 
 def rows(scored):
@@ -49,8 +49,8 @@ def test_direct_assessments_of_segments_and_systems(write):
         write("SYS SID RAW.SCR Z.SCR N \noak 7 56 -0.3 4 \noak 3 50 0.1 1 \nelm 3 80 1 2 \n")
     )
     assert rows(read) == {"oak": [50.0, 56.0], "elm": [80.0, None]}
-    whole = files.read(write("RAW.SCR Z.SCR N SYS N.ALL \n75.2 0.05 13 oak 18 \n70 0 9 elm 17 \n"))
-    assert rows(whole) == {"oak": [75.2], "elm": [70.0]}
+    whole_set = files.read(write("RAW.SCR Z.SCR N SYS N.ALL \n75.2 0.05 13 oak 18 \n70 0 9 elm 17 \n"))
+    assert rows(whole_set) == {"oak": [75.2], "elm": [70.0]}
     standardized = files.read(
         write("RAW.SCR Z.SCR N SYS N.ALL \n75.2 0.05 13 oak 18 \n70 0 9 elm 17 \n"),
         {"score": "Z.SCR"},
@@ -95,11 +95,11 @@ elm\td\t2\t2\tr1\ts\tt\tno-error\tno-error
 def test_errors_of_mqm_weigh_and_are_averaged_over_raters(write):
     read = files.read(write(MQM, "mqm.tsv"))
     assert rows(read) == {"oak": [-2.55, -25.0], "elm": [-1.0, 0.0]}
-    weights = files.mqm_weights("Major:10 minor:1 Major/Non-translation!:30")
-    again = files.read(write(MQM, "mqm.tsv"), weights=weights)
-    assert rows(again)["oak"] == [-5.5, -30.0]
+    weights = files.parse_mqm_weights("Major:10 minor:1 Major/Non-translation!:30")
+    reweighted = files.read(write(MQM, "mqm.tsv"), weights=weights)
+    assert rows(reweighted)["oak"] == [-5.5, -30.0]
     with pytest.raises(ValueError, match="expected ERROR:WEIGHT"):
-        files.mqm_weights("major=5")
+        files.parse_mqm_weights("major=5")
 
 
 def test_esa_as_lines_of_json(write):
@@ -135,10 +135,10 @@ def test_broken_files_are_refused_with_the_place(write, text, message):
 
 def test_numbered_items_are_put_in_their_places(write):
     read = files.read(write("system mqm_avg_score seg_id\noak 1 3\nelm 2 1\n"))
-    placed = read.placed(4, "human scores")
+    placed = read.place_items(4, "human scores")
     assert [None if isnan(v) else v for v in placed.row("oak")] == [None, None, 1.0, None]
     with pytest.raises(InputError, match="only items that are numbered"):
-        files.read(write("system mqm_avg_score seg_id\noak 1 9\nelm 2 1\n")).placed(5, "h")
+        files.read(write("system mqm_avg_score seg_id\noak 1 9\nelm 2 1\n")).place_items(5, "h")
 
 
 # ---- a tree ----
@@ -161,15 +161,15 @@ def tree(tmp_path):
 
 
 def test_a_tree_says_what_it_has(tree):
-    found = Tree(tree)
-    assert found.pairs() == ["en-de"]
-    assert found.golds("en-de") == ["mqm"]
-    assert found.stored("en-de") == ["BLEU"]
-    assert found.metric("en-de", "BLEU", "refA", "seg")[1] == "refA"
-    assert found.documents("en-de") is None
+    read_tree = Tree(tree)
+    assert read_tree.pairs() == ["en-de"]
+    assert read_tree.golds("en-de") == ["mqm"]
+    assert read_tree.stored("en-de") == ["BLEU"]
+    assert read_tree.metric("en-de", "BLEU", "refA", "seg")[1] == "refA"
+    assert read_tree.documents("en-de") is None
     with pytest.raises(InputError, match="no human scores of en-fr; did you mean 'en-de'"):
-        found.check("en-fr")
+        read_tree.check("en-fr")
     with pytest.raises(InputError, match="expected the folders of mt-metrics-eval"):
         Tree(tree / "human-scores")
-    assert "no metric 'BLUE' for en-de" in str(found.unknown("en-de", "BLUE", "refA"))
-    assert "BLEU has no scores by refB" in str(found.unknown("en-de", "BLEU", "refB"))
+    assert "no metric 'BLUE' for en-de" in str(read_tree.unknown("en-de", "BLUE", "refA"))
+    assert "BLEU has no scores by refB" in str(read_tree.unknown("en-de", "BLEU", "refB"))

@@ -39,50 +39,50 @@ def matrices(draw, holes=True):
     ],
 )
 @given(both=matrices(), average=AVERAGES)
-def test_a_statistic_is_its_definition(ours, theirs, both, average):
+def test_a_statistic_is_its_definition(statistic, oracle, both, average):
     gold, metric = both
-    expected = plain.averaged(theirs, gold, metric, average)
-    found = ours(gold, metric, average).value
+    expected = plain.averaged(oracle, gold, metric, average)
+    value = statistic(gold, metric, average).value
     if expected is None:
-        assert found is None
+        assert value is None
     else:
-        assert found == pytest.approx(float(expected), abs=1e-9)
+        assert value == pytest.approx(float(expected), abs=1e-9)
 
 
 @given(both=matrices(), average=AVERAGES)
 def test_kendall_like_adds_up_the_pairs_of_all_rows(both, average):
     rows = [plain.counts(g, m, min_gap=25.0) for g, m in plain.rows(*both, average)]
     c, d, _, tm, _ = (sum(row[i] for row in rows) for i in range(5))
-    found = meta.kendall_like(*both, average)
-    assert (found.hits, found.pairs) == (c, c + d + tm)
-    assert found.value == ((c - d - tm) / (c + d + tm) if c + d + tm else None)
+    value = meta.kendall_like(*both, average)
+    assert (value.hits, value.pairs) == (c, c + d + tm)
+    assert value.value == ((c - d - tm) / (c + d + tm) if c + d + tm else None)
 
 
 @given(both=matrices(), average=AVERAGES)
 def test_the_threshold_is_the_first_of_the_best(both, average):
     gold, metric = both
     parts = [g for g, _ in plain.rows(gold, metric, average) if len(g) > 1]
-    found = meta.acc_eq_opt(gold, metric, average)
+    calibrated = meta.acc_eq_opt(gold, metric, average)
     if not parts:
-        assert found.value is None
+        assert calibrated.value is None
         return
     epsilon, value = plain.best_epsilon(gold, metric, average)
-    assert found.epsilon == epsilon
-    assert found.value == pytest.approx(float(value), abs=1e-12)
-    again = meta.acc_eq(gold, metric, average, epsilon=found.epsilon)
-    assert again.value == pytest.approx(found.value, abs=1e-12)
+    assert calibrated.epsilon == epsilon
+    assert calibrated.value == pytest.approx(float(value), abs=1e-12)
+    recomputed = meta.acc_eq(gold, metric, average, epsilon=calibrated.epsilon)
+    assert recomputed.value == pytest.approx(calibrated.value, abs=1e-12)
     zero = meta.acc_eq(gold, metric, average)
-    assert found.at_zero == pytest.approx(zero.value, abs=1e-12)
+    assert calibrated.at_zero == pytest.approx(zero.value, abs=1e-12)
 
 
 @given(st.lists(st.tuples(SCORES, FINE), min_size=60, max_size=120))
 def test_sorting_counts_what_pairs_count(cells):
     gold, metric = zip(*cells, strict=True)
-    found = meta.tau_b(gold, metric)
+    value = meta.tau_b(gold, metric)
     c, d, tg, tm, tgm = plain.counts(gold, metric)
-    assert (found.pairs, found.hits) == (c + d + tg + tm + tgm, c + tgm)
+    assert (value.pairs, value.hits) == (c + d + tg + tm + tgm, c + tgm)
     expected = plain.tau_b(gold, metric)
-    assert found.value == (None if expected is None else pytest.approx(expected, abs=1e-12))
+    assert value.value == (None if expected is None else pytest.approx(expected, abs=1e-12))
 
 
 def test_soft_accuracy_shares_the_draws_of_numpy_and_counts_ties_exactly():
@@ -94,10 +94,10 @@ def test_soft_accuracy_shares_the_draws_of_numpy_and_counts_ties_exactly():
     expected = []
     for scores in (gold, metric):
         expected.append(plain.leads(scores, signs))
-        matrix = meta.Matrix.of(scores)
+        matrix = meta.Matrix.from_scores(scores)
         assert meta.agreement_statistics.leads(matrix, 1000, 4) == expected[-1]
-    apart = sum(abs(a - b) for a, b in zip(*expected, strict=True))
-    assert meta.spa(gold, metric).value == 1 - apart / 3000
+    total_difference = sum(abs(a - b) for a, b in zip(*expected, strict=True))
+    assert meta.spa(gold, metric).value == 1 - total_difference / 3000
 
 
 def test_rows_with_a_hole_are_dropped_for_soft_accuracy():
@@ -109,18 +109,18 @@ def test_rows_with_a_hole_are_dropped_for_soft_accuracy():
 
 
 def test_a_constant_vector_has_no_correlation_and_is_counted():
-    found = meta.pearson([[1, 2], [1, 3]], [[5, 1], [5, 2]], "item")
-    assert (found.value, found.rows, found.left_out) == (pytest.approx(1.0), 1, 1)
+    value = meta.pearson([[1, 2], [1, 3]], [[5, 1], [5, 2]], "item")
+    assert (value.value, value.rows, value.left_out) == (pytest.approx(1.0), 1, 1)
     as_zero = meta.pearson([[1, 2], [1, 3]], [[5, 1], [5, 2]], "item", nan_as_zero=True)
     assert as_zero.value == pytest.approx(0.5)
     assert meta.spearman([1, 1], [1, 2]).value is None
 
 
 def test_pooled_accuracy_adds_pairs():
-    one = meta.pairwise([3, 2, 1], [3, 2, 2])
-    other = meta.pairwise([1, 2], [2, 1])
-    assert (one.hits, one.pairs) == (2, 3)
-    assert meta.agreement_statistics.pooled([one, other]).value == 0.5
+    first_value = meta.pairwise([3, 2, 1], [3, 2, 2])
+    second_value = meta.pairwise([1, 2], [2, 1])
+    assert (first_value.hits, first_value.pairs) == (2, 3)
+    assert meta.agreement_statistics.pooled([first_value, second_value]).value == 0.5
 
 
 @pytest.mark.parametrize(
@@ -150,6 +150,6 @@ def test_wrong_arguments_are_named():
 
 
 def test_a_hole_of_the_metric_where_nobody_rated_is_none():
-    found = meta.tau_b([[1, None, 3]], [[2, None, 1]], "sys")
-    assert found.value == -1.0
-    assert math.isclose(float(found), -1.0)
+    value = meta.tau_b([[1, None, 3]], [[2, None, 1]], "sys")
+    assert value.value == -1.0
+    assert math.isclose(float(value), -1.0)

@@ -13,7 +13,7 @@ import truebleu as tb
 from truebleu import meta_evaluation as meta
 from truebleu._kernel import Stream
 from truebleu.meta_evaluation import metric_comparison as tests
-from truebleu.meta_evaluation.human_scores import of_scores
+from truebleu.meta_evaluation.human_scores import judged_from_scores
 from truebleu.meta_evaluation.score_files import Matrix
 
 
@@ -23,15 +23,15 @@ def standard(values):
     return [(value - mean) / spread for value in values]
 
 
-def enumerated(one, gold, first, second):
+def enumerated(statistic, gold, first, second):
     """The share of all exchanges that lead by as much."""
     first, second = standard(first), standard(second)
-    lead = one(gold, first) - one(gold, second)
+    lead = statistic(gold, first) - statistic(gold, second)
     count = 0
     for swaps in product((False, True), repeat=len(gold)):
         a = [y if s else x for x, y, s in zip(first, second, swaps, strict=True)]
         b = [x if s else y for x, y, s in zip(first, second, swaps, strict=True)]
-        count += one(gold, a) - one(gold, b) >= lead - 1e-9
+        count += statistic(gold, a) - statistic(gold, b) >= lead - 1e-9
     return count / 2 ** len(gold)
 
 
@@ -58,37 +58,37 @@ SECOND = [60.1, 61.0, 55.2, 58.4, 60.0, 62.7, 51.2, 50.0]
         ("spearman", plain.spearman),
     ],
 )
-def test_all_exchanges_are_counted_where_cells_are_few(name, one):
-    gold = Matrix.of({str(i): value for i, value in enumerate(GOLD)})
-    both = [[Matrix.of(dict(zip(gold.systems, row, strict=True)))] for row in (FIRST, SECOND)]
-    found = tests.perm_both([gold], both, name)
-    assert (found.exact, found.trials) == (True, 256)
-    assert found.p(0, 1) == enumerated(one, GOLD, FIRST, SECOND)
+def test_all_exchanges_are_counted_where_cells_are_few(name, statistic):
+    gold = Matrix.from_scores({str(i): value for i, value in enumerate(GOLD)})
+    metric_matrices = [[Matrix.from_scores(dict(zip(gold.systems, row, strict=True)))] for row in (FIRST, SECOND)]
+    trials = tests.perm_both([gold], metric_matrices, name)
+    assert (trials.exact, trials.trials) == (True, 256)
+    assert trials.p(0, 1) == enumerated(statistic, GOLD, FIRST, SECOND)
 
 
 @pytest.mark.parametrize("name", ["pearson", "pairwise", "tau-b"])
 def test_sampled_exchanges_are_within_three_standard_errors(name, monkeypatch):
-    gold = Matrix.of({str(i): value for i, value in enumerate(GOLD)})
-    both = [[Matrix.of(dict(zip(gold.systems, row, strict=True)))] for row in (FIRST, SECOND)]
-    exact = tests.perm_both([gold], both, name).p(0, 1)
+    gold = Matrix.from_scores({str(i): value for i, value in enumerate(GOLD)})
+    metric_matrices = [[Matrix.from_scores(dict(zip(gold.systems, row, strict=True)))] for row in (FIRST, SECOND)]
+    exact = tests.perm_both([gold], metric_matrices, name).p(0, 1)
     monkeypatch.setattr(tests, "ENUMERATED", 2)
-    found = tests.perm_both([gold], both, name, samples=2000, seed=1)
-    assert not found.exact
-    assert abs(found.p(0, 1) - exact) < 3 * (exact * (1 - exact) / 2000) ** 0.5 + 1 / 2000
-    assert found.counts == tests.perm_both([gold], both, name, samples=2000, seed=1).counts
-    assert found.counts != tests.perm_both([gold], both, name, samples=2000, seed=2).counts
+    sampled = tests.perm_both([gold], metric_matrices, name, samples=2000, seed=1)
+    assert not sampled.exact
+    assert abs(sampled.p(0, 1) - exact) < 3 * (exact * (1 - exact) / 2000) ** 0.5 + 1 / 2000
+    assert sampled.counts == tests.perm_both([gold], metric_matrices, name, samples=2000, seed=1).counts
+    assert sampled.counts != tests.perm_both([gold], metric_matrices, name, samples=2000, seed=2).counts
 
 
 def test_pooled_sets_exchange_within_each():
-    golds = [Matrix.of({"a": 1, "b": 2, "c": 3}), Matrix.of({"d": 5, "e": 4, "f": 1})]
-    own = [
-        [Matrix.of({"a": 1, "b": 2, "c": 3}), Matrix.of({"d": 5, "e": 4, "f": 1})],
-        [Matrix.of({"a": 3, "b": 2, "c": 1}), Matrix.of({"d": 1, "e": 4, "f": 5})],
+    golds = [Matrix.from_scores({"a": 1, "b": 2, "c": 3}), Matrix.from_scores({"d": 5, "e": 4, "f": 1})]
+    metric_matrices = [
+        [Matrix.from_scores({"a": 1, "b": 2, "c": 3}), Matrix.from_scores({"d": 5, "e": 4, "f": 1})],
+        [Matrix.from_scores({"a": 3, "b": 2, "c": 1}), Matrix.from_scores({"d": 1, "e": 4, "f": 5})],
     ]
-    found = tests.perm_both(golds, own, "pairwise")
+    trials = tests.perm_both(golds, metric_matrices, "pairwise")
     # Only no exchange at all keeps all six pairs right on one side and wrong on the other,
     # but the middle systems are the same for both metrics.
-    assert found.p(0, 1) == 4 / 64
+    assert trials.p(0, 1) == 4 / 64
 
 
 def test_pairs_change_places_for_accuracy_with_ties():
@@ -96,12 +96,12 @@ def test_pairs_change_places_for_accuracy_with_ties():
     gold = [[draw.choice([0, -1, -5]) for _ in range(40)] for _ in range(4)]
     good = [[g + draw.gauss(0, 1) for g in row] for row in gold]
     poor = [[draw.gauss(0, 1) for _ in row] for row in gold]
-    people = Matrix.of(gold)
-    matrices = [Matrix.of(good), Matrix.of(poor)]
+    people = Matrix.from_scores(gold)
+    matrices = [Matrix.from_scores(good), Matrix.from_scores(poor)]
     values = [meta.acc_eq_opt(people, one) for one in matrices]
     epsilons = [value.epsilon for value in values]
-    found = tests.pair_permutation(people, matrices, epsilons, samples=500)
-    assert found.p(0, 1) < 0.01 < 0.98 < 1 - found.p(0, 1) + 0.01
+    trials = tests.pair_permutation(people, matrices, epsilons, samples=500)
+    assert trials.p(0, 1) < 0.01 < 0.98 < 1 - trials.p(0, 1) + 0.01
     same = tests.pair_permutation(people, [matrices[0]] * 2, epsilons[:1] * 2, samples=50)
     assert same.p(0, 1) == 1.0
 
@@ -112,11 +112,11 @@ def test_pair_permutation_is_right_as_often_as_it_says():
     rejected = 0
     for _ in range(200):
         gold = [[draw.gauss(0, 1) for _ in range(12)] for _ in range(3)]
-        both = [[[g + draw.gauss(0, 1) for g in row] for row in gold] for _ in range(2)]
-        found = tests.pair_permutation(
-            Matrix.of(gold), [Matrix.of(one) for one in both], [0.0, 0.0], samples=200, seed=1
+        metric_rows = [[[g + draw.gauss(0, 1) for g in row] for row in gold] for _ in range(2)]
+        trials = tests.pair_permutation(
+            Matrix.from_scores(gold), [Matrix.from_scores(one) for one in metric_rows], [0.0, 0.0], samples=200, seed=1
         )
-        rejected += found.p(0, 1) <= 0.05
+        rejected += trials.p(0, 1) <= 0.05
     # Accuracy is a count of dependent pairs, which the test takes for independent ones.
     assert rejected / 200 < 0.12
 
@@ -137,7 +137,7 @@ def test_student_t(t, freedom, expected):
 
 def test_a_cluster_opens_where_a_metric_is_worse_than_one_of_the_last():
     p = {(0, 1): 0.5, (0, 2): 0.04, (1, 2): 0.3, (0, 3): 0.0, (1, 3): 0.0, (2, 3): 0.2}
-    assert tests.clusters(p, 4) == [1, 1, 2, 2]
+    assert tests.assign_clusters(p, 4) == [1, 1, 2, 2]
 
 
 # ---- a whole table ----
@@ -167,9 +167,9 @@ def test_a_table_has_tests_clusters_and_intervals():
     content = table.to_dict()
     assert list(table) == ["good", "poor"]
     assert {test["first"] for test in content["tests"]} == {"good"}
-    found = table["human", "good", "seg"].pearson
-    assert found.interval["low"] <= found.value <= found.interval["high"]
-    assert found.cluster == 1
+    value = table["human", "good", "seg"].pearson
+    assert value.interval["low"] <= value.value <= value.interval["high"]
+    assert value.cluster == 1
     assert table["human", "poor", "seg"].pearson.cluster == 2
     text = table.text()
     for words in ("good orders", "poor", "better", "95% interval"):
@@ -187,10 +187,10 @@ def test_intervals_over_items_documents_and_systems(over):
         tests=tb.AgreementTests(confidence=100, resampled=over),
     )
     for name in ("pearson", "acc_eq", "tau_b"):
-        found = getattr(table["human", "good", "seg"], name)
-        assert found.interval["over"] == over
-        assert found.interval["low"] <= found.value + 1e-9
-        assert found.value - 1e-9 <= found.interval["high"]
+        value = getattr(table["human", "good", "seg"], name)
+        assert value.interval["over"] == over
+        assert value.interval["low"] <= value.value + 1e-9
+        assert value.value - 1e-9 <= value.interval["high"]
 
 
 def test_intervals_of_systems_come_from_their_segments():
@@ -210,32 +210,32 @@ def test_intervals_of_systems_come_from_their_segments():
         statistics=tb.StatisticOptions(["pearson"], ["sys"]),
         tests=tb.AgreementTests(confidence=50),
     )
-    judged = of_scores(people, [tb.BLEU()], tb.EvaluatedText(texts, reference))
-    gold, own = judged.at("seg", "BLEU")
-    value = meta.pearson(*judged.at("sys", "BLEU"))
-    found = tests.of_systems(gold, own, value, judged.metrics["BLEU"], samples=50)
+    judged = judged_from_scores(people, [tb.BLEU()], tb.EvaluatedText(texts, reference))
+    gold, metric_matrix = judged.matrices_at("seg", "BLEU")
+    value = meta.pearson(*judged.matrices_at("sys", "BLEU"))
+    resampled = tests.resample_system_scores(gold, metric_matrix, value, judged.metrics["BLEU"], samples=50)
     # The same draws by hand.
     stream = Stream(12345)
-    for one in found:
+    for resampled_value in resampled:
         items = stream.indices(len(reference), len(reference))
         scores = {
             name: tb.bleu([text[i] for i in items], [reference[i] for i in items]).value
             for name, text in texts.items()
         }
         means = {name: sum(row[i] for i in items) / len(items) for name, row in people.items()}
-        assert one == pytest.approx(meta.pearson(means, scores).value, abs=1e-9)
+        assert resampled_value == pytest.approx(meta.pearson(means, scores).value, abs=1e-9)
     interval = table["human", "BLEU"].pearson.interval
-    assert (interval["low"], interval["high"]) == (sorted(found)[1], sorted(found)[-2])
+    assert (interval["low"], interval["high"]) == (sorted(resampled)[1], sorted(resampled)[-2])
 
 
 def test_statistics_without_a_test_are_named():
-    both, options = {"a": GOOD, "b": POOR}, {"tests": tb.AgreementTests(significance=50)}
+    metrics, options = {"a": GOOD, "b": POOR}, {"tests": tb.AgreementTests(significance=50)}
     statistics = tb.StatisticOptions(["pearson"], ["sys"])
-    table = tb.meta_evaluate(PEOPLE, both, statistics=statistics, **options)
+    table = tb.meta_evaluate(PEOPLE, metrics, statistics=statistics, **options)
     assert table.to_dict()["tests"][0]["exact"]
     people = {name: [value or 0.0 for value in row] for name, row in PEOPLE.items()}
     statistics = tb.StatisticOptions(["spa"], ["sys"])
-    spa = tb.meta_evaluate(people, both, statistics=statistics, **options)
+    spa = tb.meta_evaluate(people, metrics, statistics=statistics, **options)
     assert "no test of spa" in spa.text()
 
 
@@ -251,9 +251,9 @@ def test_a_threshold_that_ties_everything_is_said():
     metric = {name: [draw.gauss(0, 1) for _ in range(30)] for name in "abcd"}
     options = tb.StatisticOptions(["acc-eq-opt"], ["seg"])
     table = tb.meta_evaluate(people, {"noise": metric}, statistics=options)
-    found = table["human", "noise"].acc_eq_opt
-    assert found.tied > 0.95
-    assert found.at_zero < 0.2 < found.value
+    calibrated = table["human", "noise"].acc_eq_opt
+    assert calibrated.tied > 0.95
+    assert calibrated.at_zero < 0.2 < calibrated.value
     text = " ".join(table.text().split())
     assert "says nothing of the metric here: noise: ε =" in text
     assert "calls 99 % of pairs ties; with ε = 0 it is" in text
@@ -275,8 +275,8 @@ def test_outliers_are_found_named_and_left_out():
     people = {name: -float(i) for i, name in enumerate("abcdefg")} | {"z": -90.0}
     metric = {name: value + 3 for name, value in people.items()}
     table = tb.meta_evaluate(people, {"m": metric}, selection=tb.SystemSelection("mad"))
-    (one,) = table.to_dict()["sets"]
-    assert one["left_out"] == [{"system": "z", "why": "outlier"}]
+    (set_content,) = table.to_dict()["sets"]
+    assert set_content["left_out"] == [{"system": "z", "why": "outlier"}]
     assert "left out: z (outlier)" in table.text()
     with pytest.raises(tb.InputError, match="outliers: no system 'y'"):
         tb.meta_evaluate(people, {"m": metric}, selection=tb.SystemSelection(["y"]))

@@ -15,7 +15,7 @@ from paths import SHARED
 import truebleu as tb
 from truebleu import meta_evaluation as meta
 from truebleu.cli import main
-from truebleu.meta_evaluation.human_scores import Tree, of_tree
+from truebleu.meta_evaluation.human_scores import Tree, judged_from_tree
 
 DATA = SHARED / "data" / "wmt23-metrics"
 EN_DE = tb.TaskFolder(DATA, "wmt23", ["en-de"])
@@ -35,18 +35,18 @@ def official() -> dict[str, dict[str, float]]:
 
 def check(content):
     expected = official()
-    found = {
+    rows_by_name = {
         f"{row['name']}{'[noref]' if row['reference_free'] else ''}": row
         for row in content["metrics"]
     }
     # In the official order, too.
-    assert list(found) == list(expected)
+    assert list(rows_by_name) == list(expected)
     worst = 0.0
     for name, row in expected.items():
         for key, value in row.items():
-            scores = found[name]["scores"]
-            ours = found[name]["average"] if key == "average" else scores[key]["value"]
-            worst = max(worst, abs(ours - value))
+            scores = rows_by_name[name]["scores"]
+            own_value = rows_by_name[name]["average"] if key == "average" else scores[key]["value"]
+            worst = max(worst, abs(own_value - value))
     assert worst < 1e-12
 
 
@@ -72,12 +72,12 @@ def test_the_official_table_with_bleu_and_chrf_computed_from_text():
 @pytest.mark.parametrize("pair", ["en-de", "he-en", "zh-en"])
 def test_every_score_of_bleu_and_chrf_is_the_published_one(pair):
     tree = Tree(DATA, "wmt23")
-    stored = of_tree(tree, pair, metrics=["BLEU", "chrF"], computed={}, levels=["sys", "seg"])
+    stored = judged_from_tree(tree, pair, metrics=["BLEU", "chrF"], computed={}, levels=["sys", "seg"])
     metrics = {"BLEU": tb.BLEU(), "chrF": tb.CHRF()}
-    ours = of_tree(tree, pair, metrics=[], computed=metrics, levels=["sys", "seg"])
+    judged = judged_from_tree(tree, pair, metrics=[], computed=metrics, levels=["sys", "seg"])
     for name in metrics:
         for level in ("sys", "seg"):
-            assert list(ours.at(level, name)[1].values) == list(stored.at(level, name)[1].values)
+            assert list(judged.matrices_at(level, name)[1].values) == list(stored.matrices_at(level, name)[1].values)
 
 
 # sys ρ, sys τ-b, pair accuracy, SPA; seg ρ, seg τ-b, seg τ-c, item τ-b, acc_eq, ε of acc_eq-opt
@@ -167,16 +167,16 @@ def test_further_statistics(table, pair, metric):
     sizes = (len(set_["systems"]), set_["rated"], set_["items"], found.acc_eq_opt.pairs)
     assert sizes == SIZES[pair]
     tree = Tree(DATA, "wmt23")
-    one = of_tree(tree, pair, metrics=[metric], computed={}, levels=["seg"])
-    by_item = meta.tau_b(*one.at("seg", metric), "item")
+    judged = judged_from_tree(tree, pair, metrics=[metric], computed={}, levels=["seg"])
+    by_item = meta.tau_b(*judged.matrices_at("seg", metric), "item")
     assert by_item.value == pytest.approx(item, **six)
-    least, most = CONSTANT[pair]
-    assert least <= by_item.left_out <= most
+    min_left_out, max_left_out = CONSTANT[pair]
+    assert min_left_out <= by_item.left_out <= max_left_out
 
 
 def test_bleu_orders_203_of_249_pairs(table):
-    found = table["all", "BLEU"].pairwise
-    assert (found.hits, found.pairs) == (203, 249)
+    pairwise = table["all", "BLEU"].pairwise
+    assert (pairwise.hits, pairwise.pairs) == (203, 249)
 
 
 def test_rounding_noise_is_shown_as_0_and_said(table):
@@ -208,8 +208,8 @@ def test_differences_of_correlations_at_system_level(better, worse, difference, 
 
 def test_domains_documents_and_another_years_tasks():
 
-    def evaluated(*options, **more):
-        statistics = tb.StatisticOptions(*options, **more)
+    def evaluated(*options, **keywords):
+        statistics = tb.StatisticOptions(*options, **keywords)
         return tb.meta_evaluate(tree=EN_DE, metrics=["BLEU", "COMET"], statistics=statistics)
 
     table = evaluated(["pearson"], ["domain", "doc"])
@@ -238,8 +238,8 @@ def test_domains_documents_and_another_years_tasks():
         (["-l", "en-de", "--gold", "esa"], "no human scores 'esa'"),
     ],
 )
-def test_what_a_tree_does_not_have_is_told(more, message, capsys):
-    assert main(["meta", "--tree", str(DATA), *more]) != 0
+def test_what_a_tree_does_not_have_is_told(extra_words, message, capsys):
+    assert main(["meta", "--tree", str(DATA), *extra_words]) != 0
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert message in error
@@ -275,14 +275,14 @@ def test_reference_among_outputs_is_left_out(
     shutil.copy(reference, tmp_path / "references")
     systems = sorted((tmp_path / "system-outputs" / "en-de").iterdir())
     if by_tree:
-        given = ["--tree", tmp_path, "-l", "en-de"]
+        input_words = ["--tree", tmp_path, "-l", "en-de"]
     else:
-        given = ["--human", people, reference, "-i", *systems]
+        input_words = ["--human", people, reference, "-i", *systems]
     out = tmp_path / "out.json"
-    more = ["-m", "bleu", "--level", "sys", "--statistic", "pearson", "-o", out]
+    option_words = ["-m", "bleu", "--level", "sys", "--statistic", "pearson", "-o", out]
     if include:
-        more.append("--include-references")
-    assert main(["meta", *map(str, [*given, *more])]) == 0
+        option_words.append("--include-references")
+    assert main(["meta", *map(str, [*input_words, *option_words])]) == 0
     content = json.loads(out.read_text("utf-8"))
     (set_,) = content["sets"]
     scores = content["metrics"][0]["scores"][f"{set_['name']}:sys:pearson"]

@@ -6,9 +6,9 @@ import pytest
 @pytest.fixture(scope="module")
 def sources(wmt22):
     """The outputs of all systems for each of some segments of three language pairs."""
-    found = []
+    candidate_sets = []
     for pair in ("en-de", "zh-en", "en-cs"):
         paths = sorted((wmt22 / "system-outputs").glob(f"generaltest2022.{pair}.hyp.*"))
         columns = [path.read_text(encoding="utf-8").splitlines() for path in paths]
-        found += [list(segment) for segment in list(zip(*columns, strict=True))[::211]]
-    return found
+        candidate_sets += [list(segment) for segment in list(zip(*columns, strict=True))[::211]]
+    return candidate_sets

@@ -32,13 +32,13 @@ def against_sum(metric, hypothesis, references, weights=None):
     times = sum(weights)
     sums = [Counter() for _ in counts(metric, "")]
     for reference, weight in zip(references, weights, strict=True):
-        for total, own in zip(sums, counts(metric, reference), strict=True):
-            for ngram, count in own.items():
+        for total, reference_counts in zip(sums, counts(metric, reference), strict=True):
+            for ngram, count in reference_counts.items():
                 total[ngram] += weight * count
     orders = []
-    for own, total in zip(counts(metric, hypothesis), sums, strict=True):
-        matches = sum(min(times * count, total[ngram]) for ngram, count in own.items())
-        orders.append((times * own.total(), total.total(), matches))
+    for reference_counts, total in zip(counts(metric, hypothesis), sums, strict=True):
+        matches = sum(min(times * count, total[ngram]) for ngram, count in reference_counts.items())
+        orders.append((times * reference_counts.total(), total.total(), matches))
     if metric.NAME == "BLEU":
         lengths = [orders[0][0], orders[0][1]]
         row = [*lengths, *(m for _, _, m in orders), *(ours for ours, _, _ in orders)]
@@ -57,23 +57,23 @@ def pruned(score, candidates, references, level, seed, weights=None, first=8, sa
     order = np.argsort(rng.choice(1 << 31, len(references)), kind="stable")
     weights = np.ones(len(references)) if weights is None else np.array(weights)
     table = np.array([[score(one, other) for other in references] for one in candidates])
-    alive, seen, wanted = list(range(len(candidates))), [0] * len(candidates), first
+    alive, seen, reference_count = list(range(len(candidates))), [0] * len(candidates), first
     while True:
-        known = order[:wanted]
+        scored_references = order[:reference_count]
         for i in alive:
-            seen[i] = len(known)
-        if len(alive) == 1 or wanted >= len(references):
+            seen[i] = len(scored_references)
+        if len(alive) == 1 or reference_count >= len(references):
             break
-        utilities = table[alive][:, known] * weights[known]
+        utilities = table[alive][:, scored_references] * weights[scored_references]
         best = utilities.sum(axis=1).argmax()
         wins = np.zeros(len(alive), int)
         for _ in range(samples):
-            drawn = utilities[:, rng.choice(len(known), len(known))]
-            wins += (drawn - drawn[best]).sum(axis=1) >= -1e-6
+            resampled = utilities[:, rng.choice(len(scored_references), len(scored_references))]
+            wins += (resampled - resampled[best]).sum(axis=1) >= -1e-6
         alive = [i for i, won in zip(alive, wins, strict=True) if won > (1 - level) * samples]
         if len(alive) == 1:
             break
-        wanted *= 2
+        reference_count *= 2
     expected = [
         np.average(table[i][order[:count]], weights=weights[order[:count]])
         for i, count in enumerate(seen)

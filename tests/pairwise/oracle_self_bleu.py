@@ -6,19 +6,19 @@ from collections import Counter
 def plain_self_bleu(metric, tokens):
     """Each text's score with all the others as references; texts are lists of tokens."""
     parameters, formula = metric.parameters, metric.make_formula(segment=True)
-    least = 1 if metric.resolve_missing_order(segment=True) == "at-least-one" else 0
+    min_matches = 1 if metric.resolve_missing_order(segment=True) == "at-least-one" else 0
     values = []
-    for i, own in enumerate(tokens):
-        others = tokens[:i] + tokens[i + 1 :]
+    for i, text in enumerate(tokens):
+        other_texts = tokens[:i] + tokens[i + 1 :]
         matches, totals = [], []
         for order in range(1, metric.max_order + 1):
             highest = Counter()
-            for other in others:
-                highest |= ngrams(other, order)
-            matches.append((ngrams(own, order) & highest).total())
-            totals.append(max(least, len(own) - order + 1))
-        length = reference_length(parameters, len(own), [len(other) for other in others])
-        value = formula.value(matches, totals, len(own), length)
+            for reference in other_texts:
+                highest |= ngrams(reference, order)
+            matches.append((ngrams(text, order) & highest).total())
+            totals.append(max(min_matches, len(text) - order + 1))
+        length = reference_length(parameters, len(text), [len(other) for other in other_texts])
+        value = formula.value(matches, totals, len(text), length)
         values.append(100.0 / metric.natural_scale * value)
     return values
 
@@ -27,7 +27,7 @@ def ngrams(tokens, order):
     return Counter(tuple(tokens[i : i + order]) for i in range(len(tokens) - order + 1))
 
 
-def reference_length(parameters, own, lengths):
+def reference_length(parameters, length, lengths):
     rule = parameters["reference_length"]
     if rule == "average":
         return sum(lengths) / len(lengths)
@@ -37,4 +37,4 @@ def reference_length(parameters, own, lengths):
         return {"shortest": min, "longest": max}[rule](lengths)
     ties = {"shorter": lambda n: n, "longer": lambda n: -n, "first": lengths.index}
     tie = ties[parameters["tie"]]
-    return min(lengths, key=lambda n: (abs(n - own), tie(n)))
+    return min(lengths, key=lambda n: (abs(n - length), tie(n)))

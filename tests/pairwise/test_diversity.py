@@ -53,16 +53,16 @@ def texygen(sentences, order):
 @given(SETS, st.integers(2, 5))
 def test_self_bleu_is_texygens(sentences, order):
     scores = texygen(sentences, order)
-    found = self_bleu(sentences, max_order=order)
-    assert found.details()["segments"] == scores
-    assert found.value == sum(scores) / len(scores)
+    result = self_bleu(sentences, max_order=order)
+    assert result.details()["segments"] == scores
+    assert result.value == sum(scores) / len(scores)
 
 
 def test_self_bleu_of_real_text_is_texygens(outputs):
     texts = [segment[0] for segment in outputs[:60]]
     for order in (3, 4):
-        found = self_bleu(texts, max_order=order)
-        assert found.details()["segments"] == texygen(texts, order)
+        result = self_bleu(texts, max_order=order)
+        assert result.details()["segments"] == texygen(texts, order)
 
 
 def test_self_bleu_of_real_text_is_fast_bleus(outputs):
@@ -78,8 +78,8 @@ def test_self_bleu_of_real_text_is_fast_bleus(outputs):
     defined = [i for i, text in enumerate(tokens) if lengths[len(text)] > 1]
     for order in (2, 3, 4, 5):
         expected = fast_bleu.SelfBLEU(tokens, {0: (1 / order,) * order}).get_score()[0]
-        found = self_bleu(texts, max_order=order).details()["segments"]
-        assert [found[i] for i in defined] == pytest.approx(
+        segment_scores = self_bleu(texts, max_order=order).details()["segments"]
+        assert [segment_scores[i] for i in defined] == pytest.approx(
             [100 * expected[i] for i in defined], rel=1e-6
         )
     assert len(defined) > 0.98 * len(texts)
@@ -130,9 +130,9 @@ def test_real_text_has_the_bits_of_the_definition(corpus, metric, workers):
     texts = [*corpus[0][40:80], *corpus[1][60:80], "", "a"]
     split = make_tokenizer(metric.tokenize, metric.lowercase)
     expected = plain_self_bleu(metric, [split(text) for text in texts])
-    found = self_bleu(texts, metric=metric, workers=workers)
-    assert found.details()["segments"] == expected
-    assert found.value == sum(expected) / len(expected)
+    result = self_bleu(texts, metric=metric, workers=workers)
+    assert result.details()["segments"] == expected
+    assert result.value == sum(expected) / len(expected)
 
 
 @pytest.mark.parametrize("metric", [CHRF(), TER(), GLEU("none")], ids=repr)
@@ -233,9 +233,9 @@ def test_texts_without_tokens():
 def mean_of_pairs(metric, texts):
     """The definition, pair by pair."""
     means = []
-    for i, own in enumerate(texts):
-        others = [other for j, other in enumerate(texts) if j != i]
-        scores = [metric.sentence(own, [other]).value for other in others]
+    for i, text in enumerate(texts):
+        other_texts = [other for j, other in enumerate(texts) if j != i]
+        scores = [metric.sentence(text, [other]).value for other in other_texts]
         means.append(math.fsum(scores) / len(scores))
     return math.fsum(means) / len(means)
 
@@ -319,9 +319,9 @@ def test_pairwise_diversity_of_wrong_sets():
 
 
 def plain_distinct(tokens, n):
-    each = [ngrams(text, n) for text in tokens]
-    everything = sum(each, Counter())
-    ratios = [len(one) / one.total() if one else 0.0 for one in each]
+    ngram_counts = [ngrams(text, n) for text in tokens]
+    everything = sum(ngram_counts, Counter())
+    ratios = [len(one) / one.total() if one else 0.0 for one in ngram_counts]
     return len(everything), everything.total(), math.fsum(ratios) / len(ratios)
 
 
@@ -333,12 +333,12 @@ def test_distinct_is_what_a_counter_says(texts, n):
         with pytest.raises(InputError, match=f"no {n}-gram"):
             distinct_n(texts, n)
         return
-    found = distinct_n(texts, n)
-    assert (found.distinct, found.ngrams, found.mean) == (distinct, total, mean)
-    assert float(found) == found.value == distinct / total
-    assert found.per_token == distinct / sum(map(len, tokens))
-    assert found.texts == len(texts)
-    assert found.shorter == sum(len(text) < n for text in tokens)
+    result = distinct_n(texts, n)
+    assert (result.distinct, result.ngrams, result.mean) == (distinct, total, mean)
+    assert float(result) == result.value == distinct / total
+    assert result.per_token == distinct / sum(map(len, tokens))
+    assert result.texts == len(texts)
+    assert result.shorter == sum(len(text) < n for text in tokens)
 
 
 @pytest.mark.parametrize("tokenize", ["13a", "char", "zh", str.split])
@@ -346,29 +346,29 @@ def test_distinct_with_any_tokenizer(corpus, tokenize):
     texts = corpus[0]
     split = make_tokenizer(tokenize, lowercase=True)
     distinct, total, mean = plain_distinct([split(text) for text in texts], 3)
-    found = distinct_n(texts, 3, tokenize=tokenize, lowercase=True)
-    assert (found.distinct, found.ngrams, found.mean) == (distinct, total, mean)
+    result = distinct_n(texts, 3, tokenize=tokenize, lowercase=True)
+    assert (result.distinct, result.ngrams, result.mean) == (distinct, total, mean)
 
 
 def test_expectation_adjusted_distinct():
     """N / (V (1 - ((V - 1) / V)^C)) of Liu et al. (2022)."""
     for vocabulary in (2, 10, 50_000, 250_000**3, 10**400):
-        found = distinct_n(["a b a", "b c"], 1, vocabulary=vocabulary)
+        result = distinct_n(["a b a", "b c"], 1, vocabulary=vocabulary)
         size = Fraction(vocabulary)
         exact = float(3 / (size * (1 - ((size - 1) / size) ** 5)))
-        assert found.expectation_adjusted == pytest.approx(exact, rel=1e-15)
+        assert result.expectation_adjusted == pytest.approx(exact, rel=1e-15)
     assert distinct_n(["a b a"], 1).expectation_adjusted is None
     assert distinct_n(["a a"], 1, vocabulary=1).expectation_adjusted == 1
 
 
 def test_distinct_prints_and_serializes():
-    found = distinct_n(["a b a b", "b"], 2)
-    assert str(found) == "distinct-2 = 0.6667 (2 of 3; 0.3333 in the mean text)"
-    assert json.loads(found.to_json()) == found.to_dict()
-    assert found == distinct_n([["a", "b", "a", "b"], ["b"]], 2)
-    assert found != distinct_n(["a b a b", "b"], 1)
-    assert isinstance(found, Distinct)
-    assert hash(found) == hash(distinct_n(["a b a b", "b"], 2))
+    result = distinct_n(["a b a b", "b"], 2)
+    assert str(result) == "distinct-2 = 0.6667 (2 of 3; 0.3333 in the mean text)"
+    assert json.loads(result.to_json()) == result.to_dict()
+    assert result == distinct_n([["a", "b", "a", "b"], ["b"]], 2)
+    assert result != distinct_n(["a b a b", "b"], 1)
+    assert isinstance(result, Distinct)
+    assert hash(result) == hash(distinct_n(["a b a b", "b"], 2))
 
 
 def test_distinct_of_wrong_input():

@@ -40,74 +40,74 @@ def naive(score, candidates, references, weights=None):
     ("metric", "score"), [(BLEU(), sentence_bleu), (CHRF(), sentence_chrf)], ids=["BLEU", "chrF"]
 )
 def test_it_is_the_loop_over_sacrebleu_on_real_candidates(sources, metric, score):
-    found = tb.mbr(sources, utility=metric)
-    for candidates, one in zip(sources, found, strict=True):
+    choices = tb.mbr(sources, utility=metric)
+    for candidates, choice in zip(sources, choices, strict=True):
         expected = naive(score, candidates, candidates)
-        assert one.expected == expected
-        assert one.index == max(range(len(expected)), key=expected.__getitem__)
-        assert one.best == candidates[one.index]
+        assert choice.expected == expected
+        assert choice.index == max(range(len(expected)), key=expected.__getitem__)
+        assert choice.best == candidates[choice.index]
 
 
 def test_the_same_for_any_number_of_workers(sources):
-    one = tb.mbr(sources, utility=CHRF())
+    single_worker = tb.mbr(sources, utility=CHRF())
     for workers in (2, 5):
-        assert tb.mbr(sources, utility=CHRF(), workers=workers) == one
+        assert tb.mbr(sources, utility=CHRF(), workers=workers) == single_worker
     assert tb.mbr(sources[0], workers=2) == tb.mbr(sources[0])
 
 
 def test_lower_is_better(sources):
     candidates = sources[0][:6]
-    found = tb.mbr(candidates, utility=TER())
+    choice = tb.mbr(candidates, utility=TER())
     expected = naive(sentence_ter, candidates, candidates)
-    assert found.expected == expected
-    assert found.index == min(range(6), key=expected.__getitem__)
-    assert found.ranking == tuple(sorted(range(6), key=expected.__getitem__))
+    assert choice.expected == expected
+    assert choice.index == min(range(6), key=expected.__getitem__)
+    assert choice.ranking == tuple(sorted(range(6), key=expected.__getitem__))
 
 
 def test_weights(sources):
     for candidates in sources[:3]:
         weights = [1 / (i + 1) for i in range(len(candidates))]
-        found = tb.mbr(candidates, weights=weights)
-        assert found.expected == naive(sentence_bleu, candidates, candidates, weights)
-    many = tb.mbr(sources[:3], weights=[[1] * len(one) for one in sources[:3]])
-    assert [one.index for one in many] == [one.index for one in tb.mbr(sources[:3])]
+        choice = tb.mbr(candidates, weights=weights)
+        assert choice.expected == naive(sentence_bleu, candidates, candidates, weights)
+    choices = tb.mbr(sources[:3], weights=[[1] * len(one) for one in sources[:3]])
+    assert [one.index for one in choices] == [one.index for one in tb.mbr(sources[:3])]
 
 
 def test_references_of_their_own(sources):
     candidates, references = sources[0][:4], sources[0][4:]
-    found = tb.mbr(candidates, references=references)
-    assert found.expected == naive(sentence_bleu, candidates, references)
+    choice = tb.mbr(candidates, references=references)
+    assert choice.expected == naive(sentence_bleu, candidates, references)
     weights = list(range(len(references)))
-    found = tb.mbr(candidates, references=references, weights=weights)
-    assert found.expected == naive(sentence_bleu, candidates, references, weights)
-    (many,) = tb.mbr([candidates], references=[references], weights=[weights])
-    assert many == found
+    choice = tb.mbr(candidates, references=references, weights=weights)
+    assert choice.expected == naive(sentence_bleu, candidates, references, weights)
+    (nested_choice,) = tb.mbr([candidates], references=[references], weights=[weights])
+    assert nested_choice == choice
 
 
 def test_candidates_that_repeat_count_as_often_as_they_are_there():
-    found = tb.mbr(CANDIDATES)
-    assert found.expected == naive(sentence_bleu, CANDIDATES, CANDIDATES)
-    assert found.expected[0] == found.expected[3]
-    assert found.ranking.index(0) + 1 == found.ranking.index(3)
+    choice = tb.mbr(CANDIDATES)
+    assert choice.expected == naive(sentence_bleu, CANDIDATES, CANDIDATES)
+    assert choice.expected[0] == choice.expected[3]
+    assert choice.ranking.index(0) + 1 == choice.ranking.index(3)
 
 
 def test_a_metric_that_counts_in_python():
     metric = GLEU("none")
-    found = tb.mbr([CANDIDATES, CANDIDATES[:1]], utility=metric, workers=2)
+    choices = tb.mbr([CANDIDATES, CANDIDATES[:1]], utility=metric, workers=2)
     score = lambda h, r: metric.sentence(h, [r]).value  # noqa: E731
-    assert found[0].expected == naive(score, CANDIDATES, CANDIDATES)
-    assert found[1].expected == [100.0]
+    assert choices[0].expected == naive(score, CANDIDATES, CANDIDATES)
+    assert choices[1].expected == [100.0]
 
 
 def test_one_candidate_is_the_best():
-    found = tb.mbr(["a b"])
-    assert (found.index, found.best, found.ranking, len(found)) == (0, "a b", (0,), 1)
+    choice = tb.mbr(["a b"])
+    assert (choice.index, choice.best, choice.ranking, len(choice)) == (0, "a b", (0,), 1)
     assert [one.best for one in tb.mbr([["a"], ["b", "c"], ["d"]])] == ["a", "b", "d"]
 
 
 def test_equals_keep_their_order():
-    found = tb.mbr(["a a", "b b", "a a", "b b"])
-    assert found.ranking == (0, 1, 2, 3)
+    choice = tb.mbr(["a a", "b b", "a a", "b b"])
+    assert choice.ranking == (0, 1, 2, 3)
     assert tb.mbr(["a a", "b b"], utility=TER()).ranking == (0, 1)
 
 
@@ -121,8 +121,8 @@ def test_columns_and_files(write):
 
 
 def test_it_prints():
-    found = tb.mbr([*CANDIDATES, "the cat " * 30])
-    assert str(found) == (
+    choice = tb.mbr([*CANDIDATES, "the cat " * 30])
+    assert str(choice) == (
         "MBR by BLEU: candidate 0 of 6 is best, expected 48.56 over 6 references\n"
         "rank  candidate  expected  text\n"
         "   1          0     48.56  the cat sat\n"
@@ -132,23 +132,23 @@ def test_it_prints():
         "   5          5     17.27  the cat the cat the cat the cat the cat the cat the cat the…\n"
         "... and 1 more"
     )
-    assert repr(found) == "<MBR: candidate 0 of 6, BLEU 48.56>"
-    assert float(found) == found.value == found.expected[0]
+    assert repr(choice) == "<MBR: candidate 0 of 6, BLEU 48.56>"
+    assert float(choice) == choice.value == choice.expected[0]
 
 
 def test_it_serializes():
-    found = tb.mbr(CANDIDATES, utility=CHRF(word_order=2))
-    told = json.loads(found.to_json())
-    assert told["metric"] == "chrF2++"
-    assert told["best"] == found.best
-    assert told["ranking"] == list(found.ranking)
-    assert told["expected"] == found.expected.tolist()
-    assert tb.metric(told["signature"]) == found.metric
-    assert pickle.loads(pickle.dumps(found)) == found
-    assert isinstance(found, MBR)
-    assert found.candidates == tuple(CANDIDATES)
-    assert hash(found) == hash(tb.mbr(CANDIDATES, utility=CHRF(word_order=2)))
-    assert found != tb.mbr(CANDIDATES)
+    choice = tb.mbr(CANDIDATES, utility=CHRF(word_order=2))
+    content = json.loads(choice.to_json())
+    assert content["metric"] == "chrF2++"
+    assert content["best"] == choice.best
+    assert content["ranking"] == list(choice.ranking)
+    assert content["expected"] == choice.expected.tolist()
+    assert tb.metric(content["signature"]) == choice.metric
+    assert pickle.loads(pickle.dumps(choice)) == choice
+    assert isinstance(choice, MBR)
+    assert choice.candidates == tuple(CANDIDATES)
+    assert hash(choice) == hash(tb.mbr(CANDIDATES, utility=CHRF(word_order=2)))
+    assert choice != tb.mbr(CANDIDATES)
 
 
 def test_wrong_candidates():
@@ -177,9 +177,9 @@ def test_wrong_candidates():
 
 
 def test_a_metric_by_any_of_its_names():
-    wanted = tb.mbr(CANDIDATES, utility=tb.BLEU("zh"))
+    expected_choice = tb.mbr(CANDIDATES, utility=tb.BLEU("zh"))
     for metric in ("sacrebleu-zh", tb.family["sacrebleu-zh"], str(tb.BLEU("zh"))):
-        assert tb.mbr(CANDIDATES, utility=metric).best == wanted.best
+        assert tb.mbr(CANDIDATES, utility=metric).best == expected_choice.best
 
 
 @pytest.mark.parametrize("candidates", [["a"], [["a"], ["b"]]])

@@ -31,9 +31,9 @@ TEXTS = st.lists(st.sampled_from(["a", "b", "c", "ab", "the", "😀"]), max_size
     data=st.data(),
 )
 def test_the_aggregate_is_a_sum_of_n_grams(metric, candidates, references, data):
-    found = tb.mbr(candidates, references=references, utility=metric, method="aggregate")
-    assert found.expected == [against_sum(metric, one, references) for one in candidates]
-    assert found.seen == (1,) * len(candidates)
+    choice = tb.mbr(candidates, references=references, utility=metric, method="aggregate")
+    assert choice.expected == [against_sum(metric, one, references) for one in candidates]
+    assert choice.seen == (1,) * len(candidates)
     weights = data.draw(
         st.lists(st.integers(0, 5), min_size=len(references), max_size=len(references)).filter(any)
     )
@@ -45,39 +45,39 @@ def test_the_aggregate_is_a_sum_of_n_grams(metric, candidates, references, data)
     ]
     # A weight of 2 is a reference that is there twice.
     repeated = [one for one, times in zip(references, weights, strict=True) for _ in range(times)]
-    again = tb.mbr(candidates, references=repeated, utility=metric, method="aggregate")
-    assert again.expected == weighted.expected
+    repeated_choice = tb.mbr(candidates, references=repeated, utility=metric, method="aggregate")
+    assert repeated_choice.expected == weighted.expected
 
 
 @pytest.mark.parametrize("metric", [BLEU(), BLEU("zh"), CHRF(), BLEU("multi-bleu")], ids=repr)
 def test_of_one_reference_the_aggregate_is_its_score(metric):
     candidates = ["the cat sat on the mat", "a cat, sat", "", "cat"]
     reference = "the cat sat on a mat."
-    found = tb.mbr(candidates, references=[reference], utility=metric, method="aggregate")
-    assert found.expected == [metric.sentence(one, reference).value for one in candidates]
+    choice = tb.mbr(candidates, references=[reference], utility=metric, method="aggregate")
+    assert choice.expected == [metric.sentence(one, reference).value for one in candidates]
 
 
 @pytest.mark.parametrize("method", ["aggregate", "pruned"])
 def test_many_sources_are_as_one_each(sources, samples, method):
     for metric in (BLEU(), CHRF()):
         for sets in (sources, samples[:5]):
-            found = tb.mbr(sets, utility=metric, method=method, workers=2)
-            assert found == [tb.mbr(one, utility=metric, method=method) for one in sets]
+            choices = tb.mbr(sets, utility=metric, method=method, workers=2)
+            assert choices == [tb.mbr(one, utility=metric, method=method) for one in sets]
 
 
 def test_the_aggregate_of_chrf_is_that_of_fastchrf(sources):
     fastchrf = pytest.importorskip("fastchrf")
-    theirs = fastchrf.aggregate_chrf(sources, sources)
-    ours = [tb.mbr(one, utility="chrf", method="aggregate").expected for one in sources]
-    assert [list(one) for one in ours] == theirs
+    fastchrf_scores = fastchrf.aggregate_chrf(sources, sources)
+    own_scores = [tb.mbr(one, utility="chrf", method="aggregate").expected for one in sources]
+    assert [list(one) for one in own_scores] == fastchrf_scores
 
 
 @pytest.mark.parametrize(("metric", "least"), [("chrf", 0.6), ("bleu", 0.4)])
-def test_the_aggregate_chooses_nearly_the_best(sources, metric, least):
+def test_the_aggregate_chooses_nearly_the_best(sources, metric, min_share):
     exact = tb.mbr(sources, utility=metric)
     fast = tb.mbr(sources, utility=metric, method="aggregate")
     same = [one.best == other.best for one, other in zip(exact, fast, strict=True)]
-    assert sum(same) / len(same) > least
+    assert sum(same) / len(same) > min_share
     # Where it is another one, it is hardly worse.
     lost = [one.value - one.expected[other.index] for one, other in zip(exact, fast, strict=True)]
     assert min(lost) >= 0
@@ -128,13 +128,13 @@ def test_pruning_is_its_papers_algorithm(samples, weighted):
     for candidates in samples[:6]:
         different = list(dict.fromkeys(candidates))
         weights = [1 + i % 3 for i in range(len(candidates))] if weighted else None
-        found = tb.mbr(candidates, utility=metric, method="pruned", weights=weights, seed=7)
+        choice = tb.mbr(candidates, utility=metric, method="pruned", weights=weights, seed=7)
         score = lambda h, r: metric.sentence(h, r).value  # noqa: E731
         seen, expected = pruned(score, different, candidates, 0.99, 7, weights)
         place = {text: i for i, text in enumerate(different)}
-        assert list(found.seen) == [seen[place[text]] for text in candidates]
-        wanted = [expected[place[text]] for text in candidates]
-        assert list(found.expected) == pytest.approx(wanted)
+        assert list(choice.seen) == [seen[place[text]] for text in candidates]
+        oracle_scores = [expected[place[text]] for text in candidates]
+        assert list(choice.expected) == pytest.approx(oracle_scores)
 
 
 def test_pruning_scores_less_and_chooses_the_same(samples):
@@ -143,12 +143,12 @@ def test_pruning_scores_less_and_chooses_the_same(samples):
     assert sum(a.best == b.best for a, b in zip(exact, fast, strict=True)) / len(exact) > 0.7
     lost = [one.value - one.expected[other.index] for one, other in zip(exact, fast, strict=True)]
     assert sum(lost) / len(lost) < 0.2
-    for one, other in zip(exact, fast, strict=True):
-        assert sum(other.seen) < sum(one.seen)
-        for i, seen in enumerate(other.seen):
-            if seen == len(other):
-                assert other.expected[i] == one.expected[i]
-        assert other.seen[other.index] == max(other.seen)
+    for exact_choice, fast_choice in zip(exact, fast, strict=True):
+        assert sum(fast_choice.seen) < sum(exact_choice.seen)
+        for i, seen in enumerate(fast_choice.seen):
+            if seen == len(fast_choice):
+                assert fast_choice.expected[i] == exact_choice.expected[i]
+        assert fast_choice.seen[fast_choice.index] == max(fast_choice.seen)
 
 
 def test_pruning_calls_a_function_for_all_sources_together(samples):
@@ -158,13 +158,13 @@ def test_pruning_calls_a_function_for_all_sources_together(samples):
         calls.append(len(candidates))
         return CHRF().segments(candidates, references)
 
-    found = tb.mbr(samples, utility=utility, method="pruned")
-    assert [one.seen for one in found] == [
+    choices = tb.mbr(samples, utility=utility, method="pruned")
+    assert [one.seen for one in choices] == [
         one.seen for one in tb.mbr(samples, utility="chrf", method="pruned")
     ]
     assert len(calls) == 4  # 8, 16, 32 and 64 references
     # A text that is there twice is scored once.
-    assert sum(calls) < sum(sum(one.seen) for one in found)
+    assert sum(calls) < sum(sum(one.seen) for one in choices)
 
 
 def test_pruning_where_low_is_good(samples):
@@ -175,35 +175,35 @@ def test_pruning_where_low_is_good(samples):
 
 
 def test_the_seed_decides(samples):
-    one, same = (tb.mbr(samples[0], method="pruned", seed=1) for _ in range(2))
-    assert one == same
-    assert any(one.seen != tb.mbr(samples[0], method="pruned", seed=i).seen for i in (2, 3, 4))
+    first_choice, same = (tb.mbr(samples[0], method="pruned", seed=1) for _ in range(2))
+    assert first_choice == same
+    assert any(first_choice.seen != tb.mbr(samples[0], method="pruned", seed=i).seen for i in (2, 3, 4))
 
 
 def test_few_references_are_not_pruned():
     texts = ["the cat sat", "the cat sat down", "a dog sat down", "cats"]
-    found = tb.mbr(texts, method="pruned")
-    assert found.expected == tb.mbr(texts).expected
-    assert found.seen == (4,) * 4
-    alone = tb.mbr(["a"], references=["a"] * 100, method="pruned")
-    assert (alone.seen, alone.value) == ((8,), pytest.approx(100))
+    choice = tb.mbr(texts, method="pruned")
+    assert choice.expected == tb.mbr(texts).expected
+    assert choice.seen == (4,) * 4
+    single_candidate = tb.mbr(["a"], references=["a"] * 100, method="pruned")
+    assert (single_candidate.seen, single_candidate.value) == ((8,), pytest.approx(100))
 
 
 @settings(max_examples=40)
 @given(st.lists(TEXTS, min_size=1, max_size=30), st.sampled_from([0.5, 0.9, 0.999]))
 def test_pruning_never_loses_the_order_of_what_it_saw(texts, level):
-    found = tb.mbr(texts, method="pruned", level=level)
-    places = [(-found.seen[i], -found.expected[i], i) for i in found.ranking]
+    choice = tb.mbr(texts, method="pruned", level=level)
+    places = [(-choice.seen[i], -choice.expected[i], i) for i in choice.ranking]
     assert places == sorted(places)
-    assert sorted(found.ranking) == list(range(len(texts)))
+    assert sorted(choice.ranking) == list(range(len(texts)))
 
 
 def test_it_says_what_it_did(samples):
-    found = tb.mbr(samples[0], utility="chrf", method="pruned")
-    head = str(found).splitlines()[0]
-    assert head.endswith(f"over 64 references (pruned, {sum(found.seen):,} scores)")
-    told = json.loads(found.to_json())
-    assert (told["method"], told["seen"]) == ("pruned", list(found.seen))
+    choice = tb.mbr(samples[0], utility="chrf", method="pruned")
+    head = str(choice).splitlines()[0]
+    assert head.endswith(f"over 64 references (pruned, {sum(choice.seen):,} scores)")
+    content = json.loads(choice.to_json())
+    assert (content["method"], content["seen"]) == ("pruned", list(choice.seen))
     assert "scores)" not in str(tb.mbr(samples[0]))
 
 

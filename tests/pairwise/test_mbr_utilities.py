@@ -16,13 +16,13 @@ def chrf(candidates, references):
 
 
 def test_a_function_is_as_its_metric(sources):
-    exact, called = (tb.mbr(sources, utility=utility) for utility in ("chrf", chrf))
-    for one, other in zip(exact, called, strict=True):
-        assert (one.expected, one.ranking) == (other.expected, other.ranking)
-        assert (other.metric, other.signature, other.utility) == (None, None, "chrf")
+    exact, by_function = (tb.mbr(sources, utility=utility) for utility in ("chrf", chrf))
+    for exact_choice, function_choice in zip(exact, by_function, strict=True):
+        assert (exact_choice.expected, exact_choice.ranking) == (function_choice.expected, function_choice.ranking)
+        assert (function_choice.metric, function_choice.signature, function_choice.utility) == (None, None, "chrf")
     weights = [[i + 1 for i in range(len(one))] for one in sources]
-    exact, called = (tb.mbr(sources, utility=u, weights=weights) for u in ("chrf", chrf))
-    assert [one.expected for one in exact] == [one.expected for one in called]
+    exact, by_function = (tb.mbr(sources, utility=u, weights=weights) for u in ("chrf", chrf))
+    assert [one.expected for one in exact] == [one.expected for one in by_function]
 
 
 def test_a_function_sees_each_pair_of_different_texts_once():
@@ -32,23 +32,23 @@ def test_a_function_sees_each_pair_of_different_texts_once():
         seen.extend(zip(candidates, references, strict=True))
         return [1.0] * len(candidates)
 
-    found = tb.mbr(CANDIDATES, utility=utility)
+    choice = tb.mbr(CANDIDATES, utility=utility)
     different = list(dict.fromkeys(CANDIDATES))
     assert seen == [(one, other) for one in different for other in different]
-    assert found.ranking == (0, 1, 2, 3, 4)
-    assert found.seen == (5,) * 5
+    assert choice.ranking == (0, 1, 2, 3, 4)
+    assert choice.seen == (5,) * 5
 
 
 def test_a_function_gets_the_sources():
-    told = []
+    calls = []
 
     def utility(candidates, references, sources):
-        told.append((candidates, references, sources))
+        calls.append((candidates, references, sources))
         return [len(text) for text in sources]
 
-    found = tb.mbr([["a", "b"], ["c"]], utility=utility, sources=["one", "three"])
-    assert told == [(["a", "a", "b", "b", "c"], ["a", "b", "a", "b", "c"], ["one"] * 4 + ["three"])]
-    assert [one.value for one in found] == [3.0, 5.0]
+    choices = tb.mbr([["a", "b"], ["c"]], utility=utility, sources=["one", "three"])
+    assert calls == [(["a", "a", "b", "b", "c"], ["a", "b", "a", "b", "c"], ["one"] * 4 + ["three"])]
+    assert [one.value for one in choices] == [3.0, 5.0]
     assert tb.mbr(["a"], utility=utility, sources="text").value == 4.0
 
 
@@ -76,8 +76,8 @@ def test_calls_are_not_longer_than_need_be():
     ],
 )
 def test_a_function_may_give_any_numbers(kind):
-    found = tb.mbr(["a", "bb"], utility=lambda candidates, _: kind([len(c) for c in candidates]))
-    assert found.expected == [1.0, 2.0]
+    choice = tb.mbr(["a", "bb"], utility=lambda candidates, _: kind([len(c) for c in candidates]))
+    assert choice.expected == [1.0, 2.0]
 
 
 @pytest.mark.parametrize(
@@ -119,20 +119,20 @@ def test_errors_of_functions_are_theirs():
 
 def test_numbers_that_are_there(sources):
     matrices = [CHRF().matrix(one) for one in sources]
-    found = tb.mbr(sources, utility=matrices)
+    choices = tb.mbr(sources, utility=matrices)
     exact = tb.mbr(sources, utility="chrf")
-    assert [one.expected for one in found] == [one.expected for one in exact]
-    assert [one.ranking for one in found] == [one.ranking for one in exact]
+    assert [one.expected for one in choices] == [one.expected for one in exact]
+    assert [one.ranking for one in choices] == [one.ranking for one in exact]
     assert tb.mbr(sources[0], utility=matrices[0]).expected == exact[0].expected
     assert tb.mbr(sources[0], utility=matrices[0].tolist()).expected == exact[0].expected
-    assert found[0].utility == "the given numbers"
-    assert pickle.loads(pickle.dumps(found[0])) == found[0]
+    assert choices[0].utility == "the given numbers"
+    assert pickle.loads(pickle.dumps(choices[0])) == choices[0]
 
 
 def test_numbers_of_numpy():
     np = pytest.importorskip("numpy")
-    found = tb.mbr(["a", "b"], utility=np.array([[0.1, 0.2, 0.9], [0.5, 0.5, 0.5]], np.float32))
-    assert (found.index, found.references) == (1, 3)
+    choice = tb.mbr(["a", "b"], utility=np.array([[0.1, 0.2, 0.9], [0.5, 0.5, 0.5]], np.float32))
+    assert (choice.index, choice.references) == (1, 3)
     cube = np.arange(8.0).reshape(2, 2, 2)
     assert [one.expected.tolist() for one in tb.mbr([["a", "b"], ["c", "d"]], utility=cube)] == [
         [0.5, 2.5],
@@ -155,9 +155,9 @@ def test_numbers_of_numpy():
         ([["a"], ["b"]], {"utility": [[[1.0]], [[]]]}, "utility of source 2: row 1 has 0 numbers"),
     ],
 )
-def test_wrong_numbers(candidates, named, message):
+def test_wrong_numbers(candidates, options, message):
     with pytest.raises(InputError, match=message):
-        tb.mbr(candidates, **named)
+        tb.mbr(candidates, **options)
 
 
 def test_what_is_no_utility():
@@ -170,9 +170,9 @@ def test_what_is_no_utility():
 def test_metrics_that_read_sources():
     candidates, sources = [["a b c", "a b"], ["c d"]], ["a x", "d"]
     metric = tb.metric("ibleu")
-    found = tb.mbr(candidates, utility="ibleu", sources=sources)
-    for one, texts, source in zip(found, candidates, sources, strict=True):
-        assert one.expected == [
+    choices = tb.mbr(candidates, utility="ibleu", sources=sources)
+    for choice, texts, source in zip(choices, candidates, sources, strict=True):
+        assert choice.expected == [
             sum(metric.sentence(h, r, source).value for r in texts) / len(texts) for h in texts
         ]
     with pytest.raises(InputError, match="sources: iBLEU reads them"):
@@ -186,9 +186,9 @@ def test_metrics_that_read_sources():
 @pytest.mark.parametrize("metric", [BLEU(), CHRF(word_order=2), BLEU("multi-bleu")], ids=repr)
 def test_many_references_and_few_are_scored_alike(sources, metric):
     """A source with many candidates goes another way, between others with few."""
-    many = [text for one in sources for text in one][:90]
-    work = [sources[0], many, sources[1], sources[2], many[:50]]
-    found = tb.mbr(work, utility=metric)
-    for one, texts in zip(found, work, strict=True):
+    many_references = [text for one in sources for text in one][:90]
+    work = [sources[0], many_references, sources[1], sources[2], many_references[:50]]
+    choices = tb.mbr(work, utility=metric)
+    for choice, texts in zip(choices, work, strict=True):
         matrix = metric.matrix(texts)
-        assert one.expected == [sum(row) / len(texts) for row in matrix.tolist()]
+        assert choice.expected == [sum(row) / len(texts) for row in matrix.tolist()]

@@ -101,4 +101,4 @@ def test_view_of_deep_json_is_refused(read):
 @pytest.mark.parametrize("weight", ["inf", "nan", HUGE])
 def test_weight_that_is_not_finite_is_refused(weight):
     with pytest.raises(ValueError, match="expected ERROR:WEIGHT"):
-        files.mqm_weights(f"major:{weight}")
+        files.parse_mqm_weights(f"major:{weight}")

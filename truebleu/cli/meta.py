@@ -29,9 +29,9 @@ from truebleu.cli.compare import COMPARE_OPTIONS
 from truebleu.cli.output import Results, UsageError, print_message
 from truebleu.meta_evaluation.agreement_statistics import AVERAGES, STATISTICS
 from truebleu.meta_evaluation.human_scores import EvaluatedText, SystemSelection, Tree
-from truebleu.meta_evaluation.meta_results import left_out
+from truebleu.meta_evaluation.meta_results import describe_left_out
 from truebleu.meta_evaluation.meta_view import meta_evaluate
-from truebleu.meta_evaluation.score_files import mqm_weights
+from truebleu.meta_evaluation.score_files import parse_mqm_weights
 from truebleu.meta_evaluation.score_files import read as read_scores
 from truebleu.meta_evaluation.tasks import (
     LEVELS,
@@ -147,7 +147,7 @@ def run(options: argparse.Namespace) -> None:
         else:
             output.write_view(table)
         if output.form in ("csv", "tsv", "svg"):
-            for note in left_out(table.to_dict()["sets"]):
+            for note in describe_left_out(table.to_dict()["sets"]):
                 print_message("note", note)
 
 
@@ -227,7 +227,7 @@ def _build_file_arguments(options: argparse.Namespace) -> dict[str, Any]:
     weights = None
     if options.mqm_weights is not None:
         with shared.reraise_as_usage_error("--mqm-weights"):
-            weights = mqm_weights(options.mqm_weights)
+            weights = parse_mqm_weights(options.mqm_weights)
     scores = shared.parse_named_values(
         "--scores", options.scores, "NAME=FILE such as COMET=comet.score"
     )

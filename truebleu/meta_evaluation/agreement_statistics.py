@@ -15,16 +15,16 @@ from typing import Any
 
 from truebleu import _kernel
 from truebleu._kernel import InputError, Stream
-from truebleu.meta_evaluation.score_files import Matrix, aligned
+from truebleu.meta_evaluation.score_files import Matrix, align_metric
 from truebleu.text import argument_checks
 
 AVERAGES = ("none", "item", "sys")
 # The smallest difference of people's scores that counts for `kendall_like` (WMT17 to WMT20).
-LEAST = 25.0
+MIN_RATING_GAP = 25.0
 # The exchanges of SPA, and the seed of the original.
 EXCHANGES, SPA_SEED = 1000, 4
 # Pairs whose differences are kept and sorted at a time.
-MOST_PAIRS = 50_000_000
+MAX_SORTED_PAIRS = 50_000_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,9 +59,9 @@ class Value:
 
     def to_dict(self) -> dict[str, Any]:
         """What is known, without the rows."""
-        known = {field.name: getattr(self, field.name) for field in fields(self)}
-        del known["by_row"]
-        return {"value": None, **{k: value for k, value in known.items() if value is not None}}
+        present_fields = {field.name: getattr(self, field.name) for field in fields(self)}
+        del present_fields["by_row"]
+        return {"value": None, **{k: value for k, value in present_fields.items() if value is not None}}
 
     def __repr__(self) -> str:
         return f"<{self.statistic}: {float(self):.6f}>"
@@ -87,40 +87,40 @@ def tau_b(gold: Any, metric: Any, average: str = "none", *, nan_as_zero: bool = 
     Maurice G. Kendall (1945): The treatment of ties in ranking problems. Biometrika 33.
     """
 
-    def of_row(row: Sequence[int]) -> float:
+    def compute_row(row: Sequence[int]) -> float:
         _, c, d, tg, tm, _, _ = row
         below = (c + d + tm) * (c + d + tg)
         return (c - d) / sqrt(below) if below else nan
 
-    return _of_counts("tau-b", gold, metric, average, of_row, nan_as_zero=nan_as_zero)
+    return _value_from_pair_counts("tau-b", gold, metric, average, compute_row, nan_as_zero=nan_as_zero)
 
 
 def tau_c(gold: Any, metric: Any, average: str = "none", *, nan_as_zero: bool = False) -> Value:
     """Stuart's τ-c: 2 (C - D) / (n² (m - 1) / m), m the fewer of the different values of both."""
 
-    def of_row(row: Sequence[int]) -> float:
+    def compute_row(row: Sequence[int]) -> float:
         cells, c, d, _, _, _, m = row
         return 2 * (c - d) / (cells * cells * (m - 1) / m) if m > 1 else nan
 
-    return _of_counts("tau-c", gold, metric, average, of_row, nan_as_zero=nan_as_zero)
+    return _value_from_pair_counts("tau-c", gold, metric, average, compute_row, nan_as_zero=nan_as_zero)
 
 
-def kendall_like(gold: Any, metric: Any, average: str = "item", *, least: float = LEAST) -> Value:
+def kendall_like(gold: Any, metric: Any, average: str = "item", *, min_gap: float = MIN_RATING_GAP) -> Value:
     """WMT17's to WMT20's: (C - D) / (C + D), of pairs that people put `least` or more apart.
 
     Pairs are those of a row; they are added up over rows, each of the same weight. What the metric
     ties is discordant. The 25 are points of direct assessment, of 0 to 100.
     """
-    given, scores = _both(gold, metric, average)
+    human_matrix, scores = _align_matrices(gold, metric, average)
     # No pair that people tie counts, however small the difference that is asked for.
-    least = argument_checks.check_number("least", least) or 5e-324
+    min_gap = argument_checks.check_number("least", min_gap) or 5e-324
     rows = _kernel.pair_counts(
-        given.to_bytes(), scores.to_bytes(), len(given.systems), average, 0.0, least
+        human_matrix.to_bytes(), scores.to_bytes(), len(human_matrix.systems), average, 0.0, min_gap
     ).tolist()
     hits = sum(row[1] for row in rows)
     pairs = hits + sum(row[2] + row[4] for row in rows)
     value = (2 * hits - pairs) / pairs if pairs else nan
-    return _value("kendall-like", average, [value], _cells(given), pairs=pairs, hits=hits)
+    return _value("kendall-like", average, [value], _cells(human_matrix), pairs=pairs, hits=hits)
 
 
 def acc_eq(gold: Any, metric: Any, average: str = "none", *, epsilon: float | None = 0.0) -> Value:
@@ -138,43 +138,43 @@ def acc_eq(gold: Any, metric: Any, average: str = "none", *, epsilon: float | No
     if epsilon is None:
         return acc_eq_opt(gold, metric, average)
 
-    def of_row(row: Sequence[int]) -> float:
+    def compute_row(row: Sequence[int]) -> float:
         _, c, d, tg, tm, tgm, _ = row
         pairs = c + d + tg + tm + tgm
         return (c + tgm) / pairs if pairs else nan
 
     epsilon = argument_checks.check_number("epsilon", epsilon)
-    made = _of_counts("acc-eq", gold, metric, average, of_row, epsilon=epsilon)
-    return replace(made, epsilon=epsilon)
+    accuracy = _value_from_pair_counts("acc-eq", gold, metric, average, compute_row, epsilon=epsilon)
+    return replace(accuracy, epsilon=epsilon)
 
 
 def acc_eq_opt(gold: Any, metric: Any, average: str = "item") -> Value:
     """`acc_eq` with the epsilon that gives the best value: tie-calibrated accuracy."""
-    given, scores = _both(gold, metric, average)
-    cells = _cells(given)
+    human_matrix, scores = _align_matrices(gold, metric, average)
+    cells = _cells(human_matrix)
     pairs = cells * (cells - 1) // 2
-    if average == "none" and pairs > MOST_PAIRS:
+    if average == "none" and pairs > MAX_SORTED_PAIRS:
         raise InputError(
-            f"acc-eq-opt: {pairs:,} pairs with average={average!r}, and {MOST_PAIRS:,} can be "
+            f"acc-eq-opt: {pairs:,} pairs with average={average!r}, and {MAX_SORTED_PAIRS:,} can be "
             "sorted; average over items, as the metrics task does"
         )
     epsilon, table, tied = _kernel.best_epsilon(
-        given.to_bytes(), scores.to_bytes(), len(given.systems), average
+        human_matrix.to_bytes(), scores.to_bytes(), len(human_matrix.systems), average
     )
     rows = table.tolist()
     by_row = [hits / all_pairs if all_pairs else nan for all_pairs, hits, _ in rows]
     at_zero = [hits / all_pairs for all_pairs, _, hits in rows if all_pairs]
-    every = sum(row[0] for row in rows)
+    pair_count = sum(row[0] for row in rows)
     return _value(
         "acc-eq-opt",
         average,
         by_row,
         cells,
         empty=sum(1 for row in rows if not row[0]),
-        pairs=every,
+        pairs=pair_count,
         hits=sum(row[1] for row in rows),
         epsilon=epsilon,
-        tied=tied / every if every else None,
+        tied=tied / pair_count if pair_count else None,
         at_zero=fsum(at_zero) / len(at_zero) if at_zero else None,
     )
 
@@ -191,13 +191,13 @@ def pairwise(gold: Any, metric: Any) -> Value:
 
 def pooled(values: Iterable[Value]) -> Value:
     """Pairwise accuracy over the pairs of several sets of systems."""
-    known = list(values)
-    pairs = sum(value.pairs or 0 for value in known)
-    hits = sum(value.hits or 0 for value in known)
+    value_list = list(values)
+    pairs = sum(value.pairs or 0 for value in value_list)
+    hits = sum(value.hits or 0 for value in value_list)
     return replace(
-        known[0],
+        value_list[0],
         value=hits / pairs if pairs else None,
-        cells=sum(value.cells for value in known),
+        cells=sum(value.cells for value in value_list),
         pairs=pairs,
         hits=hits,
         by_row=(),
@@ -216,16 +216,16 @@ def spa(
     Brian Thompson, Nitika Mathur, Daniel Deutsch and Huda Khayrallah (2024): Improving statistical
     significance in human evaluation of automatic metrics via soft pairwise accuracy. WMT.
     """
-    given, scores = _both(gold, metric, "sys")
-    kept = given.complete()
-    if not kept:
+    human_matrix, scores = _align_matrices(gold, metric, "sys")
+    complete_items = human_matrix.complete()
+    if not complete_items:
         raise InputError("spa: no item has people's scores of every system")
-    given, scores = given.taken(kept), scores.taken(kept)
+    human_matrix, scores = human_matrix.select_items(complete_items), scores.select_items(complete_items)
     exchanges = argument_checks.check_integer("exchanges", exchanges, 1)
-    people, own = (leads(matrix, exchanges, seed) for matrix in (given, scores))
-    apart = sum(abs(one - other) for one, other in zip(people, own, strict=True))
-    value = 1 - apart / (exchanges * len(people)) if people else nan
-    return _value("spa", "none", [value], _cells(given), pairs=len(people))
+    human_leads, metric_leads = (leads(matrix, exchanges, seed) for matrix in (human_matrix, scores))
+    total_difference = sum(abs(one - other) for one, other in zip(human_leads, metric_leads, strict=True))
+    value = 1 - total_difference / (exchanges * len(human_leads)) if human_leads else nan
+    return _value("spa", "none", [value], _cells(human_matrix), pairs=len(human_leads))
 
 
 def leads(scores: Matrix, exchanges: int, seed: int | None) -> list[int]:
@@ -252,10 +252,10 @@ SIGNED = ("pearson", "spearman", "tau-b", "tau-c", "kendall-like")
 # ---- rows ----
 
 
-def _both(gold: Any, metric: Any, average: str) -> tuple[Matrix, Matrix]:
+def _align_matrices(gold: Any, metric: Any, average: str) -> tuple[Matrix, Matrix]:
     argument_checks.check_choice("average", average, AVERAGES)
-    given = Matrix.of(gold, "gold")
-    return given, aligned(given, Matrix.of(metric, "metric"), "metric")
+    human_matrix = Matrix.from_scores(gold, "gold")
+    return human_matrix, align_metric(human_matrix, Matrix.from_scores(metric, "metric"), "metric")
 
 
 def _cells(gold: Matrix) -> int:
@@ -263,33 +263,33 @@ def _cells(gold: Matrix) -> int:
 
 
 def _correlation(name: str, gold: Any, metric: Any, average: str, *, nan_as_zero: bool) -> Value:
-    given, scores = _both(gold, metric, average)
+    human_matrix, scores = _align_matrices(gold, metric, average)
     by_row, cells = _kernel.correlations(
-        given.to_bytes(), scores.to_bytes(), len(given.systems), average, name == "spearman"
+        human_matrix.to_bytes(), scores.to_bytes(), len(human_matrix.systems), average, name == "spearman"
     )
     empty = sum(1 for count in cells if not count)
     return _value(name, average, by_row, sum(cells), empty=empty, nan_as_zero=nan_as_zero)
 
 
-def _of_counts(
+def _value_from_pair_counts(
     name: str,
     gold: Any,
     metric: Any,
     average: str,
-    of_row: Callable[[Sequence[int]], float],
+    compute_row: Callable[[Sequence[int]], float],
     *,
     epsilon: float = 0.0,
     nan_as_zero: bool = False,
 ) -> Value:
     """A statistic of the counts of each row: cells, C, D, Tg, Tm, Tgm, and m as in `tau_c`."""
-    given, scores = _both(gold, metric, average)
+    human_matrix, scores = _align_matrices(gold, metric, average)
     rows = _kernel.pair_counts(
-        given.to_bytes(), scores.to_bytes(), len(given.systems), average, epsilon, 0.0
+        human_matrix.to_bytes(), scores.to_bytes(), len(human_matrix.systems), average, epsilon, 0.0
     ).tolist()
     return _value(
         name,
         average,
-        list(map(of_row, rows)),
+        list(map(compute_row, rows)),
         sum(row[0] for row in rows),
         empty=sum(1 for row in rows if not row[0]),
         nan_as_zero=nan_as_zero,
@@ -306,11 +306,11 @@ def _value(
     *,
     empty: int = 0,
     nan_as_zero: bool = False,
-    **more: Any,
+    **components: Any,
 ) -> Value:
     """The mean over rows; rows that nobody scored count as none."""
-    known = [value for value in by_row if not isnan(value)]
-    left_out = len(by_row) - len(known) - empty
-    over = len(known) + left_out if nan_as_zero else len(known)
-    value = fsum(known) / over if over else None
-    return Value(name, average, value, cells, len(known), left_out, by_row=tuple(by_row), **more)
+    defined_values = [value for value in by_row if not isnan(value)]
+    left_out = len(by_row) - len(defined_values) - empty
+    over = len(defined_values) + left_out if nan_as_zero else len(defined_values)
+    value = fsum(defined_values) / over if over else None
+    return Value(name, average, value, cells, len(defined_values), left_out, by_row=tuple(by_row), **components)

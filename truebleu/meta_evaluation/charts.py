@@ -19,7 +19,7 @@ LEFT, RIGHT, TOP, BOTTOM = 64, 24, 34, 52
 # Colours that the colour-blind tell apart, on white and on black (Okabe and Ito 2008).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 # The metrics that a page draws at most, each with both pictures.
-DRAWN = 4
+MAX_CHARTS = 4
 LETTER, LINE = 6.0, 12.0
 
 
@@ -61,30 +61,30 @@ class Plane:
 
 def _span(values: Sequence[float]) -> tuple[float, float]:
     """The range of values with a margin."""
-    known = [value for value in values if isfinite(value)] or [0.0]
-    low, high = min(known), max(known)
+    finite_values = [value for value in values if isfinite(value)] or [0.0]
+    low, high = min(finite_values), max(finite_values)
     margin = (high - low) * 0.06 or abs(high) * 0.06 or 1.0
     return low - margin, high + margin
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, more: str = "") -> str:
+def _line(x1: float, y1: float, x2: float, y2: float, attributes: str = "") -> str:
     return (
         f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
-        f'stroke="currentColor"{more}/>'
+        f'stroke="currentColor"{attributes}/>'
     )
 
 
-def _text(x: float, y: float, text: str, anchor: str = "start", more: str = "") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more}>{escape_html(text)}</text>'
+def _text(x: float, y: float, text: str, anchor: str = "start", attributes: str = "") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{attributes}>{escape_html(text)}</text>'
 
 
-def _drawing(title: str, about: str, parts: Sequence[str]) -> str:
-    head = _text(LEFT, 18, title, more=' font-size="13" font-weight="bold"')
+def _drawing(title: str, description: str, parts: Sequence[str]) -> str:
+    head = _text(LEFT, 18, title, attributes=' font-size="13" font-weight="bold"')
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape_html(about)}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape_html(description)}" '
         f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         'font-family="sans-serif" font-size="11" fill="currentColor">'
-        f"<title>{escape_html(about)}</title>"
+        f"<title>{escape_html(description)}</title>"
         f"{head}{''.join(parts)}</svg>"
     )
 
@@ -100,34 +100,34 @@ def scatter(content: Content, metric: str) -> str:
     gold = ", ".join(dict.fromkeys(one["gold"] for one in content["sets"]))
     plane = Plane([p[3] for p in points], [p[2] for p in points])
     parts = plane.axes(metric, f"people ({gold})")
-    taken: list[tuple[float, float, float, float]] = [
+    occupied: list[tuple[float, float, float, float]] = [
         (plane.x(own) - 5, plane.y(human) - 5, plane.x(own) + 5, plane.y(human) + 5)
         for _, _, human, own in points
     ]
-    for name, system, human, own in sorted(points, key=lambda point: -point[2]):
-        x, y = plane.x(own), plane.y(human)
+    for name, system, human, metric_score in sorted(points, key=lambda point: -point[2]):
+        x, y = plane.x(metric_score), plane.y(human)
         colour = COLOURS[sets.index(name) % len(COLOURS)]
-        about = f"{system}, {name}: people {human:.4g}, {metric} {own:.4g}"
+        tooltip = f"{system}, {name}: people {human:.4g}, {metric} {metric_score:.4g}"
         parts.append(
             f'<ellipse cx="{x:.1f}" cy="{y:.1f}" rx="4" ry="4" fill="{colour}">'
-            f"<title>{escape_html(about)}</title></ellipse>"
+            f"<title>{escape_html(tooltip)}</title></ellipse>"
         )
-        where = _free(x, y, len(system) * LETTER, taken)
-        if where is not None:
-            parts.append(_text(*where, system, more=' font-size="10"'))
+        label_position = _free(x, y, len(system) * LETTER, occupied)
+        if label_position is not None:
+            parts.append(_text(*label_position, system, attributes=' font-size="10"'))
     if len(sets) > 1:
         for i, name in enumerate(sets):
-            at = WIDTH - RIGHT - 90 * (len(sets) - i)
+            legend_x = WIDTH - RIGHT - 90 * (len(sets) - i)
             parts.append(
-                f'<ellipse cx="{at}" cy="14" rx="4" ry="4" fill="{COLOURS[i % len(COLOURS)]}"/>'
+                f'<ellipse cx="{legend_x}" cy="14" rx="4" ry="4" fill="{COLOURS[i % len(COLOURS)]}"/>'
             )
-            parts.append(_text(at + 8, 18, name))
-    about = f"{len(points)} systems by {metric} and by people's scores"
-    return _drawing(f"{metric} and people", about, parts)
+            parts.append(_text(legend_x + 8, 18, name))
+    tooltip = f"{len(points)} systems by {metric} and by people's scores"
+    return _drawing(f"{metric} and people", tooltip, parts)
 
 
 def _free(
-    x: float, y: float, width: float, taken: list[tuple[float, float, float, float]]
+    x: float, y: float, width: float, occupied: list[tuple[float, float, float, float]]
 ) -> tuple[float, float] | None:
     """Where a name beside a point covers nothing; None if there is no such place."""
     for dx, dy in ((7, 4), (-7 - width, 4), (-width / 2, -8), (-width / 2, 16), (7, -8), (7, 16)):
@@ -135,9 +135,9 @@ def _free(
         inside = box[0] >= LEFT and box[2] <= WIDTH - 2 and box[1] >= TOP - 10
         if inside and not any(
             box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
-            for other in taken
+            for other in occupied
         ):
-            taken.append(box)
+            occupied.append(box)
             return x + dx, y + dy
     return None
 
@@ -155,23 +155,23 @@ def agreement(content: Content, metric: str) -> str:
         _line(LEFT, chance, WIDTH - RIGHT, chance, ' stroke-dasharray="4 4" opacity="0.5"')
     )
     parts.append(_text(WIDTH - RIGHT, chance - 4, "a coin", "end"))
-    for one in bins:
-        share = 100 * one["agree"] / one["pairs"]
-        low, high = plane.x(one["low"]), plane.x(one["high"])
-        about = (
-            f"{one['low']:.3g} to {one['high']:.3g}: people agree on {one['agree']} of "
-            f"{one['pairs']} pairs ({share:.0f} %)"
+    for bin_ in bins:
+        share = 100 * bin_["agree"] / bin_["pairs"]
+        low, high = plane.x(bin_["low"]), plane.x(bin_["high"])
+        tooltip = (
+            f"{bin_['low']:.3g} to {bin_['high']:.3g}: people agree on {bin_['agree']} of "
+            f"{bin_['pairs']} pairs ({share:.0f} %)"
         )
         y = plane.y(share)
         parts.append(_line(low, y, high, y, ' stroke-width="2"'))
         parts.append(
             f'<ellipse cx="{(low + high) / 2:.1f}" cy="{y:.1f}" rx="5" ry="5" fill="{COLOURS[0]}">'
-            f"<title>{escape_html(about)}</title></ellipse>"
+            f"<title>{escape_html(tooltip)}</title></ellipse>"
         )
         parts.append(_text((low + high) / 2, y - 9, f"{share:.0f} %", "middle"))
     pairs = sum(one["pairs"] for one in bins)
-    about = f"how often people agree with a difference in {metric}, of {pairs} pairs of systems"
-    return _drawing(f"What difference in {metric} do people notice?", about, parts)
+    tooltip = f"how often people agree with a difference in {metric}, of {pairs} pairs of systems"
+    return _drawing(f"What difference in {metric} do people notice?", tooltip, parts)
 
 
 PICTURES: Mapping[str, Callable[[Content, str], str]] = {
@@ -184,8 +184,8 @@ def into_page(page: str, content: Content) -> str:
     """A page with both pictures of some metrics: those that truebleu computes, and the first."""
     if not content["systems"]:
         return page
-    made = f"<h2>Pictures</h2>\n{figures(content)}\n</main>"
-    return made.join(page.rsplit("</main>", 1))
+    pictures = f"<h2>Pictures</h2>\n{figures(content)}\n</main>"
+    return pictures.join(page.rsplit("</main>", 1))
 
 
 def figures(content: Content) -> str:
@@ -195,6 +195,6 @@ def figures(content: Content) -> str:
     names += [row["name"] for row in rows if row["name"] not in names]
     return "\n".join(
         f"<figure>{picture(content, name)}</figure>"
-        for name in names[:DRAWN]
+        for name in names[:MAX_CHARTS]
         for picture in PICTURES.values()
     )

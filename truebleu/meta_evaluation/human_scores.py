@@ -21,7 +21,7 @@ from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.meta_evaluation import score_files
-from truebleu.meta_evaluation.score_files import Matrix, Scored, aligned, some
+from truebleu.meta_evaluation.score_files import Matrix, ScoreTable, align_metric, format_names
 from truebleu.meta_evaluation.tasks import FACTS, SEGMENTS, SYSTEMS, Facts
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
@@ -103,17 +103,17 @@ class Scores:
         """-1 if lower scores are better, so that agreement is always above 0."""
         return -1 if self.lower_is_better else 1
 
-    def of_items(self, items: Sequence[int]) -> Scores:
+    def select_items(self, items: Sequence[int]) -> Scores:
         """The scores of some segments: of systems too, where truebleu counted them."""
         if SEGMENTS not in self.levels:
             return replace(self, levels={})
-        levels = {SEGMENTS: self.levels[SEGMENTS].taken(items)}
+        levels = {SEGMENTS: self.levels[SEGMENTS].select_items(items)}
         if self.tables:
-            of_systems = {}
+            system_scores = {}
             for system in levels[SEGMENTS].systems:
                 score = self.metric.from_statistics(self.tables[system][list(items)])
-                of_systems[system] = self.sign * float(score.value)
-            levels[SYSTEMS] = Matrix.of(of_systems)
+                system_scores[system] = self.sign * float(score.value)
+            levels[SYSTEMS] = Matrix.from_scores(system_scores)
         return replace(self, levels=levels)
 
 
@@ -136,26 +136,26 @@ class Judged:
         """The systems that count."""
         return next(iter(self.gold.values())).systems
 
-    def at(self, level: str, metric: str) -> tuple[Matrix, Matrix]:
+    def matrices_at(self, level: str, metric: str) -> tuple[Matrix, Matrix]:
         """People's scores of a level, and a metric's of the same systems."""
-        gold = self.people(level)
-        known = self.metrics[metric].levels
-        scores = self._at_level(known, level)
+        gold = self.human_matrix(level)
+        metric_levels = self.metrics[metric].levels
+        scores = self._at_level(metric_levels, level)
         if scores is None:
             raise InputError(
                 f"{metric}: no scores of level {level} for {self.name}; there are "
-                f"{', '.join(known)}"
+                f"{', '.join(metric_levels)}"
             )
-        return gold, aligned(gold, scores, f"{metric}, {self.name}")
+        return gold, align_metric(gold, scores, f"{metric}, {self.name}")
 
-    def people(self, level: str) -> Matrix:
+    def human_matrix(self, level: str) -> Matrix:
         """People's scores of a level: as given, or means over segments."""
-        found = self._at_level(self.gold, level)
-        if found is None:
+        matrix = self._at_level(self.gold, level)
+        if matrix is None:
             raise InputError(
                 f"{self.name}: no human scores of level {level}; there are {', '.join(self.gold)}"
             )
-        return found
+        return matrix
 
     def _at_level(self, levels: Mapping[str, Matrix], level: str) -> Matrix | None:
         if level in levels or SEGMENTS not in levels:
@@ -163,83 +163,83 @@ class Judged:
         if level == SYSTEMS:
             return levels[SEGMENTS].means()
         if level not in self.groups:
-            known = {"doc": "document"}.get(level, level)
+            unit = {"doc": "document"}.get(level, level)
             raise InputError(
-                f"{self.name}: level {level} needs the {known} of each segment, which is not known"
+                f"{self.name}: level {level} needs the {unit} of each segment, which is not known"
             )
         return levels[SEGMENTS].means(self.groups[level])
 
-    def can(self, level: str, statistic: str) -> bool:
+    def supports(self, level: str, statistic: str) -> bool:
         """Whether people's scores are there for a statistic of a level."""
         needed = SEGMENTS if statistic == "spa" else level
         grouped = needed == SYSTEMS or needed in self.groups
         return needed in self.gold or (needed != SEGMENTS and SEGMENTS in self.gold and grouped)
 
-    def parts(self, by: str) -> list[Judged]:
+    def split_by(self, by: str) -> list[Judged]:
         """The set in parts that people rated: by domain, or by document."""
         groups = self.groups.get(by)
         if groups is None:
             raise InputError(f"{self.name}: the {by} of each segment is not known")
         if SEGMENTS not in self.gold:
             raise InputError(f"{self.name}: by {by} needs people's scores of segments")
-        made = []
+        rated_parts = []
         for part in dict.fromkeys(groups):
             items = [i for i, group in enumerate(groups) if group == part]
-            gold = self.gold[SEGMENTS].taken(items)
+            gold = self.gold[SEGMENTS].select_items(items)
             if gold.rated():
                 name, metrics = f"{self.name}/{part}", self.metrics.items()
-                own = {key: [names[i] for i in items] for key, names in self.groups.items()}
-                scores = {metric: one.of_items(items) for metric, one in metrics}
-                one = replace(self, name=name, gold={SEGMENTS: gold}, metrics=scores, groups=own)
-                made.append(one)
-        return made
+                part_groups = {key: [names[i] for i in items] for key, names in self.groups.items()}
+                scores = {metric: one.select_items(items) for metric, one in metrics}
+                rated_part = replace(self, name=name, gold={SEGMENTS: gold}, metrics=scores, groups=part_groups)
+                rated_parts.append(rated_part)
+        return rated_parts
 
 
 # ---- metrics of truebleu ----
 
 
-def metric_of(one: Any) -> Any:
+def resolve_metric(name_or_metric: Any) -> Any:
     """A metric of truebleu, by whatever names it: the names of a metrics task as well."""
-    if isinstance(one, str) and one.casefold() in COMPUTED:
-        name, parameters = COMPUTED[one.casefold()]
+    if isinstance(name_or_metric, str) and name_or_metric.casefold() in COMPUTED:
+        name, parameters = COMPUTED[name_or_metric.casefold()]
         return registry.metric(name, **parameters)
-    return registry.metric(one)
+    return registry.metric(name_or_metric)
 
 
-def is_metric(one: Any) -> bool:
+def is_metric(candidate: Any) -> bool:
     """Whether this is a metric of truebleu, or its name, and not scores or a file of them."""
-    if isinstance(one, Metric):
+    if isinstance(candidate, Metric):
         return True
-    if not isinstance(one, str) or os.path.isfile(one):
+    if not isinstance(candidate, str) or os.path.isfile(candidate):
         return False
     try:
-        metric_of(one)
+        resolve_metric(candidate)
     except ValueError:
         return False
     return True
 
 
-def counted(
+def compute_scores(
     metric: Any, systems: Mapping[str, Any], references: Any, source: Any = None, workers: int = 1
 ) -> Scores:
     """The scores of systems and of their segments, by a metric of truebleu."""
-    more = {"sources": source} if source is not None and metric.NEEDS_SOURCE else {}
+    options = {"sources": source} if source is not None and metric.NEEDS_SOURCE else {}
     tables, seen = {}, {}
     for name, text in systems.items():
-        tables[name], seen[name] = metric.count(text, references, workers=workers, **more)
-    return replace(of_tables(metric, tables), seen=seen)
+        tables[name], seen[name] = metric.count(text, references, workers=workers, **options)
+    return replace(scores_from_statistics(metric, tables), seen=seen)
 
 
-def of_tables(metric: Any, tables: Mapping[str, Any]) -> Scores:
+def scores_from_statistics(metric: Any, tables: Mapping[str, Any]) -> Scores:
     """The same, of the statistics of each system."""
     sign = -1 if metric.lower_is_better else 1
     scores = {name: metric.from_statistics(table) for name, table in tables.items()}
-    of_systems = {name: sign * score.value for name, score in scores.items()}
-    of_segments = {
+    system_scores = {name: sign * score.value for name, score in scores.items()}
+    segment_scores = {
         name: [sign * value for value in metric.segment_scores(table)]
         for name, table in tables.items()
     }
-    levels = {SYSTEMS: Matrix.of(of_systems), SEGMENTS: Matrix.of(of_segments)}
+    levels = {SYSTEMS: Matrix.from_scores(system_scores), SEGMENTS: Matrix.from_scores(segment_scores)}
     return Scores(
         levels,
         str(list(scores.values())[-1].signature),
@@ -252,16 +252,16 @@ def of_tables(metric: Any, tables: Mapping[str, Any]) -> Scores:
 # ---- scores that are given ----
 
 
-def scored(given: Any, what: str) -> Scored:
+def load_scores(scores: Any, description: str) -> ScoreTable:
     """Scores from a file, or as Python has them."""
-    if isinstance(given, Scored):
-        return given
-    if isinstance(given, str | os.PathLike):
-        return score_files.read(given)
-    return Scored(Matrix.of(given, what))
+    if isinstance(scores, ScoreTable):
+        return scores
+    if isinstance(scores, str | os.PathLike):
+        return score_files.read(scores)
+    return ScoreTable(Matrix.from_scores(scores, description))
 
 
-def of_scores(
+def judged_from_scores(
     human: Any,
     metrics: Mapping[str, Any] | Iterable[Any] | None,
     text: EvaluatedText,
@@ -270,32 +270,32 @@ def of_scores(
     workers: int = 1,
 ) -> Judged:
     """A set of scores that are given; arguments as for `meta_evaluate`."""
-    people = scored(human, "human scores")
+    people = load_scores(human, "human scores")
     references, systems = segments.make_rereadable(text.references), text.systems
     if systems is not None:
         systems = {system: segments.make_rereadable(texts) for system, texts in systems.items()}
     given_groups = {"domain": text.domains, "doc": text.documents}
     groups = {key: list(names) for key, names in given_groups.items() if names is not None}
-    given: dict[str, Scores | Scored] = {}
-    for called, one in _named(metrics):
-        if isinstance(one, Scores):
-            given[called] = one
-        elif not is_metric(one):
-            given[called] = scored(one, called)
+    scores_by_metric: dict[str, Scores | ScoreTable] = {}
+    for metric_name, metric_scores in _name_metrics(metrics):
+        if isinstance(metric_scores, Scores):
+            scores_by_metric[metric_name] = metric_scores
+        elif not is_metric(metric_scores):
+            scores_by_metric[metric_name] = load_scores(metric_scores, metric_name)
         elif systems is None or references is None:
-            raise ValueError(f"metrics: {called} is computed of systems and references; give both")
+            raise ValueError(f"metrics: {metric_name} is computed of systems and references; give both")
         else:
-            given[called] = counted(metric_of(one), systems, references, text.source, workers)
-    size = _common_size(given, groups)
+            scores_by_metric[metric_name] = compute_scores(resolve_metric(metric_scores), systems, references, text.source, workers)
+    size = _common_size(scores_by_metric, groups)
     if people.matrix.items > 1 and people.items is not None and size is not None:
-        people = Scored(people.placed(size, "human scores"))
+        people = ScoreTable(people.place_items(size, "human scores"))
     scores: dict[str, Scores] = {}
-    for called, known in given.items():
-        if isinstance(known, Scored):
-            matrix = _in_order_of(people, known, called)
-            scores[called] = Scores({SYSTEMS if matrix.items == 1 else SEGMENTS: matrix})
+    for metric_name, loaded in scores_by_metric.items():
+        if isinstance(loaded, ScoreTable):
+            matrix = _reorder_items(people, loaded, metric_name)
+            scores[metric_name] = Scores({SYSTEMS if matrix.items == 1 else SEGMENTS: matrix})
         else:
-            scores[called] = known
+            scores[metric_name] = loaded
     level = SYSTEMS if people.matrix.items == 1 else SEGMENTS
     reasons: dict[str, str] = {}
     if not selection.include_references:
@@ -303,64 +303,64 @@ def of_scores(
         if systems is not None and references is not None:
             reasons |= find_references(systems, references)
     gold = {level: people.matrix}
-    kept, left_out = chosen(gold, outliers=selection.outliers, references=reasons)
+    selected_gold, left_out = select_systems(gold, outliers=selection.outliers, references=reasons)
     for key, names in groups.items():
         if level == SEGMENTS and len(names) != people.matrix.items:
             raise InputError(
                 f"{key}: {len(names):,} names for {people.matrix.items:,} segments; give one for "
                 "each"
             )
-    return Judged(name, name, kept, scores, left_out, groups)
+    return Judged(name, name, selected_gold, scores, left_out, groups)
 
 
-def _named(metrics: Mapping[str, Any] | Iterable[Any] | None) -> list[tuple[str, Any]]:
+def _name_metrics(metrics: Mapping[str, Any] | Iterable[Any] | None) -> list[tuple[str, Any]]:
     """Metrics by name; metrics of truebleu know their own."""
     if hasattr(metrics, "items"):
         return list(metrics.items())  # type: ignore[union-attr]
-    made = []
-    for one in metrics or ():
-        if not is_metric(one):
+    named_metrics = []
+    for metric in metrics or ():
+        if not is_metric(metric):
             raise ValueError(
-                f"metrics: {one!r:.60} needs a name; give a mapping of names to scores"
+                f"metrics: {metric!r:.60} needs a name; give a mapping of names to scores"
             )
-        made.append((metric_of(one).name, one))
-    return made
+        named_metrics.append((resolve_metric(metric).name, metric))
+    return named_metrics
 
 
 def _common_size(
-    given: Mapping[str, Scores | Scored], groups: Mapping[str, Sequence[str]]
+    scores_by_metric: Mapping[str, Scores | ScoreTable], groups: Mapping[str, Sequence[str]]
 ) -> int | None:
     """The number of segments, if anything says it. Raises InputError for several numbers."""
     sizes = {
         called: one.levels[SEGMENTS].items
-        for called, one in given.items()
+        for called, one in scores_by_metric.items()
         if isinstance(one, Scores)
     }
-    for called, one in given.items():
-        if isinstance(one, Scored) and one.items is None and one.matrix.items > 1:
-            sizes[called] = one.matrix.items
+    for metric_name, metric_scores in scores_by_metric.items():
+        if isinstance(metric_scores, ScoreTable) and metric_scores.items is None and metric_scores.matrix.items > 1:
+            sizes[metric_name] = metric_scores.matrix.items
     sizes |= {key: len(names) for key, names in groups.items()}
     if len(set(sizes.values())) > 1:
-        told = ", ".join(f"{called} {size:,}" for called, size in sizes.items())
-        raise InputError(f"different numbers of segments: {told}; all must have the same")
+        size_list = ", ".join(f"{called} {size:,}" for called, size in sizes.items())
+        raise InputError(f"different numbers of segments: {size_list}; all must have the same")
     return next(iter(sizes.values()), None)
 
 
-def _in_order_of(people: Scored, metric: Scored, what: str) -> Matrix:
+def _reorder_items(people: ScoreTable, metric: ScoreTable, metric_name: str) -> Matrix:
     """A metric's scores of people's items, in their order."""
     size = people.matrix.items
     if metric.matrix.items == 1 or size == 1 or metric.items is None:
         return metric.matrix
     if people.items is None:
-        return metric.placed(size, what)
+        return metric.place_items(size, metric_name)
     places = {item: i for i, item in enumerate(metric.items)}
     missing = [item for item in people.items if item not in places]
     if missing:
         raise InputError(
-            f"{what}: no scores of {format_count(len(missing), 'item')} that people scored: "
-            f"{some(map(str, missing))}"
+            f"{metric_name}: no scores of {format_count(len(missing), 'item')} that people scored: "
+            f"{format_names(map(str, missing))}"
         )
-    return metric.matrix.taken([places[item] for item in people.items])
+    return metric.matrix.select_items([places[item] for item in people.items])
 
 
 # ---- which systems count ----
@@ -385,13 +385,13 @@ def find_outliers(scores: Mapping[str, float]) -> list[str]:
 
 def find_references(systems: Mapping[str, Any], references: Any) -> dict[str, str]:
     """Return the systems whose output equals a reference in every segment, each with the reason."""
-    found = {}
+    copies = {}
     for name, output in systems.items():
         columns = segments.split_reference_columns(output, references)
         size = sum(1 for _ in segments.iterate_items("hypotheses", output))
         if size in segments.count_identical(output, columns):
-            found[name] = "identical to a reference"
-    return found
+            copies[name] = "identical to a reference"
+    return copies
 
 
 def find_unscored_references(
@@ -413,7 +413,7 @@ def find_unscored_references(
     }
 
 
-def chosen(
+def select_systems(
     gold: Mapping[str, Matrix],
     references: Mapping[str, str],
     outliers: Sequence[str] | str = (),
@@ -425,32 +425,32 @@ def chosen(
     references: references and other translations by people to be left out, with the reason.
     outliers: names, "mad" for WMT20's rule, or nothing for those that are known.
     """
-    every = list(dict.fromkeys(system for matrix in gold.values() for system in matrix.systems))
+    all_systems = list(dict.fromkeys(system for matrix in gold.values() for system in matrix.systems))
     left_out = dict(references)
     for level, matrix in gold.items():
-        for system in every:
+        for system in all_systems:
             rated = system in matrix.systems and not all(map(isnan, matrix.row(system)))
             if system not in left_out and not rated:
                 left_out[system] = f"no human score ({level})"
     if outliers == MAD:
-        of_systems = gold.get(SYSTEMS) or gold[SEGMENTS].means()
-        rated_systems = [system for system in of_systems.systems if system not in left_out]
-        named: Sequence[str] = find_outliers({s: of_systems.row(s)[0] for s in rated_systems})
+        system_scores = gold.get(SYSTEMS) or gold[SEGMENTS].means()
+        rated_systems = [system for system in system_scores.systems if system not in left_out]
+        outlier_names: Sequence[str] = find_outliers({s: system_scores.row(s)[0] for s in rated_systems})
     else:
-        named = [outliers] if isinstance(outliers, str) else list(outliers)
-        for system in named:
-            if system not in every and not name:
-                raise InputError(f"outliers: no system '{system}'{suggest_names(system, every)}")
-        named = named or known_outliers
-    left_out |= {system: "outlier" for system in named if system in every}
-    kept = [system for system in every if system not in left_out]
-    if len(kept) < 2:
+        outlier_names = [outliers] if isinstance(outliers, str) else list(outliers)
+        for system in outlier_names:
+            if system not in all_systems and not name:
+                raise InputError(f"outliers: no system '{system}'{suggest_names(system, all_systems)}")
+        outlier_names = outlier_names or known_outliers
+    left_out |= {system: "outlier" for system in outlier_names if system in all_systems}
+    remaining = [system for system in all_systems if system not in left_out]
+    if len(remaining) < 2:
         raise InputError(
-            f"{name or 'human scores'}: {format_count(len(kept), 'system')} to be compared "
-            f"({some(every)} judged; left out: {some(left_out) if left_out else 'none'}); "
+            f"{name or 'human scores'}: {format_count(len(remaining), 'system')} to be compared "
+            f"({format_names(all_systems)} judged; left out: {format_names(left_out) if left_out else 'none'}); "
             "an agreement needs two"
         )
-    return {level: matrix.only(kept) for level, matrix in gold.items()}, left_out
+    return {level: matrix.only(remaining) for level, matrix in gold.items()}, left_out
 
 
 # ---- the folders of mt-metrics-eval ----
@@ -471,13 +471,13 @@ class Tree:
             )
         # The files of people's scores by pair, name and level.
         self._human: dict[tuple[str, str, str], str] = {}
-        for name in self.listed("human-scores"):
+        for name in self.list_folder("human-scores"):
             parts = re.fullmatch(r"([^.]+)\.(.+)\.(sys|domain|doc|seg)\.score", name)
             if parts:
                 path = join_safe(self.folder, "human-scores", name)
                 self._human[parts[1], parts[2], parts[3]] = path
 
-    def listed(self, *parts: str) -> list[str]:
+    def list_folder(self, *parts: str) -> list[str]:
         """The names in a folder, in order; none if there is no such folder."""
         folder = join_safe(self.folder, *parts)
         return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
@@ -505,13 +505,13 @@ class Tree:
     @cache  # noqa: B019 a tree is read once and thrown away
     def _metrics(self, pair: str) -> dict[str, dict[tuple[str, str], str]]:
         """The files of each metric of a language pair by reference and level."""
-        found: dict[str, dict[tuple[str, str], str]] = {}
-        for name in self.listed("metric-scores", pair):
+        files_by_metric: dict[str, dict[tuple[str, str], str]] = {}
+        for name in self.list_folder("metric-scores", pair):
             parts = re.fullmatch(r"(.+)-([^-]+)\.(sys|domain|doc|seg)\.score", name)
             if parts:
                 path = join_safe(self.folder, "metric-scores", pair, name)
-                found.setdefault(parts[1], {})[parts[2], parts[3]] = path
-        return found
+                files_by_metric.setdefault(parts[1], {})[parts[2], parts[3]] = path
+        return files_by_metric
 
     def stored(self, pair: str) -> list[str]:
         """The names of all metrics of a language pair."""
@@ -527,50 +527,50 @@ class Tree:
 
     def _file(self, pair: str, metric: str, reference: str, level: str) -> tuple[str, str] | None:
         """The reference that a metric's scores are by, and their file."""
-        known = self._metrics(pair).get(metric, {})
+        metric_files = self._metrics(pair).get(metric, {})
         for used in (reference, NO_REFERENCE, "all"):
-            if (used, level) in known:
-                return used, known[used, level]
-        for (used, of_level), path in known.items():
-            if of_level == level and reference in used.split("."):
+            if (used, level) in metric_files:
+                return used, metric_files[used, level]
+        for (used, file_level), path in metric_files.items():
+            if file_level == level and reference in used.split("."):
                 return used, path
         return None
 
     def metric(self, pair: str, name: str, reference: str, level: str) -> tuple[Matrix, str] | None:
         """A metric's scores, and the reference that they are by; None if there are none."""
-        found = self._file(pair, name, reference, level)
-        return None if found is None else (score_files.read(found[1]).matrix, found[0])
+        stored_file = self._file(pair, name, reference, level)
+        return None if stored_file is None else (score_files.read(stored_file[1]).matrix, stored_file[0])
 
     def scores(self, pair: str, name: str, reference: str, levels: Iterable[str]) -> Scores:
         """A metric's scores of levels; of segments, where a level has none of its own."""
-        found: dict[str, Matrix] = {}
+        matrices: dict[str, Matrix] = {}
         used = reference
         for level in levels:
-            own, known = level, None
+            stored_level, stored_scores = level, None
             if level in (SYSTEMS, SEGMENTS):
-                known = self.metric(pair, name, reference, level)
-            if known is None and level != SEGMENTS:
-                own, known = SEGMENTS, self.metric(pair, name, reference, SEGMENTS)
-            if known is None:
+                stored_scores = self.metric(pair, name, reference, level)
+            if stored_scores is None and level != SEGMENTS:
+                stored_level, stored_scores = SEGMENTS, self.metric(pair, name, reference, SEGMENTS)
+            if stored_scores is None:
                 raise self.unknown(pair, name, reference)
-            found[own], used = known
-        return Scores(found, free=used == NO_REFERENCE)
+            matrices[stored_level], used = stored_scores
+        return Scores(matrices, free=used == NO_REFERENCE)
 
     def unknown(self, pair: str, name: str, reference: str) -> InputError:
         """The error for a metric that has no scores there."""
-        known = self._metrics(pair)
-        if name in known:
-            there = ", ".join(sorted({f"{used} ({level})" for used, level in known[name]}))
+        files_by_metric = self._metrics(pair)
+        if name in files_by_metric:
+            available = ", ".join(sorted({f"{used} ({level})" for used, level in files_by_metric[name]}))
             return InputError(
-                f"{self.folder}: {name} has no scores by {reference} of {pair}; there are {there}"
+                f"{self.folder}: {name} has no scores by {reference} of {pair}; there are {available}"
             )
         return InputError(
-            f"{self.folder}: no metric '{name}' for {pair}{suggest_names(name, known)}"
+            f"{self.folder}: no metric '{name}' for {pair}{suggest_names(name, files_by_metric)}"
         )
 
     def references(self, pair: str) -> list[str]:
         """The names of translations by people, and of other references."""
-        names = (re.fullmatch(r"([^.]+)\.(.+)\.txt", name) for name in self.listed("references"))
+        names = (re.fullmatch(r"([^.]+)\.(.+)\.txt", name) for name in self.list_folder("references"))
         return [parts[2] for parts in names if parts and parts[1] == pair]
 
     def reference(self, pair: str, name: str) -> File:
@@ -603,7 +603,7 @@ class Tree:
         return domains, documents
 
 
-def of_tree(
+def judged_from_tree(
     tree: Tree,
     pair: str,
     *,
@@ -623,32 +623,32 @@ def of_tree(
     facts = FACTS.get(tree.name or "", {}).get(pair)
     golds = tree.golds(pair)
     if gold is None:
-        usual = (facts or Facts()).gold
-        gold = usual if usual in golds else golds[0]
+        default_gold = (facts or Facts()).gold
+        gold = default_gold if default_gold in golds else golds[0]
     if gold not in golds:
         raise InputError(f"{pair}: no human scores '{gold}'{suggest_names(gold, golds)}")
     # Scores of domains and documents are means over segments.
     needed = [level for level in levels if level in (SYSTEMS, SEGMENTS)]
-    found = {level: tree.gold(pair, gold, level) for level in needed}
-    if len(needed) < len(levels) or None in found.values():
-        found.setdefault(SEGMENTS, tree.gold(pair, gold, SEGMENTS))
-    there = {level: matrix for level, matrix in found.items() if matrix is not None}
-    standard, reasons = _translations(tree, pair, facts, there, selection)
+    gold_by_level = {level: tree.gold(pair, gold, level) for level in needed}
+    if len(needed) < len(levels) or None in gold_by_level.values():
+        gold_by_level.setdefault(SEGMENTS, tree.gold(pair, gold, SEGMENTS))
+    available_gold = {level: matrix for level, matrix in gold_by_level.items() if matrix is not None}
+    standard, reasons = _translations(tree, pair, facts, available_gold, selection)
     facts = facts or Facts()
-    kept, left_out = chosen(there, reasons, selection.outliers, facts.outliers, pair)
-    wanted = tree.metrics(pair, standard, levels) if metrics is None else metrics
+    selected_gold, left_out = select_systems(available_gold, reasons, selection.outliers, facts.outliers, pair)
+    metric_names = tree.metrics(pair, standard, levels) if metrics is None else metrics
     scores = {
-        name: tree.scores(pair, name, standard, levels) for name in wanted if name not in computed
+        name: tree.scores(pair, name, standard, levels) for name in metric_names if name not in computed
     }
     if computed:
-        outputs = tree.outputs(pair, next(iter(kept.values())).systems)
+        outputs = tree.outputs(pair, next(iter(selected_gold.values())).systems)
         reference, source = tree.reference(pair, standard), tree.text("sources", f"{pair}.txt")
         for name, metric in computed.items():
-            scores[name] = counted(metric, outputs, reference, source, workers)
-    ordered = {name: scores[name] for name in dict.fromkeys([*wanted, *computed])}
+            scores[name] = compute_scores(metric, outputs, reference, source, workers)
+    ordered = {name: scores[name] for name in dict.fromkeys([*metric_names, *computed])}
     documents = tree.documents(pair)
     groups = {} if documents is None else dict(zip(("domain", "doc"), documents, strict=True))
-    return Judged(pair, gold, kept, ordered, left_out, groups)
+    return Judged(pair, gold, selected_gold, ordered, left_out, groups)
 
 
 def _translations(
@@ -680,8 +680,8 @@ def _translations(
     if not selection.include_references:
         reasons |= dict.fromkeys(judged & {standard}, "the reference")
         if standard in references:
-            there = {name.removesuffix(".txt") for name in tree.listed("system-outputs", pair)}
-            others = sorted(judged & there - reasons.keys())
-            texts = tree.outputs(pair, others)
+            output_names = {name.removesuffix(".txt") for name in tree.list_folder("system-outputs", pair)}
+            judged_outputs = sorted(judged & output_names - reasons.keys())
+            texts = tree.outputs(pair, judged_outputs)
             reasons |= find_references(texts, tree.reference(pair, standard))
     return standard, reasons

@@ -39,18 +39,18 @@ TITLES = {
     "spa": "soft pairwise accuracy",
 }
 # Tests that are shown where there are many: those of neighbours.
-MANY = 6
+MAX_METRICS_WITH_ALL_TESTS = 6
 
 
-def of_content(
+def lay_out_meta_evaluation(
     content: Content, places: int | None = None, *, short: bool = False
 ) -> Iterator[Block]:
     """The blocks; `places` digits after the point."""
     write = fixed_formatter(DIGITS if places is None else places)
-    yield Heading(1, title(content))
+    yield Heading(1, format_title(content))
     yield from build_warnings(content)
     yield Paragraph(content["reading"], "lead")
-    yield table(content, write)
+    yield build_agreement_table(content, write)
     yield from _thresholds(content)
     yield from _tests(content, write)
     yield from _differences(content)
@@ -66,50 +66,50 @@ def section(content: Content) -> Iterator[Block]:
     """What a page about these systems shows of it, below a heading of its own."""
     yield Heading(2, "Agreement with people")
     yield Paragraph(content["reading"])
-    yield table(content, fixed_formatter(DIGITS))
+    yield build_agreement_table(content, fixed_formatter(DIGITS))
     yield from _thresholds(content)
     yield from _differences(content)
-    yield from (Paragraph(note, "note") for note in [title(content), *content["notes"]])
+    yield from (Paragraph(note, "note") for note in [format_title(content), *content["notes"]])
 
 
-def title(content: Content) -> str:
+def format_title(content: Content) -> str:
     """A line on metrics, systems and items."""
     sets = content["sets"]
     parts = [format_count(len(content["metrics"]), "metric")]
     if content["preset"]:
         parts.append(f"the tasks of {content['preset'].upper()}")
-    for one in sets:
-        told = f"{one['name']} ({one['gold']}): {format_count(len(one['systems']), 'system')}"
-        if one["rated"] is not None:
-            told += f", {one['rated']:,} of {one['items']:,} segments rated"
-        parts.append(told)
+    for set_content in sets:
+        set_summary = f"{set_content['name']} ({set_content['gold']}): {format_count(len(set_content['systems']), 'system')}"
+        if set_content["rated"] is not None:
+            set_summary += f", {set_content['rated']:,} of {set_content['items']:,} segments rated"
+        parts.append(set_summary)
     return "; ".join(parts)
 
 
-def table(content: Content, write: Write) -> Table:
+def build_agreement_table(content: Content, write: Write) -> Table:
     """A metric a row, a task a column."""
     metrics = content["metrics"]
     columns = [Column("metric", is_left_aligned=True)]
     rows = [
-        [Cell(_called(metric), mark="best" if metric["rank"] == 1 else "")] for metric in metrics
+        [Cell(_metric_label(metric), mark="best" if metric["rank"] == 1 else "")] for metric in metrics
     ]
     if any(metric["average"] is not None for metric in metrics):
         columns.append(Column("average", "average", tooltip="the weighted mean, r as (1 + r) / 2"))
         for row, metric in zip(rows, metrics, strict=True):
             row.append(Cell(_number(metric["average"], write)))
     if any(metric["cluster"] is not None for metric in metrics):
-        about = "a metric opens a cluster if it is significantly worse than one of the last"
-        columns.append(Column("cluster", "average", tooltip=about))
+        tooltip = "a metric opens a cluster if it is significantly worse than one of the last"
+        columns.append(Column("cluster", "average", tooltip=tooltip))
         for row, metric in zip(rows, metrics, strict=True):
             row.append(Cell("" if metric["cluster"] is None else str(metric["cluster"])))
     for task in content["tasks"]:
         group, name = task["name"].split(":")[0], task["name"].partition(":")[2]
         headed = name.replace(":", " ")
         columns.append(Column(f"{group} {headed}", group, tooltip=TITLES[task["statistic"]]))
-        found = [metric["scores"][task["name"]] for metric in metrics]
-        known = [one["value"] for one in found if one["value"] is not None]
-        for row, score in zip(rows, found, strict=True):
-            best = score["value"] is not None and len(known) > 1 and score["value"] == max(known)
+        task_scores = [metric["scores"][task["name"]] for metric in metrics]
+        defined_values = [one["value"] for one in task_scores if one["value"] is not None]
+        for row, score in zip(rows, task_scores, strict=True):
+            best = score["value"] is not None and len(defined_values) > 1 and score["value"] == max(defined_values)
             cluster = score.get("cluster")
             row.append(
                 Cell(
@@ -118,16 +118,16 @@ def table(content: Content, write: Write) -> Table:
                     "best" if best else "",
                 )
             )
-        if any("interval" in score for score in found):
+        if any("interval" in score for score in task_scores):
             columns.append(
-                Column(f"{format_percent(found[0]['interval']['level'])} interval", group)
+                Column(f"{format_percent(task_scores[0]['interval']['level'])} interval", group)
             )
-            for row, score in zip(rows, found, strict=True):
+            for row, score in zip(rows, task_scores, strict=True):
                 row.append(Cell(_interval(score.get("interval"), write)))
     return Table(columns, rows)
 
 
-def _called(metric: Content) -> str:
+def _metric_label(metric: Content) -> str:
     return f"{metric['name']}{' (no reference)' if metric['reference_free'] else ''}"
 
 
@@ -139,7 +139,7 @@ def _interval(interval: Content | None, write: Write) -> str:
     return "" if interval is None else f"[{write(interval['low'])}, {write(interval['high'])}]"
 
 
-def threshold(value: float) -> str:
+def format_threshold(value: float) -> str:
     """A tie threshold; rounding noise is 0.
 
     >>> threshold(16.1175493774), threshold(3.55e-15)
@@ -159,12 +159,12 @@ def _thresholds(content: Content) -> Iterator[Block]:
         columns += [Column(f"{group} {name}", group) for name in ("ε", "tied", "at ε = 0")]
     rows = []
     for metric in content["metrics"]:
-        row = [Cell(_called(metric))]
+        row = [Cell(_metric_label(metric))]
         for task in tasks:
             score = metric["scores"][task["name"]]
             tied, zero = score.get("tied"), score.get("at_zero")
             row += [
-                Cell(threshold(score["epsilon"])),
+                Cell(format_threshold(score["epsilon"])),
                 Cell("" if tied is None else f"{100 * tied:.0f} %"),
                 Cell("" if zero is None else f"{zero:.3f}"),
             ]
@@ -179,16 +179,16 @@ def _tests(content: Content, write: Write) -> Iterator[Block]:
     if not tests:
         return
     rank = {metric["name"]: metric["rank"] for metric in content["metrics"]}
-    many = len(rank) > MANY
+    only_neighbours = len(rank) > MAX_METRICS_WITH_ALL_TESTS
     for task in dict.fromkeys(test["task"] for test in tests):
-        chosen = [test for test in tests if test["task"] == task]
-        if many:
-            chosen = [
-                test for test in chosen if abs(rank[test["first"]] - rank[test["second"]]) == 1
+        listed_tests = [test for test in tests if test["task"] == task]
+        if only_neighbours:
+            listed_tests = [
+                test for test in listed_tests if abs(rank[test["first"]] - rank[test["second"]]) == 1
             ]
-        if not chosen:
+        if not listed_tests:
             continue
-        corrected = any(test["corrected_p"] is not None for test in chosen)
+        corrected = any(test["corrected_p"] is not None for test in listed_tests)
         header = ["better", "than", "Δ", "p", *(["corrected p"] if corrected else []), "test"]
         rows = [
             [
@@ -199,9 +199,9 @@ def _tests(content: Content, write: Write) -> Iterator[Block]:
                 *([format_p_value(test["corrected_p"])] if corrected else []),
                 _test(test),
             ]
-            for test in chosen
+            for test in listed_tests
         ]
-        yield Heading(2, f"Tests of {task}{', of neighbours' if many else ''}")
+        yield Heading(2, f"Tests of {task}{', of neighbours' if only_neighbours else ''}")
         yield Table.from_text_rows(header, rows, (0, 1, len(header) - 1), fold="all tests")
 
 
@@ -216,13 +216,13 @@ def _test(test: Content) -> str:
 def _differences(content: Content) -> Iterator[Block]:
     """What difference people notice, metric by metric: for the few that are not listed away."""
     by_metric: dict[str, list[Mapping[str, Any]]] = {}
-    for one in content["agreement"]:
-        by_metric.setdefault(one["metric"], []).append(one)
+    for bin_ in content["agreement"]:
+        by_metric.setdefault(bin_["metric"], []).append(bin_)
     order = [metric["name"] for metric in content["metrics"] if metric["signature"]]
     order = order or [metric["name"] for metric in content["metrics"]][:1]
     for name in order[:3]:
-        found = by_metric.get(name, [])
-        if len(found) < 2:
+        bins = by_metric.get(name, [])
+        if len(bins) < 2:
             continue
         rows = [
             [
@@ -231,7 +231,7 @@ def _differences(content: Content) -> Iterator[Block]:
                 f"{one['agree']:,}",
                 f"{100 * one['agree'] / one['pairs']:.0f} %",
             ]
-            for one in found
+            for one in bins
         ]
         yield Heading(2, f"What difference in {name} do these people notice?")
         yield Table.from_text_rows(

@@ -34,7 +34,7 @@ UNNAMED = "human"
 BINS = 8
 
 
-def results(
+def build_results(
     sets: Sequence[Judged],
     tasks: Sequence[Task],
     options: StatisticOptions,
@@ -47,67 +47,67 @@ def results(
     metrics = list(dict.fromkeys(name for one in sets for name in one.metrics))
     if not metrics:
         raise InputError("no metric: name some, or give their scores")
-    for one in sets:
+    for judged in sets:
         for name in metrics:
-            if name not in one.metrics:
+            if name not in judged.metrics:
                 raise InputError(
-                    f"{name}: no scores of {one.name}; a table needs every metric in every set"
+                    f"{name}: no scores of {judged.name}; a table needs every metric in every set"
                 )
     cells = [(task, metric) for task in tasks for metric in metrics]
     with ThreadPoolExecutor(workers) as pool:
-        values = pool.map(lambda cell: value_of(by_name, cell[0], cell[1], options), cells)
-        found = dict(zip(cells, values, strict=True))
+        values = pool.map(lambda cell: compute_cell(by_name, cell[0], cell[1], options), cells)
+        values_by_cell = dict(zip(cells, values, strict=True))
     content: dict[str, Any] = {
         "preset": preset,
         "by": f"truebleu-{__version__}",
         "reading": "",
         "sets": [_set(one) for one in sets],
-        "tasks": [_task(task, by_name, found[task, metrics[0]]) for task in tasks],
-        "metrics": _metrics(sets, tasks, metrics, found),
+        "tasks": [_task(task, by_name, values_by_cell[task, metrics[0]]) for task in tasks],
+        "metrics": _metrics(sets, tasks, metrics, values_by_cell),
         "tests": None,
         "notes": [],
         "systems": list(_scatter(sets, metrics)),
         "agreement": list(_agreement(sets, metrics)),
     }
-    missing = metric_comparison.add(content, by_name, found, tasks, tests)
-    content["reading"] = reading(content)
-    content["notes"] = [*_notes(content, found), *missing]
+    missing = metric_comparison.add_tests_and_intervals(content, by_name, values_by_cell, tasks, tests)
+    content["reading"] = summarize(content)
+    content["notes"] = [*_notes(content, values_by_cell), *missing]
     return content
 
 
-def value_of(
+def compute_cell(
     sets: Mapping[str, Judged], task: Task, metric: str, options: StatisticOptions
 ) -> Value:
     """One cell of the table."""
     if task.pooled:
         parts = [replace(task, sets=(name,), pooled=False) for name in task.sets]
         return agreement_statistics.pooled(
-            [value_of(sets, part, metric, options) for part in parts]
+            [compute_cell(sets, part, metric, options) for part in parts]
         )
     level = SEGMENTS if task.statistic == "spa" else task.level
-    both = sets[task.sets[0]].at(level, metric)
+    matrices = sets[task.sets[0]].matrices_at(level, metric)
     if task.statistic in ("spa", "pairwise"):
-        return STATISTICS[task.statistic](*both)
-    more: dict[str, Any] = {}
+        return STATISTICS[task.statistic](*matrices)
+    options_of_statistic: dict[str, Any] = {}
     if task.statistic == "acc-eq":
-        more = {"epsilon": options.epsilon or 0.0}
+        options_of_statistic = {"epsilon": options.epsilon or 0.0}
     elif task.statistic not in ("acc-eq-opt", "kendall-like"):
-        more = {"nan_as_zero": options.nan_as_zero}
-    return STATISTICS[task.statistic](*both, task.average, **more)
+        options_of_statistic = {"nan_as_zero": options.nan_as_zero}
+    return STATISTICS[task.statistic](*matrices, task.average, **options_of_statistic)
 
 
 # ---- the dict ----
 
 
-def _set(one: Judged) -> dict[str, Any]:
-    of_segments = one.gold.get(SEGMENTS)
+def _set(judged: Judged) -> dict[str, Any]:
+    segment_gold = judged.gold.get(SEGMENTS)
     return {
-        "name": one.name,
-        "gold": one.gold_name,
-        "systems": list(one.systems),
-        "items": None if of_segments is None else of_segments.items,
-        "rated": None if of_segments is None else len(of_segments.rated()),
-        "left_out": [{"system": name, "why": why} for name, why in one.left_out.items()],
+        "name": judged.name,
+        "gold": judged.gold_name,
+        "systems": list(judged.systems),
+        "items": None if segment_gold is None else segment_gold.items,
+        "rated": None if segment_gold is None else len(segment_gold.rated()),
+        "left_out": [{"system": name, "why": why} for name, why in judged.left_out.items()],
     }
 
 
@@ -124,7 +124,7 @@ def _task(task: Task, sets: Mapping[str, Judged], first: Value) -> dict[str, Any
         "seed": SPA_SEED if is_spa else None,
         "by": f"truebleu-{__version__}",
     }
-    known = "|".join(f"{key}:{value}" for key, value in recipe.items() if value is not None)
+    fields = "|".join(f"{key}:{value}" for key, value in recipe.items() if value is not None)
     return {
         "name": task.name,
         "sets": list(task.sets),
@@ -132,7 +132,7 @@ def _task(task: Task, sets: Mapping[str, Judged], first: Value) -> dict[str, Any
         "statistic": task.statistic,
         "average": task.average,
         "weight": task.weight,
-        "recipe": f"{task.statistic}|{known}",
+        "recipe": f"{task.statistic}|{fields}",
     }
 
 
@@ -140,22 +140,22 @@ def _metrics(
     sets: Sequence[Judged],
     tasks: Sequence[Task],
     metrics: Sequence[str],
-    found: Mapping[tuple[Task, str], Value],
+    values_by_cell: Mapping[tuple[Task, str], Value],
 ) -> list[dict[str, Any]]:
     """An entry for each metric, best first: by the average, then by one task after the other."""
     rows = []
     for name in metrics:
-        of_sets = [one.metrics[name] for one in sets]
+        scores_of_sets = [one.metrics[name] for one in sets]
         rows.append(
             {
                 "name": name,
-                "reference_free": all(one.free for one in of_sets),
-                "lower_is_better": any(one.lower_is_better for one in of_sets),
-                "signature": of_sets[0].signature,
-                "average": average(tasks, [found[task, name] for task in tasks]),
+                "reference_free": all(one.free for one in scores_of_sets),
+                "lower_is_better": any(one.lower_is_better for one in scores_of_sets),
+                "signature": scores_of_sets[0].signature,
+                "average": average(tasks, [values_by_cell[task, name] for task in tasks]),
                 "rank": None,
                 "cluster": None,
-                "scores": {task.name: found[task, name].to_dict() for task in tasks},
+                "scores": {task.name: values_by_cell[task, name].to_dict() for task in tasks},
             }
         )
 
@@ -186,15 +186,15 @@ def average(tasks: Sequence[Task], values: Sequence[Value]) -> float | None:
 
 def _scatter(sets: Sequence[Judged], metrics: Sequence[str]) -> Iterator[dict[str, Any]]:
     """People's score and the metrics' of each system."""
-    for one in sets:
-        levels = [one.metrics[name].levels for name in metrics]
+    for judged in sets:
+        levels = [judged.metrics[name].levels for name in metrics]
         if not all(SYSTEMS in known or SEGMENTS in known for known in levels):
             continue
-        people = one.people(SYSTEMS)
-        scores = {name: one.at(SYSTEMS, name)[1] for name in metrics}
+        people = judged.human_matrix(SYSTEMS)
+        scores = {name: judged.matrices_at(SYSTEMS, name)[1] for name in metrics}
         for i, system in enumerate(people.systems):
             yield {
-                "set": one.name,
+                "set": judged.name,
                 "system": system,
                 "human": people.values[i],
                 "scores": {name: matrix.values[i] for name, matrix in scores.items()},
@@ -208,91 +208,91 @@ def _agreement(sets: Sequence[Judged], metrics: Sequence[str]) -> Iterator[dict[
         for one in sets:
             if one.metrics[name].levels.keys().isdisjoint((SYSTEMS, SEGMENTS)):
                 return
-            people, own = one.at(SYSTEMS, name)
+            people, metric_matrix = one.matrices_at(SYSTEMS, name)
             for i, j in combinations(range(len(people.systems)), 2):
-                difference = own.values[i] - own.values[j]
+                difference = metric_matrix.values[i] - metric_matrix.values[j]
                 judged = people.values[i] - people.values[j]
                 if not isnan(difference) and difference != 0:
                     pairs.append((abs(difference), difference * judged > 0))
         pairs.sort()
         bins = min(BINS, max(1, len(pairs) // 8))
         for part in range(bins):
-            chosen = pairs[part * len(pairs) // bins : (part + 1) * len(pairs) // bins]
-            if chosen:
+            bin_pairs = pairs[part * len(pairs) // bins : (part + 1) * len(pairs) // bins]
+            if bin_pairs:
                 yield {
                     "metric": name,
-                    "low": chosen[0][0],
-                    "high": chosen[-1][0],
-                    "pairs": len(chosen),
-                    "agree": sum(agree for _, agree in chosen),
+                    "low": bin_pairs[0][0],
+                    "high": bin_pairs[-1][0],
+                    "pairs": len(bin_pairs),
+                    "agree": sum(agree for _, agree in bin_pairs),
                 }
 
 
 # ---- sentences ----
 
 
-def reading(content: Mapping[str, Any]) -> str:
+def summarize(content: Mapping[str, Any]) -> str:
     """One sentence that a person can act on, of the most telling task that is there."""
     rows = content["metrics"]
     if len(rows) > 3:
         # The best, and those that truebleu computes or that are called BLEU.
-        usual = [row for row in rows[1:] if row["signature"] or row["name"] in ("BLEU", "chrF")]
-        rows = [rows[0], *(usual or rows[1:])[:2]]
+        familiar_rows = [row for row in rows[1:] if row["signature"] or row["name"] in ("BLEU", "chrF")]
+        rows = [rows[0], *(familiar_rows or rows[1:])[:2]]
 
     def with_value(task: Mapping[str, Any]) -> list[tuple[str, Any]]:
-        named = [(row["name"], row["scores"][task["name"]]) for row in rows]
-        return [(name, score) for name, score in named if score["value"] is not None]
+        scored_rows = [(row["name"], row["scores"][task["name"]]) for row in rows]
+        return [(name, score) for name, score in scored_rows if score["value"] is not None]
 
     def gold_of(task: Mapping[str, Any]) -> str:
         golds = [one["gold"] for one in content["sets"] if one["name"] in task["sets"]]
         return join_words(list(dict.fromkeys(golds)))
 
     pairs = [task for task in content["tasks"] if task["statistic"] == "pairwise"]
-    known = with_value(pairs[0]) if pairs else []
-    if known:
+    scored_metrics = with_value(pairs[0]) if pairs else []
+    if scored_metrics:
         gold = gold_of(pairs[0])
-        name, score = known[0]
+        name, score = scored_metrics[0]
         first = (
             f"{name} orders {score['hits']:,} of {score['pairs']:,} pairs of systems as "
             f"{'people do' if gold == UNNAMED else f'{gold} does'} ({100 * score['value']:.1f} %)"
         )
-        others = [
-            f"{name} {score['hits']:,} ({100 * score['value']:.1f} %)" for name, score in known[1:]
+        further_metrics = [
+            f"{name} {score['hits']:,} ({100 * score['value']:.1f} %)" for name, score in scored_metrics[1:]
         ]
-        return f"{'; '.join([first, *others])}."
+        return f"{'; '.join([first, *further_metrics])}."
     task = content["tasks"][0]
-    known = with_value(task)
-    if not known:
+    scored_metrics = with_value(task)
+    if not scored_metrics:
         return f"No metric has a {task['statistic']} here: scores do not vary."
-    words = ", ".join(f"{name} {score['value']:.3f}" for name, score in known)
+    words = ", ".join(f"{name} {score['value']:.3f}" for name, score in scored_metrics)
     return f"Agreement with {gold_of(task)} ({task['name']}): {words}."
 
 
-def left_out(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def describe_left_out(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Name the systems that are left out of each set, with the reasons."""
-    for one in sets:
+    for set_content in sets:
         by_reason: dict[str, list[str]] = {}
-        for system in one["left_out"]:
+        for system in set_content["left_out"]:
             by_reason.setdefault(system["why"], []).append(system["system"])
         if by_reason:
             words = "; ".join(f"{', '.join(names)} ({why})" for why, names in by_reason.items())
-            yield f"{one['name']}: left out: {words}."
+            yield f"{set_content['name']}: left out: {words}."
 
 
-def _notes(content: Mapping[str, Any], found: Mapping[tuple[Task, str], Value]) -> Iterator[str]:
+def _notes(content: Mapping[str, Any], values_by_cell: Mapping[tuple[Task, str], Value]) -> Iterator[str]:
     """What a reader must know of the numbers, with names and counts."""
-    yield from left_out(content["sets"])
+    yield from describe_left_out(content["sets"])
     sizes = {one["name"]: len(one["systems"]) for one in content["sets"]}
-    few = [f"{name} has {size}" for name, size in sizes.items() if size < FEW_SYSTEMS]
+    small_sets = [f"{name} has {size}" for name, size in sizes.items() if size < FEW_SYSTEMS]
     at_systems = [task["statistic"] for task in content["tasks"] if task["level"] == SYSTEMS]
-    if few and not set(SIGNED).isdisjoint(at_systems):
+    if small_sets and not set(SIGNED).isdisjoint(at_systems):
         yield (
-            f"{join_words(few)} systems: a correlation over so few moves by .1 to .3 with "
+            f"{join_words(small_sets)} systems: a correlation over so few moves by .1 to .3 with "
             "one system "
             "more or less; read pairs of systems and tests, not its second digit."
         )
     by_task: dict[Task, list[tuple[str, Value]]] = {}
-    for (task, metric), value in found.items():
+    for (task, metric), value in values_by_cell.items():
         by_task.setdefault(task, []).append((metric, value))
     for task, values in by_task.items():
         numbers = [value.left_out for _, value in values if value.left_out]
@@ -306,11 +306,11 @@ def _notes(content: Mapping[str, Any], found: Mapping[tuple[Task, str], Value]) 
                 "are the same."
             )
             continue
-        least, most = min(numbers), max(numbers)
-        span = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-        every = values[0][1].rows + values[0][1].left_out
+        min_left_out, max_left_out = min(numbers), max(numbers)
+        span = f"{min_left_out:,}" if min_left_out == max_left_out else f"{min_left_out:,} to {max_left_out:,}"
+        row_count = values[0][1].rows + values[0][1].left_out
         yield (
-            f"{task.name}: {span} of {every:,} rows left out, in which people's scores or the "
+            f"{task.name}: {span} of {row_count:,} rows left out, in which people's scores or the "
             "metric's are all the same."
         )
     yield from _notes_on_epsilon(by_task)
@@ -329,8 +329,8 @@ def _notes_on_epsilon(by_task: Mapping[Task, Sequence[tuple[str, Value]]]) -> It
             if value.epsilon and value.epsilon < NOISE:
                 noise.append(f"{metric} ({task.name}, {value.epsilon:.3g})")
         if words:
-            more = f"; and {format_count(len(words) - 4, 'metric')} more" if len(words) > 4 else ""
-            yield f"{task.name} says nothing of the metric here: {'; '.join(words[:4])}{more}."
+            remainder = f"; and {format_count(len(words) - 4, 'metric')} more" if len(words) > 4 else ""
+            yield f"{task.name} says nothing of the metric here: {'; '.join(words[:4])}{remainder}."
     if noise:
         yield (
             f"ε of {join_words(noise[:4])} is rounding: equal scores that were added up in "

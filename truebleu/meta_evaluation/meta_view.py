@@ -22,12 +22,12 @@ from truebleu.meta_evaluation.human_scores import (
     Scores,
     SystemSelection,
     Tree,
-    metric_of,
-    of_scores,
-    of_tree,
-    scored,
+    resolve_metric,
+    judged_from_scores,
+    judged_from_tree,
+    load_scores,
 )
-from truebleu.meta_evaluation.meta_results import results
+from truebleu.meta_evaluation.meta_results import build_results
 from truebleu.meta_evaluation.tasks import (
     DEFAULT_STATISTICS,
     NO_TESTS,
@@ -47,7 +47,7 @@ from truebleu.text import argument_checks, corpus_inputs, languages
 from truebleu.text.terminal_layout import join_words
 
 
-class Found:
+class MetricValues:
     """The values of one metric for one set: an attribute for each statistic, with all it knows.
 
     A value has `.value`, and where it applies `.epsilon`, `.pairs`, `.hits`, `.rows`, `.left_out`,
@@ -60,23 +60,23 @@ class Found:
 
     def __getattr__(self, name: str) -> Any:
         key = name.replace("_", "-")
-        found = {task: one for task, one in self._values.items() if task.split(":")[1] == key}
-        if not found:
-            there = [task.split(":")[1] for task in self._values]
+        matching_tasks = {task: one for task, one in self._values.items() if task.split(":")[1] == key}
+        if not matching_tasks:
+            available_statistics = [task.split(":")[1] for task in self._values]
             raise AttributeError(
-                f"no statistic '{key}'{argument_checks.suggest_names(key, dict.fromkeys(there))}"
+                f"no statistic '{key}'{argument_checks.suggest_names(key, dict.fromkeys(available_statistics))}"
             )
-        if len(found) > 1:
-            levels = ", ".join(task.partition(":")[0] for task in found)
+        if len(matching_tasks) > 1:
+            levels = ", ".join(task.partition(":")[0] for task in matching_tasks)
             raise AttributeError(f"{key} is there at several levels ({levels}): name one")
-        return Known(next(iter(found.values())))
+        return ValueFields(next(iter(matching_tasks.values())))
 
     def __repr__(self) -> str:
         words = [f"{name} {one['value']:.6f}" for name, one in self._values.items() if one["value"]]
         return f"<{', '.join(words)}>"
 
 
-class Known:
+class ValueFields:
     """A value and what is known of it, as attributes; None for what is not."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
@@ -129,7 +129,7 @@ class MetaEvaluation(RecordView):
         return super().to_dict()
 
     def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
-        return meta_layout.of_content(self._content, digits, short=short)
+        return meta_layout.lay_out_meta_evaluation(self._content, digits, short=short)
 
     def _title(self) -> str:
         sets = ", ".join(one["name"] for one in self._content["sets"])
@@ -159,23 +159,23 @@ class MetaEvaluation(RecordView):
     def __len__(self) -> int:
         return len(self._content["metrics"])
 
-    def __getitem__(self, key: tuple[str, ...]) -> Found:
+    def __getitem__(self, key: tuple[str, ...]) -> MetricValues:
         if not isinstance(key, tuple) or len(key) not in (2, 3):
             raise KeyError(f"expected a set and a metric, as table['en-de', 'BLEU'], not {key!r}")
-        wanted, metric, *level = key
+        set_name, metric, *level = key
         for row in self._content["metrics"]:
             if row["name"] == metric:
                 values = {
                     task.partition(":")[2]: value
                     for task, value in row["scores"].items()
-                    if task.partition(":")[0] == wanted
+                    if task.partition(":")[0] == set_name
                 }
                 if not values:
                     sets = dict.fromkeys(task.partition(":")[0] for task in row["scores"])
-                    raise KeyError(f"no set '{wanted}'; there are {', '.join(sets)}")
+                    raise KeyError(f"no set '{set_name}'; there are {', '.join(sets)}")
                 if level:
                     values = {k: v for k, v in values.items() if k.split(":")[0] == level[0]}
-                return Found(values)
+                return MetricValues(values)
         raise KeyError(f"no metric '{metric}'; there are {', '.join(self)}")
 
     def __repr__(self) -> str:
@@ -229,19 +229,19 @@ hits 3, epsilon 0.0>)
     elif human is None:
         raise ValueError("human: no scores of people; give them, or a tree")
     else:
-        judged = [of_scores(human, metrics, text, selection, gold or "human", workers)]
+        judged = [judged_from_scores(human, metrics, text, selection, gold or "human", workers)]
     if statistics.by is not None:
-        judged = [part for one in judged for part in one.parts(statistics.by)]
+        judged = [part for one in judged for part in one.split_by(statistics.by)]
     tasks = tasks_of([one.name for one in judged], statistics, PRESETS.get(year or ""))
     if tree is None and statistics.by is None:
-        tasks = [task for task in tasks if judged[0].can(task.level, task.statistic)]
+        tasks = [task for task in tasks if judged[0].supports(task.level, task.statistic)]
     if not tasks:
         raise InputError(
             "nothing can be computed of these scores: there are human scores of "
             f"{', '.join(judged[0].gold)} only, and levels {', '.join(statistics.levels)} were "
             "asked for"
         )
-    content = results(
+    content = build_results(
         judged, tasks, statistics, tests, year, argument_checks.check_workers(workers)
     )
     warnings = [one for of_set in judged for one in _warnings(of_set)]
@@ -262,7 +262,7 @@ def _warnings(judged: Judged) -> list[Any]:
     return list(text_warnings.warn_about_references(seen, metrics))
 
 
-def beside(
+def meta_evaluate_report(
     human: Any,
     metrics: Mapping[str, Scores],
     systems: Mapping[str, corpus_inputs.Hypotheses],
@@ -277,7 +277,7 @@ def beside(
 
     Raises InputError for systems that people have not judged.
     """
-    people = scored(human, "human scores")
+    people = load_scores(human, "human scores")
     judged = people.matrix.systems
     missing = [name for name in systems if name not in judged]
     if missing:
@@ -310,7 +310,7 @@ def _read_tree(
         levels.append(SEGMENTS)
     stored, computed, by_name = _split_metrics(tree, pairs, metrics, preset)
     judged = [
-        of_tree(
+        judged_from_tree(
             tree,
             pair,
             metrics=stored,
@@ -347,31 +347,31 @@ def _split_metrics(
     official = list(preset.metrics) if preset is not None and preset.metrics else None
     if metrics is None:
         return official, {}, set()
-    there = {name for pair in pairs for name in tree.stored(pair)}
-    folded = {name.casefold(): name for name in there}
+    stored_names = {name for pair in pairs for name in tree.stored(pair)}
+    folded = {name.casefold(): name for name in stored_names}
     by_name: set[str] = set()
     stored: list[str] = []
     computed: dict[str, Any] = {}
-    given = metrics.items() if hasattr(metrics, "items") else [(None, one) for one in metrics]
-    for name, one in given:
-        if isinstance(one, str) and one in there and name is None:
-            stored.append(one)
+    requested = metrics.items() if hasattr(metrics, "items") else [(None, one) for one in metrics]
+    for name, requested_metric in requested:
+        if isinstance(requested_metric, str) and requested_metric in stored_names and name is None:
+            stored.append(requested_metric)
             continue
-        made = metric_of(one)
-        called = name or folded.get(str(one).casefold()) or _called(made, folded)
-        computed[called] = made
-        if isinstance(one, str) and ":" not in one:
-            by_name.add(called)
+        resolved = resolve_metric(requested_metric)
+        metric_name = name or folded.get(str(requested_metric).casefold()) or _stored_or_own_name(resolved, folded)
+        computed[metric_name] = resolved
+        if isinstance(requested_metric, str) and ":" not in requested_metric:
+            by_name.add(metric_name)
     if official is not None:
-        more = (name for name in stored if name not in official)
-        return [*official, *more], computed, by_name
+        unofficial = (name for name in stored if name not in official)
+        return [*official, *unofficial], computed, by_name
     return stored, computed, by_name
 
 
-def _called(metric: Any, folded: Mapping[str, str]) -> str:
+def _stored_or_own_name(metric: Any, folded: Mapping[str, str]) -> str:
     """The stored name of a metric, if truebleu knows it by that; otherwise its own."""
     for name, stored in folded.items():
-        if name in registry.METRICS and metric_of(name) == metric:
+        if name in registry.METRICS and resolve_metric(name) == metric:
             return stored
     return str(metric.name)
 

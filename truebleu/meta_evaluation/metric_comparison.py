@@ -70,7 +70,7 @@ def perm_both(
     """
     cells = [_rated(one) for one in gold]
     people = [one.values[i] for one, rated in zip(gold, cells, strict=True) for i in rated]
-    own = [
+    metric_values = [
         [value for one, rated in zip(metric, cells, strict=True) for value in _standard(one, rated)]
         for metric in metrics
     ]
@@ -78,10 +78,10 @@ def perm_both(
     trials = 1 << len(people) if exact else samples
     stream = Stream(seed)
     if statistic == "pearson" and average == "none":
-        counts = _pearson(people, own, exact, trials, stream)
+        counts = _pearson(people, metric_values, exact, trials, stream)
     elif statistic == "pairwise":
         draws = _draws(len(people), exact, trials, stream)
-        counts = _pairwise(people, own, list(map(len, cells)), draws, trials)
+        counts = _pairwise(people, metric_values, list(map(len, cells)), draws, trials)
     else:
         matrix, rated = gold[0], cells[0]
 
@@ -92,7 +92,7 @@ def perm_both(
             metric = Matrix(matrix.systems, values)
             return STATISTICS[statistic](matrix, metric, average).value or 0.0
 
-        counts = _any(value, own, exact, trials, stream)
+        counts = _any(value, metric_values, exact, trials, stream)
     return Trials(counts, trials, exact, "PERM-BOTH")
 
 
@@ -111,16 +111,16 @@ def _standard(matrix: Matrix, cells: Sequence[int]) -> list[float]:
 
 def _scaled(columns: Iterable[Sequence[float]]) -> tuple[Table, float]:
     """A table of columns in whole steps, and how many steps 1 is: a power of 2."""
-    known = list(columns)
-    most = max((abs(value) for column in known for value in column), default=0.0)
-    scale = 2.0 ** (BITS - frexp(most)[1]) if most else 1.0
-    whole = [[round(value * scale) for value in column] for column in known]
-    return Table.from_rows(list(zip(*whole, strict=True)), len(whole)), scale
+    column_list = list(columns)
+    largest = max((abs(value) for column in column_list for value in column), default=0.0)
+    scale = 2.0 ** (BITS - frexp(largest)[1]) if largest else 1.0
+    integer_columns = [[round(value * scale) for value in column] for column in column_list]
+    return Table.from_rows(list(zip(*integer_columns, strict=True)), len(integer_columns)), scale
 
 
 def _pearson(
     people: Sequence[float],
-    own: Sequence[Sequence[float]],
+    metric_values: Sequence[Sequence[float]],
     exact: bool,
     trials: int,
     stream: Stream,
@@ -130,14 +130,14 @@ def _pearson(
     spread = sqrt(fsum((value - mean) ** 2 for value in people) / len(people)) or 1.0
     gold = [(value - mean) / spread for value in people]
     columns: list[list[float]] = []
-    for scores in own:
+    for scores in metric_values:
         products = [score * value for score, value in zip(scores, gold, strict=True)]
         columns += [list(scores), [score * score for score in scores], products]
     table, scale = _scaled(columns)
     exchanged = subset_sums(table) if exact else Stack([table]).choose(stream, trials, 1)[0]
     moments = (float(len(gold)), fsum(gold), fsum(value * value for value in gold))
-    found = exceeding(table.total().tolist()[0], exchanged, moments, scale, SLACK)
-    return dict(zip(combinations(range(len(own)), 2), found, strict=True))
+    exceedances = exceeding(table.total().tolist()[0], exchanged, moments, scale, SLACK)
+    return dict(zip(combinations(range(len(metric_values)), 2), exceedances, strict=True))
 
 
 def _draws(cells: int, exact: bool, trials: int, stream: Stream) -> list[int]:
@@ -146,18 +146,18 @@ def _draws(cells: int, exact: bool, trials: int, stream: Stream) -> list[int]:
     if exact:
         # 0 and 1 in turn, in runs of 2^cell.
         return [full // ((1 << (1 << cell)) + 1) << (1 << cell) for cell in range(cells)]
-    drawn = []
+    swap_bits = []
     for _ in range(cells):
         # 16 bits of each draw.
         numbers = stream.indices(1 << 31, -(-trials // 32) * 2)
         data = b"".join((number >> 8 & 0xFFFF).to_bytes(2, "little") for number in numbers)
-        drawn.append(int.from_bytes(data, "little") & full)
-    return drawn
+        swap_bits.append(int.from_bytes(data, "little") & full)
+    return swap_bits
 
 
 def _pairwise(
     people: Sequence[float],
-    own: Sequence[Sequence[float]],
+    metric_values: Sequence[Sequence[float]],
     sizes: Sequence[int],
     draws: Sequence[int],
     trials: int,
@@ -182,8 +182,8 @@ def _pairwise(
             pairs.append((i, j, sign(people[i] - people[j]), ways))
         start += size
     counts: Counts = {}
-    for first, second in combinations(range(len(own)), 2):
-        both = (own[first], own[second])
+    for first, second in combinations(range(len(metric_values)), 2):
+        value_rows = (metric_values[first], metric_values[second])
         lead = 0
         # As every change is -1, 0 or 1, 1 is added to each.
         counter: list[int] = []
@@ -191,18 +191,18 @@ def _pairwise(
         for i, j, judged, ways in pairs:
             gained = lost_none = 0
             changes = []
-            for swap_i, swap_j, chosen in ways:
-                one = sign(both[swap_i][i] - both[swap_j][j]) == judged
-                other = sign(both[1 - swap_i][i] - both[1 - swap_j][j]) == judged
-                changes.append(one - other)
-                gained |= chosen if one > other else 0
-                lost_none |= chosen if one >= other else 0
+            for swap_i, swap_j, swapped_trials in ways:
+                first_agrees = sign(value_rows[swap_i][i] - value_rows[swap_j][j]) == judged
+                second_agrees = sign(value_rows[1 - swap_i][i] - value_rows[1 - swap_j][j]) == judged
+                changes.append(first_agrees - second_agrees)
+                gained |= swapped_trials if first_agrees > second_agrees else 0
+                lost_none |= swapped_trials if first_agrees >= second_agrees else 0
             lead += changes[0]
             if any(changes):
                 always += 1
                 _add(counter, lost_none)
                 _add(counter, gained)
-        counts[first, second] = _at_least(counter, lead + always, full).bit_count()
+        counts[first, second] = _trials_reaching(counter, lead + always, full).bit_count()
     return counts
 
 
@@ -217,14 +217,14 @@ def _add(places: list[int], trials: int) -> None:
         places.append(trials)
 
 
-def _at_least(places: Sequence[int], least: int, full: int) -> int:
+def _trials_reaching(places: Sequence[int], minimum: int, full: int) -> int:
     """The trials with a number of at least so much."""
-    if least <= 0:
+    if minimum <= 0:
         return full
     larger, equal = 0, full
-    for place in range(max(len(places), least.bit_length()) - 1, -1, -1):
+    for place in range(max(len(places), minimum.bit_length()) - 1, -1, -1):
         bits = places[place] if place < len(places) else 0
-        if least >> place & 1:
+        if minimum >> place & 1:
             equal &= bits
         else:
             larger |= equal & bits
@@ -234,21 +234,21 @@ def _at_least(places: Sequence[int], least: int, full: int) -> int:
 
 def _any(
     value: Callable[[Sequence[float]], float],
-    own: Sequence[Sequence[float]],
+    metric_values: Sequence[Sequence[float]],
     exact: bool,
     trials: int,
     stream: Stream,
 ) -> Counts:
     """Any statistic, computed anew in every trial."""
-    counts = dict.fromkeys(combinations(range(len(own)), 2), 0)
-    observed = [value(scores) for scores in own]
-    cells = len(own[0])
+    counts = dict.fromkeys(combinations(range(len(metric_values)), 2), 0)
+    observed = [value(scores) for scores in metric_values]
+    cells = len(metric_values[0])
     for trial in range(trials):
         swap = [trial >> i & 1 for i in range(cells)] if exact else stream.bools(cells)
         for first, second in counts:
-            both = list(zip(own[first], own[second], swap, strict=True))
-            lead = value([b if s else a for a, b, s in both])
-            lead -= value([a if s else b for a, b, s in both])
+            value_triples = list(zip(metric_values[first], metric_values[second], swap, strict=True))
+            lead = value([b if s else a for a, b, s in value_triples])
+            lead -= value([a if s else b for a, b, s in value_triples])
             if lead >= observed[first] - observed[second] - SLACK:
                 counts[first, second] += 1
     return counts
@@ -285,16 +285,16 @@ def pair_permutation(
         weights += [round(COMMON / max(1, pairs))] * pairs
     columns = [[w * hit for w, hit in zip(weights, found, strict=True)] for found in hits]
     table = Table.from_rows(list(zip(*columns, strict=True)), len(columns))
-    drawn = Stack([table]).choose(Stream(seed), samples, 1)[0].tolist()
+    permuted_sums = Stack([table]).choose(Stream(seed), samples, 1)[0].tolist()
     counts: Counts = {}
     for first, second in combinations(range(len(metrics)), 2):
         # What the first loses the second wins: the lead changes by twice as much, and is as large
         # as it was unless something is lost.
-        counts[first, second] = sum(row[first] <= row[second] for row in drawn)
+        counts[first, second] = sum(row[first] <= row[second] for row in permuted_sums)
     return Trials(counts, samples, exact=False, test="pair permutation")
 
 
-def williams(first: float, second: float, both: float, cells: int) -> float:
+def williams(first: float, second: float, metric_correlation: float, cells: int) -> float:
     """The one-sided p of Williams' test: that the larger of two dependent r is larger.
 
     first, second: each metric's r with people; both: the metrics' with each other. NaN for fewer
@@ -305,12 +305,12 @@ def williams(first: float, second: float, both: float, cells: int) -> float:
     """
     if cells < 4:
         return float("nan")
-    k = 1 - first * first - second * second - both * both + 2 * first * second * both
+    k = 1 - first * first - second * second - metric_correlation * metric_correlation + 2 * first * second * metric_correlation
     mean = (first + second) / 2
-    below = 2 * (cells - 1) / (cells - 3) * k + mean * mean * (1 - both) ** 3
+    below = 2 * (cells - 1) / (cells - 3) * k + mean * mean * (1 - metric_correlation) ** 3
     if below <= 0:
         return 0.5
-    t = (first - second) * sqrt((cells - 1) * (1 + both)) / sqrt(below)
+    t = (first - second) * sqrt((cells - 1) * (1 + metric_correlation)) / sqrt(below)
     return student_tail(abs(t), cells - 3)
 
 
@@ -347,7 +347,7 @@ def _beta(a: float, b: float, x: float) -> float:
     return front * value
 
 
-def clusters(p: Mapping[tuple[int, int], float], metrics: int, most: float = 0.05) -> list[int]:
+def assign_clusters(p: Mapping[tuple[int, int], float], metrics: int, alpha: float = 0.05) -> list[int]:
     """The cluster of each metric, in the order of their values, best first.
 
     A metric opens a new one if it is significantly worse (p <= most) than one of the current one.
@@ -355,48 +355,48 @@ def clusters(p: Mapping[tuple[int, int], float], metrics: int, most: float = 0.0
     >>> clusters({(0, 1): 0.2, (0, 2): 0.01, (1, 2): 0.3}, 3)
     [1, 1, 2]
     """
-    made: list[int] = []
+    cluster_numbers: list[int] = []
     start = 0
     for i in range(metrics):
-        if any(p[other, i] <= most for other in range(start, i)):
+        if any(p[other, i] <= alpha for other in range(start, i)):
             start = i
-        made.append(made[-1] + (start == i) if made else 1)
-    return made
+        cluster_numbers.append(cluster_numbers[-1] + (start == i) if cluster_numbers else 1)
+    return cluster_numbers
 
 
 # ---- intervals ----
 
 
-def interval(values: Sequence[float], level: float) -> dict[str, float] | None:
+def percentile_interval(values: Sequence[float], level: float) -> dict[str, float] | None:
     """The percentile interval of resampled values; None where none is defined."""
-    known = sorted(value for value in values if not isnan(value))
-    if not known:
+    defined_values = sorted(value for value in values if not isnan(value))
+    if not defined_values:
         return None
-    outside = floor(len(known) * (1 - level) / 2 + 1e-9)
-    return {"low": known[outside], "high": known[-1 - outside], "level": level}
+    outside = floor(len(defined_values) * (1 - level) / 2 + 1e-9)
+    return {"low": defined_values[outside], "high": defined_values[-1 - outside], "level": level}
 
 
-def over_systems(
+def resample_systems(
     gold: Matrix, metric: Matrix, value: Value, samples: int, seed: int | None
 ) -> list[float]:
     """A statistic of systems that are drawn with replacement."""
     stream = Stream(seed)
     number = len(gold.systems)
     names = list(map(str, range(number)))
-    made = []
+    resampled = []
     for _ in range(samples):
-        drawn = stream.indices(number, number)
-        both = []
+        indices = stream.indices(number, number)
+        matrices = []
         for matrix in (gold, metric):
             values: array[float] = array("d")
-            for i in drawn:
+            for i in indices:
                 values.extend(matrix.row(gold.systems[i]))
-            both.append(Matrix(names, values))
-        made.append(_again(value, *both))
-    return made
+            matrices.append(Matrix(names, values))
+        resampled.append(_recompute(value, *matrices))
+    return resampled
 
 
-def over_items(
+def resample_items(
     gold: Matrix,
     metric: Matrix,
     value: Value,
@@ -413,15 +413,15 @@ def over_items(
     if value.average == "item" and len(value.by_row) == gold.items:
         sums = [_sum(value.by_row[item] for item in unit) for unit in units]
         table, _ = _scaled(zip(*sums, strict=True))
-        drawn = Stack([table]).bootstrap(stream, samples, 1)[0].tolist()
-        return [top / below if below else nan for top, below in drawn]
+        resampled_sums = Stack([table]).bootstrap(stream, samples, 1)[0].tolist()
+        return [top / below if below else nan for top, below in resampled_sums]
     if value.statistic == "pearson" and value.average == "none":
         return _pearsons(gold, metric, units, stream, samples)
-    made = []
+    resampled = []
     for _ in range(samples):
         items = [item for i in stream.indices(len(units), len(units)) for item in units[i]]
-        made.append(_again(value, gold.taken(items), metric.taken(items)))
-    return made
+        resampled.append(_recompute(value, gold.select_items(items), metric.select_items(items)))
+    return resampled
 
 
 def _units(gold: Matrix, documents: Sequence[Hashable] | None) -> list[list[int]]:
@@ -435,8 +435,8 @@ def _units(gold: Matrix, documents: Sequence[Hashable] | None) -> list[list[int]
 
 def _sum(values: Iterable[float]) -> tuple[float, float]:
     """The sum of the values that are there, and their number."""
-    known = [value for value in values if not isnan(value)]
-    return fsum(known), float(len(known))
+    defined_values = [value for value in values if not isnan(value)]
+    return fsum(defined_values), float(len(defined_values))
 
 
 def _pearsons(
@@ -444,24 +444,24 @@ def _pearsons(
 ) -> list[float]:
     """Pearson's r by the moments of resampled units."""
     cells = _rated(gold)
-    people = dict(zip(cells, _standard(gold, cells), strict=True))
-    own = dict(zip(cells, _standard(metric, cells), strict=True))
+    human_by_cell = dict(zip(cells, _standard(gold, cells), strict=True))
+    metric_by_cell = dict(zip(cells, _standard(metric, cells), strict=True))
     moments: list[list[float]] = []
     for unit in units:
         places = [cell for item in unit for cell in range(item, len(gold.values), gold.items)]
-        known = [(people[cell], own[cell]) for cell in places if cell in people]
-        products = ((1.0, a, b, a * a, b * b, a * b) for a, b in known)
+        score_pairs = [(human_by_cell[cell], metric_by_cell[cell]) for cell in places if cell in human_by_cell]
+        products = ((1.0, a, b, a * a, b * b, a * b) for a, b in score_pairs)
         moments.append(list(map(fsum, zip(*products, strict=True))))
     table, scale = _scaled(zip(*moments, strict=True))
-    made = []
+    resampled = []
     for row in Stack([table]).bootstrap(stream, samples, 1)[0].tolist():
         n, a, b, aa, bb, ab = (number / scale for number in row)
         below = (aa - a * a / n) * (bb - b * b / n) if n else 0.0
-        made.append((ab - a * b / n) / sqrt(below) if below > 0 else nan)
-    return made
+        resampled.append((ab - a * b / n) / sqrt(below) if below > 0 else nan)
+    return resampled
 
 
-def of_systems(
+def resample_system_scores(
     gold: Matrix,
     metric: Matrix,
     value: Value,
@@ -481,10 +481,10 @@ def of_systems(
     scales = []
     for matrix in (gold, metric):
         rows = [matrix.row(system) for system in gold.systems]
-        known = [[_sum(row[item] for item in unit) for unit in units] for row in rows]
-        sums, scale = _scaled([total for total, _ in row] for row in known)
+        sums_and_counts = [[_sum(row[item] for item in unit) for unit in units] for row in rows]
+        sums, scale = _scaled([total for total, _ in row] for row in sums_and_counts)
         columns += map(list, zip(*sums.tolist(), strict=True))
-        columns += [[int(cells) for _, cells in row] for row in known]
+        columns += [[int(cells) for _, cells in row] for row in sums_and_counts]
         scales.append(scale)
     tables = [Table.from_rows(list(zip(*columns, strict=True)), len(columns))]
     if scores.tables:
@@ -496,26 +496,26 @@ def of_systems(
             scores.tables[system].group_totals(numbers, groups).range(0, len(units))
             for system in gold.systems
         ]
-    drawn = Stack(tables).bootstrap(Stream(seed), samples, 1)
-    by_metric = [list(scores.metric.scores(table)) for table in drawn[1:]]
-    made = []
-    for trial, row in enumerate(drawn[0].tolist()):
+    resampled_tables = Stack(tables).bootstrap(Stream(seed), samples, 1)
+    by_metric = [list(scores.metric.scores(table)) for table in resampled_tables[1:]]
+    resampled = []
+    for trial, row in enumerate(resampled_tables[0].tolist()):
         parts = [row[i * number : (i + 1) * number] for i in range(4)]
         if not (all(parts[1]) and all(parts[3])):
-            made.append(nan)
+            resampled.append(nan)
             continue
-        people, own = (
+        human_means, metric_means = (
             [total / scale / cells for total, cells in zip(sums, counts, strict=True)]
             for sums, counts, scale in zip(parts[::2], parts[1::2], scales, strict=True)
         )
         if by_metric:
-            own = [scores.sign * column[trial] for column in by_metric]
-        both = (Matrix(gold.systems, array("d", one)) for one in (people, own))
-        made.append(_again(value, *both))
-    return made
+            metric_means = [scores.sign * column[trial] for column in by_metric]
+        matrices = (Matrix(gold.systems, array("d", one)) for one in (human_means, metric_means))
+        resampled.append(_recompute(value, *matrices))
+    return resampled
 
 
-def _again(value: Value, gold: Matrix, metric: Matrix) -> float:
+def _recompute(value: Value, gold: Matrix, metric: Matrix) -> float:
     """The same statistic of other scores."""
     if value.statistic == "pairwise":
         return float(agreement_statistics.pairwise(gold, metric))
@@ -529,10 +529,10 @@ def _again(value: Value, gold: Matrix, metric: Matrix) -> float:
 # ---- what a table gets ----
 
 
-def add(
+def add_tests_and_intervals(
     content: dict[str, Any],
     sets: Mapping[str, Judged],
-    found: Mapping[tuple[Task, str], Value],
+    values_by_cell: Mapping[tuple[Task, str], Value],
     tasks: Sequence[Task],
     tests: AgreementTests,
 ) -> list[str]:
@@ -542,13 +542,13 @@ def add(
     if tests.significance:
         content["tests"] = []
         for task in tasks:
-            ranked = [name for name in rows if found[task, name].value is not None]
-            ranked.sort(key=lambda name: -float(found[task, name]))
+            ranked = [name for name in rows if values_by_cell[task, name].value is not None]
+            ranked.sort(key=lambda name: -float(values_by_cell[task, name]))
             if task.statistic == "spa" or len(ranked) < 2:
                 missing.append(f"{task.name}: no test of {task.statistic} is known here.")
                 continue
-            made, places = _tested(task, sets, {name: found[task, name] for name in ranked}, tests)
-            content["tests"] += made
+            test_results, places = _test_pairs(task, sets, {name: values_by_cell[task, name] for name in ranked}, tests)
+            content["tests"] += test_results
             for name, place in zip(ranked, places, strict=True):
                 rows[name]["scores"][task.name]["cluster"] = place
         if len(tasks) == 1:
@@ -557,11 +557,11 @@ def add(
     if tests.confidence:
         for task in tasks:
             for name, row in rows.items():
-                values = _resampled(task, sets, found[task, name], name, tests)
-                ends = None if values is None else interval(values, tests.level)
+                values = _resample_value(task, sets, values_by_cell[task, name], name, tests)
+                ends = None if values is None else percentile_interval(values, tests.level)
                 if ends is not None:
-                    more = {"resamples": tests.confidence, "over": tests.resampled}
-                    row["scores"][task.name]["interval"] = {**ends, **more, "seed": tests.seed}
+                    settings = {"resamples": tests.confidence, "over": tests.resampled}
+                    row["scores"][task.name]["interval"] = {**ends, **settings, "seed": tests.seed}
             if not any("interval" in row["scores"][task.name] for row in rows.values()):
                 missing.append(
                     f"{task.name}: no interval over {tests.resampled}: it needs one set, and "
@@ -575,42 +575,42 @@ def add(
     return missing
 
 
-def _tested(
+def _test_pairs(
     task: Task, sets: Mapping[str, Judged], ranked: Mapping[str, Value], tests: AgreementTests
 ) -> tuple[list[dict[str, Any]], list[int]]:
     """The tests of every two metrics, best first, and the cluster of each."""
     names, values = list(ranked), list(ranked.values())
-    both = [[sets[one].at(task.level, name) for one in task.sets] for name in names]
-    gold = [people for people, _ in both[0]]
-    own = [[scores for _, scores in one] for one in both]
+    matrix_pairs = [[sets[one].matrices_at(task.level, name) for one in task.sets] for name in names]
+    gold = [people for people, _ in matrix_pairs[0]]
+    metric_matrices = [[scores for _, scores in one] for one in matrix_pairs]
     draws: dict[str, Any] = {"samples": tests.significance, "seed": tests.seed}
     if task.statistic in ("acc-eq", "acc-eq-opt"):
-        first_set = [one[0] for one in own]
+        first_set = [one[0] for one in metric_matrices]
         epsilons = [value.epsilon or 0.0 for value in values]
         trials = pair_permutation(gold[0], first_set, epsilons, task.average, **draws)
     else:
-        trials = perm_both(gold, own, task.statistic, task.average, **draws)
+        trials = perm_both(gold, metric_matrices, task.statistic, task.average, **draws)
     p = {pair: trials.p(*pair) for pair in combinations(range(len(names)), 2)}
     decisive = p
     if tests.correction is not None:
         decisive = dict(
             zip(p, CORRECTION_FUNCTIONS[tests.correction](list(p.values())), strict=True)
         )
-    most = round(1 - tests.level, 12)
-    made = []
-    for (i, j), one in p.items():
+    alpha = round(1 - tests.level, 12)
+    test_results = []
+    for (i, j), p_value in p.items():
         williams_p = None
         if task.statistic == "pearson" and task.average == "none":
-            williams_p = _williams(gold[0], own[i][0], own[j][0], values[i], values[j])
-        made.append(
+            williams_p = _williams(gold[0], metric_matrices[i][0], metric_matrices[j][0], values[i], values[j])
+        test_results.append(
             {
                 "task": task.name,
                 "first": names[i],
                 "second": names[j],
                 "difference": float(values[i]) - float(values[j]),
-                "p": one,
+                "p": p_value,
                 "corrected_p": None if tests.correction is None else decisive[i, j],
-                "significant": decisive[i, j] <= most,
+                "significant": decisive[i, j] <= alpha,
                 "williams_p": williams_p,
                 "test": trials.test,
                 "exact": trials.exact,
@@ -618,41 +618,41 @@ def _tested(
                 "seed": None if trials.exact else tests.seed,
             }
         )
-    return made, clusters(decisive, len(names), most)
+    return test_results, assign_clusters(decisive, len(names), alpha)
 
 
 def _williams(
-    gold: Matrix, first: Matrix, second: Matrix, one: Value, other: Value
+    gold: Matrix, first: Matrix, second: Matrix, first_value: Value, second_value: Value
 ) -> float | None:
     """Williams' p, of Pearson's r of single cells."""
     cells = _rated(gold)
     one_values, other_values = (
         [matrix.values[cell] for cell in cells] for matrix in (first, second)
     )
-    both = agreement_statistics.pearson(one_values, other_values)
-    if both.value is None:
+    metric_correlation = agreement_statistics.pearson(one_values, other_values)
+    if metric_correlation.value is None:
         return None
-    p = williams(float(one), float(other), both.value, len(cells))
+    p = williams(float(first_value), float(second_value), metric_correlation.value, len(cells))
     return None if isnan(p) or p == inf else p
 
 
-def _resampled(
+def _resample_value(
     task: Task, sets: Mapping[str, Judged], value: Value, metric: str, tests: AgreementTests
 ) -> list[float] | None:
     """The values of resamples; None where there is no interval."""
     if task.pooled or task.statistic == "spa" or value.value is None:
         return None
-    one = sets[task.sets[0]]
-    documents = one.groups.get("doc") if tests.resampled == "documents" else None
+    judged = sets[task.sets[0]]
+    documents = judged.groups.get("doc") if tests.resampled == "documents" else None
     if tests.resampled == "documents" and documents is None:
-        raise InputError(f"{one.name}: the document of each segment is not known")
+        raise InputError(f"{judged.name}: the document of each segment is not known")
     samples = tests.confidence or 0
     if tests.resampled == "systems":
-        return over_systems(*one.at(task.level, metric), value, samples, tests.seed)
+        return resample_systems(*judged.matrices_at(task.level, metric), value, samples, tests.seed)
     if task.level == SEGMENTS:
-        return over_items(*one.at(SEGMENTS, metric), value, documents, samples, tests.seed)
-    scores = one.metrics[metric]
-    if task.level != SYSTEMS or SEGMENTS not in one.gold or SEGMENTS not in scores.levels:
+        return resample_items(*judged.matrices_at(SEGMENTS, metric), value, documents, samples, tests.seed)
+    scores = judged.metrics[metric]
+    if task.level != SYSTEMS or SEGMENTS not in judged.gold or SEGMENTS not in scores.levels:
         return None
-    both = one.at(SEGMENTS, metric)
-    return of_systems(*both, value, scores, documents, samples, tests.seed)
+    matrices = judged.matrices_at(SEGMENTS, metric)
+    return resample_system_scores(*matrices, value, scores, documents, samples, tests.seed)

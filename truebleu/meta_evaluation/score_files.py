@@ -28,7 +28,7 @@ from truebleu.text.segments import File, check_text_start, get_table_format
 from truebleu.text.terminal_layout import format_count
 
 # Names that a message lists before it says how many more there are.
-LISTED = 6
+MAX_LISTED_NAMES = 6
 # Weights of MQM's errors (Markus Freitag et al. 2021: Experts, errors, and context. TACL): the most
 # specific name counts, in any case; every other error weighs nothing.
 MQM_WEIGHTS: Mapping[str, float] = {
@@ -48,7 +48,7 @@ GLOBAL_ITEM_COLUMNS = ("seg_id", "sid", "globalsegid", "line")
 DOCUMENT_COLUMNS = ("doc_id", "doc", "document", "document_id", "docid")
 SCORE_COLUMNS = ("score", "mqm_avg_score", "esa_score", "raw.scr", "raw_score", "mqm", "da")
 # The item of scores of whole systems.
-WHOLE = ""
+WHOLE_SET_ITEM = ""
 
 
 class Matrix:
@@ -68,7 +68,7 @@ class Matrix:
             raise InputError("scores: every system needs a name of its own, and there must be one")
 
     @classmethod
-    def of(cls, scores: Any, what: str = "scores") -> Matrix:
+    def from_scores(cls, scores: Any, description: str = "scores") -> Matrix:
         """From a mapping of names to a score or scores, from rows of scores, or from one row.
 
         None and NaN are holes. Raises InputError, which begins with `what`, for rows of different
@@ -77,14 +77,14 @@ class Matrix:
         if isinstance(scores, Matrix):
             return scores
         if hasattr(scores, "items") and hasattr(scores, "keys"):
-            named = {str(name): row for name, row in scores.items()}
+            rows_by_system = {str(name): row for name, row in scores.items()}
         else:
             rows = list(scores)
             rows = rows if rows and hasattr(rows[0], "__len__") else [rows]
-            named = {f"row {i}": row for i, row in enumerate(rows, 1)}
+            rows_by_system = {f"row {i}": row for i, row in enumerate(rows, 1)}
         values: array[float] = array("d")
         lengths = {}
-        for name, row in named.items():
+        for name, row in rows_by_system.items():
             cells = [row] if isinstance(row, int | float) or row is None else row
             before = len(values)
             for i, value in enumerate(cells, 1):
@@ -92,7 +92,7 @@ class Matrix:
                     values.append(nan if value is None else to_score(value))
                 except ValueError:
                     raise InputError(
-                        f"{what}: {name}: score {i} is {value!r:.40}; expected a number, or None "
+                        f"{description}: {name}: score {i} is {value!r:.40}; expected a number, or None "
                         "for a hole"
                     ) from None
             lengths[name] = len(values) - before
@@ -100,11 +100,11 @@ class Matrix:
         for name, length in lengths.items():
             if length != longest:
                 raise InputError(
-                    f"{what}: {name} has {format_count(length, 'score')}, others have "
+                    f"{description}: {name} has {format_count(length, 'score')}, others have "
                     f"{longest:,}; give "
                     "each system a score of every item, None where there is none"
                 )
-        return cls(list(named), values)
+        return cls(list(rows_by_system), values)
 
     def row(self, system: str) -> array[float]:
         """The scores of a system."""
@@ -120,7 +120,7 @@ class Matrix:
             values.extend(self.row(system))
         return Matrix(systems, values)
 
-    def taken(self, items: Sequence[int]) -> Matrix:
+    def select_items(self, items: Sequence[int]) -> Matrix:
         """Some items, in that order."""
         values: array[float] = array("d")
         for start in range(0, len(self.values), max(1, self.items)):
@@ -158,59 +158,59 @@ class Matrix:
         return f"<Matrix of {len(self.systems)} systems and {format_count(self.items, 'item')}>"
 
 
-def some(names: Iterable[str]) -> str:
+def format_names(names: Iterable[str]) -> str:
     """Names in a message: the first ones, and how many more there are.
 
     >>> some("abcdefgh")
     'a, b, c, d, e, f and 2 more'
     """
-    known = list(names)
-    more = f" and {len(known) - LISTED} more" if len(known) > LISTED else ""
-    return f"{', '.join(known[:LISTED])}{more}"
+    name_list = list(names)
+    remainder = f" and {len(name_list) - MAX_LISTED_NAMES} more" if len(name_list) > MAX_LISTED_NAMES else ""
+    return f"{', '.join(name_list[:MAX_LISTED_NAMES])}{remainder}"
 
 
-def aligned(gold: Matrix, metric: Matrix, what: str) -> Matrix:
+def align_metric(gold: Matrix, metric: Matrix, metric_name: str) -> Matrix:
     """A metric's scores of the systems that people judged, in their order.
 
     Raises InputError for systems that are missing, another number of items, and holes where people
     gave a score; `what` names the metric.
     """
-    known = set(metric.systems)
-    missing = [system for system in gold.systems if system not in known]
+    metric_systems = set(metric.systems)
+    missing = [system for system in gold.systems if system not in metric_systems]
     if missing:
         hint = suggest_names(missing[0], metric.systems) if len(missing) == 1 else ""
         raise InputError(
-            f"{what}: no scores of {format_count(len(missing), 'system')} that people judged: "
-            f"{some(missing)}{hint}; give their scores, or leave the systems out (--outliers)"
+            f"{metric_name}: no scores of {format_count(len(missing), 'system')} that people judged: "
+            f"{format_names(missing)}{hint}; give their scores, or leave the systems out (--outliers)"
         )
     if metric.items != gold.items:
         raise InputError(
-            f"{what}: {format_count(metric.items, 'item')} for each system, and people's "
+            f"{metric_name}: {format_count(metric.items, 'item')} for each system, and people's "
             "scores have "
             f"{gold.items:,}; both must list the same items in the same order"
         )
-    chosen = metric.only(gold.systems)
-    missing_cells = holes(gold.to_bytes(), chosen.to_bytes())
+    selected = metric.only(gold.systems)
+    missing_cells = holes(gold.to_bytes(), selected.to_bytes())
     if missing_cells:
         system, item = divmod(missing_cells[0], gold.items)
-        where = f" (the first: {gold.systems[system]}, item {item + 1})" if gold.items > 1 else ""
+        location = f" (the first: {gold.systems[system]}, item {item + 1})" if gold.items > 1 else ""
         raise InputError(
-            f"{what}: None in {format_count(len(missing_cells), 'cell')} that people "
-            f"scored{where}; a "
+            f"{metric_name}: None in {format_count(len(missing_cells), 'cell')} that people "
+            f"scored{location}; a "
             "metric needs a score wherever people gave one"
         )
-    return chosen
+    return selected
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class ScoreTable:
     """Scores as a file has them: a matrix, and what its items are called, if anything."""
 
     matrix: Matrix
     items: Sequence[Any] | None = None
     """The names of items, in order; None where lines say no more than their order."""
 
-    def placed(self, items: int, what: str) -> Matrix:
+    def place_items(self, items: int, description: str) -> Matrix:
         """The matrix with so many items, each where its number says; others are holes.
 
         Numbers are counted from 1, or from 0 where there is a 0.
@@ -223,7 +223,7 @@ class Scored:
         outside = any(not start <= number < items + start for number in numbers)
         if len(numbers) < len(names) or not numbers or outside:
             raise InputError(
-                f"{what}: {format_count(self.matrix.items, 'item')} there, and {items:,} are "
+                f"{description}: {format_count(self.matrix.items, 'item')} there, and {items:,} are "
                 "scored; only "
                 "items that are numbered from 1 can be put in their places"
             )
@@ -232,7 +232,7 @@ class Scored:
             row = rows[system] = [nan] * items
             for number, value in zip(numbers, self.matrix.row(system), strict=True):
                 row[number - start] = value
-        return Matrix.of(rows, what)
+        return Matrix.from_scores(rows, description)
 
 
 # ---- files ----
@@ -242,7 +242,7 @@ def read(
     path: str | os.PathLike[str],
     columns: Mapping[str, str] | None = None,
     weights: Mapping[str, float] | None = None,
-) -> Scored:
+) -> ScoreTable:
     """Scores from a file of any known kind.
 
     columns: for long tables, the names of the columns `system`, `item` (or `document` and `item`)
@@ -275,7 +275,7 @@ def read(
     return _long(name, rows, columns)
 
 
-def _blocks(path: str, content: bytes) -> Scored:
+def _blocks(path: str, content: bytes) -> ScoreTable:
     """Lines of a system and a score or None: the systems in blocks, the items in order."""
     try:
         blocks, scores = score_lines(content.rstrip() + b"\n")
@@ -294,14 +294,14 @@ def _blocks(path: str, content: bytes) -> Scored:
                 "one; the lines of a system must follow each other"
             )
         lengths[system] = length
-    known = list(lengths.values())
-    usual = max(known, key=known.count)
-    odd = [name for name, length in lengths.items() if length != usual]
+    length_list = list(lengths.values())
+    common_length = max(length_list, key=length_list.count)
+    odd = [name for name, length in lengths.items() if length != common_length]
     if odd:
         raise InputError(
-            f"{path}: {format_count(lengths[odd[0]], 'score')} of {odd[0]}, and {usual:,} of "
+            f"{path}: {format_count(lengths[odd[0]], 'score')} of {odd[0]}, and {common_length:,} of "
             "other systems"
-            f" ({format_count(len(odd), 'system')} differ: {some(odd)}); each needs a line "
+            f" ({format_count(len(odd), 'system')} differ: {format_names(odd)}); each needs a line "
             "for every item"
         )
     values = array("d")
@@ -309,7 +309,7 @@ def _blocks(path: str, content: bytes) -> Scored:
     large = find_first_unbounded(values)
     if large is not None:
         raise InputError(f"{path}, line {large + 1}: {values[large]:g} is not a finite score")
-    return Scored(Matrix(list(lengths), values))
+    return ScoreTable(Matrix(list(lengths), values))
 
 
 def _rows(
@@ -341,10 +341,10 @@ def _objects(path: str, lines: Sequence[str]) -> Iterator[tuple[int, dict[str, A
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        found = parse_json(line, path, number)
-        if not isinstance(found, dict):
+        parsed = parse_json(line, path, number)
+        if not isinstance(parsed, dict):
             raise InputError(f"{path}, line {number}: expected an object of JSON")
-        yield number, found
+        yield number, parsed
 
 
 def _parquet(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -365,21 +365,21 @@ def _parquet(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _long(
     path: str, rows: Iterable[tuple[int, dict[str, Any]]], columns: Mapping[str, str]
-) -> Scored:
+) -> ScoreTable:
     """A row per system and item, perhaps of several raters: their mean."""
-    known = list(rows)
-    if not known:
+    row_list = list(rows)
+    if not row_list:
         raise InputError(f"{path}: no rows")
-    header = list(known[0][1])
+    header = list(row_list[0][1])
     written = {word.strip().lower(): word for word in header}
 
-    def column(what: str, usual: Sequence[str]) -> str | None:
-        name = columns.get(what)
+    def column(role: str, default_names: Sequence[str]) -> str | None:
+        name = columns.get(role)
         if name is None:
-            return next((written[one] for one in usual if one in written), None)
+            return next((written[one] for one in default_names if one in written), None)
         if name not in header:
             raise InputError(
-                f"{path}: no column '{name}' for the {what}{suggest_names(name, header)}"
+                f"{path}: no column '{name}' for the {role}{suggest_names(name, header)}"
             )
         return name
 
@@ -387,34 +387,34 @@ def _long(
     item = column("item", ITEM_COLUMNS)
     document = column("document", () if "item" in columns else DOCUMENT_COLUMNS)
     if system is None or score is None:
-        what = "system" if system is None else "score"
+        missing_role = "system" if system is None else "score"
         raise InputError(
-            f"{path}: which column is the {what}? There are {', '.join(header)}; name it "
-            f"(--columns {what}=NAME)"
+            f"{path}: which column is the {missing_role}? There are {', '.join(header)}; name it "
+            f"(--columns {missing_role}=NAME)"
         )
     is_global = item is None or item.strip().lower() in GLOBAL_ITEM_COLUMNS
     in_document = None if is_global else document
     cells: list[tuple[str, Any, float]] = []
-    for number, row in known:
-        where = f"{path}, line {number}"
-        value = _score(where, row.get(score), score)
+    for number, row in row_list:
+        location = f"{path}, line {number}"
+        value = _score(location, row.get(score), score)
         name = row.get(system)
         if name in (None, ""):
-            raise InputError(f"{where}: no system in column '{system}'")
-        for one in filter(None, (system, item, document)):
-            cell = row.get(one)
+            raise InputError(f"{location}: no system in column '{system}'")
+        for key_column in filter(None, (system, item, document)):
+            cell = row.get(key_column)
             if isinstance(cell, list | dict) or (isinstance(cell, float) and not isfinite(cell)):
                 raise InputError(
-                    f"{where}: column '{one}' has {cell!r:.40}; expected a name or a number"
+                    f"{location}: column '{key_column}' has {cell!r:.40}; expected a name or a number"
                 )
-        at: Any = WHOLE if item is None else row.get(item)
+        item_key: Any = WHOLE_SET_ITEM if item is None else row.get(item)
         if in_document is not None:
-            at = (row.get(in_document), at)
-        cells.append((str(name).strip(), at, value))
-    return _of_cells(path, cells)
+            item_key = (row.get(in_document), item_key)
+        cells.append((str(name).strip(), item_key, value))
+    return _table_from_cells(path, cells)
 
 
-def _score(where: str, value: Any, column: str) -> float:
+def _score(location: str, value: Any, column: str) -> float:
     """The score in a cell; NaN for none."""
     if isinstance(value, str) and value.strip() in ("", "None", "NaN", "nan", "NA"):
         return nan
@@ -424,20 +424,20 @@ def _score(where: str, value: Any, column: str) -> float:
         return to_score(value)
     except ValueError:
         raise InputError(
-            f"{where}: column '{column}' has {argument_checks.format_value(value)}; "
+            f"{location}: column '{column}' has {argument_checks.format_value(value)}; "
             "expected a score, or None"
         ) from None
 
 
-def _of_cells(path: str, cells: Sequence[tuple[str, Any, float]]) -> Scored:
+def _table_from_cells(path: str, cells: Sequence[tuple[str, Any, float]]) -> ScoreTable:
     """A matrix of scores by system and item, each the mean of what was given for it."""
     parts: dict[str, dict[Any, list[float]]] = {}
     items: dict[Any, None] = {}
     for system, item, value in cells:
         items[_item(item)] = None
-        found = parts.setdefault(system, {}).setdefault(_item(item), [])
+        cell_values = parts.setdefault(system, {}).setdefault(_item(item), [])
         if not isnan(value):
-            found.append(value)
+            cell_values.append(value)
     names = list(items)
     if all(isinstance(name, int) for name in names):
         names.sort()
@@ -445,7 +445,7 @@ def _of_cells(path: str, cells: Sequence[tuple[str, Any, float]]) -> Scored:
         system: [fsum(known[name]) / len(known[name]) if known.get(name) else nan for name in names]
         for system, known in parts.items()
     }
-    return Scored(Matrix.of(rows, path), None if names == [WHOLE] else names)
+    return ScoreTable(Matrix.from_scores(rows, path), None if names == [WHOLE_SET_ITEM] else names)
 
 
 def _item(item: Any) -> Any:
@@ -458,24 +458,24 @@ def _item(item: Any) -> Any:
 # ---- MQM with errors ----
 
 
-def mqm_weights(text: str) -> dict[str, float]:
+def parse_mqm_weights(text: str) -> dict[str, float]:
     """Weights as they are written: `major:5 minor:1 minor/Fluency/Punctuation:0.1`.
 
     Raises ValueError for what is not of that form.
     """
-    made = {}
+    weights = {}
     for word in text.split():
         name, _, number = word.rpartition(":")
         try:
-            made[name.lower()] = to_score(number) if name else nan
+            weights[name.lower()] = to_score(number) if name else nan
         except ValueError:
-            made[name.lower()] = nan
-        if isnan(made[name.lower()]):
+            weights[name.lower()] = nan
+        if isnan(weights[name.lower()]):
             raise ValueError(f"weights of MQM: expected ERROR:WEIGHT, as major:5, not '{word}'")
-    return made
+    return weights
 
 
-def weight(severity: str, category: str, weights: Mapping[str, float] = MQM_WEIGHTS) -> float:
+def error_weight(severity: str, category: str, weights: Mapping[str, float] = MQM_WEIGHTS) -> float:
     """The weight of an error: that of its most specific name.
 
     >>> weight("Minor", "Fluency/Punctuation"), weight("Minor", "Style"), weight("no-error", "")
@@ -488,7 +488,7 @@ def weight(severity: str, category: str, weights: Mapping[str, float] = MQM_WEIG
 
 def _mqm(
     path: str, rows: Iterable[tuple[int, dict[str, str]]], weights: Mapping[str, float]
-) -> Scored:
+) -> ScoreTable:
     """A row per error: the sum of a rater's weights, their mean over raters, less than 0."""
     raters: dict[str, dict[Any, dict[str, float]]] = {}
     for number, row in rows:
@@ -496,13 +496,13 @@ def _mqm(
         document = lower.get("doc") or lower.get("doc_id") or ""
         item = lower.get("globalsegid") or lower.get("seg_id")
         place: Any = _item(item) if item else (document, lower.get("doc_id") or number)
-        found = raters.setdefault(lower["system"], {}).setdefault(place, {})
+        rater_sums = raters.setdefault(lower["system"], {}).setdefault(place, {})
         rater = lower.get("rater", "")
-        error = weight(lower["severity"], lower["category"], weights)
-        found[rater] = found.get(rater, 0.0) + error
+        error = error_weight(lower["severity"], lower["category"], weights)
+        rater_sums[rater] = rater_sums.get(rater, 0.0) + error
     cells = [
         (system, item, 0.0 - fsum(sums.values()) / len(sums))
         for system, items in raters.items()
         for item, sums in items.items()
     ]
-    return _of_cells(path, cells)
+    return _table_from_cells(path, cells)

@@ -17,7 +17,7 @@ from truebleu.text import argument_checks
 SEGMENTS, SYSTEMS = "seg", "sys"
 LEVELS = ("sys", "domain", "doc", "seg")
 # The statistics of each level where nobody names them.
-USUAL = {
+DEFAULT_STATISTIC_NAMES = {
     "sys": ("pairwise", "pearson"),
     "seg": ("pearson", "acc-eq-opt"),
     "domain": ("pearson", "pairwise"),
@@ -130,8 +130,8 @@ class Task:
     def name(self) -> str:
         """Its name: set, level, statistic, and an unusual average."""
         place = "all" if self.pooled else self.sets[0]
-        more = "" if self.average == usual_average(self.statistic) else f":{self.average}"
-        return f"{place}:{self.level}:{self.statistic}{more}"
+        average_suffix = "" if self.average == usual_average(self.statistic) else f":{self.average}"
+        return f"{place}:{self.level}:{self.statistic}{average_suffix}"
 
 
 def usual_average(statistic: str) -> str:
@@ -158,9 +158,9 @@ def tasks_of(
             for task in preset.tasks
             if not task.pooled
         ]
-    made: list[Task] = []
+    tasks: list[Task] = []
     for level in options.levels:
-        for statistic in USUAL[level] if options.names is None else options.names:
+        for statistic in DEFAULT_STATISTIC_NAMES[level] if options.names is None else options.names:
             argument_checks.check_choice("statistic", statistic, STATISTICS)
             if statistic in WITHOUT_AVERAGE and level != SYSTEMS:
                 if options.names is None or len(options.levels) > 1:
@@ -168,9 +168,9 @@ def tasks_of(
                 raise ValueError(f"statistic: {statistic} compares systems; ask for level sys")
             row = "none" if level == SYSTEMS else options.average or usual_average(statistic)
             if statistic == "pairwise" and len(sets) > 1:
-                made.append(Task(level, statistic, row, tuple(sets), pooled=True))
-            made += [Task(level, statistic, row, (name,)) for name in sets]
-    return made
+                tasks.append(Task(level, statistic, row, tuple(sets), pooled=True))
+            tasks += [Task(level, statistic, row, (name,)) for name in sets]
+    return tasks
 
 
 def levels_of(tasks: Sequence[Task]) -> list[str]:

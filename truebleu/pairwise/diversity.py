@@ -67,9 +67,9 @@ def self_bleu(
     if type(metric) is BLEU:
         values = _left_out(metric, texts, sample, workers)
     else:
-        chosen = corpus_inputs.read_text_list("texts", texts)[:sample]
-        _check_count(len(chosen))
-        values = list(_with_all_others(metric, chosen, workers))
+        sampled_texts = corpus_inputs.read_text_list("texts", texts)[:sample]
+        _check_count(len(sampled_texts))
+        values = list(_with_all_others(metric, sampled_texts, workers))
     return CompositeScore(
         "self-BLEU",
         sum(values) / len(values),
@@ -115,13 +115,13 @@ def _values(metric: BLEU, table: Table) -> Sequence[float]:
     if metric.length_rule != "average":
         return metric.compute_values(table, segment=True)
     # The others are too many for parts of a token: the table has their sum.
-    value, orders, others = (
+    value, orders, other_count = (
         metric.make_formula(segment=True).compute_score,
         metric.max_order,
         len(table) - 1,
     )
     return [
-        value(row[2 : 2 + orders], row[2 + orders :], row[0], row[1] / others)
+        value(row[2 : 2 + orders], row[2 + orders :], row[0], row[1] / other_count)
         for row in table.tolist()
     ]
 
@@ -129,9 +129,9 @@ def _values(metric: BLEU, table: Table) -> Sequence[float]:
 def _with_all_others(metric: Metric[Any], texts: list[str], workers: int) -> Iterator[float]:
     """Each text's score with all others as references."""
     for first in range(0, len(texts), ROWS):
-        some = range(first, min(first + ROWS, len(texts)))
-        others = [(*texts[:i], *texts[i + 1 :]) for i in some]
-        yield from metric.segments(texts[some.start : some.stop], others, workers=workers)
+        row_range = range(first, min(first + ROWS, len(texts)))
+        other_texts = [(*texts[:i], *texts[i + 1 :]) for i in row_range]
+        yield from metric.segments(texts[row_range.start : row_range.stop], other_texts, workers=workers)
 
 
 class PairwiseDiversity(CompositeScore):
@@ -190,10 +190,10 @@ def pairwise_diversity(
     if metric.bound is None and not metric.lower_is_better:
         raise ValueError(f"metric: {metric.NAME} has no upper bound, so 100 less it says nothing")
     argument_checks.check_choice("aggregate", aggregate, ("pairs", "corpus"))
-    sets, several = corpus_inputs.read_text_sets("texts", texts)
-    for number, one in enumerate(sets, 1):
-        if len(one) < 2:
-            which = f"source {number} has {len(one)}" if several else str(len(one))
+    sets, has_several_sets = corpus_inputs.read_text_sets("texts", texts)
+    for number, text_set in enumerate(sets, 1):
+        if len(text_set) < 2:
+            which = f"source {number} has {len(text_set)}" if has_several_sets else str(len(text_set))
             raise InputError(f"texts: {which}; each needs another one to be compared with")
     sources: list[float] | None = None
     if aggregate == "pairs":
@@ -201,7 +201,7 @@ def pairwise_diversity(
         pairwise = fsum(sources) / len(sources)
     else:
         pairwise = float(_score_of_pairs(metric, sets, workers))
-    fields = {"sources": str(len(sets))} if several else {"texts": str(len(sets[0]))}
+    fields = {"sources": str(len(sets))} if has_several_sets else {"texts": str(len(sets[0]))}
     count = sum(len(one) * (len(one) - 1) for one in sets)
     return PairwiseDiversity(
         "pairwise diversity",
@@ -237,8 +237,8 @@ def _score_of_pairs(metric: Metric[Any], sets: list[list[str]], workers: int) ->
         score: Score = metric.score(list(hypotheses), list(references), workers=workers)
         return score
     totals = [0] * len(metric.columns)
-    while some := list(islice(pairs, PAIRS)):
-        hypotheses, references = zip(*some, strict=True)
+    while pair_batch := list(islice(pairs, PAIRS)):
+        hypotheses, references = zip(*pair_batch, strict=True)
         table = metric.statistics(list(hypotheses), list(references), workers=workers)
         totals = [a + b for a, b in zip(totals, table.total().tolist()[0], strict=True)]
     score = metric.from_statistics(totals, references=1)
@@ -246,7 +246,7 @@ def _score_of_pairs(metric: Metric[Any], sets: list[list[str]], workers: int) ->
 
 
 # What `Distinct.to_dict` has behind the name, as far as it is known.
-TOLD = (
+SERIALIZED_FIELDS = (
     *("value", "mean", "per_token", "expectation_adjusted"),
     *("distinct", "ngrams", "tokens", "texts", "shorter"),
 )
@@ -295,9 +295,9 @@ class Distinct(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything."""
-        values = {name: getattr(self, name) for name in TOLD}
-        told = {name: value for name, value in values.items() if value is not None}
-        return {"name": f"distinct-{self.n}", **told}
+        values = {name: getattr(self, name) for name in SERIALIZED_FIELDS}
+        present_fields = {name: value for name, value in values.items() if value is not None}
+        return {"name": f"distinct-{self.n}", **present_fields}
 
     def to_json(self) -> str:
         """`to_dict` as JSON."""

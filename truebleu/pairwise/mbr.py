@@ -9,7 +9,7 @@ from truebleu._kernel import InputError, Scores
 from truebleu.metrics.base import Metric, Signature
 from truebleu.metrics.pairwise_scores import validate_reference_weights
 from truebleu.pairwise import mbr_search
-from truebleu.pairwise.utility import Given, Source, Utility, given, is_given, of_texts
+from truebleu.pairwise.utility import PrecomputedUtility, Source, Utility, make_precomputed_utility, is_precomputed, make_text_utility
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.record import Record
 from truebleu.text.terminal_layout import pad_columns
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     AnyUtility = str | Metric | Function | Numbers | Array
 
 # The number of candidates that print() shows, and of characters of each.
-SHOWN, WIDTH = 5, 60
+MAX_SHOWN_CANDIDATES, WIDTH = 5, 60
 
 
 class MBR(Record):
@@ -80,22 +80,22 @@ class MBR(Record):
     def __str__(self) -> str:
         head = (
             f"MBR by {self.utility}: candidate {self.index} of {len(self)} is best, "
-            f"expected {self.value:.2f} over {self.references} references{self._how}"
+            f"expected {self.value:.2f} over {self.references} references{self._method_note}"
         )
         rows = [("rank", "candidate", "expected", "text")]
         rows += [
             (str(rank), str(index), f"{self.expected[index]:.2f}", _cut(self.candidates[index]))
-            for rank, index in enumerate(self.ranking[:SHOWN], 1)
+            for rank, index in enumerate(self.ranking[:MAX_SHOWN_CANDIDATES], 1)
         ]
         lines = ["  ".join(row).rstrip() for row in pad_columns(rows, right=(0, 1, 2))]
-        more = len(self) - SHOWN
-        return "\n".join([head, *lines, *([f"... and {more:,} more"] if more > 0 else [])])
+        hidden_count = len(self) - MAX_SHOWN_CANDIDATES
+        return "\n".join([head, *lines, *([f"... and {hidden_count:,} more"] if hidden_count > 0 else [])])
 
     def __repr__(self) -> str:
         return f"<MBR: candidate {self.index} of {len(self)}, {self.utility} {self.value:.2f}>"
 
     @property
-    def _how(self) -> str:
+    def _method_note(self) -> str:
         """What print() adds about a method that is not exact."""
         if self.method == "exact":
             return ""
@@ -212,95 +212,95 @@ def mbr(
         argument_checks.check_seed(seed),
         argument_checks.check_workers(workers),
     )
-    sets, several = corpus_inputs.read_text_sets("candidates", candidates)
+    sets, has_several_sources = corpus_inputs.read_text_sets("candidates", candidates)
     for number, source in enumerate(sets, 1):
         if not source:
             raise InputError(f"candidates: source {number} has none; leave the source out")
-    made: Utility
-    if is_given(utility):
+    resolved_utility: Utility
+    if is_precomputed(utility):
         if method != "exact":
             raise ValueError(f"method={method!r} saves scores, and a matrix has them all")
-        made = given(utility, sets, several=several)
-        others, scored = _columns(made, references, sets, several=several), sets
+        resolved_utility = make_precomputed_utility(utility, sets, has_several_sources=has_several_sources)
+        reference_sets, scored = _columns(resolved_utility, references, sets, has_several_sources=has_several_sources), sets
     else:
-        made = of_texts(utility, workers)
-        others = _others(references, sets, several=several)
+        resolved_utility = make_text_utility(utility, workers)
+        reference_sets = _reference_sets(references, sets, has_several_sources=has_several_sources)
         scored = [list(dict.fromkeys(source)) for source in sets]
-    if sources is None and made.metric is not None and made.metric.NEEDS_SOURCE:
-        raise InputError(f"sources: {made.name} reads them; give one for each list of candidates")
-    texts = _texts(sources, len(sets), several=several)
-    numbers = _numbers(weights, len(sets), several=several)
+    if sources is None and resolved_utility.metric is not None and resolved_utility.metric.NEEDS_SOURCE:
+        raise InputError(f"sources: {resolved_utility.name} reads them; give one for each list of candidates")
+    texts = _texts(sources, len(sets), has_several_sources=has_several_sources)
+    numbers = _numbers(weights, len(sets), has_several_sources=has_several_sources)
     work = []
-    for number, one in enumerate(zip(scored, others, numbers, texts, strict=True), 1):
-        own, other, weight, text = one
-        where = f" of source {number}" if several else ""
-        checked = None if weight is None else validate_reference_weights(weight, len(other), where)
-        work.append(Source(own, other, checked, text, where))
-    found: Iterable[mbr_search.Found]
+    for number, source_inputs in enumerate(zip(scored, reference_sets, numbers, texts, strict=True), 1):
+        source_candidates, source_references, weight, text = source_inputs
+        location = f" of source {number}" if has_several_sources else ""
+        checked = None if weight is None else validate_reference_weights(weight, len(source_references), location)
+        work.append(Source(source_candidates, source_references, checked, text, location))
+    results: Iterable[mbr_search.SearchResult]
     if method == "pruned":
-        found = mbr_search.pruned(made, work, level, seed)
+        results = mbr_search.pruned(resolved_utility, work, level, seed)
     else:
-        found = {"exact": mbr_search.exact, "aggregate": mbr_search.aggregate}[method](made, work)
+        results = {"exact": mbr_search.exact, "aggregate": mbr_search.aggregate}[method](resolved_utility, work)
     ranked = [
-        _ranked(made, source, candidates, one, method)
-        for source, candidates, one in zip(work, sets, found, strict=True)
+        _ranked(resolved_utility, source, candidates, one, method)
+        for source, candidates, one in zip(work, sets, results, strict=True)
     ]
-    return ranked if several else ranked[0]
+    return ranked if has_several_sources else ranked[0]
 
 
 def _columns(
-    matrices: Given, references: Any, sets: list[list[str]], *, several: bool
+    matrices: PrecomputedUtility, references: Any, sets: list[list[str]], *, has_several_sources: bool
 ) -> list[list[str]]:
     """The references of each source, one for each column of its numbers."""
     widths = list(map(matrices.width, range(len(sets))))
     if references is None:
         return [[""] * width for width in widths]
-    others = _others(references, sets, several=several)
-    for number, (width, other) in enumerate(zip(widths, others, strict=True), 1):
-        if width != len(other):
-            where = f" of source {number}" if several else ""
-            raise InputError(f"utility{where}: {width} columns for {len(other)} references")
-    return others
+    reference_sets = _reference_sets(references, sets, has_several_sources=has_several_sources)
+    for number, (width, source_references) in enumerate(zip(widths, reference_sets, strict=True), 1):
+        if width != len(source_references):
+            location = f" of source {number}" if has_several_sources else ""
+            raise InputError(f"utility{location}: {width} columns for {len(source_references)} references")
+    return reference_sets
 
 
-def _texts(sources: Any, count: int, *, several: bool) -> Sequence[str | None]:
+def _texts(sources: Any, count: int, *, has_several_sources: bool) -> Sequence[str | None]:
     """The text of each source, None where there are none."""
     if sources is None:
         return [None] * count
     if isinstance(sources, str):
-        if several:
+        if has_several_sources:
             raise InputError("sources: one text; expected one for each list of candidates")
         return [sources]
-    listed = corpus_inputs.read_text_list("sources", sources)
-    if len(listed) != count:
-        raise InputError(f"sources: {len(listed)} for {count} lists of candidates")
-    return listed
+    source_list = corpus_inputs.read_text_list("sources", sources)
+    if len(source_list) != count:
+        raise InputError(f"sources: {len(source_list)} for {count} lists of candidates")
+    return source_list
 
 
-def _others(references: Any, sources: list[list[str]], *, several: bool) -> list[list[str]]:
+def _reference_sets(references: Any, sources: list[list[str]], *, has_several_sources: bool) -> list[list[str]]:
     """The references of each source: the candidates, if there are no others."""
     if references is None:
         return sources
-    sets, apart = corpus_inputs.read_text_sets("references", references)
-    if apart and not several:
+    sets, is_nested = corpus_inputs.read_text_sets("references", references)
+    if is_nested and not has_several_sources:
         raise InputError("references: lists of strings, where candidates are of one source")
-    if several and not apart:
+    if has_several_sources and not is_nested:
         raise InputError("references: strings; expected a list of them for each source")
     if len(sets) != len(sources):
         raise InputError(_for_each("references", len(sets), len(sources)))
-    for number, one in enumerate(sets, 1):
-        if not one:
+    for number, source_references in enumerate(sets, 1):
+        if not source_references:
             raise InputError(f"references: source {number} has none")
     return sets
 
 
-def _numbers(weights: Any, count: int, *, several: bool) -> Sequence[Any]:
+def _numbers(weights: Any, count: int, *, has_several_sources: bool) -> Sequence[Any]:
     """The weights of each source, None where all count the same."""
     if weights is None:
         return [None] * count
     if isinstance(weights, str) or not hasattr(weights, "__len__"):
         raise TypeError("weights: expected a list of numbers, one per reference")
-    if not several:
+    if not has_several_sources:
         return [weights]
     if len(weights) != count:
         raise InputError(_for_each("weights", len(weights), count))
@@ -313,10 +313,10 @@ def _for_each(role: str, lists: int, sources: int) -> str:
 
 
 def _ranked(
-    utility: Utility, source: Source, candidates: list[str], found: mbr_search.Found, method: str
+    utility: Utility, source: Source, candidates: list[str], result: mbr_search.SearchResult, method: str
 ) -> MBR:
     """The candidates of one source, ranked: of equals the one that was given first."""
-    expected, seen = found
+    expected, seen = result
     if len(expected) < len(candidates):
         place = {text: i for i, text in enumerate(source.candidates)}
         places = [place[candidate] for candidate in candidates]

@@ -20,7 +20,7 @@ FIRST, SAMPLES = 8, 500
 RESOLUTION = 1 << 30
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """What a method says of a source's candidates."""
 
     expected: list[float]
@@ -28,13 +28,13 @@ class Found(NamedTuple):
     """The number of references that each was scored against, or the sum of them: 1."""
 
 
-def exact(utility: Utility, sources: Sequence[Source]) -> Iterator[Found]:
+def exact(utility: Utility, sources: Sequence[Source]) -> Iterator[SearchResult]:
     """Every candidate against every reference."""
     for source, expected in zip(sources, utility.expected(sources), strict=True):
-        yield Found(expected, [len(source.references)] * len(expected))
+        yield SearchResult(expected, [len(source.references)] * len(expected))
 
 
-def aggregate(utility: Utility, sources: Sequence[Source]) -> Iterator[Found]:
+def aggregate(utility: Utility, sources: Sequence[Source]) -> Iterator[SearchResult]:
     """Every candidate against the sum of the references: linear time.
 
     John DeNero, David Chiang and Kevin Knight (2009): Fast consensus decoding over translation
@@ -43,12 +43,12 @@ def aggregate(utility: Utility, sources: Sequence[Source]) -> Iterator[Found]:
     candidate's counts are multiplied by it, which keeps whole numbers and the same ratios.
     """
     for expected in utility.against_sums(sources):
-        yield Found(expected, [1] * len(expected))
+        yield SearchResult(expected, [1] * len(expected))
 
 
 def pruned(
     utility: Utility, sources: Sequence[Source], level: float, seed: int | None
-) -> Iterator[Found]:
+) -> Iterator[SearchResult]:
     """Candidates that a few references show to be worse are scored against no more of them.
 
     Julius Cheng and Andreas Vlachos (2023): Faster minimum Bayes risk decoding with
@@ -58,10 +58,10 @@ def pruned(
     seed, so that the others beside it change nothing.
     """
     races = [_Race(source, utility.lower_is_better, Stream(seed)) for source in sources]
-    wanted = FIRST
+    reference_count = FIRST
     while any(race.goes_on for race in races):
         blocks = [
-            (number, race.alive, race.order[race.seen : wanted])
+            (number, race.alive, race.order[race.seen : reference_count])
             for number, race in enumerate(races)
             if race.goes_on
         ]
@@ -70,8 +70,8 @@ def pruned(
             races[number].take(rows, references)
         for race in races:
             race.prune(level)
-        wanted *= 2
-    return (race.found() for race in races)
+        reference_count *= 2
+    return (race.to_result() for race in races)
 
 
 class _Race:
@@ -121,17 +121,17 @@ class _Race:
         largest = max((abs(gap) for column in gaps for gap in column), default=0)
         unit = RESOLUTION / largest if 0 < largest < inf else 0
         rows = [[round(unit * gap) for gap in row] for row in zip(*gaps, strict=True)]
-        (drawn,) = Stack([Table.from_rows(rows, len(gaps))]).bootstrap(self.stream, SAMPLES, 1)
+        (resampled_gaps,) = Stack([Table.from_rows(rows, len(gaps))]).bootstrap(self.stream, SAMPLES, 1)
         good = [0] * len(gaps)
-        for row in drawn.tolist():
+        for row in resampled_gaps.tolist():
             for place, gap in enumerate(row):
                 good[place] += gap >= 0
-        most = (1 - level) * SAMPLES
+        max_losses = (1 - level) * SAMPLES
         self.alive = [
-            candidate for candidate, wins in zip(self.alive, good, strict=True) if wins > most
+            candidate for candidate, wins in zip(self.alive, good, strict=True) if wins > max_losses
         ]
 
-    def found(self) -> Found:
+    def to_result(self) -> SearchResult:
         """The mean of the scores that there are; exact for those that were never given up."""
         expected = []
         for scores in self.scores:
@@ -143,4 +143,4 @@ class _Race:
                 # All of the first few may weigh nothing.
                 weights = weights if any(weights) else None
             expected.append(self.source.replace(weights=weights).mean(row))
-        return Found(expected, list(map(len, self.scores)))
+        return SearchResult(expected, list(map(len, self.scores)))

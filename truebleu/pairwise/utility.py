@@ -21,7 +21,7 @@ PAIRS = 1 << 16
 
 # With so many references, an index of their n-grams is faster than pair by pair (of BLEU and chrF
 # from 24 to 32 on); and so many texts at most are taken together.
-MANY, MOST = 32, 4096
+MIN_SHARED_REFERENCES, MAX_SHARED_REFERENCES = 32, 4096
 
 
 class Source(Record):
@@ -35,7 +35,7 @@ class Source(Record):
     """A number for each reference."""
     text: str | None
     """The source itself, for utilities that read it."""
-    where: str
+    location: str
     """What errors add: " of source 3", or nothing."""
 
     def mean(self, row: Sequence[float]) -> float:
@@ -59,11 +59,11 @@ class Utility:
 
     def expected(self, sources: Sequence[Source]) -> Iterator[list[float]]:
         """For each source the expected score of each candidate."""
-        every = (
+        all_blocks = (
             (number, range(len(source.candidates)), range(len(source.references)))
             for number, source in enumerate(sources)
         )
-        rows = self.rows(sources, every)
+        rows = self.rows(sources, all_blocks)
         for source in sources:
             yield [source.mean(next(rows)) for _ in source.candidates]
 
@@ -78,7 +78,7 @@ class Utility:
 class OfTexts(Utility):
     """A utility that reads texts: as many pairs at a time as make calls worth their while."""
 
-    def of_pairs(
+    def score_pairs(
         self, hypotheses: list[str], references: list[str], sources: list[str] | None
     ) -> Sequence[float]:
         """The score of each pair, with the source of each for those that read it."""
@@ -86,20 +86,20 @@ class OfTexts(Utility):
 
     def rows(self, sources: Sequence[Source], blocks: Iterable[Block]) -> Iterator[list[float]]:
         """As for all: at most `PAIRS` pairs a call, or one candidate with all of its references."""
-        some: list[Block] = []
+        pending_blocks: list[Block] = []
         pairs = 0
         for number, candidates, references in blocks:
             height = max(1, PAIRS // len(references))
             for first in range(0, len(candidates), height):
                 part = candidates[first : first + height]
-                more = len(part) * len(references)
-                if some and pairs + more > PAIRS:
-                    yield from self._scored(sources, some)
-                    some, pairs = [], 0
-                some.append((number, part, references))
-                pairs += more
-        if some:
-            yield from self._scored(sources, some)
+                pair_count = len(part) * len(references)
+                if pending_blocks and pairs + pair_count > PAIRS:
+                    yield from self._scored(sources, pending_blocks)
+                    pending_blocks, pairs = [], 0
+                pending_blocks.append((number, part, references))
+                pairs += pair_count
+        if pending_blocks:
+            yield from self._scored(sources, pending_blocks)
 
     def _scored(self, sources: Sequence[Source], blocks: Sequence[Block]) -> Iterator[list[float]]:
         """The rows of some blocks from one call. A reference that is there twice is scored once."""
@@ -109,28 +109,28 @@ class OfTexts(Utility):
         different = []
         for number, candidates, places in blocks:
             source = sources[number]
-            others = list(dict.fromkeys([source.references[place] for place in places]))
-            different.append(others)
-            hypotheses += [source.candidates[i] for i in candidates for _ in others]
-            references += others * len(candidates)
+            distinct_references = list(dict.fromkeys([source.references[place] for place in places]))
+            different.append(distinct_references)
+            hypotheses += [source.candidates[i] for i in candidates for _ in distinct_references]
+            references += distinct_references * len(candidates)
             if source.text is not None:
-                texts += [source.text] * (len(others) * len(candidates))
-        scores = list(self.of_pairs(hypotheses, references, texts or None))
+                texts += [source.text] * (len(distinct_references) * len(candidates))
+        scores = list(self.score_pairs(hypotheses, references, texts or None))
         finite = isfinite(sum(scores)) or all(map(isfinite, scores))
         start = 0
-        for (number, candidates, places), others in zip(blocks, different, strict=True):
-            source, width = sources[number], len(others)
+        for (number, candidates, places), distinct_references in zip(blocks, different, strict=True):
+            source, width = sources[number], len(distinct_references)
             for _ in candidates:
                 row = scores[start : start + width]
                 if not finite and (wrong := [i for i in range(width) if not isfinite(row[i])]):
                     place = start + wrong[0]
                     raise InputError(
                         f"utility: {self.name} gives {scores[place]} for '{hypotheses[place]:.40}' "
-                        f"against '{references[place]:.40}'{source.where}; expected a finite number"
+                        f"against '{references[place]:.40}'{source.location}; expected a finite number"
                     )
                 if width < len(places):
-                    of = dict(zip(others, row, strict=True))
-                    row = [of[source.references[place]] for place in places]
+                    score_by_reference = dict(zip(distinct_references, row, strict=True))
+                    row = [score_by_reference[source.references[place]] for place in places]
                 yield row
                 start += width
 
@@ -144,12 +144,12 @@ class OfMetric(OfTexts):
         self.lower_is_better = metric.lower_is_better
         self.workers = workers
 
-    def of_pairs(
+    def score_pairs(
         self, hypotheses: list[str], references: list[str], sources: list[str] | None
     ) -> Sequence[float]:
         """The scores, with the sources for metrics that read them."""
-        named: dict[str, Any] = {"sources": sources} if self.metric.NEEDS_SOURCE else {}
-        return self.metric.segments(hypotheses, references, workers=self.workers, **named).tolist()
+        source_options: dict[str, Any] = {"sources": sources} if self.metric.NEEDS_SOURCE else {}
+        return self.metric.segments(hypotheses, references, workers=self.workers, **source_options).tolist()
 
     def expected(self, sources: Sequence[Source]) -> Iterator[list[float]]:
         """The same bits by the faster way: small sources together, each large one by itself."""
@@ -158,28 +158,28 @@ class OfMetric(OfTexts):
             if self._is_small(source):
                 small.append(source)
                 continue
-            yield from self._together(small)
+            yield from self._score_sources_together(small)
             small = []
-            yield self._alone(source)
-        yield from self._together(small)
+            yield self._score_one_source(source)
+        yield from self._score_sources_together(small)
 
     def _is_small(self, source: Source) -> bool:
         """True if it is faster to go pair by pair than to make an index of a source's texts."""
         if self.metric.reads_text:
-            return len(source.references) < MANY and len(source.candidates) <= MOST
+            return len(source.references) < MIN_SHARED_REFERENCES and len(source.candidates) <= MAX_SHARED_REFERENCES
         return self.metric.NEEDS_SOURCE or not self.metric.tokenizes_in_python
 
-    def _alone(self, source: Source) -> list[float]:
-        own, others, weights = source.candidates, source.references, source.weights
-        return self.metric.expected(own, others, weights=weights, workers=self.workers).tolist()
+    def _score_one_source(self, source: Source) -> list[float]:
+        candidates, references, weights = source.candidates, source.references, source.weights
+        return self.metric.expected(candidates, references, weights=weights, workers=self.workers).tolist()
 
-    def _together(self, sources: list[Source]) -> Iterator[list[float]]:
+    def _score_sources_together(self, sources: list[Source]) -> Iterator[list[float]]:
         try:
             means = self._means(sources)
         except InputError:
             # It counted the texts of all sources: of one source it says which text is wrong.
             for source in sources:
-                self._alone(source)
+                self._score_one_source(source)
             raise
         if means is None:
             yield from super().expected(sources)
@@ -190,25 +190,25 @@ class OfMetric(OfTexts):
     def _means(self, sources: list[Source]) -> Iterator[float] | None:
         """The expected scores of all candidates from one call, of metrics that have such a call."""
         own: list[str] = []
-        others: list[str] = []
+        reference_texts: list[str] = []
         sets, alike = [], True
         for source in sources:
             places: dict[str, int] = {}
             order = [places.setdefault(text, len(places)) for text in source.references]
             alike = alike and list(places) == source.candidates
             own += source.candidates
-            others += places
-            whole = float(len(order)) if source.weights is None else sum(source.weights)
-            sets.append((len(source.candidates), len(places), order, source.weights, whole))
+            reference_texts += places
+            total_weight = float(len(order)) if source.weights is None else sum(source.weights)
+            sets.append((len(source.candidates), len(places), order, source.weights, total_weight))
         metric = self.metric
         if not (metric._has_kernel_formula and metric.reads_text):  # noqa: SLF001
             return None
         hypotheses = strings(tuple(own), "hypotheses")
-        references = None if alike else strings(tuple(others), "references")
-        found = metric._kernel.expected(  # noqa: SLF001
+        references = None if alike else strings(tuple(reference_texts), "references")
+        expected_scores = metric._kernel.expected(  # noqa: SLF001
             hypotheses, references, sets, COMPENSATED, self.workers
         )
-        return iter(found.tolist())
+        return iter(expected_scores.tolist())
 
     def against_sums(self, sources: Sequence[Source]) -> Iterator[list[float]]:
         """As for all; weights are how often each reference counts."""
@@ -228,9 +228,9 @@ class OfMetric(OfTexts):
         if scores is None:
             yield from super().against_sums(sources)
             return
-        found = iter(scores.tolist())
+        score_iterator = iter(scores.tolist())
         for source in sources:
-            yield [next(found) for _ in source.candidates]
+            yield [next(score_iterator) for _ in source.candidates]
 
 
 def against_sums(
@@ -270,11 +270,11 @@ def _times(source: Source) -> list[int]:
     for nth, weight in enumerate(weights, 1):
         if not weight.is_integer():
             raise InputError(
-                f"weights{source.where}: number {nth} is {weight}; method='aggregate' counts "
+                f"weights{source.location}: number {nth} is {weight}; method='aggregate' counts "
                 "references, and takes whole numbers"
             )
     if sum(weights) >= 1 << 31:
-        raise InputError(f"weights{source.where}: their sum must be below 2^31 here")
+        raise InputError(f"weights{source.location}: their sum must be below 2^31 here")
     return list(map(int, weights))
 
 
@@ -285,17 +285,17 @@ class OfFunction(OfTexts):
         self.function = function
         self.name = getattr(function, "__name__", type(function).__name__)
 
-    def of_pairs(
+    def score_pairs(
         self, hypotheses: list[str], references: list[str], sources: list[str] | None
     ) -> Sequence[float]:
         """The function's numbers, one for each pair."""
-        found = self.function(hypotheses, references, *([] if sources is None else [sources]))
-        listed = found.tolist() if hasattr(found, "tolist") else found
+        returned = self.function(hypotheses, references, *([] if sources is None else [sources]))
+        score_list = returned.tolist() if hasattr(returned, "tolist") else returned
         try:
-            scores = list(map(float, listed))
+            scores = list(map(float, score_list))
         except (TypeError, ValueError):
             raise TypeError(
-                f"utility: {self.name} gives {found!r:.80}; expected a list of numbers, one for "
+                f"utility: {self.name} gives {returned!r:.80}; expected a list of numbers, one for "
                 "each pair of texts"
             ) from None
         if len(scores) != len(hypotheses):
@@ -306,7 +306,7 @@ class OfFunction(OfTexts):
         return scores
 
 
-class Given(Utility):
+class PrecomputedUtility(Utility):
     """Numbers that are there already: a row for each candidate, a column for each reference."""
 
     name = "the given numbers"
@@ -327,59 +327,59 @@ class Given(Utility):
         return len(self.matrices[number][0])
 
 
-def is_given(utility: object) -> bool:
+def is_precomputed(utility: object) -> bool:
     """True for numbers, which are no metric and no name, and not to be called."""
-    named = utility is None or isinstance(utility, str | type)
-    return not named and not callable(utility) and hasattr(utility, "__getitem__")
+    is_metric_name = utility is None or isinstance(utility, str | type)
+    return not is_metric_name and not callable(utility) and hasattr(utility, "__getitem__")
 
 
-def of_texts(utility: Any, workers: int) -> OfTexts:
+def make_text_utility(utility: Any, workers: int) -> OfTexts:
     """The utility of a metric, of its name, or of a function; without any, BLEU."""
     if callable(utility) and not isinstance(utility, Metric | type):
         return OfFunction(utility)
     return OfMetric(registry.metric("bleu" if utility is None else utility), workers)
 
 
-def given(utility: Any, candidates: Sequence[Sequence[str]], *, several: bool) -> Given:
+def make_precomputed_utility(utility: Any, candidates: Sequence[Sequence[str]], *, has_several_sources: bool) -> PrecomputedUtility:
     """Numbers for the candidates of each source."""
-    listed = utility.tolist() if hasattr(utility, "tolist") else utility
-    matrices = list(listed) if several else [listed]
+    matrix_rows = utility.tolist() if hasattr(utility, "tolist") else utility
+    matrices = list(matrix_rows) if has_several_sources else [matrix_rows]
     if len(matrices) != len(candidates):
         raise InputError(
             f"utility: {len(matrices)} matrices for {len(candidates)} sources; each has its own"
         )
-    return Given(
+    return PrecomputedUtility(
         [
-            _checked(matrix, len(texts), f" of source {number}" if several else "")
+            _checked(matrix, len(texts), f" of source {number}" if has_several_sources else "")
             for number, (matrix, texts) in enumerate(zip(matrices, candidates, strict=True), 1)
         ]
     )
 
 
-def _checked(matrix: Any, height: int, where: str) -> list[list[float]]:
+def _checked(matrix: Any, height: int, location: str) -> list[list[float]]:
     """A row of finite numbers for each candidate, all of one width."""
-    listed = matrix.tolist() if hasattr(matrix, "tolist") else matrix
+    matrix_rows = matrix.tolist() if hasattr(matrix, "tolist") else matrix
     try:
-        rows = [list(map(float, row)) for row in listed]
+        rows = [list(map(float, row)) for row in matrix_rows]
     except (TypeError, ValueError):
         raise TypeError(
-            f"utility{where}: {matrix!r:.80}; expected a metric, its name, a function, or numbers: "
+            f"utility{location}: {matrix!r:.80}; expected a metric, its name, a function, or numbers: "
             "a row for each candidate with a column for each reference"
         ) from None
     if len(rows) != height:
         raise InputError(
-            f"utility{where}: {len(rows)} rows for {height} candidates; expected one for each"
+            f"utility{location}: {len(rows)} rows for {height} candidates; expected one for each"
         )
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows[0]) or not row:
             raise InputError(
-                f"utility{where}: row {number} has {len(row)} numbers, and row 1 has "
+                f"utility{location}: row {number} has {len(row)} numbers, and row 1 has "
                 f"{len(rows[0])}; expected one for each reference"
             )
         for place, value in enumerate(row, 1):
             if not isfinite(value):
                 raise InputError(
-                    f"utility{where}: candidate {number}, reference {place}: {value}; expected a "
+                    f"utility{location}: candidate {number}, reference {place}: {value}; expected a "
                     "finite number"
                 )
     return rows

@@ -575,24 +575,24 @@ def _build_human_view(
     human_scores: Any, request: Request, counts: StatisticsByMetric
 ) -> dict[str, Any]:
     """Return the meta-evaluation of the compared scores with human scores, for the manifest."""
-    from truebleu.meta_evaluation.human_scores import Scores, of_tables
-    from truebleu.meta_evaluation.meta_view import beside
+    from truebleu.meta_evaluation.human_scores import Scores, scores_from_statistics
+    from truebleu.meta_evaluation.meta_view import meta_evaluate_report
     from truebleu.meta_evaluation.score_files import Matrix
     from truebleu.meta_evaluation.tasks import SEGMENTS
 
     scores = {
-        name or metric.name: of_tables(metric, counts[metric].tables)
+        name or metric.name: scores_from_statistics(metric, counts[metric].tables)
         for metric, name in request.metrics.items()
     }
     for name, columns in request.external_scores.items():
         sign = -1 if name in request.lower_is_better else 1
         signed_scores = {system: [sign * x for x in column] for system, column in columns.items()}
-        matrix = Matrix.of(signed_scores, name)
+        matrix = Matrix.from_scores(signed_scores, name)
         scores[name] = Scores({SEGMENTS: matrix}, lower_is_better=name in request.lower_is_better)
     documents = request.documents
     document_names = None if documents is None else [documents.names[i] for i in documents.indices]
     systems, references = request.systems, request.references
-    return beside(
+    return meta_evaluate_report(
         human_scores, scores, systems, references, documents=document_names, workers=request.workers
     )
 

@@ -31,27 +31,29 @@ def rows(scored):
 
 
 def test_a_system_and_a_score_a_line(write):
-    read = files.read(write("oak\t1.5\noak  None\nelm -2e-1\nelm\t0\n"))
+    read = files.read_score_file(write("oak\t1.5\noak  None\nelm -2e-1\nelm\t0\n"))
     assert rows(read) == {"oak": [1.5, None], "elm": [-0.2, 0.0]}
     assert read.items is None
 
 
 def test_googles_scores_of_segments(write):
     text = "system\tmqm_avg_score\tseg_id\noak\t-1.0\t2\noak\tNone\t1\nelm\t-5\t1\nelm\t-0.1\t2\n"
-    read = files.read(write(text))
+    read = files.read_score_file(write(text))
     assert rows(read) == {"oak": [None, -1.0], "elm": [-5.0, -0.1]}
     assert read.items == [1, 2]
-    assert rows(files.read(write(text.replace("\t", " ")))) == rows(read)
+    assert rows(files.read_score_file(write(text.replace("\t", " ")))) == rows(read)
 
 
 def test_direct_assessments_of_segments_and_systems(write):
-    read = files.read(
+    read = files.read_score_file(
         write("SYS SID RAW.SCR Z.SCR N \noak 7 56 -0.3 4 \noak 3 50 0.1 1 \nelm 3 80 1 2 \n")
     )
     assert rows(read) == {"oak": [50.0, 56.0], "elm": [80.0, None]}
-    whole_set = files.read(write("RAW.SCR Z.SCR N SYS N.ALL \n75.2 0.05 13 oak 18 \n70 0 9 elm 17 \n"))
+    whole_set = files.read_score_file(
+        write("RAW.SCR Z.SCR N SYS N.ALL \n75.2 0.05 13 oak 18 \n70 0 9 elm 17 \n")
+    )
     assert rows(whole_set) == {"oak": [75.2], "elm": [70.0]}
-    standardized = files.read(
+    standardized = files.read_score_file(
         write("RAW.SCR Z.SCR N SYS N.ALL \n75.2 0.05 13 oak 18 \n70 0 9 elm 17 \n"),
         {"score": "Z.SCR"},
     )
@@ -61,11 +63,11 @@ def test_direct_assessments_of_segments_and_systems(write):
 def test_long_tables_of_named_columns(write):
     text = "who,where,what\noak,b,1\noak,a,3\noak,a,5\nelm,a,2\nelm,b,NA\n"
     columns = {"system": "who", "item": "where", "score": "what"}
-    read = files.read(write(text, "t.csv"), columns)
+    read = files.read_score_file(write(text, "t.csv"), columns)
     assert read.items == ["b", "a"]
     assert rows(read) == {"oak": [1.0, 4.0], "elm": [None, 2.0]}
     with pytest.raises(InputError, match="no column 'whom' for the system; did you mean 'who'"):
-        files.read(write(text, "t.csv"), {**columns, "system": "whom"})
+        files.read_score_file(write(text, "t.csv"), {**columns, "system": "whom"})
 
 
 def test_a_parquet_table(tmp_path):
@@ -75,10 +77,10 @@ def test_a_parquet_table(tmp_path):
     path = tmp_path / "t.parquet"
     table = {"system": ["oak", "elm"], "seg_id": [1, 1], "score": [0.5, None]}
     parquet.write_table(pa.table(table), path)
-    assert rows(files.read(path)) == {"oak": [0.5], "elm": [None]}
+    assert rows(files.read_score_file(path)) == {"oak": [0.5], "elm": [None]}
     path.write_bytes(b"nothing of the kind")
     with pytest.raises(InputError, match="not Parquet"):
-        files.read(path)
+        files.read_score_file(path)
 
 
 MQM = """\
@@ -93,10 +95,10 @@ elm\td\t2\t2\tr1\ts\tt\tno-error\tno-error
 
 
 def test_errors_of_mqm_weigh_and_are_averaged_over_raters(write):
-    read = files.read(write(MQM, "mqm.tsv"))
+    read = files.read_score_file(write(MQM, "mqm.tsv"))
     assert rows(read) == {"oak": [-2.55, -25.0], "elm": [-1.0, 0.0]}
     weights = files.parse_mqm_weights("Major:10 minor:1 Major/Non-translation!:30")
-    reweighted = files.read(write(MQM, "mqm.tsv"), weights=weights)
+    reweighted = files.read_score_file(write(MQM, "mqm.tsv"), weights=weights)
     assert rows(reweighted)["oak"] == [-5.5, -30.0]
     with pytest.raises(ValueError, match="expected ERROR:WEIGHT"):
         files.parse_mqm_weights("major=5")
@@ -109,7 +111,9 @@ def test_esa_as_lines_of_json(write):
         {"system": "oak", "doc_id": "e", "segment_id": 0, "esa_score": 60},
         {"system": "elm", "doc_id": "d", "segment_id": 0, "esa_score": 10},
     ]
-    read = files.read(write("".join(f"{json.dumps(line)}\n" for line in lines), "esa.jsonl"))
+    read = files.read_score_file(
+        write("".join(f"{json.dumps(line)}\n" for line in lines), "esa.jsonl")
+    )
     assert rows(read) == {"oak": [80.0, 60.0], "elm": [10.0, None]}
 
 
@@ -130,15 +134,17 @@ def test_esa_as_lines_of_json(write):
 )
 def test_broken_files_are_refused_with_the_place(write, text, message):
     with pytest.raises(InputError, match=message):
-        files.read(write(text))
+        files.read_score_file(write(text))
 
 
 def test_numbered_items_are_put_in_their_places(write):
-    read = files.read(write("system mqm_avg_score seg_id\noak 1 3\nelm 2 1\n"))
+    read = files.read_score_file(write("system mqm_avg_score seg_id\noak 1 3\nelm 2 1\n"))
     placed = read.place_items(4, "human scores")
     assert [None if isnan(v) else v for v in placed.row("oak")] == [None, None, 1.0, None]
     with pytest.raises(InputError, match="only items that are numbered"):
-        files.read(write("system mqm_avg_score seg_id\noak 1 9\nelm 2 1\n")).place_items(5, "h")
+        files.read_score_file(write("system mqm_avg_score seg_id\noak 1 9\nelm 2 1\n")).place_items(
+            5, "h"
+        )
 
 
 # ---- a tree ----

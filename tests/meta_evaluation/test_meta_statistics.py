@@ -29,7 +29,7 @@ def matrices(draw, holes=True):
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs"),
+    ("statistic", "oracle"),
     [
         (meta.tau_b, plain.tau_b),
         (meta.tau_c, plain.tau_c),
@@ -38,9 +38,9 @@ def matrices(draw, holes=True):
         (meta.spearman, plain.spearman),
     ],
 )
-@given(both=matrices(), average=AVERAGES)
-def test_a_statistic_is_its_definition(statistic, oracle, both, average):
-    gold, metric = both
+@given(gold_and_metric=matrices(), average=AVERAGES)
+def test_a_statistic_is_its_definition(statistic, oracle, gold_and_metric, average):
+    gold, metric = gold_and_metric
     expected = plain.averaged(oracle, gold, metric, average)
     value = statistic(gold, metric, average).value
     if expected is None:
@@ -49,18 +49,18 @@ def test_a_statistic_is_its_definition(statistic, oracle, both, average):
         assert value == pytest.approx(float(expected), abs=1e-9)
 
 
-@given(both=matrices(), average=AVERAGES)
-def test_kendall_like_adds_up_the_pairs_of_all_rows(both, average):
-    rows = [plain.counts(g, m, min_gap=25.0) for g, m in plain.rows(*both, average)]
+@given(gold_and_metric=matrices(), average=AVERAGES)
+def test_kendall_like_adds_up_the_pairs_of_all_rows(gold_and_metric, average):
+    rows = [plain.counts(g, m, min_gap=25.0) for g, m in plain.rows(*gold_and_metric, average)]
     c, d, _, tm, _ = (sum(row[i] for row in rows) for i in range(5))
-    value = meta.kendall_like(*both, average)
+    value = meta.kendall_like(*gold_and_metric, average)
     assert (value.hits, value.pairs) == (c, c + d + tm)
     assert value.value == ((c - d - tm) / (c + d + tm) if c + d + tm else None)
 
 
-@given(both=matrices(), average=AVERAGES)
-def test_the_threshold_is_the_first_of_the_best(both, average):
-    gold, metric = both
+@given(gold_and_metric=matrices(), average=AVERAGES)
+def test_the_threshold_is_the_first_of_the_best(gold_and_metric, average):
+    gold, metric = gold_and_metric
     parts = [g for g, _ in plain.rows(gold, metric, average) if len(g) > 1]
     calibrated = meta.acc_eq_opt(gold, metric, average)
     if not parts:

@@ -50,7 +50,7 @@ SECOND = [60.1, 61.0, 55.2, 58.4, 60.0, 62.7, 51.2, 50.0]
 
 
 @pytest.mark.parametrize(
-    ("name", "one"),
+    ("name", "statistic"),
     [
         ("pearson", plain.pearson),
         ("pairwise", accuracy),
@@ -60,7 +60,9 @@ SECOND = [60.1, 61.0, 55.2, 58.4, 60.0, 62.7, 51.2, 50.0]
 )
 def test_all_exchanges_are_counted_where_cells_are_few(name, statistic):
     gold = Matrix.from_scores({str(i): value for i, value in enumerate(GOLD)})
-    metric_matrices = [[Matrix.from_scores(dict(zip(gold.systems, row, strict=True)))] for row in (FIRST, SECOND)]
+    metric_matrices = [
+        [Matrix.from_scores(dict(zip(gold.systems, row, strict=True)))] for row in (FIRST, SECOND)
+    ]
     trials = tests.perm_both([gold], metric_matrices, name)
     assert (trials.exact, trials.trials) == (True, 256)
     assert trials.p(0, 1) == enumerated(statistic, GOLD, FIRST, SECOND)
@@ -69,21 +71,38 @@ def test_all_exchanges_are_counted_where_cells_are_few(name, statistic):
 @pytest.mark.parametrize("name", ["pearson", "pairwise", "tau-b"])
 def test_sampled_exchanges_are_within_three_standard_errors(name, monkeypatch):
     gold = Matrix.from_scores({str(i): value for i, value in enumerate(GOLD)})
-    metric_matrices = [[Matrix.from_scores(dict(zip(gold.systems, row, strict=True)))] for row in (FIRST, SECOND)]
+    metric_matrices = [
+        [Matrix.from_scores(dict(zip(gold.systems, row, strict=True)))] for row in (FIRST, SECOND)
+    ]
     exact = tests.perm_both([gold], metric_matrices, name).p(0, 1)
     monkeypatch.setattr(tests, "ENUMERATED", 2)
     sampled = tests.perm_both([gold], metric_matrices, name, samples=2000, seed=1)
     assert not sampled.exact
     assert abs(sampled.p(0, 1) - exact) < 3 * (exact * (1 - exact) / 2000) ** 0.5 + 1 / 2000
-    assert sampled.counts == tests.perm_both([gold], metric_matrices, name, samples=2000, seed=1).counts
-    assert sampled.counts != tests.perm_both([gold], metric_matrices, name, samples=2000, seed=2).counts
+    assert (
+        sampled.counts
+        == tests.perm_both([gold], metric_matrices, name, samples=2000, seed=1).counts
+    )
+    assert (
+        sampled.counts
+        != tests.perm_both([gold], metric_matrices, name, samples=2000, seed=2).counts
+    )
 
 
 def test_pooled_sets_exchange_within_each():
-    golds = [Matrix.from_scores({"a": 1, "b": 2, "c": 3}), Matrix.from_scores({"d": 5, "e": 4, "f": 1})]
+    golds = [
+        Matrix.from_scores({"a": 1, "b": 2, "c": 3}),
+        Matrix.from_scores({"d": 5, "e": 4, "f": 1}),
+    ]
     metric_matrices = [
-        [Matrix.from_scores({"a": 1, "b": 2, "c": 3}), Matrix.from_scores({"d": 5, "e": 4, "f": 1})],
-        [Matrix.from_scores({"a": 3, "b": 2, "c": 1}), Matrix.from_scores({"d": 1, "e": 4, "f": 5})],
+        [
+            Matrix.from_scores({"a": 1, "b": 2, "c": 3}),
+            Matrix.from_scores({"d": 5, "e": 4, "f": 1}),
+        ],
+        [
+            Matrix.from_scores({"a": 3, "b": 2, "c": 1}),
+            Matrix.from_scores({"d": 1, "e": 4, "f": 5}),
+        ],
     ]
     trials = tests.perm_both(golds, metric_matrices, "pairwise")
     # Only no exchange at all keeps all six pairs right on one side and wrong on the other,
@@ -114,7 +133,11 @@ def test_pair_permutation_is_right_as_often_as_it_says():
         gold = [[draw.gauss(0, 1) for _ in range(12)] for _ in range(3)]
         metric_rows = [[[g + draw.gauss(0, 1) for g in row] for row in gold] for _ in range(2)]
         trials = tests.pair_permutation(
-            Matrix.from_scores(gold), [Matrix.from_scores(one) for one in metric_rows], [0.0, 0.0], samples=200, seed=1
+            Matrix.from_scores(gold),
+            [Matrix.from_scores(one) for one in metric_rows],
+            [0.0, 0.0],
+            samples=200,
+            seed=1,
         )
         rejected += trials.p(0, 1) <= 0.05
     # Accuracy is a count of dependent pairs, which the test takes for independent ones.
@@ -213,7 +236,9 @@ def test_intervals_of_systems_come_from_their_segments():
     judged = judged_from_scores(people, [tb.BLEU()], tb.EvaluatedText(texts, reference))
     gold, metric_matrix = judged.matrices_at("seg", "BLEU")
     value = meta.pearson(*judged.matrices_at("sys", "BLEU"))
-    resampled = tests.resample_system_scores(gold, metric_matrix, value, judged.metrics["BLEU"], samples=50)
+    resampled = tests.resample_system_scores(
+        gold, metric_matrix, value, judged.metrics["BLEU"], samples=50
+    )
     # The same draws by hand.
     stream = Stream(12345)
     for resampled_value in resampled:

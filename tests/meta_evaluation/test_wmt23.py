@@ -72,12 +72,16 @@ def test_the_official_table_with_bleu_and_chrf_computed_from_text():
 @pytest.mark.parametrize("pair", ["en-de", "he-en", "zh-en"])
 def test_every_score_of_bleu_and_chrf_is_the_published_one(pair):
     tree = Tree(DATA, "wmt23")
-    stored = judged_from_tree(tree, pair, metrics=["BLEU", "chrF"], computed={}, levels=["sys", "seg"])
+    stored = judged_from_tree(
+        tree, pair, metrics=["BLEU", "chrF"], computed={}, levels=["sys", "seg"]
+    )
     metrics = {"BLEU": tb.BLEU(), "chrF": tb.CHRF()}
     judged = judged_from_tree(tree, pair, metrics=[], computed=metrics, levels=["sys", "seg"])
     for name in metrics:
         for level in ("sys", "seg"):
-            assert list(judged.matrices_at(level, name)[1].values) == list(stored.matrices_at(level, name)[1].values)
+            assert list(judged.matrices_at(level, name)[1].values) == list(
+                stored.matrices_at(level, name)[1].values
+            )
 
 
 # sys ρ, sys τ-b, pair accuracy, SPA; seg ρ, seg τ-b, seg τ-c, item τ-b, acc_eq, ε of acc_eq-opt
@@ -150,7 +154,7 @@ def table():
 @pytest.mark.parametrize(("pair", "metric"), GOLDEN)
 def test_further_statistics(table, pair, metric):
     rho, tau, accuracy, spa, *segments, item, equal, epsilon = GOLDEN[pair, metric]
-    systems, found = table[pair, metric, "sys"], table[pair, metric, "seg"]
+    systems, segment_values = table[pair, metric, "sys"], table[pair, metric, "seg"]
     six = {"abs": 6e-7}
     assert systems.spearman.value == pytest.approx(rho, **six)
     assert systems.tau_b.value == pytest.approx(tau, **six)
@@ -158,13 +162,15 @@ def test_further_statistics(table, pair, metric):
     # Single precision breaks some ties of sums: up to two exchanges of a thousand, of a pair.
     pairs = systems.pairwise.pairs
     assert systems.spa.value == pytest.approx(spa, abs=2.1 / (1000 * pairs) + 6e-7)
-    assert [found.spearman.value, found.tau_b.value, found.tau_c.value] == [
-        pytest.approx(value, **six) for value in segments
-    ]
-    assert found.acc_eq.value == pytest.approx(equal, **six)
-    assert found.acc_eq_opt.epsilon == pytest.approx(epsilon, abs=1e-9)
+    assert [
+        segment_values.spearman.value,
+        segment_values.tau_b.value,
+        segment_values.tau_c.value,
+    ] == [pytest.approx(value, **six) for value in segments]
+    assert segment_values.acc_eq.value == pytest.approx(equal, **six)
+    assert segment_values.acc_eq_opt.epsilon == pytest.approx(epsilon, abs=1e-9)
     set_ = next(one for one in table.to_dict()["sets"] if one["name"] == pair)
-    sizes = (len(set_["systems"]), set_["rated"], set_["items"], found.acc_eq_opt.pairs)
+    sizes = (len(set_["systems"]), set_["rated"], set_["items"], segment_values.acc_eq_opt.pairs)
     assert sizes == SIZES[pair]
     tree = Tree(DATA, "wmt23")
     judged = judged_from_tree(tree, pair, metrics=[metric], computed={}, levels=["seg"])
@@ -230,7 +236,7 @@ def test_domains_documents_and_another_years_tasks():
 
 
 @pytest.mark.parametrize(
-    ("more", "message"),
+    ("extra_words", "message"),
     [
         (["-l", "en-fr"], "no human scores of en-fr; did you mean 'en-de'"),
         (["-l", "en-de", "-m", "BLUE"], "unknown metric 'BLUE'"),

@@ -72,7 +72,7 @@ def test_the_aggregate_of_chrf_is_that_of_fastchrf(sources):
     assert [list(one) for one in own_scores] == fastchrf_scores
 
 
-@pytest.mark.parametrize(("metric", "least"), [("chrf", 0.6), ("bleu", 0.4)])
+@pytest.mark.parametrize(("metric", "min_share"), [("chrf", 0.6), ("bleu", 0.4)])
 def test_the_aggregate_chooses_nearly_the_best(sources, metric, min_share):
     exact = tb.mbr(sources, utility=metric)
     fast = tb.mbr(sources, utility=metric, method="aggregate")
@@ -177,7 +177,9 @@ def test_pruning_where_low_is_good(samples):
 def test_the_seed_decides(samples):
     first_choice, same = (tb.mbr(samples[0], method="pruned", seed=1) for _ in range(2))
     assert first_choice == same
-    assert any(first_choice.seen != tb.mbr(samples[0], method="pruned", seed=i).seen for i in (2, 3, 4))
+    assert any(
+        first_choice.seen != tb.mbr(samples[0], method="pruned", seed=i).seen for i in (2, 3, 4)
+    )
 
 
 def test_few_references_are_not_pruned():

@@ -18,8 +18,15 @@ def chrf(candidates, references):
 def test_a_function_is_as_its_metric(sources):
     exact, by_function = (tb.mbr(sources, utility=utility) for utility in ("chrf", chrf))
     for exact_choice, function_choice in zip(exact, by_function, strict=True):
-        assert (exact_choice.expected, exact_choice.ranking) == (function_choice.expected, function_choice.ranking)
-        assert (function_choice.metric, function_choice.signature, function_choice.utility) == (None, None, "chrf")
+        assert (exact_choice.expected, exact_choice.ranking) == (
+            function_choice.expected,
+            function_choice.ranking,
+        )
+        assert (function_choice.metric, function_choice.signature, function_choice.utility) == (
+            None,
+            None,
+            "chrf",
+        )
     weights = [[i + 1 for i in range(len(one))] for one in sources]
     exact, by_function = (tb.mbr(sources, utility=u, weights=weights) for u in ("chrf", chrf))
     assert [one.expected for one in exact] == [one.expected for one in by_function]
@@ -47,7 +54,9 @@ def test_a_function_gets_the_sources():
         return [len(text) for text in sources]
 
     choices = tb.mbr([["a", "b"], ["c"]], utility=utility, sources=["one", "three"])
-    assert calls == [(["a", "a", "b", "b", "c"], ["a", "b", "a", "b", "c"], ["one"] * 4 + ["three"])]
+    assert calls == [
+        (["a", "a", "b", "b", "c"], ["a", "b", "a", "b", "c"], ["one"] * 4 + ["three"])
+    ]
     assert [one.value for one in choices] == [3.0, 5.0]
     assert tb.mbr(["a"], utility=utility, sources="text").value == 4.0
 
@@ -145,7 +154,7 @@ def test_numbers_of_numpy():
 
 
 @pytest.mark.parametrize(
-    ("candidates", "named", "message"),
+    ("candidates", "options", "message"),
     [
         (["a"], {"utility": [[1.0], [2.0]]}, "utility: 2 rows for 1 candidates"),
         (["a", "b"], {"utility": [[1.0], []]}, "utility: row 2 has 0 numbers, and row 1 has 1"),

@@ -46,18 +46,24 @@ def entry(**changed):
 @pytest.mark.parametrize(
     ("read", "text", "place"),
     [
-        *((files.read, f"a 1\na {value}\n", 2) for value in ("inf", "-Infinity", "1e999", HUGE)),
-        *((files.read, f"{HEADER}a,1,{value}\n", 2) for value in ("inf", "1e101", HUGE)),
-        *((files.read, esa(esa_score=value), 2) for value in (float("inf"), 10**400, [1], {})),
-        *((files.read, esa(segment_id=value), 2) for value in ([1], {}, float("inf"))),
-        *((files.read, esa(system=value), 2) for value in ([1], {}, float("nan"))),
-        (files.read, esa(doc_id=["x"]), 2),
-        (files.read, esa() + '{"system": ' + DEEP + "\n", 3),
-        (files.read, esa() + '{"esa_score": ' + "9" * 5000 + "}\n", 3),
-        (files.read, f"{HEADER}{ROWS}a,{'x' * 131_073},1\n", 20),
-        (files.read, f'{HEADER}a,"1,1\n{ROWS}', 2),
-        (files.read, f'{HEADER}{ROWS}a,"1,1\nb,1,1\nb,2",1\n', 20),
-        (files.read, f'{HEADER}a,"1" x,1\n{ROWS}', 2),
+        *(
+            (files.read_score_file, f"a 1\na {value}\n", 2)
+            for value in ("inf", "-Infinity", "1e999", HUGE)
+        ),
+        *((files.read_score_file, f"{HEADER}a,1,{value}\n", 2) for value in ("inf", "1e101", HUGE)),
+        *(
+            (files.read_score_file, esa(esa_score=value), 2)
+            for value in (float("inf"), 10**400, [1], {})
+        ),
+        *((files.read_score_file, esa(segment_id=value), 2) for value in ([1], {}, float("inf"))),
+        *((files.read_score_file, esa(system=value), 2) for value in ([1], {}, float("nan"))),
+        (files.read_score_file, esa(doc_id=["x"]), 2),
+        (files.read_score_file, esa() + '{"system": ' + DEEP + "\n", 3),
+        (files.read_score_file, esa() + '{"esa_score": ' + "9" * 5000 + "}\n", 3),
+        (files.read_score_file, f"{HEADER}{ROWS}a,{'x' * 131_073},1\n", 20),
+        (files.read_score_file, f'{HEADER}a,"1,1\n{ROWS}', 2),
+        (files.read_score_file, f'{HEADER}{ROWS}a,"1,1\nb,1,1\nb,2",1\n', 20),
+        (files.read_score_file, f'{HEADER}a,"1" x,1\n{ROWS}', 2),
         *((external, f"1\n{value}\n", 2) for value in ("inf", "nan", "1e999", HUGE)),
         *((external, f'{{"score": 1}}\n{{"score": {x}}}\n', 2) for x in ("Infinity", HUGE, DEEP)),
         (external, f"[\n{DEEP}", 1),

@@ -32,7 +32,7 @@ from truebleu.meta_evaluation.human_scores import EvaluatedText, SystemSelection
 from truebleu.meta_evaluation.meta_results import describe_left_out
 from truebleu.meta_evaluation.meta_view import meta_evaluate
 from truebleu.meta_evaluation.score_files import parse_mqm_weights
-from truebleu.meta_evaluation.score_files import read as read_scores
+from truebleu.meta_evaluation.score_files import read_score_file as read_scores
 from truebleu.meta_evaluation.tasks import (
     LEVELS,
     PRESETS,

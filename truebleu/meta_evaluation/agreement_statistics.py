@@ -61,7 +61,10 @@ class Value:
         """What is known, without the rows."""
         present_fields = {field.name: getattr(self, field.name) for field in fields(self)}
         del present_fields["by_row"]
-        return {"value": None, **{k: value for k, value in present_fields.items() if value is not None}}
+        return {
+            "value": None,
+            **{k: value for k, value in present_fields.items() if value is not None},
+        }
 
     def __repr__(self) -> str:
         return f"<{self.statistic}: {float(self):.6f}>"
@@ -92,7 +95,9 @@ def tau_b(gold: Any, metric: Any, average: str = "none", *, nan_as_zero: bool = 
         below = (c + d + tm) * (c + d + tg)
         return (c - d) / sqrt(below) if below else nan
 
-    return _value_from_pair_counts("tau-b", gold, metric, average, compute_row, nan_as_zero=nan_as_zero)
+    return _value_from_pair_counts(
+        "tau-b", gold, metric, average, compute_row, nan_as_zero=nan_as_zero
+    )
 
 
 def tau_c(gold: Any, metric: Any, average: str = "none", *, nan_as_zero: bool = False) -> Value:
@@ -102,10 +107,14 @@ def tau_c(gold: Any, metric: Any, average: str = "none", *, nan_as_zero: bool = 
         cells, c, d, _, _, _, m = row
         return 2 * (c - d) / (cells * cells * (m - 1) / m) if m > 1 else nan
 
-    return _value_from_pair_counts("tau-c", gold, metric, average, compute_row, nan_as_zero=nan_as_zero)
+    return _value_from_pair_counts(
+        "tau-c", gold, metric, average, compute_row, nan_as_zero=nan_as_zero
+    )
 
 
-def kendall_like(gold: Any, metric: Any, average: str = "item", *, min_gap: float = MIN_RATING_GAP) -> Value:
+def kendall_like(
+    gold: Any, metric: Any, average: str = "item", *, min_gap: float = MIN_RATING_GAP
+) -> Value:
     """WMT17's to WMT20's: (C - D) / (C + D), of pairs that people put `least` or more apart.
 
     Pairs are those of a row; they are added up over rows, each of the same weight. What the metric
@@ -144,7 +153,9 @@ def acc_eq(gold: Any, metric: Any, average: str = "none", *, epsilon: float | No
         return (c + tgm) / pairs if pairs else nan
 
     epsilon = argument_checks.check_number("epsilon", epsilon)
-    accuracy = _value_from_pair_counts("acc-eq", gold, metric, average, compute_row, epsilon=epsilon)
+    accuracy = _value_from_pair_counts(
+        "acc-eq", gold, metric, average, compute_row, epsilon=epsilon
+    )
     return replace(accuracy, epsilon=epsilon)
 
 
@@ -155,8 +166,8 @@ def acc_eq_opt(gold: Any, metric: Any, average: str = "item") -> Value:
     pairs = cells * (cells - 1) // 2
     if average == "none" and pairs > MAX_SORTED_PAIRS:
         raise InputError(
-            f"acc-eq-opt: {pairs:,} pairs with average={average!r}, and {MAX_SORTED_PAIRS:,} can be "
-            "sorted; average over items, as the metrics task does"
+            f"acc-eq-opt: {pairs:,} pairs with average={average!r} (at most {MAX_SORTED_PAIRS:,} "
+            "can be sorted). Average over items, as the metrics task does."
         )
     epsilon, table, tied = _kernel.best_epsilon(
         human_matrix.to_bytes(), scores.to_bytes(), len(human_matrix.systems), average
@@ -220,10 +231,17 @@ def spa(
     complete_items = human_matrix.complete()
     if not complete_items:
         raise InputError("spa: no item has people's scores of every system")
-    human_matrix, scores = human_matrix.select_items(complete_items), scores.select_items(complete_items)
+    human_matrix, scores = (
+        human_matrix.select_items(complete_items),
+        scores.select_items(complete_items),
+    )
     exchanges = argument_checks.check_integer("exchanges", exchanges, 1)
-    human_leads, metric_leads = (leads(matrix, exchanges, seed) for matrix in (human_matrix, scores))
-    total_difference = sum(abs(one - other) for one, other in zip(human_leads, metric_leads, strict=True))
+    human_leads, metric_leads = (
+        leads(matrix, exchanges, seed) for matrix in (human_matrix, scores)
+    )
+    total_difference = sum(
+        abs(one - other) for one, other in zip(human_leads, metric_leads, strict=True)
+    )
     value = 1 - total_difference / (exchanges * len(human_leads)) if human_leads else nan
     return _value("spa", "none", [value], _cells(human_matrix), pairs=len(human_leads))
 
@@ -265,7 +283,11 @@ def _cells(gold: Matrix) -> int:
 def _correlation(name: str, gold: Any, metric: Any, average: str, *, nan_as_zero: bool) -> Value:
     human_matrix, scores = _align_matrices(gold, metric, average)
     by_row, cells = _kernel.correlations(
-        human_matrix.to_bytes(), scores.to_bytes(), len(human_matrix.systems), average, name == "spearman"
+        human_matrix.to_bytes(),
+        scores.to_bytes(),
+        len(human_matrix.systems),
+        average,
+        name == "spearman",
     )
     empty = sum(1 for count in cells if not count)
     return _value(name, average, by_row, sum(cells), empty=empty, nan_as_zero=nan_as_zero)
@@ -313,4 +335,13 @@ def _value(
     left_out = len(by_row) - len(defined_values) - empty
     over = len(defined_values) + left_out if nan_as_zero else len(defined_values)
     value = fsum(defined_values) / over if over else None
-    return Value(name, average, value, cells, len(defined_values), left_out, by_row=tuple(by_row), **components)
+    return Value(
+        name,
+        average,
+        value,
+        cells,
+        len(defined_values),
+        left_out,
+        by_row=tuple(by_row),
+        **components,
+    )

@@ -75,14 +75,17 @@ def _line(x1: float, y1: float, x2: float, y2: float, attributes: str = "") -> s
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start", attributes: str = "") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{attributes}>{escape_html(text)}</text>'
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{attributes}>'
+        f"{escape_html(text)}</text>"
+    )
 
 
 def _drawing(title: str, description: str, parts: Sequence[str]) -> str:
     head = _text(LEFT, 18, title, attributes=' font-size="13" font-weight="bold"')
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape_html(description)}" '
-        f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" '
+        f'aria-label="{escape_html(description)}" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         'font-family="sans-serif" font-size="11" fill="currentColor">'
         f"<title>{escape_html(description)}</title>"
         f"{head}{''.join(parts)}</svg>"
@@ -119,7 +122,8 @@ def scatter(content: Content, metric: str) -> str:
         for i, name in enumerate(sets):
             legend_x = WIDTH - RIGHT - 90 * (len(sets) - i)
             parts.append(
-                f'<ellipse cx="{legend_x}" cy="14" rx="4" ry="4" fill="{COLOURS[i % len(COLOURS)]}"/>'
+                f'<ellipse cx="{legend_x}" cy="14" rx="4" ry="4" '
+                f'fill="{COLOURS[i % len(COLOURS)]}"/>'
             )
             parts.append(_text(legend_x + 8, 18, name))
     tooltip = f"{len(points)} systems by {metric} and by people's scores"

@@ -35,7 +35,7 @@ from truebleu.text.terminal_layout import format_count
 # absolute deviation, that make an outlier (Nitika Mathur, Timothy Baldwin and Trevor Cohn 2020:
 # Tangled up in BLEU. ACL).
 MAD = "mad"
-MOST_DEVIATION = 2.5
+MAX_DEVIATION = 2.5
 NORMAL = 1.483
 # The names of human references in the tables of mt-metrics-eval, and similar ones.
 REFERENCE_NAME = re.compile(r"ref[-_.]?[A-Za-z]?")
@@ -190,7 +190,9 @@ class Judged:
                 name, metrics = f"{self.name}/{part}", self.metrics.items()
                 part_groups = {key: [names[i] for i in items] for key, names in self.groups.items()}
                 scores = {metric: one.select_items(items) for metric, one in metrics}
-                rated_part = replace(self, name=name, gold={SEGMENTS: gold}, metrics=scores, groups=part_groups)
+                rated_part = replace(
+                    self, name=name, gold={SEGMENTS: gold}, metrics=scores, groups=part_groups
+                )
                 rated_parts.append(rated_part)
         return rated_parts
 
@@ -239,7 +241,10 @@ def scores_from_statistics(metric: Any, tables: Mapping[str, Any]) -> Scores:
         name: [sign * value for value in metric.segment_scores(table)]
         for name, table in tables.items()
     }
-    levels = {SYSTEMS: Matrix.from_scores(system_scores), SEGMENTS: Matrix.from_scores(segment_scores)}
+    levels = {
+        SYSTEMS: Matrix.from_scores(system_scores),
+        SEGMENTS: Matrix.from_scores(segment_scores),
+    }
     return Scores(
         levels,
         str(list(scores.values())[-1].signature),
@@ -257,7 +262,7 @@ def load_scores(scores: Any, description: str) -> ScoreTable:
     if isinstance(scores, ScoreTable):
         return scores
     if isinstance(scores, str | os.PathLike):
-        return score_files.read(scores)
+        return score_files.read_score_file(scores)
     return ScoreTable(Matrix.from_scores(scores, description))
 
 
@@ -283,9 +288,13 @@ def judged_from_scores(
         elif not is_metric(metric_scores):
             scores_by_metric[metric_name] = load_scores(metric_scores, metric_name)
         elif systems is None or references is None:
-            raise ValueError(f"metrics: {metric_name} is computed of systems and references; give both")
+            raise ValueError(
+                f"metrics: {metric_name} is computed of systems and references; give both"
+            )
         else:
-            scores_by_metric[metric_name] = compute_scores(resolve_metric(metric_scores), systems, references, text.source, workers)
+            scores_by_metric[metric_name] = compute_scores(
+                resolve_metric(metric_scores), systems, references, text.source, workers
+            )
     size = _common_size(scores_by_metric, groups)
     if people.matrix.items > 1 and people.items is not None and size is not None:
         people = ScoreTable(people.place_items(size, "human scores"))
@@ -337,7 +346,11 @@ def _common_size(
         if isinstance(one, Scores)
     }
     for metric_name, metric_scores in scores_by_metric.items():
-        if isinstance(metric_scores, ScoreTable) and metric_scores.items is None and metric_scores.matrix.items > 1:
+        if (
+            isinstance(metric_scores, ScoreTable)
+            and metric_scores.items is None
+            and metric_scores.matrix.items > 1
+        ):
             sizes[metric_name] = metric_scores.matrix.items
     sizes |= {key: len(names) for key, names in groups.items()}
     if len(set(sizes.values())) > 1:
@@ -380,7 +393,7 @@ def find_outliers(scores: Mapping[str, float]) -> list[str]:
     spread = NORMAL * median(abs(value - middle) for value in scores.values())
     if not spread:
         return []
-    return [name for name, value in scores.items() if abs(value - middle) / spread > MOST_DEVIATION]
+    return [name for name, value in scores.items() if abs(value - middle) / spread > MAX_DEVIATION]
 
 
 def find_references(systems: Mapping[str, Any], references: Any) -> dict[str, str]:
@@ -425,7 +438,9 @@ def select_systems(
     references: references and other translations by people to be left out, with the reason.
     outliers: names, "mad" for WMT20's rule, or nothing for those that are known.
     """
-    all_systems = list(dict.fromkeys(system for matrix in gold.values() for system in matrix.systems))
+    all_systems = list(
+        dict.fromkeys(system for matrix in gold.values() for system in matrix.systems)
+    )
     left_out = dict(references)
     for level, matrix in gold.items():
         for system in all_systems:
@@ -435,22 +450,26 @@ def select_systems(
     if outliers == MAD:
         system_scores = gold.get(SYSTEMS) or gold[SEGMENTS].means()
         rated_systems = [system for system in system_scores.systems if system not in left_out]
-        outlier_names: Sequence[str] = find_outliers({s: system_scores.row(s)[0] for s in rated_systems})
+        outlier_names: Sequence[str] = find_outliers(
+            {s: system_scores.row(s)[0] for s in rated_systems}
+        )
     else:
         outlier_names = [outliers] if isinstance(outliers, str) else list(outliers)
         for system in outlier_names:
             if system not in all_systems and not name:
-                raise InputError(f"outliers: no system '{system}'{suggest_names(system, all_systems)}")
+                raise InputError(
+                    f"outliers: no system '{system}'{suggest_names(system, all_systems)}"
+                )
         outlier_names = outlier_names or known_outliers
     left_out |= {system: "outlier" for system in outlier_names if system in all_systems}
     remaining = [system for system in all_systems if system not in left_out]
     if len(remaining) < 2:
         raise InputError(
             f"{name or 'human scores'}: {format_count(len(remaining), 'system')} to be compared "
-            f"({format_names(all_systems)} judged; left out: {format_names(left_out) if left_out else 'none'}); "
-            "an agreement needs two"
+            f"({format_names(all_systems)} judged; left out: "
+            f"{format_names(left_out) if left_out else 'none'}); an agreement needs two"
         )
-    return {level: matrix.only(remaining) for level, matrix in gold.items()}, left_out
+    return {level: matrix.select_systems(remaining) for level, matrix in gold.items()}, left_out
 
 
 # ---- the folders of mt-metrics-eval ----
@@ -500,7 +519,7 @@ class Tree:
     def gold(self, pair: str, name: str, level: str) -> Matrix | None:
         """People's scores; None if there are none of this level."""
         path = self._human.get((pair, name, level))
-        return None if path is None else score_files.read(path).matrix
+        return None if path is None else score_files.read_score_file(path).matrix
 
     @cache  # noqa: B019 a tree is read once and thrown away
     def _metrics(self, pair: str) -> dict[str, dict[tuple[str, str], str]]:
@@ -539,7 +558,11 @@ class Tree:
     def metric(self, pair: str, name: str, reference: str, level: str) -> tuple[Matrix, str] | None:
         """A metric's scores, and the reference that they are by; None if there are none."""
         stored_file = self._file(pair, name, reference, level)
-        return None if stored_file is None else (score_files.read(stored_file[1]).matrix, stored_file[0])
+        return (
+            None
+            if stored_file is None
+            else (score_files.read_score_file(stored_file[1]).matrix, stored_file[0])
+        )
 
     def scores(self, pair: str, name: str, reference: str, levels: Iterable[str]) -> Scores:
         """A metric's scores of levels; of segments, where a level has none of its own."""
@@ -560,9 +583,12 @@ class Tree:
         """The error for a metric that has no scores there."""
         files_by_metric = self._metrics(pair)
         if name in files_by_metric:
-            available = ", ".join(sorted({f"{used} ({level})" for used, level in files_by_metric[name]}))
+            available = ", ".join(
+                sorted({f"{used} ({level})" for used, level in files_by_metric[name]})
+            )
             return InputError(
-                f"{self.folder}: {name} has no scores by {reference} of {pair}; there are {available}"
+                f"{self.folder}: {name} has no scores by {reference} of {pair}; there are "
+                f"{available}"
             )
         return InputError(
             f"{self.folder}: no metric '{name}' for {pair}{suggest_names(name, files_by_metric)}"
@@ -570,7 +596,9 @@ class Tree:
 
     def references(self, pair: str) -> list[str]:
         """The names of translations by people, and of other references."""
-        names = (re.fullmatch(r"([^.]+)\.(.+)\.txt", name) for name in self.list_folder("references"))
+        names = (
+            re.fullmatch(r"([^.]+)\.(.+)\.txt", name) for name in self.list_folder("references")
+        )
         return [parts[2] for parts in names if parts and parts[1] == pair]
 
     def reference(self, pair: str, name: str) -> File:
@@ -632,13 +660,19 @@ def judged_from_tree(
     gold_by_level = {level: tree.gold(pair, gold, level) for level in needed}
     if len(needed) < len(levels) or None in gold_by_level.values():
         gold_by_level.setdefault(SEGMENTS, tree.gold(pair, gold, SEGMENTS))
-    available_gold = {level: matrix for level, matrix in gold_by_level.items() if matrix is not None}
+    available_gold = {
+        level: matrix for level, matrix in gold_by_level.items() if matrix is not None
+    }
     standard, reasons = _translations(tree, pair, facts, available_gold, selection)
     facts = facts or Facts()
-    selected_gold, left_out = select_systems(available_gold, reasons, selection.outliers, facts.outliers, pair)
+    selected_gold, left_out = select_systems(
+        available_gold, reasons, selection.outliers, facts.outliers, pair
+    )
     metric_names = tree.metrics(pair, standard, levels) if metrics is None else metrics
     scores = {
-        name: tree.scores(pair, name, standard, levels) for name in metric_names if name not in computed
+        name: tree.scores(pair, name, standard, levels)
+        for name in metric_names
+        if name not in computed
     }
     if computed:
         outputs = tree.outputs(pair, next(iter(selected_gold.values())).systems)
@@ -680,7 +714,9 @@ def _translations(
     if not selection.include_references:
         reasons |= dict.fromkeys(judged & {standard}, "the reference")
         if standard in references:
-            output_names = {name.removesuffix(".txt") for name in tree.list_folder("system-outputs", pair)}
+            output_names = {
+                name.removesuffix(".txt") for name in tree.list_folder("system-outputs", pair)
+            }
             judged_outputs = sorted(judged & output_names - reasons.keys())
             texts = tree.outputs(pair, judged_outputs)
             reasons |= find_references(texts, tree.reference(pair, standard))

@@ -62,7 +62,7 @@ def lay_out_meta_evaluation(
                 yield Paragraph(f"{metric['name']}|{metric['signature']}", "signature")
 
 
-def section(content: Content) -> Iterator[Block]:
+def lay_out_report_section(content: Content) -> Iterator[Block]:
     """What a page about these systems shows of it, below a heading of its own."""
     yield Heading(2, "Agreement with people")
     yield Paragraph(content["reading"])
@@ -79,7 +79,8 @@ def format_title(content: Content) -> str:
     if content["preset"]:
         parts.append(f"the tasks of {content['preset'].upper()}")
     for set_content in sets:
-        set_summary = f"{set_content['name']} ({set_content['gold']}): {format_count(len(set_content['systems']), 'system')}"
+        system_count = format_count(len(set_content["systems"]), "system")
+        set_summary = f"{set_content['name']} ({set_content['gold']}): {system_count}"
         if set_content["rated"] is not None:
             set_summary += f", {set_content['rated']:,} of {set_content['items']:,} segments rated"
         parts.append(set_summary)
@@ -91,7 +92,8 @@ def build_agreement_table(content: Content, write: Write) -> Table:
     metrics = content["metrics"]
     columns = [Column("metric", is_left_aligned=True)]
     rows = [
-        [Cell(_metric_label(metric), mark="best" if metric["rank"] == 1 else "")] for metric in metrics
+        [Cell(_metric_label(metric), mark="best" if metric["rank"] == 1 else "")]
+        for metric in metrics
     ]
     if any(metric["average"] is not None for metric in metrics):
         columns.append(Column("average", "average", tooltip="the weighted mean, r as (1 + r) / 2"))
@@ -109,7 +111,11 @@ def build_agreement_table(content: Content, write: Write) -> Table:
         task_scores = [metric["scores"][task["name"]] for metric in metrics]
         defined_values = [one["value"] for one in task_scores if one["value"] is not None]
         for row, score in zip(rows, task_scores, strict=True):
-            best = score["value"] is not None and len(defined_values) > 1 and score["value"] == max(defined_values)
+            best = (
+                score["value"] is not None
+                and len(defined_values) > 1
+                and score["value"] == max(defined_values)
+            )
             cluster = score.get("cluster")
             row.append(
                 Cell(
@@ -184,7 +190,9 @@ def _tests(content: Content, write: Write) -> Iterator[Block]:
         listed_tests = [test for test in tests if test["task"] == task]
         if only_neighbours:
             listed_tests = [
-                test for test in listed_tests if abs(rank[test["first"]] - rank[test["second"]]) == 1
+                test
+                for test in listed_tests
+                if abs(rank[test["first"]] - rank[test["second"]]) == 1
             ]
         if not listed_tests:
             continue

@@ -69,7 +69,9 @@ def build_results(
         "systems": list(_scatter(sets, metrics)),
         "agreement": list(_agreement(sets, metrics)),
     }
-    missing = metric_comparison.add_tests_and_intervals(content, by_name, values_by_cell, tasks, tests)
+    missing = metric_comparison.add_tests_and_intervals(
+        content, by_name, values_by_cell, tasks, tests
+    )
     content["reading"] = summarize(content)
     content["notes"] = [*_notes(content, values_by_cell), *missing]
     return content
@@ -205,10 +207,10 @@ def _agreement(sets: Sequence[Judged], metrics: Sequence[str]) -> Iterator[dict[
     """How often people agree with a difference between two systems, by its size."""
     for name in metrics:
         pairs: list[tuple[float, bool]] = []
-        for one in sets:
-            if one.metrics[name].levels.keys().isdisjoint((SYSTEMS, SEGMENTS)):
+        for judged_set in sets:
+            if judged_set.metrics[name].levels.keys().isdisjoint((SYSTEMS, SEGMENTS)):
                 return
-            people, metric_matrix = one.matrices_at(SYSTEMS, name)
+            people, metric_matrix = judged_set.matrices_at(SYSTEMS, name)
             for i, j in combinations(range(len(people.systems)), 2):
                 difference = metric_matrix.values[i] - metric_matrix.values[j]
                 judged = people.values[i] - people.values[j]
@@ -236,7 +238,9 @@ def summarize(content: Mapping[str, Any]) -> str:
     rows = content["metrics"]
     if len(rows) > 3:
         # The best, and those that truebleu computes or that are called BLEU.
-        familiar_rows = [row for row in rows[1:] if row["signature"] or row["name"] in ("BLEU", "chrF")]
+        familiar_rows = [
+            row for row in rows[1:] if row["signature"] or row["name"] in ("BLEU", "chrF")
+        ]
         rows = [rows[0], *(familiar_rows or rows[1:])[:2]]
 
     def with_value(task: Mapping[str, Any]) -> list[tuple[str, Any]]:
@@ -257,7 +261,8 @@ def summarize(content: Mapping[str, Any]) -> str:
             f"{'people do' if gold == UNNAMED else f'{gold} does'} ({100 * score['value']:.1f} %)"
         )
         further_metrics = [
-            f"{name} {score['hits']:,} ({100 * score['value']:.1f} %)" for name, score in scored_metrics[1:]
+            f"{name} {score['hits']:,} ({100 * score['value']:.1f} %)"
+            for name, score in scored_metrics[1:]
         ]
         return f"{'; '.join([first, *further_metrics])}."
     task = content["tasks"][0]
@@ -279,7 +284,9 @@ def describe_left_out(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield f"{set_content['name']}: left out: {words}."
 
 
-def _notes(content: Mapping[str, Any], values_by_cell: Mapping[tuple[Task, str], Value]) -> Iterator[str]:
+def _notes(
+    content: Mapping[str, Any], values_by_cell: Mapping[tuple[Task, str], Value]
+) -> Iterator[str]:
     """What a reader must know of the numbers, with names and counts."""
     yield from describe_left_out(content["sets"])
     sizes = {one["name"]: len(one["systems"]) for one in content["sets"]}
@@ -307,7 +314,11 @@ def _notes(content: Mapping[str, Any], values_by_cell: Mapping[tuple[Task, str],
             )
             continue
         min_left_out, max_left_out = min(numbers), max(numbers)
-        span = f"{min_left_out:,}" if min_left_out == max_left_out else f"{min_left_out:,} to {max_left_out:,}"
+        span = (
+            f"{min_left_out:,}"
+            if min_left_out == max_left_out
+            else f"{min_left_out:,} to {max_left_out:,}"
+        )
         row_count = values[0][1].rows + values[0][1].left_out
         yield (
             f"{task.name}: {span} of {row_count:,} rows left out, in which people's scores or the "
@@ -329,7 +340,9 @@ def _notes_on_epsilon(by_task: Mapping[Task, Sequence[tuple[str, Value]]]) -> It
             if value.epsilon and value.epsilon < NOISE:
                 noise.append(f"{metric} ({task.name}, {value.epsilon:.3g})")
         if words:
-            remainder = f"; and {format_count(len(words) - 4, 'metric')} more" if len(words) > 4 else ""
+            remainder = (
+                f"; and {format_count(len(words) - 4, 'metric')} more" if len(words) > 4 else ""
+            )
             yield f"{task.name} says nothing of the metric here: {'; '.join(words[:4])}{remainder}."
     if noise:
         yield (

@@ -22,10 +22,10 @@ from truebleu.meta_evaluation.human_scores import (
     Scores,
     SystemSelection,
     Tree,
-    resolve_metric,
     judged_from_scores,
     judged_from_tree,
     load_scores,
+    resolve_metric,
 )
 from truebleu.meta_evaluation.meta_results import build_results
 from truebleu.meta_evaluation.tasks import (
@@ -60,11 +60,14 @@ class MetricValues:
 
     def __getattr__(self, name: str) -> Any:
         key = name.replace("_", "-")
-        matching_tasks = {task: one for task, one in self._values.items() if task.split(":")[1] == key}
+        matching_tasks = {
+            task: one for task, one in self._values.items() if task.split(":")[1] == key
+        }
         if not matching_tasks:
             available_statistics = [task.split(":")[1] for task in self._values]
             raise AttributeError(
-                f"no statistic '{key}'{argument_checks.suggest_names(key, dict.fromkeys(available_statistics))}"
+                f"no statistic '{key}'"
+                f"{argument_checks.suggest_names(key, dict.fromkeys(available_statistics))}"
             )
         if len(matching_tasks) > 1:
             levels = ", ".join(task.partition(":")[0] for task in matching_tasks)
@@ -285,7 +288,7 @@ def meta_evaluate_report(
             f"human scores: none of {join_words(missing)}; there are those of "
             f"{join_words(list(judged))}"
         )
-    people = replace(people, matrix=people.matrix.only(list(systems)))
+    people = replace(people, matrix=people.matrix.select_systems(list(systems)))
     text = EvaluatedText(systems, references, documents=documents)
     return meta_evaluate(people, metrics, text=text, workers=workers).to_dict()
 
@@ -358,7 +361,11 @@ def _split_metrics(
             stored.append(requested_metric)
             continue
         resolved = resolve_metric(requested_metric)
-        metric_name = name or folded.get(str(requested_metric).casefold()) or _stored_or_own_name(resolved, folded)
+        metric_name = (
+            name
+            or folded.get(str(requested_metric).casefold())
+            or _stored_or_own_name(resolved, folded)
+        )
         computed[metric_name] = resolved
         if isinstance(requested_metric, str) and ":" not in requested_metric:
             by_name.add(metric_name)

@@ -193,7 +193,9 @@ def _pairwise(
             changes = []
             for swap_i, swap_j, swapped_trials in ways:
                 first_agrees = sign(value_rows[swap_i][i] - value_rows[swap_j][j]) == judged
-                second_agrees = sign(value_rows[1 - swap_i][i] - value_rows[1 - swap_j][j]) == judged
+                second_agrees = (
+                    sign(value_rows[1 - swap_i][i] - value_rows[1 - swap_j][j]) == judged
+                )
                 changes.append(first_agrees - second_agrees)
                 gained |= swapped_trials if first_agrees > second_agrees else 0
                 lost_none |= swapped_trials if first_agrees >= second_agrees else 0
@@ -246,7 +248,9 @@ def _any(
     for trial in range(trials):
         swap = [trial >> i & 1 for i in range(cells)] if exact else stream.bools(cells)
         for first, second in counts:
-            value_triples = list(zip(metric_values[first], metric_values[second], swap, strict=True))
+            value_triples = list(
+                zip(metric_values[first], metric_values[second], swap, strict=True)
+            )
             lead = value([b if s else a for a, b, s in value_triples])
             lead -= value([a if s else b for a, b, s in value_triples])
             if lead >= observed[first] - observed[second] - SLACK:
@@ -305,7 +309,13 @@ def williams(first: float, second: float, metric_correlation: float, cells: int)
     """
     if cells < 4:
         return float("nan")
-    k = 1 - first * first - second * second - metric_correlation * metric_correlation + 2 * first * second * metric_correlation
+    k = (
+        1
+        - first * first
+        - second * second
+        - metric_correlation * metric_correlation
+        + 2 * first * second * metric_correlation
+    )
     mean = (first + second) / 2
     below = 2 * (cells - 1) / (cells - 3) * k + mean * mean * (1 - metric_correlation) ** 3
     if below <= 0:
@@ -347,7 +357,9 @@ def _beta(a: float, b: float, x: float) -> float:
     return front * value
 
 
-def assign_clusters(p: Mapping[tuple[int, int], float], metrics: int, alpha: float = 0.05) -> list[int]:
+def assign_clusters(
+    p: Mapping[tuple[int, int], float], metrics: int, alpha: float = 0.05
+) -> list[int]:
     """The cluster of each metric, in the order of their values, best first.
 
     A metric opens a new one if it is significantly worse (p <= most) than one of the current one.
@@ -449,7 +461,9 @@ def _pearsons(
     moments: list[list[float]] = []
     for unit in units:
         places = [cell for item in unit for cell in range(item, len(gold.values), gold.items)]
-        score_pairs = [(human_by_cell[cell], metric_by_cell[cell]) for cell in places if cell in human_by_cell]
+        score_pairs = [
+            (human_by_cell[cell], metric_by_cell[cell]) for cell in places if cell in human_by_cell
+        ]
         products = ((1.0, a, b, a * a, b * b, a * b) for a, b in score_pairs)
         moments.append(list(map(fsum, zip(*products, strict=True))))
     table, scale = _scaled(zip(*moments, strict=True))
@@ -547,7 +561,9 @@ def add_tests_and_intervals(
             if task.statistic == "spa" or len(ranked) < 2:
                 missing.append(f"{task.name}: no test of {task.statistic} is known here.")
                 continue
-            test_results, places = _test_pairs(task, sets, {name: values_by_cell[task, name] for name in ranked}, tests)
+            test_results, places = _test_pairs(
+                task, sets, {name: values_by_cell[task, name] for name in ranked}, tests
+            )
             content["tests"] += test_results
             for name, place in zip(ranked, places, strict=True):
                 rows[name]["scores"][task.name]["cluster"] = place
@@ -580,7 +596,9 @@ def _test_pairs(
 ) -> tuple[list[dict[str, Any]], list[int]]:
     """The tests of every two metrics, best first, and the cluster of each."""
     names, values = list(ranked), list(ranked.values())
-    matrix_pairs = [[sets[one].matrices_at(task.level, name) for one in task.sets] for name in names]
+    matrix_pairs = [
+        [sets[one].matrices_at(task.level, name) for one in task.sets] for name in names
+    ]
     gold = [people for people, _ in matrix_pairs[0]]
     metric_matrices = [[scores for _, scores in one] for one in matrix_pairs]
     draws: dict[str, Any] = {"samples": tests.significance, "seed": tests.seed}
@@ -601,7 +619,9 @@ def _test_pairs(
     for (i, j), p_value in p.items():
         williams_p = None
         if task.statistic == "pearson" and task.average == "none":
-            williams_p = _williams(gold[0], metric_matrices[i][0], metric_matrices[j][0], values[i], values[j])
+            williams_p = _williams(
+                gold[0], metric_matrices[i][0], metric_matrices[j][0], values[i], values[j]
+            )
         test_results.append(
             {
                 "task": task.name,
@@ -650,7 +670,9 @@ def _resample_value(
     if tests.resampled == "systems":
         return resample_systems(*judged.matrices_at(task.level, metric), value, samples, tests.seed)
     if task.level == SEGMENTS:
-        return resample_items(*judged.matrices_at(SEGMENTS, metric), value, documents, samples, tests.seed)
+        return resample_items(
+            *judged.matrices_at(SEGMENTS, metric), value, documents, samples, tests.seed
+        )
     scores = judged.metrics[metric]
     if task.level != SYSTEMS or SEGMENTS not in judged.gold or SEGMENTS not in scores.levels:
         return None

@@ -92,8 +92,8 @@ class Matrix:
                     values.append(nan if value is None else to_score(value))
                 except ValueError:
                     raise InputError(
-                        f"{description}: {name}: score {i} is {value!r:.40}; expected a number, or None "
-                        "for a hole"
+                        f"{description}: {name}: score {i} is {value!r:.40}; expected a "
+                        "number, or None for a hole"
                     ) from None
             lengths[name] = len(values) - before
         longest = max(lengths.values(), default=0)
@@ -111,7 +111,7 @@ class Matrix:
         start = self.systems.index(system) * self.items
         return self.values[start : start + self.items]
 
-    def only(self, systems: Sequence[str]) -> Matrix:
+    def select_systems(self, systems: Sequence[str]) -> Matrix:
         """The rows of some systems, in that order."""
         if tuple(systems) == self.systems:
             return self
@@ -165,7 +165,11 @@ def format_names(names: Iterable[str]) -> str:
     'a, b, c, d, e, f and 2 more'
     """
     name_list = list(names)
-    remainder = f" and {len(name_list) - MAX_LISTED_NAMES} more" if len(name_list) > MAX_LISTED_NAMES else ""
+    remainder = (
+        f" and {len(name_list) - MAX_LISTED_NAMES} more"
+        if len(name_list) > MAX_LISTED_NAMES
+        else ""
+    )
     return f"{', '.join(name_list[:MAX_LISTED_NAMES])}{remainder}"
 
 
@@ -180,8 +184,9 @@ def align_metric(gold: Matrix, metric: Matrix, metric_name: str) -> Matrix:
     if missing:
         hint = suggest_names(missing[0], metric.systems) if len(missing) == 1 else ""
         raise InputError(
-            f"{metric_name}: no scores of {format_count(len(missing), 'system')} that people judged: "
-            f"{format_names(missing)}{hint}; give their scores, or leave the systems out (--outliers)"
+            f"{metric_name}: no scores of {format_count(len(missing), 'system')} that people "
+            f"judged: {format_names(missing)}{hint}; give their scores, or leave the systems out "
+            "(--outliers)"
         )
     if metric.items != gold.items:
         raise InputError(
@@ -189,11 +194,13 @@ def align_metric(gold: Matrix, metric: Matrix, metric_name: str) -> Matrix:
             "scores have "
             f"{gold.items:,}; both must list the same items in the same order"
         )
-    selected = metric.only(gold.systems)
+    selected = metric.select_systems(gold.systems)
     missing_cells = holes(gold.to_bytes(), selected.to_bytes())
     if missing_cells:
         system, item = divmod(missing_cells[0], gold.items)
-        location = f" (the first: {gold.systems[system]}, item {item + 1})" if gold.items > 1 else ""
+        location = (
+            f" (the first: {gold.systems[system]}, item {item + 1})" if gold.items > 1 else ""
+        )
         raise InputError(
             f"{metric_name}: None in {format_count(len(missing_cells), 'cell')} that people "
             f"scored{location}; a "
@@ -223,9 +230,8 @@ class ScoreTable:
         outside = any(not start <= number < items + start for number in numbers)
         if len(numbers) < len(names) or not numbers or outside:
             raise InputError(
-                f"{description}: {format_count(self.matrix.items, 'item')} there, and {items:,} are "
-                "scored; only "
-                "items that are numbered from 1 can be put in their places"
+                f"{description}: {format_count(self.matrix.items, 'item')} there, and {items:,} "
+                "are scored; only items that are numbered from 1 can be put in their places"
             )
         rows: dict[str, list[float]] = {}
         for system in self.matrix.systems:
@@ -238,7 +244,7 @@ class ScoreTable:
 # ---- files ----
 
 
-def read(
+def read_score_file(
     path: str | os.PathLike[str],
     columns: Mapping[str, str] | None = None,
     weights: Mapping[str, float] | None = None,
@@ -299,9 +305,8 @@ def _blocks(path: str, content: bytes) -> ScoreTable:
     odd = [name for name, length in lengths.items() if length != common_length]
     if odd:
         raise InputError(
-            f"{path}: {format_count(lengths[odd[0]], 'score')} of {odd[0]}, and {common_length:,} of "
-            "other systems"
-            f" ({format_count(len(odd), 'system')} differ: {format_names(odd)}); each needs a line "
+            f"{path}: {format_count(lengths[odd[0]], 'score')} of {odd[0]}, and "
+            f"{common_length:,} of other systems ({format_count(len(odd), 'system')} differ: {format_names(odd)}); each needs a line "
             "for every item"
         )
     values = array("d")
@@ -405,7 +410,8 @@ def _long(
             cell = row.get(key_column)
             if isinstance(cell, list | dict) or (isinstance(cell, float) and not isfinite(cell)):
                 raise InputError(
-                    f"{location}: column '{key_column}' has {cell!r:.40}; expected a name or a number"
+                    f"{location}: column '{key_column}' has {cell!r:.40}; expected a name or "
+                    "a number"
                 )
         item_key: Any = WHOLE_SET_ITEM if item is None else row.get(item)
         if in_document is not None:

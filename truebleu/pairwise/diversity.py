@@ -131,7 +131,9 @@ def _with_all_others(metric: Metric[Any], texts: list[str], workers: int) -> Ite
     for first in range(0, len(texts), ROWS):
         row_range = range(first, min(first + ROWS, len(texts)))
         other_texts = [(*texts[:i], *texts[i + 1 :]) for i in row_range]
-        yield from metric.segments(texts[row_range.start : row_range.stop], other_texts, workers=workers)
+        yield from metric.segments(
+            texts[row_range.start : row_range.stop], other_texts, workers=workers
+        )
 
 
 class PairwiseDiversity(CompositeScore):
@@ -193,7 +195,9 @@ def pairwise_diversity(
     sets, has_several_sets = corpus_inputs.read_text_sets("texts", texts)
     for number, text_set in enumerate(sets, 1):
         if len(text_set) < 2:
-            which = f"source {number} has {len(text_set)}" if has_several_sets else str(len(text_set))
+            which = (
+                f"source {number} has {len(text_set)}" if has_several_sets else str(len(text_set))
+            )
             raise InputError(f"texts: {which}; each needs another one to be compared with")
     sources: list[float] | None = None
     if aggregate == "pairs":

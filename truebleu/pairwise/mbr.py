@@ -9,7 +9,14 @@ from truebleu._kernel import InputError, Scores
 from truebleu.metrics.base import Metric, Signature
 from truebleu.metrics.pairwise_scores import validate_reference_weights
 from truebleu.pairwise import mbr_search
-from truebleu.pairwise.utility import PrecomputedUtility, Source, Utility, make_precomputed_utility, is_precomputed, make_text_utility
+from truebleu.pairwise.utility import (
+    PrecomputedUtility,
+    Source,
+    Utility,
+    is_precomputed,
+    make_precomputed_utility,
+    make_text_utility,
+)
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.record import Record
 from truebleu.text.terminal_layout import pad_columns
@@ -89,7 +96,9 @@ class MBR(Record):
         ]
         lines = ["  ".join(row).rstrip() for row in pad_columns(rows, right=(0, 1, 2))]
         hidden_count = len(self) - MAX_SHOWN_CANDIDATES
-        return "\n".join([head, *lines, *([f"... and {hidden_count:,} more"] if hidden_count > 0 else [])])
+        return "\n".join(
+            [head, *lines, *([f"... and {hidden_count:,} more"] if hidden_count > 0 else [])]
+        )
 
     def __repr__(self) -> str:
         return f"<MBR: candidate {self.index} of {len(self)}, {self.utility} {self.value:.2f}>"
@@ -220,27 +229,46 @@ def mbr(
     if is_precomputed(utility):
         if method != "exact":
             raise ValueError(f"method={method!r} saves scores, and a matrix has them all")
-        resolved_utility = make_precomputed_utility(utility, sets, has_several_sources=has_several_sources)
-        reference_sets, scored = _columns(resolved_utility, references, sets, has_several_sources=has_several_sources), sets
+        resolved_utility = make_precomputed_utility(
+            utility, sets, has_several_sources=has_several_sources
+        )
+        reference_sets, scored = (
+            _columns(resolved_utility, references, sets, has_several_sources=has_several_sources),
+            sets,
+        )
     else:
         resolved_utility = make_text_utility(utility, workers)
         reference_sets = _reference_sets(references, sets, has_several_sources=has_several_sources)
         scored = [list(dict.fromkeys(source)) for source in sets]
-    if sources is None and resolved_utility.metric is not None and resolved_utility.metric.NEEDS_SOURCE:
-        raise InputError(f"sources: {resolved_utility.name} reads them; give one for each list of candidates")
+    if (
+        sources is None
+        and resolved_utility.metric is not None
+        and resolved_utility.metric.NEEDS_SOURCE
+    ):
+        raise InputError(
+            f"sources: {resolved_utility.name} reads them; give one for each list of candidates"
+        )
     texts = _texts(sources, len(sets), has_several_sources=has_several_sources)
     numbers = _numbers(weights, len(sets), has_several_sources=has_several_sources)
     work = []
-    for number, source_inputs in enumerate(zip(scored, reference_sets, numbers, texts, strict=True), 1):
+    for number, source_inputs in enumerate(
+        zip(scored, reference_sets, numbers, texts, strict=True), 1
+    ):
         source_candidates, source_references, weight, text = source_inputs
         location = f" of source {number}" if has_several_sources else ""
-        checked = None if weight is None else validate_reference_weights(weight, len(source_references), location)
+        checked = (
+            None
+            if weight is None
+            else validate_reference_weights(weight, len(source_references), location)
+        )
         work.append(Source(source_candidates, source_references, checked, text, location))
     results: Iterable[mbr_search.SearchResult]
     if method == "pruned":
         results = mbr_search.pruned(resolved_utility, work, level, seed)
     else:
-        results = {"exact": mbr_search.exact, "aggregate": mbr_search.aggregate}[method](resolved_utility, work)
+        results = {"exact": mbr_search.exact, "aggregate": mbr_search.aggregate}[method](
+            resolved_utility, work
+        )
     ranked = [
         _ranked(resolved_utility, source, candidates, one, method)
         for source, candidates, one in zip(work, sets, results, strict=True)
@@ -249,17 +277,25 @@ def mbr(
 
 
 def _columns(
-    matrices: PrecomputedUtility, references: Any, sets: list[list[str]], *, has_several_sources: bool
+    matrices: PrecomputedUtility,
+    references: Any,
+    sets: list[list[str]],
+    *,
+    has_several_sources: bool,
 ) -> list[list[str]]:
     """The references of each source, one for each column of its numbers."""
     widths = list(map(matrices.width, range(len(sets))))
     if references is None:
         return [[""] * width for width in widths]
     reference_sets = _reference_sets(references, sets, has_several_sources=has_several_sources)
-    for number, (width, source_references) in enumerate(zip(widths, reference_sets, strict=True), 1):
+    for number, (width, source_references) in enumerate(
+        zip(widths, reference_sets, strict=True), 1
+    ):
         if width != len(source_references):
             location = f" of source {number}" if has_several_sources else ""
-            raise InputError(f"utility{location}: {width} columns for {len(source_references)} references")
+            raise InputError(
+                f"utility{location}: {width} columns for {len(source_references)} references"
+            )
     return reference_sets
 
 
@@ -277,7 +313,9 @@ def _texts(sources: Any, count: int, *, has_several_sources: bool) -> Sequence[s
     return source_list
 
 
-def _reference_sets(references: Any, sources: list[list[str]], *, has_several_sources: bool) -> list[list[str]]:
+def _reference_sets(
+    references: Any, sources: list[list[str]], *, has_several_sources: bool
+) -> list[list[str]]:
     """The references of each source: the candidates, if there are no others."""
     if references is None:
         return sources
@@ -313,7 +351,11 @@ def _for_each(role: str, lists: int, sources: int) -> str:
 
 
 def _ranked(
-    utility: Utility, source: Source, candidates: list[str], result: mbr_search.SearchResult, method: str
+    utility: Utility,
+    source: Source,
+    candidates: list[str],
+    result: mbr_search.SearchResult,
+    method: str,
 ) -> MBR:
     """The candidates of one source, ranked: of equals the one that was given first."""
     expected, seen = result

@@ -121,7 +121,9 @@ class _Race:
         largest = max((abs(gap) for column in gaps for gap in column), default=0)
         unit = RESOLUTION / largest if 0 < largest < inf else 0
         rows = [[round(unit * gap) for gap in row] for row in zip(*gaps, strict=True)]
-        (resampled_gaps,) = Stack([Table.from_rows(rows, len(gaps))]).bootstrap(self.stream, SAMPLES, 1)
+        (resampled_gaps,) = Stack([Table.from_rows(rows, len(gaps))]).bootstrap(
+            self.stream, SAMPLES, 1
+        )
         good = [0] * len(gaps)
         for row in resampled_gaps.tolist():
             for place, gap in enumerate(row):

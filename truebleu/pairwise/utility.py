@@ -109,7 +109,9 @@ class OfTexts(Utility):
         different = []
         for number, candidates, places in blocks:
             source = sources[number]
-            distinct_references = list(dict.fromkeys([source.references[place] for place in places]))
+            distinct_references = list(
+                dict.fromkeys([source.references[place] for place in places])
+            )
             different.append(distinct_references)
             hypotheses += [source.candidates[i] for i in candidates for _ in distinct_references]
             references += distinct_references * len(candidates)
@@ -118,7 +120,9 @@ class OfTexts(Utility):
         scores = list(self.score_pairs(hypotheses, references, texts or None))
         finite = isfinite(sum(scores)) or all(map(isfinite, scores))
         start = 0
-        for (number, candidates, places), distinct_references in zip(blocks, different, strict=True):
+        for (number, candidates, places), distinct_references in zip(
+            blocks, different, strict=True
+        ):
             source, width = sources[number], len(distinct_references)
             for _ in candidates:
                 row = scores[start : start + width]
@@ -126,7 +130,8 @@ class OfTexts(Utility):
                     place = start + wrong[0]
                     raise InputError(
                         f"utility: {self.name} gives {scores[place]} for '{hypotheses[place]:.40}' "
-                        f"against '{references[place]:.40}'{source.location}; expected a finite number"
+                        f"against '{references[place]:.40}'{source.location}; expected a finite "
+                        "number"
                     )
                 if width < len(places):
                     score_by_reference = dict(zip(distinct_references, row, strict=True))
@@ -149,7 +154,9 @@ class OfMetric(OfTexts):
     ) -> Sequence[float]:
         """The scores, with the sources for metrics that read them."""
         source_options: dict[str, Any] = {"sources": sources} if self.metric.NEEDS_SOURCE else {}
-        return self.metric.segments(hypotheses, references, workers=self.workers, **source_options).tolist()
+        return self.metric.segments(
+            hypotheses, references, workers=self.workers, **source_options
+        ).tolist()
 
     def expected(self, sources: Sequence[Source]) -> Iterator[list[float]]:
         """The same bits by the faster way: small sources together, each large one by itself."""
@@ -166,12 +173,17 @@ class OfMetric(OfTexts):
     def _is_small(self, source: Source) -> bool:
         """True if it is faster to go pair by pair than to make an index of a source's texts."""
         if self.metric.reads_text:
-            return len(source.references) < MIN_SHARED_REFERENCES and len(source.candidates) <= MAX_SHARED_REFERENCES
+            return (
+                len(source.references) < MIN_SHARED_REFERENCES
+                and len(source.candidates) <= MAX_SHARED_REFERENCES
+            )
         return self.metric.NEEDS_SOURCE or not self.metric.tokenizes_in_python
 
     def _score_one_source(self, source: Source) -> list[float]:
         candidates, references, weights = source.candidates, source.references, source.weights
-        return self.metric.expected(candidates, references, weights=weights, workers=self.workers).tolist()
+        return self.metric.expected(
+            candidates, references, weights=weights, workers=self.workers
+        ).tolist()
 
     def _score_sources_together(self, sources: list[Source]) -> Iterator[list[float]]:
         try:
@@ -189,21 +201,21 @@ class OfMetric(OfTexts):
 
     def _means(self, sources: list[Source]) -> Iterator[float] | None:
         """The expected scores of all candidates from one call, of metrics that have such a call."""
-        own: list[str] = []
+        candidate_texts: list[str] = []
         reference_texts: list[str] = []
         sets, alike = [], True
         for source in sources:
             places: dict[str, int] = {}
             order = [places.setdefault(text, len(places)) for text in source.references]
             alike = alike and list(places) == source.candidates
-            own += source.candidates
+            candidate_texts += source.candidates
             reference_texts += places
             total_weight = float(len(order)) if source.weights is None else sum(source.weights)
             sets.append((len(source.candidates), len(places), order, source.weights, total_weight))
         metric = self.metric
         if not (metric._has_kernel_formula and metric.reads_text):  # noqa: SLF001
             return None
-        hypotheses = strings(tuple(own), "hypotheses")
+        hypotheses = strings(tuple(candidate_texts), "hypotheses")
         references = None if alike else strings(tuple(reference_texts), "references")
         expected_scores = metric._kernel.expected(  # noqa: SLF001
             hypotheses, references, sets, COMPENSATED, self.workers
@@ -340,7 +352,9 @@ def make_text_utility(utility: Any, workers: int) -> OfTexts:
     return OfMetric(registry.metric("bleu" if utility is None else utility), workers)
 
 
-def make_precomputed_utility(utility: Any, candidates: Sequence[Sequence[str]], *, has_several_sources: bool) -> PrecomputedUtility:
+def make_precomputed_utility(
+    utility: Any, candidates: Sequence[Sequence[str]], *, has_several_sources: bool
+) -> PrecomputedUtility:
     """Numbers for the candidates of each source."""
     matrix_rows = utility.tolist() if hasattr(utility, "tolist") else utility
     matrices = list(matrix_rows) if has_several_sources else [matrix_rows]
@@ -363,8 +377,8 @@ def _checked(matrix: Any, height: int, location: str) -> list[list[float]]:
         rows = [list(map(float, row)) for row in matrix_rows]
     except (TypeError, ValueError):
         raise TypeError(
-            f"utility{location}: {matrix!r:.80}; expected a metric, its name, a function, or numbers: "
-            "a row for each candidate with a column for each reference"
+            f"utility{location}: {matrix!r:.80}; expected a metric, its name, a function, or "
+            "numbers: a row for each candidate with a column for each reference"
         ) from None
     if len(rows) != height:
         raise InputError(
@@ -379,7 +393,7 @@ def _checked(matrix: Any, height: int, location: str) -> list[list[float]]:
         for place, value in enumerate(row, 1):
             if not isfinite(value):
                 raise InputError(
-                    f"utility{location}: candidate {number}, reference {place}: {value}; expected a "
-                    "finite number"
+                    f"utility{location}: candidate {number}, reference {place}: {value}; "
+                    "expected a finite number"
                 )
     return rows

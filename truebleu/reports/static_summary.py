@@ -91,7 +91,7 @@ def _render_human_view(manifest: Content) -> str:
     content = manifest["people"]
     if content is None:
         return ""
-    table_html = html.render_body(meta_layout.section(content), "section")
+    table_html = html.render_body(meta_layout.lay_out_report_section(content), "section")
     charts_html = charts.figures(content) if content["systems"] else ""
     return f'<div id="people" class="people">\n{table_html}{charts_html}\n</div>\n'
 

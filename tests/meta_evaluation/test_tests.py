@@ -280,7 +280,7 @@ def test_a_threshold_that_ties_everything_is_said():
     assert calibrated.tied > 0.95
     assert calibrated.at_zero < 0.2 < calibrated.value
     text = " ".join(table.text().split())
-    assert "says nothing of the metric here: noise: ε =" in text
+    assert "is not informative here: noise: ε =" in text
     assert "calls 99 % of pairs ties; with ε = 0 it is" in text
 
 

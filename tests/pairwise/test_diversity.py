@@ -295,7 +295,7 @@ def test_pairwise_diversity_of_wrong_sets():
         pairwise_diversity(["alone"])
     with pytest.raises(InputError, match="texts: source 2 has 1; each"):
         pairwise_diversity([["a", "b"], ["c"]])
-    with pytest.raises(InputError, match="texts: none at all"):
+    with pytest.raises(InputError, match="texts: no texts"):
         pairwise_diversity([])
     with pytest.raises(InputError, match="texts: source 2: text 1 is missing"):
         pairwise_diversity([["a", "b"], [None, "c"]])
@@ -377,7 +377,7 @@ def test_distinct_of_wrong_input():
             distinct_n(["a b"], n)
     with pytest.raises(ValueError, match="vocabulary=0"):
         distinct_n(["a b"], vocabulary=0)
-    with pytest.raises(InputError, match="texts: none at all"):
+    with pytest.raises(InputError, match="texts: no texts"):
         distinct_n([])
     with pytest.raises(InputError, match="no 3-gram in any of 2; the longest has 2 tokens"):
         distinct_n(["a b", ""], 3)

@@ -1,13 +1,13 @@
-"""Metrics against human judgement: how far a metric agrees with people, and how surely.
+"""Meta-evaluation: how well metrics agree with human scores, with tests and intervals.
 
-score_files.py        scores of systems on items, with holes, and the files that have them
-human_scores.py       a set of systems that people judged: given, or in mt-metrics-eval's folders
-tasks.py              the columns of the table, and the facts of the years of WMT
-statistics.py         the statistics of the metrics tasks
-metric_comparison.py  is one metric's agreement better than another's?
-results.py            from all of these to the results
-blocks.py, charts.py  the table in sentences, tables and pictures
-view.py               the entry point
+score_files.py           matrices of scores by system and item, and the files that contain them
+human_scores.py          human scores of a set of systems, from Python or mt-metrics-eval folders
+tasks.py                 the columns of the table, and facts about the years of WMT
+agreement_statistics.py  the statistics of the metrics tasks
+metric_comparison.py     significance tests for differences between metric-human correlations
+meta_results.py          the results as a dict of JSON types
+meta_layout.py, charts.py  the results as sentences, tables and charts
+meta_view.py             the entry point
 """
 
 from truebleu.meta_evaluation.agreement_statistics import Value as Value

@@ -1,4 +1,4 @@
-"""How far a metric agrees with people: the statistics of the metrics tasks, on matrices with holes.
+"""Metric-human correlations: the statistics of the metrics tasks, on matrices with missing values.
 
 Gold and metric scores are a `Matrix`, or what `Matrix.of` takes. Only cells that people scored
 count. `average` says what one row is: "none" (all cells), "item" (the systems of an item) or "sys"
@@ -50,7 +50,7 @@ class Value:
     tied: float | None = None
     """The share of pairs that epsilon ties."""
     at_zero: float | None = None
-    """What the value would be with an epsilon of 0."""
+    """The value with an epsilon of 0."""
     by_row: Sequence[float] = ()
     """The value of each row; NaN for those left out."""
 
@@ -58,7 +58,7 @@ class Value:
         return nan if self.value is None else self.value
 
     def to_dict(self) -> dict[str, Any]:
-        """What is known, without the rows."""
+        """Return the fields that are not None, without the rows."""
         present_fields = {field.name: getattr(self, field.name) for field in fields(self)}
         del present_fields["by_row"]
         return {
@@ -117,11 +117,11 @@ def kendall_like(
 ) -> Value:
     """WMT17's to WMT20's: (C - D) / (C + D), of pairs that people put `least` or more apart.
 
-    Pairs are those of a row; they are added up over rows, each of the same weight. What the metric
-    ties is discordant. The 25 are points of direct assessment, of 0 to 100.
+    Pairs lie within a row and are added up over rows with equal weight. Pairs that the metric ties
+    count as discordant. The 25 are points of direct assessment, of 0 to 100.
     """
     human_matrix, scores = _align_matrices(gold, metric, average)
-    # No pair that people tie counts, however small the difference that is asked for.
+    # Pairs that people tie never count, even with a minimum gap of 0.
     min_gap = argument_checks.check_number("least", min_gap) or 5e-324
     rows = _kernel.pair_counts(
         human_matrix.to_bytes(), scores.to_bytes(), len(human_matrix.systems), average, 0.0, min_gap
@@ -222,7 +222,7 @@ def spa(
 
     gold, metric: scores of segments. p says how surely the first system is better: by a paired
     permutation test over segments, one-sided, whose exchanges all pairs, people and the metric
-    share. Segments that somebody left out for some system are dropped.
+    share. Segments without a human score of every system are dropped.
 
     Brian Thompson, Nitika Mathur, Daniel Deutsch and Huda Khayrallah (2024): Improving statistical
     significance in human evaluation of automatic metrics via soft pairwise accuracy. WMT.
@@ -251,7 +251,7 @@ def leads(scores: Matrix, exchanges: int, seed: int | None) -> list[int]:
     return _kernel.leads(scores.to_bytes(), len(scores.systems), Stream(seed), exchanges)
 
 
-# By name: the function, and whether it is told the average.
+# Functions by statistic name.
 STATISTICS: dict[str, Callable[..., Value]] = {
     "pearson": pearson,
     "spearman": spearman,
@@ -303,7 +303,7 @@ def _value_from_pair_counts(
     epsilon: float = 0.0,
     nan_as_zero: bool = False,
 ) -> Value:
-    """A statistic of the counts of each row: cells, C, D, Tg, Tm, Tgm, and m as in `tau_c`."""
+    """Return a statistic of each row's counts: cells, C, D, Tg, Tm, Tgm, m (see `tau_c`)."""
     human_matrix, scores = _align_matrices(gold, metric, average)
     rows = _kernel.pair_counts(
         human_matrix.to_bytes(), scores.to_bytes(), len(human_matrix.systems), average, epsilon, 0.0
@@ -330,7 +330,7 @@ def _value(
     nan_as_zero: bool = False,
     **components: Any,
 ) -> Value:
-    """The mean over rows; rows that nobody scored count as none."""
+    """Return the mean over rows; rows without human scores do not count."""
     defined_values = [value for value in by_row if not isnan(value)]
     left_out = len(by_row) - len(defined_values) - empty
     over = len(defined_values) + left_out if nan_as_zero else len(defined_values)

@@ -31,12 +31,12 @@ class Plane:
         self.up = _span(up)
 
     def x(self, value: float) -> float:
-        """Where a value lies across."""
+        """Return the horizontal position of a value."""
         low, high = self.across
         return LEFT + (value - low) / (high - low) * (WIDTH - LEFT - RIGHT)
 
     def y(self, value: float) -> float:
-        """Where a value lies up."""
+        """Return the vertical position of a value."""
         low, high = self.up
         return HEIGHT - BOTTOM - (value - low) / (high - low) * (HEIGHT - TOP - BOTTOM)
 
@@ -60,7 +60,7 @@ class Plane:
 
 
 def _span(values: Sequence[float]) -> tuple[float, float]:
-    """The range of values with a margin."""
+    """Return the range of values with a margin."""
     finite_values = [value for value in values if isfinite(value)] or [0.0]
     low, high = min(finite_values), max(finite_values)
     margin = (high - low) * 0.06 or abs(high) * 0.06 or 1.0
@@ -85,7 +85,8 @@ def _drawing(title: str, description: str, parts: Sequence[str]) -> str:
     head = _text(LEFT, 18, title, attributes=' font-size="13" font-weight="bold"')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" '
-        f'aria-label="{escape_html(description)}" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
+        f'aria-label="{escape_html(description)}" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f'width="{WIDTH}" height="{HEIGHT}" '
         'font-family="sans-serif" font-size="11" fill="currentColor">'
         f"<title>{escape_html(description)}</title>"
         f"{head}{''.join(parts)}</svg>"
@@ -93,7 +94,7 @@ def _drawing(title: str, description: str, parts: Sequence[str]) -> str:
 
 
 def scatter(content: Content, metric: str) -> str:
-    """Each system at people's score and the metric's, with its name; a colour for each set."""
+    """Return a scatter plot of systems by human and metric score, with one colour per set."""
     points = [
         (one["set"], one["system"], one["human"], one["scores"][metric])
         for one in content["systems"]
@@ -133,7 +134,7 @@ def scatter(content: Content, metric: str) -> str:
 def _free(
     x: float, y: float, width: float, occupied: list[tuple[float, float, float, float]]
 ) -> tuple[float, float] | None:
-    """Where a name beside a point covers nothing; None if there is no such place."""
+    """Return a free position for a label next to a point, or None."""
     for dx, dy in ((7, 4), (-7 - width, 4), (-width / 2, -8), (-width / 2, 16), (7, -8), (7, 16)):
         box = (x + dx, y + dy - LINE + 2, x + dx + width, y + dy + 2)
         inside = box[0] >= LEFT and box[2] <= WIDTH - 2 and box[1] >= TOP - 10
@@ -147,7 +148,7 @@ def _free(
 
 
 def agreement(content: Content, metric: str) -> str:
-    """How often people agree with a difference between two systems, by the size of it."""
+    """Return a chart of how often people agree with a difference, by its size."""
     bins: list[Mapping[str, Any]] = [o for o in content["agreement"] if o["metric"] == metric]
     ends = [one[end] for one in bins for end in ("low", "high")]
     plane = Plane([0.0, *ends], [0.0, 100.0])
@@ -185,7 +186,7 @@ PICTURES: Mapping[str, Callable[[Content, str], str]] = {
 
 
 def into_page(page: str, content: Content) -> str:
-    """A page with both pictures of some metrics: those that truebleu computes, and the first."""
+    """Return a page with both charts of the metrics that truebleu computes, and of the first."""
     if not content["systems"]:
         return page
     pictures = f"<h2>Pictures</h2>\n{figures(content)}\n</main>"
@@ -193,7 +194,7 @@ def into_page(page: str, content: Content) -> str:
 
 
 def figures(content: Content) -> str:
-    """Both pictures of the metrics that truebleu computes, and of the others, up to `DRAWN`."""
+    """Return both charts of up to `MAX_CHARTS` metrics, those that truebleu computes first."""
     rows = content["metrics"]
     names = [row["name"] for row in rows if row["signature"]]
     names += [row["name"] for row in rows if row["name"] not in names]

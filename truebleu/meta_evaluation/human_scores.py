@@ -31,9 +31,9 @@ from truebleu.text.operating_system import join_safe
 from truebleu.text.segments import File
 from truebleu.text.terminal_layout import format_count
 
-# How outliers are found where nobody names them: deviations from the median, in units of the median
-# absolute deviation, that make an outlier (Nitika Mathur, Timothy Baldwin and Trevor Cohn 2020:
-# Tangled up in BLEU. ACL).
+# Rule for outliers without names: distance from the median, in units of the median absolute
+# deviation, that makes an outlier (Nitika Mathur, Timothy Baldwin and Trevor Cohn 2020: Tangled up
+# in BLEU. ACL).
 MAD = "mad"
 MAX_DEVIATION = 2.5
 NORMAL = 1.483
@@ -41,7 +41,7 @@ NORMAL = 1.483
 REFERENCE_NAME = re.compile(r"ref[-_.]?[A-Za-z]?")
 # The reference of metrics that read none, in names of files.
 NO_REFERENCE = "src"
-# What truebleu computes for a metric of the task that its own registry calls otherwise.
+# Task metrics whose names in truebleu's registry differ.
 COMPUTED: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "f200spbleu": ("bleu", {"tokenize": "flores200"}),
 }
@@ -96,7 +96,7 @@ class Scores:
     tables: Mapping[str, Any] = field(default_factory=dict)
     """The metric's statistics of each system, for scores of parts of the set."""
     seen: Mapping[str, Any] = field(default_factory=dict)
-    """What the kernel noticed in each system's text."""
+    """The kernel's warnings about each system's text."""
 
     @property
     def sign(self) -> int:
@@ -104,7 +104,7 @@ class Scores:
         return -1 if self.lower_is_better else 1
 
     def select_items(self, items: Sequence[int]) -> Scores:
-        """The scores of some segments: of systems too, where truebleu counted them."""
+        """Return the scores of some segments: of systems too, where truebleu counted them."""
         if SEGMENTS not in self.levels:
             return replace(self, levels={})
         levels = {SEGMENTS: self.levels[SEGMENTS].select_items(items)}
@@ -170,13 +170,13 @@ class Judged:
         return levels[SEGMENTS].means(self.groups[level])
 
     def supports(self, level: str, statistic: str) -> bool:
-        """Whether people's scores are there for a statistic of a level."""
+        """Return whether people's scores are there for a statistic of a level."""
         needed = SEGMENTS if statistic == "spa" else level
         grouped = needed == SYSTEMS or needed in self.groups
         return needed in self.gold or (needed != SEGMENTS and SEGMENTS in self.gold and grouped)
 
     def split_by(self, by: str) -> list[Judged]:
-        """The set in parts that people rated: by domain, or by document."""
+        """Return the set in parts that people rated: by domain, or by document."""
         groups = self.groups.get(by)
         if groups is None:
             raise InputError(f"{self.name}: the {by} of each segment is not known")
@@ -201,7 +201,7 @@ class Judged:
 
 
 def resolve_metric(name_or_metric: Any) -> Any:
-    """A metric of truebleu, by whatever names it: the names of a metrics task as well."""
+    """Return a metric of truebleu, by whatever names it: the names of a metrics task as well."""
     if isinstance(name_or_metric, str) and name_or_metric.casefold() in COMPUTED:
         name, parameters = COMPUTED[name_or_metric.casefold()]
         return registry.metric(name, **parameters)
@@ -209,7 +209,7 @@ def resolve_metric(name_or_metric: Any) -> Any:
 
 
 def is_metric(candidate: Any) -> bool:
-    """Whether this is a metric of truebleu, or its name, and not scores or a file of them."""
+    """Return whether this is a metric of truebleu or its name, not scores or a file."""
     if isinstance(candidate, Metric):
         return True
     if not isinstance(candidate, str) or os.path.isfile(candidate):
@@ -224,7 +224,7 @@ def is_metric(candidate: Any) -> bool:
 def compute_scores(
     metric: Any, systems: Mapping[str, Any], references: Any, source: Any = None, workers: int = 1
 ) -> Scores:
-    """The scores of systems and of their segments, by a metric of truebleu."""
+    """Return the scores of systems and of their segments, by a metric of truebleu."""
     options = {"sources": source} if source is not None and metric.NEEDS_SOURCE else {}
     tables, seen = {}, {}
     for name, text in systems.items():
@@ -233,7 +233,7 @@ def compute_scores(
 
 
 def scores_from_statistics(metric: Any, tables: Mapping[str, Any]) -> Scores:
-    """The same, of the statistics of each system."""
+    """Return the same, of the statistics of each system."""
     sign = -1 if metric.lower_is_better else 1
     scores = {name: metric.from_statistics(table) for name, table in tables.items()}
     system_scores = {name: sign * score.value for name, score in scores.items()}
@@ -258,7 +258,7 @@ def scores_from_statistics(metric: Any, tables: Mapping[str, Any]) -> Scores:
 
 
 def load_scores(scores: Any, description: str) -> ScoreTable:
-    """Scores from a file, or as Python has them."""
+    """Return scores from a file or from Python objects."""
     if isinstance(scores, ScoreTable):
         return scores
     if isinstance(scores, str | os.PathLike):
@@ -274,7 +274,7 @@ def judged_from_scores(
     name: str = "human",
     workers: int = 1,
 ) -> Judged:
-    """A set of scores that are given; arguments as for `meta_evaluate`."""
+    """Return a set of scores that are given; arguments as for `meta_evaluate`."""
     people = load_scores(human, "human scores")
     references, systems = segments.make_rereadable(text.references), text.systems
     if systems is not None:
@@ -339,7 +339,7 @@ def _name_metrics(metrics: Mapping[str, Any] | Iterable[Any] | None) -> list[tup
 def _common_size(
     scores_by_metric: Mapping[str, Scores | ScoreTable], groups: Mapping[str, Sequence[str]]
 ) -> int | None:
-    """The number of segments, if anything says it. Raises InputError for several numbers."""
+    """Return the number of segments, if anything says it. Raises InputError for several numbers."""
     sizes = {
         called: one.levels[SEGMENTS].items
         for called, one in scores_by_metric.items()
@@ -360,7 +360,7 @@ def _common_size(
 
 
 def _reorder_items(people: ScoreTable, metric: ScoreTable, metric_name: str) -> Matrix:
-    """A metric's scores of people's items, in their order."""
+    """Return a metric's scores of people's items, in their order."""
     size = people.matrix.items
     if metric.matrix.items == 1 or size == 1 or metric.items is None:
         return metric.matrix
@@ -436,7 +436,7 @@ def select_systems(
     """People's scores of the systems that count, and why the others do not.
 
     references: references and other translations by people to be left out, with the reason.
-    outliers: names, "mad" for WMT20's rule, or nothing for those that are known.
+    outliers: names, "mad" for WMT20's rule, or empty for the task's known outliers.
     """
     all_systems = list(
         dict.fromkeys(system for matrix in gold.values() for system in matrix.systems)
@@ -497,23 +497,23 @@ class Tree:
                 self._human[parts[1], parts[2], parts[3]] = path
 
     def list_folder(self, *parts: str) -> list[str]:
-        """The names in a folder, in order; none if there is no such folder."""
+        """Return the names in a folder, in order; none if there is no such folder."""
         folder = join_safe(self.folder, *parts)
         return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
 
     def pairs(self) -> list[str]:
-        """The language pairs that people judged."""
+        """Return the language pairs that people judged."""
         return list(dict.fromkeys(pair for pair, _, _ in self._human))
 
     def check(self, pair: str) -> None:
-        """Refuses a language pair that is not there."""
+        """Refuse a language pair that is not there."""
         if pair not in self.pairs():
             raise InputError(
                 f"{self.folder}: no human scores of {pair}{suggest_names(pair, self.pairs())}"
             )
 
     def golds(self, pair: str) -> list[str]:
-        """The names of people's scores of a language pair."""
+        """Return the names of people's scores of a language pair."""
         return list(dict.fromkeys(name for one, name, _ in self._human if one == pair))
 
     def gold(self, pair: str, name: str, level: str) -> Matrix | None:
@@ -523,7 +523,7 @@ class Tree:
 
     @cache  # noqa: B019 a tree is read once and thrown away
     def _metrics(self, pair: str) -> dict[str, dict[tuple[str, str], str]]:
-        """The files of each metric of a language pair by reference and level."""
+        """Return the files of each metric of a language pair by reference and level."""
         files_by_metric: dict[str, dict[tuple[str, str], str]] = {}
         for name in self.list_folder("metric-scores", pair):
             parts = re.fullmatch(r"(.+)-([^-]+)\.(sys|domain|doc|seg)\.score", name)
@@ -533,11 +533,11 @@ class Tree:
         return files_by_metric
 
     def stored(self, pair: str) -> list[str]:
-        """The names of all metrics of a language pair."""
+        """Return the names of all metrics of a language pair."""
         return list(self._metrics(pair))
 
     def metrics(self, pair: str, reference: str, levels: Sequence[str]) -> list[str]:
-        """The metrics with scores of all these levels by this reference, all, or none."""
+        """Return the metrics with scores of all these levels by this reference, all, or none."""
         return [
             name
             for name in self._metrics(pair)
@@ -545,7 +545,7 @@ class Tree:
         ]
 
     def _file(self, pair: str, metric: str, reference: str, level: str) -> tuple[str, str] | None:
-        """The reference that a metric's scores are by, and their file."""
+        """Return the reference that a metric's scores are by, and their file."""
         metric_files = self._metrics(pair).get(metric, {})
         for used in (reference, NO_REFERENCE, "all"):
             if (used, level) in metric_files:
@@ -556,7 +556,7 @@ class Tree:
         return None
 
     def metric(self, pair: str, name: str, reference: str, level: str) -> tuple[Matrix, str] | None:
-        """A metric's scores, and the reference that they are by; None if there are none."""
+        """Return a metric's scores, and the reference that they are by; None if there are none."""
         stored_file = self._file(pair, name, reference, level)
         return (
             None
@@ -565,7 +565,7 @@ class Tree:
         )
 
     def scores(self, pair: str, name: str, reference: str, levels: Iterable[str]) -> Scores:
-        """A metric's scores of levels; of segments, where a level has none of its own."""
+        """Return a metric's scores by level; a level without scores uses segment scores."""
         matrices: dict[str, Matrix] = {}
         used = reference
         for level in levels:
@@ -580,7 +580,7 @@ class Tree:
         return Scores(matrices, free=used == NO_REFERENCE)
 
     def unknown(self, pair: str, name: str, reference: str) -> InputError:
-        """The error for a metric that has no scores there."""
+        """Return the error for a metric that has no scores there."""
         files_by_metric = self._metrics(pair)
         if name in files_by_metric:
             available = ", ".join(
@@ -595,29 +595,29 @@ class Tree:
         )
 
     def references(self, pair: str) -> list[str]:
-        """The names of translations by people, and of other references."""
+        """Return the names of translations by people, and of other references."""
         names = (
             re.fullmatch(r"([^.]+)\.(.+)\.txt", name) for name in self.list_folder("references")
         )
         return [parts[2] for parts in names if parts and parts[1] == pair]
 
     def reference(self, pair: str, name: str) -> File:
-        """The text of a reference."""
+        """Return the text of a reference."""
         return self.text("references", f"{pair}.{name}.txt")
 
     def outputs(self, pair: str, systems: Iterable[str]) -> dict[str, File]:
-        """The texts of systems."""
+        """Return the texts of systems."""
         return {name: self.text("system-outputs", pair, f"{name}.txt") for name in systems}
 
     def text(self, *parts: str) -> File:
-        """A file of text. Raises InputError if it is not there."""
+        """Return a file of text. Raises InputError if it is not there."""
         path = join_safe(self.folder, *parts)
         if not os.path.isfile(path):
             raise InputError(f"{path}: not there; metrics are computed from the text of the tree")
         return File(path)
 
     def documents(self, pair: str) -> tuple[list[str], list[str]] | None:
-        """The domain and the document of each segment."""
+        """Return the domain and the document of each segment."""
         path = join_safe(self.folder, "documents", f"{pair}.docs")
         if not os.path.isfile(path):
             return None
@@ -642,7 +642,7 @@ def judged_from_tree(
     selection: SystemSelection = ALL_SYSTEMS,
     workers: int = 1,
 ) -> Judged:
-    """A language pair of a tree.
+    """Return a language pair of a tree.
 
     metrics: names of stored ones; None for all that have scores of these levels.
     computed: metrics of truebleu by the names that they get.
@@ -692,7 +692,7 @@ def _translations(
     gold: Mapping[str, Matrix],
     selection: SystemSelection,
 ) -> tuple[str, dict[str, str]]:
-    """The standard reference, and the translations by people that are no systems, with reasons."""
+    """Return the standard reference, and excluded human translations with reasons."""
     references = tree.references(pair)
     standard = (facts or Facts()).reference
     if facts is None and standard not in references and references:

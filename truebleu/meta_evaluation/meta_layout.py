@@ -38,14 +38,14 @@ TITLES = {
     "pairwise": "pairs of systems in the same order",
     "spa": "soft pairwise accuracy",
 }
-# Tests that are shown where there are many: those of neighbours.
+# Tables with more metrics show only tests between neighbours.
 MAX_METRICS_WITH_ALL_TESTS = 6
 
 
 def lay_out_meta_evaluation(
     content: Content, places: int | None = None, *, short: bool = False
 ) -> Iterator[Block]:
-    """The blocks; `places` digits after the point."""
+    """Yield the blocks; `places` digits after the point."""
     write = fixed_formatter(DIGITS if places is None else places)
     yield Heading(1, format_title(content))
     yield from build_warnings(content)
@@ -63,7 +63,7 @@ def lay_out_meta_evaluation(
 
 
 def lay_out_report_section(content: Content) -> Iterator[Block]:
-    """What a page about these systems shows of it, below a heading of its own."""
+    """Yield the elements that a report about these systems shows, with a heading."""
     yield Heading(2, "Agreement with people")
     yield Paragraph(content["reading"])
     yield build_agreement_table(content, fixed_formatter(DIGITS))
@@ -73,7 +73,7 @@ def lay_out_report_section(content: Content) -> Iterator[Block]:
 
 
 def format_title(content: Content) -> str:
-    """A line on metrics, systems and items."""
+    """Return a line on metrics, systems and items."""
     sets = content["sets"]
     parts = [format_count(len(content["metrics"]), "metric")]
     if content["preset"]:
@@ -88,7 +88,7 @@ def format_title(content: Content) -> str:
 
 
 def build_agreement_table(content: Content, write: Write) -> Table:
-    """A metric a row, a task a column."""
+    """Return a table with one row per metric and one column per task."""
     metrics = content["metrics"]
     columns = [Column("metric", is_left_aligned=True)]
     rows = [
@@ -146,16 +146,16 @@ def _interval(interval: Content | None, write: Write) -> str:
 
 
 def format_threshold(value: float) -> str:
-    """A tie threshold; rounding noise is 0.
+    """Return a tie threshold; rounding noise is 0.
 
-    >>> threshold(16.1175493774), threshold(3.55e-15)
+    >>> format_threshold(16.1175493774), format_threshold(3.55e-15)
     ('16.12', '0')
     """
     return "0" if value < NOISE else f"{value:.4g}"
 
 
 def _thresholds(content: Content) -> Iterator[Block]:
-    """The ε of each metric, which belong to the result."""
+    """Yield the ε of each metric, which belong to the result."""
     tasks = [task for task in content["tasks"] if task["statistic"] == "acc-eq-opt"]
     if not tasks:
         return
@@ -222,7 +222,7 @@ def _test(test: Content) -> str:
 
 
 def _differences(content: Content) -> Iterator[Block]:
-    """What difference people notice, metric by metric: for the few that are not listed away."""
+    """Yield a table of the differences that people notice, for up to three metrics."""
     by_metric: dict[str, list[Mapping[str, Any]]] = {}
     for bin_ in content["agreement"]:
         by_metric.setdefault(bin_["metric"], []).append(bin_)
@@ -248,7 +248,7 @@ def _differences(content: Content) -> Iterator[Block]:
 
 
 def records(content: Content) -> Iterator[Mapping[str, Any]]:
-    """A record for each metric and task."""
+    """Yield a record for each metric and task."""
     for metric in content["metrics"]:
         shared = {
             "metric": metric["name"],

@@ -28,7 +28,7 @@ ALL_TIED = 0.95
 NOISE = 1e-12
 # Fewer systems than this cannot carry a correlation.
 FEW_SYSTEMS = 16
-# What scores of people are called that have no name.
+# Default name of human scores.
 UNNAMED = "human"
 # How many equal parts of the pairs the picture of differences has.
 BINS = 8
@@ -42,7 +42,7 @@ def build_results(
     preset: str | None = None,
     workers: int = 1,
 ) -> dict[str, Any]:
-    """All results, as `MetaEvaluation.to_dict` describes them."""
+    """Return all results, as `MetaEvaluation.to_dict` describes them."""
     by_name = {one.name: one for one in sets}
     metrics = list(dict.fromkeys(name for one in sets for name in one.metrics))
     if not metrics:
@@ -80,7 +80,7 @@ def build_results(
 def compute_cell(
     sets: Mapping[str, Judged], task: Task, metric: str, options: StatisticOptions
 ) -> Value:
-    """One cell of the table."""
+    """Return one cell of the table."""
     if task.pooled:
         parts = [replace(task, sets=(name,), pooled=False) for name in task.sets]
         return agreement_statistics.pooled(
@@ -144,7 +144,7 @@ def _metrics(
     metrics: Sequence[str],
     values_by_cell: Mapping[tuple[Task, str], Value],
 ) -> list[dict[str, Any]]:
-    """An entry for each metric, best first: by the average, then by one task after the other."""
+    """Return an entry for each metric, sorted by average, then by task scores."""
     rows = []
     for name in metrics:
         scores_of_sets = [one.metrics[name] for one in sets]
@@ -172,7 +172,7 @@ def _metrics(
 
 
 def average(tasks: Sequence[Task], values: Sequence[Value]) -> float | None:
-    """The weighted mean of tasks that have weights; correlations r as (1 + r) / 2."""
+    """Return the weighted mean of tasks that have weights; correlations r as (1 + r) / 2."""
     parts, weights = [], []
     for task, value in zip(tasks, values, strict=True):
         if task.weight is None or value.value is None:
@@ -204,7 +204,7 @@ def _scatter(sets: Sequence[Judged], metrics: Sequence[str]) -> Iterator[dict[st
 
 
 def _agreement(sets: Sequence[Judged], metrics: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """How often people agree with a difference between two systems, by its size."""
+    """Yield how often people agree with a difference between two systems, by its size."""
     for name in metrics:
         pairs: list[tuple[float, bool]] = []
         for judged_set in sets:
@@ -234,10 +234,10 @@ def _agreement(sets: Sequence[Judged], metrics: Sequence[str]) -> Iterator[dict[
 
 
 def summarize(content: Mapping[str, Any]) -> str:
-    """One sentence that a person can act on, of the most telling task that is there."""
+    """Return one sentence that a person can act on, of the most telling task that is there."""
     rows = content["metrics"]
     if len(rows) > 3:
-        # The best, and those that truebleu computes or that are called BLEU.
+        # The best metric, and metrics that truebleu computes or that are called BLEU or chrF.
         familiar_rows = [
             row for row in rows[1:] if row["signature"] or row["name"] in ("BLEU", "chrF")
         ]
@@ -287,7 +287,7 @@ def describe_left_out(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def _notes(
     content: Mapping[str, Any], values_by_cell: Mapping[tuple[Task, str], Value]
 ) -> Iterator[str]:
-    """What a reader must know of the numbers, with names and counts."""
+    """Yield notes on the numbers, with names and counts."""
     yield from describe_left_out(content["sets"])
     sizes = {one["name"]: len(one["systems"]) for one in content["sets"]}
     small_sets = [f"{name} has {size}" for name, size in sizes.items() if size < FEW_SYSTEMS]
@@ -343,7 +343,7 @@ def _notes_on_epsilon(by_task: Mapping[Task, Sequence[tuple[str, Value]]]) -> It
             remainder = (
                 f"; and {format_count(len(words) - 4, 'metric')} more" if len(words) > 4 else ""
             )
-            yield f"{task.name} says nothing of the metric here: {'; '.join(words[:4])}{remainder}."
+            yield f"{task.name} is not informative here: {'; '.join(words[:4])}{remainder}."
     if noise:
         yield (
             f"ε of {join_words(noise[:4])} is rounding: equal scores that were added up in "

@@ -1,9 +1,9 @@
-"""How far metrics agree with people: a table a person can act on, and its pictures.
+"""Meta-evaluation: how well metrics agree with human scores, as tables and charts.
 
-The dict that `MetaEvaluation.to_dict` gives is the contract; every format is made of it alone.
+The dict that `MetaEvaluation.to_dict` returns is the contract; every format is derived from it.
 
-blocks.py    from the dict to tables and sentences
-charts.py    from the dict to drawings: systems by people and metric, agreement by difference
+meta_layout.py  the dict as tables and sentences
+charts.py       the dict as charts: systems by human and metric score, agreement by difference
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class MetricValues:
     """The values of one metric for one set: an attribute for each statistic, with all it knows.
 
     A value has `.value`, and where it applies `.epsilon`, `.pairs`, `.hits`, `.rows`, `.left_out`,
-    `.interval`. Where a statistic is there at several levels, name the level too:
-    `table["en-de", "BLEU", "seg"].pearson`.
+    `.interval`. If a statistic exists at several levels, name the level too: `table["en-de",
+    "BLEU", "seg"].pearson`.
     """
 
     def __init__(self, values: Mapping[str, Mapping[str, Any]]) -> None:
@@ -80,7 +80,7 @@ class MetricValues:
 
 
 class ValueFields:
-    """A value and what is known of it, as attributes; None for what is not."""
+    """A value and its details as attributes; None for missing details."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = values
@@ -122,8 +122,8 @@ class MetaEvaluation(RecordView):
         sets: name, gold (what people gave), systems, items, rated, left_out.
         tasks: name (set:level:statistic), sets, level, statistic, average, weight, recipe.
         metrics: best first; name, reference_free, lower_is_better, signature, average, rank,
-            cluster, and `scores` by task: value (None where there is none) and what is known of it
-            (epsilon, tied, at_zero, pairs, hits, cells, rows, left_out, interval, cluster).
+            cluster, and `scores` by task: value (None if undefined) and its details (epsilon, tied,
+            at_zero, pairs, hits, cells, rows, left_out, interval, cluster).
         tests: task, first, second, difference, p, corrected_p, significant, test, samples, seed of
             every two metrics; None without.
         systems: set, system, human, and `scores` by metric.
@@ -142,13 +142,13 @@ class MetaEvaluation(RecordView):
         return meta_layout.records(self._content)
 
     def html(self, *, digits: int | None = None, short: bool = False) -> str:
-        """A page of its own with both pictures, without script, for light and dark screens."""
+        """Return a complete page with both charts, without script, for light and dark screens."""
         return charts.into_page(super().html(digits=digits, short=short), self._content)
 
     def svg(self, picture: str = "scatter", metric: str | None = None) -> str:
-        """A picture as SVG: "scatter" (systems by people and by a metric) or "agreement".
+        """Return a picture as SVG: "scatter" (systems by people and by a metric) or "agreement".
 
-        metric: the one that is drawn; the first if not given. Raises ValueError for others.
+        metric: the metric to draw (default: the first). Raises ValueError for others.
         """
         argument_checks.check_choice("picture", picture, charts.PICTURES)
         names = list(self)
@@ -197,13 +197,13 @@ def meta_evaluate(
     tests: AgreementTests = NO_TESTS,
     workers: int = 1,
 ) -> MetaEvaluation:
-    """How far metrics agree with people.
+    """Return how well metrics agree with human scores.
 
-    human: people's scores: of each system a number, or one of each segment with None where nobody
-        rated; or a file of a known kind. Not with `tree`.
-    metrics: by name scores of the same shape, a file of them, or a metric of truebleu (a `Metric`,
+    human: human scores: a number per system, or one per segment with None for unrated segments; or
+    a file of a known kind. Not with `tree`. metrics: by name scores of the same shape, a file of
+    them, or a metric of truebleu (a `Metric`,
         or what `truebleu.metric` takes), which needs `text`. A list of names with `tree`: stored
-        ones, and in lower case those that truebleu computes from its text.
+        names, and lower-case names that truebleu computes from its text.
     text: systems' outputs and references, and the document and the domain of each segment.
     tree: a folder of mt-metrics-eval, instead of `human` and `text`.
     gold: the name of people's scores; of those in the tree (as mqm), the scores that count.
@@ -240,9 +240,8 @@ hits 3, epsilon 0.0>)
         tasks = [task for task in tasks if judged[0].supports(task.level, task.statistic)]
     if not tasks:
         raise InputError(
-            "nothing can be computed of these scores: there are human scores of "
-            f"{', '.join(judged[0].gold)} only, and levels {', '.join(statistics.levels)} were "
-            "asked for"
+            f"no statistic can be computed: human scores exist for {', '.join(judged[0].gold)}, "
+            f"but the requested levels are {', '.join(statistics.levels)}"
         )
     content = build_results(
         judged, tasks, statistics, tests, year, argument_checks.check_workers(workers)
@@ -274,7 +273,7 @@ def meta_evaluate_report(
     documents: Sequence[str] | None = None,
     workers: int = 1,
 ) -> dict[str, Any]:
-    """The dict of what people said of some systems, beside scores that are known already.
+    """Return the meta-evaluation of systems whose metric scores are already computed.
 
     human: as for `meta_evaluate`; people may have judged further systems, which do not count.
 
@@ -302,7 +301,7 @@ def _read_tree(
     workers: int,
     needs_segments: bool,
 ) -> list[Judged]:
-    """The language pairs of a tree, with all scores that the statistics need."""
+    """Return the language pairs of a tree, with all scores that the statistics need."""
     preset = folder.known_preset
     tree = Tree(folder.path, folder.test_set or folder.preset)
     pairs = folder.language_pairs or (preset.pairs if preset else ()) or tree.pairs()
@@ -342,10 +341,11 @@ def _split_metrics(
     metrics: Mapping[str, Any] | Sequence[Any] | None,
     preset: Preset | None,
 ) -> tuple[list[str] | None, dict[str, Any], set[str]]:
-    """Return the stored metrics among `metrics`, and those that truebleu computes.
+    """Return the stored metrics among `metrics`, and the metrics that truebleu computes.
 
-    What is not the name of a stored metric is a metric of truebleu. It takes the place of a stored
-    one that is called the same but for the case. The third are those that only a name asks for.
+    Names that are not stored metrics are truebleu's metrics. It takes the place of a stored
+    one that is called the same but for the case. The third result lists metrics that were requested
+    by name.
     """
     official = list(preset.metrics) if preset is not None and preset.metrics else None
     if metrics is None:
@@ -376,7 +376,7 @@ def _split_metrics(
 
 
 def _stored_or_own_name(metric: Any, folded: Mapping[str, str]) -> str:
-    """The stored name of a metric, if truebleu knows it by that; otherwise its own."""
+    """Return the stored name of a metric, if truebleu knows it by that; otherwise its own."""
     for name, stored in folded.items():
         if name in registry.METRICS and resolve_metric(name) == metric:
             return stored
@@ -384,8 +384,8 @@ def _stored_or_own_name(metric: Any, folded: Mapping[str, str]) -> str:
 
 
 def _in_language(metric: Any, pair: str) -> Any:
-    """A metric with the tokenizer of the language that is translated into."""
+    """Return a metric with the tokenizer of the language that is translated into."""
     try:
         return metric.adapt_to_language(languages.get_target_language(pair))
     except ValueError:
-        return metric  # nobody knows the language
+        return metric  # the language is unknown

@@ -1,7 +1,7 @@
 """Is one metric's agreement with people better than another's? Tests, intervals and clusters.
 
-Everything is counted in whole numbers: scores are taken in steps so fine that no printed digit
-knows of it, and the sums of draws are exact. All metrics share the draws.
+All counts are integers: scores are rounded to steps far below the printed digits, so the sums of
+resamples are exact. All metrics share the draws.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from truebleu.meta_evaluation.tasks import SEGMENTS, SYSTEMS, AgreementTests, Ta
 from truebleu.significance.resampling import CORRECTION_FUNCTIONS
 from truebleu.text import argument_checks
 
-# Of every two metrics, the first and the second: in how many trials the difference is as large.
+# For each pair of metrics (first, second), the number of trials with a difference at least as
+# large.
 Counts = dict[tuple[int, int], int]
 # The most cells whose exchanges are enumerated.
 ENUMERATED = 16
-# What a difference may lack because of rounding, to count as the observed one.
+# Tolerance for rounding when a difference is compared with the observed one.
 SLACK = 1e-9
 # Bits that a score, its square or a product takes in whole numbers.
 BITS = 40
@@ -36,7 +37,7 @@ COMMON = 232_792_560 * 2
 
 @dataclass(frozen=True)
 class Trials:
-    """How often chance gives a difference as large as that of every two metrics."""
+    """Counts, per pair of metrics, of trials with a difference at least as large as observed."""
 
     counts: Mapping[tuple[int, int], int]
     trials: int
@@ -45,7 +46,7 @@ class Trials:
     test: str
 
     def p(self, first: int, second: int) -> float:
-        """One-sided: that the first metric agrees better with people than the second."""
+        """Return one-sided: that the first metric agrees better with people than the second."""
         count = self.counts[first, second]
         return count / self.trials if self.exact else (count + 1) / (self.trials + 1)
 
@@ -62,7 +63,7 @@ def perm_both(
     """PERM-BOTH: both metrics' standardized scores of random cells change places.
 
     gold: people's scores of each set; metrics: the metrics' scores of each set, in the order of
-        which the first of two is tested to be the better. Several sets are for "pairwise" alone.
+        which the first of two is tested to be the better. Only "pairwise" takes several sets.
     samples: randomizations; all exchanges are counted where 16 cells or fewer are scored.
 
     Daniel Deutsch, Rotem Dror and Dan Roth (2021): A statistical analysis of summarization
@@ -97,7 +98,7 @@ def perm_both(
 
 
 def _rated(gold: Matrix) -> list[int]:
-    """The cells that people scored."""
+    """Return the cells that people scored."""
     return [i for i, value in enumerate(gold.values) if not isnan(value)]
 
 
@@ -110,7 +111,7 @@ def _standard(matrix: Matrix, cells: Sequence[int]) -> list[float]:
 
 
 def _scaled(columns: Iterable[Sequence[float]]) -> tuple[Table, float]:
-    """A table of columns in whole steps, and how many steps 1 is: a power of 2."""
+    """Return a table of columns in whole steps, and how many steps 1 is: a power of 2."""
     column_list = list(columns)
     largest = max((abs(value) for column in column_list for value in column), default=0.0)
     scale = 2.0 ** (BITS - frexp(largest)[1]) if largest else 1.0
@@ -162,7 +163,7 @@ def _pairwise(
     draws: Sequence[int],
     trials: int,
 ) -> Counts:
-    """Of each pair of systems only the four ways to exchange their scores matter."""
+    """For each pair of systems, only the four ways to swap their scores matter."""
 
     def sign(value: float) -> int:
         return (value > 0) - (value < 0)
@@ -172,7 +173,7 @@ def _pairwise(
     start = 0
     for size in sizes:
         for i, j in combinations(range(start, start + size), 2):
-            # Whether each changes places, and the trials in which that is so.
+            # Whether each system is swapped, and the trials in which it is.
             ways = [
                 (0, 0, full & ~draws[i] & ~draws[j]),
                 (0, 1, full & ~draws[i] & draws[j]),
@@ -220,7 +221,7 @@ def _add(places: list[int], trials: int) -> None:
 
 
 def _trials_reaching(places: Sequence[int], minimum: int, full: int) -> int:
-    """The trials with a number of at least so much."""
+    """Return the trials with a number of at least so much."""
     if minimum <= 0:
         return full
     larger, equal = 0, full
@@ -241,7 +242,7 @@ def _any(
     trials: int,
     stream: Stream,
 ) -> Counts:
-    """Any statistic, computed anew in every trial."""
+    """Test any statistic, recomputed in every trial."""
     counts = dict.fromkeys(combinations(range(len(metric_values)), 2), 0)
     observed = [value(scores) for scores in metric_values]
     cells = len(metric_values[0])
@@ -276,7 +277,7 @@ def pair_permutation(
         outcomes(gold.to_bytes(), metric.to_bytes(), len(gold.systems), average, epsilon)
         for metric, epsilon in zip(metrics, epsilons, strict=True)
     ]
-    # What each pair weighs, so that rows weigh the same: in whole steps.
+    # Integer weight of each pair, so that all rows have equal weight.
     weights: list[int] = []
     for row in {
         "none": [gold.values],
@@ -292,14 +293,14 @@ def pair_permutation(
     permuted_sums = Stack([table]).choose(Stream(seed), samples, 1)[0].tolist()
     counts: Counts = {}
     for first, second in combinations(range(len(metrics)), 2):
-        # What the first loses the second wins: the lead changes by twice as much, and is as large
-        # as it was unless something is lost.
+        # The second gains what the first loses: the lead changes by twice that amount, so it is at
+        # least as large unless the first loses something.
         counts[first, second] = sum(row[first] <= row[second] for row in permuted_sums)
     return Trials(counts, samples, exact=False, test="pair permutation")
 
 
 def williams(first: float, second: float, metric_correlation: float, cells: int) -> float:
-    """The one-sided p of Williams' test: that the larger of two dependent r is larger.
+    """Return the one-sided p of Williams' test: that the larger of two dependent r is larger.
 
     first, second: each metric's r with people; both: the metrics' with each other. NaN for fewer
     than four cells.
@@ -325,7 +326,7 @@ def williams(first: float, second: float, metric_correlation: float, cells: int)
 
 
 def student_tail(t: float, freedom: int) -> float:
-    """The chance that a t of so many degrees of freedom is above t, which is 0 or more.
+    """Return P(T > t) for Student's t with `freedom` degrees of freedom, t ≥ 0.
 
     >>> round(student_tail(2.0, 10), 9)
     0.036694017
@@ -334,7 +335,7 @@ def student_tail(t: float, freedom: int) -> float:
 
 
 def _beta(a: float, b: float, x: float) -> float:
-    """The regularized incomplete beta function, by its continued fraction (Lentz 1976)."""
+    """Return the regularized incomplete beta function, by its continued fraction (Lentz 1976)."""
     if x <= 0:
         return 0.0
     if x >= 1:
@@ -360,11 +361,11 @@ def _beta(a: float, b: float, x: float) -> float:
 def assign_clusters(
     p: Mapping[tuple[int, int], float], metrics: int, alpha: float = 0.05
 ) -> list[int]:
-    """The cluster of each metric, in the order of their values, best first.
+    """Return the cluster of each metric, in the order of their values, best first.
 
     A metric opens a new one if it is significantly worse (p <= most) than one of the current one.
 
-    >>> clusters({(0, 1): 0.2, (0, 2): 0.01, (1, 2): 0.3}, 3)
+    >>> assign_clusters({(0, 1): 0.2, (0, 2): 0.01, (1, 2): 0.3}, 3)
     [1, 1, 2]
     """
     cluster_numbers: list[int] = []
@@ -380,7 +381,7 @@ def assign_clusters(
 
 
 def percentile_interval(values: Sequence[float], level: float) -> dict[str, float] | None:
-    """The percentile interval of resampled values; None where none is defined."""
+    """Return the percentile interval of resampled values; None where none is defined."""
     defined_values = sorted(value for value in values if not isnan(value))
     if not defined_values:
         return None
@@ -391,7 +392,7 @@ def percentile_interval(values: Sequence[float], level: float) -> dict[str, floa
 def resample_systems(
     gold: Matrix, metric: Matrix, value: Value, samples: int, seed: int | None
 ) -> list[float]:
-    """A statistic of systems that are drawn with replacement."""
+    """Return a statistic of systems that are drawn with replacement."""
     stream = Stream(seed)
     number = len(gold.systems)
     names = list(map(str, range(number)))
@@ -416,7 +417,7 @@ def resample_items(
     samples: int = 1000,
     seed: int | None = argument_checks.DEFAULT_SEED,
 ) -> list[float]:
-    """A statistic of test sets like this one: items, or `documents`, drawn with replacement.
+    """Return a statistic of test sets like this one: items, or `documents`, drawn with replacement.
 
     value: the statistic, whose threshold stays as it is.
     """
@@ -437,7 +438,7 @@ def resample_items(
 
 
 def _units(gold: Matrix, documents: Sequence[Hashable] | None) -> list[list[int]]:
-    """The items that are drawn together; those without a score of people say nothing."""
+    """Return the items that are drawn together; those without a score of people say nothing."""
     units: dict[Hashable, list[int]] = {}
     for item, group in enumerate(range(gold.items) if documents is None else documents):
         units.setdefault(group, []).append(item)
@@ -446,7 +447,7 @@ def _units(gold: Matrix, documents: Sequence[Hashable] | None) -> list[list[int]
 
 
 def _sum(values: Iterable[float]) -> tuple[float, float]:
-    """The sum of the values that are there, and their number."""
+    """Return the sum of the values that are there, and their number."""
     defined_values = [value for value in values if not isnan(value)]
     return fsum(defined_values), float(len(defined_values))
 
@@ -484,7 +485,7 @@ def resample_system_scores(
     samples: int = 1000,
     seed: int | None = argument_checks.DEFAULT_SEED,
 ) -> list[float]:
-    """A statistic of systems, of test sets like this one: of its rated items or documents.
+    """Return a statistic of systems, of test sets like this one: of its rated items or documents.
 
     gold, metric: scores of segments. People's score of a system is the mean of its segments'; the
     metric's is of the drawn segments' statistics, if `scores` has them, otherwise the mean.
@@ -504,7 +505,7 @@ def resample_system_scores(
     if scores.tables:
         place = {item: i for i, unit in enumerate(units) for item in unit}
         numbers = [place.get(item, len(units)) for item in range(gold.items)]
-        # One more group, of what was not rated, if there is any of it.
+        # One more group for unrated items, if there are any.
         groups = max(numbers, default=-1) + 1
         tables += [
             scores.tables[system].group_totals(numbers, groups).range(0, len(units))
@@ -530,7 +531,7 @@ def resample_system_scores(
 
 
 def _recompute(value: Value, gold: Matrix, metric: Matrix) -> float:
-    """The same statistic of other scores."""
+    """Return the same statistic of other scores."""
     if value.statistic == "pairwise":
         return float(agreement_statistics.pairwise(gold, metric))
     if value.statistic in ("acc-eq", "acc-eq-opt"):
@@ -550,7 +551,7 @@ def add_tests_and_intervals(
     tasks: Sequence[Task],
     tests: AgreementTests,
 ) -> list[str]:
-    """Add tests, clusters and intervals to a table, and say what has none."""
+    """Add tests, clusters and intervals to a table, and return notes on missing ones."""
     missing: list[str] = []
     rows = {row["name"]: row for row in content["metrics"]}
     if tests.significance:
@@ -585,8 +586,8 @@ def add_tests_and_intervals(
                 )
         if tests.resampled == "systems":
             missing.append(
-                "Intervals over systems: with so few of them they are wide, and the systems of an "
-                "evaluation are no random sample; they say how much hangs on single systems."
+                "Intervals over systems are wide because there are few systems, which are not a "
+                "random sample; they show how much the result depends on single systems."
             )
     return missing
 
@@ -594,7 +595,7 @@ def add_tests_and_intervals(
 def _test_pairs(
     task: Task, sets: Mapping[str, Judged], ranked: Mapping[str, Value], tests: AgreementTests
 ) -> tuple[list[dict[str, Any]], list[int]]:
-    """The tests of every two metrics, best first, and the cluster of each."""
+    """Return the tests of every two metrics, best first, and the cluster of each."""
     names, values = list(ranked), list(ranked.values())
     matrix_pairs = [
         [sets[one].matrices_at(task.level, name) for one in task.sets] for name in names
@@ -659,7 +660,7 @@ def _williams(
 def _resample_value(
     task: Task, sets: Mapping[str, Judged], value: Value, metric: str, tests: AgreementTests
 ) -> list[float] | None:
-    """The values of resamples; None where there is no interval."""
+    """Return the values of resamples; None where there is no interval."""
     if task.pooled or task.statistic == "spa" or value.value is None:
         return None
     judged = sets[task.sets[0]]

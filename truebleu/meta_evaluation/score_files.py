@@ -65,14 +65,14 @@ class Matrix:
         self.items = len(values) // max(1, len(self.systems))
         self.values = values
         if len(set(self.systems)) != len(self.systems) or not self.systems:
-            raise InputError("scores: every system needs a name of its own, and there must be one")
+            raise InputError("scores: expected at least one system, each with a different name")
 
     @classmethod
     def from_scores(cls, scores: Any, description: str = "scores") -> Matrix:
         """From a mapping of names to a score or scores, from rows of scores, or from one row.
 
-        None and NaN are holes. Raises InputError, which begins with `what`, for rows of different
-        lengths and for what is no number.
+        None and NaN are holes. Raises InputError, which begins with `description`, for rows of
+        different lengths and for values that are not numbers.
         """
         if isinstance(scores, Matrix):
             return scores
@@ -107,12 +107,12 @@ class Matrix:
         return cls(list(rows_by_system), values)
 
     def row(self, system: str) -> array[float]:
-        """The scores of a system."""
+        """Return the scores of a system."""
         start = self.systems.index(system) * self.items
         return self.values[start : start + self.items]
 
     def select_systems(self, systems: Sequence[str]) -> Matrix:
-        """The rows of some systems, in that order."""
+        """Return the rows of some systems, in that order."""
         if tuple(systems) == self.systems:
             return self
         values: array[float] = array("d")
@@ -121,7 +121,7 @@ class Matrix:
         return Matrix(systems, values)
 
     def select_items(self, items: Sequence[int]) -> Matrix:
-        """Some items, in that order."""
+        """Return some items, in that order."""
         values: array[float] = array("d")
         for start in range(0, len(self.values), max(1, self.items)):
             row = self.values[start : start + self.items]
@@ -129,17 +129,17 @@ class Matrix:
         return Matrix(self.systems, values)
 
     def rated(self) -> list[int]:
-        """The items that some system has a score of."""
+        """Return the items that some system has a score of."""
         rows = [self.row(system) for system in self.systems]
         return [i for i in range(self.items) if any(not isnan(row[i]) for row in rows)]
 
     def complete(self) -> list[int]:
-        """The items that every system has a score of."""
+        """Return the items that every system has a score of."""
         rows = [self.row(system) for system in self.systems]
         return [i for i in range(self.items) if not any(isnan(row[i]) for row in rows)]
 
     def means(self, groups: Sequence[Hashable] | None = None) -> Matrix:
-        """The mean of each system's scores, without holes; of each group of items, if given."""
+        """Return each system's mean score, or its mean per group of items."""
         keys = [None] * self.items if groups is None else groups
         values: array[float] = array("d")
         for system in self.systems:
@@ -151,7 +151,7 @@ class Matrix:
         return Matrix(self.systems, values)
 
     def to_bytes(self) -> bytes:
-        """The values as the kernel reads them."""
+        """Return the values as the kernel reads them."""
         return self.values.tobytes()
 
     def __repr__(self) -> str:
@@ -161,7 +161,7 @@ class Matrix:
 def format_names(names: Iterable[str]) -> str:
     """Names in a message: the first ones, and how many more there are.
 
-    >>> some("abcdefgh")
+    >>> format_names("abcdefgh")
     'a, b, c, d, e, f and 2 more'
     """
     name_list = list(names)
@@ -174,7 +174,7 @@ def format_names(names: Iterable[str]) -> str:
 
 
 def align_metric(gold: Matrix, metric: Matrix, metric_name: str) -> Matrix:
-    """A metric's scores of the systems that people judged, in their order.
+    """Return a metric's scores of the systems that people judged, in their order.
 
     Raises InputError for systems that are missing, another number of items, and holes where people
     gave a score; `what` names the metric.
@@ -211,14 +211,14 @@ def align_metric(gold: Matrix, metric: Matrix, metric_name: str) -> Matrix:
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """Scores as a file has them: a matrix, and what its items are called, if anything."""
+    """Scores from a file: a matrix, and the names of its items, if any."""
 
     matrix: Matrix
     items: Sequence[Any] | None = None
     """The names of items, in order; None where lines say no more than their order."""
 
     def place_items(self, items: int, description: str) -> Matrix:
-        """The matrix with so many items, each where its number says; others are holes.
+        """Return the matrix extended to `items` items, placed by number; other cells are missing.
 
         Numbers are counted from 1, or from 0 where there is a 0.
         """
@@ -254,7 +254,7 @@ def read_score_file(
     columns: for long tables, the names of the columns `system`, `item` (or `document` and `item`)
         and `score`. weights: of errors of MQM, by name; the usual ones if not given.
 
-    Raises InputError, which names the file and the line, for what is none.
+    Raises InputError, which names the file and the line, for other content.
     """
     name, columns = os.fspath(path), columns or {}
     if get_table_format(name) == "parquet":
@@ -306,8 +306,8 @@ def _blocks(path: str, content: bytes) -> ScoreTable:
     if odd:
         raise InputError(
             f"{path}: {format_count(lengths[odd[0]], 'score')} of {odd[0]}, and "
-            f"{common_length:,} of other systems ({format_count(len(odd), 'system')} differ: {format_names(odd)}); each needs a line "
-            "for every item"
+            f"{common_length:,} of other systems ({format_count(len(odd), 'system')} differ: "
+            f"{format_names(odd)}); each system needs a line for every item"
         )
     values = array("d")
     values.frombytes(scores)
@@ -320,7 +320,7 @@ def _blocks(path: str, content: bytes) -> ScoreTable:
 def _rows(
     path: str, lines: Sequence[str], separator: str | None
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a table with a header, each with the number of its line."""
+    """Yield the rows of a table with a header, each with the number of its line."""
     if separator == ",":
         numbered = read_csv(path, lines)
     else:
@@ -353,7 +353,7 @@ def _objects(path: str, lines: Sequence[str]) -> Iterator[tuple[int, dict[str, A
 
 
 def _parquet(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of a Parquet file."""
+    """Yield the rows of a Parquet file."""
     try:
         from pyarrow import parquet
     except ImportError:
@@ -371,7 +371,7 @@ def _parquet(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
 def _long(
     path: str, rows: Iterable[tuple[int, dict[str, Any]]], columns: Mapping[str, str]
 ) -> ScoreTable:
-    """A row per system and item, perhaps of several raters: their mean."""
+    """Return a row per system and item, perhaps of several raters: their mean."""
     row_list = list(rows)
     if not row_list:
         raise InputError(f"{path}: no rows")
@@ -421,7 +421,7 @@ def _long(
 
 
 def _score(location: str, value: Any, column: str) -> float:
-    """The score in a cell; NaN for none."""
+    """Return the score in a cell; NaN for none."""
     if isinstance(value, str) and value.strip() in ("", "None", "NaN", "nan", "NA"):
         return nan
     if value is None or value != value:  # JSON's NaN  # noqa: PLR0124
@@ -436,7 +436,7 @@ def _score(location: str, value: Any, column: str) -> float:
 
 
 def _table_from_cells(path: str, cells: Sequence[tuple[str, Any, float]]) -> ScoreTable:
-    """A matrix of scores by system and item, each the mean of what was given for it."""
+    """Return a matrix of scores by system and item, averaged over repeated entries."""
     parts: dict[str, dict[Any, list[float]]] = {}
     items: dict[Any, None] = {}
     for system, item, value in cells:
@@ -455,7 +455,7 @@ def _table_from_cells(path: str, cells: Sequence[tuple[str, Any, float]]) -> Sco
 
 
 def _item(item: Any) -> Any:
-    """The name of an item: a number where it is one."""
+    """Return the name of an item: a number where it is one."""
     if isinstance(item, str) and argument_checks.is_whole_number(item.strip()):
         return int(item)
     return item
@@ -467,7 +467,7 @@ def _item(item: Any) -> Any:
 def parse_mqm_weights(text: str) -> dict[str, float]:
     """Weights as they are written: `major:5 minor:1 minor/Fluency/Punctuation:0.1`.
 
-    Raises ValueError for what is not of that form.
+    Raises ValueError for other text.
     """
     weights = {}
     for word in text.split():
@@ -482,10 +482,10 @@ def parse_mqm_weights(text: str) -> dict[str, float]:
 
 
 def error_weight(severity: str, category: str, weights: Mapping[str, float] = MQM_WEIGHTS) -> float:
-    """The weight of an error: that of its most specific name.
+    """Return the weight of an error's most specific name.
 
-    >>> weight("Minor", "Fluency/Punctuation"), weight("Minor", "Style"), weight("no-error", "")
-    (0.1, 1.0, 0)
+    >>> error_weight("Minor", "Fluency/Punctuation"), error_weight("Minor", "Style")
+    (0.1, 1.0)
     """
     parts = [severity.strip().lower(), *(part.strip().lower() for part in category.split("/"))]
     names = ("/".join(parts[:end]) for end in range(len(parts), 0, -1))
@@ -495,7 +495,7 @@ def error_weight(severity: str, category: str, weights: Mapping[str, float] = MQ
 def _mqm(
     path: str, rows: Iterable[tuple[int, dict[str, str]]], weights: Mapping[str, float]
 ) -> ScoreTable:
-    """A row per error: the sum of a rater's weights, their mean over raters, less than 0."""
+    """Return a row per error: the sum of a rater's weights, their mean over raters, less than 0."""
     raters: dict[str, dict[Any, dict[str, float]]] = {}
     for number, row in rows:
         lower = {name.lower(): value for name, value in row.items()}

@@ -1,6 +1,6 @@
 """Tasks: the columns of a meta-evaluation, and the official ones of the years of WMT.
 
-Facts of WMT's test sets are those that mt-metrics-eval states, too (github.com/google-research). A
+The facts about WMT's test sets agree with mt-metrics-eval (github.com/google-research). A
 system is an outlier where the organizers said so.
 """
 
@@ -16,14 +16,14 @@ from truebleu.text import argument_checks
 
 SEGMENTS, SYSTEMS = "seg", "sys"
 LEVELS = ("sys", "domain", "doc", "seg")
-# The statistics of each level where nobody names them.
+# Default statistics of each level.
 DEFAULT_STATISTIC_NAMES = {
     "sys": ("pairwise", "pearson"),
     "seg": ("pearson", "acc-eq-opt"),
     "domain": ("pearson", "pairwise"),
     "doc": ("pearson", "acc-eq-opt"),
 }
-# Statistics whose mean is over items unless something else is asked for.
+# Statistics that are averaged over items by default.
 BY_ITEM = ("acc-eq", "acc-eq-opt", "kendall-like")
 # Statistics of systems, which take no average.
 WITHOUT_AVERAGE = ("pairwise", "spa")
@@ -36,10 +36,10 @@ class StatisticOptions:
     names: of pearson, spearman, tau-b, tau-c, kendall-like, acc-eq, acc-eq-opt, pairwise, spa;
         what suits each level if not given.
     levels: of "sys", "domain", "doc", "seg".
-    average: "none", "item" or "sys"; what is usual for each statistic if not given.
+    average: "none", "item" or "sys" (default: the statistic's usual average).
     epsilon: of acc-eq: metric scores that differ by no more are tied.
     nan_as_zero: rows without a value count as 0, and are not left out.
-    by: "domain" or "doc": each part is a set of its own.
+    by: "domain" or "doc": treat each part as a separate set.
     """
 
     names: Sequence[str] | None = None
@@ -93,8 +93,8 @@ class AgreementTests:
 class TaskFolder:
     """A folder of mt-metrics-eval, and what `meta_evaluate` reads of it.
 
-    test_set: its name there; that of the preset if not given.
-    language_pairs: those of the preset, or all that people judged, if not given.
+    test_set: its name in the folder (default: the preset's).
+    language_pairs: pairs to read (default: the preset's, or all judged pairs).
     preset: the official tasks of a year: "wmt20", "wmt22", "wmt23" or "wmt24", with its average.
     """
 
@@ -135,16 +135,16 @@ class Task:
 
 
 def usual_average(statistic: str) -> str:
-    """The average that a statistic has in the metrics tasks."""
+    """Return the average that a statistic has in the metrics tasks."""
     return "item" if statistic in BY_ITEM else "none"
 
 
 def tasks_of(
     sets: Sequence[str], options: StatisticOptions, preset: Preset | None = None
 ) -> list[Task]:
-    """The tasks of a preset, or each statistic of each level, for each set.
+    """Return the tasks of a preset, or each statistic of each level, for each set.
 
-    The tasks of a preset that are over all sets weigh as much as there are sets.
+    A preset's task over all sets has the number of sets as its weight.
     """
     if preset is not None:
         pooled = [
@@ -174,7 +174,7 @@ def tasks_of(
 
 
 def levels_of(tasks: Sequence[Task]) -> list[str]:
-    """The levels of scores that tasks need."""
+    """Return the levels of scores that tasks need."""
     needed = {task.level for task in tasks}
     if any(task.statistic == "spa" for task in tasks):
         needed.add(SEGMENTS)
@@ -186,7 +186,7 @@ def levels_of(tasks: Sequence[Task]) -> list[str]:
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of one language pair of one year."""
+    """Facts about one language pair of one year."""
 
     reference: str = "refA"
     """The reference that the task's metrics use."""

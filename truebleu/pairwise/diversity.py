@@ -37,7 +37,7 @@ def self_bleu(
     sample: int | None = None,
     workers: int = 1,
 ) -> CompositeScore:
-    """The similarity of the texts of a set: the mean score of each against all the others.
+    """Return the similarity of the texts of a set: the mean score of each against all the others.
 
     Yaoming Zhu et al. (2018): Texygen, a benchmarking platform for text generation models. SIGIR.
 
@@ -46,12 +46,12 @@ def self_bleu(
     metric: any metric; by default Texygen's, which is NLTK's sentence_bleu with method1 on what
         white space separates. (Texygen tokenizes with NLTK's word_tokenize: do that first.)
     max_order: of the default metric. Texygen's default is 3; papers report 2 to 5.
-    sample: only the first so many texts, 2 or more; Texygen's fast mode takes 500.
+    sample: use only the first `sample` texts, 2 or more; Texygen's fast mode takes 500.
     workers: threads.
 
-    Low is diverse. A metric of the class `BLEU` costs one pass over the n-grams, any other one as
-    many scores as there are texts, each with all the others as references. Raises InputError for
-    fewer than two texts.
+    Low is diverse. A metric of the class `BLEU` costs one pass over the n-grams, any other metric
+    one score per text, with all other texts as references. Raises InputError for fewer than two
+    texts.
 
     >>> print(self_bleu(["a b c d", "a b c d", "a b c e"]))
     self-BLEU = 79.92
@@ -88,7 +88,7 @@ def _check_count(texts: int) -> None:
 def _left_out(
     metric: BLEU, texts: corpus_inputs.Hypotheses, sample: int | None, workers: int
 ) -> list[float]:
-    """Each text's score with all others as references, from one count of all n-grams."""
+    """Return each text's score with all others as references, from one count of all n-grams."""
     (texts,) = metric._normalize_texts(texts)  # noqa: SLF001
     source, tokenizer, lowercase = corpus_inputs.prepare_source(
         "texts", texts, tokenize=metric.tokenize, lowercase=metric.lowercase
@@ -111,7 +111,7 @@ def _left_out(
 
 
 def _values(metric: BLEU, table: Table) -> Sequence[float]:
-    """The score of each row, in the scale of the arithmetic."""
+    """Return the score of each row, in the scale of the arithmetic."""
     if metric.length_rule != "average":
         return metric.compute_values(table, segment=True)
     # The others are too many for parts of a token: the table has their sum.
@@ -127,7 +127,7 @@ def _values(metric: BLEU, table: Table) -> Sequence[float]:
 
 
 def _with_all_others(metric: Metric[Any], texts: list[str], workers: int) -> Iterator[float]:
-    """Each text's score with all others as references."""
+    """Yield each text's score with all others as references."""
     for first in range(0, len(texts), ROWS):
         row_range = range(first, min(first + ROWS, len(texts)))
         other_texts = [(*texts[:i], *texts[i + 1 :]) for i in row_range]
@@ -143,7 +143,7 @@ class PairwiseDiversity(CompositeScore):
 
     @property
     def pairwise(self) -> float:
-        """The mean score of a pair, or that of all pairs together: "pairwise BLEU"."""
+        """The mean score of a pair, or the score of all pairs together ("pairwise BLEU")."""
         return self._details["pairwise"]  # type: ignore[no-any-return]
 
     @property
@@ -172,17 +172,17 @@ def pairwise_diversity(
     diverse machine translation: tricks of the trade. ICML. Their pairwise BLEU is `pairwise`.
 
     texts: one set, two or more strings; or many, a list of strings for each source.
-    metric: any metric from 0 to 100; by default `BLEU()`. Where low is good (TER), a score is a
-        distance already, and the diversity is its mean.
-    aggregate: "pairs" is the mean of the scores of single pairs, over a source's pairs and then
+    metric: any metric from 0 to 100; by default `BLEU()`. If lower is better (TER), a score is
+    already a distance, and the diversity is its mean. aggregate: "pairs" is the mean of the scores
+    of single pairs, over a source's pairs and then
         over the sources; "corpus" is one score of all pairs of all sources, which is what the
         program of Shen et al. prints.
     workers: threads.
 
     A pair is an ordered one of two texts at different places: n · (n - 1) of n texts, each text
-    once as the hypothesis and once as the reference of each other one. The mean of a set is that of
-    its texts' means with the others; all sums are `math.fsum`, in which order does not matter.
-    Raises InputError for a source with fewer than two texts.
+    once as the hypothesis and once as the reference of each other one. The mean of a set is the
+    mean of its texts' means with the other texts; all sums use `math.fsum`, whose result does not
+    depend on order. Raises InputError for a source with fewer than two texts.
 
     >>> print(pairwise_diversity(["a b c d e", "a b c d f", "a b x y z"]))
     pairwise diversity = 63.47 (pairwise BLEU = 36.53, 6 pairs)
@@ -218,7 +218,7 @@ def pairwise_diversity(
 
 
 def _mean_of_pairs(metric: Metric[Any], texts: list[str], workers: int) -> float:
-    """The mean over the texts of each one's mean score with the others."""
+    """Return the mean over the texts of each one's mean score with the others."""
     count = len(texts)
     means: list[float] = []
     height = max(1, PAIRS // count)
@@ -232,7 +232,7 @@ def _mean_of_pairs(metric: Metric[Any], texts: list[str], workers: int) -> float
 
 
 def _score_of_pairs(metric: Metric[Any], sets: list[list[str]], workers: int) -> Score:
-    """The corpus score of all pairs of all sets."""
+    """Return the corpus score of all pairs of all sets."""
     pairs = (
         (one[i], one[j]) for one in sets for i in range(len(one)) for j in range(len(one)) if i != j
     )
@@ -249,7 +249,7 @@ def _score_of_pairs(metric: Metric[Any], sets: list[list[str]], workers: int) ->
     return score  # noqa: RET504
 
 
-# What `Distinct.to_dict` has behind the name, as far as it is known.
+# Fields of `Distinct.to_dict` after the name; None is left out.
 SERIALIZED_FIELDS = (
     *("value", "mean", "per_token", "expectation_adjusted"),
     *("distinct", "ngrams", "tokens", "texts", "shorter"),
@@ -330,7 +330,7 @@ def distinct_n(
     lowercase: bool | str = False,
     vocabulary: int | None = None,
 ) -> Distinct:
-    """The share of different n-grams among all n-grams of texts: distinct-n, 0-1.
+    """Return the share of different n-grams among all n-grams of texts: distinct-n, 0-1.
 
     Jiwei Li et al. (2016): A diversity-promoting objective function for neural conversation models.
     NAACL. They divide by tokens (`per_token`); most programs divide by n-grams (`value`), which is

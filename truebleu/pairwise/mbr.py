@@ -1,4 +1,4 @@
-"""Minimum Bayes risk: of several candidates the one that all of them agree on most."""
+"""Minimum Bayes risk decoding: choose the candidate with the highest expected score."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class MBR(Record):
     """The candidates of one source, ranked by their expected score. Immutable."""
 
     utility: str
-    """What scores a pair: the name of the metric or of the function."""
+    """The name of the metric or function that scores a pair."""
     metric: Metric | None
     """The metric of the scores; None of functions and of given numbers."""
     method: str
-    """How the best was found: "exact", "aggregate" or "pruned"."""
+    """The method: "exact", "aggregate" or "pruned"."""
     candidates: tuple[str, ...]
     """All candidates, in the order they were given."""
     expected: Scores
@@ -54,7 +54,7 @@ class MBR(Record):
     seen: tuple[int, ...]
     """How many references each candidate was scored against; 1 of "aggregate": their sum."""
     ranking: tuple[int, ...]
-    """The indices of the candidates, the best first; of equals the one that was given first."""
+    """The indices of the candidates, best first; ties keep their order."""
     references: int
     """The number of references."""
 
@@ -105,7 +105,7 @@ class MBR(Record):
 
     @property
     def _method_note(self) -> str:
-        """What print() adds about a method that is not exact."""
+        """Return the note that print() adds for methods that are not exact."""
         if self.method == "exact":
             return ""
         return f" ({self.method}, {sum(self.seen):,} scores)"
@@ -173,7 +173,7 @@ def mbr(
     seed: int | None = argument_checks.DEFAULT_SEED,
     workers: int = 1,
 ) -> MBR | list[MBR]:
-    """The candidates ranked by expected score (minimum Bayes risk), for one source or for many.
+    """Return the candidates of one or many sources, ranked by expected score.
 
     Shankar Kumar and William Byrne (2004): Minimum Bayes-risk decoding for statistical machine
     translation. NAACL. With samples as both candidates and references: Bryan Eikema and Wilker Aziz
@@ -195,9 +195,8 @@ def mbr(
         references, in linear time: BLEU and chrF alone, whole numbers as weights. "pruned" gives up
         candidates that a few references show to be worse: for utilities that cost much.
     level: of "pruned": how sure it must be that the best one so far is better, 0-1.
-    seed: of "pruned": of the order of references and of the samples; None for draws that nobody
-        can repeat.
-    workers: threads.
+    seed: for "pruned", the seed of the order of references and of the resamples; None for a new
+    seed per run. workers: threads.
 
     Gives an `MBR`, for many sources a list of them. The expected score of h is sum(w · score(h, r))
     / sum(w), added in the order of the references; without weights sum(score(h, r)) / m. Metrics
@@ -283,7 +282,7 @@ def _columns(
     *,
     has_several_sources: bool,
 ) -> list[list[str]]:
-    """The references of each source, one for each column of its numbers."""
+    """Return the references of each source, one for each column of its numbers."""
     widths = list(map(matrices.width, range(len(sets))))
     if references is None:
         return [[""] * width for width in widths]
@@ -300,7 +299,7 @@ def _columns(
 
 
 def _texts(sources: Any, count: int, *, has_several_sources: bool) -> Sequence[str | None]:
-    """The text of each source, None where there are none."""
+    """Return the text of each source, None where there are none."""
     if sources is None:
         return [None] * count
     if isinstance(sources, str):
@@ -316,7 +315,7 @@ def _texts(sources: Any, count: int, *, has_several_sources: bool) -> Sequence[s
 def _reference_sets(
     references: Any, sources: list[list[str]], *, has_several_sources: bool
 ) -> list[list[str]]:
-    """The references of each source: the candidates, if there are no others."""
+    """Return the references of each source: the candidates, if there are no others."""
     if references is None:
         return sources
     sets, is_nested = corpus_inputs.read_text_sets("references", references)
@@ -333,7 +332,7 @@ def _reference_sets(
 
 
 def _numbers(weights: Any, count: int, *, has_several_sources: bool) -> Sequence[Any]:
-    """The weights of each source, None where all count the same."""
+    """Return the weights of each source, None where all count the same."""
     if weights is None:
         return [None] * count
     if isinstance(weights, str) or not hasattr(weights, "__len__"):
@@ -357,14 +356,14 @@ def _ranked(
     result: mbr_search.SearchResult,
     method: str,
 ) -> MBR:
-    """The candidates of one source, ranked: of equals the one that was given first."""
+    """Return the candidates of one source, ranked; ties keep their order."""
     expected, seen = result
     if len(expected) < len(candidates):
         place = {text: i for i, text in enumerate(source.candidates)}
         places = [place[candidate] for candidate in candidates]
         expected, seen = [expected[i] for i in places], [seen[i] for i in places]
     sign = 1 if utility.lower_is_better else -1
-    # Those that were given up later are better.
+    # Candidates that were dropped later rank higher.
     order = [(-count, sign * score) for count, score in zip(seen, expected, strict=True)]
     return MBR(
         utility=utility.name,

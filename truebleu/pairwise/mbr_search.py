@@ -11,8 +11,8 @@ from truebleu._kernel import Stack, Stream, Table
 if TYPE_CHECKING:
     from truebleu.pairwise.utility import Source, Utility
 
-# Pruning looks first at so many references, then at twice as many, and so on; and draws so many
-# samples of those that it has seen.
+# Pruning starts with FIRST references and doubles their number each round; it draws SAMPLES
+# resamples of the references seen so far.
 FIRST, SAMPLES = 8, 500
 
 # Scores are resampled as whole numbers: the largest difference is so large. 500 samples are far
@@ -21,7 +21,7 @@ RESOLUTION = 1 << 30
 
 
 class SearchResult(NamedTuple):
-    """What a method says of a source's candidates."""
+    """Result of a method for one source's candidates."""
 
     expected: list[float]
     seen: list[int]
@@ -29,13 +29,13 @@ class SearchResult(NamedTuple):
 
 
 def exact(utility: Utility, sources: Sequence[Source]) -> Iterator[SearchResult]:
-    """Every candidate against every reference."""
+    """Yield every candidate against every reference."""
     for source, expected in zip(sources, utility.expected(sources), strict=True):
         yield SearchResult(expected, [len(source.references)] * len(expected))
 
 
 def aggregate(utility: Utility, sources: Sequence[Source]) -> Iterator[SearchResult]:
-    """Every candidate against the sum of the references: linear time.
+    """Yield every candidate against the sum of the references: linear time.
 
     John DeNero, David Chiang and Kevin Knight (2009): Fast consensus decoding over translation
     forests. ACL. Jannis Vamvas and Rico Sennrich (2024): Linear-time minimum Bayes risk decoding
@@ -54,8 +54,8 @@ def pruned(
     Julius Cheng and Andreas Vlachos (2023): Faster minimum Bayes risk decoding with
     confidence-based pruning. EMNLP. After 8, 16, 32, ... references, in random order, those are
     given up that in 500 bootstrap samples of these references are at least as good as the best
-    candidate in at most 1 - level of the samples. Each source has its own draws, from the same
-    seed, so that the others beside it change nothing.
+    candidate in at most 1 - level of the samples. Each source has its own random stream from the
+    same seed, so other sources do not affect it.
     """
     races = [_Race(source, utility.lower_is_better, Stream(seed)) for source in sources]
     reference_count = FIRST
@@ -94,13 +94,13 @@ class _Race:
         return self.seen < len(self.order) and (len(self.alive) > 1 or self.seen == 0)
 
     def take(self, rows: Iterator[list[float]], references: Sequence[int]) -> None:
-        """The scores of those that are left with further references."""
+        """Add scores of the remaining candidates with further references."""
         for candidate in self.alive:
             self.scores[candidate].update(zip(references, next(rows), strict=True))
         self.seen += len(references)
 
     def prune(self, level: float) -> None:
-        """Gives up those that are hardly ever as good as the best."""
+        """Drop candidates that are rarely as good as the best."""
         if not self.goes_on:
             return
         weights = self.source.weights
@@ -134,7 +134,7 @@ class _Race:
         ]
 
     def to_result(self) -> SearchResult:
-        """The mean of the scores that there are; exact for those that were never given up."""
+        """Return the mean of the computed scores; exact for candidates never dropped."""
         expected = []
         for scores in self.scores:
             ordered = sorted(scores)

@@ -14,13 +14,13 @@ from truebleu.metrics.pairwise_scores import COMPENSATED, PairsInPython
 from truebleu.text import corpus_inputs
 from truebleu.text.record import Record
 
-# The place of a source, and those of some of its candidates and references: every pair of them.
+# Index of a source, and indices of some of its candidates and references: all pairs of them.
 Block = tuple[int, Sequence[int], Sequence[int]]
 # The number of pairs scored in one call, about.
 PAIRS = 1 << 16
 
-# With so many references, an index of their n-grams is faster than pair by pair (of BLEU and chrF
-# from 24 to 32 on); and so many texts at most are taken together.
+# From this number of references on, an index of their n-grams is faster than pair by pair (for BLEU
+# and chrF from 24 to 32 on); at most this number of texts share an index.
 MIN_SHARED_REFERENCES, MAX_SHARED_REFERENCES = 32, 4096
 
 
@@ -36,10 +36,10 @@ class Source(Record):
     text: str | None
     """The source itself, for utilities that read it."""
     location: str
-    """What errors add: " of source 3", or nothing."""
+    """Suffix of error messages, such as " of source 3", or ""."""
 
     def mean(self, row: Sequence[float]) -> float:
-        """The expected score, from the scores with each reference."""
+        """Return the expected score, from the scores with each reference."""
         if self.weights is None:
             return sum(row) / len(row)
         weighted = sum(w * s for w, s in zip(self.weights, row, strict=True))
@@ -81,7 +81,7 @@ class OfTexts(Utility):
     def score_pairs(
         self, hypotheses: list[str], references: list[str], sources: list[str] | None
     ) -> Sequence[float]:
-        """The score of each pair, with the source of each for those that read it."""
+        """Return the score of each pair; metrics that read sources get each pair's source."""
         raise NotImplementedError
 
     def rows(self, sources: Sequence[Source], blocks: Iterable[Block]) -> Iterator[list[float]]:
@@ -102,7 +102,7 @@ class OfTexts(Utility):
             yield from self._scored(sources, pending_blocks)
 
     def _scored(self, sources: Sequence[Source], blocks: Sequence[Block]) -> Iterator[list[float]]:
-        """The rows of some blocks from one call. A reference that is there twice is scored once."""
+        """Yield the rows of some blocks from one call; repeated references are scored once."""
         hypotheses: list[str] = []
         references: list[str] = []
         texts: list[str] = []
@@ -152,14 +152,14 @@ class OfMetric(OfTexts):
     def score_pairs(
         self, hypotheses: list[str], references: list[str], sources: list[str] | None
     ) -> Sequence[float]:
-        """The scores, with the sources for metrics that read them."""
+        """Return the scores, with the sources for metrics that read them."""
         source_options: dict[str, Any] = {"sources": sources} if self.metric.NEEDS_SOURCE else {}
         return self.metric.segments(
             hypotheses, references, workers=self.workers, **source_options
         ).tolist()
 
     def expected(self, sources: Sequence[Source]) -> Iterator[list[float]]:
-        """The same bits by the faster way: small sources together, each large one by itself."""
+        """Yield the same bits faster: small sources together, each large source separately."""
         small: list[Source] = []
         for source in sources:
             if self._is_small(source):
@@ -171,7 +171,7 @@ class OfMetric(OfTexts):
         yield from self._score_sources_together(small)
 
     def _is_small(self, source: Source) -> bool:
-        """True if it is faster to go pair by pair than to make an index of a source's texts."""
+        """Return whether scoring pair by pair is faster than indexing a source's texts."""
         if self.metric.reads_text:
             return (
                 len(source.references) < MIN_SHARED_REFERENCES
@@ -200,7 +200,7 @@ class OfMetric(OfTexts):
             yield list(islice(means, len(source.candidates)))
 
     def _means(self, sources: list[Source]) -> Iterator[float] | None:
-        """The expected scores of all candidates from one call, of metrics that have such a call."""
+        """Return all candidates' expected scores from one call, or None if unsupported."""
         candidate_texts: list[str] = []
         reference_texts: list[str] = []
         sets, alike = [], True
@@ -254,15 +254,15 @@ def against_sums(
     weights: Sequence[int] | None = None,
     workers: int = 1,
 ) -> Scores | None:
-    """The score of each hypothesis against the sum of its set's references: linear time.
+    """Return the score of each hypothesis against the sum of its set's references: linear time.
 
-    The counts of a set's m references are added up, and those of a hypothesis multiplied by m:
-    of an n-gram that it has c times, and they t times together, min(m · c, t) match. The formula
-    is that of `sentence`.
+    The counts of a set's m references are added up, and the hypothesis's counts are multiplied by
+    m: an n-gram with count c in the hypothesis and t in all references has min(m · c, t) matches.
+    The formula is the one of `sentence`.
 
     sets: how many of the hypotheses, and how many of the references, are of the first set, of
         the second, ...
-    weights: for each reference how often it counts; those of a set are below 2³¹ together.
+    weights: how often each reference counts; the sum per set is below 2³¹.
 
     None if n-grams are not what this metric counts. Other arguments and errors as for `matrix`.
 
@@ -277,7 +277,7 @@ def against_sums(
 
 
 def _times(source: Source) -> list[int]:
-    """How often each reference counts."""
+    """Return the weight of each reference."""
     weights = source.weights or [1.0] * len(source.references)
     for nth, weight in enumerate(weights, 1):
         if not weight.is_integer():
@@ -300,7 +300,7 @@ class OfFunction(OfTexts):
     def score_pairs(
         self, hypotheses: list[str], references: list[str], sources: list[str] | None
     ) -> Sequence[float]:
-        """The function's numbers, one for each pair."""
+        """Return the function's numbers, one for each pair."""
         returned = self.function(hypotheses, references, *([] if sources is None else [sources]))
         score_list = returned.tolist() if hasattr(returned, "tolist") else returned
         try:
@@ -335,18 +335,18 @@ class PrecomputedUtility(Utility):
                 yield [row[reference] for reference in references]
 
     def width(self, number: int) -> int:
-        """The number of columns of a source's rows."""
+        """Return the number of columns of a source's rows."""
         return len(self.matrices[number][0])
 
 
 def is_precomputed(utility: object) -> bool:
-    """True for numbers, which are no metric and no name, and not to be called."""
+    """Return whether this is a matrix of numbers: not a metric, a name or a function."""
     is_metric_name = utility is None or isinstance(utility, str | type)
     return not is_metric_name and not callable(utility) and hasattr(utility, "__getitem__")
 
 
 def make_text_utility(utility: Any, workers: int) -> OfTexts:
-    """The utility of a metric, of its name, or of a function; without any, BLEU."""
+    """Return the utility of a metric, of its name, or of a function; without any, BLEU."""
     if callable(utility) and not isinstance(utility, Metric | type):
         return OfFunction(utility)
     return OfMetric(registry.metric("bleu" if utility is None else utility), workers)
@@ -371,7 +371,7 @@ def make_precomputed_utility(
 
 
 def _checked(matrix: Any, height: int, location: str) -> list[list[float]]:
-    """A row of finite numbers for each candidate, all of one width."""
+    """Return a row of finite numbers for each candidate, all of one width."""
     matrix_rows = matrix.tolist() if hasattr(matrix, "tolist") else matrix
     try:
         rows = [list(map(float, row)) for row in matrix_rows]

@@ -359,7 +359,7 @@ def distinct_n(
     )
     distinct, table = _kernel.distinct(source, tokenizer=tokenizer, lowercase=before, order=n)
     if not len(table):
-        raise InputError("texts: none at all; there is nothing to count")
+        raise InputError("texts: no texts")
     rows = table.tolist()
     tokens, ngrams, _ = table.total().tolist()[0]
     if not ngrams:

@@ -21,7 +21,7 @@ def read_scores(name, columns, systems):
 
 
 @pytest.fixture
-def write(tmp_path):
+def write_scores(tmp_path):
     def write_file(text, name="scores"):
         path = tmp_path / name
         path.write_text(text, encoding="utf-8")
@@ -96,35 +96,35 @@ def metricx(system):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_file_of_all_systems_gives_all_scores(form, write):
-    assert read_scores("COMET", write(form()), SYSTEMS) == NUMBERS
-    assert read_scores("COMET", write(form()), None) == NUMBERS
+def test_file_of_all_systems_gives_all_scores(form, write_scores):
+    assert read_scores("COMET", write_scores(form()), SYSTEMS) == NUMBERS
+    assert read_scores("COMET", write_scores(form()), None) == NUMBERS
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_file_of_all_systems_gives_one_system(form, write):
+def test_file_of_all_systems_gives_one_system(form, write_scores):
     """A file of several systems can be passed for one system, or for each of them."""
-    path = write(form())
+    path = write_scores(form())
     assert read_scores("COMET", path, ["birch"]) == {"birch": NUMBERS["birch"]}
     assert read_scores("COMET", dict.fromkeys(SYSTEMS, path), SYSTEMS) == NUMBERS
 
 
-def test_file_per_system_gives_all_scores(write):
-    files = {name: write(metricx(name), f"{name}.jsonl") for name in SYSTEMS}
+def test_file_per_system_gives_all_scores(write_scores):
+    files = {name: write_scores(metricx(name), f"{name}.jsonl") for name in SYSTEMS}
     assert read_scores("MetricX-24", files, SYSTEMS) == NUMBERS
     json_text = json.dumps({"out.txt": list(map(segment, NUMBERS["aspen"]))})
-    assert read_scores("COMET", write(json_text), ["mine"]) == {"mine": NUMBERS["aspen"]}
+    assert read_scores("COMET", write_scores(json_text), ["mine"]) == {"mine": NUMBERS["aspen"]}
 
 
-def test_single_json_line_gives_one_score(write):
-    path = write('{"prediction": 2.5}\n')
+def test_single_json_line_gives_one_score(write_scores):
+    path = write_scores('{"prediction": 2.5}\n')
     assert read_scores("MetricX", {"a": path}, ["a"]) == {"a": [2.5]}
 
 
-def test_system_names_match_files_without_common_parts(write):
+def test_system_names_match_files_without_common_parts(write_scores):
     names = {"test.de-en.Online-A.en": "Online-A", "test.de-en.Online-B.en": "Online-B"}
     content = {f"out/{name}": [segment(i)] for i, name in enumerate(names)}
-    assert read_scores("COMET", write(json.dumps(content)), list(names.values())) == {
+    assert read_scores("COMET", write_scores(json.dumps(content)), list(names.values())) == {
         "Online-A": [0.0],
         "Online-B": [1.0],
     }
@@ -169,19 +169,19 @@ WRONG = {
 
 
 @pytest.mark.parametrize("kind", WRONG)
-def test_invalid_file_is_refused(kind, write):
+def test_invalid_file_is_refused(kind, write_scores):
     text, message = WRONG[kind]
     with pytest.raises(InputError, match=message) as caught:
-        read_scores("COMET", write(text), SYSTEMS)
+        read_scores("COMET", write_scores(text), SYSTEMS)
     assert "\n" not in str(caught.value)
 
 
-def test_different_segment_counts_are_refused(write):
+def test_different_segment_counts_are_refused(write_scores):
     content = json.dumps({"aspen": [1, 2], "birch": [1, 2, 3]})
     with pytest.raises(
         InputError, match=r"COMET, aspen: expected one number per segment \(3\), found 2"
     ):
-        tb.compare(None, None, metrics=(), scores={"COMET": write(content)})
+        tb.compare(None, None, metrics=(), scores={"COMET": write_scores(content)})
 
 
 GERMAN = Path("examples/de-en")

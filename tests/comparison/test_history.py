@@ -52,7 +52,7 @@ def entry(score=20.0, **changes) -> Entry:
 
 
 @pytest.fixture
-def folder(write, monkeypatch, tmp_path):
+def log_folder(write, monkeypatch, tmp_path):
     """A folder, made the current one, with a reference and the outputs of two systems."""
     monkeypatch.chdir(tmp_path)
     write("ref", REFERENCE)
@@ -64,11 +64,11 @@ def folder(write, monkeypatch, tmp_path):
 # ---- output of score --log ----
 
 
-def test_log_has_one_line_per_score_and_system(folder, truebleu_command):
+def test_log_has_one_line_per_score_and_system(log_folder, truebleu_command):
     words = ["score", "ref", "-i", "one", "two", "-m", "bleu", "ter", "--log", "log.jsonl"]
     done = truebleu_command(*words, "--log-note", "first", env=EPOCH)
     assert done.status == 0, done
-    lines = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    lines = [json.loads(line) for line in (log_folder / "log.jsonl").read_text().splitlines()]
     assert [(line["system"], line["metric"]) for line in lines] == [
         *(("one", "BLEU"), ("one", "TER"), ("two", "BLEU"), ("two", "TER"))
     ]
@@ -88,18 +88,18 @@ def test_log_has_one_line_per_score_and_system(folder, truebleu_command):
     assert lines[3]["score"] == tb.ter(SECOND, REFERENCE).value
 
 
-def test_log_does_not_change_output(folder, truebleu_command):
+def test_log_does_not_change_output(log_folder, truebleu_command):
     words = ["score", "ref", "-i", "one", "two", "-m", "bleu", "chrf"]
     assert truebleu_command(*words, "--log", "log.jsonl").output == truebleu_command(*words).output
 
 
-def test_hash_does_not_depend_on_storage_format(folder, truebleu_command):
+def test_hash_does_not_depend_on_storage_format(log_folder, truebleu_command):
     """The hash is equal for compressed, decoded, column, stdin and side-by-side inputs."""
-    (folder / "one.gz").write_bytes(gzip.compress(to_bytes(FIRST)))
-    (folder / "one.latin").write_bytes("\n".join(FIRST).encode("latin-1"))
+    (log_folder / "one.gz").write_bytes(gzip.compress(to_bytes(FIRST)))
+    (log_folder / "one.latin").write_bytes("\n".join(FIRST).encode("latin-1"))
     rows = [f"{i}\t{a}\t{b}" for i, (a, b) in enumerate(zip(FIRST, REFERENCE, strict=True))]
-    (folder / "table").write_text("\n".join(rows))
-    (folder / "refs").write_text(
+    (log_folder / "table").write_text("\n".join(rows))
+    (log_folder / "refs").write_text(
         "".join(f"{a}\t{b}\n" for a, b in zip(REFERENCE, SECOND, strict=True))
     )
     for words in (
@@ -121,7 +121,7 @@ def test_hash_does_not_depend_on_storage_format(folder, truebleu_command):
         assert [text.sha256 for text in log_entry.references] == [sha256(REFERENCE), sha256(SECOND)]
 
 
-def test_intervals_are_logged_within_same_series(folder, truebleu_command):
+def test_intervals_are_logged_within_same_series(log_folder, truebleu_command):
     assert truebleu_command("score", "ref", "-i", "one", "--log", "log").status == 0
     assert truebleu_command("score", "ref", "-i", "one", "--log", "log", "-ci").status == 0
     plain, estimated = log.read_log_entries("log")
@@ -132,7 +132,7 @@ def test_intervals_are_logged_within_same_series(folder, truebleu_command):
     assert series.to_dict()["scores"][1]["same_output"]
 
 
-def test_log_names_need_one_per_system(folder, truebleu_command):
+def test_log_names_need_one_per_system(log_folder, truebleu_command):
     words = ["score", "ref", "-i", "one", "two", "--log", "log", "--log-name"]
     assert truebleu_command(*words, "base", "new").status == 0
     assert [one.name for one in log.read_log_entries("log")] == ["base", "new"]
@@ -143,29 +143,29 @@ def test_log_names_need_one_per_system(folder, truebleu_command):
 @pytest.mark.parametrize(
     "option", [["--log-name", "a"], ["--log-note", "a"], ["--log-report", "a"]]
 )
-def test_log_options_without_log_are_refused(folder, truebleu_command, option):
+def test_log_options_without_log_are_refused(log_folder, truebleu_command, option):
     done = truebleu_command("score", "ref", "-i", "one", *option)
     assert done.status == 2
     assert "has no effect without --log" in done.error
 
 
-def test_failed_scoring_appends_nothing(folder, truebleu_command, write):
+def test_failed_scoring_appends_nothing(log_folder, truebleu_command, write):
     write("short", REFERENCE[:1])
     done = truebleu_command("score", "ref", "-i", "one", "short", "--log", "log")
     assert done.status == 1
-    assert not (folder / "log").exists()
+    assert not (log_folder / "log").exists()
 
 
-def test_log_cannot_be_output_or_input(folder, truebleu_command):
+def test_log_cannot_be_output_or_input(log_folder, truebleu_command):
     done = truebleu_command("score", "ref", "-i", "one", "--log", "log", "-o", "./log")
     assert done.status == 2
     done = truebleu_command("score", "ref", "-i", "one", "--log", "ref")
     assert done.status == 1
     assert "ref, line 3: invalid JSON" in done.error
-    assert (folder / "ref").read_bytes() == to_bytes(REFERENCE)
+    assert (log_folder / "ref").read_bytes() == to_bytes(REFERENCE)
 
 
-def test_file_name_with_invalid_utf8_is_logged(folder, truebleu_command):
+def test_file_name_with_invalid_utf8_is_logged(log_folder, truebleu_command):
     name = os.fsdecode(b"one\xff\n")
     try:
         os.rename("one", name)
@@ -482,10 +482,10 @@ def test_only_safe_report_urls_become_links(address, linked):
     assert address in page.text
 
 
-def test_report_location_is_logged(folder, truebleu_command):
+def test_report_location_is_logged(log_folder, truebleu_command):
     words = ["score", "ref", "-i", "one", "--log", "log", "--log-report", "r.html"]
     assert truebleu_command(*words).status == 0
-    assert json.loads((folder / "log").read_text())["report"] == "r.html"
+    assert json.loads((log_folder / "log").read_text())["report"] == "r.html"
     assert "r.html" in truebleu_command("history", "log", "-f", "text").output
     assert truebleu_command("history", "log", "-f", "csv").output.splitlines()[1].endswith("r.html")
 
@@ -538,7 +538,7 @@ def test_csv_escapes_formulas():
 # ---- the command ----
 
 
-def test_command_writes_all_formats(folder, truebleu_command):
+def test_command_writes_all_formats(log_folder, truebleu_command):
     for note in ("a", "b"):
         words = ["score", "ref", "-i", "one", "--log", "log", "--log-note", note]
         assert truebleu_command(*words, env=EPOCH).status == 0
@@ -553,12 +553,12 @@ def test_command_writes_all_formats(folder, truebleu_command):
     done = truebleu_command("history", "log", "-f", "text", "-w", "4")
     assert f"{tb.bleu(FIRST, REFERENCE).value:.4f}" in done.output
     assert truebleu_command("history", "log", "-o", "page.html").status == 0
-    assert (folder / "page.html").read_text() == history.html()
+    assert (log_folder / "page.html").read_text() == history.html()
     assert truebleu_command("history", "log", "-o", "log").status == 2
     assert truebleu_command("history", "log", "-f", "json", "-w", "1").status == 2
 
 
-def test_command_explains_separate_series(folder, truebleu_command):
+def test_command_explains_separate_series(log_folder, truebleu_command):
     for words in ([], ["-lc"]):
         assert truebleu_command("score", "ref", "-i", "one", "--log", "log", *words).status == 0
     assert "2 separate series" in truebleu_command("history", "log", "-f", "text").output
@@ -567,7 +567,7 @@ def test_command_explains_separate_series(folder, truebleu_command):
     assert not truebleu_command("history", "log", "-o", "page.html", "-q").error
 
 
-def test_invalid_log_gives_one_line_error(folder, truebleu_command):
+def test_invalid_log_gives_one_line_error(log_folder, truebleu_command):
     for words in (["history", "ref"], ["history", "missing"], ["history", "ref", "x"]):
         done = truebleu_command(*words)
         assert done.status in (1, 2)

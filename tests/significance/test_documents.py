@@ -15,7 +15,7 @@ from truebleu.significance import Measure, bootstrap_intervals, run_paired_tests
 
 
 @pytest.fixture(scope="module")
-def texts():
+def document_corpus():
     """Two systems on 60 segments in 13 documents of different sizes, and their references."""
     dice = random.Random(7)
     refs = references(dice, 60)
@@ -54,8 +54,8 @@ def resample_naively(score, documents, seed, trials):
 
 
 @pytest.mark.parametrize("metric", [BLEU(), CHRF(), TER()], ids=lambda metric: metric.NAME)
-def test_document_resampling_equals_naive_loops(texts, metric):
-    systems, refs, documents = texts
+def test_document_resampling_equals_naive_loops(document_corpus, metric):
+    systems, refs, documents = document_corpus
     tables = [metric.statistics(hypotheses, refs) for hypotheses in systems.values()]
 
     def score(system_segments):
@@ -101,8 +101,8 @@ def test_external_scores_are_averaged_over_resampled_documents(data):
         assert result.intervals[name].value == measure.get_value(name)
 
 
-def test_single_segment_documents_equal_segments(texts):
-    systems, refs, _ = texts
+def test_single_segment_documents_equal_segments(document_corpus):
+    systems, refs, _ = document_corpus
     metric = BLEU()
     measures = [
         Measure(metric, {name: metric.statistics(text, refs) for name, text in systems.items()}),

@@ -27,7 +27,7 @@ from truebleu.significance import (
 
 
 @pytest.fixture(scope="module")
-def systems():
+def noisy_systems():
     """Three systems of different quality on 60 segments, and their references."""
     dice = random.Random(20041)
     refs = references(dice, 60)
@@ -36,8 +36,8 @@ def systems():
 
 
 @pytest.fixture(scope="module")
-def measures(systems):
-    hyps, refs = systems
+def measures(noisy_systems):
+    hyps, refs = noisy_systems
     metrics = [BLEU(), CHRF(), TER()]
     return [Measure(m, {k: m.statistics(v, refs) for k, v in hyps.items()}) for m in metrics]
 
@@ -155,8 +155,8 @@ def test_better_system_is_significantly_better(measures, test):
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_identical_systems_are_reported(systems, test):
-    hyps, refs = systems
+def test_identical_systems_are_reported(noisy_systems, test):
+    hyps, refs = noisy_systems
     metric = BLEU()
     table = metric.statistics(hyps["good"], refs)
     measure = Measure(metric, {"one": table, "same": table})
@@ -185,9 +185,9 @@ def test_single_segment_is_not_significant(test):
     assert "one segment" in interval.note
 
 
-def test_single_differing_segment_is_not_significant(systems):
+def test_single_differing_segment_is_not_significant(noisy_systems):
     """If every swap gives the same difference, p is 1; sacreBLEU reports 1/(T + 1)."""
-    hyps, refs = systems
+    hyps, refs = noisy_systems
     changed = [*hyps["good"][:-1], "nothing like it at all"]
     metric = BLEU(effective_order=False)
     tables = {k: metric.statistics(v, refs) for k, v in {"x": hyps["good"], "y": changed}.items()}
@@ -269,8 +269,8 @@ def test_lower_is_better_reverses_result():
         assert result.clusters()[0] == (["y"] if lower else ["x"])
 
 
-def test_segment_mean_metric_equals_segment_scores(systems):
-    hyps, refs = systems
+def test_segment_mean_metric_equals_segment_scores(noisy_systems):
+    hyps, refs = noisy_systems
     metric = BLEU(aggregate="segments", smoothing="floor")
     tables = {k: metric.statistics(v, refs) for k, v in hyps.items()}
     measure = Measure(metric, tables)
@@ -370,8 +370,8 @@ def test_results_are_immutable_and_picklable(measures):
 # ---- bad input ----
 
 
-def test_systems_of_different_lengths_are_refused(systems):
-    hyps, refs = systems
+def test_systems_of_different_lengths_are_refused(noisy_systems):
+    hyps, refs = noisy_systems
     metric = BLEU()
     tables = {k: metric.statistics(v, refs) for k, v in hyps.items()}
     with pytest.raises(InputError, match="bad 60, good 59, fair 60"):

@@ -199,8 +199,12 @@ def test_summary_links_opposite_winners_to_segments(open_report, external_scores
 @pytest.mark.parametrize(
     ("names", "metrics", "explanation"),
     [
-        (("birch", "cedar"), ["bleu"], "The view needs two metrics, and this file has one."),
-        (("birch",), ["bleu", "ter"], "The view compares two systems"),
+        (
+            ("birch", "cedar"),
+            ["bleu"],
+            "This view needs two metrics, but this report has only one.",
+        ),
+        (("birch",), ["bleu", "ter"], "This view compares two systems"),
     ],
 )
 def test_missing_metric_or_system_is_explained(open_report, names, metrics, explanation):

@@ -176,11 +176,11 @@ def test_all_commands_use_same_system_names(
 
 def test_tables_use_system_letters_of_report(run_on_examples, tmp_path):
     page = tmp_path / "page.html"
-    run_on_examples("report", "-o", page, *FAST_OPTIONS, read=False)
+    run_on_examples("report", "-o", page, *FAST_OPTIONS, parse=False)
     compared = run_on_examples("compare", *FAST_OPTIONS)
     letters = [system.get("letter") for system in compared["systems"]]
     assert letters == ["A", "B"]
-    assert "A  cedar" in run_on_examples("compare", *FAST_OPTIONS, "-f", "text", read=False).output
+    assert "A  cedar" in run_on_examples("compare", *FAST_OPTIONS, "-f", "text", parse=False).output
 
 
 def test_test_set_option_hints_at_other_commands(expect_error):
@@ -296,14 +296,14 @@ def test_unknown_member_gives_usage_error(expect_error):
 def test_compare_with_rich_shows_complete_signature(run_on_examples, width, monkeypatch):
     pytest.importorskip("rich")
     monkeypatch.setenv("COLUMNS", width)
-    output = run_on_examples("compare", *FAST_OPTIONS, "--color", "always", read=False).output
+    output = run_on_examples("compare", *FAST_OPTIONS, "--color", "always", parse=False).output
     plain = re.sub(r"\x1b\[[0-9;]*m|\s", "", output)
     assert "|bs:9|ar:9|seed:12345|case:mixed" in plain
     assert f"version:2.6.0|by:truebleu-{tb.__version__}" in plain
 
 
 def test_required_segment_counts_are_rounded(run_on_examples):
-    output = run_on_examples("compare", *FAST_OPTIONS, read=False).output
+    output = run_on_examples("compare", *FAST_OPTIONS, parse=False).output
     assert not re.search(r"[Nn]eeded: \d,\d{3},\d{3}", output)
 
 
@@ -318,8 +318,12 @@ def test_utf16_text_gives_encoding_hint(expect_error, tmp_path):
     for path in (plain, packed, f"{plain}#1"):
         for name in ("score", "segments", "compare", "explain"):
             error = expect_error(name, REFERENCE, "-i", path, status=1)
-            assert re.search(r"out.en(.gz)? is UTF-16, .*-e utf-16", error), error
-    assert "standard input is UTF-16" in expect_error("score", REFERENCE, status=1, input=text)
+            assert re.search(r"out.en(.gz)?: expected UTF-8, found UTF-16. .*-e utf-16", error), (
+                error
+            )
+    assert "standard input: expected UTF-8, found UTF-16" in expect_error(
+        "score", REFERENCE, status=1, input=text
+    )
 
 
 def test_invalid_utf16_text_is_named(expect_error):
@@ -433,8 +437,8 @@ def test_bash_accepts_completion_script(truebleu_command):
 def test_color_option_controls_colours(run_on_examples, name):
     pytest.importorskip("rich")
     options = FAST_OPTIONS if name == "compare" else []
-    coloured = run_on_examples(name, "-f", "text", "--color", "always", *options, read=False)
-    plain = run_on_examples(name, "-f", "text", "--color", "never", *options, read=False)
+    coloured = run_on_examples(name, "-f", "text", "--color", "always", *options, parse=False)
+    plain = run_on_examples(name, "-f", "text", "--color", "never", *options, parse=False)
     assert ("\x1b[" in coloured.output, "\x1b[" in plain.output) == (True, False)
 
 
@@ -489,5 +493,5 @@ def test_progress_shows_percentage_and_remaining_time(tmp_path, doing):
 
 
 def test_no_progress_without_terminal(run_on_examples):
-    result = run_on_examples("compare", "-parn", "200000", "-f", "text", read=False)
+    result = run_on_examples("compare", "-parn", "200000", "-f", "text", parse=False)
     assert (result.status, result.error) == (0, "")

@@ -89,7 +89,9 @@ def test_tokenizer_option_overrides_language(language_folder, truebleu_command):
     result = truebleu_command("score", "ref", "-i", "hyp", "-l", "ja", "-tok", "char")
     assert json.loads(result.output)["scores"][0]["tok"] == "char"
     (message,) = list_messages(result)
-    assert message.startswith("truebleu: warning: -l/--language: sacreBLEU splits Japanese by ja-")
+    assert message.startswith(
+        "truebleu: warning: -l/--language: sacreBLEU tokenizes Japanese with ja-"
+    )
     assert (
         list_messages(truebleu_command("score", "ref", "-i", "hyp", "-l", "ja", "-tok", "ja-mecab"))
         == []
@@ -140,7 +142,7 @@ def test_unknown_language_is_refused(language_folder, truebleu_command):
         (["ko", "ko"], [], "Use -tok ko-mecab"),
         (["hans", "hans"], [], "Use -tok zh"),
         (["bo", "bo"], [], "Use -tok intl"),
-        (["en", "en"], ["-l", "ja"], "-l says Japanese, which is written in kana"),
+        (["en", "en"], ["-l", "ja"], "-l selects Japanese, which is written in kana"),
         (["ref", "hyp"], ["-l", "zh"], "-l selects Chinese, but the text has kana"),
         (
             ["hans", "hant"],

@@ -201,7 +201,11 @@ def test_report_prints_warnings(report_files, write, truebleu_command):
         (["-i", "short.txt"], 1, "different numbers of segments"),
         (["-src", "short.txt"], 1, "source (short.txt) has 2 segments, and the systems have 12"),
         (["--docs", "short.txt"], 1, "documents (short.txt) has 2 segments"),
-        (["--labels", "bad.tsv"], 1, "labels (bad.tsv), line 3: 1 tab-separated column, and"),
+        (
+            ["--labels", "bad.tsv"],
+            1,
+            "labels (bad.tsv), line 3: expected 2 columns, as in line 1, found 1",
+        ),
         (["--labels", "a=short.txt"], 1, "labels: a (short.txt) has 2 segments"),
         (["--labels", "a=short.txt", "a=bad.tsv"], 2, "--labels: duplicate name 'a'"),
         (

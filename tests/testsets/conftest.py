@@ -1,4 +1,4 @@
-"""A cache and a home of their own for each test, and archives on a loopback server."""
+"""A separate cache and home folder per test, and archives on a loopback server."""
 
 import pytest
 from archive_fixtures import Archives
@@ -6,7 +6,7 @@ from archive_fixtures import Archives
 
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
-    """The user's folders, which are empty, and no variable of the environment."""
+    """An empty home folder, without environment variables."""
     home = tmp_path / "home"
     home.mkdir()
     for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "SACREBLEU"):

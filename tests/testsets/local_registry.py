@@ -1,4 +1,4 @@
-"""A registry of test sets whose addresses are on the loopback server, and their files."""
+"""A registry of test sets with URLs on the loopback server, and their files."""
 
 import json
 
@@ -42,9 +42,9 @@ XML = (
 
 
 def make_xml_entry(archives, **fields) -> dict:
-    """An entry for XML in an archive, which is served."""
+    """Return a registry entry for XML in an archive on the server."""
     if not hasattr(archives, "xml_archive"):
-        # Once: another time is another sum.
+        # Only once: a new archive would have another checksum.
         archives.xml_archive = archives.make("made.tar.gz", {"made/all.xml": XML})
     address, md5 = archives.xml_archive
     return {
@@ -58,7 +58,7 @@ def make_xml_entry(archives, **fields) -> dict:
 
 
 def write_registry(folder, **sets) -> str:
-    """A registry file with these test sets."""
+    """Write a registry file with test sets and return its path."""
     path = folder / "registry.json"
     path.write_text(json.dumps({"test_sets": sets}))
     return str(path)

@@ -1,4 +1,4 @@
-"""Where test sets lie: whole or not at all, in layers, and verified."""
+"""The cache of test sets: complete, verified, and in layers."""
 
 import hashlib
 import json
@@ -66,7 +66,7 @@ def test_damaged_text_is_extracted_again(archives, path):
     assert tb.testset("made", "de-en", registry=path).source == SRC
     path_of_source.unlink()
     assert tb.testset("made", "de-en", registry=path).source == SRC
-    # As long as it was, at another time.
+    # Same size, another modification time.
     path_of_source.write_bytes(path_of_source.read_bytes().replace(b"Hund", b"Huhn"))
     assert tb.testset("made", "de-en", registry=path).source == SRC
     (path_of_source.parent / "FIELDS.json").write_text("{")
@@ -127,7 +127,7 @@ def test_sacrebleu_archives_are_used_but_not_its_text(archives, path, tmp_path, 
     assert (list_files(home), archives.requests) == (home_files, 0)
     record = json.loads((get_entry_folder(path) / "SOURCE.json").read_text())
     assert record["archives"][0]["address"] == str(raw / "made.made.tar.gz")
-    # Another one is not trusted.
+    # An archive with another checksum is not trusted.
     testset_operations.remove_test_set("made")
     (raw / "made.made.tar.gz").write_bytes(b"half")
     with pytest.raises(download.OfflineError):
@@ -137,7 +137,7 @@ def test_sacrebleu_archives_are_used_but_not_its_text(archives, path, tmp_path, 
 
 
 def replace_archive(archives, inner: str = XML) -> None:
-    """The served archive has other bytes now."""
+    """Replace the served archive by one with other bytes."""
     with tarfile.open(archives.folder / "made.tar.gz", "w:gz", compresslevel=1) as archive:
         file = archives.folder / "other.xml"
         file.write_text(inner)
@@ -165,7 +165,7 @@ def test_archive_with_expected_text_is_verified_by_content(archives, tmp_path):
     path = write_registry(tmp_path, made=make_xml_entry(archives, sha256=checksums))
     replace_archive(archives)
     test_set = tb.testset("made", "de-en", registry=path)
-    # What has no sum is not verified, and left out.
+    # Fields without a checksum are not verified and are skipped.
     assert test_set.fields == ["src", "ref:A"]
     assert (
         testset_operations.describe_test_set("made", "de-en", registry=path).sources[0]["verified"]
@@ -258,7 +258,7 @@ def test_killed_process_leaves_no_partial_text(archives, tmp_path):
         second_process = start_process(path)
         output, error = second_process.communicate()
         assert (second_process.returncode, output) == (0, expected), error
-        # Whoever dies behind the last step leaves a folder to whoever makes something there next.
+        # A process killed after the last step leaves a work folder, which the next process removes.
         assert complete_folders or not list((tmp_path / "cache").rglob(".making*"))
 
 

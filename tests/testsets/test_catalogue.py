@@ -1,4 +1,4 @@
-"""Every entry of the catalogue, through archives with the entry's own names of files."""
+"""Every catalogue entry, through archives with the file names of the entry."""
 
 import gzip
 import os
@@ -17,7 +17,7 @@ ENTRIES = catalogue.load_builtin_registry()["test_sets"]
 
 
 def make_archives(name: str) -> dict[str, bytes]:
-    """The archives of an entry, by their addresses."""
+    """Return the archives of an entry, by URL."""
     description = ENTRIES[name]
     files = files_of(description)
     urls_by_name = {
@@ -30,7 +30,7 @@ def make_archives(name: str) -> dict[str, bytes]:
     contents = {}
     archive_urls = [address for address, _ in description["data"] if address not in single_files]
     for address in archive_urls:
-        # A set in several archives has a folder in each, or one of them has all.
+        # A test set in several archives has a folder in each, or all files in one.
         stem = os.path.basename(address).partition(".")[0]
         members = {
             inner: text
@@ -45,7 +45,7 @@ def make_archives(name: str) -> dict[str, bytes]:
         if address.endswith((".tar.gz", ".tgz", ".zip")):
             contents[address] = packed(address, members)
         else:
-            # A file of a pair that is loose and not asked for here.
+            # A single file of another language pair.
             contents[address] = b""
     for address, text in single_files.items():
         contents[address] = (
@@ -56,7 +56,7 @@ def make_archives(name: str) -> dict[str, bytes]:
 
 @pytest.fixture
 def install_archives(tmp_path, monkeypatch):
-    """Puts an entry's archives where sacreBLEU and truebleu have them."""
+    """Return a function that installs an entry's archives for sacreBLEU and truebleu."""
     import hashlib
 
     def install(name: str) -> None:

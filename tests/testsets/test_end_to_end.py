@@ -1,4 +1,4 @@
-"""WMT22 from a mirror to the scores that were published with it, on the command line."""
+"""WMT22 from a mirror to its published scores, on the command line."""
 
 import csv
 import json
@@ -15,14 +15,14 @@ from truebleu.cli import main
 from truebleu.testsets import catalogue
 
 METRICS = {"BLEU": "bleu", "chrF2": "chrf"}
-# What WMT22 scored with another tokenizer than the pair picks.
+# Pairs for which WMT22 used another tokenizer than truebleu's default.
 TOKENIZERS = {"en-ja": ("-tok", "char")}
 QUICK_PAIRS = ("ja-en", "en-hr", "en-zh")
 
 
 @pytest.fixture
 def mirror(archives, monkeypatch):
-    """Serves the pairs of WMT22 as a mirror does, in an archive with the catalogue's address."""
+    """Return a function that serves language pairs of WMT22 like a mirror."""
 
     def serve(*pairs: str) -> str:
         entry = catalogue.get_entry("wmt22")
@@ -42,7 +42,7 @@ def mirror(archives, monkeypatch):
 
 @pytest.fixture
 def compute_scores(capfd):
-    """Runs `truebleu score` and gives its scores by system and metric."""
+    """Return a function that runs `truebleu score` and returns scores by system and metric."""
 
     def run(*words: str) -> dict[tuple[str, str], float]:
         status = main(["score", *words, "-f", "json", "-q"])
@@ -65,20 +65,20 @@ def test_published_scores_are_reproduced(shared, mirror, compute_scores, all_pai
                 published[key][row["system"], row["metric"]] = float(row["published_score"])
     pairs = sorted({pair for pair, _ in published}) if all_pairs else QUICK_PAIRS
     address = mirror(*pairs)
-    # Since Python 3.12 sums of floats are more exact than they were when WMT22 was scored.
+    # Sums of floats are more exact since Python 3.12 than when WMT22 was scored.
     tolerance = 0 if sys.version_info < (3, 12) else 1e-14
     compared_count = 0
     for (pair, references), expected_scores in published.items():
         if pair not in pairs:
             continue
         systems = dict.fromkeys(system for system, _ in expected_scores)
-        found = compute_scores(
+        system_scores = compute_scores(
             *("-t", "wmt22", "-l", pair, "--mirror", address, "-m", *METRICS.values()),
             *("--ref", *references.split(","), *TOKENIZERS.get(pair, ())),
             *("-i", *(f"@{system}" for system in systems)),
         )
         for (system, metric), value in expected_scores.items():
-            assert math.isclose(found[system, metric], value, rel_tol=tolerance), (
+            assert math.isclose(system_scores[system, metric], value, rel_tol=tolerance), (
                 pair,
                 references,
                 system,

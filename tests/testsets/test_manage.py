@@ -1,4 +1,4 @@
-"""What `truebleu testset` does, as functions."""
+"""The operations of `truebleu testset`, as functions."""
 
 import hashlib
 import os
@@ -18,7 +18,7 @@ from truebleu.text import download
 
 @pytest.fixture
 def path(archives, tmp_path) -> str:
-    """A registry of the user's, in the folder for them."""
+    """A user's registry in the folder of registries."""
     folder = Path(catalogue.get_user_folder())
     folder.mkdir(parents=True)
     entry = make_xml_entry(archives, licence="research", description="Made up.", released="2024")
@@ -182,7 +182,7 @@ def test_verification_finds_changed_files(path):
     source_path = Path(test_set.path("src"))
     status = source_path.stat()
     source_path.write_bytes(source_path.read_bytes().replace(b"Hund", b"Huhn"))
-    # Opening would not see it.
+    # Opening the set would not detect the change.
     os.utime(source_path, ns=(status.st_atime_ns, status.st_mtime_ns))
     (changed_file,) = [each for each in testset_operations.verify_test_sets() if each.problem]
     assert (changed_file.path, changed_file.problem) == (

@@ -1,4 +1,4 @@
-"""Readers that sacreBLEU does not have: lines of JSON, and a file for each language."""
+"""Readers without a counterpart in sacreBLEU: JSON lines, and one file per language."""
 
 import json
 from dataclasses import replace
@@ -17,7 +17,7 @@ def format_jsonl(rows: list) -> str:
 
 
 def make_row(number: int, **fields) -> dict:
-    """A segment as WMT24++ has it."""
+    """Return a segment in the format of WMT24++."""
     return {
         "lp": "de-en_GB",
         "domain": "news" if number < 2 else "social",
@@ -33,30 +33,30 @@ def make_row(number: int, **fields) -> dict:
 
 @pytest.fixture
 def load_served(archives, tmp_path):
-    """A set of lines of JSON, on the server."""
+    """Return a function that serves a test set in JSON lines and loads its language pairs."""
 
-    def load_served(content: str, files: dict[str, str], **fields) -> tb.TestSet:
+    def serve(content: str, files: dict[str, str], **fields) -> tb.TestSet:
         address, _ = archives.make("made.jsonl", {"made.jsonl": content})
         entry = {"kind": "JSONL", "data": [[address]], **fields}
         entry["langpairs"] = {pair: [f"{prefix}made.made.jsonl"] for pair, prefix in files.items()}
         path = write_registry(tmp_path, made=entry)
         return lambda pair: tb.testset("made", pair, registry=path)
 
-    return load_served
+    return serve
 
 
 def test_jsonl_has_one_segment_per_line_without_bad_sources(load_served):
     rows = format_jsonl([make_row(number) for number in range(4)])
-    more = {"refs": ["target"], "signature": {"badsrc": "no"}}
-    made = load_served(rows, {"de-en_GB": ""}, **more)("de-en_GB")
+    fields = {"refs": ["target"], "signature": {"badsrc": "no"}}
+    test_set = load_served(rows, {"de-en_GB": ""}, **fields)("de-en_GB")
     good = [0, 2, 3]
-    assert made.source == [SRC[number] for number in good]
-    assert made.references["target"] == [REF[number] for number in good]
-    assert made.references["original_target"] == [SECOND_REF[number] for number in good]
-    assert made.preferred == ("target",)
-    assert made.documents == ["d0", "d1", "d1"]
-    assert made.where(domain="social").source == SRC[2:]
-    assert made.signature == {
+    assert test_set.source == [SRC[number] for number in good]
+    assert test_set.references["target"] == [REF[number] for number in good]
+    assert test_set.references["original_target"] == [SECOND_REF[number] for number in good]
+    assert test_set.preferred == ("target",)
+    assert test_set.documents == ["d0", "d1", "d1"]
+    assert test_set.where(domain="social").source == SRC[2:]
+    assert test_set.signature == {
         "test": "made",
         "lang": "de-en_GB",
         "refs": "target",
@@ -66,7 +66,7 @@ def test_jsonl_has_one_segment_per_line_without_bad_sources(load_served):
 
 
 def make_document(pair: str, name: str, source: list[str], *references: list[str]) -> dict:
-    """A document as WMT25 has it."""
+    """Return a document in the format of WMT25."""
     first, _, second = pair.partition("-")
     return {
         "doc_id": f"{pair}_#_news_#_{name}",
@@ -90,16 +90,16 @@ def test_jsonl_document_is_split_into_paragraphs(load_served):
         make_document("de-en", "three", SRC[:1]),
     ]
     pairs = {pair: f"{pair}:" for pair in ("de-en", "de-fr", "de-ja")}
-    made = load_served(format_jsonl(rows), pairs)
-    assert made("de-en").source == [SRC[0], f"{SRC[1]} Mehr.", " ".join(SRC[2:])]
-    assert made("de-en").references == {
+    test_set = load_served(format_jsonl(rows), pairs)
+    assert test_set("de-en").source == [SRC[0], f"{SRC[1]} Mehr.", " ".join(SRC[2:])]
+    assert test_set("de-en").references == {
         "refA": [*REF[:2], " ".join(REF[2:])],
         "refB": [*SECOND_REF[:2], " ".join(SECOND_REF[2:])],
     }
-    assert made("de-en").documents[1:] == ["de-en_#_news_#_one", "de-en_#_news_#_two"]
-    assert (made("de-fr").source, made("de-fr").references) == (SRC[:3], {})
+    assert test_set("de-en").documents[1:] == ["de-en_#_news_#_one", "de-en_#_news_#_two"]
+    assert (test_set("de-fr").source, test_set("de-fr").references) == (SRC[:3], {})
     with pytest.raises(tb.InputError, match="has no segment of de-ja"):
-        made("de-ja")
+        test_set("de-ja")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_invalid_line_is_reported_with_number(tmp_path, line, message):
 
 
 def test_invalid_file_is_not_cached(archives, tmp_path, load_served):
-    """A page that says sorry instead of the file, whose sum nobody knows."""
+    """The server sends an error page instead of a file with unknown checksum."""
     with pytest.raises(download.DownloadError, match=r"line 1, column 1: not JSON"):
         load_served("<html>Sorry</html>\n", {"de-en": ""})("de-en")
     assert not list((tmp_path / "cache").rglob("*.jsonl"))
@@ -142,11 +142,11 @@ def test_any_two_languages_form_language_pair(archives, tmp_path):
     entry = {"kind": "Parallel", "data": [[address, md5]], "languages": languages}
     entry |= {"documents": "N/DOCUMENT_IDS.tsv", "refs": ["A", ""]}
     path = write_registry(tmp_path, made=entry)
-    made = tb.testset("made", "deu-zho-CN", registry=path)
-    assert made.source == SRC
-    assert made.references == {"A": SECOND_REF, "B": REF}
-    assert made.preferred == ("A",)
-    assert made.documents == ["a", "a", "b", "b"]
+    test_set = tb.testset("made", "deu-zho-CN", registry=path)
+    assert test_set.source == SRC
+    assert test_set.references == {"A": SECOND_REF, "B": REF}
+    assert test_set.preferred == ("A",)
+    assert test_set.documents == ["a", "a", "b", "b"]
     back = tb.testset("made", "zho-CN-deu", registry=path)
     assert (back.source, back.references, back.preferred) == (SECOND_REF, {"ref": SRC}, ("ref",))
     with pytest.raises(tb.InputError, match="has no language pair deu-deu"):
@@ -169,12 +169,12 @@ def test_user_can_add_flores_folder(tmp_path, form):
         list(testset_operations.fetch_test_sets(["flores200/devtest"]))
     (added,) = testset_operations.add_test_set(str(folder), "flores200/devtest")
     assert added.name == "flores200/devtest"
-    made = tb.testset("flores200/devtest", "deu_Latn-eng_Latn")
-    assert (made.source, made.references) == (SRC, {"ref": REF})
-    assert made.documents == ["u0", "u0", "u1", "u1"]
-    assert made.domains == ["news"] * 4
-    assert made.licence == "CC-BY-SA-4.0"
-    assert made.path("src") == str(
+    test_set = tb.testset("flores200/devtest", "deu_Latn-eng_Latn")
+    assert (test_set.source, test_set.references) == (SRC, {"ref": REF})
+    assert test_set.documents == ["u0", "u0", "u1", "u1"]
+    assert test_set.domains == ["news"] * 4
+    assert test_set.licence == "CC-BY-SA-4.0"
+    assert test_set.path("src") == str(
         folder / "devtest" / form.format(code="deu_Latn", part="devtest")
     )
     testset_operations.add_test_set(str(folder), "flores200/dev")
@@ -190,17 +190,17 @@ def test_ntrex_layout_is_read(archives, tmp_path, monkeypatch):
     archive = catalogue.Archive(address, md5)
     monkeypatch.setitem(catalogue._load_published(), "ntrex", replace(entry, archives=(archive,)))
     for pair in ("eng-deu", "deu-eng", "zho-TW-srp-Cyrl", "eng-spa"):
-        made = tb.testset("ntrex", pair)
-        assert made.documents == ["a", "a", "b", "c"]
-        assert len(made.preferred) == 1
-    assert list(made.references) == ["A", "B"]
+        test_set = tb.testset("ntrex", pair)
+        assert test_set.documents == ["a", "a", "b", "c"]
+        assert len(test_set.preferred) == 1
+    assert list(test_set.references) == ["A", "B"]
 
 
 WMT22 = SHARED / "data" / "wmt22"
 
 
 def make_wmt22_xml(pair: str) -> tuple[str, dict[str, list[str]]]:
-    """WMT22's XML made of its text, and its fields: all of a pair in one document."""
+    """Return WMT22's text of a language pair as XML with one document, and its fields."""
     from xml.sax.saxutils import escape
 
     source, target = pair.split("-")
@@ -228,7 +228,7 @@ def make_wmt22_xml(pair: str) -> tuple[str, dict[str, list[str]]]:
 
 
 def test_wmt22_checksums_match_text(shared):
-    """What the archive is verified by if its bytes are others."""
+    """Archives with other bytes are verified by these checksums."""
     checksums = catalogue.get_entry("wmt22").sha256
     assert len(checksums) == 11
     for pair, pair_checksums in checksums.items():

@@ -1,4 +1,4 @@
-"""Registries of one's own, and what is said of those that are wrong."""
+"""Registries of the user, and messages about invalid ones."""
 
 import json
 import os

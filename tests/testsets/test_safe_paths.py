@@ -1,4 +1,4 @@
-"""Names that become paths: unsafe ones are refused, and nothing outside of the cache changes."""
+"""Names that become paths: unsafe names are refused, and files outside the cache stay unchanged."""
 
 import os
 
@@ -20,18 +20,18 @@ UNSAFE = [
 @pytest.mark.parametrize("name", UNSAFE)
 def test_unsafe_name_is_refused(tmp_path, monkeypatch, name):
     plain = {"kind": "PlainText", "data": [["https://x.example/made.tgz", "0" * 32]]}
-    about = {**plain, "langpairs": {"de-en": ["x", "y"]}}
+    entry = {**plain, "langpairs": {"de-en": ["x", "y"]}}
     in_registry = [
-        {name: about},
+        {name: entry},
         {"made": {"files": {name: {"ref": "ref.txt"}}}},
-        {"made": {**about, "langpairs": {name: ["made/all.xml"]}}},
-        {"made": {**about, "langpairs": {"de-en": {"path": name}}}},
+        {"made": {**entry, "langpairs": {name: ["made/all.xml"]}}},
+        {"made": {**entry, "langpairs": {"de-en": {"path": name}}}},
         {"made": {**plain, "langpairs": {"de-en": ["x", f"3:{name}"]}}},
         {"made": {**plain, "langpairs": {"de-en": [f"../{name}:x", "x"]}}},
         {"made": {**plain, "languages": {"de": ["x"], "en": name}}},
         {"made": {**plain, "languages": {"de": ["x"], f"{name}/": ["x"]}}},
         {"made": {**plain, "languages": {"de": ["x"]}, "documents": name}},
-        {"made": {**about, "data": [[f"https://x.example/{name}/.."]]}},
+        {"made": {**entry, "data": [[f"https://x.example/{name}/.."]]}},
     ]
     for sets in in_registry:
         path = write_registry(tmp_path, **sets)
@@ -41,7 +41,7 @@ def test_unsafe_name_is_refused(tmp_path, monkeypatch, name):
         assert "expected" in str(refused.value)
     os.makedirs(catalogue.get_user_folder())
     os.rename(
-        write_registry(tmp_path, made=about), os.path.join(catalogue.get_user_folder(), "any.json")
+        write_registry(tmp_path, made=entry), os.path.join(catalogue.get_user_folder(), "any.json")
     )
     outside = tmp_path / "x-en/01234567"
     outside.mkdir(parents=True)

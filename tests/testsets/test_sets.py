@@ -1,4 +1,4 @@
-"""`tb.testset`: what it gives, what filters leave, what it says when it cannot."""
+"""`tb.testset`: contents of test sets, filters and error messages."""
 
 import os
 import random
@@ -130,7 +130,7 @@ def test_set_with_same_line_count_is_found(archives, tmp_path, small_set):
     assert testset_operations.find_fitting_set(5, small_set) == ""
 
 
-# Filters, on documents as WMT has them: the set, the pair, and whether annotations exist.
+# Filters of documents, and the test set to apply them to.
 FILTERS = [
     ({"origlang": "de"}, "wmt19"),
     ({"origlang": "non-en"}, "wmt19"),
@@ -176,12 +176,12 @@ def test_filter_without_document_attributes_is_refused(tmp_path):
     (tmp_path / "s").write_text("a\n")
     (tmp_path / "r").write_text("b\n")
     path = write_registry(tmp_path, mine={"files": {"de-en": {"src": "s", "ref": "r"}}})
-    mine = tb.testset("mine", "de-en", registry=path)
-    assert mine.references == {"ref": ["b"]}
-    assert mine.signature == {"test": "mine", "lang": "de-en"}
+    user_set = tb.testset("mine", "de-en", registry=path)
+    assert user_set.references == {"ref": ["b"]}
+    assert user_set.signature == {"test": "mine", "lang": "de-en"}
     for filters in ({"origlang": "de"}, {"domain": "x"}, {"subset": "x"}, {"documents": ["x"]}):
         with pytest.raises(tb.InputError, match=r"mine (does not have|has no annotation)"):
-            mine.where(**filters)
+            user_set.where(**filters)
 
 
 def test_offline_error_explains_manual_download(monkeypatch):

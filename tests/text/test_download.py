@@ -94,7 +94,7 @@ def to(address: str, code: int = 302):
 def send_complete(
     content: bytes = CONTENT, tag: str | None = '"1"', *, ranges: bool = True, header="ETag"
 ):
-    """A right server: with a version, and ranges of it if it is still that version."""
+    """A correct server: it sends a version, and ranges if the client has the same version."""
 
     def answer(handler):
         begin = handler.headers.get("Range", "bytes=0-")[len("bytes=") : -1]
@@ -118,7 +118,7 @@ def send_complete(
 
 
 def cut(length: int, tag: str | None = '"1"', *, reset: bool = False, header="ETag"):
-    """A server that breaks off after so many bytes."""
+    """A server that closes the connection after some bytes."""
 
     def answer(handler):
         handler.send_response(200)
@@ -149,7 +149,7 @@ def unsized(content: bytes):
 
 @pytest.fixture(autouse=True)
 def start_isolated(tmp_path, monkeypatch):
-    """A process without settings: nothing of the machine's is read, and no wait is long."""
+    """Isolate the process from the settings of the machine, and shorten all waits."""
     names = [name for name in os.environ if name.startswith("TRUEBLEU_")]
     for name in [*names, *VARIABLES, *map(str.lower, VARIABLES)]:
         monkeypatch.delenv(name, raising=False)
@@ -161,7 +161,7 @@ def start_isolated(tmp_path, monkeypatch):
 
 @pytest.fixture
 def waits(monkeypatch):
-    """The seconds that would have been waited between tries."""
+    """The waits between attempts in seconds, which the test skips."""
     waits: list[float] = []
     monkeypatch.setattr(http_transfer, "sleep", waits.append)
     return waits
@@ -200,7 +200,7 @@ def names(folder: Path) -> set[str]:
 
 
 def test_matching_file_is_downloaded(server, place):
-    address = server.at("/a", send_complete())
+    address = server.set_answer("/a", send_complete())
     receipt = get(place, address, sha256=SHA256, md5=MD5, size=len(CONTENT))
     assert receipt == download.Receipt(address, len(CONTENT), MD5, SHA256, "SHA-256")
     assert place.read_bytes() == CONTENT
@@ -208,7 +208,7 @@ def test_matching_file_is_downloaded(server, place):
 
 
 def test_existing_file_is_kept(server, place):
-    address = server.at("/a", send_complete())
+    address = server.set_answer("/a", send_complete())
     get(place, address, sha256=SHA256)
     second_receipt = get(place, address, sha256=SHA256)
     assert (second_receipt.address, second_receipt.sha256, second_receipt.verified) == (
@@ -231,7 +231,7 @@ def test_existing_file_is_kept(server, place):
     ids=["MD5", "SHA-256"],
 )
 def test_wrong_checksum_is_refused(server, place, checksums, wrong):
-    address = server.at("/a", send_complete())
+    address = server.set_answer("/a", send_complete())
     with pytest.raises(DownloadError) as error:
         get(place, address, **checksums)
     assert error.value.checksum_mismatch == wrong
@@ -247,7 +247,7 @@ def test_wrong_checksum_is_refused(server, place, checksums, wrong):
 
 
 def test_accepted_content_replaces_checksum(server, place):
-    address = server.at("/a", send_complete(OTHER_CONTENT + b"more"))
+    address = server.set_answer("/a", send_complete(OTHER_CONTENT + b"more"))
     seen = []
 
     def accept(path: str) -> bool:
@@ -260,7 +260,7 @@ def test_accepted_content_replaces_checksum(server, place):
     assert get(place, address, md5=MD5, accept=accept).verified == "content"
     assert len(server.requests) == 1
     # Right bytes are not judged by their content.
-    right = server.at("/b", send_complete())
+    right = server.set_answer("/b", send_complete())
     assert get(place.with_name("b"), right, md5=MD5, accept=lambda _: 1 / 0).verified == "MD5"
 
 
@@ -268,7 +268,7 @@ def test_unaccepted_content_is_refused(server, place):
     def never(_: str) -> bool:
         raise InputError("no archive")
 
-    address = server.at("/a", send_complete(OTHER_CONTENT))
+    address = server.set_answer("/a", send_complete(OTHER_CONTENT))
     for checksums, accept, message in (
         (
             {"md5": MD5},
@@ -284,7 +284,7 @@ def test_unaccepted_content_is_refused(server, place):
 
 
 def test_unknown_checksum_requires_accepted_content(server, place):
-    address = server.at("/a", send_complete())
+    address = server.set_answer("/a", send_complete())
     assert get(place, address, accept=lambda path: path.endswith(".part")).verified == "content"
     assert download.read_recorded_checksum(str(place)) == SHA256
     assert get(place, address, accept=lambda _: False).verified == "SHA-256"
@@ -292,32 +292,32 @@ def test_unknown_checksum_requires_accepted_content(server, place):
 
 def test_exception_in_accept_leaves_no_files(server, place):
     with pytest.raises(ZeroDivisionError):
-        get(place, server.at("/a", send_complete()), accept=lambda _: 1 / 0)
+        get(place, server.set_answer("/a", send_complete()), accept=lambda _: 1 / 0)
     assert names(place.parent) == set()
 
 
 def test_first_download_is_trusted_and_recorded(server, place):
-    address = server.at("/a", send_complete())
+    address = server.set_answer("/a", send_complete())
     assert get(place, address).verified == ""
     assert download.read_recorded_checksum(str(place)) == SHA256
     assert get(place, address).verified == "SHA-256"
     place.unlink()
-    server.at("/a", send_complete(OTHER_CONTENT))
+    server.set_answer("/a", send_complete(OTHER_CONTENT))
     with pytest.raises(DownloadError, match=rf"expected {SHA256} as recorded in .*file\.sha256"):
         get(place, address)
-    server.at("/a", send_complete())
+    server.set_answer("/a", send_complete())
     assert get(place, address).address == address
 
 
 def test_corrupt_record_is_ignored(server, place):
     place.parent.mkdir()
     (place.parent / "file.sha256").write_text(SHA256[:-1])
-    get(place, server.at("/a", send_complete()))
+    get(place, server.set_answer("/a", send_complete()))
     assert download.read_recorded_checksum(str(place)) == SHA256
 
 
 def test_checksum_is_recorded_only_on_request(server, place):
-    source = DownloadSource((server.at("/a", send_complete()),), md5=MD5)
+    source = DownloadSource((server.set_answer("/a", send_complete()),), md5=MD5)
     download.download_file(source, str(place), name="a", record_checksum=False)
     assert names(place.parent) == {"file"}
 
@@ -326,7 +326,7 @@ def test_wrong_existing_file_is_not_reported_as_servers(server, place):
     place.parent.mkdir()
     place.write_bytes(OTHER_CONTENT)
     with pytest.raises(DownloadError, match="HTTP Error 404") as error:
-        get(place, server.at("/a", status(404)), md5=MD5)
+        get(place, server.set_answer("/a", status(404)), md5=MD5)
     assert error.value.checksum_mismatch is None
     assert place.read_bytes() == OTHER_CONTENT
 
@@ -334,7 +334,7 @@ def test_wrong_existing_file_is_not_reported_as_servers(server, place):
 def test_empty_existing_file_is_downloaded_again(server, place):
     place.parent.mkdir()
     place.write_bytes(b"")
-    get(place, server.at("/a", send_complete()))
+    get(place, server.set_answer("/a", send_complete()))
     assert place.read_bytes() == CONTENT
 
 
@@ -345,7 +345,7 @@ def test_empty_existing_file_is_downloaded_again(server, place):
 @pytest.mark.parametrize("size", [len(CONTENT) - 1, len(CONTENT) + 1])
 def test_wrong_size_is_refused(server, place, answer, size):
     with pytest.raises(DownloadError, match=f"different file: .*300,000 bytes, not {size:,}"):
-        get(place, server.at("/a", answer(CONTENT)), size=size)
+        get(place, server.set_answer("/a", answer(CONTENT)), size=size)
     assert names(place.parent) == set()
 
 
@@ -353,9 +353,9 @@ def test_wrong_size_is_refused(server, place, answer, size):
 def test_too_large_file_is_refused(server, place, monkeypatch, answer):
     monkeypatch.setattr(download, "MAX_BYTES_OF_UNKNOWN_SIZE", 200_000)
     with pytest.raises(DownloadError, match=r"has more than 0.0002 GB"):
-        get(place, server.at("/a", answer(CONTENT)))
+        get(place, server.set_answer("/a", answer(CONTENT)))
     assert names(place.parent) == set()
-    assert get(place, server.at("/a", answer(CONTENT)), size=len(CONTENT)).sha256 == SHA256
+    assert get(place, server.set_answer("/a", answer(CONTENT)), size=len(CONTENT)).sha256 == SHA256
 
 
 # ---- broken off, and resumed ----
@@ -365,7 +365,7 @@ def test_too_large_file_is_refused(server, place, monkeypatch, answer):
 @pytest.mark.parametrize(("header", "tag"), [("ETag", '"1"'), ("Last-Modified", "Mon, 1 Jan 2024")])
 def test_interrupted_download_resumes(server, place, waits, reset, header, tag):
     first = cut(100_000, tag, reset=reset, header=header)
-    get(place, server.at("/a", first, send_complete(tag=tag, header=header)), sha256=SHA256)
+    get(place, server.set_answer("/a", first, send_complete(tag=tag, header=header)), sha256=SHA256)
     ranges = [request.get("Range") for _, request in server.requests]
     # A reset may overtake the last bytes.
     if not reset:
@@ -376,12 +376,12 @@ def test_interrupted_download_resumes(server, place, waits, reset, header, tag):
 
 
 def test_next_run_resumes(server, place, waits):
-    address = server.at("/a", cut(100_000))
+    address = server.set_answer("/a", cut(100_000))
     with pytest.raises(DownloadError, match=r"/a cannot be downloaded: .* bytes are missing"):
         get(place, address, sha256=SHA256)
     assert waits == [1, 4, 16]
     assert names(place.parent) == {"file.part", "file.part.json"}
-    server.at("/a", send_complete())
+    server.set_answer("/a", send_complete())
     get(place, address, sha256=SHA256)
     assert server.requests[-1][1]["Range"] == "bytes=100000-"
     assert names(place.parent) == {"file"}
@@ -406,7 +406,7 @@ def other_range(handler):
     ids=["changed meanwhile", "no ranges", "another range", "a range behind the end"],
 )
 def test_unresumable_part_is_downloaded_again(server, place, waits, answers, content, seconds):
-    get(place, server.at("/a", cut(100_000), *answers))
+    get(place, server.set_answer("/a", cut(100_000), *answers))
     assert server.requests[1][1]["Range"] == "bytes=100000-"
     assert server.requests[1][1]["If-Range"] == '"1"'
     assert all("Range" not in request for _, request in server.requests[2:])
@@ -417,7 +417,7 @@ def test_unresumable_part_is_downloaded_again(server, place, waits, answers, con
 
 @pytest.mark.parametrize("tag", [None, 'W/"1"'])
 def test_part_without_version_is_not_resumed(server, place, tag):
-    address = server.at("/a", cut(100_000, tag))
+    address = server.set_answer("/a", cut(100_000, tag))
     with pytest.raises(DownloadError):
         get(place, address, sha256=SHA256)
     assert all("Range" not in request for _, request in server.requests)
@@ -426,7 +426,7 @@ def test_part_without_version_is_not_resumed(server, place, tag):
 
 def test_mixed_versions_are_downloaded_again(server, place):
     """A server that says the same version for another file."""
-    address = server.at("/a", send_complete())
+    address = server.set_answer("/a", send_complete())
     place.parent.mkdir()
     (place.parent / "file.part").write_bytes(b"x" * 100)
     record = {"address": address, "version": '"1"'}
@@ -439,14 +439,18 @@ def test_constant_wrong_version_is_refused(server, place):
     """It ends after a second time."""
     first, second = cut(100_000), send_complete(OTHER_CONTENT)
     with pytest.raises(DownloadError, match="expected"):
-        get(place, server.at("/a", first, second, first, second, first, second), sha256=SHA256)
+        get(
+            place,
+            server.set_answer("/a", first, second, first, second, first, second),
+            sha256=SHA256,
+        )
     assert len(server.requests) == 4
 
 
 def test_part_of_other_url_is_not_resumed(server, place):
     with pytest.raises(DownloadError):
-        get(place, server.at("/a", cut(100_000)), sha256=SHA256)
-    get(place, server.at("/b", send_complete()), sha256=SHA256)
+        get(place, server.set_answer("/a", cut(100_000)), sha256=SHA256)
+    get(place, server.set_answer("/b", send_complete()), sha256=SHA256)
     assert "Range" not in server.requests[-1][1]
     assert names(place.parent) == {"file"}
 
@@ -456,7 +460,7 @@ def test_corrupt_part_record_is_ignored(server, place, record):
     place.parent.mkdir()
     (place.parent / "file.part").write_bytes(b"x" * 100)
     (place.parent / "file.part.json").write_text(record)
-    get(place, server.at("/a", send_complete()), sha256=SHA256)
+    get(place, server.set_answer("/a", send_complete()), sha256=SHA256)
     assert names(place.parent) == {"file"}
 
 
@@ -466,7 +470,10 @@ def test_corrupt_part_record_is_ignored(server, place, record):
 @pytest.mark.parametrize("code", [403, 404, 410])
 def test_missing_file_is_requested_from_next_mirror_at_once(server, second, place, waits, code):
     receipt = get(
-        place, server.at("/a", status(code)), second.at("/b", send_complete()), sha256=SHA256
+        place,
+        server.set_answer("/a", status(code)),
+        second.set_answer("/b", send_complete()),
+        sha256=SHA256,
     )
     assert receipt.address.endswith("/b")
     assert (len(server.requests), waits) == (1, [])
@@ -474,29 +481,39 @@ def test_missing_file_is_requested_from_next_mirror_at_once(server, second, plac
 
 def test_error_names_all_mirrors(server, second, place):
     with pytest.raises(DownloadError) as error:
-        get(place, server.at("/a", status(404)), second.at("/b", send_complete()), sha256="0" * 64)
+        get(
+            place,
+            server.set_answer("/a", status(404)),
+            second.set_answer("/b", send_complete()),
+            sha256="0" * 64,
+        )
     for part in ("/a cannot be downloaded: HTTP Error 404", f"/b has SHA-256 {SHA256}"):
         assert part in str(error.value)
 
 
 def test_busy_server_gets_four_requests(server, second, place, waits):
-    get(place, server.at("/a", status(503), status(500), send_complete()), sha256=SHA256)
+    get(place, server.set_answer("/a", status(503), status(500), send_complete()), sha256=SHA256)
     assert waits == [1, 4]
     waits.clear()
     second_place = place.with_name("second_place")
-    get(second_place, server.at("/c", status(503)), second.at("/b", send_complete()), sha256=SHA256)
+    get(
+        second_place,
+        server.set_answer("/c", status(503)),
+        second.set_answer("/b", send_complete()),
+        sha256=SHA256,
+    )
     assert (len(server.requests), waits) == (3 + 4, [1, 4, 16])
 
 
 def test_retry_after_header_is_respected(server, place, waits):
     first, later = (status(429, ("Retry-After", text)) for text in ("7", "Thu, 1 Jan 1970 0:00:00"))
-    get(place, server.at("/a", first, later, status(429), send_complete()), sha256=SHA256)
+    get(place, server.set_answer("/a", first, later, status(429), send_complete()), sha256=SHA256)
     assert waits == [7, 0, 16]
 
 
 def test_too_long_retry_after_is_refused(server, place, waits):
     with pytest.raises(DownloadError, match=r"429.*; the server requests a wait of 61 seconds"):
-        get(place, server.at("/a", status(429, ("Retry-After", "61"))))
+        get(place, server.set_answer("/a", status(429, ("Retry-After", "61"))))
     assert waits == []
 
 
@@ -516,11 +533,11 @@ def test_silent_server_times_out(server, second, place, waits, monkeypatch, begu
         monkeypatch.setattr(http_transfer, "READ_TIMEOUT_SECONDS", 60)
         silent(handler)
 
-    address = server.at("/a", silent, silent_once)
+    address = server.set_answer("/a", silent, silent_once)
     try:
         with pytest.raises(DownloadError, match=r"/a cannot be downloaded: no data for 0.2 s"):
             get(place, address)
-        assert get(place, address, second.at("/b", send_complete())).address.endswith("/b")
+        assert get(place, address, second.set_answer("/b", send_complete())).address.endswith("/b")
     finally:
         is_over.set()
     assert waits == []
@@ -535,7 +552,7 @@ def test_refused_connection_is_reported(place, waits):
 
 
 def test_invalid_http_is_reported(server, place):
-    address = server.at("/a", lambda handler: handler.wfile.write(b"SSH-2.0\r\n\r\n"))
+    address = server.set_answer("/a", lambda handler: handler.wfile.write(b"SSH-2.0\r\n\r\n"))
     with pytest.raises(DownloadError, match="/a cannot be downloaded"):
         get(place, address)
 
@@ -545,13 +562,13 @@ def test_invalid_http_is_reported(server, place):
 
 @pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
 def test_redirects_are_followed(server, second, place, code):
-    target = second.at("/b", send_complete())
-    address = server.at("/a", to(target, code))
+    target = second.set_answer("/b", send_complete())
+    address = server.set_answer("/a", to(target, code))
     assert get(place, address, sha256=SHA256).address == address
 
 
 def test_a_redirected_file_is_resumed(server, second, place):
-    address = server.at("/a", to(second.at("/b", cut(100_000), send_complete())))
+    address = server.set_answer("/a", to(second.set_answer("/b", cut(100_000), send_complete())))
     get(place, address, sha256=SHA256)
     assert second.requests[1][1]["Range"] == "bytes=100000-"
 
@@ -559,8 +576,8 @@ def test_a_redirected_file_is_resumed(server, second, place):
 @pytest.mark.parametrize("number", [5, 6])
 def test_sixth_redirect_is_refused(server, place, number):
     for step in range(number):
-        server.at(f"/{step}", to(f"/{step + 1}"))
-    server.at(f"/{number}", send_complete())
+        server.set_answer(f"/{step}", to(f"/{step + 1}"))
+    server.set_answer(f"/{number}", send_complete())
     address = f"http://127.0.0.1:{server.port}/0"
     if number == 5:
         assert get(place, address).sha256 == SHA256
@@ -572,7 +589,7 @@ def test_sixth_redirect_is_refused(server, place, number):
 @pytest.mark.parametrize("target", ["http://example.test/a", "file:///etc/passwd", "ftp://a.test/"])
 def test_redirect_to_unsafe_url_is_refused(server, place, target):
     with pytest.raises(DownloadError) as error:
-        get(place, server.at("/a", to(target)))
+        get(place, server.set_answer("/a", to(target)))
     assert target in str(error.value)
     assert "\n" not in str(error.value)
     assert names(place.parent) == set()
@@ -603,8 +620,8 @@ def test_https_redirect_to_http_is_refused():
 
 def test_user_mirror_is_requested_first(server, second, place, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_MIRROR", f"http://127.0.0.1:{second.port}/all/")
-    address = server.at("/x/a.tgz?v=1", send_complete())
-    second.at(f"/all/127.0.0.1:{server.port}/x/a.tgz?v=1", send_complete())
+    address = server.set_answer("/x/a.tgz?v=1", send_complete())
+    second.set_answer(f"/all/127.0.0.1:{server.port}/x/a.tgz?v=1", send_complete())
     assert get(place, address, sha256=SHA256).address.startswith(download.get_mirror()[:-1])
     assert server.requests == []
     second.answers.clear()
@@ -619,27 +636,27 @@ def test_user_mirror_is_requested_first(server, second, place, monkeypatch):
 def test_invalid_mirror_url_is_refused(server, place, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_MIRROR", "mirror.test")
     with pytest.raises(InputError, match=r"variable TRUEBLEU_MIRROR: 'mirror.test' is not a URL"):
-        get(place, server.at("/a", send_complete()))
+        get(place, server.set_answer("/a", send_complete()))
 
 
 def test_environment_proxies_are_used(server, second, place, monkeypatch):
-    """The proxy is asked for what the user's mirror has; not for what NO_PROXY names."""
+    """Requests to the user's mirror use the proxy; requests to NO_PROXY hosts do not."""
     monkeypatch.setenv("TRUEBLEU_MIRROR", "http://mirror.test/all")
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{second.port}")
     monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{second.port}")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    second.at("http://mirror.test/all/example.test/a", send_complete())
+    second.set_answer("http://mirror.test/all/example.test/a", send_complete())
     assert get(place, "https://example.test/a").sha256 == SHA256
     assert [path for path, _ in second.requests] == ["http://mirror.test/all/example.test/a"]
     monkeypatch.delenv("TRUEBLEU_MIRROR")
     with pytest.raises(DownloadError, match="403 Forbidden"):
         get(place.with_name("b"), "https://example.test/a")
     assert second.requests[-1][0] == "CONNECT example.test:443"
-    get(place.with_name("c"), server.at("/a", send_complete()))
+    get(place.with_name("c"), server.set_answer("/a", send_complete()))
     assert (len(server.requests), len(second.requests)) == (1, 2)
     monkeypatch.delenv("no_proxy")
-    second.at(f"http://127.0.0.1:{server.port}/a", send_complete())
-    get(place.with_name("d"), server.at("/a", send_complete()))
+    second.set_answer(f"http://127.0.0.1:{server.port}/a", send_complete())
+    get(place.with_name("d"), server.set_answer("/a", send_complete()))
     assert (len(server.requests), len(second.requests)) == (1, 3)
 
 
@@ -691,7 +708,7 @@ def test_certificates_are_verified(certificate, place, monkeypatch, waits):
 
 def test_offline_setting_forbids_downloads(server, place, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_OFFLINE", "1")
-    address = server.at("/a", send_complete())
+    address = server.set_answer("/a", send_complete())
     with pytest.raises(OfflineError) as error:
         get(place, address, md5=MD5)
     assert str(error.value) == (
@@ -750,7 +767,7 @@ def test_only_one_of_parallel_processes_downloads(server, place):
             assert come.acquire(timeout=100)
         send_complete()(handler)
 
-    address = server.at("/a", answer)
+    address = server.set_answer("/a", answer)
     code = "print('here', flush=True); sys.stdin.close(); print(get().sha256)"
     processes = [started(code, address, place) for _ in range(16)]
     for process in processes:
@@ -765,7 +782,7 @@ def test_only_one_of_parallel_processes_downloads(server, place):
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
 def test_killed_process_leaves_no_visible_file(server, place):
     """It is killed at its n-th step, of Python's or of C's."""
-    address = server.at("/a", send_complete())
+    address = server.set_answer("/a", send_complete())
     code = """
         import signal
         import truebleu.text.http_transfer
@@ -795,14 +812,14 @@ def test_killed_process_leaves_no_visible_file(server, place):
         done = ended(started(code, address, place, STEP="0"))
         assert done[0] == 0, (step, done)
         assert place.read_bytes() == CONTENT
-        # A lock of a process that ended keeps nobody waiting.
+        # The lock of an ended process does not block others.
         assert names(place.parent) <= {"file", "file.locked"}, step
     assert kills >= 8
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
 def test_process_killed_during_transfer_resumes(server, place):
-    """What had come is not fetched again."""
+    """Bytes received earlier are not downloaded again."""
     is_over = threading.Event()
 
     def answer(handler):
@@ -817,7 +834,7 @@ def test_process_killed_during_transfer_resumes(server, place):
         http_transfer.Progress.__call__ = told
         get()
     """
-    address = server.at("/a", answer, send_complete())
+    address = server.set_answer("/a", answer, send_complete())
     assert ended(started(code, address, place))[0] == -signal.SIGKILL
     is_over.set()
     assert not place.exists()
@@ -839,7 +856,7 @@ def test_full_disk_is_reported(server, place):
         except download.DownloadError as error:
             print(error)
     """
-    done = ended(started(code, server.at("/a", send_complete()), place))
+    done = ended(started(code, server.set_answer("/a", send_complete()), place))
     assert f"wmt00: {place} cannot be written: File too large; set TRUEBLEU_CACHE" in done[1]
     assert names(place.parent) == set()
 
@@ -915,7 +932,7 @@ def test_file_system_without_locks_gets_a_part_per_process(place, server, monkey
         http_transfer, "fetch_file", lambda address, part, *_: parts.append(part) or 1 / 0
     )
     with pytest.raises(ZeroDivisionError):
-        get(place, server.at("/a", send_complete()))
+        get(place, server.set_answer("/a", send_complete()))
     assert parts == [f"{place}.{os.getpid()}.part"]
 
 
@@ -945,7 +962,9 @@ def test_unwritable_cache_uses_temporary_folder(server, tmp_path):
     cache = tmp_path / "cache"
     cache.mkdir(mode=0o555)
     done = ended(
-        started(READ_ONLY, server.at("/a", send_complete()), tmp_path / "before", TMPDIR="/tmp")
+        started(
+            READ_ONLY, server.set_answer("/a", send_complete()), tmp_path / "before", TMPDIR="/tmp"
+        )
     )
     assert done[0] == 0, done
     sha256, are_both_listed, folder, error = done[1].splitlines()
@@ -1050,7 +1069,7 @@ def test_short_download_shows_no_progress(server, place, monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(http_transfer.Progress, "clock", staticmethod(lambda: 0.0))
-    get(place, server.at("/a", send_complete()))
+    get(place, server.set_answer("/a", send_complete()))
     assert terminal.getvalue() == ""
 
 

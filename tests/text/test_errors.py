@@ -83,12 +83,12 @@ def test_text_decides_square_shape(write):
 @verbs
 def test_square_references_follow_documentation(verb, hypotheses, references):
     verb(hypotheses, references)
-    for counted in (
+    for result in (
         truebleu.compare({"x": hypotheses}, references),
         truebleu.explain(hypotheses, references),
         truebleu.metric("nist").score(hypotheses, references),
     ):
-        assert counted is not None
+        assert result is not None
 
 
 def test_accumulator_does_not_guess_shape():

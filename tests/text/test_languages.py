@@ -1,4 +1,4 @@
-"""Languages by their tags: tokenizers, and what is said of text and tag."""
+"""Languages by their tags: tokenizers, and messages about text in another language."""
 
 import re
 import sys
@@ -33,7 +33,7 @@ TEXTS = {
 
 
 def check_corpus(*texts: str) -> dict:
-    """What the kernel sees in hypotheses, which are their own references."""
+    """Return the kernel's text statistics of hypotheses, which are also the references."""
     return tb.BLEU().count(list(texts), list(texts))[1]
 
 
@@ -233,7 +233,7 @@ VIETNAMESE = "Trời hôm nay rất đẹp và chúng tôi đi dạo."
 )
 def test_unsplit_text_is_found(text, metric, script):
     assert unsplit_scripts(text, metric) == [script]
-    parameters = metric.parameters_to_split(script)
+    parameters = metric.get_splitting_parameters(script)
     if not tokenizers.describe_missing_data(parameters.get("tokenize", "13a")):
         assert not parameters or metric.with_parameters(**parameters).can_split(script)
 

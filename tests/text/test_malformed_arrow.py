@@ -142,7 +142,7 @@ CArray._fields_ = (
 
 
 class ByHand:
-    """A column of strings whose array says what it is told to."""
+    """A column of strings whose C array has given values."""
 
     def __init__(self, **changed: object) -> None:
         self.data = ctypes.create_string_buffer(b"abcdef")

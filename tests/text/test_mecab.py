@@ -50,7 +50,7 @@ def same(text: str, name: str) -> None:
     assert tb.tokenize(text, name) == by_mecab(text, name), ascii(text)
 
 
-# ---- what is written down ----
+# ---- recorded sentences ----
 
 JAPANESE = {
     "私たちは１２年以上の経験を持つ。": "私|たち|は|１|２|年|以上|の|経験|を|持つ|。",
@@ -98,7 +98,7 @@ def test_sentences(name, text, tokens):
 
 SENTENCES = [*JAPANESE, *KOREAN]
 CHARACTERS = (
-    # What the tables of characters and of white space are about, and all around it.
+    # Characters in the tables of characters and white space, and their neighbours.
     st.characters(codec="utf-8")
     | st.characters(min_codepoint=0x3000, max_codepoint=0x30FF)
     | st.characters(min_codepoint=0xAC00, max_codepoint=0xD7A3)
@@ -120,7 +120,7 @@ class Words:
         array = np.frombuffer(data[72 : 72 + size], "<i4").reshape(-1, 2)
         self.base, self.owner = array[:, 0].astype(int), array[:, 1].astype(int)
         numbers = np.arange(len(array))
-        # Where words end; and from where followers start to whom they follow.
+        # Word ends, and connections between neighbouring words.
         self.ends = numbers[(self.base < 0) & (self.owner == numbers)]
         used = (self.base > 0) & (self.owner > 0)
         self.above = dict(zip(self.base[used].tolist(), numbers[used].tolist(), strict=True))

@@ -8,9 +8,9 @@ from truebleu import BLEU
 from truebleu.text import program_tokenizers
 from truebleu.text.tokenizers import PYTHON_TOKENIZERS
 
-# What the programs themselves made of made-up text, tokens separated by a space (None: no token).
-# Perl's were run with Perl 5.36: multi-bleu.perl, multi-bleu-detok.perl, mteval-v11b.pl, -v12.pl,
-# -v13a.pl, -v14.pl of mosesdecoder/scripts/generic, their subroutines alone for mteval. The others:
+# Outputs of the original programs, with tokens separated by a space (None: no token).
+# Perl programs ran with Perl 5.36: multi-bleu.perl, multi-bleu-detok.perl, mteval-v11b.pl, -v12.pl,
+# -v13a.pl, -v14.pl of mosesdecoder/scripts/generic, of mteval only the subroutines. The others:
 # CodeNN's and CodeXGLUE's by CodeXGLUE's code-to-text/evaluator/evaluator.py, tensor2tensor's by
 # utils/bleu_hook.py, iBLEU's by js/bleu.js in Node, compare-mt's by corpus_utils.py.
 GOLDEN = {
@@ -241,4 +241,4 @@ def test_every_tokenizer_is_one_for_bleu(name):
     assert score.signature.metric() == BLEU(name, effective_order=False)
 
 
-# What the specification of the family has for the same text, from runs of the programs.
+# Tokens in the specification of the BLEU family, from runs of the programs.

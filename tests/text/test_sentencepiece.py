@@ -133,7 +133,7 @@ def write_field(value: int) -> bytes:
 
 
 def changed(data: bytes, change: str) -> bytes:
-    """A model with another value behind that of a field, which is the one that counts."""
+    """Return a model with a second value of a field, which overrides the first."""
     dice = random.Random(change)
     out, position, pieces = b"", 0, 0
     while position < len(data):

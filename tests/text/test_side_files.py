@@ -1,4 +1,4 @@
-"""Files beside the segments: labels, tables, term lists."""
+"""Additional files with one entry per segment: labels, tables, term lists."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tokenizers of one's own: what signatures call them."""
+"""Custom tokenizers: their labels in signatures."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ import truebleu as tb
 from truebleu.text import tokenizers
 
 
-def make_tokenizer(text):
+def split_words(text):
     return text.split()
 
 
@@ -35,7 +35,7 @@ def test_standard_library_and_user_files_have_no_version():
 
     assert tokenizers.format_signature_label(shlex.split) == "shlex.split"
     assert tokenizers.format_signature_label(str.split) == "builtins.str.split"
-    assert tokenizers.format_signature_label(make_tokenizer) == f"{__name__}.own"
+    assert tokenizers.format_signature_label(split_words) == f"{__name__}.split_words"
 
 
 def test_script_function_reads_no_metadata():

@@ -220,7 +220,7 @@ class Metric {
    */
   #counted(hypotheses, references) {
     const { kernel } = this.#live, metric = this.#live.getMetric(this.#settled(1, false).recipe), [least, most, columns] = checked(hypotheses, references);
-    if (this.#base.parameters.reference_length === "single" && most > 1) throw new RangeError("references: more than one for a segment, and this metric is defined for one only");
+    if (this.#base.parameters.reference_length === "single" && most > 1) throw new RangeError("references: a segment has several, but this metric is only defined for one");
     let table = 0;
     try {
       for (let from = 0; from < hypotheses.length; from += TOGETHER) {

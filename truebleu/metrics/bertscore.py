@@ -33,7 +33,7 @@ class BERTScore(NeuralMetric):
 
     NAME = "BERTScore"
     PREFIX = "bertscore-"
-    NUMBERS = ("f1", "precision", "recall")
+    NUMBER_NAMES = ("f1", "precision", "recall")
     BOUND = 1.0
     FIELDS = ("model", "layer", "idf", "rescale", "agg")
     PACKAGE = ("bert-score", "bert_score")

@@ -122,7 +122,7 @@ def test_other_weights_change_revision(encoder, metric, monkeypatch, tmp_path):
     assert tb.metric(f"bertscore:{other_folder}") != metric
     revision = metric.signature(1)["model"].partition("@")[2]
     monkeypatch.chdir(other_folder.parent)
-    with pytest.raises(MetricFailedError, match="the model small-bert here is small-bert@"):
+    with pytest.raises(MetricFailedError, match="the revision of model small-bert is small-bert@"):
         BERTScore(f"small-bert@{revision[::-1]}").score(HYPOTHESES, REFERENCES)
 
 
@@ -215,7 +215,9 @@ def test_out_of_memory_error_names_batch_option(metric, monkeypatch):
 
     full = RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
     monkeypatch.setattr(bertscore, "_load_scorer", lambda *_: FailingScorer("cat", full))
-    with pytest.raises(MetricFailedError, match=r"a batch of 64; --bertscore-batch 16 .batch="):
+    with pytest.raises(
+        MetricFailedError, match=r"a batch size of 64. Use --bertscore-batch 16 .batch="
+    ):
         metric.score(HYPOTHESES, REFERENCES)
 
 
@@ -226,7 +228,7 @@ def test_missing_layer_raises_error(metric):
 
 def test_path_with_t5_raises_error(encoder):
     folder = encoder("not-t5")
-    with pytest.raises(MetricFailedError, match=r"is of the type bert; call the folder something"):
+    with pytest.raises(MetricFailedError, match=r"has the type bert. Rename the folder"):
         BERTScore(str(folder)).score(HYPOTHESES, REFERENCES)
 
 

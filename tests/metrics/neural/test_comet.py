@@ -115,7 +115,7 @@ def test_signature_has_model_and_precision(metric):
 def test_missing_sources_and_several_references_raise_error(metric):
     with pytest.raises(InputError, match="COMET needs the source of each segment"):
         metric.score(HYPOTHESES, REFERENCES)
-    with pytest.raises(InputError, match="takes one of each segment, and segment 1 has 2"):
+    with pytest.raises(InputError, match="accepts one per segment, but segment 1 has 2"):
         metric.score(["a"], [["b", "c"]], ["d"])
 
 
@@ -178,7 +178,7 @@ def test_out_of_memory_error_names_batch_option(metric, monkeypatch, torch):
         raise torch.cuda.OutOfMemoryError("CUDA out of memory.")
 
     monkeypatch.setattr(CometModel, "predict", predict)
-    with pytest.raises(MetricFailedError, match="a batch of 16; --comet-batch 4 "):
+    with pytest.raises(MetricFailedError, match=r"a batch size of 16. Use --comet-batch 4 "):
         metric.score(HYPOTHESES, REFERENCES, SOURCES)
 
 
@@ -198,7 +198,9 @@ def test_missing_encoder_raises_error(checkpoint, tmp_path):
     (folder / "hparams.yaml").write_text(
         yaml.safe_dump(model_settings | {"pretrained_model": "some/bert"})
     )
-    with pytest.raises(MetricFailedError, match=r"built on some/bert, .* hf download some/bert "):
+    with pytest.raises(
+        MetricFailedError, match=r"built on some/bert, .* Run: hf download some/bert "
+    ):
         tb.metric(f"comet:{folder}").score(HYPOTHESES, REFERENCES, SOURCES)
 
 

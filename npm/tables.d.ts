@@ -1,19 +1,19 @@
-// What build.py writes into tables.js: what truebleu in Python says of its metrics.
+// Types of tables.js, in which build.py writes the metrics and parameters of the Python package.
 import type {Setting} from "./viewer/report_data.js";
 
-/** A parameter that can be chosen. `hints`: what other programs call it. */
-export type Declared = {
+/** Description of a parameter. `hints`: its names in other programs. */
+export type ParameterDeclaration = {
   name: string;
   kind: "flag" | "choice" | "number" | "whole" | "numbers";
   optional: boolean;
   choices: string[];
-  least: number;
-  most: number | null;
+  minimum: number;
+  maximum: number | null;
   hints: string[];
 };
 export const version: string;
-/** Code points: a capital letter and its small one, in turn. */
+/** Code points: pairs of an uppercase letter and its lowercase letter. */
 export const lowercase: number[];
 export const metrics: Setting[];
-/** By what a metric is: "BLEU", "chrF", ... */
-export const parameters: Record<string, Declared[]>;
+/** Parameters per kind of metric: "BLEU", "chrF", ... */
+export const parameters: Record<string, ParameterDeclaration[]>;

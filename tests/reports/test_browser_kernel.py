@@ -355,5 +355,5 @@ def test_missing_kernel_keeps_static_summary(monkeypatch, example, open_report, 
 
 def test_missing_webassembly_keeps_static_summary(example, open_report):
     tab = open_report(example.path, wait=False, script="delete window.WebAssembly;").page
-    expect(tab.locator(".failed")).to_contain_text("has no WebAssembly")
+    expect(tab.locator(".failed")).to_contain_text("does not support WebAssembly")
     expect(tab.locator("#static")).to_contain_text("birch")

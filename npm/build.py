@@ -1,7 +1,7 @@
-"""Makes the package for npm: `make npm`, or `python npm/build.py [FOLDER]`.
+"""Build the npm package: `make npm`, or `python npm/build.py [FOLDER]`.
 
-The package is index.js, those modules of the report's viewer that it imports, the kernel that
-reports carry, and tables.js, which is what Python says of its metrics. `npm pack` packs it.
+The package contains index.js, the modules of the report viewer that it imports, the browser kernel,
+and tables.js with the metrics and parameters of the Python package. `npm pack` packs it.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 REPORT = browser_kernel.KERNEL_PATH.parent
 
-MOST_BYTES = 500_000
-"""Of the packed file."""
+MAX_PACKED_BYTES = 500_000
+"""Limit for the size of the packed file."""
 
-# What the page's modules make of another value; the rest is as a member of the family has it.
-CHOSEN = {
+# Parameters that the JavaScript modules support; the others are fixed per metric.
+CONFIGURABLE_PARAMETERS = {
     "BLEU": (
         *("tokenize", "lowercase", "smoothing", "smoothing_value", "effective_order"),
         *("max_order", "weights"),
@@ -43,78 +43,78 @@ CHOSEN = {
     "CER": ("lowercase",),
 }
 
-# A line of an import, as truebleu.reports.html_page wants it.
+# An import line, in the format required by truebleu.reports.html_page.
 IMPORT = re.compile(r'^import \{[^}\n]*\} from "(\./[\w/-]+\.js)";$', re.MULTILINE)
 
 
 def main() -> None:
-    """Makes the package, and says how large it is."""
-    packed = package(Path(sys.argv[1]) if sys.argv[1:] else ROOT / "build" / "npm")
+    """Build the package and print its size."""
+    packed = build_package(Path(sys.argv[1]) if sys.argv[1:] else ROOT / "build" / "npm")
     size = packed["size"]
     print(f"{packed['path']}\n{size:,} bytes packed, {packed['unpackedSize']:,} unpacked")
-    if size > MOST_BYTES:
-        raise SystemExit(f"npm/build.py: more than {MOST_BYTES:,} bytes")
+    if size > MAX_PACKED_BYTES:
+        raise SystemExit(f"npm/build.py: the package exceeds {MAX_PACKED_BYTES:,} bytes")
 
 
-def package(folder: Path) -> dict[str, Any]:
-    """Makes the package in a folder: what npm says of it, and its path."""
+def build_package(folder: Path) -> dict[str, Any]:
+    """Build the package in a folder; return npm's description of it and its path."""
     if not browser_kernel.load_kernel_blocks():
         raise SystemExit(
-            "npm/build.py: truebleu was built without the kernel for pages; to have it: "
-            "rustup target add wasm32-unknown-unknown, and make it again"
+            "npm/build.py: truebleu was built without the browser kernel. Run "
+            "`rustup target add wasm32-unknown-unknown` and rebuild it."
         )
     content = folder / "package"
     shutil.rmtree(content, ignore_errors=True)
     content.mkdir(parents=True)
-    for name in modules():
+    for name in list_modules():
         (content / name).parent.mkdir(exist_ok=True)
-        shutil.copyfile(source(name), content / name)
-    (content / "tables.js").write_text(tables(), "utf-8")
+        shutil.copyfile(get_source_path(name), content / name)
+    (content / "tables.js").write_text(format_tables(), "utf-8")
     shutil.copyfile(browser_kernel.KERNEL_PATH, content / "kernel.wasm")
     for path in (HERE / "README.md", ROOT / "LICENSE", ROOT / "NOTICE"):
         shutil.copyfile(path, content / path.name)
-    told = json.loads((HERE / "package.json").read_text("utf-8"))
-    told |= {"version": truebleu.__version__}
-    (content / "package.json").write_text(json.dumps(told, indent=2) + "\n", "utf-8")
-    types(folder / "types", content)
-    return pack(content, folder)
+    package_json = json.loads((HERE / "package.json").read_text("utf-8"))
+    package_json |= {"version": truebleu.__version__}
+    (content / "package.json").write_text(json.dumps(package_json, indent=2) + "\n", "utf-8")
+    write_types(folder / "types", content)
+    return pack_folder(content, folder)
 
 
-def source(name: str) -> Path:
-    """Where a module of the package lies in the checkout."""
+def get_source_path(name: str) -> Path:
+    """Return the path of a module in the repository."""
     return (REPORT if name.startswith("viewer/") else HERE) / name
 
 
-def modules() -> list[str]:
-    """index.js and what it imports, by their places in the package."""
-    found = ["index.js"]
-    for name in found:
-        wanted = IMPORT.findall(source(name).read_text("utf-8"))
-        places = [os.path.normpath(Path(name).parent / path) for path in wanted]
-        found += [place for place in places if place not in (*found, "tables.js")]
-    return found
+def list_modules() -> list[str]:
+    """Return index.js and the modules that it imports, as paths in the package."""
+    module_names = ["index.js"]
+    for name in module_names:
+        imports = IMPORT.findall(get_source_path(name).read_text("utf-8"))
+        paths = [os.path.normpath(Path(name).parent / path) for path in imports]
+        module_names += [place for place in paths if place not in (*module_names, "tables.js")]
+    return module_names
 
 
-def tables() -> str:
-    """The module of what Python says of its metrics."""
-    metrics = described()
+def format_tables() -> str:
+    """Return the source of tables.js with the metrics and parameters."""
+    metrics = describe_metrics()
     classes = {metric["metric"]: registry.metric(metric["id"]) for metric in metrics}
     parts = {
         "version": truebleu.__version__,
         "lowercase": browser_kernel.list_lowercase_pairs(),
         "metrics": metrics,
-        "parameters": {kind: declared(kind, metric) for kind, metric in classes.items()},
+        "parameters": {kind: describe_parameters(kind, metric) for kind, metric in classes.items()},
     }
-    lines = ["// What truebleu in Python says of its metrics; npm/build.py wrote it."]
+    lines = ["// Metrics and parameters of the Python package. Generated by npm/build.py."]
     for name, value in parts.items():
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         lines.append(f"export const {name} = {text};")
     return "\n".join(lines) + "\n"
 
 
-def described() -> list[dict[str, Any]]:
-    """Each metric that the kernel in a page counts, and that the viewer can show."""
-    found = []
+def describe_metrics() -> list[dict[str, Any]]:
+    """Return the descriptions of metrics that the browser kernel and the viewer support."""
+    descriptions = []
     for name in registry.list_metric_names():
         metric = None if ":" in name else registry.metric(name)
         if (
@@ -122,65 +122,73 @@ def described() -> list[dict[str, Any]]:
             and metric.NAME in report_builder.VIEWER_METRICS
             and browser_kernel.can_count(metric)
         ):
-            own = report_builder.describe_metric(metric, metric.signature(1))
-            found.append({"id": name, "name": metric.name} | own)
-    return found
+            description = report_builder.describe_metric(metric, metric.signature(1))
+            descriptions.append({"id": name, "name": metric.name} | description)
+    return descriptions
 
 
-def declared(kind: str, metric: Metric[Any]) -> list[dict[str, Any]]:
-    """The parameters of a metric that can be chosen in the package."""
-    return [_declared(one) for one in metric.PARAMETERS if one.name in CHOSEN[kind]]
+def describe_parameters(kind: str, metric: Metric[Any]) -> list[dict[str, Any]]:
+    """Return the descriptions of a metric's configurable parameters."""
+    return [
+        _describe_parameter(parameter)
+        for parameter in metric.PARAMETERS
+        if parameter.name in CONFIGURABLE_PARAMETERS[kind]
+    ]
 
 
-def _declared(one: Any) -> dict[str, Any]:
+def _describe_parameter(parameter: Any) -> dict[str, Any]:
     choices: list[str] = []
-    if isinstance(one, parameters.Tokenizer):
+    if isinstance(parameter, parameters.Tokenizer):
         kind, choices = "choice", list(tokenizers.KERNEL_TOKENIZERS)
-    elif one.name in ("lowercase", "effective_order") or isinstance(one, parameters.Flag):
+    elif parameter.name in ("lowercase", "effective_order") or isinstance(
+        parameter, parameters.Flag
+    ):
         kind = "flag"
-    elif isinstance(one, parameters.Choice):
-        kind, choices = "choice", one.choices
-    elif isinstance(one, parameters.WholeNumber):
+    elif isinstance(parameter, parameters.Choice):
+        kind, choices = "choice", parameter.choices
+    elif isinstance(parameter, parameters.WholeNumber):
         kind = "whole"
     else:
-        kind = "numbers" if isinstance(one, parameters.Numbers) else "number"
-    most = getattr(one, "most", inf)
+        kind = "numbers" if isinstance(parameter, parameters.Numbers) else "number"
+    maximum = getattr(parameter, "maximum", inf)
     return {
-        "name": one.name,
+        "name": parameter.name,
         "kind": kind,
-        "optional": one.default is None,
+        "optional": parameter.default is None,
         "choices": choices,
-        "least": getattr(one, "least", 0),
-        "most": None if most == inf else most,
-        "hints": list(one.hints),
+        "minimum": getattr(parameter, "minimum", 0),
+        "maximum": None if maximum == inf else maximum,
+        "hints": list(parameter.hints),
     }
 
 
-def types(folder: Path, content: Path) -> None:
-    """The types of index.js, which its comments say, beside it."""
+def write_types(folder: Path, content: Path) -> None:
+    """Write the types of index.js, generated from its comments, to index.d.ts."""
     (version,) = re.findall(r"^TYPESCRIPT := (\S+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    fetched = ("npx", "--yes", "--prefer-offline", f"--package=typescript@{version}")
-    _run(*fetched, "tsc", "--project", HERE, "--outDir", folder)
+    npx = ("npx", "--yes", "--prefer-offline", f"--package=typescript@{version}")
+    _run_command(*npx, "tsc", "--project", HERE, "--outDir", folder)
     shutil.copyfile(folder / "npm" / "index.d.ts", content / "index.d.ts")
 
 
-def pack(content: Path, folder: Path) -> dict[str, Any]:
-    """The packed file: what npm says of it, and its path."""
-    done = _run("npm", "pack", "--json", "--pack-destination", folder, content)
-    [told] = json.loads(done)
-    return {**told, "path": str(folder / told["filename"])}
+def pack_folder(content: Path, folder: Path) -> dict[str, Any]:
+    """Pack the package; return npm's description of it and its path."""
+    output = _run_command("npm", "pack", "--json", "--pack-destination", folder, content)
+    [packed] = json.loads(output)
+    return {**packed, "path": str(folder / packed["filename"])}
 
 
-def _run(*command: object) -> str:
-    """What a program prints on standard output; it stops this one if it fails."""
+def _run_command(*command: object) -> str:
+    """Return the standard output of a command; exit if it fails."""
     if not shutil.which(str(command[0])):
-        raise SystemExit("npm/build.py: the package is made by Node's npm, which is not installed")
-    words = list(map(str, command))
-    done = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", check=False)
-    if done.returncode:
-        told = f"{done.stdout}{done.stderr}"
-        raise SystemExit(f"npm/build.py: {' '.join(words)} failed:\n{told}")
-    return done.stdout
+        raise SystemExit("npm/build.py: npm not found. Install Node and npm.")
+    arguments = list(map(str, command))
+    completed = subprocess.run(
+        arguments, capture_output=True, text=True, encoding="utf-8", check=False
+    )
+    if completed.returncode:
+        output = f"{completed.stdout}{completed.stderr}"
+        raise SystemExit(f"npm/build.py: {' '.join(arguments)} failed:\n{output}")
+    return completed.stdout
 
 
 if __name__ == "__main__":

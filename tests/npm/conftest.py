@@ -1,4 +1,4 @@
-"""The package for npm: made, packed, and installed from the packed file, as users have it."""
+"""Fixture of the npm package, built, packed and installed like a user's."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from npm_user import Installed, module
+from npm_user import InstalledPackage, load_module
 
 from truebleu.reports import browser_kernel
 
@@ -14,18 +14,18 @@ HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="session")
-def installed(tmp_path_factory) -> Installed:
-    """The package, installed without any registry."""
+def installed(tmp_path_factory) -> InstalledPackage:
+    """Install the packed package without a registry."""
     if not browser_kernel.load_kernel_blocks():
-        pytest.skip("the package was built without the kernel for pages")
+        pytest.skip("the package was built without the browser kernel")
     for program in ("node", "npm", "npx"):
         if not shutil.which(program):
-            pytest.skip(f"no {program} to make and install the package with")
+            pytest.skip(f"{program} not found")
     folder = tmp_path_factory.mktemp("user")
-    user = Installed(folder, {})
+    user = InstalledPackage(folder, {})
     if user.typescript("--version").returncode:
-        pytest.skip("npm cannot fetch TypeScript, which makes the package's types")
-    user.packed = module("npm/build.py").package(tmp_path_factory.mktemp("npm"))
+        pytest.skip("npm cannot fetch TypeScript")
+    user.packed = load_module("npm/build.py").build_package(tmp_path_factory.mktemp("npm"))
     (folder / "package.json").write_text('{"private": true, "type": "module"}')
     done = user.run(
         *("npm", "install", "--offline", "--no-audit", "--no-fund", user.packed["path"])

@@ -1,4 +1,4 @@
-// How much memory this process has after each of some rounds of the same work, as JSON.
+// Prints the memory of this process after each of several equal rounds of work, as JSON.
 import { init, metric } from "truebleu";
 
 await init();

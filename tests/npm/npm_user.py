@@ -1,4 +1,4 @@
-"""A folder of a user's in which the package for npm is installed, and what can be run there."""
+"""A user's folder with the installed npm package, and commands in it."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from paths import ROOT
 
 
 @dataclass
-class Installed:
-    """A folder of a user's, in which the package is installed."""
+class InstalledPackage:
+    """A user's folder in which the package is installed."""
 
     folder: Path
     packed: dict[str, Any]
 
     @property
-    def package(self) -> Path:
-        """Where the package lies."""
+    def package_path(self) -> Path:
+        """Path of the installed package."""
         return self.folder / "node_modules" / "truebleu"
 
-    def run(self, *words: object, given: str = "") -> subprocess.CompletedProcess[str]:
-        """A program, run in the user's folder."""
+    def run(self, *words: object, input_text: str = "") -> subprocess.CompletedProcess[str]:
+        """Run a program in the user's folder."""
         return subprocess.run(
             list(map(str, words)),
-            input=given,
+            input=input_text,
             capture_output=True,
             text=True,
             encoding="utf-8",
@@ -38,14 +38,14 @@ class Installed:
             check=False,
         )
 
-    def node(self, script: str, given: object = None) -> Any:
+    def node(self, script: str, input_value: object = None) -> Any:
         """What a script prints as JSON; `given` is its input."""
-        done = self.run("node", script, given=json.dumps(given))
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+        completed = self.run("node", script, input_text=json.dumps(input_value))
+        assert completed.returncode == 0, completed.stderr
+        return json.loads(completed.stdout)
 
     def typescript(self, *words: object) -> subprocess.CompletedProcess[str]:
-        """The type checker."""
+        """Run the TypeScript compiler."""
         return self.run(*TYPESCRIPT, "tsc", *words)
 
 
@@ -53,12 +53,12 @@ class Installed:
 TYPESCRIPT = ("npx", "--yes", "--prefer-offline", f"--package=typescript@{VERSION}")
 
 
-def module(path: str) -> Any:
-    """A file of the checkout that is no part of the package, as a module."""
+def load_module(path: str) -> Any:
+    """Load a Python file of the repository as a module."""
     spec = spec_from_file_location(Path(path).stem, ROOT / path)
     assert spec is not None
     assert spec.loader is not None
-    made = module_from_spec(spec)
-    sys.modules[spec.name] = made
-    spec.loader.exec_module(made)
-    return made
+    loaded = module_from_spec(spec)
+    sys.modules[spec.name] = loaded
+    spec.loader.exec_module(loaded)
+    return loaded

@@ -1,4 +1,4 @@
-"""What is in the package for npm, its types, and what it says and refuses."""
+"""Contents, types and error messages of the npm package."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 from closeness import is_close
-from npm_user import module
+from npm_user import load_module
 from paths import ROOT
 
 import truebleu as tb
@@ -20,13 +20,13 @@ REFERENCES = [["The cat sat on a mat.", "There is a cat."], ["A dog was running"
 
 
 @pytest.mark.thorough
-def test_it_is_as_small_as_was_promised(installed):
-    assert installed.packed["size"] <= module("npm/build.py").MOST_BYTES
+def test_package_size_is_below_limit(installed):
+    assert installed.packed["size"] <= load_module("npm/build.py").MAX_PACKED_BYTES
     assert installed.packed["name"] == "truebleu"
     assert installed.packed["version"] == tb.__version__
 
 
-def test_it_has_its_files_and_no_dependencies(installed):
+def test_package_has_files_and_no_dependencies(installed):
     files = {one["path"] for one in installed.packed["files"]}
     assert {"index.js", "index.d.ts", "kernel.wasm", "LICENSE", "NOTICE", "README.md"} <= files
     assert not any(
@@ -36,12 +36,12 @@ def test_it_has_its_files_and_no_dependencies(installed):
     assert [path.name for path in (installed.folder / "node_modules").glob("[!.]*")] == ["truebleu"]
 
 
-def test_the_modules_are_those_of_the_report(installed):
+def test_modules_equal_report_modules(installed):
     from truebleu.reports import browser_kernel
 
-    own = sorted((installed.package / "viewer").glob("*.js"))
-    assert own
-    for path in own:
+    module_paths = sorted((installed.package / "viewer").glob("*.js"))
+    assert module_paths
+    for path in module_paths:
         assert (
             path.read_bytes()
             == (browser_kernel.KERNEL_PATH.parent / "viewer" / path.name).read_bytes()
@@ -52,7 +52,7 @@ def test_the_modules_are_those_of_the_report(installed):
 
 
 @pytest.mark.thorough
-def test_a_strict_program_has_types(installed):
+def test_strict_typescript_accepts_example(installed):
     program = (ROOT / "npm" / "example.ts").read_text(encoding="utf-8")
     strict = (
         "--strict",
@@ -65,9 +65,9 @@ def test_a_strict_program_has_types(installed):
         "es2022,dom",
     )
     (installed.folder / "right.ts").write_text(program)
-    done = installed.typescript(*strict, "--exactOptionalPropertyTypes", "right.ts")
-    assert done.returncode == 0, done.stdout
-    wrong = [
+    completed = installed.typescript(*strict, "--exactOptionalPropertyTypes", "right.ts")
+    assert completed.returncode == 0, completed.stdout
+    invalid_lines = [
         'const text: string = metric("bleu").score([], []).value;',
         'metric("bleu", { smoothin: "exp" });',
         'metric("bleu", { tokenize: "14" });',
@@ -75,15 +75,15 @@ def test_a_strict_program_has_types(installed):
         'metric("bleu").sentence("a", ["a", undefined]);',
         'const value: number = metric("bleu").score([], []).brevity_penalty;',
     ]
-    lines = ['import { metric } from "truebleu";', *wrong]
+    lines = ['import { metric } from "truebleu";', *invalid_lines]
     (installed.folder / "wrong.ts").write_text("\n".join(lines))
-    done = installed.typescript(*strict, "wrong.ts")
-    found = sorted({int(line) for line in re.findall(r"wrong\.ts\((\d+),", done.stdout)})
-    assert found == list(range(2, 2 + len(wrong))), done.stdout
+    completed = installed.typescript(*strict, "wrong.ts")
+    error_lines = sorted({int(line) for line in re.findall(r"wrong\.ts\((\d+),", completed.stdout)})
+    assert error_lines == list(range(2, 2 + len(invalid_lines))), completed.stdout
 
 
-def test_the_examples_of_the_readme_run(installed):
-    """Each prints what stands behind `//`, in the order of the lines."""
+def test_readme_examples_print_documented_output(installed):
+    """Compare the output with the comments after `//`."""
     text = (ROOT / "npm" / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```js\n(.*?)```", text, re.DOTALL)
     assert len(blocks) >= 2
@@ -91,46 +91,48 @@ def test_the_examples_of_the_readme_run(installed):
         (installed.folder / "readme.mjs").write_text(block)
         done = installed.run("node", "readme.mjs")
         assert done.returncode == 0, done.stderr
-        said = re.findall(r"^console\.log\(.*\);\s+// (.*)$", block, re.MULTILINE)
-        assert done.stdout.splitlines() == said
+        documented_output = re.findall(r"^console\.log\(.*\);\s+// (.*)$", block, re.MULTILINE)
+        assert done.stdout.splitlines() == documented_output
 
 
-def test_the_readme_names_every_parameter():
+def test_readme_lists_all_parameters():
     text = (ROOT / "npm" / "README.md").read_text(encoding="utf-8")
-    build = module("npm/build.py")
-    for kind, names in build.CHOSEN.items():
+    build = load_module("npm/build.py")
+    for kind, names in build.CONFIGURABLE_PARAMETERS.items():
         [row] = re.findall(rf"^\| [^|]*`{kind.lower()}`.*$", text, re.MULTILINE)
         for name in names:
             assert f"`{name}`" in row, (kind, name)
     options = (ROOT / "npm" / "index.js").read_text(encoding="utf-8")
-    listed = set(
+    listed_parameters = set(
         re.findall(r"@property \{.*?\} \[(\w+)\]", options.partition("@typedef {object} Score")[0])
     )
-    assert listed == {name for names in build.CHOSEN.values() for name in names}
+    assert listed_parameters == {
+        name for names in build.CONFIGURABLE_PARAMETERS.values() for name in names
+    }
 
 
-def test_what_a_parameter_may_be_is_what_types_say():
+def test_parameter_types_match_declarations():
     options = (ROOT / "npm" / "index.js").read_text(encoding="utf-8")
-    build = module("npm/build.py")
+    build = load_module("npm/build.py")
     for metric in (tb.BLEU(), tb.CHRF(), tb.TER(), tb.WER(), tb.CER()):
-        for one in build.declared(metric.NAME, metric):
-            [said] = re.findall(
-                rf"@property \{{(.*?)\}} \[{one['name']}\]",
+        for declaration in build.describe_parameters(metric.NAME, metric):
+            [declared_type] = re.findall(
+                rf"@property \{{(.*?)\}} \[{declaration['name']}\]",
                 options.partition("@typedef {object} Score")[0],
             )
-            if one["kind"] == "choice":
-                assert re.findall('"(.*?)"', said) == one["choices"]
-            assert said.endswith("| null") == one["optional"]
+            if declaration["kind"] == "choice":
+                assert re.findall('"(.*?)"', declared_type) == declaration["choices"]
+            assert declared_type.endswith("| null") == declaration["optional"]
 
 
-def python(name: str, options: dict, method: str = "", given: tuple = ()) -> object:
-    """What a call gives in Python."""
+def call_python(name: str, options: dict, method: str = "", arguments: tuple = ()) -> object:
+    """Return the result of a call in Python."""
     metric = tb.metric(name, **options)
-    return getattr(metric, method)(*given) if method else metric
+    return getattr(metric, method)(*arguments) if method else metric
 
 
-# Calls that are wrong for the same reason here and there: name, parameters, verb, texts.
-SAME_WORDS: list[tuple] = [
+# Invalid calls with equal messages in Python and JavaScript: name, parameters, method, texts.
+SHARED_ERROR_CALLS: list[tuple] = [
     ("bleu", {}, "score", (["a", "b"], ["a"])),
     ("bleu", {}, "score", ([], [])),
     ("bleu", {}, "score", (["a", "b"], ["a", None])),
@@ -148,11 +150,13 @@ SAME_WORDS: list[tuple] = [
 ]
 
 
-def test_it_says_what_python_says(installed):
-    for call, found in zip(SAME_WORDS, installed.node("calls.mjs", SAME_WORDS), strict=True):
+def test_error_messages_equal_python(installed):
+    for call, result in zip(
+        SHARED_ERROR_CALLS, installed.node("calls.mjs", SHARED_ERROR_CALLS), strict=True
+    ):
         with pytest.raises((ValueError, TypeError)) as wanted:
-            python(*call)
-        assert found == {"error": str(wanted.value)}, call
+            call_python(*call)
+        assert result == {"error": str(wanted.value)}, call
 
 
 STREAMS = [["the cat sat on a mat.", "a dog ran far"], ["the cat is there", "one dog ran"]]
@@ -160,7 +164,7 @@ SQUARE = (
     "references: this looks like 2 streams of 2 references: they fit the hypotheses better that"
 )
 
-OWN_WORDS: list[tuple[str, tuple]] = [
+JAVASCRIPT_ERRORS: list[tuple[str, tuple]] = [
     ("unknown metric 'bleo'; did you mean 'bleu'? There are bleu, chrf, ", ("bleo", {})),
     ("unknown metric 'nist'", ("nist", {})),
     (
@@ -209,30 +213,30 @@ OWN_WORDS: list[tuple[str, tuple]] = [
 ]
 
 
-def test_what_is_wrong_is_said(installed):
-    found = installed.node("calls.mjs", [call for _, call in OWN_WORDS])
-    for (words, call), own in zip(OWN_WORDS, found, strict=True):
-        assert own["error"].startswith(words), call
+def test_invalid_calls_raise_errors(installed):
+    results = installed.node("calls.mjs", [call for _, call in JAVASCRIPT_ERRORS])
+    for (message, call), module_paths in zip(JAVASCRIPT_ERRORS, results, strict=True):
+        assert module_paths["error"].startswith(message), call
 
 
-def test_streams_are_those_that_python_refuses():
+def test_python_rejects_same_streams():
     with pytest.raises(tb.InputError, match=SQUARE):
         tb.BLEU().score(HYPOTHESES, STREAMS)
 
 
-@pytest.mark.parametrize("way", ["bytes", "buffer", "string", "url", "response"])
-def test_the_kernel_may_be_given_in_any_way(installed, way):
-    """And a wrong one can be followed by a right one."""
-    done = installed.run("node", "given.mjs", way)
-    early, compiled, missing, value = json.loads(done.stdout)
+@pytest.mark.parametrize("source", ["bytes", "buffer", "string", "url", "response"])
+def test_init_accepts_all_kernel_sources(installed, source):
+    """A failed call can be followed by a successful one."""
+    completed = installed.run("node", "kernel_sources.mjs", source)
+    early, compiled, missing, value = json.loads(completed.stdout)
     assert early == "the kernel is not ready: call `await init()` first"
     assert "WebAssembly" in compiled
     assert missing == "the kernel: 404 Not Found; expected kernel.wasm of the package truebleu"
     assert value == tb.BLEU().sentence("a b c d", "a b c d").value
 
 
-def test_signatures_are_pythons(installed):
-    weighted = tb.BLEU(weights=[0.5, 0.5])
+def test_signatures_equal_python(installed):
+    weighted_metric = tb.BLEU(weights=[0.5, 0.5])
     calls: list[tuple] = [
         ("bleu", {}, "signature", ()),
         ("bleu", {}, "signature", ("var", {"segment": True})),
@@ -240,17 +244,17 @@ def test_signatures_are_pythons(installed):
         ("bleu", {"weights": [0.5, 0.5]}, "signature", (2,)),
         ("bleu", {"weights": [0.5, 0.5]}),
     ]
-    wanted = [
+    expected = [
         str(tb.BLEU().signature(1, segment=False)),
         str(tb.BLEU().signature("var", segment=True)),
         str(tb.metric("chrf++").signature(3)),
-        str(weighted.signature(2, segment=False)),
-        ["BLEU", weighted.parameters],
+        str(weighted_metric.signature(2, segment=False)),
+        ["BLEU", weighted_metric.parameters],
     ]
-    assert installed.node("calls.mjs", calls) == json.loads(json.dumps(wanted))
+    assert installed.node("calls.mjs", calls) == json.loads(json.dumps(expected))
 
 
-def test_a_score_is_a_number_and_does_not_change(installed):
+def test_score_is_immutable_number(installed):
     (installed.folder / "score.mjs").write_text(
         textwrap.dedent("""\
             import { init, metric } from "truebleu";
@@ -263,50 +267,52 @@ def test_a_score_is_a_number_and_does_not_change(installed):
             """)
     )
     score = tb.BLEU().sentence("a b c d e", "a b c d f")
-    value, same, text, frozen, more, keys = installed.node("score.mjs")
-    assert value == same == score.value
+    value, value_property, text, frozen, is_greater, keys = installed.node("score.mjs")
+    assert value == value_property == score.value
     assert text == f"BLEU = {score.value:.2f}"
     assert frozen
-    assert more
+    assert is_greater
     assert keys[:3] == ["name", "value", "signature"]
 
 
-def test_what_is_explained_is_what_python_explains(installed):
+def test_explanations_equal_python(installed):
     cases = [
         ("bleu", {}), ("bleu", {"smoothing": "add-k", "lowercase": True}), ("chrf++", {}),
         ("chrf", {"whitespace": True}), ("ter", {}), ("wer", {}), ("wip", {"tokenize": "13a"}),
         ("cer", {}),
     ]  # fmt: skip
     texts = [{"hypotheses": HYPOTHESES, "references": REFERENCES}]
-    given = [{"name": n, "options": o, "text": 0, "explained": True} for n, o in cases]
-    results = installed.node("scores.mjs", {"texts": texts, "cases": given})["results"]
-    for (name, options), found in zip(cases, results, strict=True):
+    cases_input = [{"name": n, "options": o, "text": 0, "explained": True} for n, o in cases]
+    results = installed.node("scores.mjs", {"texts": texts, "cases": cases_input})["results"]
+    for (name, options), explanations in zip(cases, results, strict=True):
         metric = tb.metric(name, **options)
-        for own, hypothesis, references in zip(found, HYPOTHESES, REFERENCES, strict=True):
+        for explanation, hypothesis, references in zip(
+            explanations, HYPOTHESES, REFERENCES, strict=True
+        ):
             score = metric.sentence(hypothesis, references)
-            assert is_close(own["score"]["value"], score.value)
-            assert own["score"]["signature"] == str(score.signature)
+            assert is_close(explanation["score"]["value"], score.value)
+            assert explanation["score"]["signature"] == str(score.signature)
             if hasattr(score, "matches"):
-                assert [order["matches"] for order in own["orders"]] == list(score.matches)
-                for order in own["orders"]:
+                assert [order["matches"] for order in explanation["orders"]] == list(score.matches)
+                for order in explanation["orders"]:
                     assert sum(gram["counted"] for gram in order["ngrams"]) == order["matches"]
                     assert sum(gram["hypothesis"] for gram in order["ngrams"]) == order["total"]
             if name == "bleu":
                 lower = options.get("lowercase", False)
-                assert own["hypothesis"] == tb.tokenize(hypothesis, "13a", lowercase=lower)
-                assert own["references"] == [
+                assert explanation["hypothesis"] == tb.tokenize(hypothesis, "13a", lowercase=lower)
+                assert explanation["references"] == [
                     tb.tokenize(text, "13a", lowercase=lower) for text in references
                 ]
             if name in ("ter", "wer", "wip"):
-                wanted = metric.alignment(hypothesis, references)._asdict()
-                del wanted["reference_length"]
-                assert own["alignment"] == json.loads(json.dumps(wanted))
+                expected_alignment = metric.alignment(hypothesis, references)._asdict()
+                del expected_alignment["reference_length"]
+                assert explanation["alignment"] == json.loads(json.dumps(expected_alignment))
             else:
-                assert own["alignment"] is None
-            assert (own["best"] is not None) == (metric.NAME == "chrF")
+                assert explanation["alignment"] is None
+            assert (explanation["best"] is not None) == (metric.NAME == "chrF")
 
 
 @pytest.mark.thorough
-def test_memory_does_not_grow_with_what_was_scored(installed):
+def test_memory_does_not_grow_with_calls(installed):
     sizes = installed.node("memory.mjs")
     assert min(sizes[8:]) < 1.25 * max(sizes[:4])

@@ -1,4 +1,4 @@
-"""The package for npm gives Python's numbers, to 12 digits, and signatures, under Node."""
+"""Scores and signatures of the npm package in Node equal Python's (scores to 12 digits)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from truebleu.text import tokenizers
 
 pytestmark = pytest.mark.thorough
 
-# The parameters of each kind of metric, one after the other and some together.
+# Parameters of each kind of metric, single and combined.
 OPTIONS: dict[str, list[dict]] = {
     "bleu": [
         *(
@@ -69,8 +69,8 @@ OPTIONS: dict[str, list[dict]] = {
     "sacrebleu-sentence": [{"effective_order": False}, {"tokenize": "zh"}],
 }
 
-# Beside the value and the signature: what a score is made of.
-MADE_OF = (
+# Components of a score, in addition to the value and the signature.
+COMPONENTS = (
     *("precisions", "recalls", "matches", "totals", "hypothesis_totals", "reference_totals"),
     *("brevity_penalty", "hypothesis_length", "reference_length", "ratio"),
     *("edits", "hits", "substitutions", "deletions", "insertions"),
@@ -79,85 +79,99 @@ MADE_OF = (
 
 @pytest.fixture(scope="module")
 def names(installed) -> list[str]:
-    """The names that the package takes."""
+    """Return the names that the package accepts."""
     return installed.node("scores.mjs", {"texts": [], "cases": []})["names"]
 
 
-def settings_of(names: list[str]) -> list[tuple[str, dict]]:
-    """Every name as it is, and with other parameters."""
+def list_settings(names: list[str]) -> list[tuple[str, dict]]:
+    """Return all names with default parameters and with other parameters."""
     return [(name, {}) for name in names] + [(n, o) for n, all_ in OPTIONS.items() for o in all_]
 
 
-def of_score(score: tb.Score) -> dict:
-    made = score.to_dict()
-    told = {"name": made["name"], "value": made["score"], "signature": made["signature"]}
-    return told | {name: made[name] for name in MADE_OF if name in made}
+def get_score_fields(score: tb.Score) -> dict:
+    score_dict = score.to_dict()
+    fields = {
+        "name": score_dict["name"],
+        "value": score_dict["score"],
+        "signature": score_dict["signature"],
+    }
+    return fields | {name: score_dict[name] for name in COMPONENTS if name in score_dict}
 
 
-def expected(name: str, options: dict, hypotheses: list, references: list, segment: int) -> dict:
+def get_expected_scores(
+    name: str, options: dict, hypotheses: list, references: list, segment: int
+) -> dict:
     metric = registry.metric(name, **options)
     try:
         return {
-            "score": of_score(metric.score(hypotheses, references)),
+            "score": get_score_fields(metric.score(hypotheses, references)),
             "segments": list(metric.segments(hypotheses, references)),
-            "sentence": of_score(metric.sentence(hypotheses[segment], references[segment])),
+            "sentence": get_score_fields(metric.sentence(hypotheses[segment], references[segment])),
             "higher": not metric.lower_is_better,
         }
     except tb.InputError as error:
         return {"error": str(error), "kind": "RangeError"}
 
 
-def check(installed, chosen: list[tuple[str, dict]], texts: list[tuple[list, list]]) -> int:
-    """Holds the package beside Python; how many scores of segments that were."""
+def check_scores(
+    installed, settings_list: list[tuple[str, dict]], texts: list[tuple[list, list]]
+) -> int:
+    """Compare the package with Python; return the number of compared segment scores."""
     cases = [
         {"name": name, "options": options, "text": i, "segment": len(texts[i][0]) // 2}
-        for name, options in chosen
+        for name, options in settings_list
         for i in range(len(texts))
     ]
     given = {"texts": [{"hypotheses": h, "references": r} for h, r in texts], "cases": cases}
-    found = installed.node("scores.mjs", given)["results"]
-    for case, own in zip(cases, found, strict=True):
-        wanted = expected(case["name"], case["options"], *texts[case["text"]], case["segment"])
-        assert is_close(own, json.loads(json.dumps(wanted))), (
+    results = installed.node("scores.mjs", given)["results"]
+    for case, result in zip(cases, results, strict=True):
+        wanted = get_expected_scores(
+            case["name"], case["options"], *texts[case["text"]], case["segment"]
+        )
+        assert is_close(result, json.loads(json.dumps(wanted))), (
             case["name"],
             case["options"],
             case["text"],
         )
-    return sum(len(own.get("segments", ())) for own in found)
+    return sum(len(own.get("segments", ())) for own in results)
 
 
-def lines(path) -> list[str]:
+def read_lines(path) -> list[str]:
     return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
 
 
-def test_the_names_are_what_a_page_counts(names):
+def test_names_are_countable_metrics(names):
     assert names[:4] == ["bleu", "chrf", "chrf+", "chrf++"]
     assert {"ter", "wer", "mer", "wil", "wip", "cer", "moses-mert", "jbleu"} < set(names)
 
 
-def test_the_examples_give_pythons_numbers(installed, names):
+def test_example_scores_equal_python(installed, names):
     german = EXAMPLES / "de-en"
     references = list(
         map(
             list,
-            zip(lines(german / "reference.a.en"), lines(german / "reference.b.en"), strict=True),
+            zip(
+                read_lines(german / "reference.a.en"),
+                read_lines(german / "reference.b.en"),
+                strict=True,
+            ),
         )
     )
     varied = [[a] if i % 3 else [None, a, b] for i, (a, b) in enumerate(references)]
     chinese = EXAMPLES / "en-zh"
     texts = [
-        (lines(german / "aspen.en"), references),
-        (lines(german / "birch.en"), varied),
-        (lines(german / "cedar.en"), [a for a, _ in references]),
-        (lines(chinese / "birch.zh"), lines(chinese / "reference.zh")),
+        (read_lines(german / "aspen.en"), references),
+        (read_lines(german / "birch.en"), varied),
+        (read_lines(german / "cedar.en"), [a for a, _ in references]),
+        (read_lines(chinese / "birch.zh"), read_lines(chinese / "reference.zh")),
     ]
-    check(installed, settings_of(names), texts)
+    check_scores(installed, list_settings(names), texts)
 
 
 @pytest.mark.thorough
-def test_hard_text_gives_pythons_numbers(installed, names, corpus):
+def test_difficult_text_scores_equal_python(installed, names, corpus):
     hypotheses, references = corpus
-    odd = [
+    unusual_texts = [
         "",
         " ",
         "ΑΣ ΣΑΣ",
@@ -167,46 +181,59 @@ def test_hard_text_gives_pythons_numbers(installed, names, corpus):
         "&quot;1,000.5-x",
         "犬",
     ]
-    others = [[text.lower(), f"{text} and more", "a \udfff b"] for text in odd]
-    check(installed, settings_of(names), [(hypotheses, references), (odd, others)])
+    reference_lists = [[text.lower(), f"{text} and more", "a \udfff b"] for text in unusual_texts]
+    check_scores(
+        installed,
+        list_settings(names),
+        [(hypotheses, references), (unusual_texts, reference_lists)],
+    )
 
 
-def test_long_references_give_pythons_numbers(installed):
-    """A mean of lengths is counted in parts of a token, and so many of them pass 32 bits."""
+def test_long_reference_scores_equal_python(installed):
+    """Mean lengths are stored in fractions of a token, which exceed 32 bits for long texts."""
     long = "a b " * 3_000
-    chosen: list[tuple[str, dict]] = [("ter", {}), ("cdec-koehn", {}), ("bleu", {}), ("cer", {})]
-    check(installed, chosen, [(["a b c d e", "c"], [[long, "a b c d"], [long, "c d"]])])
+    settings_list: list[tuple[str, dict]] = [
+        ("ter", {}),
+        ("cdec-koehn", {}),
+        ("bleu", {}),
+        ("cer", {}),
+    ]
+    check_scores(
+        installed, settings_list, [(["a b c d e", "c"], [[long, "a b c d"], [long, "c d"]])]
+    )
 
 
 @pytest.mark.thorough
 @settings(max_examples=5)
 @given(st.data())
-def test_any_text_gives_pythons_numbers(installed, names, data):
+def test_random_text_scores_equal_python(installed, names, data):
     texts = [tuple(data.draw(corpora(8))) for _ in range(5)]
-    # Arrays are all that JavaScript has: what is as long as it is wide may be streams.
+    # Square arrays are ambiguous in JavaScript, because they may be streams.
     texts = [(h, r) for h, r in texts if not all(len(one) == len(h) for one in r)]
-    check(installed, settings_of(names), texts)
+    check_scores(installed, list_settings(names), texts)
 
 
-def test_the_tricky_inputs_give_pythons_numbers(installed, names, shared):
+def test_tricky_input_scores_equal_python(installed, names, shared):
     with (shared / "reference" / "sacrebleu" / "tricky.jsonl").open(encoding="utf-8") as file:
         inputs = [entry for entry in map(json.loads, file) if "id" in entry]
     assert len(inputs) == 34
-    alone = [([entry["hyp"]], [entry["refs"]]) for entry in inputs]
-    together = ([entry["hyp"] for entry in inputs], [entry["refs"] for entry in inputs])
-    check(installed, settings_of(names), [*alone, together])
-    if sys.version_info < (3, 12):  # recorded with an earlier sum()
-        recorded = inputs[0]["bleu_eff"]["13a"]
-        assert tb.BLEU().sentence(*alone[0][0], *alone[0][1]).value == float.fromhex(recorded)
+    single_segments = [([entry["hyp"]], [entry["refs"]]) for entry in inputs]
+    all_segments = ([entry["hyp"] for entry in inputs], [entry["refs"] for entry in inputs])
+    check_scores(installed, list_settings(names), [*single_segments, all_segments])
+    if sys.version_info < (3, 12):  # The score was recorded with the sum() of older versions.
+        recorded_score = inputs[0]["bleu_eff"]["13a"]
+        assert tb.BLEU().sentence(
+            *single_segments[0][0], *single_segments[0][1]
+        ).value == float.fromhex(recorded_score)
 
 
 @pytest.mark.parametrize(
     ("pair", "system", "references"),
     [("de-en", "Online-A", "AB"), ("en-zh", "Online-B", "AB"), ("en-ja", "NT5", "A")],
 )
-def test_wmt22_gives_pythons_numbers(installed, names, wmt22, pair, system, references):
+def test_wmt22_scores_equal_python(installed, names, wmt22, pair, system, references):
     target = pair[3:]
     files = [wmt22 / "references" / f"generaltest2022.{pair}.ref.{r}.{target}" for r in references]
     path = wmt22 / "system-outputs" / f"generaltest2022.{pair}.hyp.{system}.{target}"
-    columns = list(map(list, zip(*map(lines, files), strict=True)))
-    assert check(installed, settings_of(names), [(lines(path), columns)]) > 100_000
+    columns = list(map(list, zip(*map(read_lines, files), strict=True)))
+    assert check_scores(installed, list_settings(names), [(read_lines(path), columns)]) > 100_000

@@ -55,7 +55,7 @@ export const version = pythonVersion;
  * @property {boolean} counts  whether the mean includes the order
  * @property {NGram[]} ngrams  of the hypothesis, in text order
  */
-/** @typedef {{chosen: number, hypothesis: string[], reference: string[], shifts: number[][], operations: [string, number | null, number | null][]}} Alignment  `chosen`: index of the reference; `shifts`: start, length and target; `operations`: kind, index of the hypothesis token, index of the reference token */
+/** @typedef {{reference_index: number, hypothesis: string[], reference: string[], shifts: number[][], operations: [string, number | null, number | null][]}} Alignment  `reference_index`: index of the reference; `shifts`: start, length and target; `operations`: kind, index of the hypothesis token, index of the reference token */
 /**
  * @typedef {object} Explanation  The calculation of a segment's score.
  * @property {Score} score

@@ -31,7 +31,7 @@ def test_package_has_files_and_no_dependencies(installed):
     assert {"index.js", "index.d.ts", "kernel.wasm", "LICENSE", "NOTICE", "README.md"} <= files
     assert not any(
         "dependencies" in name.lower()
-        for name in json.loads((installed.package / "package.json").read_text())
+        for name in json.loads((installed.package_path / "package.json").read_text())
     )
     assert [path.name for path in (installed.folder / "node_modules").glob("[!.]*")] == ["truebleu"]
 
@@ -39,7 +39,7 @@ def test_package_has_files_and_no_dependencies(installed):
 def test_modules_equal_report_modules(installed):
     from truebleu.reports import browser_kernel
 
-    module_paths = sorted((installed.package / "viewer").glob("*.js"))
+    module_paths = sorted((installed.package_path / "viewer").glob("*.js"))
     assert module_paths
     for path in module_paths:
         assert (
@@ -47,7 +47,7 @@ def test_modules_equal_report_modules(installed):
             == (browser_kernel.KERNEL_PATH.parent / "viewer" / path.name).read_bytes()
         )
     assert (
-        installed.package / "kernel.wasm"
+        installed.package_path / "kernel.wasm"
     ).read_bytes() == browser_kernel.KERNEL_PATH.read_bytes()
 
 

@@ -152,7 +152,7 @@ export class Kernel {
   /**
    * Return the edit operations of a segment.
    * @param {Handle} metric @param {Uint8Array} block a hypothesis and its references as a column of texts @param {number} n number of texts
-   * @returns {{chosen: number, hypothesis: string[], reference: string[], shifts: number[][], operations: [string, number | null, number | null][]}} operations: kind, index of the hypothesis token (before shifts), index of the reference token
+   * @returns {{reference_index: number, hypothesis: string[], reference: string[], shifts: number[][], operations: [string, number | null, number | null][]}} operations: kind, index of the hypothesis token (before shifts), index of the reference token
    */
   align(metric, block, n) {
     this.sendBytes(block);
@@ -162,7 +162,7 @@ export class Kernel {
     const [hypothesis, reference] = lengths.map(all => all.map(word)), places = [...hypothesis.keys()];
     for (const [start, length, target] of shifts) places.splice(target, 0, ...places.splice(start, length));
     let i = 0, j = 0;
-    return { chosen: referenceIndex, hypothesis, reference, shifts, operations: steps.map(step => {
+    return { reference_index: referenceIndex, hypothesis, reference, shifts, operations: steps.map(step => {
       const [kind, takesHypothesis, takesReference] = EDIT_STEPS[step];
       return [kind, takesHypothesis ? places[i++] : null, takesReference ? j++ : null];
     }) };

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corpus import read_lines
+from corpus import read_corpus_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ def timed(work: Callable[[], Any]) -> dict[str, Any]:
 
 
 def lines(path: str) -> list[str]:
-    return list(read_lines(Path(path)))
+    return list(read_corpus_lines(Path(path)))
 
 
 def pairs_of(hypotheses: str, reference: str) -> list[tuple[str, str]]:

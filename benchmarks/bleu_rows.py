@@ -372,7 +372,7 @@ def _tokenized(
         },
     )
     check_agreement(peer, costs["truebleu"], costs[peer])
-    count = sum(1 for _ in corpus.read_lines(hypotheses))
+    count = sum(1 for _ in corpus.read_corpus_lines(hypotheses))
     label = name if is_mecab else f"spm, {other.rpartition('/')[2].removesuffix('.model')}"
     for title, own_seconds, min_ratio in (
         ("BLEU of two files, a line", costs["scored"].processor / (2 * count), 1.5),

@@ -294,7 +294,7 @@ def report(runs: int) -> Iterator[Row]:
             if browser is None:
                 yield Row(work, target, "not measured: needs Chromium, Playwright")
                 continue
-            path = in_browser.page(corpus.CACHE, segments)
+            path = in_browser.write_report_page(corpus.CACHE, segments)
             figures = in_browser.measure(browser, path, segments, min(runs, 5))
             path.unlink()
             missed = {name: most for name, most in budget.items() if figures[name] > most}

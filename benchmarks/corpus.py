@@ -66,12 +66,12 @@ class Corpus:
 
     def head(self, segments: int) -> Corpus:
         """Return the first segments, in separate files."""
-        shorter = _corpus(
+        shorter = _describe_corpus(
             f"{self.hypotheses.parent.name}-{segments}", segments, len(self.references)
         )
         if not shorter.hypotheses.exists():
-            lines = [itertools.islice(read_lines(path), segments) for path in self.files]
-            _write(shorter, zip(*lines, strict=True))
+            lines = [itertools.islice(read_corpus_lines(path), segments) for path in self.files]
+            _write_corpus_file(shorter, zip(*lines, strict=True))
         return shorter
 
 
@@ -86,23 +86,23 @@ def described() -> str:
 
 def million() -> Corpus:
     """1,000,000 pairs: Czech, German and English, 212 MB from WMT22."""
-    return _build_corpus("million", 1_000_000, 1, lambda: _european(references=1))
+    return _build_if_missing("million", 1_000_000, 1, lambda: _european(references=1))
 
 
 def sentences_of(words: range, segments: int) -> Corpus:
     """Return the first pairs whose hypotheses have a number of words in this range."""
-    corpus = _corpus(f"words-{words.start}-{words.stop - 1}-{segments}", segments, 1)
+    corpus = _describe_corpus(f"words-{words.start}-{words.stop - 1}-{segments}", segments, 1)
     if not corpus.hypotheses.exists():
-        pairs = zip(*map(read_lines, million().files), strict=True)
+        pairs = zip(*map(read_corpus_lines, million().files), strict=True)
         fitting = (pair for pair in pairs if len(pair[0].split()) in words)
-        _write(corpus, itertools.islice(fitting, segments))
+        _write_corpus_file(corpus, itertools.islice(fitting, segments))
     return corpus
 
 
 def ten_million() -> Corpus:
     """Return the same, ten times over."""
     single = million()
-    ten = _corpus("ten-million", 10 * single.segments, 1)
+    ten = _describe_corpus("ten-million", 10 * single.segments, 1)
     if not ten.hypotheses.exists():
         for source, target in reversed(list(zip(single.files, ten.files, strict=True))):
             _repeat(source, target, 10)
@@ -126,7 +126,7 @@ def rivals(count: int) -> list[Path]:
         path = CACHE / "rivals" / f"{number}.txt"
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            words = (line.split(" ") for line in read_lines(first))
+            words = (line.split(" ") for line in read_corpus_lines(first))
             path.write_text("".join(f"{' '.join(each[number::2])}\n" for each in words), "utf-8")
         paths.append(path)
     return paths
@@ -147,7 +147,7 @@ def ten_systems() -> tuple[tuple[Path, ...], Path]:
         generator = random.Random(number)
         shortened_lines = [
             " ".join(word for word in line.split() if generator.random() >= number / 500)
-            for line in read_lines(text.hypotheses)
+            for line in read_corpus_lines(text.hypotheses)
         ]
         path.write_text("".join(f"{line}\n" for line in shortened_lines), "utf-8", newline="\n")
     return paths, text.references[0]
@@ -171,18 +171,20 @@ def test_sets() -> list[Corpus]:
     for hypotheses in sorted((WMT22 / "system-outputs").glob("*.hyp.*")):
         pair, target = hypotheses.name.split(".")[1], hypotheses.suffix
         reference = min((WMT22 / "references").glob(f"*.{pair}.ref.*{target}"))
-        systems.append(Corpus(hypotheses, (reference,), sum(1 for _ in read_lines(reference))))
+        systems.append(
+            Corpus(hypotheses, (reference,), sum(1 for _ in read_corpus_lines(reference)))
+        )
     return systems
 
 
 def chinese() -> Corpus:
     """English to Chinese, one reference."""
-    return _build_corpus("chinese", SIDE_CORPUS, 1, _chinese)
+    return _build_if_missing("chinese", SIDE_CORPUS, 1, _chinese)
 
 
 def japanese() -> Corpus | None:
     """English to Japanese, one reference; None without WMT22."""
-    return _build_corpus("japanese", JAPANESE, 1, _japanese) if FROM_WMT22 else None
+    return _build_if_missing("japanese", JAPANESE, 1, _japanese) if FROM_WMT22 else None
 
 
 def korean() -> Path:
@@ -224,17 +226,17 @@ def _one_segment() -> list[str]:
     """Return several systems' outputs for one segment of about 200 characters."""
     if FROM_WMT22:
         outputs = sorted((WMT22 / "system-outputs").glob("generaltest2022.de-en.hyp.*.en"))
-        systems = [list(read_lines(path)) for path in outputs]
+        systems = [list(read_corpus_lines(path)) for path in outputs]
     else:
         folder = sorted((EXAMPLES / "de-en").glob("*.en"))
-        systems = [list(read_lines(path)) for path in folder]
+        systems = [list(read_corpus_lines(path)) for path in folder]
     segments = [list(texts) for texts in zip(*systems, strict=True)]
     return min(segments, key=lambda texts: abs(sum(map(len, texts)) / len(texts) - 210))
 
 
 def four_references() -> Corpus:
     """As `million`, with three other systems' outputs as further references."""
-    return _build_corpus("four-references", SIDE_CORPUS, 4, lambda: _european(references=4))
+    return _build_if_missing("four-references", SIDE_CORPUS, 4, lambda: _european(references=4))
 
 
 def sentencepiece_model(kind: str, text: Path) -> Path:
@@ -265,7 +267,7 @@ def parquet(folder: Path, rows: int, files: int) -> None:
     unfinished = folder.with_suffix(".part")
     unfinished.mkdir(parents=True, exist_ok=True)
     texts = [
-        itertools.chain.from_iterable(map(read_lines, itertools.repeat(path)))
+        itertools.chain.from_iterable(map(read_corpus_lines, itertools.repeat(path)))
         for path in million().files
     ]
     for number in range(files):
@@ -311,9 +313,9 @@ def _wmt22(languages: str, reference: str, references: int) -> Iterator[Segment]
     """Yield every system's segments; further references are the outputs of the systems after it."""
     prefix = f"generaltest2022.{languages}"
     target = languages.split("-")[1]
-    human = list(read_lines(WMT22 / "references" / f"{prefix}.ref.{reference}"))
+    human = list(read_corpus_lines(WMT22 / "references" / f"{prefix}.ref.{reference}"))
     outputs = sorted((WMT22 / "system-outputs").glob(f"{prefix}.hyp.*.{target}"))
-    systems = [list(read_lines(path)) for path in outputs]
+    systems = [list(read_corpus_lines(path)) for path in outputs]
     for place, system in enumerate(systems):
         extra_references = [systems[(place + step) % len(systems)] for step in range(1, references)]
         yield from zip(system, human, *extra_references, strict=True)
@@ -321,9 +323,9 @@ def _wmt22(languages: str, reference: str, references: int) -> Iterator[Segment]
 
 def _example(folder: str, language: str, references: int) -> list[Segment]:
     files = sorted((EXAMPLES / folder).glob(f"*.{language}"))
-    human = [list(read_lines(path)) for path in files if path.name.startswith("reference")]
+    human = [list(read_corpus_lines(path)) for path in files if path.name.startswith("reference")]
     systems = [
-        list(read_lines(path))
+        list(read_corpus_lines(path))
         for path in files
         if not path.name.startswith(("reference", "source"))
     ]
@@ -346,41 +348,43 @@ def _lengthened(
     for _ in range(50_000):
         words = max(1, round(generator.lognormvariate(mean, deviation)))
         joined_texts = [""] * len(segments[0])
-        while min(len(_words(text, glue)) for text in joined_texts) < words:
+        while min(len(_split_words(text, glue)) for text in joined_texts) < words:
             joined_texts = [
                 glue.join(filter(None, pair))
                 for pair in zip(joined_texts, generator.choice(segments), strict=True)
             ]
-        lengthened.append(tuple(glue.join(_words(text, glue)[:words]) for text in joined_texts))
+        lengthened.append(
+            tuple(glue.join(_split_words(text, glue)[:words]) for text in joined_texts)
+        )
     return lengthened
 
 
-def _words(text: str, glue: str) -> Sequence[str]:
+def _split_words(text: str, glue: str) -> Sequence[str]:
     return text.split() if glue else text
 
 
 # ---- files ----
 
 
-def read_lines(path: Path) -> Iterator[str]:
+def read_corpus_lines(path: Path) -> Iterator[str]:
     """Yield the lines of a file; they end at a line feed only."""
     with path.open(encoding="utf-8", newline="\n") as file:
         for line in file:
             yield line.removesuffix("\n")
 
 
-def _corpus(name: str, segments: int, references: int) -> Corpus:
+def _describe_corpus(name: str, segments: int, references: int) -> Corpus:
     folder = CACHE / name
     paths = tuple(folder / f"reference{number}.txt" for number in range(1, references + 1))
     return Corpus(folder / "hypothesis.txt", paths, segments)
 
 
-def _build_corpus(
+def _build_if_missing(
     name: str, segments: int, references: int, source: Callable[[], Sequence[Segment]]
 ) -> Corpus:
-    corpus = _corpus(name, segments, references)
+    corpus = _describe_corpus(name, segments, references)
     if not corpus.hypotheses.exists():
-        _write(corpus, _shuffled(source(), segments))
+        _write_corpus_file(corpus, _shuffled(source(), segments))
     return corpus
 
 
@@ -395,7 +399,7 @@ def _shuffled(segments: Sequence[Segment], count: int) -> Iterator[Segment]:
     return (segments[place] for place in order[:count])
 
 
-def _write(corpus: Corpus, segments: Iterable[Segment]) -> None:
+def _write_corpus_file(corpus: Corpus, segments: Iterable[Segment]) -> None:
     """Write all files; the hypotheses get their name last, so that it means that all is there."""
     corpus.hypotheses.parent.mkdir(parents=True, exist_ok=True)
     unfinished = corpus.hypotheses.with_suffix(".part")

@@ -71,7 +71,7 @@ SCROLL = """async () => {
 }"""
 
 
-def page(folder: Path, segments: int) -> Path:
+def write_report_page(folder: Path, segments: int) -> Path:
     """Return a report on two systems, with a source, as `truebleu report` writes it."""
     import truebleu as tb
 

@@ -96,7 +96,7 @@ def process(command: Command, **environment: str) -> Cost:
         _, status, usage = os.wait4(child.pid, 0)
         elapsed = time.perf_counter() - start
         child.returncode = os.waitstatus_to_exitcode(status)
-        _check(command, child.returncode, errors)
+        _check_status(command, child.returncode, errors)
         return Cost(usage.ru_utime + usage.ru_stime, elapsed, _text(output))
 
 
@@ -138,7 +138,7 @@ def python_with(package: str) -> Path | None:
 def tree_seconds() -> float:
     """Return the processor time of this process and its descendants, ended ones included."""
     ticks = 0
-    for process in tree(os.getpid()):
+    for process in list_process_tree(os.getpid()):
         # A process's figures for children include only ended children.
         ticks += sum(map(int, _stat(process)[11:15]))
     return ticks / os.sysconf("SC_CLK_TCK")
@@ -156,7 +156,7 @@ def tree_clock() -> Iterator[Callable[[], float]]:
 
     def seconds() -> float:
         with looking:
-            for process in tree(os.getpid()):
+            for process in list_process_tree(os.getpid()):
                 if fields := _stat(process):  # numbers come again, but not at the same start
                     ticks[process, fields[19]] = sum(map(int, fields[11:13]))
             return sum(ticks.values()) / os.sysconf("SC_CLK_TCK")
@@ -175,7 +175,7 @@ def tree_clock() -> Iterator[Callable[[], float]]:
         watch.join()
 
 
-def tree(root: int) -> list[int]:
+def list_process_tree(root: int) -> list[int]:
     """Return the numbers of a process and of all those under it."""
     processes = (int(path.name) for path in Path("/proc").glob("[0-9]*"))
     parents = {process: fields[1] for process in processes if (fields := _stat(process))}
@@ -213,7 +213,7 @@ def private_memory(command: Command, input_files: Sequence[Path]) -> Memory:
             private, without_input = max(private, own_bytes + mapped), max(without_input, own_bytes)
             samples += own_bytes > 0
             time.sleep(SAMPLE_SECONDS)
-        _check(command, child.returncode, errors)
+        _check_status(command, child.returncode, errors)
     return Memory(private, without_input, samples)
 
 
@@ -251,7 +251,7 @@ def _started(
     )
 
 
-def _check(command: Command, status: int, errors: TextIO) -> None:
+def _check_status(command: Command, status: int, errors: TextIO) -> None:
     if status != 0:
         message = f"this failed with status {status}: {' '.join(command)}\n{_text(errors)}"
         raise SystemExit(f"benchmarks: {message}")

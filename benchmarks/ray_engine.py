@@ -98,7 +98,7 @@ def main(workers: int, rounds: int, rows: int) -> None:
     blocks = [ray.put(table) for table in tables]
     sources = {
         "memory": lambda: ray.data.from_arrow_refs([blocks[i % len(blocks)] for i in range(count)]),
-        "parquet": lambda: ray.data.read_parquet(str(_folder(files, count))),
+        "parquet": lambda: ray.data.read_parquet(str(_make_data_folder(files, count))),
     }
 
     def passed(source: str) -> int:
@@ -161,7 +161,7 @@ def _number(table: Any) -> dict[str, list[int]]:
     return {"rows": [table.num_rows]}
 
 
-def _folder(files: list[Path], count: int) -> Path:
+def _make_data_folder(files: list[Path], count: int) -> Path:
     """Return a folder with this number of files, which repeat the same files.
 
     Ray looks at several paths with several threads, and they disturb each other's imports if

@@ -34,7 +34,7 @@ without them is in brackets. If a peer was timed on fewer pairs, the row says on
 time is extrapolated linearly."""
 
 
-def table(rows: Sequence[Row]) -> str:
+def format_markdown_table(rows: Sequence[Row]) -> str:
     """Return a Markdown table, aligned so that it reads well in a terminal too."""
     met = {True: "yes", False: "**no**", None: ""}
     lines: list[tuple[str, ...]] = [HEADINGS]
@@ -66,7 +66,7 @@ def machine() -> dict[str, str]:
     }
 
 
-def write(folder: Path, rows: Sequence[Row], runs: int) -> None:
+def write_results(folder: Path, rows: Sequence[Row], runs: int) -> None:
     """Write results.md and results.json."""
     described = machine()
     page = [
@@ -74,7 +74,7 @@ def write(folder: Path, rows: Sequence[Row], runs: int) -> None:
         "",
         "`make bench` printed this table; `make bench ROWS=files` prints one part of it.",
         "",
-        table(rows),
+        format_markdown_table(rows),
         "",
         "## Method",
         "",

@@ -28,10 +28,10 @@ def main() -> None:
     for name in names:
         print(f"{name}: {BENCHMARKS[name].__doc__}", file=sys.stderr)
         rows += BENCHMARKS[name](arguments.runs)
-    print(report.table(rows))
+    print(report.format_markdown_table(rows))
     if not arguments.names:
         folder = Path(__file__).parent
-        report.write(folder, rows, arguments.runs)
+        report.write_results(folder, rows, arguments.runs)
         print(f"Written to {folder.name}/results.md and results.json.", file=sys.stderr)
 
 

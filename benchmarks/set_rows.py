@@ -282,7 +282,7 @@ def companions(runs: int) -> Iterator[Row]:
     """Score two lists of strings by each metric, against its original in the same run."""
     text = corpus.test_set().head(SENTENCES)
     files = text.hypotheses, text.references[0]
-    count = sum(1 for _ in corpus.read_lines(files[0]))
+    count = sum(1 for _ in corpus.read_corpus_lines(files[0]))
     for name, (original, words, promised) in METRICS.items():
         costs = in_turn(
             runs if promised else min(runs, 3),

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import corpus
-from measure import python_with, tree, tree_seconds
+from measure import list_process_tree, python_with, tree_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -211,10 +211,10 @@ def _dropped() -> Any:
 
 def _pin(executors: int) -> None:
     """Pin each executor and its Python workers to one core."""
-    java = [process for process in tree(os.getpid()) if _is_executor(process)]
+    java = [process for process in list_process_tree(os.getpid()) if _is_executor(process)]
     assert len(java) == executors
     for core, executor in zip(sorted(os.sched_getaffinity(0)), java, strict=False):
-        for process in tree(executor):
+        for process in list_process_tree(executor):
             for thread in Path(f"/proc/{process}/task").iterdir():
                 os.sched_setaffinity(int(thread.name), {core})
 

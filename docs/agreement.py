@@ -12,7 +12,7 @@ import json
 import sys
 from pathlib import Path
 
-from page_helpers import filled, table
+from page_helpers import filled, format_table
 
 from truebleu.text.operating_system import write_atomically
 
@@ -84,7 +84,7 @@ def page() -> str:
     return filled(
         "agreement-with-people",
         rated=rated,
-        systems=_systems(by_name),
+        systems=_system_section(by_name),
         hits=pooled["hits"],
         pairs=pooled["pairs"],
         best=best,
@@ -93,14 +93,14 @@ def page() -> str:
         high=ranges[0]["high"],
         agree=ranges[0]["agree"],
         pairs_2=ranges[0]["pairs"],
-        segments=_segments(by_name),
+        segments=_segment_section(by_name),
         segment=segment,
         correlations=correlations,
         lowest=lowest,
     )
 
 
-def _systems(by_name: dict[str, Any]) -> str:
+def _system_section(by_name: dict[str, Any]) -> str:
     order = sorted(by_name, key=lambda name: -by_name[name]["all:sys:pairwise"]["value"])
     header = [
         "metric",
@@ -117,10 +117,10 @@ def _systems(by_name: dict[str, Any]) -> str:
         ]
         for name in order
     ]
-    return table(header, rows)
+    return format_table(header, rows)
 
 
-def _segments(by_name: dict[str, Any]) -> str:
+def _segment_section(by_name: dict[str, Any]) -> str:
     order = sorted(by_name, key=lambda name: -by_name[name]["en-de:seg:acc-eq-opt"]["value"])
     header = ["metric", *(f"{pair} r" for pair in PAIRS), *(f"{pair} acc\\*eq" for pair in PAIRS)]
     rows = [
@@ -131,7 +131,7 @@ def _segments(by_name: dict[str, Any]) -> str:
         ]
         for name in order
     ]
-    return table(header, rows)
+    return format_table(header, rows)
 
 
 def _ranges(ranges: list[dict[str, Any]]) -> str:
@@ -144,7 +144,7 @@ def _ranges(ranges: list[dict[str, Any]]) -> str:
         ]
         for one in ranges
     ]
-    return table(["difference in BLEU", "pairs of systems", "people agree", "share"], rows)
+    return format_table(["difference in BLEU", "pairs of systems", "people agree", "share"], rows)
 
 
 def main() -> None:

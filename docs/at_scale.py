@@ -7,12 +7,12 @@ from math import sqrt
 
 import billion
 from calibration import BUCKET_TESTS, RESULTS
-from page_helpers import filled, table
+from page_helpers import filled, format_table
 
 
 def page() -> str:
     """Return the page."""
-    return filled("at-scale", billion=billion.section(), significance=_significance())
+    return filled("at-scale", billion=billion.build_section(), significance=_significance())
 
 
 def _significance() -> str:
@@ -55,5 +55,5 @@ def _significance() -> str:
         segments=result["segments"],
         level=100 * level,
         sqrt_trials_level=100 * sqrt(level * (1 - level) / trials),
-        table=table(header, rows, left=0),
+        table=format_table(header, rows, left=0),
     )

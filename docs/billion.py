@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from statistics import median
 
-from page_helpers import filled, table
+from page_helpers import filled, format_table
 
 from truebleu import BLEU, CHRF
 from truebleu.engines import Sums
@@ -34,7 +34,7 @@ PARTITION = 128 << 20
 """Bytes of text in a partition: what Spark makes of files that are not compressed."""
 
 
-def section() -> str:
+def build_section() -> str:
     """Return the part of the page that works it out."""
     results = Results()
     measured: list[tuple[str, str, int, float | None]] = [
@@ -65,7 +65,7 @@ def section() -> str:
         bytes_a_segment=results.bytes_a_segment,
         machine=results.machine,
         cents_an_hour=CENTS_AN_HOUR,
-        table=table(HEADER, rows, left=2),
+        table=format_table(HEADER, rows, left=2),
         spark_scaling=results.scaling("Spark, 2 executors"),
         ray_blocks_scaling=results.scaling(f"{RAY_SCALING}, blocks"),
         ray_parquet_scaling=results.scaling(f"{RAY_SCALING}, Parquet"),

@@ -10,11 +10,11 @@ from page_helpers import (
     BUILT,
     format_compact,
     format_number,
+    format_table,
     formula,
     fraction,
     render_code,
     system,
-    table,
     worked,
 )
 
@@ -38,7 +38,7 @@ def page() -> str:
         "number": format_number,
         "shortened": format_compact,
         "system": system,
-        "table": table,
+        "table": format_table,
         "words": words,
         "words_and_characters": words_and_characters,
         "worked": worked,

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from page_helpers import EXAMPLES, HYPOTHESES, REFERENCES, filled, render_code, system, table
+from page_helpers import EXAMPLES, HYPOTHESES, REFERENCES, filled, format_table, render_code, system
 
 from truebleu import BLEU
 
@@ -38,7 +38,7 @@ def _claim(title: str, text: str, reference: str, hypotheses: Sequence[tuple[str
             f"{system(hypothesis, reference, metric)['score']:.2f}" for metric in METRICS.values()
         ]
         rows.append((name, render_code(hypothesis), *scores))
-    return f"## {title}\n\n{text}\n\n{table(['', 'text', *METRICS], rows, left=2)}"
+    return f"## {title}\n\n{text}\n\n{format_table(['', 'text', *METRICS], rows, left=2)}"
 
 
 def _references() -> str:
@@ -50,7 +50,7 @@ def _references() -> str:
             for chosen in sets.values()
         ]
         rows.append((name, *(f"{score:.2f}" for score in scores)))
-    return table(["system", *sets], rows)
+    return format_table(["system", *sets], rows)
 
 
 def _person() -> float:
@@ -70,4 +70,4 @@ def _documents() -> str:
     rows = [
         (name, count, f"{value:.2f}") for name, count, value in sorted(scores, key=lambda r: -r[2])
     ]
-    return table(["document", "segments", "BLEU"], rows)
+    return format_table(["document", "segments", "BLEU"], rows)

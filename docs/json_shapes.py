@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from page_helpers import filled, render_code, table
+from page_helpers import filled, format_table, render_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _section(kind: str) -> str:
     ]
     header = ["key", "what it is", "example", *(["metrics"] if kind in METRIC_KINDS else [])]
     title = ", ".join(f"`truebleu {name}`" for name in kind.split(", "))
-    return f"## {title}\n\n{table(header, rows, left=len(header))}"
+    return f"## {title}\n\n{format_table(header, rows, left=len(header))}"
 
 
 METRIC_KINDS = ("score", "explain")

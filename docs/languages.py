@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from page_helpers import filled, render_code, table
+from page_helpers import filled, format_table, render_code
 
 from truebleu.text import languages, tokenizers
 
@@ -19,14 +19,14 @@ def page() -> str:
     return filled(
         "languages",
         kinds=_kinds(),
-        names=_names(languages.LANGUAGE_KINDS[-1]),
+        names=_format_language_names(languages.LANGUAGE_KINDS[-1]),
         tokenizers=_tokenizers(),
         signs=_signs(),
         one_sided=languages.MIN_VARIANT_SHARE,
     )
 
 
-def _names(kind: LanguageKind) -> str:
+def _format_language_names(kind: LanguageKind) -> str:
     """Return the languages of a kind; of many, how many there are in each script."""
     by_script: dict[str, list[str]] = {}
     for scripts, language_codes in kind.languages.items():
@@ -48,7 +48,7 @@ def _names(kind: LanguageKind) -> str:
 def _kinds() -> str:
     rows = [
         [
-            _names(kind),
+            _format_language_names(kind),
             render_code(kind.tokenizer),
             ", else ".join(map(render_code, kind.recommended)) or "no BLEU",
             ", ".join(map(render_code, kind.also_report)),
@@ -56,7 +56,7 @@ def _kinds() -> str:
         ]
         for kind in languages.LANGUAGE_KINDS[:-1]
     ]
-    return table(["language", "`-l` picks", "recommended", "beside it", "why"], rows, left=5)
+    return format_table(["language", "`-l` picks", "recommended", "beside it", "why"], rows, left=5)
 
 
 def _tokenizers() -> str:
@@ -80,7 +80,7 @@ def _tokenizers() -> str:
         ]
         for name, what in tokenizer_meanings.items()
     ]
-    return table(["tokenizer", "tokens", "needs"], rows, left=3)
+    return format_table(["tokenizer", "tokens", "needs"], rows, left=3)
 
 
 def _signs() -> str:
@@ -92,4 +92,6 @@ def _signs() -> str:
         [", ".join(names), because, f"{share:.0%}", " or ".join(f"`-tok {one}`" for one in ways)]
         for (because, share, ways), names in groups.items()
     ]
-    return table(["text in", "it", "if more of its characters are", "what splits it"], rows, left=4)
+    return format_table(
+        ["text in", "it", "if more of its characters are", "what splits it"], rows, left=4
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from page_helpers import HYPOTHESES, REFERENCES, filled, render_code, table
+from page_helpers import HYPOTHESES, REFERENCES, filled, format_table, render_code
 
 import truebleu as tb
 from truebleu.metrics import registry
@@ -38,7 +38,7 @@ def page() -> str:
         "other-metrics",
         told=_format_difference(pair["BLEU"]),
         told_2=_format_difference(pair["WER"]),
-        metrics=_metrics(),
+        metrics=_format_metric_table(),
     )
 
 
@@ -53,7 +53,7 @@ def _format_difference(pair: Any) -> str:
     ).replace("-", "−")
 
 
-def _metrics() -> str:
+def _format_metric_table() -> str:
     names: dict[type, list[str]] = {}
     for name in registry.METRICS:
         names.setdefault(registry.get_metric_class(name), []).append(name)
@@ -69,4 +69,4 @@ def _metrics() -> str:
         ]
         for cls, known in names.items()
     ]
-    return table(["name", "what it is", "a corpus is a", "better", "needs"], rows, left=5)
+    return format_table(["name", "what it is", "a corpus is a", "better", "needs"], rows, left=5)

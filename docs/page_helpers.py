@@ -42,7 +42,7 @@ def filled(name: str, **values: object) -> str:
     return template.read_text("utf-8").format(BUILT=BUILT, **values).removesuffix("\n")
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[object]], left: int = 1) -> str:
+def format_table(header: Sequence[str], rows: Sequence[Sequence[object]], left: int = 1) -> str:
     """Return a Markdown table, of which the first columns are text."""
     lines = [header, ["---" if i < left else "--:" for i in range(len(header))], *rows]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)

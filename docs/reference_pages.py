@@ -13,7 +13,7 @@ from pathlib import Path
 from textwrap import dedent, wrap
 from typing import Any
 
-from page_helpers import filled, table
+from page_helpers import filled, format_table
 
 import truebleu
 from truebleu.cli import COMMANDS, load_command, output
@@ -28,7 +28,9 @@ def environment() -> str:
     """Return the page of environment variables."""
     tables = "\n\n".join(
         f"## {title}\n\n"
-        + table(["variable", "meaning"], [(f"`{name}`", about) for name, about in named.items()], 2)
+        + format_table(
+            ["variable", "meaning"], [(f"`{name}`", about) for name, about in named.items()], 2
+        )
         for title, named in VARIABLES.items()
     )
     return filled("reference-environment", tables=tables)
@@ -83,7 +85,7 @@ def _groups(groups: Iterable[OptionGroup]) -> Iterator[str]:
             yield f"**{_cell(group.title)}**" + (
                 f": {_cell(group.description)}" if group.description else ""
             )
-            yield table(
+            yield format_table(
                 ["option", "meaning"], [(_spelled(one), _meaning(one)) for one in options], 2
             )
 
@@ -110,11 +112,11 @@ def all_commands() -> str:
     return filled(
         "reference-all-commands",
         body=body,
-        table_exit_statuses=table(["status", "meaning"], exit_statuses(), 2),
+        table_exit_statuses=format_table(["status", "meaning"], exit_statuses(), 2),
     )
 
 
-def _names(metric: Any) -> str:
+def _format_metric_names(metric: Any) -> str:
     """Return the registered names that stand for a class."""
     metric_names = [name for name in registry.METRICS if registry.get_metric_class(name) is metric]
     parametrized_names = [
@@ -145,10 +147,12 @@ def signatures() -> str:
             )
             for one in metric.PARAMETERS
         ]
-        parameter_table = table(["parameter", "default", "in signatures", "meaning"], rows, 4)
+        parameter_table = format_table(
+            ["parameter", "default", "in signatures", "meaning"], rows, 4
+        )
         summary = (metric.__doc__ or "").strip().partition("\n\n")[0]
         parts.append(
-            f"## {metric.__name__}\n\n{_names(metric)}: {' '.join(summary.split())}\n\n{parameter_table if rows else ''}"
+            f"## {metric.__name__}\n\n{_format_metric_names(metric)}: {' '.join(summary.split())}\n\n{parameter_table if rows else ''}"
         )
     body = "\n\n".join(part.rstrip() for part in parts)
     around = [
@@ -157,7 +161,7 @@ def signatures() -> str:
     ]
     return filled(
         "reference-signatures",
-        table_around=table(["field", "short", "meaning"], around, 3),
+        table_around=format_table(["field", "short", "meaning"], around, 3),
         body=body,
     )
 
@@ -269,7 +273,7 @@ def _members(kind: type) -> str:
             continue  # the default of a field
         brackets = "" if inspect.isdatadescriptor(member) else "()"
         rows.append((f"`{name}{brackets}`", _cell_text(" ".join(summary.split()))))
-    return table(["member", "what it is, or does"], rows, 2) if rows else ""
+    return format_table(["member", "what it is, or does"], rows, 2) if rows else ""
 
 
 def _object(name: str, kind: type, level: str) -> str:
@@ -300,7 +304,7 @@ def python() -> str:
     return filled(
         "reference-python",
         functions_newline=newline.join(functions),
-        table_metrics=table(["class", "what it is"], metrics, 2),
+        table_metrics=format_table(["class", "what it is"], metrics, 2),
         verbs_newline=newline.join(verbs),
         objects_newline=newline.join(objects),
     )
@@ -396,7 +400,9 @@ def _as_written(tree: ast.Module, name: str) -> str:
         if one.name[0] != "_"
         for told in [(ast.get_docstring(one) or "").partition("\n\n")[0]]
     ]
-    return "\n\n".join([*parts, table(["member", "what it is, or does"], rows, 2) if rows else ""])
+    return "\n\n".join(
+        [*parts, format_table(["member", "what it is, or does"], rows, 2) if rows else ""]
+    )
 
 
 def engines() -> str:
@@ -435,7 +441,7 @@ def engines() -> str:
         "reference-engines",
         parts_newline=newline.join(parts),
         same_newline=newline.join(same),
-        table_named=table(["function", "the same as"], shared_functions, 2),
+        table_named=format_table(["function", "the same as"], shared_functions, 2),
         own_newline=newline.join(sections),
     )
 

@@ -7,7 +7,7 @@ from statistics import fmean as mean_of
 from textwrap import fill
 
 from calibration import RESULTS
-from page_helpers import HYPOTHESES, REFERENCES, filled, table
+from page_helpers import HYPOTHESES, REFERENCES, filled, format_table
 
 from truebleu import BLEU, CHRF, TER
 from truebleu._kernel import Stream, count_apart
@@ -26,9 +26,9 @@ METRICS = (BLEU(effective_order=False), CHRF(), TER())
 
 def page() -> str:
     """Return the page."""
-    reference = _lines(REFERENCE)
+    reference = _join_lines(REFERENCE)
     measures = [
-        Measure(metric, {k: metric.statistics(v, reference) for k, v in _systems().items()})
+        Measure(metric, {k: metric.statistics(v, reference) for k, v in _example_systems().items()})
         for metric in METRICS
     ]
     segments = measures[0].segments
@@ -46,13 +46,13 @@ def page() -> str:
     )
 
 
-def _lines(path: Path) -> list[str]:
+def _join_lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines()
 
 
-def _systems() -> dict[str, list[str]]:
+def _example_systems() -> dict[str, list[str]]:
     """Return the example systems, and one more that is close to another."""
-    texts = {name: _lines(path) for name, path in HYPOTHESES.items()}
+    texts = {name: _join_lines(path) for name, path in HYPOTHESES.items()}
     texts["birch 2"] = [
         texts["cedar"][i] if i % 5 == 3 else texts["aspen"][i] if i % 10 == 2 else text
         for i, text in enumerate(texts["birch"])
@@ -78,7 +78,7 @@ def _example(measures: list[Measure]) -> str:
                 )
             )
     header = ["", "system", "score", "Δ to birch", "p (ar)", "resamples won", "segments needed"]
-    return table(header, rows, left=2)
+    return format_table(header, rows, left=2)
 
 
 def _interval(interval) -> str:
@@ -108,7 +108,7 @@ def _calibration() -> str:
         result=" and ".join(result["systems"]),
         trials=trials,
         error=error,
-        table=table(["", "segments", "at", *(f"`{test}`" for test in TESTS)], rows, left=1),
+        table=format_table(["", "segments", "at", *(f"`{test}`" for test in TESTS)], rows, left=1),
     )
 
 
@@ -147,7 +147,7 @@ def _documents() -> str:
         near=result["near"],
         trials=trials,
         error=error,
-        table=table(header, rows, left=2),
+        table=format_table(header, rows, left=2),
     )
 
 
@@ -164,7 +164,7 @@ def _runs() -> str:
         runs = " and ".join(map(str, scenario["runs"]))
         rows.append((scenario["cause"] if first else "", runs, *cells))
     header = ["what is by chance", "runs", "one run each", "runs stacked", "with runs"]
-    return filled("significance-runs", trials=trials, table=table(header, rows, left=2))
+    return filled("significance-runs", trials=trials, table=format_table(header, rows, left=2))
 
 
 def _clusters(measures: list[Measure]) -> str:
@@ -189,7 +189,7 @@ def _power(measures: list[Measure]) -> str:
                 )
             )
     header = ["", "Δ", "s", f"detectable with {measures[0].segments}", "segments needed"]
-    return table(header, rows)
+    return format_table(header, rows)
 
 
 def _precision(measures: list[Measure]) -> str:
@@ -210,7 +210,7 @@ def _precision(measures: list[Measure]) -> str:
 
 
 def _ties() -> str:
-    reference, birch, metric = _lines(REFERENCE), _lines(HYPOTHESES["birch"]), METRICS[0]
+    reference, birch, metric = _join_lines(REFERENCE), _join_lines(HYPOTHESES["birch"]), METRICS[0]
     tables = {
         "birch": metric.statistics(birch, reference),
         "with another last segment": metric.statistics([*birch[:-1], "Nothing."], reference),

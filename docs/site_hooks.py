@@ -27,11 +27,11 @@ def on_files(files: Files, config: Any) -> Files:
     """Add the changelog, an example report and the playground to the site."""
     files.append(File.generated(config, "changelog.md", abs_src_path=str(ROOT / "CHANGELOG.md")))
     files.append(File.generated(config, "lab.html", content=lab().to_bytes()))
-    files.append(File.generated(config, "report.html", content=_report()))
+    files.append(File.generated(config, "report.html", content=_build_example_report()))
     return files
 
 
-def _report() -> bytes:
+def _build_example_report() -> bytes:
     """Return the report of the examples, which `truebleu demo` writes, too."""
     texts = ROOT / "examples" / "de-en"
     example_report = report(
@@ -63,13 +63,13 @@ def on_page_content(html: str, **_: Any) -> str:
     """
     html = re.sub(r"<td.*?</td>", _cell, html, flags=re.DOTALL)
     # Within code that may be divided at its spaces, each word that a hyphen would divide.
-    html = re.sub(r"<code>([^<\n]* [^<\n]*)</code>", _words, html)
+    html = re.sub(r"<code>([^<\n]* [^<\n]*)</code>", _mark_words, html)
     html = re.sub(rf"<code>(?=[^<\s]{{1,{WORD}}}</code>)", '<code class="word">', html)
     # In later columns, values without a hyphen may break on a phone.
     return re.sub(r'<code class="word">(?=[^<-]{15,}<)', '<code class="word value">', html)
 
 
-def _words(match: re.Match[str]) -> str:
+def _mark_words(match: re.Match[str]) -> str:
     hyphenated_word = rf"(?<!\S)(?=\S*-)\S{{2,{WORD}}}(?!\S)"
     marked_words = re.sub(hyphenated_word, r'<span class="word">\g<0></span>', match[1])
     return f'<code class="words">{marked_words}</code>'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from page_helpers import HYPOTHESES, REFERENCES, escape_markdown, filled, render_code, table
+from page_helpers import HYPOTHESES, REFERENCES, escape_markdown, filled, format_table, render_code
 
 from truebleu import BLEU, InputError, family
 
@@ -33,10 +33,10 @@ SETTINGS = {
 
 def page() -> str:
     """Return the page."""
-    return filled("which-bleu", lines=_lines(), settings=_settings(), members=_members())
+    return filled("which-bleu", lines=_join_lines(), settings=_settings(), members=_members())
 
 
-def _lines() -> int:
+def _join_lines() -> int:
     return len(SYSTEM.read_text(encoding="utf-8").splitlines())
 
 
@@ -50,7 +50,7 @@ def _settings() -> str:
         for value, default_value in zip(values, default, strict=True):
             cells += [f"{value:.2f}", f"{value - default_value:+.2f}" if parameters else ""]
         rows.append((name, *cells))
-    return table(["setting", "A", "change", "A and B", "change"], rows)
+    return format_table(["setting", "A", "change", "A and B", "change"], rows)
 
 
 def _members() -> str:
@@ -81,7 +81,7 @@ def _members() -> str:
         f"{len(rows)} published implementations, each in its own scale and with the digits that it prints, of "
         "all digits the first six. `truebleu family score REF -i HYP` prints this list for your text. A dash means "
         "that a member takes one reference only, or is not defined for this text (below).\n\n"
-        f"{table(header, rows, left=3)}\n\n### Peculiarities\n\n"
+        f"{format_table(header, rows, left=3)}\n\n### Peculiarities\n\n"
         + "\n".join(
             f"* {', '.join(names)}: {escape_markdown(quirk)}" for quirk, names in notes.items()
         )

@@ -14,12 +14,12 @@ import truebleu
 from truebleu.cli import main
 
 
-def texts(path: Path) -> list[str]:
+def read_texts(path: Path) -> list[str]:
     """Return the segments of a file."""
     return path.read_text("utf-8").splitlines()
 
 
-def scores(examples: Path) -> dict[str, str]:
+def compute_scores(examples: Path) -> dict[str, str]:
     """Return the corpus and segment scores of each system and metric, in hexadecimal."""
     scores_by_name = {}
     for folder, language, systems, tokenizer in (
@@ -27,10 +27,10 @@ def scores(examples: Path) -> dict[str, str]:
         ("en-zh", "zh", ("birch", "cedar"), "zh"),
     ):
         place = examples / folder
-        references = [texts(path) for path in sorted(place.glob(f"reference*.{language}"))]
+        references = [read_texts(path) for path in sorted(place.glob(f"reference*.{language}"))]
         references = list(map(list, zip(*references, strict=True)))
         for system in systems:
-            hypotheses = texts(place / f"{system}.{language}")
+            hypotheses = read_texts(place / f"{system}.{language}")
             for metric in (truebleu.BLEU(tokenize=tokenizer), truebleu.CHRF(), truebleu.TER()):
                 name = f"{folder} {system} {type(metric).__name__}"
                 scores_by_name[name] = metric.score(hypotheses, references).value.hex()
@@ -53,7 +53,7 @@ def tell(examples: Path, report: Path) -> dict[str, object]:
     with contextlib.redirect_stdout(sys.stderr):
         status = main([*map(str, words), "--quiet", "-o", str(report)])
     return {
-        "scores": scores(examples),
+        "scores": compute_scores(examples),
         "report": status,
         "package": truebleu.__file__,
         "sum": "compensated" if sum([0.1] * 10) == 1 else "plain",  # since Python 3.12

@@ -106,7 +106,7 @@ def table():
 
 
 @pytest.fixture
-def folder(table, tmp_path):
+def data_folder(table, tmp_path):
     """The table as four Parquet files, and as CSV and JSON lines."""
     for number in range(4):
         pq.write_table(table.slice(number * 100, 100), tmp_path / f"part-{number}.parquet")
@@ -122,41 +122,43 @@ EXPECTED = truebleu.BLEU().score(TEXT.hyp, TEXT.ref)
 
 
 @pytest.mark.parametrize("name", ["part-*.parquet", "table.csv.gz", "table.jsonl"])
-def test_files_by_name_and_pattern(folder, name):
-    assert engine.corpus_bleu(folder / name) == EXPECTED
-    assert engine.corpus_bleu(str(folder / name)) == EXPECTED
-    assert engine.corpus_bleu([folder / name]) == EXPECTED
+def test_files_by_name_and_pattern(data_folder, name):
+    assert engine.corpus_bleu(data_folder / name) == EXPECTED
+    assert engine.corpus_bleu(str(data_folder / name)) == EXPECTED
+    assert engine.corpus_bleu([data_folder / name]) == EXPECTED
 
 
-def test_spark_output_folder(folder):
-    (folder / "_SUCCESS").touch()
-    (folder / "table.csv.gz").unlink()
-    (folder / "table.jsonl").unlink()
-    (folder / ".part-0.parquet.crc").touch()
-    assert engine.corpus_bleu(folder) == EXPECTED
-    assert engine.corpus_bleu(str(folder)) == EXPECTED
-    failed = folder / "_temporary" / "0"
+def test_spark_output_folder(data_folder):
+    (data_folder / "_SUCCESS").touch()
+    (data_folder / "table.csv.gz").unlink()
+    (data_folder / "table.jsonl").unlink()
+    (data_folder / ".part-0.parquet.crc").touch()
+    assert engine.corpus_bleu(data_folder) == EXPECTED
+    assert engine.corpus_bleu(str(data_folder)) == EXPECTED
+    failed = data_folder / "_temporary" / "0"
     failed.mkdir(parents=True)
-    (failed / "part-0.parquet").write_bytes((folder / "part-0.parquet").read_bytes())
-    assert engine.corpus_bleu(folder) == EXPECTED
+    (failed / "part-0.parquet").write_bytes((data_folder / "part-0.parquet").read_bytes())
+    assert engine.corpus_bleu(data_folder) == EXPECTED
 
 
-def test_pattern_matching_folders_with_file_names(folder):
+def test_pattern_matching_folders_with_file_names(data_folder):
     for number in range(4):
-        (folder / f"{number}.parquet").mkdir()
-        (folder / f"part-{number}.parquet").rename(folder / f"{number}.parquet" / "0.parquet")
-    assert engine.corpus_bleu(folder / "*.parquet") == EXPECTED
-    assert engine.corpus_bleu(folder / "**" / "*.parquet") == EXPECTED
+        (data_folder / f"{number}.parquet").mkdir()
+        (data_folder / f"part-{number}.parquet").rename(
+            data_folder / f"{number}.parquet" / "0.parquet"
+        )
+    assert engine.corpus_bleu(data_folder / "*.parquet") == EXPECTED
+    assert engine.corpus_bleu(data_folder / "**" / "*.parquet") == EXPECTED
 
 
-def test_delta_table_raises_error(folder):
-    (folder / "_delta_log").mkdir()
+def test_delta_table_raises_error(data_folder):
+    (data_folder / "_delta_log").mkdir()
     with pytest.raises(InputError, match=r"cannot read a Delta table, whose folder may"):
-        engine.corpus_bleu(folder)
+        engine.corpus_bleu(data_folder)
 
 
-def test_sql_over_files_without_connection(folder):
-    sql = f"SELECT hyp, ref FROM '{folder}/part-*.parquet' WHERE system = '1'"
+def test_sql_over_files_without_connection(data_folder):
+    sql = f"SELECT hyp, ref FROM '{data_folder}/part-*.parquet' WHERE system = '1'"
     indices = [i for i in range(400) if TEXT.group[i] == "1"]
     expected = truebleu.BLEU().score([TEXT.hyp[i] for i in indices], [TEXT.ref[i] for i in indices])
     assert engine.corpus_bleu(sql) == expected
@@ -169,10 +171,10 @@ def test_sql_and_tables_of_connection(connection, table):
     assert engine.corpus_bleu(connection.sql("FROM mine")) == EXPECTED
 
 
-def test_table_takes_precedence_over_folder(connection, table, folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    (folder / "mine").mkdir()
-    (folder / "part-0.parquet").rename(folder / "mine" / "part-0.parquet")
+def test_table_takes_precedence_over_folder(connection, table, data_folder, monkeypatch):
+    monkeypatch.chdir(data_folder)
+    (data_folder / "mine").mkdir()
+    (data_folder / "part-0.parquet").rename(data_folder / "mine" / "part-0.parquet")
     folder_score = engine.corpus_bleu("mine", connection=connection)
     assert folder_score == truebleu.BLEU().score(TEXT.hyp[:100], TEXT.ref[:100])
     connection.register("mine", table)
@@ -363,8 +365,8 @@ def test_json_columns_that_only_late_rows_have(tmp_path):
         engine.corpus_bleu(tmp_path / "a.jsonl", ref="moar")
 
 
-def test_home_folder_is_expanded(folder, monkeypatch):
-    monkeypatch.setenv("HOME", str(folder))
+def test_home_folder_is_expanded(data_folder, monkeypatch):
+    monkeypatch.setenv("HOME", str(data_folder))
     for name in ("~/part-*.parquet", "~/table.jsonl"):
         assert engine.corpus_bleu(name) == EXPECTED
 
@@ -667,9 +669,9 @@ def test_struct_fields_require_sql(tmp_path):
     assert score == truebleu.bleu(["a b c d"], ["a b c d"])
 
 
-def test_missing_columns_raise_error(folder, connection):
+def test_missing_columns_raise_error(data_folder, connection):
     with pytest.raises(InputError, match=r"part-0.parquet: no column 'hpy'; did you mean 'hyp'"):
-        engine.corpus_bleu(folder / "part-0.parquet", "hpy")
+        engine.corpus_bleu(data_folder / "part-0.parquet", "hpy")
     with pytest.raises(InputError, match="no column 'reff'; did you mean 'ref'"):
         engine.corpus_bleu(connection.sql("SELECT 'a' hyp, 'b' ref"), ref="reff")
 
@@ -707,9 +709,9 @@ def test_unreadable_files_raise_error(tmp_path):
         engine.corpus_bleu([tmp_path / "broken.parquet", tmp_path / "other.csv"])
 
 
-def test_damaged_file_is_named(folder):
+def test_damaged_file_is_named(data_folder):
     """The error occurs while rows are read, and names the file."""
-    path = folder / "part-0.parquet"
+    path = data_folder / "part-0.parquet"
     data = bytearray(path.read_bytes())
     data[len(data) // 3 : len(data) // 3 + 400] = bytes(400)
     path.write_bytes(data)
@@ -875,13 +877,13 @@ def test_sql_functions_accept_lists_and_several_references(connection):
         connection.sql("SELECT bleu('a', 3)").fetchall()
 
 
-def test_score_relation_can_be_read_repeatedly(folder, connection):
-    scores = engine.score(folder / "part-*.parquet", by="system", metric="chrf")
+def test_score_relation_can_be_read_repeatedly(data_folder, connection):
+    scores = engine.score(data_folder / "part-*.parquet", by="system", metric="chrf")
     assert scores.columns == ["system", "score", "segments", "signature"]
     assert scores.fetchall() == scores.fetchall()
     maximum = duckdb.sql("SELECT max(score) FROM scores").fetchall()
     assert maximum == [(max(score for _, score, *_ in scores.fetchall()),)]
-    files = str(folder / "part-*.parquet")
+    files = str(data_folder / "part-*.parquet")
     states = engine.stats(files, by="system", connection=connection)
     renamed_states = states.project("*, system || '!' AS loud")
     coarse = Sums(by="loud").merge_state(renamed_states)
@@ -900,16 +902,16 @@ def test_every_function_with_every_metric(connection):
 # ---- optional packages ----
 
 
-def test_pyarrow_is_optional(folder, table):
+def test_pyarrow_is_optional(data_folder, table):
     script = f"""
 import sys
 sys.modules["pyarrow"] = None
 from pathlib import Path
 from truebleu.engines import duckdb as engine
-folder = Path({str(folder)!r})
+folder = Path({str(data_folder)!r})
 print(engine.sums(folder / "part-*.parquet", by="system").to_bytes().hex())
 print(engine.sums(folder / "table.csv.gz", by="system").to_bytes().hex())
-right = f"SELECT id, ref FROM '{{folder}}/part-*.parquet'"
+right = f"SELECT id, ref FROM '{{data_folder}}/part-*.parquet'"
 left = folder / "table.jsonl"
 print(engine.sums(left, by="system", references=right, on="id").to_bytes().hex())
 try:

@@ -133,7 +133,9 @@ def lines_of(text: str) -> list[str]:
     return [" ".join(tokens[i : i + 20]) for i in range(0, len(tokens), 20)]
 
 
-def corpus(use: Callable[[list[str], list[str]], object], make: Callable[[int], str]) -> Callable:
+def make_corpus_case(
+    use: Callable[[list[str], list[str]], object], make: Callable[[int], str]
+) -> Callable:
     def prepared(n: int, folder: Path) -> Work:
         text = text_of(folder, make, n)
         hypotheses, references = lines_of(texts.shuffled(text)), lines_of(text)
@@ -265,7 +267,7 @@ for _name, _use in CORPORA.items():
     # To find a score, every BLEU of the family is computed many times.
     for _text in ("prose",) if _name == "which" else SHARED_TEXTS:
         _min_size = {"which": 300, "IBLEU": 1600}.get(_name, 400)
-        add(f"{_name}, lines of {_text}", corpus(_use, TOKENS[_text]), 40, _min_size)
+        add(f"{_name}, lines of {_text}", make_corpus_case(_use, TOKENS[_text]), 40, _min_size)
 
 
 # ---- all pairs of a fixed number of texts of growing length ----

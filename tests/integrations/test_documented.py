@@ -37,7 +37,7 @@ def run_section(title, names):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def example_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -65,9 +65,9 @@ def check_torchmetrics(**_):
     assert names["rouge"].compute().item() == 75.0
 
 
-def check_trl(text, tiny, folder, **_):
+def check_trl(text, tiny, example_folder, **_):
     args = import_or_skip("trl").GRPOConfig(
-        output_dir=str(folder),
+        output_dir=str(example_folder),
         per_device_train_batch_size=2,
         num_generations=2,
         max_completion_length=4,
@@ -84,7 +84,7 @@ def check_trl(text, tiny, folder, **_):
     assert {"rewards/bleu_reward/mean", "rewards/ter_reward/mean"} <= set(logged)
 
 
-def check_transformers(text, tiny, folder, **_):
+def check_transformers(text, tiny, example_folder, **_):
     ids = (
         tiny.tokenizer(texts[:4]).input_ids for texts in (text.hypotheses, text.first_references)
     )
@@ -96,8 +96,8 @@ def check_transformers(text, tiny, folder, **_):
     assert {"eval_bleu", "eval_chrf++"} <= set(metrics)
 
 
-def check_evaluate(folder, monkeypatch, **_):
-    evaluate_offline(monkeypatch, folder)
+def check_evaluate(example_folder, monkeypatch, **_):
+    evaluate_offline(monkeypatch, example_folder)
     run_section("Hugging Face evaluate", {})
 
 
@@ -107,9 +107,9 @@ def check_lighteval(**_):
     assert [metric.metric_name for metric in task.metrics] == ["truebleu", "chrf++"]
 
 
-def check_inspect_ai(text, folder, monkeypatch, **_):
+def check_inspect_ai(text, example_folder, monkeypatch, **_):
     solver, dataset = import_or_skip("inspect_ai.solver"), import_or_skip("inspect_ai.dataset")
-    monkeypatch.setenv("INSPECT_LOG_DIR", str(folder))
+    monkeypatch.setenv("INSPECT_LOG_DIR", str(example_folder))
     monkeypatch.setenv("INSPECT_DISPLAY", "none")
     pairs = zip(text.hypotheses[:3], text.references, strict=False)
     samples = [dataset.Sample(input=source, target=two) for source, two in pairs]
@@ -126,7 +126,7 @@ def check_inspect_ai(text, folder, monkeypatch, **_):
 
     names = {"samples": samples, "solver": repeat_input(), "model": "mockllm/model"}
     run_section("inspect-ai", names)
-    (path,) = folder.glob("*.eval")
+    (path,) = example_folder.glob("*.eval")
     log = import_or_skip("inspect_ai.log").read_eval_log(str(path))
     assert log.status == "success", log.error.message
     scores = {score.name: score.metrics["corpus"].value for score in log.results.scores}
@@ -143,10 +143,10 @@ def make_results(text):
     return {"hypotheses": systems["birch"], "references": references, "systems": systems}
 
 
-def check_mlflow(text, folder, **_):
+def check_mlflow(text, example_folder, **_):
     mlflow = import_or_skip("mlflow")
     import_or_skip("sqlalchemy")
-    mlflow.set_tracking_uri(f"sqlite:///{folder}/mlflow.db")
+    mlflow.set_tracking_uri(f"sqlite:///{example_folder}/mlflow.db")
     run_section("MLflow", make_results(text))
     (logged_run,) = mlflow.search_runs(output_format="list")
     mlflow.set_tracking_uri("")
@@ -156,11 +156,11 @@ def check_mlflow(text, folder, **_):
     }
 
 
-def check_wandb(text, folder, **_):
+def check_wandb(text, example_folder, **_):
     wandb = import_or_skip("wandb")
     run_section("Weights & Biases", make_results(text))
     wandb.teardown()
-    first, second = read_offline_records(folder, "history")
+    first, second = read_offline_records(example_folder, "history")
     assert (
         first["dev/BLEU"]
         == tb.bleu(read_example_lines("birch.en")[:20], text.references[:20]).value
@@ -168,18 +168,18 @@ def check_wandb(text, folder, **_):
     assert {"report/path", "comparison/path", "comparison_table/path", "segments/path"} <= {*second}
 
 
-def check_lm_eval(text, folder, **_):
+def check_lm_eval(text, example_folder, **_):
     """Use the documented files, and create the data file that they name."""
     lm_eval, tasks = import_or_skip("lm_eval"), import_or_skip("lm_eval.tasks")
     model = import_or_skip("lm_eval.api.model")
     (_, utils), (_, task) = extract_sections()["lm-evaluation-harness"]
-    (folder / "utils.py").write_text(utils, encoding="utf-8")
-    (folder / "task.yaml").write_text(task, encoding="utf-8")
+    (example_folder / "utils.py").write_text(utils, encoding="utf-8")
+    (example_folder / "task.yaml").write_text(task, encoding="utf-8")
     sources = (EXAMPLES / "source.de").read_text(encoding="utf-8").splitlines()
     pairs = zip(sources, text.references, strict=True)
     rows = [{"source": source, "references": two} for source, two in pairs]
     row_lines = "".join(f"{json.dumps(row)}\n" for row in rows)
-    (folder / "rows.jsonl").write_text(row_lines, encoding="utf-8")
+    (example_folder / "rows.jsonl").write_text(row_lines, encoding="utf-8")
     by_source = dict(zip(sources, text.hypotheses, strict=True))
     assert len(by_source) == len(sources)
 
@@ -191,7 +191,7 @@ def check_lm_eval(text, folder, **_):
     evaluation = lm_eval.simple_evaluate(
         model=Model(),
         tasks=["my_translation"],
-        task_manager=tasks.TaskManager(include_path=str(folder), include_defaults=False),
+        task_manager=tasks.TaskManager(include_path=str(example_folder), include_defaults=False),
         bootstrap_iters=0,
     )
     scores = evaluation["results"]["my_translation"]
@@ -223,8 +223,8 @@ def test_all_examples_are_tested():
 
 
 @pytest.mark.parametrize("title", CHECKS)
-def test_example(title, request, text, folder, monkeypatch, caplog):
-    arguments = SimpleNamespace(text=text, folder=folder, monkeypatch=monkeypatch)
+def test_example(title, request, text, example_folder, monkeypatch, caplog):
+    arguments = SimpleNamespace(text=text, folder=example_folder, monkeypatch=monkeypatch)
     if title in ("TRL", "transformers"):
         arguments.tiny = request.getfixturevalue("tiny")
     CHECKS[title](**vars(arguments))

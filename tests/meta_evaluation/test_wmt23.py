@@ -33,7 +33,7 @@ def official() -> dict[str, dict[str, float]]:
     }
 
 
-def check(content):
+def find_largest_difference(content):
     expected = official()
     rows_by_name = {
         f"{row['name']}{'[noref]' if row['reference_free'] else ''}": row
@@ -53,7 +53,7 @@ def check(content):
 def test_the_official_table_from_stored_scores(tmp_path):
     path = tmp_path / "table.json"
     assert main(["meta", "--preset", "wmt23", "--tree", str(DATA), "-o", str(path)]) == 0
-    check(json.loads(path.read_text(encoding="utf-8")))
+    find_largest_difference(json.loads(path.read_text(encoding="utf-8")))
 
 
 def test_the_official_table_with_bleu_and_chrf_computed_from_text():
@@ -61,7 +61,7 @@ def test_the_official_table_with_bleu_and_chrf_computed_from_text():
         tree=tb.TaskFolder(DATA, preset="wmt23"), metrics=["bleu", "chrf"], workers=2
     )
     content = table.to_dict()
-    check(content)
+    find_largest_difference(content)
     signed = [row["name"] for row in content["metrics"] if row["signature"]]
     assert signed == ["BLEU", "chrF"]
     reading = "XCOMET-Ensemble orders 231 of 249 pairs of systems as mqm does (92.8 %)"

@@ -47,7 +47,7 @@ def packages(monkeypatch):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def empty_folder(tmp_path, monkeypatch):
     """Return a folder that looks like a model."""
     place = tmp_path / "models" / "small"
     place.mkdir(parents=True)
@@ -172,34 +172,34 @@ def test_invalid_parameters_raise_error(wrong):
 # ---- model revisions ----
 
 
-def test_revision_depends_on_folder_content(folder, monkeypatch):
+def test_revision_depends_on_folder_content(empty_folder, monkeypatch):
     def revision():
-        return BLEURT(str(folder)).signature(1)["model"]
+        return BLEURT(str(empty_folder)).signature(1)["model"]
 
     first = revision()
     assert first.startswith("small@")
     assert len(first) == len("small@") + 8
-    (folder / "README.md").write_text("another page")
-    (folder / ".cache").mkdir()
-    (folder / ".cache" / "x.json").write_text("{}")
+    (empty_folder / "README.md").write_text("another page")
+    (empty_folder / ".cache").mkdir()
+    (empty_folder / ".cache" / "x.json").write_text("{}")
     assert revision() == first
-    (folder / "config.json").write_text('{"num_hidden_layers": 12}')
+    (empty_folder / "config.json").write_text('{"num_hidden_layers": 12}')
     second = revision()
     assert second != first
     # A change in a large file is detected in the hashed blocks; a change of size, always.
-    weights = (folder / "model.safetensors").read_bytes()
+    weights = (empty_folder / "model.safetensors").read_bytes()
     assert len(weights) > neural_metric.MAX_FULLY_HASHED_BYTES
-    (folder / "model.safetensors").write_bytes(weights[:-1] + b"!")
-    os.utime(folder / "model.safetensors", ns=(1, 1))  # the test must not depend on the clock
+    (empty_folder / "model.safetensors").write_bytes(weights[:-1] + b"!")
+    os.utime(empty_folder / "model.safetensors", ns=(1, 1))  # the test must not depend on the clock
     assert revision() not in (first, second)
-    moved = folder.parent / "elsewhere"
+    moved = empty_folder.parent / "elsewhere"
     moved.mkdir()
-    folder.rename(moved / "small")
+    empty_folder.rename(moved / "small")
     assert BLEURT(str(moved / "small")).signature(1)["model"] not in (first, second)
 
 
-def test_signature_finds_model(folder, tmp_path, monkeypatch):
-    metric = BLEURT(str(folder))
+def test_signature_finds_model(empty_folder, tmp_path, monkeypatch):
+    metric = BLEURT(str(empty_folder))
     text = str(metric)
     assert str(tmp_path) not in text
     assert tb.metric(text) == metric
@@ -207,21 +207,21 @@ def test_signature_finds_model(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(neural_metric, "_USED_FOLDERS", {})
     model_name = tb.metric(text).model
     assert neural_metric.find_model(model_name) is None
-    monkeypatch.setenv("TRUEBLEU_MODELS", str(folder.parent))
-    assert neural_metric.find_model(model_name) == str(folder)
+    monkeypatch.setenv("TRUEBLEU_MODELS", str(empty_folder.parent))
+    assert neural_metric.find_model(model_name) == str(empty_folder)
     assert tb.metric("bleurt:small") == metric
     monkeypatch.delenv("TRUEBLEU_MODELS")
-    monkeypatch.chdir(folder.parent)
-    assert neural_metric.find_model(model_name) == str(folder)
-    (folder / "config.json").write_text("{}")
+    monkeypatch.chdir(empty_folder.parent)
+    assert neural_metric.find_model(model_name) == str(empty_folder)
+    (empty_folder / "config.json").write_text("{}")
     with pytest.raises(MetricFailedError, match=r"the revision of model small is small@\w{8}, not"):
         neural_metric.find_model(model_name)
 
 
-def test_changed_model_raises_error(folder):
-    metric = tb.metric(str(BLEURT(str(folder))))
-    assert neural_metric.find_model(metric.model) == str(folder)
-    (folder / "config.json").write_text("{}")
+def test_changed_model_raises_error(empty_folder):
+    metric = tb.metric(str(BLEURT(str(empty_folder))))
+    assert neural_metric.find_model(metric.model) == str(empty_folder)
+    (empty_folder / "config.json").write_text("{}")
     with pytest.raises(MetricFailedError, match="not small@"):
         neural_metric.find_model(metric.model)
 
@@ -257,9 +257,9 @@ def test_models_in_hub_cache(tmp_path):
         ),
     ],
 )
-def test_comet_settings_determine_inputs(folder, settings, source, references, bound):
-    (folder / "hparams.yaml").write_text(f"activations: Tanh\n{settings}loss: mse\n")
-    metric = COMET(str(folder))
+def test_comet_settings_determine_inputs(empty_folder, settings, source, references, bound):
+    (empty_folder / "hparams.yaml").write_text(f"activations: Tanh\n{settings}loss: mse\n")
+    metric = COMET(str(empty_folder))
     assert (metric.NEEDS_SOURCE, metric.REFERENCES, metric.bound) == (source, references, bound)
 
 

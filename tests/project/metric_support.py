@@ -102,12 +102,12 @@ def by_segment(metric: tb.Metric) -> list[float]:
 # ---- Python ----
 
 
-def score(name: str, metric: tb.Metric) -> None:
+def check_score(name: str, metric: tb.Metric) -> None:
     assert tb.metric(name) == metric
     assert isinstance(expected(metric), float)
 
 
-def sentence(name: str, metric: tb.Metric) -> None:
+def check_sentence(name: str, metric: tb.Metric) -> None:
     extra_arguments = {"source": SOURCES[1]} if sources(metric) else {}
     sentence_score = metric.sentence(ASPEN[1], references(metric)[1], **extra_arguments)
     text = {key: value[1:2] for key, value in sources(metric).items()}
@@ -116,7 +116,7 @@ def sentence(name: str, metric: tb.Metric) -> None:
     )
 
 
-def segments(name: str, metric: tb.Metric) -> None:
+def check_segments(name: str, metric: tb.Metric) -> None:
     assert len(by_segment(metric)) == len(ASPEN)
 
 
@@ -135,7 +135,7 @@ def accumulator(name: str, metric: tb.Metric) -> None:
     assert same(sums.compute().value, metric)
 
 
-def compare(name: str, metric: tb.Metric) -> None:
+def check_comparison(name: str, metric: tb.Metric) -> None:
     extra_arguments = {"source": SOURCES} if sources(metric) else {}
     comparison = tb.compare(
         SYSTEMS, references(metric), metrics=[name], confidence=20, samples=20, **extra_arguments
@@ -150,7 +150,7 @@ def easy_minimum(metric: tb.Metric) -> float:
     return metric.WORST - 1e-6 if metric.lower_is_better else metric.WORST + 1e-6
 
 
-def check(name: str, metric: tb.Metric) -> None:
+def check_gate(name: str, metric: tb.Metric) -> None:
     extra_arguments = {"source": SOURCES} if sources(metric) else {}
     limit = easy_minimum(metric)
     gate = tb.check(ASPEN, references(metric), metrics=[name], minimum=limit, **extra_arguments)
@@ -164,7 +164,7 @@ def compared(content: dict[str, Any]) -> float:
     return score["score"]
 
 
-def mbr(name: str, metric: tb.Metric) -> None:
+def check_mbr(name: str, metric: tb.Metric) -> None:
     candidates = [ASPEN[0], SYSTEMS["birch"][0], REFERENCES[0][0]]
     if sources(metric):
         choice = tb.mbr(candidates, utility=name, sources=SOURCES[0])
@@ -178,7 +178,7 @@ def mbr(name: str, metric: tb.Metric) -> None:
     assert list(choice.expected) == [sum(row) / len(row) for row in grid]
 
 
-def report(name: str, metric: tb.Metric) -> None:
+def check_report(name: str, metric: tb.Metric) -> None:
     extra_arguments = {"source": SOURCES} if sources(metric) else {}
     metric_names = ["bleu", name] if metric != tb.BLEU() else ["bleu"]
     page = tb.report(
@@ -192,7 +192,7 @@ def report(name: str, metric: tb.Metric) -> None:
     assert f"{expected(metric):.{metric.DIGITS}f}" in page
 
 
-def explain(name: str, metric: tb.Metric) -> None:
+def check_explanation(name: str, metric: tb.Metric) -> None:
     explanation = tb.explain(ASPEN, references(metric), metric=name)
     assert same(explanation.to_dict()["systems"][0]["score"], metric)
     assert tb.explain(ASPEN[2], references(metric)[2], metric=name).text()
@@ -235,7 +235,7 @@ def run(folder: Path, *words: object, name: str) -> Any:
     return path.read_text(encoding="utf-8")
 
 
-def files(folder: Path) -> SimpleNamespace:
+def write_inputs(folder: Path) -> SimpleNamespace:
     """Return the text as files: the options that name them."""
 
     def write(name: str, lines: Iterable[str]) -> Path:
@@ -343,16 +343,16 @@ def polars(name: str, metric: tb.Metric) -> None:
 
 
 PYTHON: dict[str, Callable[..., None]] = {
-    "`score`": score,
-    "`sentence`": sentence,
-    "`segments`": segments,
+    "`score`": check_score,
+    "`sentence`": check_sentence,
+    "`segments`": check_segments,
     "`statistics`": statistics,
     "`Accumulator`": accumulator,
-    "`compare`": compare,
-    "`check`": check,
-    "`report`": report,
-    "`explain`": explain,
-    "`mbr`": mbr,
+    "`compare`": check_comparison,
+    "`check`": check_gate,
+    "`report`": check_report,
+    "`explain`": check_explanation,
+    "`mbr`": check_mbr,
     "signature": signature,
 }
 COMMANDS: dict[str, Callable[..., None]] = {
@@ -380,7 +380,7 @@ INTERFACES = {
 def cell(interface: tuple[str, str], name: str, folder: Path) -> str:
     """Nothing where the face works, else the sentence in which it refuses."""
     metric = tb.metric(name)
-    paths = files(folder)
+    paths = write_inputs(folder)
     try:
         INTERFACES[interface](name, metric, *([paths] if interface[0] == "command line" else []))
     except RefusedError as no:

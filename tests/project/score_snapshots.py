@@ -37,7 +37,7 @@ TRICKY = (
 )
 
 
-def texts() -> dict[str, tuple[list[str], list[str], list[str]]]:
+def read_texts() -> dict[str, tuple[list[str], list[str], list[str]]]:
     """Hypotheses, references and sources, by name."""
 
     def lines(name: str) -> list[str]:
@@ -56,24 +56,28 @@ def texts() -> dict[str, tuple[list[str], list[str], list[str]]]:
     return {**corpora, "Chinese": chinese, "tricky": (hypotheses, references, references)}
 
 
-def names() -> list[str]:
+def list_metric_names() -> list[str]:
     """Return the metrics that need nothing besides, and the members of the family."""
     variants = [f"bleu|tok:{name}" for name in ("none", "intl", "zh", "char")]
     return [*dict.fromkeys([*registry.METRICS, *tb.family]), *variants]
 
 
-def scores() -> dict[str, list[float | None]]:
+def compute_snapshots() -> dict[str, list[float | None]]:
     """Return each available metric's scores per text; None if it refuses a text."""
     snapshots = {}
-    for name in names():
+    for name in list_metric_names():
         metric = tb.metric(name.replace("bleu|", "BLEU|nrefs:1|"))
-        row = [] if lacking(name) else [score(metric, *text) for text in texts().values()]
+        row = (
+            []
+            if lacking(name)
+            else [compute_score(metric, *text) for text in read_texts().values()]
+        )
         if any(row):
             snapshots[name] = row
     return snapshots
 
 
-def score(metric, hypotheses: list[str], references: list[str], sources: list[str]):
+def compute_score(metric, hypotheses: list[str], references: list[str], sources: list[str]):
     """Return the score of one text."""
     extra_arguments = {"sources": sources} if getattr(metric, "NEEDS_SOURCE", False) else {}
     with warnings.catch_warnings(action="ignore"):
@@ -87,13 +91,14 @@ def main() -> None:
     """Write the record."""
     changelog = (HERE.parents[1] / "CHANGELOG.md").read_text("utf-8")
     releases = re.findall(r"^## \[(\d.*?)\]", changelog, re.MULTILINE)
-    rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(row)}" for name, row in scores().items())
-    release = json.dumps(releases[0] if releases else None)
-    text = (
-        f'{{"release": {release},\n"texts": {json.dumps([*texts()])},\n"scores": {{\n{rows}\n}}}}\n'
+    rows = ",\n".join(
+        f"{json.dumps(name)}: {json.dumps(row)}" for name, row in compute_snapshots().items()
     )
+    release = json.dumps(releases[0] if releases else None)
+    texts = json.dumps([*read_texts()])
+    text = f'{{"release": {release},\n"texts": {texts},\n"scores": {{\n{rows}\n}}}}\n'
     (HERE / "recorded.json").write_text(text, encoding="utf-8")
-    sys.stdout.write(f"{len(scores())} metrics\n")
+    sys.stdout.write(f"{len(compute_snapshots())} metrics\n")
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ def _public() -> Iterator[str]:
     yield from (f"truebleu.{place}" for place in truebleu.PUBLIC.values())
 
 
-def _metrics() -> Iterator[str]:
+def _metric_modules() -> Iterator[str]:
     for place, _ in _names_in_table("truebleu.metrics.registry", "METRICS")():
         yield f"truebleu.metrics.{place.partition(':')[0]}"
 
@@ -85,7 +85,7 @@ def _foreign_modules() -> Iterable[str]:
 # Modules that compute what they import, and what that can be.
 TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "truebleu": _public,
-    "truebleu.metrics.registry": _metrics,
+    "truebleu.metrics.registry": _metric_modules,
     "truebleu.cli": _commands,
     "truebleu.engines.common_api": tuple,  # the caller names its module
     "truebleu.metrics.rouge": _foreign_modules,
@@ -104,7 +104,7 @@ class Import(NamedTuple):
         return f"{path}:{self.line} imports {self.target}"
 
 
-def _files() -> dict[str, Path]:
+def _find_files() -> dict[str, Path]:
     """Return each module of the package by its name."""
     files_by_module = {}
     for path in sorted(PACKAGE.rglob("*.py")):
@@ -113,12 +113,12 @@ def _files() -> dict[str, Path]:
     return files_by_module
 
 
-FILES = _files()
+FILES = _find_files()
 MODULES = {*FILES, "truebleu._kernel"}
 
 
 @cache
-def _tree(module: str) -> ast.Module:
+def _parse_module(module: str) -> ast.Module:
     return ast.parse(FILES[module].read_text(encoding="utf-8"))
 
 
@@ -167,7 +167,7 @@ def _imported(module: str, node: ast.AST) -> Iterator[str]:
 
 def _imports() -> Iterator[Import]:
     for module in FILES:
-        tree = _tree(module)
+        tree = _parse_module(module)
         docstrings = _docstrings(tree)
         for node in ast.walk(tree):
             for name in _imported(module, node) if node not in docstrings else ():
@@ -241,7 +241,7 @@ def test_computed_imports_are_listed():
     computed = {
         module
         for module in FILES
-        for node in ast.walk(_tree(module))
+        for node in ast.walk(_parse_module(module))
         if _is_dynamic(node) and not isinstance(node.args[0], ast.Constant)
     }
     assert computed == set(TABLES)
@@ -264,7 +264,7 @@ def test_module_names_differ_from_public_names():
         if path.name == "__init__.py":
             defined = {
                 node.name
-                for node in _tree(module).body
+                for node in _parse_module(module).body
                 if isinstance(node, ast.FunctionDef | ast.ClassDef)
             }
             submodules = {
@@ -276,7 +276,7 @@ def test_module_names_differ_from_public_names():
 
 def test_no_module_is_callable():
     for module in FILES:
-        for node in ast.walk(_tree(module)):
+        for node in ast.walk(_parse_module(module)):
             if isinstance(node, ast.ClassDef):
                 bases = {ast.unparse(base).rpartition(".")[2] for base in node.bases}
                 assert "ModuleType" not in bases, f"{module}:{node.lineno}"

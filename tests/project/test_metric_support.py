@@ -33,7 +33,7 @@ def skip_without(name):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def input_folder(tmp_path_factory):
     return tmp_path_factory.mktemp("product")
 
 
@@ -46,35 +46,35 @@ CELLS = [
 
 @pytest.mark.parametrize("interface", metric_support.INTERFACES, ids=" ".join)
 @pytest.mark.parametrize("name", CELLS)
-def test_metric_works_or_is_refused_in_one_sentence(name, interface, folder):
+def test_metric_works_or_is_refused_in_one_sentence(name, interface, input_folder):
     """Return the number of the metric, or one sentence; the cell raises otherwise."""
     skip_without(name)
-    refusal = metric_support.cell(interface, name, folder)
+    refusal = metric_support.cell(interface, name, input_folder)
     assert len(refusal) < 200
     assert "Traceback" not in refusal
 
 
 @pytest.mark.thorough
-def test_common_methods_accept_every_metric(folder):
+def test_common_methods_accept_every_metric(input_folder):
     for name in [*registry.METRICS, *TESTED_MEMBERS]:
         if lacking(name):
             continue
         for verb in ("score", "sentence", "segments", "statistics", "signature"):
             assert (
                 metric_support.cell(
-                    ("Python", f"`{verb}`" if verb != "signature" else verb), name, folder
+                    ("Python", f"`{verb}`" if verb != "signature" else verb), name, input_folder
                 )
                 == ""
             )
 
 
 @pytest.mark.thorough
-def test_metric_support_page_is_current(folder):
+def test_metric_support_page_is_current(input_folder):
     """docs/metric-support.md says what all cells do now."""
     for name in registry.METRICS:
         skip_without(name)
     with warnings.catch_warnings(action="ignore"):
-        page_text = metric_support.page(folder)
+        page_text = metric_support.page(input_folder)
     if os.environ.get("TRUEBLEU_WRITE_PAGES"):
         PAGE.write_text(page_text, encoding="utf-8")
     assert PAGE.read_text(encoding="utf-8") == page_text, "write it anew: make docs"

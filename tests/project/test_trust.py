@@ -133,11 +133,13 @@ def test_score_record_is_for_the_last_release():
 
 
 def test_changed_scores_are_in_the_changelog():
-    assert silent(score_snapshots.scores(), CHANGELOG) == [], "say so under Scores in CHANGELOG.md"
+    assert silent(score_snapshots.compute_snapshots(), CHANGELOG) == [], (
+        "say so under Scores in CHANGELOG.md"
+    )
 
 
 def test_removed_metrics_are_in_the_changelog():
-    gone = {*RECORD["scores"]} - {*score_snapshots.names()}
+    gone = {*RECORD["scores"]} - {*score_snapshots.list_metric_names()}
     removed = CHANGELOG.partition("## [Unreleased]")[2].partition("\n## [")[0]
     assert all(f"`{name}`" in removed for name in gone)
 

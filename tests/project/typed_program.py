@@ -17,7 +17,7 @@ SOURCES = ["die Katze liegt auf der Matte", "niemand war da"] * 5
 DOCUMENTS = ["a", "b"] * 5
 
 
-def scores() -> None:
+def check_scores() -> None:
     """Scores, and what they know."""
     score = tb.bleu(HYPOTHESES, TWO, tokenize="intl", lowercase=True)
     typed_score: tb.Score = score
@@ -31,7 +31,7 @@ def scores() -> None:
     assert_type(tb.__version__, str)
 
 
-def metrics() -> None:
+def check_metrics() -> None:
     """Metrics are values with parameters, and have the same verbs."""
     bleu = tb.BLEU("13a", smoothing="floor", smoothing_value=0.1)
     assert_type(bleu.sentence(HYPOTHESES[0], [REFERENCES[0], None]).value, float)
@@ -61,7 +61,7 @@ def metrics() -> None:
     assert_type(tb.mean_document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS).value, float)
 
 
-def texts() -> None:
+def check_texts() -> None:
     """Texts without references, and language information."""
     assert_type(tb.self_bleu(HYPOTHESES).value, float)
     assert_type(tb.distinct_n(HYPOTHESES, 2).value, float)
@@ -92,7 +92,7 @@ def views(folder: Path) -> None:
     assert_type(laboratory.html(), str)
 
 
-def files(folder: Path) -> None:
+def check_files(folder: Path) -> None:
     """Files, logs and test sets."""
     path = folder / "hypotheses"
     path.write_text("".join(f"{line}\n" for line in HYPOTHESES), encoding="utf-8")
@@ -130,12 +130,12 @@ def people() -> None:
 
 def main() -> None:
     """Everything, once."""
-    scores()
-    metrics()
-    texts()
+    check_scores()
+    check_metrics()
+    check_texts()
     with tempfile.TemporaryDirectory() as folder:
         views(Path(folder))
-        files(Path(folder))
+        check_files(Path(folder))
     people()
 
 

@@ -40,7 +40,7 @@ def read_given_score(text):
 def read_human_score(text):
     if text in ("nan", "\xa01"):
         pytest.skip("nan is a missing score")
-    return files._score("line 1", text, "score")
+    return files._parse_score("line 1", text, "score")
 
 
 def read_option(text):

@@ -82,18 +82,18 @@ def lines() -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def folder(tmp_path_factory):
+def spm_folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("models")
     (place / "text").write_text("\n".join(lines()), encoding="utf-8")
     return place
 
 
 @pytest.fixture(scope="session")
-def model(folder):
+def model(spm_folder):
     """The path of a model, by its name in `ALL`."""
 
     def path(name: str) -> Path:
-        file = folder / f"{name}.model"
+        file = spm_folder / f"{name}.model"
         if file.exists():
             return file
         kind, _, change = name.partition("+")
@@ -101,7 +101,7 @@ def model(folder):
             file.write_bytes(changed(path(kind).read_bytes(), change))
             return file
         library.SentencePieceTrainer.train(
-            input=str(folder / "text"),
+            input=str(spm_folder / "text"),
             model_prefix=str(file.with_suffix("")),
             hard_vocab_limit=False,
             character_coverage=0.99,
@@ -262,8 +262,8 @@ def model_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("SACREBLEU", str(tmp_path / "sacrebleu"))
     monkeypatch.setenv("TRUEBLEU_OFFLINE", "1")
     monkeypatch.setattr(http_transfer, "RETRY_WAIT_SECONDS", ())
-    for folder in (download._find_writable_folder, download._make_process_folder):
-        folder.cache_clear()
+    for spm_folder in (download._find_writable_folder, download._make_process_folder):
+        spm_folder.cache_clear()
     return tmp_path / "cache" / "models"
 
 
@@ -325,8 +325,8 @@ def test_unexpected_model_is_refused(model, model_cache, monkeypatch):
 
 
 @pytest.fixture
-def archives(folder):
-    archives = Archives(folder)
+def archives(spm_folder):
+    archives = Archives(spm_folder)
     yield archives
     archives.server.shutdown()
     archives.server.server_close()
@@ -382,9 +382,9 @@ def test_first_download_is_trusted(model, archives, model_cache, monkeypatch):
         tb.tokenize("a", "flores101")
 
 
-def test_invalid_model_is_not_trusted(model, archives, folder, model_cache, monkeypatch):
+def test_invalid_model_is_not_trusted(model, archives, spm_folder, model_cache, monkeypatch):
     """A page that asks for a password, say."""
-    (folder / "page.html").write_text("<html>Please log in")
+    (spm_folder / "page.html").write_text("<html>Please log in")
     monkeypatch.delenv("TRUEBLEU_OFFLINE")
     mirrors = ["page.html", "unigram-800.model"]
     published(monkeypatch, archives, "flores101", mirrors[:1], None)

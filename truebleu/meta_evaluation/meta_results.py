@@ -61,9 +61,9 @@ def build_results(
         "preset": preset,
         "by": f"truebleu-{__version__}",
         "reading": "",
-        "sets": [_set(one) for one in sets],
-        "tasks": [_task(task, by_name, values_by_cell[task, metrics[0]]) for task in tasks],
-        "metrics": _metrics(sets, tasks, metrics, values_by_cell),
+        "sets": [_build_set(one) for one in sets],
+        "tasks": [_build_task(task, by_name, values_by_cell[task, metrics[0]]) for task in tasks],
+        "metrics": _build_metric_rows(sets, tasks, metrics, values_by_cell),
         "tests": None,
         "notes": [],
         "systems": list(_scatter(sets, metrics)),
@@ -101,7 +101,7 @@ def compute_cell(
 # ---- the dict ----
 
 
-def _set(judged: Judged) -> dict[str, Any]:
+def _build_set(judged: Judged) -> dict[str, Any]:
     segment_gold = judged.gold.get(SEGMENTS)
     return {
         "name": judged.name,
@@ -113,7 +113,7 @@ def _set(judged: Judged) -> dict[str, Any]:
     }
 
 
-def _task(task: Task, sets: Mapping[str, Judged], first: Value) -> dict[str, Any]:
+def _build_task(task: Task, sets: Mapping[str, Judged], first: Value) -> dict[str, Any]:
     is_spa = task.statistic == "spa"
     recipe = {
         "level": task.level,
@@ -138,7 +138,7 @@ def _task(task: Task, sets: Mapping[str, Judged], first: Value) -> dict[str, Any
     }
 
 
-def _metrics(
+def _build_metric_rows(
     sets: Sequence[Judged],
     tasks: Sequence[Task],
     metrics: Sequence[str],

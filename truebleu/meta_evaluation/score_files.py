@@ -402,7 +402,7 @@ def _long(
     cells: list[tuple[str, Any, float]] = []
     for number, row in row_list:
         location = f"{path}, line {number}"
-        value = _score(location, row.get(score), score)
+        value = _parse_score(location, row.get(score), score)
         name = row.get(system)
         if name in (None, ""):
             raise InputError(f"{location}: no system in column '{system}'")
@@ -420,7 +420,7 @@ def _long(
     return _table_from_cells(path, cells)
 
 
-def _score(location: str, value: Any, column: str) -> float:
+def _parse_score(location: str, value: Any, column: str) -> float:
     """Return the score in a cell; NaN for none."""
     if isinstance(value, str) and value.strip() in ("", "None", "NaN", "nan", "NA"):
         return nan

@@ -247,7 +247,7 @@ def mbr(
         raise InputError(
             f"sources: {resolved_utility.name} reads them; give one for each list of candidates"
         )
-    texts = _texts(sources, len(sets), has_several_sources=has_several_sources)
+    texts = _source_texts(sources, len(sets), has_several_sources=has_several_sources)
     numbers = _numbers(weights, len(sets), has_several_sources=has_several_sources)
     work = []
     for number, source_inputs in enumerate(
@@ -298,7 +298,7 @@ def _columns(
     return reference_sets
 
 
-def _texts(sources: Any, count: int, *, has_several_sources: bool) -> Sequence[str | None]:
+def _source_texts(sources: Any, count: int, *, has_several_sources: bool) -> Sequence[str | None]:
     """Return the text of each source, None where there are none."""
     if sources is None:
         return [None] * count

@@ -19,19 +19,19 @@ REFERENCE_PAIRS = [list(pair) for pair in zip(REFERENCES, SECOND_REFERENCES, str
 
 
 @pytest.fixture(scope="module")
-def folder(encoder):
+def model_folder(encoder):
     return str(encoder("small-bert"))
 
 
 @pytest.fixture
-def metric(folder):
-    return tb.metric(f"bertscore:{folder}")
+def metric(model_folder):
+    return tb.metric(f"bertscore:{model_folder}")
 
 
-def score_with_package(folder, hypotheses, references, **parameters):
+def score_with_package(model_folder, hypotheses, references, **parameters):
     """Return the package's F, precision and recall of each segment."""
     layer = parameters.pop("layer", 2)
-    scorer = BERTScorer(folder, num_layers=layer, device="cpu", nthreads=0, **parameters)
+    scorer = BERTScorer(model_folder, num_layers=layer, device="cpu", nthreads=0, **parameters)
     if scorer.idf:
         reference_lists = ([other] if isinstance(other, str) else other for other in references)
         scorer.compute_idf([other for others in reference_lists for other in others])
@@ -51,26 +51,26 @@ def read_numbers(metric, hypotheses, references):
     "parameters", [{}, {"layer": 1}, {"idf": True}, {"layer": 1, "idf": True}], ids=str
 )
 @pytest.mark.parametrize("references", [REFERENCES, REFERENCE_PAIRS], ids=["one", "two"])
-def test_numbers_equal_package(folder, metric, parameters, references):
-    expected, _ = score_with_package(folder, HYPOTHESES, references, **parameters)
+def test_numbers_equal_package(model_folder, metric, parameters, references):
+    expected, _ = score_with_package(model_folder, HYPOTHESES, references, **parameters)
     assert read_numbers(metric.with_parameters(**parameters), HYPOTHESES, references) == expected
 
 
-def test_score_is_mean_of_segments(folder, metric):
-    expected, _ = score_with_package(folder, HYPOTHESES, REFERENCES)
+def test_score_is_mean_of_segments(model_folder, metric):
+    expected, _ = score_with_package(model_folder, HYPOTHESES, REFERENCES)
     score = metric.score(HYPOTHESES, REFERENCES)
     assert score.value == pytest.approx(sum(f1 for f1, _, _ in expected) / 4, abs=1e-15)
     assert score.details()["segments"] == 4
 
 
-def test_empty_hypothesis_scores_0(folder, metric):
+def test_empty_hypothesis_scores_0(model_folder, metric):
     hypotheses = ["", *HYPOTHESES[1:]]
-    expected, _ = score_with_package(folder, hypotheses, REFERENCES)
+    expected, _ = score_with_package(model_folder, hypotheses, REFERENCES)
     assert expected[0] == (0.0, 0.0, 0.0)
     assert read_numbers(metric, hypotheses, REFERENCES) == expected
 
 
-def test_baseline_rescales_scores(folder, metric, tmp_path, monkeypatch):
+def test_baseline_rescales_scores(model_folder, metric, tmp_path, monkeypatch):
     """bert-score only has baselines for published models, so the test adds a baseline."""
     from truebleu.metrics import bertscore
 
@@ -83,22 +83,23 @@ def test_baseline_rescales_scores(folder, metric, tmp_path, monkeypatch):
         bertscore, "_read_package", lambda: (version, layers, str(tmp_path / "package"))
     )
     words = {"lang": "en", "rescale_with_baseline": True, "baseline_path": str(baseline)}
-    expected, _ = score_with_package(folder, HYPOTHESES, REFERENCES, **words)
+    expected, _ = score_with_package(model_folder, HYPOTHESES, REFERENCES, **words)
     assert read_numbers(metric.with_parameters(rescale="en"), HYPOTHESES, REFERENCES) == expected
     with pytest.raises(MetricFailedError, match="no baseline of small-bert for 'de'; it has"):
         metric.with_parameters(rescale="de").score(HYPOTHESES, REFERENCES)
 
 
-def test_signature_has_contents_of_bert_score_hash(folder, metric):
-    _, package_hash = score_with_package(folder, HYPOTHESES, REFERENCES)
+def test_signature_has_contents_of_bert_score_hash(model_folder, metric):
+    _, package_hash = score_with_package(model_folder, HYPOTHESES, REFERENCES)
     signature = metric.signature(1)
     model = signature["model"].partition("@")[0]
     assert model == "small-bert"
-    assert package_hash == f"{folder}_L{signature['layer']}_no-idf_version={signature['version']}"
+    expected = f"{model_folder}_L{signature['layer']}_no-idf_version={signature['version']}"
+    assert package_hash == expected
     assert signature["by"] == "bert-score-0.3.13"
 
 
-def test_signature_is_parsed_and_independent_of_machine(folder, metric):
+def test_signature_is_parsed_and_independent_of_machine(model_folder, metric):
     text = str(metric)
     assert "/" not in text.partition("|by:")[0]
     assert tb.metric(text) == metric
@@ -110,8 +111,8 @@ def test_signature_is_parsed_and_independent_of_machine(folder, metric):
     assert metric.with_parameters(layer=2) == metric
 
 
-def test_signature_is_parsed_in_process_with_model_folder(folder, metric, monkeypatch):
-    monkeypatch.setenv("TRUEBLEU_MODELS", folder.rpartition("/")[0])
+def test_signature_is_parsed_in_process_with_model_folder(model_folder, metric, monkeypatch):
+    monkeypatch.setenv("TRUEBLEU_MODELS", model_folder.rpartition("/")[0])
     code = f"import truebleu; print(truebleu.metric({str(metric)!r}).signature(1)['model'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == metric.signature(1)["model"]
@@ -143,14 +144,14 @@ def test_compare_with_bleu(metric):
     assert all(repr(value) in json.dumps(result) for value in values)
 
 
-def test_command_line_hides_library_output(folder, tmp_path, capsys):
+def test_command_line_hides_library_output(model_folder, tmp_path, capsys):
     """Warnings and progress bars of the libraries are hidden."""
     for name, lines in {"ref": REFERENCES, "hyp": ["", *HYPOTHESES[1:]]}.items():
         (tmp_path / name).write_text("\n".join(lines) + "\n")
-    words = [str(tmp_path / "ref"), "-i", str(tmp_path / "hyp"), "-m", f"bertscore:{folder}"]
+    words = [str(tmp_path / "ref"), "-i", str(tmp_path / "hyp"), "-m", f"bertscore:{model_folder}"]
     assert main(["score", *words, "-f", "json", "--bertscore-layer", "1"]) == 0
     out, err = capsys.readouterr()
-    metric = BERTScore(folder, layer=1)
+    metric = BERTScore(model_folder, layer=1)
     expected = metric.score(["", *HYPOTHESES[1:]], REFERENCES)
     assert repr(expected.value) in out
     assert "layer:1" in out
@@ -227,28 +228,28 @@ def test_missing_layer_raises_error(metric):
 
 
 def test_path_with_t5_raises_error(encoder):
-    folder = encoder("not-t5")
-    with pytest.raises(MetricFailedError, match=r"has the type bert. Rename the folder"):
-        BERTScore(str(folder)).score(HYPOTHESES, REFERENCES)
+    model_folder = encoder("not-t5")
+    with pytest.raises(MetricFailedError, match=r"is of the type bert; call the folder something"):
+        BERTScore(str(model_folder)).score(HYPOTHESES, REFERENCES)
 
 
 def test_unreadable_weights_raise_error(encoder):
-    folder = encoder("broken", seed=3)
-    (folder / "model.safetensors").write_bytes(b"no weights")
+    model_folder = encoder("broken", seed=3)
+    (model_folder / "model.safetensors").write_bytes(b"no weights")
     with pytest.raises(MetricFailedError, match=r"broken: cannot be loaded: \w+: .+") as caught:
-        BERTScore(str(folder)).score(HYPOTHESES, REFERENCES)
+        BERTScore(str(model_folder)).score(HYPOTHESES, REFERENCES)
     assert "\n" not in str(caught.value)
 
 
 # ---- the hub's cache ----
 
 
-def test_model_name_in_hub_cache(folder, metric, tmp_path):
+def test_model_name_in_hub_cache(model_folder, metric, tmp_path):
     import shutil
 
     home = tmp_path / "hub" / "models--owner--small-bert"
     for commit in ("0123456789abcdef", "fedcba9876543210"):
-        shutil.copytree(folder, home / "snapshots" / commit)
+        shutil.copytree(model_folder, home / "snapshots" / commit)
     (home / "refs").mkdir()
     (home / "refs" / "main").write_text("fedcba9876543210")
     metric_by_name = tb.metric("bertscore:owner/small-bert")

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # the packages warn of each o
 
 
 @pytest.fixture(scope="module")
-def folder(encoder, torch):
+def bleurt_folder(encoder, torch):
     place = encoder("small-bleurt")
     for name in ("model.safetensors", "config.json"):
         (place / name).unlink()
@@ -24,30 +24,30 @@ def folder(encoder, torch):
 
 
 @pytest.fixture
-def metric(folder):
-    return tb.metric(f"bleurt:{folder}")
+def metric(bleurt_folder):
+    return tb.metric(f"bleurt:{bleurt_folder}")
 
 
-def score_with_package(folder, torch, hypotheses, references):
+def score_with_package(bleurt_folder, torch, hypotheses, references):
     """Return the package's scores, computed as in its documentation."""
-    model = BleurtForSequenceClassification.from_pretrained(folder).eval()
-    tokenizer = BleurtTokenizer.from_pretrained(folder)
+    model = BleurtForSequenceClassification.from_pretrained(bleurt_folder).eval()
+    tokenizer = BleurtTokenizer.from_pretrained(bleurt_folder)
     with torch.no_grad():
         tokens = tokenizer(references, hypotheses, padding="longest", return_tensors="pt")
         return model(**tokens).logits.flatten().tolist()
 
 
-def test_numbers_equal_package(folder, metric, torch):
-    expected = score_with_package(folder, torch, HYPOTHESES, REFERENCES)
+def test_numbers_equal_package(bleurt_folder, metric, torch):
+    expected = score_with_package(bleurt_folder, torch, HYPOTHESES, REFERENCES)
     assert list(metric.segments(HYPOTHESES, REFERENCES)) == expected
     assert len(set(expected)) == 4
     score = metric.score(HYPOTHESES, REFERENCES)
     assert score.value == pytest.approx(sum(expected) / 4, abs=1e-15)
 
 
-def test_batch_size_does_not_change_scores(folder, metric, torch):
+def test_batch_size_does_not_change_scores(bleurt_folder, metric, torch):
     halves = [
-        score_with_package(folder, torch, HYPOTHESES[i : i + 2], REFERENCES[i : i + 2])
+        score_with_package(bleurt_folder, torch, HYPOTHESES[i : i + 2], REFERENCES[i : i + 2])
         for i in (0, 2)
     ]
     small = metric.with_parameters(batch=2)

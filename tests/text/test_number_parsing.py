@@ -67,8 +67,8 @@ def test_whole_number_has_ascii_digits_alone(text):
 
 
 @pytest.mark.parametrize("value", [math.nan, True, "1_0", 10**400, b"1", None], ids=lambda _: "")
-def test_score_that_python_gives_is_a_finite_number(value):
-    with pytest.raises(ValueError, match=r"segment 1: .* is not a number"):
+def test_score_from_python_must_be_finite(value):
+    with pytest.raises(ValueError, match="segment 1: expected a number"):
         tb.compare(None, None, metrics=(), scores={"m": {"a": [value], "b": [1.0]}})
 
 

@@ -1,4 +1,4 @@
-"""Explanations: worked examples of the literature, equality with the metric, every rendering."""
+"""Explanations: examples from the literature, equality with the metric, renderings."""
 
 import json
 import math
@@ -26,7 +26,7 @@ def list_fractions(explained: dict) -> list[tuple[int, int]]:
     return [(order["matches"], order["total"]) for order in explained["orders"]]
 
 
-# The worked examples of well-known texts on BLEU, with the right values where the text has others.
+# Worked examples from well-known texts on BLEU, with corrected values.
 
 
 def test_seven_times_the():
@@ -53,7 +53,7 @@ def test_the_cat():
     assert explain_system("the cat", WIKIPEDIA, two)["fraction"] == pytest.approx(0.1353, abs=5e-5)
 
 
-def test_case_costs_the_word_it_begins():
+def test_case_difference_prevents_match():
     # The notebook's 2/7 and 1/7: the reference's "The" is not "the".
     seven = " ".join(["the"] * 7)
     reference = "The cat is on the mat"
@@ -62,7 +62,7 @@ def test_case_costs_the_word_it_begins():
     assert list_fractions(explain_system(seven, reference, lowered))[0] == (2, 7)
 
 
-def test_the_bigrams_of_a_sentence_that_says_on_the_twice():
+def test_repeated_bigram_is_counted_twice():
     sentence = "The cat is on the mat on the floor"
     bigrams = explain_system(sentence, sentence, WORDS)["orders"][1]["ngrams"]
     assert {" ".join(gram["ngram"]): gram["count"] for gram in bigrams} == {
@@ -88,7 +88,7 @@ def test_the_bigrams_of_abab_in_abcbab_and_of_aba_in_abababa():
 
 
 def test_the_the_cat():
-    # The encyclopedia's table has 2/3, which needs the second reference alone.
+    # The encyclopedia has 2/3, which is only correct for the second reference.
     assert list_fractions(explain_system("the the cat", WIKIPEDIA))[:2] == [(3, 3), (1, 2)]
     assert list_fractions(explain_system("the the cat", WIKIPEDIA[0]))[:2] == [(3, 3), (1, 2)]
     assert list_fractions(explain_system("the the cat", WIKIPEDIA[1]))[:2] == [(2, 3), (0, 2)]
@@ -152,11 +152,11 @@ def test_active_and_passive():
     assert explained["fraction"] == pytest.approx(0.487950, abs=5e-7)
 
 
-# The numbers are the metric's.
+# Explanations equal the metric.
 
 
 @given(strategies.corpora(max_segments=1), strategies.parameters())
-def test_a_pair_is_explained_by_the_metric_s_own_numbers(corpus, parameters):
+def test_segment_explanation_equals_metric(corpus, parameters):
     (hypothesis,), (references,) = corpus
     metric = BLEU(**parameters)
     content = explain(hypothesis, references, metric, recall=True).to_dict()
@@ -177,7 +177,7 @@ def test_a_pair_is_explained_by_the_metric_s_own_numbers(corpus, parameters):
 
 
 def check_equal_to_score(explained: dict, score) -> None:
-    """Whether all numbers of the metric are in an explanation, to the last bit."""
+    """Check that an explanation equals the metric exactly."""
     assert explained["score"] == score.value
     assert explained["fraction"] == score.fraction
     assert explained["brevity_penalty"] == score.brevity_penalty
@@ -191,7 +191,7 @@ def check_equal_to_score(explained: dict, score) -> None:
 
 
 def check_steps_multiply(explained: dict, tolerance: float = 1e-9) -> None:
-    """Whether the steps shown lead to the score."""
+    """Check that the steps of an explanation give the score."""
     if explained["zero"] is not None:
         assert explained["score"] == 0
         return
@@ -263,7 +263,7 @@ def test_every_member_of_the_family_is_explained(name):
 
 
 @given(strategies.corpora(), st.sampled_from(["corpus", "segments"]))
-def test_a_corpus_is_explained_by_the_metric_s_own_numbers(corpus, aggregate):
+def test_corpus_explanation_equals_metric(corpus, aggregate):
     hypotheses, references = corpus
     references = [tuple(segment) for segment in references]
     metric = BLEU(aggregate=aggregate)
@@ -275,7 +275,7 @@ def test_a_corpus_is_explained_by_the_metric_s_own_numbers(corpus, aggregate):
         assert "mean of segment scores" in explained["formula"][-1]
 
 
-def test_the_cover_marks_the_longest_match_and_what_was_clipped():
+def test_cover_marks_longest_match_and_clipping():
     explained = explain_system("the cat the cat on the mat", "the cat is on the mat", BLEU("none"))
     assert [one["longest"] for one in explained["cover"]] == [2, 2, 1, 0, 3, 3, 3]
     assert [one["clipped"] for one in explained["cover"]] == [
@@ -289,7 +289,7 @@ def test_the_cover_marks_the_longest_match_and_what_was_clipped():
     ]
 
 
-def test_a_corpus_lists_what_is_clipped_unmatched_and_missing():
+def test_corpus_lists_clipped_unmatched_and_missing_ngrams():
     order = explain_system(["a a a", "a a b"], ["a c", "a a c"], BLEU("none"))["orders"][0]
     assert order["clipped"] == [{"ngram": ["a"], "count": 2}]
     assert order["unmatched"] == [{"ngram": ["b"], "count": 1}]
@@ -312,7 +312,7 @@ def test_lists_of_a_corpus_are_bounded(monkeypatch):
 
 @given(few_words, few_words, st.lists(few_words, min_size=1, max_size=2))
 @pytest.mark.parametrize("metric", [m for m in FAMILY if m.arithmetic != "float32"], ids=str)
-def test_the_split_of_a_difference_sums_to_it(metric, first, second, references):
+def test_parts_of_difference_sum_to_it(metric, first, second, references):
     content = explain(first, references, metric, second=second).to_dict()
     first_system, second_system = content["systems"]
     comparison = content["comparison"]
@@ -331,7 +331,7 @@ def test_the_split_of_a_difference_sums_to_it(metric, first, second, references)
     assert points == pytest.approx(comparison["difference"], abs=1e-7)
 
 
-def test_a_score_of_0_is_said_plainly():
+def test_score_of_zero_has_no_split():
     text = explain("dog", "the cat is on the mat", second="the cat", names=["A", "B"]).text()
     assert "It cannot be split: A scores 0" in " ".join(text.split())
 
@@ -367,7 +367,7 @@ def test_markup_in_text_is_text_in_html():
     assert "color-scheme: light dark" in page
 
 
-def test_a_name_is_escaped_too():
+def test_names_are_escaped_in_html():
     for rendering in ("html", "_repr_html_"):
         made = getattr(explain("a", "a", names=["<b>"], second=None), rendering)()
         assert "<b>" not in made
@@ -411,7 +411,7 @@ def test_no_rendering_can_command_a_terminal():
 
 
 @pytest.mark.parametrize("rendering", ["text", "markdown", "latex", "html", "rich"])
-def test_every_number_that_matters_is_shown(rendering):
+def test_renderings_contain_all_numbers(rendering):
     explanation = explain("the cat the cat on the mat .", WIKIPEDIA, recall=True)
     if rendering == "rich":
         rich = pytest.importorskip("rich.console")
@@ -440,7 +440,7 @@ def test_every_number_that_matters_is_shown(rendering):
     assert explanation.to_dict()["caution"].split(",")[0] in " ".join(made.split())
 
 
-def test_the_table_of_ngrams_says_which_reference_has_them():
+def test_ngram_table_names_reference():
     lines = explain("the cat", WIKIPEDIA, WORDS).text().splitlines()
     assert "unigram  hypothesis  reference  which  clipped" in lines
     assert "the               1          2      1        1" in lines
@@ -464,13 +464,13 @@ def test_json_is_the_explanation():
 
 
 @given(st.text())
-def test_what_does_not_show_is_shown(text):
+def test_invisible_characters_are_escaped(text):
     hidden = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
     joiners = "\u200c\u200d"
     assert not any(category(c) in hidden and c not in joiners for c in escape_invisible(text))
 
 
-def test_pieces_of_text_in_any_script():
+def test_texts_in_all_scripts_are_rendered():
     for text in ("日本語 の 文", "שלום עולם", "e\u0301 \U0001f600", "a" * 500):
         explanation = explain(text, [text, None, ""])
         for rendering in RENDERINGS:
@@ -587,7 +587,7 @@ def test_references_side_by_side(truebleu_command, write):
         (["a", "--reference", "d", "-n", "1"], "--segment"),
     ],
 )
-def test_a_wrong_command_line(truebleu_command, arguments, message):
+def test_invalid_command_line_fails(truebleu_command, arguments, message):
     done = truebleu_command("explain", *arguments)
     assert done.status == 2, done
     assert message in done.error

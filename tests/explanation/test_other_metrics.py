@@ -1,4 +1,4 @@
-"""Metrics beside BLEU explained: the metric's own numbers, in renderings that are whole."""
+"""Explanations of metrics other than BLEU: equality with the metric, valid renderings."""
 
 import json
 import re
@@ -80,13 +80,13 @@ CORPUS = st.lists(SEGMENT, min_size=1, max_size=4)
 few_examples = settings(max_examples=20)
 
 
-# ---- the numbers are the metric's ----
+# ---- equality with the metric ----
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)
 @few_examples
 @given(SEGMENT)
-def test_the_score_of_a_pair_is_the_metric_s(metric, segment):
+def test_segment_score_equals_metric(metric, segment):
     hypothesis, references = segment
     score = metric.sentence(hypothesis, references)
     explained = explain_system(hypothesis, references, metric)
@@ -97,7 +97,7 @@ def test_the_score_of_a_pair_is_the_metric_s(metric, segment):
 @pytest.mark.parametrize("metric", METRICS, ids=str)
 @few_examples
 @given(CORPUS)
-def test_the_score_of_a_corpus_is_the_metric_s(metric, corpus):
+def test_corpus_score_equals_metric(metric, corpus):
     hypotheses, references = [one for one, _ in corpus], [tuple(many) for _, many in corpus]
     content = explain(hypotheses, references, metric).to_dict()
     assert content["kind"] == "corpus"
@@ -111,20 +111,20 @@ def test_the_score_of_a_corpus_is_the_metric_s(metric, corpus):
 
 
 def get_statistics(metric, hypothesis, references) -> list[int]:
-    """What the metric itself counts in a segment."""
+    """Return the statistics of a segment."""
     return metric.statistics([hypothesis], [tuple(references)]).tolist()[0]
 
 
 @parametrize_metrics("chrF")
 @few_examples
 @given(SEGMENT)
-def test_chrf_s_counts_are_the_kernel_s(metric, segment):
+def test_chrf_counts_equal_kernel(metric, segment):
     hypothesis, references = segment
     explained = explain_system(hypothesis, references, metric)
     keys = ("hypothesis", "reference", "matches")
     row = [order[key] for order in explained["orders"] for key in keys]
     assert row == get_statistics(metric, hypothesis, references)
-    # The words and characters that are shown are those that were counted.
+    # The listed n-grams equal the counted ones.
     scored_reference = references[explained["reference"] - 1]
     for order in explained["orders"]:
         split = chrf.split_tokens if order["unit"] == "character" else chrf.split_word_tokens
@@ -148,7 +148,7 @@ def test_chrf_s_counts_are_the_kernel_s(metric, segment):
 @parametrize_metrics("chrF")
 @few_examples
 @given(SEGMENT)
-def test_chrf_s_shares_make_the_score(metric, segment):
+def test_chrf_components_give_score(metric, segment):
     explained = explain_system(*segment, metric)
     used = [order for order in explained["orders"] if order["precision"] is not None]
     if metric.eps_smoothing:
@@ -160,7 +160,7 @@ def test_chrf_s_shares_make_the_score(metric, segment):
     assert explained["score"] == pytest.approx(100 * explained["fraction"])
 
 
-def test_chrf_s_words_are_split_as_sacrebleu_splits_them():
+def test_chrf_words_are_split_like_sacrebleu():
     metric = CHRF(word_order=1)
     assert chrf.split_word_tokens(metric, "(Hello, world!) a. b") == (
         ["(Hello", ",", "world!", ")", "a", ".", "b"]
@@ -170,7 +170,7 @@ def test_chrf_s_words_are_split_as_sacrebleu_splits_them():
 @parametrize_metrics("TER")
 @few_examples
 @given(SEGMENT)
-def test_ter_s_edits_are_the_kernel_s_and_make_the_reference(metric, segment):
+def test_ter_edits_equal_kernel_and_give_reference(metric, segment):
     hypothesis, references = segment
     explained = explain_system(hypothesis, references, metric)
     assert [explained["edits"], explained["reference_length"] * PARTS_PER_TOKEN] == pytest.approx(
@@ -194,7 +194,7 @@ def test_ter_s_edits_are_the_kernel_s_and_make_the_reference(metric, segment):
 @parametrize_metrics("NIST")
 @few_examples
 @given(SEGMENT)
-def test_nist_s_information_is_the_metric_s(metric, segment):
+def test_nist_information_equals_metric(metric, segment):
     hypothesis, references = segment
     explained = explain_system(hypothesis, references, metric)
     row = get_statistics(metric, hypothesis, references)
@@ -217,7 +217,7 @@ def test_nist_s_information_is_the_metric_s(metric, segment):
 @parametrize_metrics("GLEU")
 @few_examples
 @given(SEGMENT)
-def test_gleu_s_counts_are_the_metric_s(metric, segment):
+def test_gleu_counts_equal_metric(metric, segment):
     hypothesis, references = segment
     explained = explain_system(hypothesis, references, metric)
     orders = explained["orders"]
@@ -225,7 +225,7 @@ def test_gleu_s_counts_are_the_metric_s(metric, segment):
         key: sum(order[key] for order in orders) for key in ("matches", "total", "reference_total")
     }
     larger = max(sums["total"], sums["reference_total"])
-    # An empty reference of an empty hypothesis has nothing to count.
+    # Empty texts have no n-grams.
     assert [sums["matches"], larger] == get_statistics(metric, hypothesis, references)
     assert [explained["matches"], explained["totals"]] == [sums["matches"], larger]
     for order in orders:
@@ -292,20 +292,20 @@ def test_gleu_worked_through():
     ],
     ids=["chrF", "GLEU", "TER"],
 )
-def test_the_reference_that_counts_is_named(metric, sentence):
+def test_used_reference_is_named(metric, sentence):
     references = ["something else entirely", "the cat is on a mat"]
     assert sentence in explain("the cat is on the mat", references, metric).text()
     assert sentence not in explain("the cat is on the mat", references[1:], metric).text()
 
 
-# ---- every rendering is whole, whatever the text ----
+# ---- renderings are valid for all texts ----
 
 
 VOID = {"meta", "wbr", "br", "line", "circle"}
 
 
 class Reader(HTMLParser):
-    """HTML in which every element is closed, and nothing can run or be loaded."""
+    """HTML parser that rejects unclosed elements, scripts and external resources."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -416,7 +416,7 @@ def test_a_corpus_of_two_systems_is_rendered_whole(metric):
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)
-def test_a_terminal_shows_it_in_colour(metric):
+def test_terminal_output_is_coloured(metric):
     console = pytest.importorskip("rich.console")
     terminal = console.Console(width=90, force_terminal=True, color_system="standard")
     for hypothesis, references in (TRICKY["markup"], TRICKY["right to left"], TRICKY["empty"]):
@@ -428,10 +428,10 @@ def test_a_terminal_shows_it_in_colour(metric):
         assert "\x1b" not in plain
 
 
-# ---- what is folded, what is looked into ----
+# ---- examined segments ----
 
 
-def test_few_segments_are_looked_into(monkeypatch):
+def test_number_of_examined_segments_is_limited(monkeypatch):
     monkeypatch.setattr("truebleu.explanation.ter.MAX_ALIGNED_SEGMENTS", 2)
     monkeypatch.setattr("truebleu.explanation.naive_bleu.MAX_EXAMINED_SEGMENTS", 20)
     texts = ["a b c d", "b c d e", "x y z w"]

@@ -1,38 +1,39 @@
-//! The entry of libFuzzer: the target that the variable `TARGET` names. A folder of inputs that is
-//! empty gets some first, so that libFuzzer has what makes sense to start from.
+//! The entry point of libFuzzer for the target in the environment variable `TARGET`. An empty input
+//! folder is filled first, so that libFuzzer starts from meaningful inputs.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use std::sync::OnceLock;
-use truebleu_fuzz::run::input;
+use truebleu_fuzz::run::make_input;
 use truebleu_fuzz::{TARGETS, Target};
 
-/// Inputs to start from.
-const FIRST: u64 = 1000;
+/// Number of initial inputs.
+const INITIAL_INPUTS: u64 = 1000;
 
-fn chosen() -> &'static Target {
-    static CHOSEN: OnceLock<&Target> = OnceLock::new();
-    CHOSEN.get_or_init(|| {
+/// Return the selected target.
+fn selected_target() -> &'static Target {
+    static SELECTED: OnceLock<&Target> = OnceLock::new();
+    SELECTED.get_or_init(|| {
         let name = std::env::var("TARGET").unwrap_or_default();
         let names = TARGETS.map(|target| target.name).join(" ");
-        let found = TARGETS.iter().find(|target| target.name == name);
-        found.unwrap_or_else(|| panic!("set TARGET to one of: {names}"))
+        let target = TARGETS.iter().find(|target| target.name == name);
+        target.unwrap_or_else(|| panic!("set TARGET to one of: {names}"))
     })
 }
 
-/// Fills the folder that is the last argument, if it is an empty one.
-fn fill() {
+/// Fill the folder in the last argument if it is empty.
+fn fill_empty_folder() {
     let folder = std::env::args().next_back().unwrap_or_default();
     let Ok(mut entries) = std::fs::read_dir(&folder) else { return };
     if entries.next().is_some() {
         return;
     }
     let mut data = Vec::new();
-    for number in 0..FIRST {
-        input(chosen(), 0, number, &mut data);
+    for number in 0..INITIAL_INPUTS {
+        make_input(selected_target(), 0, number, &mut data);
         let path = format!("{folder}/{number}");
         std::fs::write(&path, &data).unwrap_or_else(|error| panic!("{path}: {error}"));
     }
 }
 
-fuzz_target!(init: fill(), |data: &[u8]| (chosen().run)(data));
+fuzz_target!(init: fill_empty_folder(), |data: &[u8]| (selected_target().run)(data));

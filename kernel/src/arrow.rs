@@ -1,10 +1,11 @@
-//! The Arrow C data interface: columns and tables in another program's memory, read in place, and
-//! tables of numbers given out.
+//! The Arrow C data interface: reading columns and tables from another program's memory, and
+//! exporting tables.
 //!
-//! All code that follows another program's pointers is in these modules. [`interface`] has the three
-//! structures; [`check`] looks at what comes before it is read; [`text`] and [`key`] know the types of column and read an entry of one; [`mod@column`]
-//! is a column as a source of segments, [`rows`] a table as rows with texts, keys and numbers;
-//! [`export`] gives out.
+//! Only these modules follow pointers of other programs. [`interface`] defines the three
+//! structures, and [`check`] validates arrays before they are read. [`text`] and [`key`] define the
+//! column types and read entries. [`mod@column`] reads a column as a source of segments, and
+//! [`rows`] reads a table as rows of texts, keys and integers. [`export`] creates arrays for other
+//! programs.
 
 pub mod check;
 pub mod column;
@@ -14,6 +15,6 @@ pub mod key;
 pub mod rows;
 pub mod text;
 
-pub use column::Column;
-pub use export::{numbers, schema, stream, structure};
+pub use column::TextColumn;
+pub use export::{create_schema, number_column, single_array_stream, struct_array};
 pub use interface::{ArrowArray, ArrowArrayStream, ArrowSchema};

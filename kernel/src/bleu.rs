@@ -1,46 +1,45 @@
 //! BLEU's row of integers for a segment, and its formula.
 //!
-//! A row is: hypothesis length, effective reference length (by one rule or several), the clipped
-//! matches of each order, the numbers of n-grams of each order. The formula is here for many scores
-//! at once; its readable definition, which the tests hold it equal to, is in
-//! `truebleu/metrics/bleu_formula.py`.
+//! A row has the hypothesis length, one or more effective reference lengths, the clipped matches of
+//! each order, and the number of n-grams of each order. The formula here is fast for many rows. Its
+//! readable definition is `truebleu/metrics/bleu_formula.py`; tests require equal results.
 
 #[cfg(feature = "page")]
 pub mod variants;
 
 use crate::count::{self, Metric};
 use crate::math::{exp, ln};
-use crate::ngrams::{MOST_ORDERS, Match, Scratch};
+use crate::ngrams::{MAX_ORDER, Match, MatchScratch};
 use crate::simd::Vector;
 use crate::tokens::View;
 
-/// The choice of the reference length among several references.
+/// The rule that chooses the effective reference length among several references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReferenceLength {
-    /// The one closest to the hypothesis' length; the shorter of two that are equally close, as
-    /// mteval and sacreBLEU have it.
+    /// The closest to the hypothesis length; the shorter of two equally close lengths, as in mteval
+    /// and sacreBLEU.
     Closest,
-    /// The closest; of equally close ones the first.
+    /// The closest; the first of several equally close lengths.
     ClosestFirst,
-    /// The closest; of equally close ones the longer.
+    /// The closest; the longer of two equally close lengths.
     ClosestLonger,
     /// The shortest.
     Shortest,
     /// The longest.
     Longest,
-    /// The mean of all, in parts of [`PARTS`], which keeps it an integer.
+    /// The mean of all, as a multiple of 1 / [`PARTS`], which keeps it an integer.
     Average,
-    /// The mean of all, without its fraction.
+    /// The mean of all, rounded down.
     AverageTruncated,
 }
 
-/// The least number that 1 to 16 all divide: so many parts of a token make a mean an integer. Those
-/// of 6,000 tokens are more than 32 bits hold.
+/// The least common multiple of 1 to 16. A mean of up to 16 lengths is an integer multiple of 1 /
+/// `PARTS`. Values exceed 32 bits from about 6,000 tokens on.
 pub const PARTS: i64 = 720_720;
 
 impl ReferenceLength {
-    /// The rules and their names.
-    pub const NAMED: [(&str, Self); 7] = [
+    /// All rules with their names.
+    pub const NAMES: [(&str, Self); 7] = [
         ("closest", Self::Closest),
         ("closest-first", Self::ClosestFirst),
         ("closest-longer", Self::ClosestLonger),
@@ -50,17 +49,17 @@ impl ReferenceLength {
         ("average-truncated", Self::AverageTruncated),
     ];
 
-    /// The rule with this name, if there is one.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::NAMED.iter().find(|(known, _)| *known == name).map(|&(_, rule)| rule)
+    /// Return the rule with this name, or `None`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(rule_name, _)| *rule_name == name).map(|&(_, rule)| rule)
     }
 
-    /// The reference length of a segment with at least one reference.
+    /// Return the effective reference length of a segment that has at least one reference.
     #[inline(always)]
-    fn of(self, length: usize, references: &[View<'_>]) -> i64 {
+    fn effective_length(self, length: usize, references: &[View<'_>]) -> i64 {
         let lengths = references.iter().map(View::count);
         let distance = |reference: &usize| reference.abs_diff(length);
-        let chosen = match self {
+        let selected = match self {
             Self::Closest => lengths.min_by_key(|reference| (distance(reference), *reference)),
             Self::ClosestFirst => lengths.min_by_key(distance),
             Self::ClosestLonger => {
@@ -68,32 +67,32 @@ impl ReferenceLength {
             }
             Self::Shortest => lengths.min(),
             Self::Longest => lengths.max(),
-            // More than 16 references lose less than a part each.
+            // With more than 16 references, rounding loses less than 1 / `PARTS` of a token.
             Self::Average => {
                 return lengths.sum::<usize>() as i64 * PARTS / references.len().max(1) as i64;
             }
             Self::AverageTruncated => Some(lengths.sum::<usize>() / references.len().max(1)),
         };
-        chosen.unwrap_or(0) as i64
+        selected.unwrap_or(0) as i64
     }
 }
 
-/// BLEU's parameters, as far as they decide the counts.
+/// The BLEU parameters that determine the counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Columns {
-    /// A column of reference lengths for each rule.
+pub struct BleuColumns {
+    /// The rules for reference lengths; each adds a column.
     pub lengths: Vec<ReferenceLength>,
-    /// The highest n-gram order.
-    pub orders: usize,
-    /// Count at least one n-gram of each order in a hypothesis, as NLTK does.
+    /// The largest n-gram order.
+    pub max_order: usize,
+    /// Count at least one n-gram of each order per hypothesis, as NLTK does.
     pub at_least_one: bool,
 }
 
-impl Metric for Columns {
-    type Scratch = Scratch;
+impl Metric for BleuColumns {
+    type Scratch = MatchScratch;
 
     fn width(&self) -> usize {
-        1 + self.lengths.len() + 2 * self.orders
+        1 + self.lengths.len() + 2 * self.max_order
     }
 
     #[inline(always)]
@@ -101,43 +100,43 @@ impl Metric for Columns {
         &self,
         hypothesis: View<'_>,
         references: &[View<'_>],
-        scratch: &mut Scratch,
+        scratch: &mut MatchScratch,
         row: &mut [i64],
     ) {
-        let orders = self.orders;
+        let max_order = self.max_order;
         let length = hypothesis.count();
         row[0] = length as i64;
         let (lengths, counts) = row[1..].split_at_mut(self.lengths.len());
         for (value, rule) in lengths.iter_mut().zip(&self.lengths) {
-            *value = rule.of(length, references);
+            *value = rule.effective_length(length, references);
         }
-        // SAFETY: as the caller promises.
-        let matches = unsafe { Match { hypothesis, references, orders, scratch }.count::<V>() };
-        let (matched, totals) = counts.split_at_mut(orders);
-        let least = usize::from(self.at_least_one);
+        // SAFETY: the caller guarantees that `V` is available.
+        let matches = unsafe { Match { hypothesis, references, max_order, scratch }.count::<V>() };
+        let (matched, totals) = counts.split_at_mut(max_order);
+        let minimum_total = usize::from(self.at_least_one);
         for (order, (matched, total)) in matched.iter_mut().zip(totals).enumerate() {
             *matched = i64::from(matches[order]);
-            *total = length.saturating_sub(order).max(least) as i64;
+            *total = length.saturating_sub(order).max(minimum_total) as i64;
         }
     }
 }
 
-/// The smoothing of orders with zero matches.
+/// The smoothing method for orders without matches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Smoothing {
-    /// Nothing: the score is 0.
+    /// No smoothing: the score is 0.
     None,
-    /// Half as many matches for each such order, as mteval-v13a: 1/2, 1/4, 1/8 …
+    /// Halve the number of matches with each such order, as mteval-v13a does: 1/2, 1/4, 1/8 …
     Exponential,
-    /// This number of matches instead of zero.
+    /// Use this number of matches instead of zero.
     Floor(f64),
-    /// This number added to matches and n-grams above order 1.
+    /// Add this number to the matches and n-grams of every order above 1.
     Add(f64),
 }
 
 impl Smoothing {
-    /// The method with this name, if there is one.
-    pub fn named(name: &str, value: f64) -> Option<Self> {
+    /// Return the method with this name and smoothing value, or `None`.
+    pub fn from_name(name: &str, value: f64) -> Option<Self> {
         Some(match name {
             "none" => Self::None,
             "exp" => Self::Exponential,
@@ -148,26 +147,26 @@ impl Smoothing {
     }
 }
 
-/// BLEU's parameters after counting.
+/// The BLEU parameters that apply after counting.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Formula {
-    /// The smoothing of orders with zero matches.
+pub struct BleuFormula {
+    /// The smoothing method for orders without matches.
     pub smoothing: Smoothing,
-    /// Leave out the orders that the hypothesis is too short for.
+    /// Skip the orders that are longer than the hypothesis.
     pub effective_order: bool,
-    /// One weight per order; `None` for the mean.
+    /// One weight per order; `None` for equal weights.
     pub weights: Option<Vec<f64>>,
-    /// Add logarithms as Python 3.12 and later do in `sum()`: compensated.
+    /// Use compensated summation for logarithms, like `sum()` in Python 3.12 and later.
     pub compensated: bool,
 }
 
-/// The logarithm that stands for that of 0 in sacreBLEU.
+/// The logarithm that sacreBLEU uses for a precision of 0.
 pub(crate) const LOG_OF_ZERO: f64 = -9_999_999_999.0;
 
-impl Formula {
-    /// The logarithm of an order's precision, the order counted from 0; `None` for an order that
-    /// the hypothesis is too short for. Orders without a match count up in `missed`.
-    pub(crate) fn logarithm(
+impl BleuFormula {
+    /// Return the logarithm of an order's precision, where `order` counts from 0. Return `None` if
+    /// the hypothesis has no n-gram of the order. Increment `missed` for an order without matches.
+    pub(crate) fn log_precision(
         &self,
         order: usize,
         count: i64,
@@ -195,10 +194,10 @@ impl Formula {
         Some(if precision == 0.0 { LOG_OF_ZERO } else { ln(precision) })
     }
 
-    /// The mean of the logarithms that count; `None` if none does, because the segment is too short
-    /// for every order that has a weight.
+    /// Return the weighted mean of the logarithms. Return `None` if the segment is too short for
+    /// every order with a positive weight.
     #[inline(always)]
-    pub(crate) fn mean(&self, logs: &[f64]) -> Option<f64> {
+    pub(crate) fn mean_log(&self, logs: &[f64]) -> Option<f64> {
         let Some(weights) = &self.weights else {
             let total = sum(logs.iter().copied(), self.compensated);
             return (!logs.is_empty()).then(|| total / logs.len() as f64);
@@ -208,13 +207,13 @@ impl Formula {
         if logs.len() == weights.len() {
             return Some(products);
         }
-        let whole = sum(weights[..logs.len()].iter().copied(), self.compensated);
-        (whole > 0.0).then(|| products / whole)
+        let weight_sum = sum(weights[..logs.len()].iter().copied(), self.compensated);
+        (weight_sum > 0.0).then(|| products / weight_sum)
     }
 }
 
-/// The brevity penalty.
-pub(crate) fn brevity(length: i64, reference: i64) -> f64 {
+/// Return the brevity penalty.
+pub(crate) fn brevity_penalty(length: i64, reference: i64) -> f64 {
     if length >= reference {
         1.0
     } else if length > 0 {
@@ -224,30 +223,30 @@ pub(crate) fn brevity(length: i64, reference: i64) -> f64 {
     }
 }
 
-impl count::Formula for Formula {
-    /// 0 to 100, operation by operation as sacreBLEU computes it.
+impl count::Formula for BleuFormula {
+    /// Return the score, 0 to 100, with sacreBLEU's order of floating-point operations.
     fn score(&self, row: &[i64]) -> f64 {
         let orders = (row.len() - 2) / 2;
         let (matches, totals) = row[2..].split_at(orders);
         if matches.iter().all(|&count| count == 0) {
             return 0.0;
         }
-        let mut logs = [LOG_OF_ZERO; MOST_ORDERS];
-        let mut present = 0;
+        let mut logs = [LOG_OF_ZERO; MAX_ORDER];
+        let mut effective_order = 0;
         let mut missed = 0;
         for order in 0..orders {
-            let log = self.logarithm(order, matches[order], totals[order], &mut missed);
+            let log = self.log_precision(order, matches[order], totals[order], &mut missed);
             let Some(log) = log else { break };
             logs[order] = log;
-            present = order + 1;
+            effective_order = order + 1;
         }
-        let counted = if self.effective_order { present } else { orders };
-        let mean = self.mean(&logs[..counted]);
-        mean.map_or(0.0, |mean| brevity(row[0], row[1]) * exp(mean))
+        let order_count = if self.effective_order { effective_order } else { orders };
+        let mean = self.mean_log(&logs[..order_count]);
+        mean.map_or(0.0, |mean| brevity_penalty(row[0], row[1]) * exp(mean))
     }
 }
 
-/// Python's `sum()`: plain before 3.12, compensated (Neumaier) since.
+/// Python's `sum()`: compensated (Neumaier) since Python 3.12, plain before.
 #[derive(Clone, Copy, Debug)]
 pub struct Sum {
     sum: f64,
@@ -256,13 +255,13 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// The sum of nothing.
+    /// Create an empty sum.
     #[inline(always)]
     pub fn new(compensated: bool) -> Self {
         Self { sum: 0.0, compensation: 0.0, compensated }
     }
 
-    /// Adds a value.
+    /// Add a value.
     #[inline(always)]
     pub fn add(&mut self, value: f64) {
         let next = self.sum + value;
@@ -287,7 +286,7 @@ impl Sum {
     }
 }
 
-/// The [`Sum`] of all values.
+/// Return the [`Sum`] of all values.
 #[inline(always)]
 pub(crate) fn sum(values: impl Iterator<Item = f64>, compensated: bool) -> f64 {
     let mut sum = Sum::new(compensated);

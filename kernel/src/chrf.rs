@@ -1,11 +1,12 @@
 //! chrF's row of integers for a segment, and its formula.
 //!
-//! A row has three numbers for each order of character n-grams, then for each order of word
-//! n-grams: how many the hypothesis has, how many the reference, how many clipped matches. Of
-//! several references the one with the best score counts; of equally good ones the first.
+//! For each order of character n-grams, then of word n-grams, a row has the number of n-grams in
+//! the hypothesis, the number in the reference, and the clipped matches. With several references,
+//! the one with the best score counts; the first of equally good references.
 //!
-//! Characters are matched as tokens are in [`crate::ngrams`], with bitsets of reference positions,
-//! but with one order per lane: a step takes all orders at once.
+//! Character matching uses bitsets of reference positions, like token matching in
+//! [`crate::ngrams`], but with one order per vector lane, so that each step handles all orders at
+//! once.
 
 mod bitsets;
 mod characters;
@@ -18,42 +19,42 @@ use crate::ngrams::{self, Match};
 use crate::simd::Vector;
 use crate::tokens::{Tokens, View};
 
-/// chrF's parameters, as far as they decide the counts.
+/// The chrF parameters that determine the counts.
 #[derive(Clone, Debug)]
-pub struct Columns {
-    /// The highest order of character n-grams.
+pub struct ChrfColumns {
+    /// The largest order of character n-grams.
     pub char_order: usize,
-    /// The highest order of word n-grams, at most [`ngrams::MOST_ORDERS`].
+    /// The largest order of word n-grams, at most [`ngrams::MAX_ORDER`].
     pub word_order: usize,
-    /// Count white space as characters. Segments then come as single tokens.
+    /// Count white space as characters. Each segment is then a single token.
     pub whitespace: bool,
-    /// The formula, which decides which of several references is the best.
-    pub formula: Formula,
+    /// The formula that selects the best of several references.
+    pub formula: ChrfFormula,
 }
 
-/// A thread's memory.
+/// Reusable buffers of one thread.
 #[derive(Default)]
-pub struct Scratch {
-    interner: Interner,
-    hypothesis: Text,
-    reference: Text,
+pub struct ChrfScratch {
+    interner: CharacterIds,
+    hypothesis: ChrfText,
+    reference: ChrfText,
     positions: Vec<u64>,
     matcher: general::Matcher,
-    words: ngrams::Scratch,
+    words: ngrams::MatchScratch,
     candidate: Vec<i64>,
 }
 
-/// A segment as chrF sees it.
+/// A segment's characters and words.
 #[derive(Default)]
-pub(crate) struct Text {
-    /// Numbers of characters.
+pub(crate) struct ChrfText {
+    /// The ids of the characters.
     pub(crate) characters: Vec<u32>,
     pub(crate) words: Tokens,
 }
 
-impl Metric for Columns {
-    type Scratch = Scratch;
-    /// Words have keys of their own, since punctuation marks are split off them.
+impl Metric for ChrfColumns {
+    type Scratch = ChrfScratch;
+    /// Words need separate keys, because punctuation marks are split off.
     const KEYS: bool = false;
 
     fn width(&self) -> usize {
@@ -65,23 +66,23 @@ impl Metric for Columns {
         &self,
         hypothesis: View<'_>,
         references: &[View<'_>],
-        scratch: &mut Scratch,
+        scratch: &mut ChrfScratch,
         row: &mut [i64],
     ) {
         scratch.interner.clear();
-        // SAFETY: as the caller promises.
-        unsafe { self.read::<V>(&hypothesis, &mut scratch.interner, &mut scratch.hypothesis) };
-        // Opaque, or the compiler makes a copy of the loop, and of all that is inlined in it, for each
-        // case: they are most of chrF's code.
-        let several = || std::hint::black_box(references.len() > 1);
+        // SAFETY: the caller guarantees that `V` is available.
+        unsafe { self.read_text::<V>(&hypothesis, &mut scratch.interner, &mut scratch.hypothesis) };
+        // `black_box` prevents the compiler from duplicating the loop, with all inlined code, for
+        // each case. The loop is most of chrF's code size.
+        let has_several_references = || std::hint::black_box(references.len() > 1);
         let mut best = f64::NEG_INFINITY;
         let mut candidate = std::mem::take(&mut scratch.candidate);
         candidate.resize(row.len(), 0);
         for reference in references {
-            let counts = if several() { &mut candidate[..] } else { &mut *row };
-            // SAFETY: as the caller promises.
-            unsafe { self.against::<V>(&hypothesis, reference, scratch, counts) };
-            if several() {
+            let counts = if has_several_references() { &mut candidate[..] } else { &mut *row };
+            // SAFETY: the caller guarantees that `V` is available.
+            unsafe { self.count_reference::<V>(&hypothesis, reference, scratch, counts) };
+            if has_several_references() {
                 let score = count::Formula::score(&self.formula, &candidate);
                 if score > best {
                     best = score;
@@ -93,70 +94,85 @@ impl Metric for Columns {
     }
 }
 
-impl Columns {
-    /// What splits the text: without words, reading the characters leaves white space out.
+impl ChrfColumns {
+    /// Return the tokenizer. Without word n-grams, reading the characters drops white space.
     pub fn tokenizer(&self) -> Tokenizer {
         if self.whitespace || self.word_order == 0 {
-            Tokenizer::Whole
+            Tokenizer::WholeSegment
         } else {
             Tokenizer::Whitespace
         }
     }
 
-    /// The row of the hypothesis that was read last against one reference.
+    /// Count the most recently read hypothesis against one reference.
     #[inline(always)]
-    unsafe fn against<V: Vector>(
+    unsafe fn count_reference<V: Vector>(
         &self,
         hypothesis: &View<'_>,
         reference: &View<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut ChrfScratch,
         row: &mut [i64],
     ) {
-        // SAFETY: as the caller promises.
-        unsafe { self.read::<V>(reference, &mut scratch.interner, &mut scratch.reference) };
-        let Scratch { interner, hypothesis: ours, reference: theirs, positions, .. } = scratch;
-        let (a, b) = (&ours.characters[..], &theirs.characters[..]);
+        // SAFETY: the caller guarantees that `V` is available.
+        unsafe { self.read_text::<V>(reference, &mut scratch.interner, &mut scratch.reference) };
+        let ChrfScratch {
+            interner,
+            hypothesis: hypothesis_text,
+            reference: reference_text,
+            positions,
+            ..
+        } = scratch;
+        let (a, b) = (&hypothesis_text.characters[..], &reference_text.characters[..]);
         let (characters, word_counts) = row.split_at_mut(3 * self.char_order);
-        // SAFETY: as the caller promises; every id is one of the interner's.
-        let matches =
-            unsafe { bitsets::count::<V>(a, b, self.char_order, interner.ids(), positions) };
+        // SAFETY: the caller guarantees that `V` is available; the interner assigned every id.
+        let matches = unsafe {
+            bitsets::count_matches::<V>(a, b, self.char_order, interner.id_bound(), positions)
+        };
         if let Some(matches) = matches {
-            write(characters, a.len(), b.len(), |order| i64::from(matches[order]));
+            write_counts(characters, a.len(), b.len(), |order| i64::from(matches[order]));
         } else {
-            let matches = scratch.matcher.count(a, b, self.char_order);
-            write(characters, a.len(), b.len(), |order| matches[order]);
+            let matches = scratch.matcher.count_matches(a, b, self.char_order);
+            write_counts(characters, a.len(), b.len(), |order| matches[order]);
         }
         if self.word_order > 0 {
-            let (a, b) = (ours.words.count(), theirs.words.count());
-            let hypothesis = hypothesis.of(&ours.words, 0, a);
-            let references = &[reference.of(&theirs.words, 0, b)];
-            // Four orders at once cost less than two by the way that is for any number of them.
+            let (a, b) = (hypothesis_text.words.count(), reference_text.words.count());
+            let hypothesis = hypothesis.view_tokens(&hypothesis_text.words, 0, a);
+            let references = &[reference.view_tokens(&reference_text.words, 0, b)];
+            // Counting four orders at once is faster than counting two with the code for any number
+            // of orders.
             let orders = self.word_order.max(4);
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller guarantees that `V` is available.
             let matches = unsafe {
-                Match { hypothesis, references, orders, scratch: &mut scratch.words }.count::<V>()
+                Match { hypothesis, references, max_order: orders, scratch: &mut scratch.words }
+                    .count::<V>()
             };
-            write(word_counts, a, b, |order| i64::from(matches[order]));
+            write_counts(word_counts, a, b, |order| i64::from(matches[order]));
         }
     }
 
-    /// The characters and words of a segment.
+    /// Read the characters and words of a segment.
     ///
     /// # Safety
-    /// The processor must have the instructions of `V`.
+    /// The processor must support the instructions of `V`.
     #[inline(always)]
-    pub(crate) unsafe fn read<V: Vector>(
+    pub(crate) unsafe fn read_text<V: Vector>(
         &self,
         segment: &View<'_>,
-        interner: &mut Interner,
-        text: &mut Text,
+        interner: &mut CharacterIds,
+        text: &mut ChrfText,
     ) {
-        let Text { characters, words } = text;
+        let ChrfText { characters, words } = text;
         let bytes = segment.span();
-        // SAFETY: text has margins of 96 bytes, and the caller's processor fits V.
+        // SAFETY: text has margins of 96 bytes, and the caller guarantees that `V` is available.
         unsafe {
             let start = segment.span_pointer();
-            characters::read::<V>(start, bytes.len(), self.whitespace, interner, characters);
+            characters::read_characters::<V>(
+                start,
+                bytes.len(),
+                self.whitespace,
+                interner,
+                characters,
+            );
         }
         if self.word_order > 0 {
             words.clear();
@@ -165,11 +181,11 @@ impl Columns {
                 if self.whitespace {
                     let start = range.start;
                     let token = segment.token(i);
-                    whitespace::tokenize(token, |from, to| {
-                        separate(&token[from..to], start + from, words);
+                    whitespace::tokenize_whitespace(token, |from, to| {
+                        push_word(&token[from..to], start + from, words);
                     });
                 } else {
-                    separate(segment.token(i), range.start, words);
+                    push_word(segment.token(i), range.start, words);
                 }
             }
             segment.make_keys(words, memchr::memchr(0, bytes).is_some());
@@ -177,26 +193,26 @@ impl Columns {
     }
 }
 
-/// The code point that a text starts with, and its width. No text has a byte that starts none; beyond
-/// all characters such a byte equals itself.
+/// Return the first code point of a text, and its width in bytes. Valid text never starts with a
+/// continuation byte; such a byte is mapped to a value above all code points.
 #[inline(always)]
 pub(crate) fn next_point(text: &[u8]) -> (u32, usize) {
     if text[0].is_ascii() {
         return (u32::from(text[0]), 1);
     }
-    match lex::utf8::decode(text) {
+    match lex::utf8::decode_char(text) {
         (Some(point), width) => (point, width),
         (None, width) => (0x11_0000 + u32::from(text[0]), width),
     }
 }
 
-/// Splits an ASCII punctuation mark off a word that starts at `start`: the last character, or else
+/// Split an ASCII punctuation mark off a word that starts at `start`: the last character, or else
 /// the first, as the original chrF++ does.
 #[inline(always)]
-fn separate(word: &[u8], start: usize, words: &mut Tokens) {
+fn push_word(word: &[u8], start: usize, words: &mut Tokens) {
     let (first, last) = (word[0], word[word.len() - 1]);
     let end = start + word.len();
-    let cut = if lex::utf8::width(first) >= word.len() {
+    let cut = if lex::utf8::char_width(first) >= word.len() {
         None
     } else if last.is_ascii_punctuation() {
         Some(end - 1)
@@ -214,56 +230,65 @@ fn separate(word: &[u8], start: usize, words: &mut Tokens) {
     }
 }
 
-/// Writes three numbers per order from the lengths of both sides.
+/// Write the three counts of each order, given the lengths of hypothesis and reference.
 #[inline(always)]
-fn write(row: &mut [i64], hypothesis: usize, reference: usize, matches: impl Fn(usize) -> i64) {
+fn write_counts(
+    row: &mut [i64],
+    hypothesis: usize,
+    reference: usize,
+    matches: impl Fn(usize) -> i64,
+) {
     for (order, counts) in row.as_chunks_mut::<3>().0.iter_mut().enumerate() {
-        let ngrams = reference.saturating_sub(order);
-        // Where the reference has no n-gram, sacreBLEU does not count the hypothesis' either.
-        let ours = if ngrams > 0 { hypothesis.saturating_sub(order) } else { 0 };
-        *counts = [ours as i64, ngrams as i64, matches(order)];
+        let reference_ngrams = reference.saturating_sub(order);
+        // sacreBLEU ignores the hypothesis n-grams of an order if the reference has no n-grams.
+        let hypothesis_ngrams =
+            if reference_ngrams > 0 { hypothesis.saturating_sub(order) } else { 0 };
+        *counts = [hypothesis_ngrams as i64, reference_ngrams as i64, matches(order)];
     }
 }
 
-/// Numbers for characters: small code points are their own, others are numbered as they come.
-pub(crate) struct Interner {
-    /// Open addressing: code point, generation, id.
+/// Ids for characters: small code points are their own ids; other ids are assigned in order of
+/// first use.
+pub(crate) struct CharacterIds {
+    /// Open addressing: (code point, generation, id).
     slots: Vec<(u32, u32, u32)>,
     generation: u32,
-    known: u32,
+    assigned_count: u32,
 }
 
-/// Code points below this one are their own ids: Latin to Arabic.
-const SMALL: u32 = 0x800;
+/// Smaller code points (Latin to Arabic) are their own ids.
+const FIRST_ASSIGNED_ID: u32 = 0x800;
 
-impl Default for Interner {
+impl Default for CharacterIds {
     fn default() -> Self {
-        Self { slots: vec![(0, 0, 0); 1 << 12], generation: 1, known: 0 }
+        Self { slots: vec![(0, 0, 0); 1 << 12], generation: 1, assigned_count: 0 }
     }
 }
 
-impl Interner {
+impl CharacterIds {
+    /// Forget all assigned ids.
     pub(crate) fn clear(&mut self) {
-        self.known = 0;
+        self.assigned_count = 0;
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
             *self = Self::default();
         }
     }
 
-    /// An upper bound on the ids given.
-    pub(crate) fn ids(&self) -> usize {
-        (SMALL + self.known) as usize
+    /// Return an upper bound on the ids.
+    pub(crate) fn id_bound(&self) -> usize {
+        (FIRST_ASSIGNED_ID + self.assigned_count) as usize
     }
 
+    /// Return the id of a code point.
     #[inline(always)]
     pub(crate) fn id(&mut self, point: u32) -> u32 {
-        if point < SMALL { point } else { self.number(point) }
+        if point < FIRST_ASSIGNED_ID { point } else { self.assign_id(point) }
     }
 
-    /// The number of a value, whatever its size.
+    /// Return the assigned id of a value of any size.
     #[inline(always)]
-    fn number(&mut self, point: u32) -> u32 {
+    fn assign_id(&mut self, point: u32) -> u32 {
         loop {
             let mask = self.slots.len() - 1;
             let mut slot = (point.wrapping_mul(0x9E37_79B1) >> 12) as usize & mask;
@@ -273,9 +298,9 @@ impl Interner {
                 }
                 slot = (slot + 1) & mask;
             }
-            if (self.known as usize) < self.slots.len() / 2 {
-                let id = SMALL + self.known;
-                self.known += 1;
+            if (self.assigned_count as usize) < self.slots.len() / 2 {
+                let id = FIRST_ASSIGNED_ID + self.assigned_count;
+                self.assigned_count += 1;
                 self.slots[slot] = (point, self.generation, id);
                 return id;
             }
@@ -297,27 +322,28 @@ impl Interner {
     }
 }
 
-/// chrF's parameters after counting.
+/// The chrF parameters that apply after counting.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Formula {
-    /// β², and one more: recall counts β times as much as precision.
+pub struct ChrfFormula {
+    /// β², where recall counts β times as much as precision.
     pub factor: f64,
     /// 1 + β².
     pub factor_and_one: f64,
-    /// A tiny number for what is missing instead of leaving such orders out, as in chrF++.py.
+    /// Use a tiny number for missing values instead of skipping such orders, as chrF++.py does.
     pub eps_smoothing: bool,
 }
 
-/// Stands for zero in [`Formula::eps_smoothing`].
+/// The value that replaces zero if [`ChrfFormula::eps_smoothing`] is set.
 const EPSILON: f64 = 1e-16;
 
-impl Formula {
-    /// The scores of `N` pairs, 0 to 100, operation by operation as sacreBLEU computes them.
+impl ChrfFormula {
+    /// Return the scores of `N` pairs, 0 to 100, with sacreBLEU's order of floating-point
+    /// operations.
     ///
-    /// For each order, three numbers of each pair: how many n-grams the hypothesis has, how many
-    /// the reference, how many match. Without a branch, so that several pairs are one vector.
+    /// `orders` gives, for each order and pair, the n-grams of the hypothesis, the n-grams of the
+    /// reference, and the matches. The code has no branches, so that several pairs fit one vector.
     #[inline(always)]
-    pub(crate) fn side_by_side<const N: usize>(
+    pub(crate) fn score_pairs<const N: usize>(
         &self,
         orders: impl Iterator<Item = [[f64; N]; 3]>,
     ) -> [f64; N] {
@@ -326,27 +352,27 @@ impl Formula {
             let (mut sum, mut count) = (zero, 0.0);
             for [hypothesis, reference, matches] in orders {
                 for i in 0..N {
-                    let part = |all: f64| if all > 0.0 { matches[i] / all } else { EPSILON };
-                    let (precision, recall) = (part(hypothesis[i]), part(reference[i]));
-                    let below = self.factor * precision + recall;
-                    let mean = self.factor_and_one * precision * recall / below;
-                    sum[i] += if below > 0.0 { mean } else { EPSILON };
+                    let ratio = |total: f64| if total > 0.0 { matches[i] / total } else { EPSILON };
+                    let (precision, recall) = (ratio(hypothesis[i]), ratio(reference[i]));
+                    let denominator = self.factor * precision + recall;
+                    let mean = self.factor_and_one * precision * recall / denominator;
+                    sum[i] += if denominator > 0.0 { mean } else { EPSILON };
                 }
                 count += 1.0;
             }
             return sum.map(|sum| 100.0 * sum / count);
         }
-        let (mut precision, mut recall, mut counted) = (zero, zero, zero);
+        let (mut precision, mut recall, mut counted_orders) = (zero, zero, zero);
         for [hypothesis, reference, matches] in orders {
             for i in 0..N {
-                let counts = hypothesis[i] > 0.0 && reference[i] > 0.0;
-                precision[i] += if counts { matches[i] / hypothesis[i] } else { 0.0 };
-                recall[i] += if counts { matches[i] / reference[i] } else { 0.0 };
-                counted[i] += if counts { 1.0 } else { 0.0 };
+                let is_counted = hypothesis[i] > 0.0 && reference[i] > 0.0;
+                precision[i] += if is_counted { matches[i] / hypothesis[i] } else { 0.0 };
+                recall[i] += if is_counted { matches[i] / reference[i] } else { 0.0 };
+                counted_orders[i] += if is_counted { 1.0 } else { 0.0 };
             }
         }
         std::array::from_fn(|i| {
-            let orders = if counted[i] > 0.0 { counted[i] } else { 1.0 };
+            let orders = if counted_orders[i] > 0.0 { counted_orders[i] } else { 1.0 };
             let (precision, recall) = (precision[i] / orders, recall[i] / orders);
             let mean = self.factor_and_one * precision * recall;
             let score = 100.0 * (mean / (self.factor * precision + recall));
@@ -355,9 +381,9 @@ impl Formula {
     }
 }
 
-impl count::Formula for Formula {
+impl count::Formula for ChrfFormula {
     fn score(&self, row: &[i64]) -> f64 {
         let orders = row.as_chunks::<3>().0.iter();
-        self.side_by_side(orders.map(|counts| counts.map(|count| [count as f64])))[0]
+        self.score_pairs(orders.map(|counts| counts.map(|count| [count as f64])))[0]
     }
 }

@@ -1,112 +1,117 @@
-//! Columns of integers: their sums, which are exact or refused, and what must hold of them.
+//! Columns of integers: exact sums that detect overflow, and rules that rows must satisfy.
 
 use crate::error::Error;
 use crate::interrupt;
 
-/// Integers that are added up without looking for overflow: so many of them, each below `SMALL` in
-/// size, stay within 64 bits.
+/// Number of integers that are summed without overflow checks. If each is smaller than `SMALL` in
+/// magnitude, the sum fits 64 bits.
 const CHUNK: usize = 1 << 12;
 const SMALL: i64 = 1 << 50;
 
-/// Sums of `width` columns are made in as many rows side by side as have so many integers, which
-/// fill wide registers whatever the width.
+/// Minimum number of parallel sums. Several rows are summed side by side to fill wide registers for
+/// any number of columns.
 const LANES: usize = 256;
 
-/// The sum of all rows of `values`, a column each. `width` must not be 0.
-pub fn total(values: &[i64], width: usize) -> Result<Vec<i64>, Error> {
+/// Return the sum of all rows of `values`, per column. `width` must not be 0.
+pub fn sum_rows(values: &[i64], width: usize) -> Result<Vec<i64>, Error> {
     let lanes = width * LANES.div_ceil(width);
     let mut sums = vec![0_i64; lanes];
     let mut totals = vec![0_i128; width];
-    // Whole lines of lanes; each lane has CHUNK integers at most.
+    // Process whole lines of lanes; each lane has at most CHUNK integers.
     for chunk in values.chunks(lanes * CHUNK) {
         interrupt::poll();
         sums.fill(0);
-        let mut seen = 0;
+        let mut high_bits = 0;
         for line in chunk.chunks(lanes) {
             for (sum, value) in sums.iter_mut().zip(line) {
                 *sum = sum.wrapping_add(*value);
-                // Of a value from -SMALL to SMALL, no bit from that of 2 * SMALL on is set.
-                seen |= value.wrapping_add(SMALL);
+                // If `-SMALL <= value < SMALL`, `value + SMALL` is below `2 * SMALL`, so its higher
+                // bits are zero.
+                high_bits |= value.wrapping_add(SMALL);
             }
         }
-        let small = (seen as u64) < 2 * SMALL as u64;
-        let exact = if small { &sums } else { chunk };
-        for row in exact.chunks(width) {
+        let is_small = (high_bits as u64) < 2 * SMALL as u64;
+        let summands = if is_small { &sums } else { chunk };
+        for row in summands.chunks(width) {
             for (total, value) in totals.iter_mut().zip(row) {
                 *total += i128::from(*value);
             }
         }
     }
-    totals.into_iter().map(|total| i64::try_from(total).map_err(|_| too_large())).collect()
+    totals.into_iter().map(|total| i64::try_from(total).map_err(|_| overflow_error())).collect()
 }
 
-/// Adds a row to sums. False if one of them is then beyond 64 bits, and all of them are spoilt.
+/// Add a row to sums. Return false if a sum overflows 64 bits; then all sums are invalid.
 #[inline]
-pub fn add(sums: &mut [i64], row: &[i64]) -> bool {
+pub fn add_row(sums: &mut [i64], row: &[i64]) -> bool {
     let mut signs = 0;
     for (sum, value) in sums.iter_mut().zip(row) {
         let next = sum.wrapping_add(*value);
-        // Of a sum that wrapped, the sign is neither that of the one nor that of the other.
+        // If a sum overflows, its sign differs from the signs of both summands.
         signs |= (next ^ *sum) & (next ^ value);
         *sum = next;
     }
     signs >= 0
 }
 
-/// The error for sums beyond 64 bits.
-pub fn too_large() -> Error {
-    Error::Input("the sums are beyond 64-bit integers; these are not statistics of text".into())
+/// Return the error for sums that overflow 64 bits.
+pub fn overflow_error() -> Error {
+    Error::Input("the sums overflow 64-bit integers; these are not statistics of text".into())
 }
 
-/// What holds of every row that a metric has counted, and of every sum of such rows.
+/// Rules that every row of a metric satisfies, and every sum of such rows.
 #[derive(Clone, Debug, Default)]
-pub struct Rules {
+pub struct ColumnRules {
     /// The names of the columns.
     pub names: Vec<String>,
-    /// The columns that may be below 0.
+    /// The columns that may be negative.
     pub signed: Vec<usize>,
-    /// Columns and others that limit them: the size of the first is at most so many times the other.
+    /// Limits `(column, factor, limit)`: the magnitude of `column` is at most `factor` times that
+    /// of `limit`.
     pub limits: Vec<(usize, u64, usize)>,
 }
 
-impl Rules {
-    /// An error if there are rules for columns that there are not.
+impl ColumnRules {
+    /// Return an error if a rule refers to a column that does not exist.
     pub fn check(&self) -> Result<(), Error> {
         let limits = self.limits.iter().flat_map(|&(column, _, limit)| [column, limit]);
         match self.signed.iter().copied().chain(limits).find(|&column| column >= self.names.len()) {
-            Some(column) => Err(Error::Input(format!("a rule for column {column}: there is none"))),
+            Some(column) => Err(Error::Input(format!("rule for unknown column {column}"))),
             None => Ok(()),
         }
     }
 
-    /// What is wrong with a row, if it breaks a rule. It must have all columns.
-    pub fn broken(&self, row: &[i64]) -> Option<String> {
-        let told = |column: usize| format!("{} is {}", self.names[column], row[column]);
-        let below = |&column: &usize| row[column] < 0 && !self.signed.contains(&column);
-        if let Some(column) = (0..row.len()).find(below) {
-            return Some(format!("{}, below 0", told(column)));
+    /// Describe the rule that a row breaks, if any. The row must have all columns.
+    pub fn find_violation(&self, row: &[i64]) -> Option<String> {
+        let describe = |column: usize| format!("{} is {}", self.names[column], row[column]);
+        let is_invalid_negative =
+            |&column: &usize| row[column] < 0 && !self.signed.contains(&column);
+        if let Some(column) = (0..row.len()).find(is_invalid_negative) {
+            return Some(format!("{} (expected at least 0)", describe(column)));
         }
-        let beyond = self.limits.iter().find(|limit| !within(row, limit));
-        beyond.map(|&(column, _, limit)| {
-            format!("{}, which is too much where {}", told(column), told(limit))
+        let broken_limit = self.limits.iter().find(|limit| !satisfies_limit(row, limit));
+        broken_limit.map(|&(column, _, limit)| {
+            format!("{}, which is too large because {}", describe(column), describe(limit))
         })
     }
 
-    /// The error for the first row of `values` that breaks a rule. They must be whole rows.
+    /// Return an error for the first row of `values` that breaks a rule. `values` must consist of
+    /// whole rows.
     pub fn check_rows(&self, values: &[i64]) -> Result<(), Error> {
-        let mut negative = vec![i64::MIN; self.names.len()];
-        self.signed.iter().for_each(|&column| negative[column] = 0);
+        let mut sign_masks = vec![i64::MIN; self.names.len()];
+        self.signed.iter().for_each(|&column| sign_masks[column] = 0);
         for (number, row) in values.chunks_exact(self.names.len().max(1)).enumerate() {
             if number % CHUNK == 0 {
                 interrupt::poll();
             }
             let signs =
-                row.iter().zip(&negative).fold(0, |signs, (value, mask)| signs | value & mask);
-            let whole = signs == 0 && self.limits.iter().all(|limit| within(row, limit));
-            if !whole && let Some(why) = self.broken(row) {
+                row.iter().zip(&sign_masks).fold(0, |signs, (value, mask)| signs | value & mask);
+            let is_valid =
+                signs == 0 && self.limits.iter().all(|limit| satisfies_limit(row, limit));
+            if !is_valid && let Some(problem) = self.find_violation(row) {
                 let number = number + 1;
                 return Err(Error::Input(format!(
-                    "these are not statistics of text: in row {number} {why}; count the text again"
+                    "row {number}: {problem}; these are not statistics of text. Count the text again"
                 )));
             }
         }
@@ -114,10 +119,10 @@ impl Rules {
     }
 }
 
-/// Whether the size of a column is at most so many times that of another.
-fn within(row: &[i64], &(column, times, limit): &(usize, u64, usize)) -> bool {
-    let most = u128::from(row[limit].unsigned_abs()) * u128::from(times);
-    u128::from(row[column].unsigned_abs()) <= most
+/// Return whether a column satisfies a limit.
+fn satisfies_limit(row: &[i64], &(column, times, limit): &(usize, u64, usize)) -> bool {
+    let max_value = u128::from(row[limit].unsigned_abs()) * u128::from(times);
+    u128::from(row[column].unsigned_abs()) <= max_value
 }
 
 #[cfg(test)]
@@ -125,7 +130,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn plain(values: &[i64], width: usize) -> Option<Vec<i64>> {
+    /// Sum each column with 128-bit integers.
+    fn sum_naively(values: &[i64], width: usize) -> Option<Vec<i64>> {
         let columns = 0..width;
         let sum = |column| -> i128 {
             values.iter().skip(column).step_by(width).map(|&v| i128::from(v)).sum()
@@ -133,58 +139,58 @@ mod tests {
         columns.map(|column| i64::try_from(sum(column)).ok()).collect()
     }
 
-    /// Integers of every size, the limits among them.
-    fn value() -> impl Strategy<Value = i64> {
+    /// Integers of every size, including the limits.
+    fn random_value() -> impl Strategy<Value = i64> {
         let limits = vec![i64::MIN, i64::MAX, SMALL, -SMALL, SMALL - 1, -SMALL - 1, 1 << 62, 0];
         prop_oneof![4 => 0..100_i64, 1 => prop::sample::select(limits), 1 => any::<i64>()]
     }
 
     proptest! {
         #[test]
-        fn sums_are_exact_or_refused(
+        fn test_sums_are_exact_or_overflow(
             width in 1..20_usize,
-            values in prop::collection::vec(value(), 0..600),
+            values in prop::collection::vec(random_value(), 0..600),
         ) {
             let values = &values[..values.len() / width * width];
-            prop_assert_eq!(total(values, width).ok(), plain(values, width));
+            prop_assert_eq!(sum_rows(values, width).ok(), sum_naively(values, width));
             let mut sums = vec![0; width];
-            let whole = values.chunks_exact(width).all(|row| add(&mut sums, row));
-            if whole {
-                prop_assert_eq!(Some(sums), plain(values, width));
+            let is_exact = values.chunks_exact(width).all(|row| add_row(&mut sums, row));
+            if is_exact {
+                prop_assert_eq!(Some(sums), sum_naively(values, width));
             }
         }
     }
 
     #[test]
-    fn a_sum_is_exact_however_many_rows_there_are() {
+    fn test_long_sums_are_exact() {
         for width in [1, 3, 10, 300] {
             let lines = 2 * CHUNK + 3;
             let rows = (width * LANES.div_ceil(width)) / width * lines / 16 + 5;
             let values: Vec<i64> = (0..rows * width).map(|i| SMALL - 1 - i as i64 % 7).collect();
-            assert_eq!(total(&values, width).ok(), plain(&values, width));
+            assert_eq!(sum_rows(&values, width).ok(), sum_naively(&values, width));
         }
     }
 
     #[test]
-    fn three_rows_of_two_to_the_62nd_do_not_wrap() {
-        assert!(total(&[1 << 62; 30], 10).is_err());
-        assert_eq!(total(&[1 << 62, 1 << 62, -(1 << 62)], 1).unwrap(), [1 << 62]);
+    fn test_overflow_is_detected() {
+        assert!(sum_rows(&[1 << 62; 30], 10).is_err());
+        assert_eq!(sum_rows(&[1 << 62, 1 << 62, -(1 << 62)], 1).unwrap(), [1 << 62]);
         let mut sums = [1 << 62, 0];
-        assert!(!add(&mut sums, &[1 << 62, 0]));
+        assert!(!add_row(&mut sums, &[1 << 62, 0]));
     }
 
     #[test]
-    fn a_row_that_breaks_a_rule_is_named() {
+    fn test_error_names_row_that_breaks_rule() {
         let names = ["matches", "totals", "score"].map(str::to_owned).to_vec();
-        let rules = Rules { names, signed: vec![2], limits: vec![(0, 1, 1), (2, 8, 1)] };
+        let rules = ColumnRules { names, signed: vec![2], limits: vec![(0, 1, 1), (2, 8, 1)] };
         assert!(rules.check_rows(&[1, 2, -3, 2, 2, 16, 0, 0, 0]).is_ok());
-        let told = |values: &[i64]| rules.check_rows(values).unwrap_err().to_string();
+        let error_message = |values: &[i64]| rules.check_rows(values).unwrap_err().to_string();
         assert!(
-            told(&[1, 2, 0, 3, 2, 0])
-                .contains("row 2 matches is 3, which is too much where totals is 2")
+            error_message(&[1, 2, 0, 3, 2, 0])
+                .contains("row 2: matches is 3, which is too large because totals is 2")
         );
-        assert!(told(&[-1, 2, 0]).contains("row 1 matches is -1, below 0"));
-        assert!(told(&[0, 2, -17]).contains("score is -17"));
-        assert!(told(&[i64::MIN, i64::MAX, 0]).contains("below 0"));
+        assert!(error_message(&[-1, 2, 0]).contains("row 1: matches is -1 (expected at least 0)"));
+        assert!(error_message(&[0, 2, -17]).contains("score is -17"));
+        assert!(error_message(&[i64::MIN, i64::MAX, 0]).contains("expected at least 0"));
     }
 }

@@ -1,5 +1,5 @@
-//! Signs that a score may mislead, counted while the text is read: tokenized hypotheses, copied
-//! references, byte-order marks, scripts, empty segments, tabs, Unicode forms.
+//! Counts for warnings that a score may mislead, collected while the text is read: tokenized
+//! hypotheses, copied references, byte-order marks, scripts, empty segments, tabs, Unicode forms.
 
 use crate::interrupt::Work;
 use crate::lex::Lexed;
@@ -7,22 +7,22 @@ use crate::scripts::{self, HAN, LATIN};
 use crate::text_batches::Block;
 use std::iter;
 
-/// The most line numbers remembered of each kind.
-const EXAMPLES: usize = 3;
+/// Maximum number of remembered segment numbers per warning.
+const MAX_EXAMPLES: usize = 3;
 
-/// A number of segments, and the first few of them, counted from 1.
+/// A number of segments, and the first few segment numbers, counted from 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Occurrences {
-    /// Their number.
+    /// The number of segments.
     pub count: u64,
-    /// The first of them.
+    /// The first segment numbers.
     pub first: Vec<u64>,
 }
 
 impl Occurrences {
     fn add(&mut self, segment: u64) {
         self.count += 1;
-        if self.first.len() < EXAMPLES {
+        if self.first.len() < MAX_EXAMPLES {
             self.first.push(segment);
         }
     }
@@ -31,28 +31,28 @@ impl Occurrences {
         self.count += other.count;
         self.first.extend(other.first);
         self.first.sort_unstable();
-        self.first.truncate(EXAMPLES);
+        self.first.truncate(MAX_EXAMPLES);
     }
 }
 
-/// The characters of the first hypotheses, or references, by script.
+/// Character statistics of the first hypotheses or references.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scripts {
-    /// The number of texts looked at.
+pub struct CharacterStatistics {
+    /// The number of texts examined.
     pub segments: u64,
-    /// All of their characters, white space aside.
+    /// The number of characters, without white space.
     pub characters: u64,
-    /// Their words: runs without ASCII white space.
+    /// The number of words, delimited by ASCII white space.
     pub words: u64,
-    /// Latin letters beyond ASCII, and combining accents.
+    /// The number of non-ASCII Latin letters and combining accents.
     pub accented: u64,
-    /// The letters of each script.
+    /// The number of letters of each script.
     pub letters: [u64; scripts::COUNT],
-    /// Han characters of the hypotheses, of the first reference … if the hypotheses have many.
+    /// Han characters of the hypotheses and of each reference, if the hypotheses have many.
     pub han: Vec<String>,
 }
 
-impl Default for Scripts {
+impl Default for CharacterStatistics {
     fn default() -> Self {
         Self {
             segments: 0,
@@ -69,22 +69,23 @@ impl Default for Scripts {
 /// counts, and examining a whole batch took a tenth of the time of a short corpus.
 const MAX_EXAMINED_SEGMENTS: usize = 200;
 
-/// The most Han characters that are kept of each input.
-const SAMPLE: usize = 500;
+/// Maximum number of Han characters kept per input.
+const MAX_HAN_CHARACTERS: usize = 500;
 
-/// Signs in one input: the hypotheses, or a column of references.
+/// Warning counts of one input: the hypotheses, or a column of references.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct InputSigns {
-    /// Segments without any characters but white space.
+pub struct InputWarnings {
+    /// Segments that contain only white space.
     pub empty: Occurrences,
-    /// Among the first segments those with a mark that NFC would join to the letter before it.
+    /// The number of segments, among the first, with a mark that NFC would combine with the
+    /// preceding letter.
     pub decomposed: u64,
-    /// Among the first segments those with a tab.
+    /// The number of segments, among the first, with a tab.
     pub tabs: u64,
 }
 
-impl InputSigns {
-    fn look(&mut self, first: u64, count: usize, lexed: &Lexed<'_>) {
+impl InputWarnings {
+    fn examine_batch(&mut self, first: u64, count: usize, lexed: &Lexed<'_>) {
         let lines = (0..count).map_while(|i| Some((i, lexed.line(i)?)));
         for (i, line) in lines {
             if line.iter().all(u8::is_ascii_whitespace) && !lexed.is_missing(i) {
@@ -92,7 +93,7 @@ impl InputSigns {
             }
             if first == 0 && i < MAX_EXAMINED_SEGMENTS {
                 self.tabs += u64::from(memchr::memchr(b'\t', line).is_some());
-                self.decomposed += u64::from(has_separate_mark(line));
+                self.decomposed += u64::from(has_combining_mark(line));
             }
         }
     }
@@ -104,10 +105,10 @@ impl InputSigns {
     }
 }
 
-/// Whether a line has a mark of Latin, Greek, Cyrillic, Arabic, kana or Hangul that NFC joins to
-/// most letters before it.
-fn has_separate_mark(line: &[u8]) -> bool {
-    let marks = |c| {
+/// Return whether a line has a Latin, Greek, Cyrillic, Arabic, kana or Hangul mark that NFC
+/// combines with most preceding letters.
+fn has_combining_mark(line: &[u8]) -> bool {
+    let is_combining_mark = |c| {
         matches!(c, '\u{300}'..='\u{36f}' | '\u{653}'..='\u{655}' | '\u{1161}'..='\u{11ff}')
             || matches!(c, '\u{3099}' | '\u{309a}')
     };
@@ -115,43 +116,44 @@ fn has_separate_mark(line: &[u8]) -> bool {
     let mut characters = line.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
     !line.is_ascii()
         && characters.any(|c| {
-            work.done(1);
-            marks(c)
+            work.add(1);
+            is_combining_mark(c)
         })
 }
 
-/// Counts of what was seen.
+/// Counts of findings in all inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextChecks {
-    /// The signs in the hypotheses, in the first reference …
-    pub inputs: Vec<InputSigns>,
-    /// Hypotheses that end in a full stop with a space before it.
+    /// The warning counts of the hypotheses, then of each reference.
+    pub inputs: Vec<InputWarnings>,
+    /// Hypotheses that end in a full stop preceded by a space.
     pub tokenized: Occurrences,
-    /// Hypotheses that equal their first reference.
+    /// The number of hypotheses that equal their first reference.
     pub identical: u64,
-    /// The scripts of the first hypotheses.
-    pub scripts: Scripts,
-    /// The scripts of their references.
-    pub reference_scripts: Scripts,
-    /// The inputs that start with a byte-order mark: 0 the hypotheses, 1 the first reference …
-    pub marked: Vec<usize>,
+    /// The characters of the first hypotheses.
+    pub scripts: CharacterStatistics,
+    /// The characters of the references of these hypotheses.
+    pub reference_scripts: CharacterStatistics,
+    /// The inputs that start with a byte-order mark, where 0 is the hypotheses and 1 the first
+    /// reference.
+    pub inputs_with_bom: Vec<usize>,
 }
 
 /// UTF-8's byte-order mark.
-const MARK: &[u8] = b"\xEF\xBB\xBF";
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl TextChecks {
-    /// Looks at one batch, whose first segment is `first` (from 0).
-    pub fn look(
+    /// Examine one batch, which starts at segment `first`, counted from 0.
+    pub fn examine_batch(
         &mut self,
         first: u64,
         count: usize,
         hypotheses: &Lexed<'_>,
         references: &[Lexed<'_>],
     ) {
-        self.inputs.resize_with(1 + references.len(), InputSigns::default);
+        self.inputs.resize_with(1 + references.len(), InputWarnings::default);
         for (input, lexed) in self.inputs.iter_mut().zip(iter::once(hypotheses).chain(references)) {
-            input.look(first, count, lexed);
+            input.examine_batch(first, count, lexed);
         }
         for i in 0..count {
             let Some(line) = hypotheses.line(i) else {
@@ -164,20 +166,20 @@ impl TextChecks {
                 self.identical += 1;
             }
             if first == 0 && i < MAX_EXAMINED_SEGMENTS {
-                self.scripts.look(line);
+                self.scripts.examine_line(line);
                 for line in references.iter().filter_map(|lexed| lexed.line(i)) {
-                    self.reference_scripts.look(line);
+                    self.reference_scripts.examine_line(line);
                 }
             }
         }
         if first == 0 && 10 * self.scripts.letters[HAN] > 3 * self.scripts.characters {
-            let all = iter::once(hypotheses).chain(references);
-            self.scripts.han = all.map(|lexed| han(lexed, count)).collect();
+            let inputs = iter::once(hypotheses).chain(references);
+            self.scripts.han = inputs.map(|lexed| sample_han(lexed, count)).collect();
         }
     }
 
-    /// Looks for a byte-order mark in the first batch.
-    pub fn look_for_mark<'a>(&mut self, streams: impl Iterator<Item = &'a Block>) {
+    /// Record the inputs of the first batch that start with a byte-order mark.
+    pub fn find_byte_order_marks<'a>(&mut self, streams: impl Iterator<Item = &'a Block>) {
         for (i, block) in streams.enumerate() {
             let start = match block {
                 Block::Lines { lines, .. } => lines.padded().bytes(),
@@ -187,23 +189,23 @@ impl TextChecks {
                 },
                 Block::Tokens(_) => continue,
             };
-            if start.starts_with(MARK) {
-                self.marked.push(i);
+            if start.starts_with(BYTE_ORDER_MARK) {
+                self.inputs_with_bom.push(i);
             }
         }
     }
 
-    /// Adds what another thread saw.
+    /// Add the counts of another thread.
     pub fn merge(&mut self, other: Self) {
         if self.inputs.len() < other.inputs.len() {
-            self.inputs.resize_with(other.inputs.len(), InputSigns::default);
+            self.inputs.resize_with(other.inputs.len(), InputWarnings::default);
         }
-        for (input, more) in self.inputs.iter_mut().zip(other.inputs) {
-            input.merge(more);
+        for (input, other_input) in self.inputs.iter_mut().zip(other.inputs) {
+            input.merge(other_input);
         }
         self.tokenized.merge(other.tokenized);
         self.identical += other.identical;
-        self.marked.extend(other.marked);
+        self.inputs_with_bom.extend(other.inputs_with_bom);
         if other.scripts.characters > 0 {
             self.scripts = other.scripts;
         }
@@ -213,48 +215,49 @@ impl TextChecks {
     }
 }
 
-/// The first Han characters of some lines.
-fn han(lexed: &Lexed<'_>, count: usize) -> String {
-    let mut found = String::new();
-    let mut left = SAMPLE;
+/// Return the first Han characters of some lines.
+fn sample_han(lexed: &Lexed<'_>, count: usize) -> String {
+    let mut sample = String::new();
+    let mut remaining = MAX_HAN_CHARACTERS;
     let mut work = Work::default();
     for line in (0..count).map_while(|i| lexed.line(i)) {
         let text = String::from_utf8_lossy(line);
-        let characters = text.chars().inspect(|_| work.done(4));
-        let own = characters.filter(|&c| scripts::of(c.into()) == Some(HAN)).take(left);
-        for character in own {
-            found.push(character);
-            left -= 1;
+        let characters = text.chars().inspect(|_| work.add(4));
+        let line_sample =
+            characters.filter(|&c| scripts::find_script(c.into()) == Some(HAN)).take(remaining);
+        for character in line_sample {
+            sample.push(character);
+            remaining -= 1;
         }
-        if left == 0 {
+        if remaining == 0 {
             break;
         }
     }
-    found
+    sample
 }
 
-impl Scripts {
-    fn look(&mut self, line: &[u8]) {
+impl CharacterStatistics {
+    fn examine_line(&mut self, line: &[u8]) {
         self.segments += 1;
         let mut work = Work::default();
-        let mut at = 0;
+        let mut position = 0;
         self.words += line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()).count() as u64;
-        while at < line.len() {
-            work.done(1);
-            let byte = line[at];
+        while position < line.len() {
+            work.add(1);
+            let byte = line[position];
             if byte.is_ascii() {
                 self.characters += u64::from(byte > b' ');
                 self.letters[LATIN] += u64::from(byte.is_ascii_alphabetic());
-                at += 1;
+                position += 1;
                 continue;
             }
-            let (point, width) = crate::lex::utf8::decode(&line[at..]);
-            at += width;
+            let (point, width) = crate::lex::utf8::decode_char(&line[position..]);
+            position += width;
             let Some(point) = point else { continue };
             self.characters += 1;
-            let script = scripts::of(point);
-            let accent = script == Some(LATIN) || (0x300..=0x36F).contains(&point);
-            self.accented += u64::from(accent);
+            let script = scripts::find_script(point);
+            let is_accented = script == Some(LATIN) || (0x300..=0x36F).contains(&point);
+            self.accented += u64::from(is_accented);
             if let Some(script) = script {
                 self.letters[script] += 1;
             }

@@ -1,5 +1,4 @@
-//! From a batch of text to rows of integers, for any metric: lex the hypotheses and the
-//! references, and let the metric count each segment.
+//! Counting: turn a batch of text into rows of integers, for any metric.
 
 use crate::corpus_warnings::TextChecks;
 use crate::error::Error;
@@ -10,23 +9,23 @@ use crate::text_batches::Block;
 use crate::tokens::View;
 use std::sync::Arc;
 
-/// A metric, as far as it decides the integers of a row.
+/// A metric's rule for counting the integers of a row.
 pub trait Metric: Send + Sync + 'static {
-    /// A thread's memory.
+    /// Reusable buffers of one thread.
     type Scratch: Default + Send;
 
-    /// False if [`View::keys`] are not asked for.
+    /// Whether the metric uses [`View::keys`].
     const KEYS: bool = true;
 
     /// The number of columns of a row.
     fn width(&self) -> usize;
 
-    /// Writes the row of one segment. `references` is not empty, and all of `row` is 0.
+    /// Write the row of one segment. `references` is not empty, and `row` is filled with 0.
     ///
-    /// Implementations are `#[inline(always)]`, as those of [`Job::run`].
+    /// Implementations are `#[inline(always)]`, like implementations of [`Job::run`].
     ///
     /// # Safety
-    /// The processor must have the instructions of `V`.
+    /// The processor must support the instructions of `V`.
     unsafe fn row<V: Vector>(
         &self,
         hypothesis: View<'_>,
@@ -36,57 +35,57 @@ pub trait Metric: Send + Sync + 'static {
     );
 }
 
-/// A metric's formula: the score of a row, or of a sum of rows.
+/// A metric's formula: the score of a row, or of the sum of rows.
 pub trait Formula: Send + Sync {
-    /// The score.
+    /// Return the score.
     fn score(&self, row: &[i64]) -> f64;
 }
 
-/// How text becomes tokens, and tokens rows.
+/// Lexers and a metric that turn text into rows.
 pub struct Counter<M> {
-    /// How hypotheses become tokens.
+    /// The lexer for hypotheses.
     pub hypotheses: Lexer,
-    /// How references do, if not as hypotheses.
+    /// The lexer for references; `None` to use the lexer for hypotheses.
     pub references: Option<Lexer>,
     /// The metric.
     pub metric: M,
 }
 
 impl<M> Counter<M> {
-    /// How references become tokens.
+    /// Return the lexer for references.
     pub fn references(&self) -> &Lexer {
         self.references.as_ref().unwrap_or(&self.hypotheses)
     }
 }
 
-/// The rows a scan makes: one metric's, or those of several side by side.
+/// The source of the rows of a scan: one metric, or several metrics side by side.
 pub trait Count: Send + Sync {
-    /// The number of columns of a row.
+    /// Return the number of columns of a row.
     fn width(&self) -> usize;
 
-    /// One thread's part of the work.
+    /// Return a worker for one thread.
     fn worker(self: Arc<Self>) -> Box<dyn Worker>;
 }
 
-/// One thread's counter, with its memory.
+/// The counter of one thread, with its buffers.
 pub trait Worker: Send {
-    /// The rows of a batch.
+    /// Return the rows of a batch.
     fn count(&mut self, batch: &Batch<'_>, summary: &mut Summary) -> Result<&[i64], Error>;
 }
 
-/// A [`Counter`] of whatever metric.
-pub trait CountOne: Count {
-    /// A reader for single segments.
+/// A [`Counter`] whose metric type is hidden.
+pub trait SingleMetricCount: Count {
+    /// Return a reader for single segments.
     fn reader(self: Arc<Self>) -> Box<dyn Reader>;
 }
 
-/// Counts what is no part of a run.
+/// Counts single segments outside of a scan.
 pub trait Reader: Send {
-    /// The row of one segment, whose hypothesis and `references` references are those of the block.
+    /// Return the row of one segment. The block has its hypothesis, then `references` references.
     fn sentence(&mut self, texts: &Block, references: usize) -> Result<&[i64], Error>;
 
-    /// Hands the score of each hypothesis against each reference, by row, to `take`. The blocks
-    /// have so many segments; none may be missing.
+    /// Pass the score of each hypothesis against each reference to `take`, row by row. Each block
+    /// comes with its number of segments; no segment may be missing.
     fn pairs(
         &mut self,
         hypotheses: (&Block, usize),
@@ -96,9 +95,9 @@ pub trait Reader: Send {
     ) -> Result<(), Error>;
 }
 
-/// The same segments of all inputs.
+/// The same range of segments in all inputs.
 pub struct Batch<'a> {
-    /// The number of the first segment, from 0.
+    /// The index of the first segment, from 0.
     pub first: u64,
     /// The number of segments.
     pub count: usize,
@@ -107,57 +106,59 @@ pub struct Batch<'a> {
     /// The references: at most one per segment from each.
     pub references: &'a [Block],
     /// The names of the inputs.
-    pub names: &'a Names,
+    pub names: &'a InputNames,
 }
 
-/// The names of the inputs in messages: the hypotheses, then the references.
-pub struct Names(pub Vec<String>);
+/// The names of the inputs for messages: the hypotheses, then the references.
+pub struct InputNames(pub Vec<String>);
 
-impl Names {
-    fn of(&self, stream: usize) -> String {
+impl InputNames {
+    /// Return the name of a stream; surplus streams share the last name.
+    fn stream_name(&self, stream: usize) -> String {
         let last = self.0.len() - 1;
         self.0[stream.min(last)].clone()
     }
 }
 
-/// The result of a run, apart from its rows.
+/// The result of a run, without its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// The number of segments.
     pub segments: u64,
-    /// The fewest and the most references per segment.
+    /// The smallest and largest number of references per segment.
     pub references: Option<(u32, u32)>,
-    /// Signs that the scores may mislead.
+    /// Findings that suggest that the scores may mislead.
     pub checks: TextChecks,
 }
 
 impl Summary {
-    /// Adds what another thread saw.
+    /// Add the result of another thread.
     pub fn merge(&mut self, other: Self) {
         self.segments += other.segments;
-        self.references = widest(self.references, other.references);
+        self.references = merge_ranges(self.references, other.references);
         self.checks.merge(other.checks);
     }
 }
 
-/// The fewest and the most of both.
-fn widest(one: Option<(u32, u32)>, other: Option<(u32, u32)>) -> Option<(u32, u32)> {
-    match (one, other) {
+/// Return the range that covers both ranges.
+fn merge_ranges(first: Option<(u32, u32)>, second: Option<(u32, u32)>) -> Option<(u32, u32)> {
+    match (first, second) {
         (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
-        (one, other) => one.or(other),
+        (first, second) => first.or(second),
     }
 }
 
-impl From<lex::BadBytes> for Error {
-    /// For text whose place in the input is not known.
-    fn from(bad: lex::BadBytes) -> Self {
+impl From<lex::InvalidUtf8> for Error {
+    /// Convert an error in text whose position in the input is unknown.
+    fn from(bad: lex::InvalidUtf8) -> Self {
         Self::Input(format!("a byte 0x{:02x} that is not UTF-8", bad.byte))
     }
 }
 
-impl lex::BadBytes {
-    /// The error for text in a block whose first segment is the input's segment `first`, from 0.
-    pub(crate) fn within(self, block: &Block, input: &str, first: u64) -> Error {
+impl lex::InvalidUtf8 {
+    /// Return the error for text in a block that starts at the input's segment `first`, counted
+    /// from 0.
+    pub(crate) fn into_input_error(self, block: &Block, input: &str, first: u64) -> Error {
         Error::Utf8 {
             input: input.to_owned(),
             segment: first + self.segment as u64 + 1,
@@ -176,20 +177,20 @@ impl<M: Metric> Count for Counter<M> {
     }
 
     fn worker(self: Arc<Self>) -> Box<dyn Worker> {
-        Box::new(Counting::new(self))
+        Box::new(MetricWorker::new(self))
     }
 }
 
-impl<M: Metric> CountOne for Counter<M> {
+impl<M: Metric> SingleMetricCount for Counter<M> {
     fn reader(self: Arc<Self>) -> Box<dyn Reader> {
-        Box::new(Counting::new(self))
+        Box::new(MetricWorker::new(self))
     }
 }
 
-/// Several metrics' rows side by side, from one reading of the text.
-pub struct Joint(pub Vec<Arc<dyn Count>>);
+/// Counter that puts the rows of several metrics side by side, reading the text once.
+pub struct JointCounter(pub Vec<Arc<dyn Count>>);
 
-impl Count for Joint {
+impl Count for JointCounter {
     fn width(&self) -> usize {
         self.0.iter().map(|part| part.width()).sum()
     }
@@ -213,9 +214,9 @@ impl Worker for JointWorker {
         self.rows.resize(batch.count * self.width, 0);
         let mut first = 0;
         for (width, part) in &mut self.parts {
-            // The checks of the text are the same for each metric, and are made once.
-            let mut same = Summary::default();
-            let rows = part.count(batch, if first == 0 { summary } else { &mut same })?;
+            // All metrics would produce the same text checks, so only the first metric's count.
+            let mut unused_summary = Summary::default();
+            let rows = part.count(batch, if first == 0 { summary } else { &mut unused_summary })?;
             let places = self.rows.chunks_exact_mut(self.width);
             for (place, row) in places.zip(rows.chunks_exact(*width)) {
                 place[first..first + *width].copy_from_slice(row);
@@ -226,68 +227,68 @@ impl Worker for JointWorker {
     }
 }
 
-struct Counting<M: Metric> {
+struct MetricWorker<M: Metric> {
     counter: Arc<Counter<M>>,
-    scratch: Scratch<M::Scratch>,
+    scratch: CountScratch<M::Scratch>,
     rows: Vec<i64>,
-    /// True while something is counted, and for ever after if that was stopped in the middle.
+    /// True during counting, and permanently if counting was interrupted.
     unfinished: bool,
 }
 
-impl<M: Metric> Counting<M> {
+impl<M: Metric> MetricWorker<M> {
     fn new(counter: Arc<Counter<M>>) -> Self {
-        Self { counter, scratch: Scratch::default(), rows: Vec::new(), unfinished: false }
+        Self { counter, scratch: CountScratch::default(), rows: Vec::new(), unfinished: false }
     }
 
-    /// Begins to count, in memory that was left in order.
+    /// Start counting. Replace the buffers if the previous count was interrupted.
     fn begin(&mut self) {
         if std::mem::replace(&mut self.unfinished, true) {
-            self.scratch = Scratch::default();
+            self.scratch = CountScratch::default();
         }
     }
 }
 
 #[derive(Default)]
-struct Scratch<S> {
-    hypotheses: lex::Scratch,
-    references: Vec<lex::Scratch>,
+struct CountScratch<S> {
+    hypotheses: lex::LexScratch,
+    references: Vec<lex::LexScratch>,
     metric: S,
 }
 
-impl<S> Scratch<S> {
-    /// Makes room for so many references.
-    fn room(&mut self, references: usize) {
+impl<S> CountScratch<S> {
+    /// Ensure buffers for this number of references.
+    fn reserve_references(&mut self, references: usize) {
         if self.references.len() < references {
             self.references.resize_with(references, Default::default);
         }
     }
 
-    /// Lexes all blocks. An error comes with the number of its stream, the hypotheses' being 0.
+    /// Lex all blocks. Errors name the index of the stream, where 0 is the hypotheses.
     fn lex<'a, M: Metric>(
         &'a mut self,
         counter: &Counter<M>,
         hypotheses: &'a Block,
         references: &'a [Block],
-    ) -> Result<(Lexed<'a>, Vec<Lexed<'a>>, &'a mut S), (usize, lex::BadBytes)> {
-        self.room(references.len());
+    ) -> Result<(Lexed<'a>, Vec<Lexed<'a>>, &'a mut S), (usize, lex::InvalidUtf8)> {
+        self.reserve_references(references.len());
         let Self { hypotheses: scratch, references: scratches, metric } = self;
-        let hypotheses = counter.hypotheses.lex_for(hypotheses, scratch, M::KEYS);
+        let hypotheses = counter.hypotheses.lex_block(hypotheses, scratch, M::KEYS);
         let hypotheses = hypotheses.map_err(|bad| (0, bad))?;
         let references = references.iter().zip(scratches).enumerate();
         let references = references.map(|(i, (block, scratch))| {
-            counter.references().lex_for(block, scratch, M::KEYS).map_err(|bad| (i + 1, bad))
+            counter.references().lex_block(block, scratch, M::KEYS).map_err(|bad| (i + 1, bad))
         });
         Ok((hypotheses, references.collect::<Result<_, _>>()?, metric))
     }
 }
 
-impl<M: Metric> Worker for Counting<M> {
+impl<M: Metric> Worker for MetricWorker<M> {
     fn count(&mut self, batch: &Batch<'_>, summary: &mut Summary) -> Result<&[i64], Error> {
         self.begin();
         let Batch { first, count, hypotheses, references, names } = *batch;
         if first == 0 {
             let streams = std::iter::once(hypotheses).chain(references);
-            summary.checks.look_for_mark(streams);
+            summary.checks.find_byte_order_marks(streams);
         }
         let Self { counter, scratch, rows, unfinished } = self;
         rows.clear();
@@ -295,9 +296,9 @@ impl<M: Metric> Worker for Counting<M> {
         let lexed = scratch.lex(counter, hypotheses, references);
         let (lexed, mut lexed_references, scratch) = lexed.map_err(|(stream, bad)| {
             let block = if stream == 0 { hypotheses } else { &references[stream - 1] };
-            bad.within(block, &names.of(stream), first)
+            bad.into_input_error(block, &names.stream_name(stream), first)
         })?;
-        summary.checks.look(first, count, &lexed, &lexed_references);
+        summary.checks.examine_batch(first, count, &lexed, &lexed_references);
         summary.segments += count as u64;
         let outcome = counter.hypotheses.instructions.run(CountBatch {
             hypotheses: lexed,
@@ -306,36 +307,37 @@ impl<M: Metric> Worker for Counting<M> {
             scratch,
             rows,
         });
-        let counted = outcome.map_err(|i| Error::NoReference { segment: first + i as u64 + 1 })?;
-        summary.references = widest(summary.references, counted);
+        let reference_range =
+            outcome.map_err(|i| Error::NoReference { segment: first + i as u64 + 1 })?;
+        summary.references = merge_ranges(summary.references, reference_range);
         *unfinished = false;
         Ok(rows)
     }
 }
 
-impl<M: Metric> Reader for Counting<M> {
+impl<M: Metric> Reader for MetricWorker<M> {
     fn sentence(&mut self, texts: &Block, references: usize) -> Result<&[i64], Error> {
         self.begin();
         let Self { counter, scratch, rows, unfinished } = self;
         rows.clear();
         rows.resize(counter.metric.width(), 0);
-        scratch.room(1);
-        let Scratch { hypotheses: first, references: others, metric } = scratch;
-        let hypotheses = counter.hypotheses.lex_for(texts, first, M::KEYS)?;
-        let mut others = match &counter.references {
-            Some(lexer) => lexer.lex_for(texts, &mut others[0], M::KEYS)?,
+        scratch.reserve_references(1);
+        let CountScratch { hypotheses: first, references: reference_scratches, metric } = scratch;
+        let hypotheses = counter.hypotheses.lex_block(texts, first, M::KEYS)?;
+        let mut lexed_references = match &counter.references {
+            Some(lexer) => lexer.lex_block(texts, &mut reference_scratches[0], M::KEYS)?,
             None => hypotheses.clone(),
         };
-        others.next_segment();
-        let (mut only, mut several);
+        lexed_references.next_segment();
+        let (mut single, mut split);
         let references: &mut [Lexed<'_>] = if references == 1 {
-            only = [others];
-            &mut only
+            single = [lexed_references];
+            &mut single
         } else {
-            several = others.each(references);
-            &mut several
+            split = lexed_references.split_positions(references);
+            &mut split
         };
-        let counted = counter.hypotheses.instructions.run(CountBatch {
+        let result = counter.hypotheses.instructions.run(CountBatch {
             hypotheses,
             references,
             metric: &counter.metric,
@@ -343,7 +345,7 @@ impl<M: Metric> Reader for Counting<M> {
             rows,
         });
         *unfinished = false;
-        match counted {
+        match result {
             Ok(Some(_)) => Ok(rows),
             _ => Err(Error::NoReference { segment: 1 }),
         }
@@ -363,20 +365,20 @@ impl<M: Metric> Reader for Counting<M> {
         rows.resize(width * references.1, 0);
         let lexed = scratch.lex(counter, hypotheses.0, std::slice::from_ref(references.0));
         let (lexed, lexed_references, scratch) = lexed.map_err(|(_, bad)| Error::from(bad))?;
-        let others = &lexed_references[0];
-        for hypothesis in lexed.each(hypotheses.1) {
+        let all_references = &lexed_references[0];
+        for hypothesis in lexed.split_positions(hypotheses.1) {
             interrupt::poll();
             rows.fill(0);
-            let mut references = others.clone();
-            let counted = counter.hypotheses.instructions.run(CountBatch {
+            let mut references = all_references.clone();
+            let outcome = counter.hypotheses.instructions.run(CountBatch {
                 hypotheses: hypothesis.repeated(),
                 references: std::slice::from_mut(&mut references),
                 metric: &counter.metric,
                 scratch: &mut *scratch,
                 rows,
             });
-            // Nothing is missing, as the caller promises.
-            debug_assert!(counted.is_ok());
+            // The caller guarantees that no text is missing.
+            debug_assert!(outcome.is_ok());
             rows.chunks_exact(width).for_each(|row| take(formula.score(row)));
         }
         *unfinished = false;
@@ -384,7 +386,7 @@ impl<M: Metric> Reader for Counting<M> {
     }
 }
 
-/// Counts the next segment of texts that were lexed. All of `row` stays 0 if one of both sides is
+/// Count the next segment of lexed texts. `row` stays 0 if the hypothesis or all references are
 /// missing.
 pub(crate) fn count_next<M: Metric>(
     instructions: Instructions,
@@ -397,13 +399,13 @@ pub(crate) fn count_next<M: Metric>(
     row.fill(0);
     let (hypotheses, references) = (hypotheses.clone(), &mut references.to_vec()[..]);
     let batch = CountBatch { hypotheses, references, metric, scratch, rows: row };
-    // An error only says that a side is missing.
+    // An error only means that one side is missing.
     let _ = instructions.run(batch);
 }
 
-/// Counts the segments of one batch. A single segment is a batch of one, and pairs are batches with
-/// the same hypothesis: the metric's code is compiled once per instruction set, which is most of the
-/// time that compiling takes.
+/// Counts the segments of one batch. A single segment is a batch of one segment, and pairs are
+/// batches with a repeated hypothesis. So the metric's code is compiled only once per instruction
+/// set, which dominates the compile time.
 struct CountBatch<'a, 'b, M: Metric> {
     hypotheses: Lexed<'a>,
     references: &'b mut [Lexed<'a>],
@@ -413,26 +415,26 @@ struct CountBatch<'a, 'b, M: Metric> {
 }
 
 impl<M: Metric> Job for CountBatch<'_, '_, M> {
-    /// The fewest and the most references of a segment, or the first segment without one.
+    /// The smallest and largest number of references, or the first segment without a reference.
     type Output = Result<Option<(u32, u32)>, usize>;
 
     #[inline(always)]
     unsafe fn run<V: Vector>(mut self) -> Self::Output {
-        let mut several: Vec<View<'_>> = Vec::new();
-        let mut numbers = None;
+        let mut multiple_views: Vec<View<'_>> = Vec::new();
+        let mut reference_range = None;
         for (i, row) in self.rows.chunks_exact_mut(self.metric.width()).enumerate() {
-            let only;
+            let single_view;
             let views = match self.references {
                 [reference] => {
-                    only = reference.next_segment();
-                    only.as_slice()
+                    single_view = reference.next_segment();
+                    single_view.as_slice()
                 }
                 _ => {
-                    several.clear();
+                    multiple_views.clear();
                     for reference in self.references.iter_mut() {
-                        several.extend(reference.next_segment());
+                        multiple_views.extend(reference.next_segment());
                     }
-                    &several
+                    &multiple_views
                 }
             };
             let Some(hypothesis) = self.hypotheses.next_segment() else {
@@ -442,10 +444,10 @@ impl<M: Metric> Job for CountBatch<'_, '_, M> {
                 return Err(i);
             }
             let count = views.len() as u32;
-            numbers = widest(numbers, Some((count, count)));
+            reference_range = merge_ranges(reference_range, Some((count, count)));
             // SAFETY: as the caller promises.
             unsafe { self.metric.row::<V>(hypothesis, views, self.scratch, row) };
         }
-        Ok(numbers)
+        Ok(reference_range)
     }
 }

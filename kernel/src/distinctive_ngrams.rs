@@ -1,326 +1,340 @@
-//! The n-grams that set systems apart from each other and from the references.
+//! The n-grams that distinguish systems from each other and from the references.
 //!
-//! N-grams get numbers, order after order: one of order n is a pair of n-grams of order n - 1, the
-//! one without its last token and the one without its first, so a pair of numbers says exactly
-//! which it is. An n-gram has no larger count than any part of it. So those that occur less often
-//! than `least` need no number, nor does anything that they are a part of; a sketch of how often
-//! each pair occurs, which may say too much and never too little, keeps most of them from being
-//! looked at. In the end it is checked that none that was left out could be in a list, or all is
-//! done again with a smaller `least`, which then is small enough.
+//! N-grams get ids, order by order. An n-gram of order n is identified by a pair of n-grams of
+//! order n - 1: its prefix and its suffix. An n-gram is at most as frequent as any part of it. So
+//! n-grams below a minimum count need no id, and neither do longer n-grams that contain them. A
+//! sketch of the pair counts, which may overestimate but never underestimates, excludes most of
+//! these early. Finally, the result is checked: if an excluded n-gram could have been listed,
+//! everything is repeated with a sufficiently small minimum count.
 //!
-//! Memory, beside the corpus: as much again for numbers, at most 32 MiB for sketches, and a record
-//! for each n-gram of one order that occurs often enough.
+//! Memory use, in addition to the corpus: as much again for ids, at most 32 MiB for sketches, and a
+//! record for each sufficiently frequent n-gram of one order.
 //!
-//! How surprising an n-gram is, is by how much its odds are larger on one side than on the other, as
-//! a logarithm, with an informative Dirichlet prior, and that in standard deviations. Monroe,
-//! Colaresi and Quinn, "Fightin' Words: Lexical Feature Selection and Evaluation for Identifying the
-//! Content of Political Conflict", Political Analysis 16 (2008), equations 15 to 22. The prior is
-//! what the systems of the pair and the references have together, brought down to the size of one
+//! N-grams are compared by their log-odds ratio with an informative Dirichlet prior, and by that
+//! ratio in standard deviations. Monroe, Colaresi and Quinn, "Fightin' Words: Lexical Feature
+//! Selection and Evaluation for Identifying the Content of Political Conflict", Political Analysis
+//! 16 (2008), equations 15 to 22. The prior consists of the counts of the pair's systems and the
+//! references together, scaled to the size of one of them.
 //! of them.
 
-use crate::ids::Numbers;
+use crate::ids::KeyIds;
 use crate::interrupt::{self, Work};
 use crate::math::ln;
-use crate::token_corpus::{Corpus, Here, NONE, Tally};
+use crate::token_corpus::{NONE, SegmentCounts, Tally, TokenCorpus};
 
 /// The kinds of lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Matched by one system of a pair more often than by the other.
+pub enum ListKind {
+    /// Matched more often by one system of a pair than by the other.
     Difference,
-    /// Produced by a system more often than any reference allows.
-    Over,
-    /// In the references, and matched by no system of the pair.
+    /// Produced more often by a system than the references allow.
+    Overproduced,
+    /// In the references, but matched by neither system of the pair.
     Missed,
 }
 
-impl Kind {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Difference, Self::Over, Self::Missed];
+impl ListKind {
+    /// All kinds.
+    pub const ALL: [Self; 3] = [Self::Difference, Self::Overproduced, Self::Missed];
 }
 
-/// A system and another one, or one alone, which has no [`Kind::Difference`].
-pub type Pair = (usize, Option<usize>);
+/// A system and a second system, or a single system, which has no [`ListKind::Difference`].
+pub type SystemPair = (usize, Option<usize>);
 
 /// An n-gram of a list.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
-    /// The numbers of its tokens.
+pub struct NgramEntry {
+    /// The ids of its tokens.
     pub tokens: Vec<u32>,
-    /// Its count in each system of the pair.
-    pub produced: Vec<u32>,
-    /// The number of matches in each.
-    pub matched: Vec<u32>,
-    /// Its count in the references: the sum over segments of the highest count in a reference.
-    pub reference: u32,
-    /// The difference of its log odds: of the first system's matches against the second's, of what
-    /// is written against the references ([`Kind::Over`]), or of these against that.
+    /// The count in each system of the pair.
+    pub system_counts: Vec<u32>,
+    /// The number of matches in each system of the pair.
+    pub match_counts: Vec<u32>,
+    /// The count in the references: the sum over segments of the largest count in a reference.
+    pub reference_count: u32,
+    /// The log-odds ratio: the first system's matches against the second's, the systems' n-grams
+    /// against the references' ([`ListKind::Overproduced`]), or the references' against the
+    /// systems'.
     pub log_odds: f64,
-    /// The same in standard deviations.
+    /// The log-odds ratio in standard deviations.
     pub z: f64,
-    /// The first segments where it is as the list says, from 0.
+    /// The first segments with such an occurrence, counted from 0.
     pub segments: Vec<u32>,
 }
 
-/// Which lists to make, and how long.
-pub struct Lists<'a> {
-    /// Up to which order.
-    pub orders: usize,
-    /// Of which systems.
-    pub pairs: &'a [Pair],
-    /// The most n-grams of a list.
-    pub limit: usize,
-    /// The most example segments of an n-gram.
-    pub examples: usize,
-    /// With which `least` to begin, if not with about the count of an n-gram that is in a list.
-    pub least: Option<u32>,
+/// The requested lists and their lengths.
+pub struct ListSettings<'a> {
+    /// The largest n-gram order.
+    pub max_order: usize,
+    /// The systems to compare.
+    pub pairs: &'a [SystemPair],
+    /// The maximum number of n-grams per list.
+    pub max_entries: usize,
+    /// The maximum number of example segments per n-gram.
+    pub max_examples: usize,
+    /// The initial minimum count; by default, about the count of a typical listed n-gram.
+    pub initial_minimum: Option<u32>,
 }
 
-/// The lists of one order: for each pair one of each kind, the largest first; of equals the one
-/// that the corpus has first.
-pub type Order = Vec<[Vec<Entry>; 3]>;
+/// The lists of one order: for each pair, one list per kind, in descending order. Of equal entries,
+/// the first in the corpus comes first.
+pub type OrderLists = Vec<[Vec<NgramEntry>; 3]>;
 
-impl Lists<'_> {
-    /// The lists of each order.
-    pub fn of(&self, corpus: &Corpus) -> Vec<Order> {
-        let usual = || (corpus.produced[0][0] / 400_000).try_into().unwrap_or(u32::MAX);
-        let all = self.least.unwrap_or_else(usual).max(1);
-        // Where few segments differ, differences are small.
-        let apart = corpus.differing().filter(|&differs| differs).count() as u64;
-        let different = u64::from(all) * apart / (corpus.count() as u64).max(1);
-        let least = Least { all, different: (different as u32).max(1) };
-        let (lists, enough) = self.with(corpus, least);
-        if enough.all >= least.all && enough.different >= least.different {
+impl ListSettings<'_> {
+    /// Return the lists of each order.
+    pub fn find_lists(&self, corpus: &TokenCorpus) -> Vec<OrderLists> {
+        let default_minimum =
+            || (corpus.ngram_totals[0][0] / 400_000).try_into().unwrap_or(u32::MAX);
+        let minimum = self.initial_minimum.unwrap_or_else(default_minimum).max(1);
+        // Differences are small if few segments differ.
+        let differing_count = corpus.differing_segments().filter(|&differs| differs).count() as u64;
+        let differing_minimum =
+            u64::from(minimum) * differing_count / (corpus.segment_count() as u64).max(1);
+        let minimum_counts =
+            MinimumCounts { all: minimum, in_differing: (differing_minimum as u32).max(1) };
+        let (lists, sufficient) = self.try_minimum_counts(corpus, minimum_counts);
+        if sufficient.all >= minimum_counts.all
+            && sufficient.in_differing >= minimum_counts.in_differing
+        {
             return lists;
         }
-        let least = Least {
-            all: least.all.min(enough.all),
-            different: least.different.min(enough.different),
+        let minimum_counts = MinimumCounts {
+            all: minimum_counts.all.min(sufficient.all),
+            in_differing: minimum_counts.in_differing.min(sufficient.in_differing),
         };
-        self.with(corpus, least).0
+        self.try_minimum_counts(corpus, minimum_counts).0
     }
 
-    /// The lists, and what `least` would have been small enough for them.
-    fn with(&self, corpus: &Corpus, least: Least) -> (Vec<Order>, Least) {
-        let mut grams = Grams::new(corpus);
+    /// Return the lists, and the minimum counts that would have been small enough for them.
+    fn try_minimum_counts(
+        &self,
+        corpus: &TokenCorpus,
+        minimum_counts: MinimumCounts,
+    ) -> (Vec<OrderLists>, MinimumCounts) {
+        let mut ngrams = NgramIds::new(corpus);
         let mut lists = Vec::new();
-        let mut enough = Least { all: u32::MAX, different: u32::MAX };
-        for order in 1..=self.orders {
+        let mut sufficient = MinimumCounts { all: u32::MAX, in_differing: u32::MAX };
+        for order in 1..=self.max_order {
             if order > 1 {
-                grams.extend(corpus, least);
+                ngrams.next_order(corpus, minimum_counts);
             }
-            let totals = Totals::of(corpus, &grams);
-            let chosen: Vec<_> =
-                self.pairs.iter().map(|&pair| self.choose(&totals, pair)).collect();
+            let counts = CorpusCounts::count_ngrams(corpus, &ngrams);
+            let selected: Vec<_> =
+                self.pairs.iter().map(|&pair| self.select_ngrams(&counts, pair)).collect();
             if order > 1 {
-                for (lists, (_, other)) in chosen.iter().zip(self.pairs) {
+                for (lists, (_, second)) in selected.iter().zip(self.pairs) {
                     let [difference, over, missed] =
-                        lists.each_ref().map(|(values, _)| match values.get(self.limit - 1) {
-                            Some(&last) => last,
-                            None => 1,
+                        lists.each_ref().map(|(values, _)| {
+                            match values.get(self.max_entries - 1) {
+                                Some(&last) => last,
+                                None => 1,
+                            }
                         });
-                    enough.all = enough.all.min(over).min(missed);
-                    if other.is_some() {
-                        enough.different = enough.different.min(difference);
+                    sufficient.all = sufficient.all.min(over).min(missed);
+                    if second.is_some() {
+                        sufficient.in_differing = sufficient.in_differing.min(difference);
                     }
                 }
             }
-            lists.push(self.described(corpus, &grams, &totals, &chosen, order));
-            if order < self.orders {
-                grams.keep(&totals, least);
+            lists.push(self.build_entries(corpus, &ngrams, &counts, &selected, order));
+            if order < self.max_order {
+                ngrams.drop_rare(&counts, minimum_counts);
             }
         }
-        (lists, enough)
+        (lists, sufficient)
     }
 
-    /// For each kind the values and the numbers of the n-grams to list.
-    fn choose(&self, totals: &Totals, pair: Pair) -> [(Vec<u32>, Vec<u32>); 3] {
-        Kind::ALL.map(|kind| {
+    /// Return the values and the ids of the n-grams to list, for each kind.
+    fn select_ngrams(&self, counts: &CorpusCounts, pair: SystemPair) -> [(Vec<u32>, Vec<u32>); 3] {
+        ListKind::ALL.map(|kind| {
             interrupt::poll();
-            let mut found: Vec<(u32, u32)> = (0..totals.count() as u32)
-                .map(|gram| (totals.record(gram).value(kind, pair), gram))
+            let mut candidates: Vec<(u32, u32)> = (0..counts.count() as u32)
+                .map(|gram| (counts.record(gram).value(kind, pair), gram))
                 .filter(|&(value, _)| value > 0)
                 .collect();
-            let order = |&(value, gram): &(u32, u32)| (std::cmp::Reverse(value), gram);
-            if found.len() > self.limit {
-                found.select_nth_unstable_by_key(self.limit, order);
-                found.truncate(self.limit);
+            let sort_key = |&(value, gram): &(u32, u32)| (std::cmp::Reverse(value), gram);
+            if candidates.len() > self.max_entries {
+                candidates.select_nth_unstable_by_key(self.max_entries, sort_key);
+                candidates.truncate(self.max_entries);
             }
-            found.sort_unstable_by_key(order);
-            found.into_iter().unzip()
+            candidates.sort_unstable_by_key(sort_key);
+            candidates.into_iter().unzip()
         })
     }
 
-    /// The entries of what was chosen, with their tokens and segments.
-    fn described(
+    /// Return the entries of the selected n-grams, with their tokens and segments.
+    fn build_entries(
         &self,
-        corpus: &Corpus,
-        grams: &Grams,
-        totals: &Totals,
-        chosen: &[[(Vec<u32>, Vec<u32>); 3]],
+        corpus: &TokenCorpus,
+        ngrams: &NgramIds,
+        counts: &CorpusCounts,
+        selected: &[[(Vec<u32>, Vec<u32>); 3]],
         order: usize,
-    ) -> Order {
-        // The lists in which each n-gram is, by its number among those that are in any.
-        let mut places = vec![NONE; totals.count()];
-        let mut listed: Vec<Vec<(usize, usize, usize)>> = Vec::new();
-        let mut chosen_gram = Vec::new();
-        for (pair, lists) in chosen.iter().enumerate() {
-            for (kind, (_, numbers)) in lists.iter().enumerate() {
-                for (place, &gram) in numbers.iter().enumerate() {
-                    let known = &mut places[gram as usize];
-                    if *known == NONE {
-                        *known = listed.len() as u32;
-                        listed.push(Vec::new());
-                        chosen_gram.push(gram);
+    ) -> OrderLists {
+        // The index in `placements` of each listed n-gram, by its id.
+        let mut listed_index = vec![NONE; counts.count()];
+        let mut placements: Vec<Vec<(usize, usize, usize)>> = Vec::new();
+        let mut listed_ngrams = Vec::new();
+        for (pair, lists) in selected.iter().enumerate() {
+            for (kind, (_, ngram_ids)) in lists.iter().enumerate() {
+                for (rank, &gram) in ngram_ids.iter().enumerate() {
+                    let index = &mut listed_index[gram as usize];
+                    if *index == NONE {
+                        *index = placements.len() as u32;
+                        placements.push(Vec::new());
+                        listed_ngrams.push(gram);
                     }
-                    listed[*known as usize].push((pair, kind, place));
+                    placements[*index as usize].push((pair, kind, rank));
                 }
             }
         }
-        let list = |&pair: &Pair, kind: Kind, numbers: &[u32]| -> Vec<Entry> {
-            let entry = |&gram: &u32| totals.record(gram).entry(corpus, kind, pair, order);
+        let build_list = |&pair: &SystemPair, kind: ListKind, numbers: &[u32]| -> Vec<NgramEntry> {
+            let entry = |&gram: &u32| counts.record(gram).entry(corpus, kind, pair, order);
             numbers.iter().map(entry).collect()
         };
-        let mut made: Order = chosen
+        let mut lists_by_pair: OrderLists = selected
             .iter()
             .zip(self.pairs)
-            .map(|(lists, pair)| Kind::ALL.map(|kind| list(pair, kind, &lists[kind as usize].1)))
+            .map(|(lists, pair)| {
+                ListKind::ALL.map(|kind| build_list(pair, kind, &lists[kind as usize].1))
+            })
             .collect();
-        let mut starts = vec![NONE; listed.len()];
-        let mut open = listed.len();
-        let mut tally = Tally::new(corpus.systems, listed.len(), 0);
-        let (mut numbers, mut local_ends) = (Vec::new(), Vec::new());
+        let mut first_positions = vec![NONE; placements.len()];
+        let mut incomplete_count = placements.len();
+        let mut tally = Tally::new(corpus.systems, placements.len(), 0);
+        let (mut segment_ids, mut segment_ends) = (Vec::new(), Vec::new());
         let mut work = Work::default();
         for (i, (start, ends)) in corpus.segments().enumerate() {
-            if open == 0 {
+            if incomplete_count == 0 {
                 break;
             }
-            numbers.clear();
-            local_ends.clear();
-            work.done(2 * (ends.last().map_or(0, |&end| end as usize) - start));
-            let mut at = start;
+            segment_ids.clear();
+            segment_ends.clear();
+            work.add(2 * (ends.last().map_or(0, |&end| end as usize) - start));
+            let mut text_start = start;
             for &end in ends {
-                for (at, &gram) in (at..).zip(&grams.numbers[at..end as usize]) {
-                    if gram != NONE && places[gram as usize] != NONE {
-                        let number = places[gram as usize];
-                        numbers.push(number);
-                        let start = &mut starts[number as usize];
-                        *start = (*start).min(at as u32);
+                for (position, &gram) in (text_start..).zip(&ngrams.ids[text_start..end as usize]) {
+                    if gram != NONE && listed_index[gram as usize] != NONE {
+                        let index = listed_index[gram as usize];
+                        segment_ids.push(index);
+                        let first_position = &mut first_positions[index as usize];
+                        *first_position = (*first_position).min(position as u32);
                     }
                 }
-                local_ends.push(numbers.len() as u32);
-                at = end as usize;
+                segment_ends.push(segment_ids.len() as u32);
+                text_start = end as usize;
             }
-            tally.segment(&numbers, 0, &local_ends, |number, here, _| {
-                let mut full = true;
-                for &(pair, kind, place) in &listed[number as usize] {
-                    let entry = &mut made[pair][kind][place];
-                    if entry.segments.len() < self.examples
-                        && value_here(&here, Kind::ALL[kind], self.pairs[pair]) > 0
+            tally.count_segment(&segment_ids, 0, &segment_ends, |index, segment_counts, _| {
+                let mut is_complete = true;
+                for &(pair, kind, place) in &placements[index as usize] {
+                    let entry = &mut lists_by_pair[pair][kind][place];
+                    if entry.segments.len() < self.max_examples
+                        && segment_value(&segment_counts, ListKind::ALL[kind], self.pairs[pair]) > 0
                     {
                         entry.segments.push(i as u32);
                     }
-                    full &= entry.segments.len() == self.examples;
+                    is_complete &= entry.segments.len() == self.max_examples;
                 }
-                if full {
-                    // N-grams that have all their examples are not looked for in the rest of the corpus.
-                    places[chosen_gram[number as usize] as usize] = NONE;
-                    open -= 1;
+                if is_complete {
+                    // N-grams with all their examples are ignored in the rest of the corpus.
+                    listed_index[listed_ngrams[index as usize] as usize] = NONE;
+                    incomplete_count -= 1;
                 }
             });
         }
-        for (number, listed) in listed.iter().enumerate() {
-            let start = starts[number] as usize;
-            for &(pair, kind, place) in listed {
-                made[pair][kind][place].tokens = corpus.tokens[start..start + order].to_vec();
+        for (index, placed) in placements.iter().enumerate() {
+            let start = first_positions[index] as usize;
+            for &(pair, kind, place) in placed {
+                lists_by_pair[pair][kind][place].tokens =
+                    corpus.tokens[start..start + order].to_vec();
             }
         }
-        made
+        lists_by_pair
     }
 }
 
-/// The count an n-gram must have to be considered: in all, or in segments where systems differ.
+/// Minimum counts of considered n-grams: in all segments, and in segments where systems differ.
 #[derive(Clone, Copy)]
-struct Least {
+struct MinimumCounts {
     all: u32,
-    different: u32,
+    in_differing: u32,
 }
 
-/// By how much an n-gram belongs into a list because of one segment.
-fn value_here(here: &Here<'_>, kind: Kind, pair: Pair) -> u32 {
-    let Here { produced, reference, .. } = *here;
+/// Return the amount by which one segment contributes to an n-gram's list value.
+fn segment_value(counts: &SegmentCounts<'_>, kind: ListKind, pair: SystemPair) -> u32 {
+    let SegmentCounts { system_counts: produced, max_reference_count: reference, .. } = *counts;
     let matched = |system: usize| produced[system].min(reference);
-    value(kind, pair, matched, |system| produced[system], reference)
+    list_value(kind, pair, matched, |system| produced[system], reference)
 }
 
-/// By how much an n-gram belongs into a list.
+/// Return an n-gram's list value, the criterion for listing it.
 #[inline(always)]
-fn value(
-    kind: Kind,
-    (one, other): Pair,
-    matched: impl Fn(usize) -> u32,
-    produced: impl Fn(usize) -> u32,
-    reference: u32,
+fn list_value(
+    kind: ListKind,
+    (first, second): SystemPair,
+    matches: impl Fn(usize) -> u32,
+    system_count: impl Fn(usize) -> u32,
+    reference_count: u32,
 ) -> u32 {
-    let excess = |system| produced(system) - matched(system);
-    match (kind, other) {
-        (Kind::Difference, None) => 0,
-        (Kind::Difference, Some(other)) => matched(one).abs_diff(matched(other)),
-        (Kind::Over, None) => excess(one),
-        (Kind::Over, Some(other)) => excess(one).max(excess(other)),
-        (Kind::Missed, None) => reference - matched(one),
-        (Kind::Missed, Some(other)) => reference - matched(one).max(matched(other)),
+    let excess = |system| system_count(system) - matches(system);
+    match (kind, second) {
+        (ListKind::Difference, None) => 0,
+        (ListKind::Difference, Some(second)) => matches(first).abs_diff(matches(second)),
+        (ListKind::Overproduced, None) => excess(first),
+        (ListKind::Overproduced, Some(second)) => excess(first).max(excess(second)),
+        (ListKind::Missed, None) => reference_count - matches(first),
+        (ListKind::Missed, Some(second)) => reference_count - matches(first).max(matches(second)),
     }
 }
 
-/// The counts of the n-grams of one order in the corpus: a [`Record`] for each.
-struct Totals {
+/// The counts of the n-grams of one order in the corpus: one [`CountRecord`] per n-gram.
+struct CorpusCounts {
     systems: usize,
     records: Tally,
 }
 
-/// An n-gram's numbers: produced by each system, matched by each, in the references, in all
-/// references together, and in segments that differ.
-struct Record<'a> {
+/// The counts of an n-gram: in each system, matched in each system, in the references (clipped), in
+/// all references, and in segments where systems differ.
+struct CountRecord<'a> {
     systems: usize,
     values: &'a [u32],
 }
 
-impl Totals {
-    fn of(corpus: &Corpus, grams: &Grams) -> Self {
+impl CorpusCounts {
+    fn count_ngrams(corpus: &TokenCorpus, ngrams: &NgramIds) -> Self {
         let systems = corpus.systems;
-        let mut records = Tally::new(systems, grams.count, 2 * systems + 3);
+        let mut records = Tally::new(systems, ngrams.count, 2 * systems + 3);
         let mut work = Work::default();
-        for ((start, ends), &different) in corpus.segments().zip(&grams.different) {
-            work.done(8 * (ends.last().map_or(0, |&end| end as usize) - start));
-            records.segment(&grams.numbers, start, ends, |_, here, record| {
-                let mut most = 0;
-                for (system, &times) in here.produced.iter().enumerate() {
+        for ((start, ends), &is_differing) in corpus.segments().zip(&ngrams.differing_segments) {
+            work.add(8 * (ends.last().map_or(0, |&end| end as usize) - start));
+            records.count_segment(&ngrams.ids, start, ends, |_, counts, record| {
+                let mut max_count = 0;
+                for (system, &times) in counts.system_counts.iter().enumerate() {
                     record[system] += times;
-                    record[systems + system] += times.min(here.reference);
-                    most = times.max(most);
+                    record[systems + system] += times.min(counts.max_reference_count);
+                    max_count = times.max(max_count);
                 }
-                record[2 * systems] += here.reference;
-                record[2 * systems + 1] += here.occurrences;
-                record[2 * systems + 2] += if different { most } else { 0 };
+                record[2 * systems] += counts.max_reference_count;
+                record[2 * systems + 1] += counts.reference_total;
+                record[2 * systems + 2] += if is_differing { max_count } else { 0 };
             });
         }
         Self { systems, records }
     }
 
     fn count(&self) -> usize {
-        self.records.count()
+        self.records.id_count()
     }
 
-    fn record(&self, gram: u32) -> Record<'_> {
-        Record { systems: self.systems, values: self.records.kept(gram) }
+    fn record(&self, gram: u32) -> CountRecord<'_> {
+        CountRecord { systems: self.systems, values: self.records.user_values_of(gram) }
     }
 }
 
-impl Record<'_> {
-    fn value(&self, kind: Kind, pair: Pair) -> u32 {
+impl CountRecord<'_> {
+    fn value(&self, kind: ListKind, pair: SystemPair) -> u32 {
         let Self { systems, values } = *self;
-        value(
+        list_value(
             kind,
             pair,
             |system| values[systems + system],
@@ -329,40 +343,52 @@ impl Record<'_> {
         )
     }
 
-    /// True if a longer n-gram that contains this one could be in a list.
-    fn is_enough(&self, least: Least) -> bool {
+    /// Return whether a longer n-gram that contains this n-gram could be listed.
+    fn is_frequent_enough(&self, minimum_counts: MinimumCounts) -> bool {
         let Self { systems, values } = *self;
-        let most = values[..systems].iter().chain(&values[2 * systems..=2 * systems]).max();
-        most.is_some_and(|&most| most >= least.all) || values[2 * systems + 2] >= least.different
+        let max_count = values[..systems].iter().chain(&values[2 * systems..=2 * systems]).max();
+        max_count.is_some_and(|&count| count >= minimum_counts.all)
+            || values[2 * systems + 2] >= minimum_counts.in_differing
     }
 
-    /// What a list says of an n-gram of an order, but for its tokens and segments.
-    fn entry(&self, corpus: &Corpus, kind: Kind, pair: Pair, order: usize) -> Entry {
+    /// Return the list entry of an n-gram without its tokens and segments.
+    fn entry(
+        &self,
+        corpus: &TokenCorpus,
+        kind: ListKind,
+        pair: SystemPair,
+        order: usize,
+    ) -> NgramEntry {
         let Self { systems, values } = *self;
-        let own: Vec<usize> = std::iter::once(pair.0).chain(pair.1).collect();
-        // How often the n-gram is there, and how many n-grams there are.
-        let written =
-            |system: usize| (f64::from(values[system]), corpus.produced[system][order - 1] as f64);
-        let matched = |system: usize| {
-            (f64::from(values[systems + system]), corpus.matched[system][order - 1] as f64)
+        let pair_systems: Vec<usize> = std::iter::once(pair.0).chain(pair.1).collect();
+        // Each pair is the count of the n-gram, and the count of all n-grams of its order.
+        let system_counts = |system: usize| {
+            (f64::from(values[system]), corpus.ngram_totals[system][order - 1] as f64)
         };
-        let sum = |(x, all_x): (f64, f64), (y, all_y): (f64, f64)| (x + y, all_x + all_y);
-        let ours = own.iter().map(|&system| written(system)).fold((0.0, 0.0), sum);
-        let theirs =
-            (f64::from(values[2 * systems + 1]), corpus.produced[systems][order - 1] as f64);
-        let (one, other) = match (kind, pair.1) {
-            (Kind::Difference, Some(second)) => (matched(pair.0), matched(second)),
-            (Kind::Missed, _) => (theirs, ours),
-            _ => (ours, theirs),
+        let match_counts = |system: usize| {
+            (f64::from(values[systems + system]), corpus.ngram_matches[system][order - 1] as f64)
         };
-        let share = 1.0 / (1.0 + own.len() as f64);
-        let prior = ((ours.0 + theirs.0) * share, (ours.1 + theirs.1) * share);
-        let (log_odds, deviation) = log_odds(one, other, prior);
-        Entry {
+        let sum = |(x, total_x): (f64, f64), (y, total_y): (f64, f64)| (x + y, total_x + total_y);
+        let pair_counts =
+            pair_systems.iter().map(|&system| system_counts(system)).fold((0.0, 0.0), sum);
+        let reference_counts =
+            (f64::from(values[2 * systems + 1]), corpus.ngram_totals[systems][order - 1] as f64);
+        let (first, second) = match (kind, pair.1) {
+            (ListKind::Difference, Some(second)) => (match_counts(pair.0), match_counts(second)),
+            (ListKind::Missed, _) => (reference_counts, pair_counts),
+            _ => (pair_counts, reference_counts),
+        };
+        let scale = 1.0 / (1.0 + pair_systems.len() as f64);
+        let prior = (
+            (pair_counts.0 + reference_counts.0) * scale,
+            (pair_counts.1 + reference_counts.1) * scale,
+        );
+        let (log_odds, deviation) = log_odds_ratio(first, second, prior);
+        NgramEntry {
             tokens: Vec::new(),
-            produced: own.iter().map(|&system| values[system]).collect(),
-            matched: own.iter().map(|&system| values[systems + system]).collect(),
-            reference: values[2 * systems],
+            system_counts: pair_systems.iter().map(|&system| values[system]).collect(),
+            match_counts: pair_systems.iter().map(|&system| values[systems + system]).collect(),
+            reference_count: values[2 * systems],
             log_odds,
             z: log_odds / deviation,
             segments: Vec::new(),
@@ -370,109 +396,117 @@ impl Record<'_> {
     }
 }
 
-/// The difference of an n-gram's log odds in two texts, and its standard deviation.
+/// Return the log-odds ratio of an n-gram in two texts, and its standard deviation.
 ///
-/// Each pair is how often the n-gram is there, and how many n-grams there are. Where nothing else is
-/// there, the rest counts as one half.
-fn log_odds(one: (f64, f64), other: (f64, f64), (alpha, all_alpha): (f64, f64)) -> (f64, f64) {
-    let odds =
-        |(count, all): (f64, f64)| ln((count + alpha) / (all + all_alpha - count - alpha).max(0.5));
-    let variance = 1.0 / (one.0 + alpha) + 1.0 / (other.0 + alpha);
-    (odds(one) - odds(other), variance.sqrt())
+/// Each pair is the count of the n-gram, and the count of all n-grams. If the text has no other
+/// n-gram, their count is replaced by one half.
+fn log_odds_ratio(
+    first: (f64, f64),
+    second: (f64, f64),
+    (alpha, total_alpha): (f64, f64),
+) -> (f64, f64) {
+    let odds = |(count, total): (f64, f64)| {
+        ln((count + alpha) / (total + total_alpha - count - alpha).max(0.5))
+    };
+    let variance = 1.0 / (first.0 + alpha) + 1.0 / (second.0 + alpha);
+    (odds(first) - odds(second), variance.sqrt())
 }
 
 /// The n-grams of one order.
-struct Grams {
-    /// The number of the n-gram that starts at each token; [`NONE`] for one that is not looked at,
-    /// or that would go beyond its text.
-    numbers: Vec<u32>,
-    /// The number of different ones.
+struct NgramIds {
+    /// The id of the n-gram that starts at each token; [`NONE`] if it is excluded or would extend
+    /// past its text.
+    ids: Vec<u32>,
+    /// The number of distinct ids.
     count: usize,
-    /// Of each segment whether the systems differ.
-    different: Vec<bool>,
+    /// Whether the systems differ, per segment.
+    differing_segments: Vec<bool>,
 }
 
-impl Grams {
-    /// Those of order 1.
-    fn new(corpus: &Corpus) -> Self {
+impl NgramIds {
+    /// Create the n-grams of order 1.
+    fn new(corpus: &TokenCorpus) -> Self {
         Self {
-            numbers: corpus.tokens.clone(),
+            ids: corpus.tokens.clone(),
             count: corpus.vocabulary.count(),
-            different: corpus.differing().collect(),
+            differing_segments: corpus.differing_segments().collect(),
         }
     }
 
-    /// Forgets those that cannot be part of a longer n-gram of any list.
-    fn keep(&mut self, totals: &Totals, least: Least) {
-        if least.all.min(least.different) <= 1 {
+    /// Drop n-grams that cannot be part of a longer listed n-gram.
+    fn drop_rare(&mut self, counts: &CorpusCounts, minimum_counts: MinimumCounts) {
+        if minimum_counts.all.min(minimum_counts.in_differing) <= 1 {
             return;
         }
-        let enough: Vec<bool> =
-            (0..self.count as u32).map(|gram| totals.record(gram).is_enough(least)).collect();
-        for number in &mut self.numbers {
-            if *number != NONE && !enough[*number as usize] {
-                *number = NONE;
+        let is_frequent: Vec<bool> = (0..self.count as u32)
+            .map(|gram| counts.record(gram).is_frequent_enough(minimum_counts))
+            .collect();
+        for id in &mut self.ids {
+            if *id != NONE && !is_frequent[*id as usize] {
+                *id = NONE;
             }
         }
     }
 
-    /// Goes on to the next order.
-    fn extend(&mut self, corpus: &Corpus, least: Least) {
-        let Self { numbers, different, .. } = self;
-        let pair = |numbers: &[u32], at: usize| {
-            let (head, tail) = (numbers[at], numbers[at + 1]);
+    /// Replace the n-grams by the n-grams of the next order.
+    fn next_order(&mut self, corpus: &TokenCorpus, minimum_counts: MinimumCounts) {
+        let Self { ids: numbers, differing_segments: different, .. } = self;
+        let pair_key = |ids: &[u32], position: usize| {
+            let (head, tail) = (ids[position], ids[position + 1]);
             (head != NONE && tail != NONE).then(|| u64::from(head) << 32 | u64::from(tail))
         };
-        let mut all = (least.all > 1).then(|| Sketch::new(numbers.len(), least.all));
-        // What occurs often enough anywhere does so without being counted apart.
-        let mut apart = (least.different < least.all && least.all > 1)
-            .then(|| Sketch::new(numbers.len(), least.different));
+        let mut sketch =
+            (minimum_counts.all > 1).then(|| Sketch::new(numbers.len(), minimum_counts.all));
+        // N-grams that are frequent overall need no separate count in differing segments.
+        let mut differing_sketch = (minimum_counts.in_differing < minimum_counts.all
+            && minimum_counts.all > 1)
+            .then(|| Sketch::new(numbers.len(), minimum_counts.in_differing));
         let mut work = Work::default();
         for (segment, (mut start, ends)) in corpus.segments().enumerate() {
             for (text, &end) in ends.iter().enumerate() {
-                for at in start..(end as usize).saturating_sub(1) {
-                    work.done(2);
-                    if let Some(key) = pair(numbers, at) {
-                        if let Some(all) = &mut all {
-                            all.add(key);
+                for position in start..(end as usize).saturating_sub(1) {
+                    work.add(2);
+                    if let Some(key) = pair_key(numbers, position) {
+                        if let Some(sketch) = &mut sketch {
+                            sketch.add(key);
                         }
-                        if let Some(apart) = &mut apart
+                        if let Some(differing_sketch) = &mut differing_sketch
                             && different[segment]
                             && text < corpus.systems
                         {
-                            apart.add(key);
+                            differing_sketch.add(key);
                         }
                     }
                 }
                 start = end as usize;
             }
         }
-        let enough = |key| {
-            all.as_ref().is_none_or(|all| all.has(key))
-                || apart.as_ref().is_some_and(|apart| apart.has(key))
+        let is_frequent = |key| {
+            sketch.as_ref().is_none_or(|sketch| sketch.is_frequent(key))
+                || differing_sketch.as_ref().is_some_and(|sketch| sketch.is_frequent(key))
         };
-        let mut known = Numbers::default();
+        let mut pair_ids = KeyIds::default();
         let mut start = 0;
         for &end in &corpus.ends {
             let end = end as usize;
-            for at in start..end.saturating_sub(1) {
-                work.done(4);
-                let key = pair(numbers, at).filter(|&key| enough(key));
-                numbers[at] = key.map_or(NONE, |key| known.number(key).0);
+            for position in start..end.saturating_sub(1) {
+                work.add(4);
+                let key = pair_key(numbers, position).filter(|&key| is_frequent(key));
+                numbers[position] = key.map_or(NONE, |key| pair_ids.get_or_assign(key).0);
             }
             if start < end {
                 numbers[end - 1] = NONE;
             }
             start = end;
         }
-        self.count = known.count();
+        self.count = pair_ids.count();
     }
 }
 
-/// Spreads a key over 64 bits, of which the highest are the best. A text that is made to bring keys
-/// together makes sketches say more, and no list another.
+/// Spread a key over 64 bits, of which the high bits are the best. Adversarial texts can only
+/// increase the estimates of sketches; they cannot change a list.
 #[inline(always)]
-fn spread(key: u64) -> u64 {
+fn hash_key(key: u64) -> u64 {
     (key ^ key >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
@@ -480,25 +514,25 @@ fn spread(key: u64) -> u64 {
 struct Sketch {
     counts: Vec<u8>,
     shift: u32,
-    least: u8,
+    min_count: u8,
 }
 
 impl Sketch {
-    /// For about so many keys, to ask which were added `least` times.
-    fn new(keys: usize, least: u32) -> Self {
+    /// Create a sketch for about `keys` keys, to find those added at least `min_count` times.
+    fn new(keys: usize, min_count: u32) -> Self {
         let bits = keys.max(1).ilog2().clamp(10, 24);
-        let least = least.min(u32::from(u8::MAX)) as u8;
-        Self { counts: vec![0; 1 << bits], shift: 64 - bits, least }
+        let least = min_count.min(u32::from(u8::MAX)) as u8;
+        Self { counts: vec![0; 1 << bits], shift: 64 - bits, min_count: least }
     }
 
     #[inline(always)]
     fn add(&mut self, key: u64) {
-        let count = &mut self.counts[(spread(key) >> self.shift) as usize];
+        let count = &mut self.counts[(hash_key(key) >> self.shift) as usize];
         *count = count.saturating_add(1);
     }
 
     #[inline(always)]
-    fn has(&self, key: u64) -> bool {
-        self.counts[(spread(key) >> self.shift) as usize] >= self.least
+    fn is_frequent(&self, key: u64) -> bool {
+        self.counts[(hash_key(key) >> self.shift) as usize] >= self.min_count
     }
 }

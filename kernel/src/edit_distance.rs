@@ -1,64 +1,69 @@
-//! The row of integers of the word error rate and its relatives, and their formulas.
+//! The rows of integers of the word error rate and related metrics, and their formulas.
 //!
-//! A hypothesis is aligned with a reference by insertions, deletions and substitutions, as few as
-//! there can be; a row is the numbers of hits, substitutions, deletions and insertions. Several
-//! alignments may be equally cheap and have other numbers of hits; which one counts is as in
-//! rapidfuzz, and so in jiwer. `plain` is the definition; `align` finds the same on rows of bits.
+//! A hypothesis is aligned with a reference by the smallest number of insertions, deletions and
+//! substitutions. A row has the numbers of hits, substitutions, deletions and insertions. Equally
+//! cheap alignments may have different numbers of hits; the choice follows rapidfuzz and so jiwer.
+//! [`naive`] is the definition; `align` computes the same with bit-parallel rows.
 
 mod align;
 pub mod naive;
 
 use crate::chrf;
 use crate::count;
-use crate::interner::Interner;
+use crate::interner::WordIds;
 use crate::interrupt::Work;
 use crate::lex::whitespace;
 use crate::simd::Vector;
 use crate::tokens::View;
 pub use align::Aligner;
 
-/// What becomes of a token of the reference or of the hypothesis.
+/// The edit of one token of the reference or hypothesis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edit {
-    /// The same token on both sides.
+    /// Equal tokens in hypothesis and reference.
     Hit,
-    /// Another token in the hypothesis.
+    /// A reference token replaced by another token.
     Substitution,
-    /// A token of the reference that the hypothesis has not.
+    /// A reference token that the hypothesis lacks.
     Deletion,
-    /// A token of the hypothesis that the reference has not.
+    /// A hypothesis token that the reference lacks.
     Insertion,
 }
 
-/// What is made of the numbers of edits.
+/// The score computed from the edit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
-    /// The word error rate: edits for each token of the reference. Of characters it is the CER.
+pub enum EditMeasure {
+    /// The word error rate: edits per reference token. For characters, this is the character error
+    /// rate.
     ErrorRate,
     /// The match error rate: the share of edits in the alignment.
     MatchErrorRate,
-    /// Word information lost: 1 less what is preserved.
+    /// Word information lost: 1 minus word information preserved.
     InformationLost,
-    /// Word information preserved: hits in the reference times hits in the hypothesis.
+    /// Word information preserved: hits / reference length × hits / hypothesis length.
     InformationPreserved,
 }
 
-impl Measure {
-    /// The measures and their names.
-    pub const NAMED: [(&str, Self); 4] = [
+impl EditMeasure {
+    /// All measures with their names.
+    pub const NAMES: [(&str, Self); 4] = [
         ("wer", Self::ErrorRate),
         ("mer", Self::MatchErrorRate),
         ("wil", Self::InformationLost),
         ("wip", Self::InformationPreserved),
     ];
 
-    /// The measure with this name, if there is one.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::NAMED.iter().find(|(known, _)| *known == name).map(|&(_, measure)| measure)
+    /// Return the measure with this name, or `None`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMES
+            .iter()
+            .find(|(measure_name, _)| *measure_name == name)
+            .map(|&(_, measure)| measure)
     }
 
-    /// The number between 0 and 1, or above for an error rate, operation by operation as jiwer has it.
-    fn of(self, row: &[i64]) -> f64 {
+    /// Return the measure as a fraction; error rates can exceed 1. The order of floating-point
+    /// operations is jiwer's.
+    fn fraction(self, row: &[i64]) -> f64 {
         let [hits, substitutions, deletions, insertions] = [row[0], row[1], row[2], row[3]];
         let (reference, hypothesis) =
             (hits + substitutions + deletions, hits + substitutions + insertions);
@@ -68,7 +73,7 @@ impl Measure {
             Self::ErrorRate => edits / reference as f64,
             Self::MatchErrorRate if reference == 0 => f64::from(u8::from(hypothesis > 0)),
             Self::MatchErrorRate => edits / (reference + insertions) as f64,
-            Self::InformationLost => 1.0 - Self::InformationPreserved.of(row),
+            Self::InformationLost => 1.0 - Self::InformationPreserved.fraction(row),
             Self::InformationPreserved if reference == 0 => f64::from(u8::from(hypothesis == 0)),
             Self::InformationPreserved if hypothesis == 0 => 0.0,
             Self::InformationPreserved => {
@@ -77,38 +82,39 @@ impl Measure {
         }
     }
 
-    fn is_better(self, one: f64, other: f64) -> bool {
-        if self == Self::InformationPreserved { one > other } else { one < other }
+    /// Return whether one fraction is better than another.
+    fn is_better(self, candidate: f64, best: f64) -> bool {
+        if self == Self::InformationPreserved { candidate > best } else { candidate < best }
     }
 }
 
-impl count::Formula for Measure {
-    /// The score of a row, 0 to 100 and above.
+impl count::Formula for EditMeasure {
+    /// Return the score of a row, 0 to 100 or higher.
     fn score(&self, row: &[i64]) -> f64 {
-        100.0 * self.of(row)
+        100.0 * self.fraction(row)
     }
 }
 
 /// The columns of a row: hits, substitutions, deletions and insertions, against the reference with
-/// the best score; of equally good ones the first.
+/// the best score (the first of equally good references).
 #[derive(Clone, Copy, Debug)]
-pub struct Columns {
-    /// What decides which of several references is the best.
-    pub measure: Measure,
-    /// Characters are aligned, and not tokens. Segments then come as single tokens.
-    pub characters: bool,
+pub struct EditColumns {
+    /// The measure that selects the best of several references.
+    pub measure: EditMeasure,
+    /// Align characters instead of tokens. Each segment is then a single token.
+    pub aligns_characters: bool,
 }
 
-/// A thread's memory.
+/// Reusable buffers of one thread.
 #[derive(Default)]
-pub struct Scratch {
-    words: Interner,
-    characters: Characters,
+pub struct EditScratch {
+    words: WordIds,
+    characters: SegmentCharacters,
     aligner: Aligner,
 }
 
-impl count::Metric for Columns {
-    type Scratch = Scratch;
+impl count::Metric for EditColumns {
+    type Scratch = EditScratch;
 
     fn width(&self) -> usize {
         4
@@ -119,104 +125,118 @@ impl count::Metric for Columns {
         &self,
         hypothesis: View<'_>,
         references: &[View<'_>],
-        scratch: &mut Scratch,
+        scratch: &mut EditScratch,
         row: &mut [i64],
     ) {
         let mut best = None;
         for reference in references {
-            let counts = scratch.counts(self.characters, &hypothesis, reference);
-            let score = self.measure.of(&counts);
+            let edit_counts = scratch.count_edits(self.aligns_characters, &hypothesis, reference);
+            let score = self.measure.fraction(&edit_counts);
             if best.is_none_or(|best| self.measure.is_better(score, best)) {
                 best = Some(score);
-                row.copy_from_slice(&counts);
+                row.copy_from_slice(&edit_counts);
             }
         }
     }
 }
 
-impl Scratch {
-    fn counts(
+impl EditScratch {
+    /// Return the counts of each edit against one reference.
+    fn count_edits(
         &mut self,
-        characters: bool,
+        aligns_characters: bool,
         hypothesis: &View<'_>,
         reference: &View<'_>,
     ) -> [i64; 4] {
-        let Self { words, characters: letters, aligner } = self;
-        let (theirs, ours, kinds) = if characters {
-            letters.number(hypothesis, reference);
-            (&letters.reference, &letters.hypothesis, letters.kinds)
+        let Self { words, characters: character_ids, aligner } = self;
+        let (reference_ids, hypothesis_ids, max_id) = if aligns_characters {
+            character_ids.assign_ids(hypothesis, reference);
+            (&character_ids.reference, &character_ids.hypothesis, character_ids.max_id)
         } else {
-            words.number(hypothesis, reference);
+            words.assign_ids(hypothesis, reference);
             (&words.reference, &words.hypothesis, words.words.len())
         };
         let mut counts = [0; 4];
-        aligner.align(theirs, ours, kinds, &mut |edit, number| {
+        aligner.align(reference_ids, hypothesis_ids, max_id, &mut |edit, number| {
             counts[edit as usize] += number as i64;
         });
         counts
     }
 }
 
-/// Characters as small numbers: those of the reference from 1 on, all others 0.
+/// Character ids: characters of the reference count from 1; all others are 0.
 #[derive(Default)]
-struct Characters {
-    interner: chrf::Interner,
-    /// By the interner's ids.
-    numbers: Vec<u32>,
+struct SegmentCharacters {
+    point_ids: chrf::CharacterIds,
+    /// Ids within the segment, by `point_ids`.
+    segment_ids: Vec<u32>,
     hypothesis: Vec<u32>,
     reference: Vec<u32>,
-    kinds: usize,
+    max_id: usize,
 }
 
-impl Characters {
-    fn number(&mut self, hypothesis: &View<'_>, reference: &View<'_>) {
-        let Self { interner, numbers, hypothesis: ours, reference: theirs, kinds } = self;
+impl SegmentCharacters {
+    /// Assign ids to the characters of hypothesis and reference.
+    fn assign_ids(&mut self, hypothesis: &View<'_>, reference: &View<'_>) {
+        let Self {
+            point_ids: interner,
+            segment_ids: numbers,
+            hypothesis: hypothesis_ids,
+            reference: reference_ids,
+            max_id: kinds,
+        } = self;
         interner.clear();
-        for (view, ids) in [(reference, &mut *theirs), (hypothesis, &mut *ours)] {
+        for (view, ids) in [(reference, &mut *reference_ids), (hypothesis, &mut *hypothesis_ids)] {
             ids.clear();
-            // White space within counts, that at the ends does not.
+            // White space counts between characters, but not at the ends.
             let mut text = whitespace::trim_end(whitespace::trim_start(view.span()));
             let mut work = Work::default();
             while !text.is_empty() {
-                work.done(4);
+                work.add(4);
                 let (point, width) = chrf::next_point(text);
                 ids.push(interner.id(point));
                 text = &text[width..];
             }
         }
         numbers.clear();
-        numbers.resize(interner.ids(), 0);
+        numbers.resize(interner.id_bound(), 0);
         *kinds = 0;
-        for id in theirs {
-            let number = &mut numbers[*id as usize];
-            if *number == 0 {
+        for id in reference_ids {
+            let segment_id = &mut numbers[*id as usize];
+            if *segment_id == 0 {
                 *kinds += 1;
-                *number = *kinds as u32;
+                *segment_id = *kinds as u32;
             }
-            *id = *number;
+            *id = *segment_id;
         }
-        for id in ours {
+        for id in hypothesis_ids {
             *id = numbers[*id as usize];
         }
     }
 }
 
-/// The edits that make a hypothesis of a reference, from the start. Tokens are any numbers.
-pub fn edits(reference: &[u32], hypothesis: &[u32]) -> Vec<Edit> {
-    let mut numbers = rustc_hash::FxHashMap::default();
-    let mut theirs = Vec::with_capacity(reference.len());
+/// Return the edits that turn a reference into a hypothesis, in order. Tokens are arbitrary
+/// integers.
+pub fn align_tokens(reference: &[u32], hypothesis: &[u32]) -> Vec<Edit> {
+    let mut token_ids = rustc_hash::FxHashMap::default();
+    let mut reference_ids = Vec::with_capacity(reference.len());
     let mut work = Work::default();
     for token in reference {
-        work.done(8);
-        let next = numbers.len() as u32 + 1;
-        theirs.push(*numbers.entry(token).or_insert(next));
+        work.add(8);
+        let next = token_ids.len() as u32 + 1;
+        reference_ids.push(*token_ids.entry(token).or_insert(next));
     }
-    let ours: Vec<u32> =
-        hypothesis.iter().map(|token| numbers.get(token).copied().unwrap_or(0)).collect();
+    let hypothesis_ids: Vec<u32> =
+        hypothesis.iter().map(|token| token_ids.get(token).copied().unwrap_or(0)).collect();
     let mut edits = Vec::new();
-    Aligner::default().align(&theirs, &ours, numbers.len(), &mut |edit, number| {
-        edits.extend(std::iter::repeat_n(edit, number));
-    });
+    Aligner::default().align(
+        &reference_ids,
+        &hypothesis_ids,
+        token_ids.len(),
+        &mut |edit, count| {
+            edits.extend(std::iter::repeat_n(edit, count));
+        },
+    );
     edits.reverse();
     edits
 }

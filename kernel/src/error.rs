@@ -1,31 +1,31 @@
-//! Errors in the input: what is wrong, where, and what to do about it.
+//! Input errors: the problem, its location, and the remedy.
 
 use std::fmt;
 
-/// Why a table could not be made.
+/// The reason why the input cannot be counted.
 #[derive(Debug)]
 pub enum Error {
-    /// Inputs of different lengths: (name, number of segments) of each.
+    /// Inputs of different lengths, as (name, number of segments).
     Lengths(Vec<(String, u64)>),
-    /// Bytes that are not UTF-8.
+    /// Invalid UTF-8.
     Utf8 {
         /// The input.
         input: String,
         /// The line, counted from 1.
         segment: u64,
-        /// The offset in the file, where it is known.
+        /// The offset in the file, if known.
         offset: Option<u64>,
         /// The offending byte.
         byte: u8,
     },
-    /// A hypothesis that is missing.
+    /// A missing hypothesis.
     MissingHypothesis {
         /// The input.
         input: String,
         /// The segment, counted from 1.
         segment: u64,
     },
-    /// A text that is missing where each must be there.
+    /// A missing text in an input where every text is required.
     MissingText {
         /// The input.
         input: String,
@@ -41,7 +41,7 @@ pub enum Error {
     TooLong {
         /// The input.
         input: String,
-        /// The segment that makes them too many, counted from 1, where it is known.
+        /// The segment at which the limit is exceeded, counted from 1, if known.
         segment: Option<u64>,
         /// The number of bytes.
         bytes: u64,
@@ -61,16 +61,16 @@ pub enum Error {
         input: String,
         /// The line, counted from 1.
         line: u64,
-        /// The column asked for, counted from 1.
+        /// The requested column, counted from 1.
         column: usize,
-        /// The number of columns found.
-        found: usize,
+        /// The number of columns in the line.
+        column_count: usize,
     },
-    /// A run that is asked for more while it is being read.
+    /// A second read of a run while it is already being read.
     Busy,
-    /// Anything else, in words.
+    /// Any other error, described by its message.
     Input(String),
-    /// The caller's own reason to stop: an exception, an interrupt.
+    /// The caller's reason to stop, for example an exception or an interrupt.
     Stopped(Box<dyn std::any::Any + Send>),
 }
 
@@ -79,7 +79,7 @@ impl fmt::Display for Error {
         match self {
             Self::Lengths(inputs) if inputs.first().is_some_and(|(_, count)| *count == 0) => {
                 let name = inputs.first().map_or("hypotheses", |(name, _)| name);
-                write!(out, "{name}: no segments at all; there is nothing to score")
+                write!(out, "{name}: no segments (expected at least one)")
             }
             Self::Lengths(inputs) => {
                 write!(out, "the inputs have different numbers of segments: ")?;
@@ -88,7 +88,7 @@ impl fmt::Display for Error {
                     write!(out, "{comma}{name} {count}")?;
                 }
                 let shortest = inputs.iter().map(|(_, count)| count).min().unwrap_or(&0);
-                write!(out, "; segment {} has no counterpart", shortest + 1)
+                write!(out, "; segment {} is not in every input", shortest + 1)
             }
             Self::Utf8 { input, segment, offset, byte } => {
                 write!(out, "{input}, line {segment}: byte 0x{byte:02x}")?;
@@ -97,46 +97,45 @@ impl fmt::Display for Error {
                 }
                 write!(
                     out,
-                    " is not UTF-8; if the text is in another encoding, name it \
+                    " is not valid UTF-8. If the text has another encoding, specify it \
                      (--encoding on the command line, File(path, encoding=...) in Python)"
                 )
             }
             Self::MissingHypothesis { input, segment } => write!(
                 out,
-                "{input}: segment {segment} is missing (None); every segment needs a hypothesis, \
-                 an empty string if the system gave nothing"
+                "{input}: segment {segment} is missing (None). Every segment needs a hypothesis. \
+                 Use an empty string if the system produced no output"
             ),
             Self::MissingText { input, segment } => write!(
                 out,
-                "{input}: segment {segment} is missing (None); every text must be there, an empty \
-                 string where there is nothing"
+                "{input}: segment {segment} is missing (None). Every text is required. Use an \
+                 empty string for an empty text"
             ),
             Self::NoReference { segment } => write!(
                 out,
-                "references: segment {segment} has none (all are missing); every segment needs at \
-                 least one reference, so leave the segment out or give it one"
+                "references: segment {segment} has no reference (all are missing). Every segment needs at \
+                 least one reference; add a reference or remove the segment"
             ),
             Self::TooLong { input, segment, bytes } => {
                 write!(out, "{input}")?;
                 if let Some(segment) = segment {
                     write!(out, ", segment {segment}")?;
                 }
-                write!(out, ": {bytes} bytes in one piece; a segment can have at most 2 GiB")
+                write!(out, ": {bytes} bytes in one piece (expected at most 2 GiB per segment)")
             }
             Self::Changed { input, before, now } => write!(
                 out,
-                "{input} changed while it was read: it had {before} bytes, now {now}; score it \
-                 when nothing writes to it any more"
+                "{input}: file changed while it was read (expected {before} bytes, found {now}). Score it \
+                 again when no program writes to it"
             ),
             Self::Busy => out.write_str(
-                "the run is being read already; what it calls, and other threads, cannot read on \
-                 in it",
+                "the run is already being read. Callbacks and other threads cannot read the same run \
+                 at the same time",
             ),
-            Self::Column { input, line, column, found } => write!(
+            Self::Column { input, line, column, column_count } => write!(
                 out,
-                "{input}, line {line}: column {column} asked for, but the line has {found} \
-                 tab-separated column{}",
-                if *found == 1 { "" } else { "s" }
+                "{input}, line {line}: expected at least {column} tab-separated columns, \
+                 found {column_count}",
             ),
             Self::Input(message) => out.write_str(message),
             Self::Stopped(_) => out.write_str("stopped"),

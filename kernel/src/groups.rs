@@ -1,7 +1,7 @@
-//! Rows of a table to totals by group: what engines run beside their data.
+//! Group-by: rows of a table summed by group, for engines that run the kernel next to their data.
 //!
-//! [`count`] reads the rows, [`totals`] keeps what they add up to, [`exchange`] is how totals travel
-//! between processes: as a table and as bytes.
+//! [`count`] reads the rows, [`group_sums`] keeps the sums of each group, and [`state_table`]
+//! converts sums to a table or to bytes for exchange between processes.
 
 pub mod count;
 pub mod group_sums;

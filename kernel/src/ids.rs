@@ -1,20 +1,20 @@
-//! Numbers for keys and for tokens, in the order in which they come.
+//! Ids for keys and for tokens, assigned in order of first use.
 //!
-//! Whoever writes the text chooses the keys. So they are spread over a table by a random seed of
-//! this process, and tokens that have one hashed key are told apart by a seeded hash of their bytes:
-//! no text makes a look-up longer than another. The numbers are the same with every seed.
+//! Users control the text, and so the keys. A random seed per process spreads the keys over the
+//! table. Tokens that share a hashed key are distinguished by a seeded hash of their bytes. So no
+//! text can make look-ups slow. The ids do not depend on the seed.
 
 use crate::tokens::HASHED;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 
-/// What keys are spread by.
+/// Random seed for spreading keys over the table.
 #[derive(Clone, Copy)]
 struct Seed(u64, u64);
 
 impl Seed {
-    fn of_process() -> Self {
+    fn process_seed() -> Self {
         static SEED: OnceLock<Seed> = OnceLock::new();
         *SEED.get_or_init(|| {
             let random = RandomState::new();
@@ -23,36 +23,37 @@ impl Seed {
     }
 
     #[inline(always)]
-    fn spread(self, key: u64) -> u64 {
+    fn hash(self, key: u64) -> u64 {
         let product = u128::from(key ^ self.0) * u128::from(self.1);
         product as u64 ^ (product >> 64) as u64
     }
 }
 
-/// Numbers for keys, where equal keys are the same.
+/// Ids for keys.
 ///
-/// Written by hand: `hashbrown` takes 6 to 29 % more instructions in what counts pairs of numbers.
-pub(crate) struct Numbers {
-    /// Keys with numbers, at most half of them taken.
+/// This is a custom hash table because code that counts pairs of ids takes 6 to 29 % more
+/// instructions with `hashbrown`.
+pub(crate) struct KeyIds {
+    /// Keys and their ids; at most half of the slots are used.
     slots: Vec<(u64, u32)>,
     shift: u32,
     count: usize,
     seed: Seed,
 }
 
-/// Stands for a slot without a key.
+/// The id that marks an empty slot.
 const EMPTY: u32 = u32::MAX;
 
-impl Default for Numbers {
+impl Default for KeyIds {
     fn default() -> Self {
-        let mut numbers = Self { slots: Vec::new(), shift: 0, count: 0, seed: Seed::of_process() };
-        numbers.clear(0);
-        numbers
+        let mut ids = Self { slots: Vec::new(), shift: 0, count: 0, seed: Seed::process_seed() };
+        ids.clear(0);
+        ids
     }
 }
 
-impl Numbers {
-    /// Forgets all, and makes room for so many keys.
+impl KeyIds {
+    /// Forget all keys, and reserve space for this number of keys.
     #[inline(always)]
     pub(crate) fn clear(&mut self, keys: usize) {
         let bits = (2 * keys).next_power_of_two().ilog2().max(6);
@@ -62,37 +63,37 @@ impl Numbers {
         self.count = 0;
     }
 
-    /// The number of different keys.
+    /// Return the number of distinct keys.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// The number of a key, counted from 0; whether it is new.
+    /// Return the id of a key, counted from 0, and whether the key is new.
     #[inline(always)]
-    pub(crate) fn number(&mut self, key: u64) -> (u32, bool) {
-        self.number_or(key, self.count as u32)
+    pub(crate) fn get_or_assign(&mut self, key: u64) -> (u32, bool) {
+        self.get_or_assign_next(key, self.count as u32)
     }
 
-    /// The slot of a key, or the free one where it belongs.
+    /// Return the slot of a key, or the free slot where it belongs.
     #[inline(always)]
     fn slot(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
-        let mut at = (self.seed.spread(key) >> self.shift) as usize & mask;
-        while self.slots[at].1 != EMPTY && self.slots[at].0 != key {
-            at = (at + 1) & mask;
+        let mut index = (self.seed.hash(key) >> self.shift) as usize & mask;
+        while self.slots[index].1 != EMPTY && self.slots[index].0 != key {
+            index = (index + 1) & mask;
         }
-        at
+        index
     }
 
-    /// The number of a key, which is `next` if it is new; whether it is.
+    /// Return the id of a key, and whether the key is new. A new key gets the id `next`.
     #[inline(always)]
-    fn number_or(&mut self, key: u64, next: u32) -> (u32, bool) {
-        let at = self.slot(key);
-        let (_, number) = self.slots[at];
-        if number != EMPTY {
-            return (number, false);
+    fn get_or_assign_next(&mut self, key: u64, next: u32) -> (u32, bool) {
+        let index = self.slot(key);
+        let (_, id) = self.slots[index];
+        if id != EMPTY {
+            return (id, false);
         }
-        self.slots[at] = (key, next);
+        self.slots[index] = (key, next);
         self.count += 1;
         if 2 * self.count > self.slots.len() {
             self.grow();
@@ -104,32 +105,32 @@ impl Numbers {
     fn grow(&mut self) {
         let slots = vec![(0, EMPTY); 2 * self.slots.len()];
         self.shift -= 1;
-        for (key, number) in std::mem::replace(&mut self.slots, slots) {
-            if number != EMPTY {
-                let at = self.slot(key);
-                self.slots[at] = (key, number);
+        for (key, id) in std::mem::replace(&mut self.slots, slots) {
+            if id != EMPTY {
+                let index = self.slot(key);
+                self.slots[index] = (key, id);
             }
         }
     }
 
-    /// The number of a key, if it has one.
+    /// Return the id of a key, if it has one.
     #[inline(always)]
     pub(crate) fn find(&self, key: u64) -> Option<u32> {
-        let (_, number) = self.slots[self.slot(key)];
-        (number != EMPTY).then_some(number)
+        let (_, id) = self.slots[self.slot(key)];
+        (id != EMPTY).then_some(id)
     }
 }
 
-/// Numbers for tokens: by their keys, and where several have one hashed key, for all but the first of
-/// them by their bytes.
+/// Ids for tokens. The key identifies the token, except if tokens share a hashed key; then the
+/// first token is identified by its key and all others by their bytes.
 #[derive(Default)]
-pub(crate) struct TokenNumbers {
-    by_key: Numbers,
+pub(crate) struct TokenIds {
+    by_key: KeyIds,
     by_bytes: HashMap<Box<[u8]>, u32>,
 }
 
-impl TokenNumbers {
-    /// Forgets all, and makes room for so many.
+impl TokenIds {
+    /// Forget all tokens, and reserve space for this number of tokens.
     pub(crate) fn clear(&mut self, tokens: usize) {
         self.by_key.clear(tokens);
         if !self.by_bytes.is_empty() {
@@ -137,35 +138,39 @@ impl TokenNumbers {
         }
     }
 
-    /// The number of a token, which is `next` if it is new; whether it is. `is` says if the token
-    /// with a number has these bytes.
+    /// Return the id of a token, and whether the token is new. A new token gets the id `next`. `is`
+    /// must return whether the token with the given id has these bytes.
     #[inline(always)]
-    pub(crate) fn number(
+    pub(crate) fn get_or_assign(
         &mut self,
         key: u64,
         bytes: &[u8],
         next: u32,
-        is: impl Fn(u32) -> bool,
+        has_id: impl Fn(u32) -> bool,
     ) -> (u32, bool) {
-        let (number, new) = self.by_key.number_or(key, next);
-        // A key that is no hash is the token itself.
-        if new || key < HASHED || is(number) { (number, new) } else { self.other(bytes, next) }
+        let (id, is_new) = self.by_key.get_or_assign_next(key, next);
+        // A key that is not hashed is the token itself.
+        if is_new || key < HASHED || has_id(id) {
+            (id, is_new)
+        } else {
+            self.get_or_assign_by_bytes(bytes, next)
+        }
     }
 
     #[cold]
-    fn other(&mut self, bytes: &[u8], next: u32) -> (u32, bool) {
-        if let Some(&number) = self.by_bytes.get(bytes) {
-            return (number, false);
+    fn get_or_assign_by_bytes(&mut self, bytes: &[u8], next: u32) -> (u32, bool) {
+        if let Some(&id) = self.by_bytes.get(bytes) {
+            return (id, false);
         }
         self.by_bytes.insert(bytes.into(), next);
         (next, true)
     }
 
-    /// The number of a token, if it has one.
+    /// Return the id of a token, if it has one.
     #[inline(always)]
-    pub(crate) fn find(&self, key: u64, bytes: &[u8], is: impl Fn(u32) -> bool) -> Option<u32> {
-        let number = self.by_key.find(key)?;
-        if key < HASHED || is(number) { Some(number) } else { self.by_bytes.get(bytes).copied() }
+    pub(crate) fn find(&self, key: u64, bytes: &[u8], has_id: impl Fn(u32) -> bool) -> Option<u32> {
+        let id = self.by_key.find(key)?;
+        if key < HASHED || has_id(id) { Some(id) } else { self.by_bytes.get(bytes).copied() }
     }
 }
 
@@ -173,46 +178,46 @@ impl TokenNumbers {
 mod tests {
     use super::*;
 
-    /// Numbers for tokens that come with keys, in turn.
-    fn numbers(tokens: &[(u64, &'static str)]) -> Vec<u32> {
-        let mut known: Vec<&str> = Vec::new();
-        let mut numbers = TokenNumbers::default();
-        let mut number = |&(key, token): &(u64, &'static str)| {
-            let next = known.len() as u32;
-            let same = |number: u32| known[number as usize] == token;
-            let (number, new) = numbers.number(key, token.as_bytes(), next, same);
-            if new {
-                known.push(token);
+    /// Return the ids of tokens that come with keys.
+    fn assign_ids(tokens: &[(u64, &'static str)]) -> Vec<u32> {
+        let mut assigned_tokens: Vec<&str> = Vec::new();
+        let mut ids = TokenIds::default();
+        let mut assign = |&(key, token): &(u64, &'static str)| {
+            let next = assigned_tokens.len() as u32;
+            let same = |id: u32| assigned_tokens[id as usize] == token;
+            let (id, is_new) = ids.get_or_assign(key, token.as_bytes(), next, same);
+            if is_new {
+                assigned_tokens.push(token);
             }
-            let same = |number: u32| known[number as usize] == token;
-            assert_eq!(numbers.find(key, token.as_bytes(), same), Some(number));
-            number
+            let same = |id: u32| assigned_tokens[id as usize] == token;
+            assert_eq!(ids.find(key, token.as_bytes(), same), Some(id));
+            id
         };
-        tokens.iter().map(&mut number).collect()
+        tokens.iter().map(&mut assign).collect()
     }
 
     #[test]
-    fn tokens_with_one_hashed_key_are_told_apart() {
+    fn test_tokens_with_equal_hashed_keys_get_different_ids() {
         let tokens = ["one", "another", "one", "third", "another", "third"];
         let tokens = tokens.map(|token| (HASHED | 7, token));
-        assert_eq!(numbers(&tokens), [0, 1, 0, 2, 1, 2]);
+        assert_eq!(assign_ids(&tokens), [0, 1, 0, 2, 1, 2]);
     }
 
     #[test]
-    fn numbers_go_on_in_the_order_of_the_tokens() {
+    fn test_ids_follow_token_order() {
         let tokens = [(3, "a"), (HASHED, "long one"), (HASHED, "longer"), (4, "b"), (3, "a")];
-        assert_eq!(numbers(&tokens), [0, 1, 2, 3, 0]);
+        assert_eq!(assign_ids(&tokens), [0, 1, 2, 3, 0]);
     }
 
     #[test]
-    fn a_cleared_table_knows_nothing_and_takes_no_longer_to_clear_than_it_need() {
-        let mut numbers = Numbers::default();
+    fn test_clear_forgets_keys_and_shrinks_table() {
+        let mut numbers = KeyIds::default();
         for key in 0..100_000 {
-            assert_eq!(numbers.number(key << 32), (key as u32, true));
+            assert_eq!(numbers.get_or_assign(key << 32), (key as u32, true));
         }
         numbers.clear(10);
         assert_eq!((numbers.count(), numbers.find(0)), (0, None));
         assert_eq!(numbers.slots.len(), 64);
-        assert_eq!(numbers.number(5), (0, true));
+        assert_eq!(numbers.get_or_assign(5), (0, true));
     }
 }

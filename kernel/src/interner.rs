@@ -1,50 +1,50 @@
-//! The words of a segment as small numbers, for metrics that align two texts.
+//! The words of a segment as small ids, for metrics that align two texts.
 
-use crate::ids::TokenNumbers;
+use crate::ids::TokenIds;
 use crate::interrupt::Work;
 use crate::tokens::View;
 
-/// Words as small numbers: those of the reference from 1 on, all others 0.
+/// Word ids: words of the reference count from 1; a hypothesis word that the reference lacks is 0.
 #[derive(Default)]
-pub(crate) struct Interner {
-    numbers: TokenNumbers,
-    /// Where each word first stands in the reference, and how often it is left to be matched.
+pub(crate) struct WordIds {
+    numbers: TokenIds,
+    /// The first position of each word in the reference, and the occurrences left to match.
     pub(crate) words: Vec<(u32, u32)>,
     pub(crate) hypothesis: Vec<u32>,
     pub(crate) reference: Vec<u32>,
-    /// The number of words of the hypothesis that can have a counterpart each.
+    /// Size of the largest one-to-one matching of equal words.
     common: usize,
 }
 
-impl Interner {
-    /// Numbers the words of both sides.
+impl WordIds {
+    /// Assign ids to the words of hypothesis and reference.
     #[inline(always)]
-    pub(crate) fn number(&mut self, hypothesis: &View<'_>, reference: &View<'_>) {
+    pub(crate) fn assign_ids(&mut self, hypothesis: &View<'_>, reference: &View<'_>) {
         self.numbers.clear(reference.count());
         self.words.clear();
         self.reference.clear();
         self.hypothesis.clear();
         self.common = 0;
         let mut work = Work::default();
-        let is = |words: &[(u32, u32)], word: u32, token: &[u8]| {
+        let is_equal = |words: &[(u32, u32)], word: u32, token: &[u8]| {
             reference.token(words[word as usize - 1].0 as usize) == token
         };
         for (i, &key) in reference.keys().iter().enumerate() {
-            work.done(8);
+            work.add(8);
             let Self { numbers, words, .. } = &mut *self;
-            let same = |word: u32| is(words, word, reference.token(i));
+            let same = |word: u32| is_equal(words, word, reference.token(i));
             let next = words.len() as u32 + 1;
-            let (word, new) = numbers.number(key, reference.token(i), next, same);
-            if new {
+            let (word, is_new) = numbers.get_or_assign(key, reference.token(i), next, same);
+            if is_new {
                 words.push((i as u32, 0));
             }
             self.words[word as usize - 1].1 += 1;
             self.reference.push(word);
         }
         for (i, &key) in hypothesis.keys().iter().enumerate() {
-            work.done(8);
+            work.add(8);
             let token = hypothesis.token(i);
-            let same = |word: u32| is(&self.words, word, token);
+            let same = |word: u32| is_equal(&self.words, word, token);
             let word = self.numbers.find(key, token, same).unwrap_or(0);
             if let Some(index) = (word as usize).checked_sub(1) {
                 let left = &mut self.words[index].1;
@@ -55,8 +55,9 @@ impl Interner {
         }
     }
 
-    /// Words without a counterpart cost an edit each, in whatever order.
-    pub(crate) fn least(&self) -> u32 {
+    /// Return a lower bound on the edits: each word without a match costs at least one edit, in any
+    /// order.
+    pub(crate) fn min_edits(&self) -> u32 {
         (self.hypothesis.len().max(self.reference.len()) - self.common) as u32
     }
 }

@@ -1,12 +1,13 @@
-//! Stops long work from inside: its loops call [`poll`], and [`run`] ends when its check says so.
+//! Interruption of long work: loops call [`poll`], and [`run`] ends when its check returns an
+//! error.
 //!
-//! The flag that stops belongs to one call. The thread that called asks the check (for signals, in
-//! Python) every now and then when it polls; the threads that [`in_threads`] adds read the flag. A
-//! poll that finds it set unwinds up to [`run`], as a panic would without its message: nothing in
-//! between has to know of half a result, and no loop needs more than one line.
+//! Each call of [`run`] has its own stop flag. The calling thread regularly calls the check (in
+//! Python, for signals) when it polls; threads added by [`in_threads`] read the flag. If the flag
+//! is set, the poll unwinds to [`run`], like a panic without a message. So intermediate functions
+//! need no handling of partial results, and a loop needs only one line.
 //!
-//! So a poll may stand wherever a panic may: memory that is worked in must be safe to drop, and is
-//! cleared by whoever uses it next.
+//! A poll may stand wherever a panic may: its buffers must be safe to drop, and the next user must
+//! clear them.
 
 use crate::error::Error;
 use std::cell::RefCell;
@@ -16,16 +17,16 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Says if the work is to stop, by an error that gives the reason.
+/// A function that returns an error, with the reason, if the work must stop.
 pub type Check = fn() -> Result<(), Error>;
 
-/// How often the check is asked, and how long a thread waits for others between two polls.
+/// The interval between two checks, and the maximum wait of a thread between two polls.
 pub const PAUSE: Duration = Duration::from_millis(20);
 
-/// A call, as one of its threads sees it.
+/// The state of a call of [`run`], for one of its threads.
 struct Call {
     stopped: Arc<AtomicBool>,
-    /// In the thread that called: what is asked, and when it was last.
+    /// In the calling thread: the check, and the time of its last call.
     check: Option<(Check, Instant)>,
 }
 
@@ -33,56 +34,57 @@ thread_local! {
     static CALL: RefCell<Option<Call>> = const { RefCell::new(None) };
 }
 
-/// A call that is a thread's own until this is dropped.
-struct Here(Option<Call>);
+/// The current call of a thread, until this value is dropped.
+struct CallScope(Option<Call>);
 
-impl Here {
+impl CallScope {
     fn new(call: Option<Call>) -> Self {
         Self(CALL.replace(call))
     }
 }
 
-impl Drop for Here {
+impl Drop for CallScope {
     fn drop(&mut self) {
         CALL.set(self.0.take());
     }
 }
 
-/// What a poll unwinds with: the reason, in the thread that called.
-struct Unwound(Option<Error>);
+/// The panic payload of a poll, with the reason in the calling thread.
+struct Interruption(Option<Error>);
 
 fn unwind(reason: Option<Error>) {
-    // What is dropped because of a panic must not panic in its turn.
+    // A panic during unwinding would abort the process.
     if !thread::panicking() {
-        resume_unwind(Box::new(Unwound(reason)));
+        resume_unwind(Box::new(Interruption(reason)));
     }
 }
 
-/// Ends the work here if its call is to stop; outside of [`run`] it does nothing.
+/// Unwind if the current call must stop. Outside of [`run`], do nothing.
 ///
-/// It costs some tens of nanoseconds: loops call it every ten thousand or so ([`Work`]).
+/// A poll takes some tens of nanoseconds. Loops call it once per ten thousand steps or so (see
+/// [`Work`]).
 #[inline(never)]
 pub fn poll() {
-    enum Next {
+    enum PollAction {
         Ask(Check),
         Stop,
     }
     let next = CALL.with_borrow_mut(|call| {
         let Call { stopped, check } = call.as_mut()?;
         if stopped.load(Ordering::Relaxed) {
-            return Some(Next::Stop);
+            return Some(PollAction::Stop);
         }
         let (check, last) = check.as_mut()?;
         (last.elapsed() >= PAUSE).then(|| {
             *last = Instant::now();
-            Next::Ask(*check)
+            PollAction::Ask(*check)
         })
     });
     match next {
         None => {}
-        Some(Next::Stop) => unwind(None),
-        // The check may come to a call of its own.
-        Some(Next::Ask(check)) => {
+        Some(PollAction::Stop) => unwind(None),
+        // The check may itself call `run`.
+        Some(PollAction::Ask(check)) => {
             if let Err(reason) = check() {
                 CALL.with_borrow(|call| {
                     if let Some(call) = call {
@@ -95,14 +97,14 @@ pub fn poll() {
     }
 }
 
-/// Polls whenever enough work has been done.
+/// Counter that polls whenever enough work has been done.
 #[derive(Default)]
 pub struct Work(usize);
 
 impl Work {
-    /// Counts so many more units of work, each of some nanoseconds.
+    /// Count `units` more units of work, of a few nanoseconds each.
     #[inline(always)]
-    pub fn done(&mut self, units: usize) {
+    pub fn add(&mut self, units: usize) {
         self.0 += units;
         if self.0 >= 1 << 15 {
             self.0 = 0;
@@ -111,82 +113,83 @@ impl Work {
     }
 }
 
-/// Entries of fresh memory that are written between two polls: the system has to find their pages.
-const FRESH: usize = 1 << 20;
+/// Number of entries of fresh memory written between two polls, because the system must map their
+/// pages.
+const MAX_UNPOLLED_ENTRIES: usize = 1 << 20;
 
-/// Makes `values` at least this long, with zeros behind what is there.
-pub fn lengthen<T: Clone + Default>(values: &mut Vec<T>, length: usize) {
+/// Extend `values` with zeros to at least this length.
+pub fn extend_to<T: Clone + Default>(values: &mut Vec<T>, length: usize) {
     values.reserve_exact(length.saturating_sub(values.len()));
     while values.len() < length {
         poll();
-        values.resize(length.min(values.len() + FRESH), T::default());
+        values.resize(length.min(values.len() + MAX_UNPOLLED_ENTRIES), T::default());
     }
 }
 
-/// Appends bytes, however many.
+/// Append bytes, polling if there are many.
 #[inline]
-pub fn append(to: &mut Vec<u8>, bytes: &[u8]) {
-    to.reserve(bytes.len());
-    if bytes.len() <= FRESH {
-        to.extend_from_slice(bytes);
+pub fn append(target: &mut Vec<u8>, bytes: &[u8]) {
+    target.reserve(bytes.len());
+    if bytes.len() <= MAX_UNPOLLED_ENTRIES {
+        target.extend_from_slice(bytes);
         return;
     }
-    for part in bytes.chunks(FRESH) {
+    for part in bytes.chunks(MAX_UNPOLLED_ENTRIES) {
         poll();
-        to.extend_from_slice(part);
+        target.extend_from_slice(part);
     }
 }
 
-/// Does `work`, which may poll, until it is done or `check` stops it.
+/// Run `work`, which may poll, until it ends or `check` stops it.
 pub fn run<T>(check: Check, work: impl FnOnce() -> T) -> Result<T, Error> {
     let call = Call { stopped: Arc::default(), check: Some((check, Instant::now())) };
-    let here = Here::new(Some(call));
-    let done = catch_unwind(AssertUnwindSafe(work));
-    drop(here);
-    done.or_else(|panic| match panic.downcast::<Unwound>() {
+    let call_scope = CallScope::new(Some(call));
+    let result = catch_unwind(AssertUnwindSafe(work));
+    drop(call_scope);
+    result.or_else(|panic| match panic.downcast::<Interruption>() {
         Ok(unwound) => Err(unwound.0.unwrap_or_else(|| Error::Stopped(Box::new(())))),
         Err(panic) => resume_unwind(panic),
     })
 }
 
-/// The results of `own` in this thread and of `other` in all others. A thread that the system does not
-/// grant is one fewer: they share the work, and it gets done.
+/// Return the results of `own_work` in this thread and of `other_work` in all other threads. If the
+/// system refuses a thread, the remaining threads do its work.
 ///
-/// They all belong to the call of this thread, which goes on polling while it waits for them.
+/// All threads belong to the call of this thread, which polls while it waits for them.
 pub fn in_threads<T: Send>(
     threads: usize,
-    own: impl FnOnce() -> T,
-    other: impl Fn() -> T + Sync,
+    own_work: impl FnOnce() -> T,
+    other_work: impl Fn() -> T + Sync,
 ) -> Vec<T> {
     if threads < 2 {
-        return vec![own()];
+        return vec![own_work()];
     }
     let stopped = CALL.with_borrow(|call| call.as_ref().map(|call| Arc::clone(&call.stopped)));
-    let running = Running { count: AtomicUsize::new(0), owner: thread::current() };
-    let other = || {
-        let _one = One(&running);
+    let running = RunningThreads { count: AtomicUsize::new(0), owner: thread::current() };
+    let run_other = || {
+        let _counter = ThreadRegistration(&running);
         let call = stopped.clone().map(|stopped| Call { stopped, check: None });
-        let _here = Here::new(call);
-        other()
+        let _scope = CallScope::new(call);
+        other_work()
     };
     thread::scope(|scope| {
-        let mut others = Vec::new();
+        let mut handles = Vec::new();
         for _ in 1..threads {
             running.count.fetch_add(1, Ordering::Relaxed);
-            match thread::Builder::new().spawn_scoped(scope, other) {
-                Ok(thread) => others.push(thread),
+            match thread::Builder::new().spawn_scoped(scope, run_other) {
+                Ok(thread) => handles.push(thread),
                 Err(_) => {
                     running.count.fetch_sub(1, Ordering::Relaxed);
                     break;
                 }
             }
         }
-        let mut results = vec![own()];
+        let mut results = vec![own_work()];
         while running.count.load(Ordering::Acquire) > 0 {
             poll();
             thread::park_timeout(PAUSE);
         }
-        for thread in others {
+        for thread in handles {
             match thread.join() {
                 Ok(result) => results.push(result),
                 Err(panic) => resume_unwind(panic),
@@ -196,16 +199,16 @@ pub fn in_threads<T: Send>(
     })
 }
 
-/// The number of threads that work beside the one that waits for them.
-struct Running {
+/// The number of running threads, excluding the thread that waits for them.
+struct RunningThreads {
     count: AtomicUsize,
     owner: thread::Thread,
 }
 
-/// One of them, until this is dropped.
-struct One<'a>(&'a Running);
+/// Registration of a running thread, until this value is dropped.
+struct ThreadRegistration<'a>(&'a RunningThreads);
 
-impl Drop for One<'_> {
+impl Drop for ThreadRegistration<'_> {
     fn drop(&mut self) {
         self.0.count.fetch_sub(1, Ordering::Release);
         self.0.owner.unpark();
@@ -216,47 +219,52 @@ impl Drop for One<'_> {
 mod tests {
     use super::*;
 
-    fn always() -> Result<(), Error> {
+    fn stop_at_once() -> Result<(), Error> {
         Err(Error::Input("enough".to_owned()))
     }
 
-    fn forever() -> ! {
+    fn work_forever() -> ! {
         let mut work = Work::default();
         loop {
-            work.done(1);
+            work.add(1);
         }
     }
 
     #[test]
-    fn work_without_an_end_stops() {
-        let Err(error) = run(always, || -> () { forever() }) else { panic!("it ended") };
+    fn test_endless_work_stops() {
+        let Err(error) = run(stop_at_once, || -> () { work_forever() }) else {
+            panic!("the work ended")
+        };
         assert_eq!(error.to_string(), "enough");
     }
 
     #[test]
-    fn so_do_all_threads_whoever_has_the_most_to_do() {
+    fn test_all_threads_stop() {
         for threads in [1, 2, 5] {
-            let all = run(always, || in_threads(threads, || forever(), || forever()).len());
-            assert!(all.is_err());
+            let result = run(stop_at_once, || {
+                in_threads(threads, || work_forever(), || work_forever()).len()
+            });
+            assert!(result.is_err());
         }
-        let others = run(always, || in_threads(3, || (), || forever()).len());
-        assert!(others.is_err());
+        let result = run(stop_at_once, || in_threads(3, || (), || work_forever()).len());
+        assert!(result.is_err());
     }
 
     #[test]
-    fn calls_do_not_stop_each_other() {
-        let outer = run(always, || {
-            // The inner call stops; the outer one has not asked yet.
-            let inner = run(always, || -> () { forever() });
+    fn test_nested_calls_stop_independently() {
+        let outer = run(stop_at_once, || {
+            // The inner call stops; the outer call has not checked yet.
+            let inner = run(stop_at_once, || -> () { work_forever() });
             inner.is_err()
         });
         assert!(outer.is_ok_and(|stopped| stopped));
-        let results = in_threads(3, || true, || run(always, || -> () { forever() }).is_err());
+        let results =
+            in_threads(3, || true, || run(stop_at_once, || -> () { work_forever() }).is_err());
         assert_eq!(results, [true; 3]);
     }
 
     #[test]
-    fn outside_of_a_call_a_poll_does_nothing() {
+    fn test_poll_outside_of_run_has_no_effect() {
         for _ in 0..100 {
             poll();
         }

@@ -1,128 +1,138 @@
-//! A set of texts against itself: each with all the others as references, from one count of all
-//! n-grams; and how many of the n-grams are different ones.
+//! Leave-one-out counts of a set of texts, where all other texts are the references of each text;
+//! and distinct n-grams.
 //!
-//! Tokens get numbers, then n-grams, order after order: one of order n is the number of its first
-//! n - 1 tokens and its last token. A text's n-gram is clipped by its highest count in the others:
-//! the highest of all, or the second if the highest is this text's own. What only one text has
-//! matches nothing, nor does any n-gram that it begins, so these are not looked at again.
+//! All texts are counted together. N-grams get ids, order by order: the id of an n-gram of order n
+//! is determined by the id of its first n - 1 tokens and its last token. A text's n-gram is clipped
+//! by its largest count in the other texts. That is the largest count of all, or the second largest
+//! if the largest is this text's. An n-gram that only one text has matches nothing, and neither do
+//! longer n-grams with that prefix, so these are skipped.
 //!
-//! Threads share the work by first tokens: an n-gram and all that it begins belong to one thread.
+//! Threads share the work by first tokens: all n-grams that start with a token belong to one
+//! thread.
 
 use crate::bleu::ReferenceLength;
 use crate::error::Error;
-use crate::ids::Numbers;
+use crate::ids::KeyIds;
 use crate::interrupt::{self, Work, in_threads};
-use crate::lex::{Lexer, Scratch};
-use crate::pairwise::missing;
-use crate::text_batches::{Source, Want};
+use crate::lex::{LexScratch, Lexer};
+use crate::pairwise::to_missing_text;
+use crate::text_batches::{BatchSize, Source};
 use crate::token_corpus::Vocabulary;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes lexed at a time.
+/// Number of bytes lexed at a time.
 const BATCH_BYTES: usize = 1 << 16;
 
-/// Stands for no text.
-const NOBODY: u32 = u32::MAX;
+/// The index that stands for no text.
+const NO_TEXT: u32 = u32::MAX;
 
-/// Texts as numbers of tokens.
+/// Texts as token ids.
 #[derive(Default)]
-pub struct Set {
+pub struct TextSet {
     tokens: Vec<u32>,
     /// The end of each text in `tokens`.
     ends: Vec<u32>,
-    /// The number of different tokens.
-    vocabulary: usize,
+    /// The number of distinct tokens.
+    vocabulary_size: usize,
 }
 
-impl Set {
-    /// Reads a source, up to about `most` texts of it.
-    pub fn read(mut source: Box<dyn Source>, lexer: &Lexer, most: usize) -> Result<Self, Error> {
+impl TextSet {
+    /// Read up to about `max_texts` texts of a source.
+    pub fn read_texts(
+        mut source: Box<dyn Source>,
+        lexer: &Lexer,
+        max_texts: usize,
+    ) -> Result<Self, Error> {
         let mut set = Self::default();
         let mut vocabulary = Vocabulary::default();
-        let mut scratch = Scratch::default();
-        while set.count() < most {
+        let mut scratch = LexScratch::default();
+        while set.text_count() < max_texts {
             interrupt::poll();
-            let Some(batch) = source.next(Want::Bytes(BATCH_BYTES)).map_err(missing)? else {
+            let Some(batch) =
+                source.next(BatchSize::Bytes(BATCH_BYTES)).map_err(to_missing_text)?
+            else {
                 break;
             };
             for block in batch.streams.iter().take(1) {
                 let mut lexed = lexer.lex(block, &mut scratch).map_err(|bad| Error::Utf8 {
                     input: source.name().to_owned(),
-                    segment: (set.count() + bad.segment) as u64 + 1,
+                    segment: (set.text_count() + bad.segment) as u64 + 1,
                     offset: None,
                     byte: bad.byte,
                 })?;
-                for _ in 0..batch.count.min(most - set.count()) {
+                for _ in 0..batch.count.min(max_texts - set.text_count()) {
                     let Some(view) = lexed.next_segment() else {
-                        let segment = set.count() as u64 + 1;
+                        let segment = set.text_count() as u64 + 1;
                         let input = source.name().to_owned();
                         return Err(Error::MissingText { input, segment });
                     };
-                    vocabulary.number_all(&view, |number| set.tokens.push(number));
+                    vocabulary.assign_ids(&view, |number| set.tokens.push(number));
                     set.ends.push(set.tokens.len() as u32);
                 }
             }
-            // Positions are 32-bit numbers, of which one stands for nothing.
-            if set.tokens.len() >= (u32::MAX >> 1) as usize || set.count() >= NOBODY as usize {
-                let problem = "more than 2,147,483,647 tokens; take a sample";
+            // Positions are 32-bit integers, one of which is reserved.
+            if set.tokens.len() >= (u32::MAX >> 1) as usize || set.text_count() >= NO_TEXT as usize
+            {
+                let problem = "more than 2,147,483,647 tokens. Use a sample of the texts";
                 return Err(Error::Input(format!("{}: {problem}", source.name())));
             }
         }
-        set.vocabulary = vocabulary.count();
+        set.vocabulary_size = vocabulary.count();
         Ok(set)
     }
 
-    /// The number of texts.
-    pub fn count(&self) -> usize {
+    /// Return the number of texts.
+    pub fn text_count(&self) -> usize {
         self.ends.len()
     }
 
-    /// The number of tokens of each text.
+    /// Return the number of tokens of each text.
     fn lengths(&self) -> impl Iterator<Item = usize> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         self.ends.iter().zip(starts).map(|(&end, start)| (end - start) as usize)
     }
 
-    /// The rows of BLEU ([`crate::bleu::Columns`]) of each text with all the others as references.
+    /// Return BLEU's row ([`crate::bleu::BleuColumns`]) of each text, with all other texts as
+    /// references.
     ///
-    /// Of the rule [`ReferenceLength::Average`] the column has the sum of the others' lengths.
-    /// There must be at least two texts.
-    pub fn rows(
+    /// For [`ReferenceLength::Average`], the column has the sum of the other lengths instead of
+    /// their mean. There must be at least two texts.
+    pub fn bleu_rows(
         &self,
-        orders: usize,
+        max_order: usize,
         rule: ReferenceLength,
         at_least_one: bool,
         workers: usize,
     ) -> Vec<i64> {
-        let width = 2 + 2 * orders;
-        let least = usize::from(at_least_one);
-        let mut rows = vec![0; self.count() * width];
+        let width = 2 + 2 * max_order;
+        let minimum_total = usize::from(at_least_one);
+        let mut rows = vec![0; self.text_count() * width];
         let lengths: Vec<usize> = self.lengths().collect();
-        let references = others(&lengths, rule);
+        let references = reference_lengths(&lengths, rule);
         for ((row, &length), reference) in
             rows.chunks_exact_mut(width).zip(&lengths).zip(references)
         {
             row[0] = length as i64;
             row[1] = reference as i64;
-            for (order, total) in row[2 + orders..].iter_mut().enumerate() {
-                *total = length.saturating_sub(order).max(least) as i64;
+            for (order, total) in row[2 + max_order..].iter_mut().enumerate() {
+                *total = length.saturating_sub(order).max(minimum_total) as i64;
             }
         }
-        let mut parts = self.parts(workers);
-        for order in 0..orders {
-            let threads = parts.len();
-            let rest = Mutex::new(parts.iter_mut());
-            let next = || rest.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let mut thread_parts = self.split_positions(workers);
+        for order in 0..max_order {
+            let threads = thread_parts.len();
+            let remaining_parts = Mutex::new(thread_parts.iter_mut());
+            let next = || remaining_parts.lock().unwrap_or_else(PoisonError::into_inner).next();
             let work = || {
                 while let Some(part) = next() {
-                    part.count(self, order);
+                    part.count_order(self, order);
                 }
             };
             in_threads(threads, work, work);
-            for part in &mut parts {
-                for (row, matched) in rows.chunks_exact_mut(width).zip(&mut part.matched) {
+            for part in &mut thread_parts {
+                for (row, matched) in rows.chunks_exact_mut(width).zip(&mut part.match_counts) {
                     row[2 + order] += i64::from(std::mem::take(matched));
                 }
             }
@@ -130,230 +140,246 @@ impl Set {
         rows
     }
 
-    /// The positions of tokens, shared out among `workers` by the tokens.
-    fn parts(&self, workers: usize) -> Vec<Part> {
-        let workers = workers.clamp(1, self.vocabulary.max(1));
-        let part = || Part { matched: vec![0; self.count()], ..Part::default() };
-        let mut parts: Vec<_> = (0..workers).map(|_| part()).collect();
-        if let [only] = parts.as_mut_slice() {
-            only.positions = (0..self.tokens.len() as u32).collect();
+    /// Divide the token positions among `workers` threads by token.
+    fn split_positions(&self, workers: usize) -> Vec<ThreadPart> {
+        let workers = workers.clamp(1, self.vocabulary_size.max(1));
+        let new_part =
+            || ThreadPart { match_counts: vec![0; self.text_count()], ..ThreadPart::default() };
+        let mut thread_parts: Vec<_> = (0..workers).map(|_| new_part()).collect();
+        if let [single_part] = thread_parts.as_mut_slice() {
+            single_part.positions = (0..self.tokens.len() as u32).collect();
         } else {
-            let mut frequencies = vec![0usize; self.vocabulary];
+            let mut frequencies = vec![0usize; self.vocabulary_size];
             for &token in &self.tokens {
                 frequencies[token as usize] += 1;
             }
-            // Each token goes to whoever has least to do so far.
+            // Each token goes to the worker with the smallest load so far.
             let mut loads: BinaryHeap<_> =
                 (0..workers).map(|worker| Reverse((0, worker))).collect();
-            let mut owners = vec![0; self.vocabulary];
+            let mut owners = vec![0; self.vocabulary_size];
             for (owner, frequency) in owners.iter_mut().zip(frequencies) {
                 if let Some(Reverse((load, worker))) = loads.pop() {
                     *owner = worker;
                     loads.push(Reverse((load + frequency, worker)));
                 }
             }
-            for (at, &token) in self.tokens.iter().enumerate() {
-                parts[owners[token as usize]].positions.push(at as u32);
+            for (position, &token) in self.tokens.iter().enumerate() {
+                thread_parts[owners[token as usize]].positions.push(position as u32);
             }
         }
-        for part in &mut parts {
-            part.grams = vec![0; part.positions.len()];
+        for part in &mut thread_parts {
+            part.ngram_ids = vec![0; part.positions.len()];
         }
-        parts
+        thread_parts
     }
 
-    /// The number of different n-grams of an order, counted from 1; and for each text its
-    /// tokens, its n-grams, and how many of these are different ones.
-    pub fn distinct(&self, order: usize) -> (usize, Vec<i64>) {
-        let mut grams = vec![0u32; self.tokens.len()];
-        let mut rows = vec![0; 3 * self.count()];
-        let mut different = 0;
-        for before in 0..order {
-            let is_last = before + 1 == order;
-            let mut numbers = Numbers::default();
+    /// Return the number of distinct n-grams of an order, counted from 1. Also return each text's
+    /// numbers of tokens, n-grams and distinct n-grams.
+    pub fn count_distinct(&self, order: usize) -> (usize, Vec<i64>) {
+        let mut ngram_ids = vec![0u32; self.tokens.len()];
+        let mut rows = vec![0; 3 * self.text_count()];
+        let mut distinct_count = 0;
+        for prefix_length in 0..order {
+            let is_last = prefix_length + 1 == order;
+            let mut ids = KeyIds::default();
             let mut work = Work::default();
-            // For each n-gram the last text that had it.
-            let mut owners: Vec<u32> = Vec::new();
+            // The last text that had each n-gram.
+            let mut last_texts: Vec<u32> = Vec::new();
             let mut start = 0;
             for (text, (&end, row)) in self.ends.iter().zip(rows.chunks_exact_mut(3)).enumerate() {
                 let end = end as usize;
-                let count = (end - start).saturating_sub(before);
-                let last = self.tokens[(start + before).min(end)..end].iter();
-                for (gram, &token) in grams[start..end].iter_mut().zip(last) {
-                    work.done(4);
+                let count = (end - start).saturating_sub(prefix_length);
+                let last_tokens = self.tokens[(start + prefix_length).min(end)..end].iter();
+                for (gram, &token) in ngram_ids[start..end].iter_mut().zip(last_tokens) {
+                    work.add(4);
                     let key = u64::from(*gram) << 32 | u64::from(token);
-                    let (number, new) = numbers.number(key);
-                    *gram = number;
+                    let (id, is_new) = ids.get_or_assign(key);
+                    *gram = id;
                     if is_last {
-                        if new {
-                            owners.push(NOBODY);
+                        if is_new {
+                            last_texts.push(NO_TEXT);
                         }
-                        let owner = &mut owners[number as usize];
-                        row[2] += i64::from(*owner != text as u32);
-                        *owner = text as u32;
+                        let last_text = &mut last_texts[id as usize];
+                        row[2] += i64::from(*last_text != text as u32);
+                        *last_text = text as u32;
                     }
                 }
                 (row[0], row[1]) = ((end - start) as i64, count as i64);
                 start = end;
             }
-            different = numbers.count();
+            distinct_count = ids.count();
         }
-        (different, rows)
+        (distinct_count, rows)
     }
 }
 
-/// For each text the reference length of all the others.
-fn others(lengths: &[usize], rule: ReferenceLength) -> Vec<usize> {
-    // The number of texts of each length, and the first of them.
-    let mut known: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+/// Return the reference length for each text, from the lengths of all other texts.
+fn reference_lengths(lengths: &[usize], rule: ReferenceLength) -> Vec<usize> {
+    // For each length, the number of texts and the first of them.
+    let mut texts_by_length: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     for (text, &length) in lengths.iter().enumerate() {
-        known.entry(length).or_insert((0, text)).0 += 1;
+        texts_by_length.entry(length).or_insert((0, text)).0 += 1;
     }
-    let all: usize = lengths.iter().sum();
-    let below = |length| known.range(..length).next_back().map(|(&length, _)| length);
-    let above = |length| known.range(length + 1..).next().map(|(&length, _)| length);
-    let closest = |own: usize| {
-        if known[&own].0 > 1 {
-            return own;
+    let total_length: usize = lengths.iter().sum();
+    let next_shorter =
+        |length| texts_by_length.range(..length).next_back().map(|(&length, _)| length);
+    let next_longer =
+        |length| texts_by_length.range(length + 1..).next().map(|(&length, _)| length);
+    let closest_length = |length: usize| {
+        if texts_by_length[&length].0 > 1 {
+            return length;
         }
-        match (below(own), above(own)) {
+        match (next_shorter(length), next_longer(length)) {
             (Some(shorter), Some(longer)) => {
-                let prefers_longer = match (own - shorter).cmp(&(longer - own)) {
+                let prefers_longer = match (length - shorter).cmp(&(longer - length)) {
                     std::cmp::Ordering::Less => false,
                     std::cmp::Ordering::Greater => true,
                     std::cmp::Ordering::Equal => match rule {
-                        ReferenceLength::ClosestFirst => known[&longer].1 < known[&shorter].1,
+                        ReferenceLength::ClosestFirst => {
+                            texts_by_length[&longer].1 < texts_by_length[&shorter].1
+                        }
                         ReferenceLength::ClosestLonger => true,
                         _ => false,
                     },
                 };
                 if prefers_longer { longer } else { shorter }
             }
-            (one, other) => one.or(other).unwrap_or(own),
+            (shorter, longer) => shorter.or(longer).unwrap_or(length),
         }
     };
-    let outermost = |own: usize, outer: Option<usize>, inner: Option<usize>| match outer {
-        // An only longest or shortest text leaves the next one.
-        Some(length) if length == own && known[&own].0 == 1 => inner.unwrap_or(own),
-        Some(length) => length,
-        None => own,
+    let extreme_length = |length: usize, extreme: Option<usize>, next: Option<usize>| match extreme
+    {
+        // If this text is the only longest or shortest text, use the next length.
+        Some(extreme) if extreme == length && texts_by_length[&length].0 == 1 => {
+            next.unwrap_or(length)
+        }
+        Some(extreme) => extreme,
+        None => length,
     };
-    let of = |&own: &usize| match rule {
-        ReferenceLength::Shortest => outermost(own, known.keys().next().copied(), above(own)),
-        ReferenceLength::Longest => outermost(own, known.keys().next_back().copied(), below(own)),
-        ReferenceLength::Average => all - own,
-        ReferenceLength::AverageTruncated => (all - own) / (lengths.len() - 1).max(1),
-        _ => closest(own),
+    let reference_length = |&length: &usize| match rule {
+        ReferenceLength::Shortest => {
+            extreme_length(length, texts_by_length.keys().next().copied(), next_longer(length))
+        }
+        ReferenceLength::Longest => extreme_length(
+            length,
+            texts_by_length.keys().next_back().copied(),
+            next_shorter(length),
+        ),
+        ReferenceLength::Average => total_length - length,
+        ReferenceLength::AverageTruncated => (total_length - length) / (lengths.len() - 1).max(1),
+        _ => closest_length(length),
     };
-    lengths.iter().map(of).collect()
+    lengths.iter().map(reference_length).collect()
 }
 
 /// The counts of an n-gram in the texts.
 #[derive(Clone, Copy)]
-struct Record {
-    /// The text that is being read, or was the last to have it, and how often it does.
+struct CountsByText {
+    /// The current text, or the last text with the n-gram, and the count in it.
     text: u32,
-    here: u32,
-    /// The highest count, whose it is, and the second highest.
-    first: u32,
-    holder: u32,
-    second: u32,
+    text_count: u32,
+    /// The largest count, the text that has it, and the second largest count.
+    max_count: u32,
+    max_text: u32,
+    second_max: u32,
 }
 
-impl Record {
-    const NEW: Self = Self { text: NOBODY, here: 0, first: 0, holder: NOBODY, second: 0 };
+impl CountsByText {
+    const EMPTY: Self =
+        Self { text: NO_TEXT, text_count: 0, max_count: 0, max_text: NO_TEXT, second_max: 0 };
 
-    /// Counts it once more in `text`; gives its count there before.
+    /// Count one more occurrence in `text`, and return the previous count in that text.
     #[inline(always)]
-    fn once_more(&mut self, text: u32) -> u32 {
+    fn add_occurrence(&mut self, text: u32) -> u32 {
         if self.text != text {
-            self.settle();
-            (self.text, self.here) = (text, 0);
+            self.update_maxima();
+            (self.text, self.text_count) = (text, 0);
         }
-        self.here += 1;
-        self.here - 1
+        self.text_count += 1;
+        self.text_count - 1
     }
 
-    /// Takes the count of the last text into account.
+    /// Include the count of the last text in the maxima.
     #[inline(always)]
-    fn settle(&mut self) {
-        if self.here > self.first {
-            self.second = self.first;
-            (self.first, self.holder) = (self.here, self.text);
-        } else if self.here > self.second {
-            self.second = self.here;
+    fn update_maxima(&mut self) {
+        if self.text_count > self.max_count {
+            self.second_max = self.max_count;
+            (self.max_count, self.max_text) = (self.text_count, self.text);
+        } else if self.text_count > self.second_max {
+            self.second_max = self.text_count;
         }
     }
 }
 
-/// One thread's share.
+/// One thread's share of the n-grams.
 #[derive(Default)]
-struct Part {
-    /// Where the n-grams start that may still match, and their numbers in the last order.
+struct ThreadPart {
+    /// The start positions of n-grams that may still match, and the ids of their prefixes.
     positions: Vec<u32>,
-    grams: Vec<u32>,
-    /// The number of n-grams of the last order that match in each text.
-    matched: Vec<u32>,
+    ngram_ids: Vec<u32>,
+    /// The number of matching n-grams of the last order in each text.
+    match_counts: Vec<u32>,
 }
 
-impl Part {
-    /// Counts the matches of the n-grams that have `before` tokens before their last one, and
-    /// forgets those that only one text has.
-    fn count(&mut self, set: &Set, before: usize) {
-        let Self { positions, grams, matched } = self;
-        let mut numbers = Numbers::default();
+impl ThreadPart {
+    /// Count the matches of the n-grams with `prefix_length` tokens before the last token. Drop
+    /// n-grams that only one text has.
+    fn count_order(&mut self, set: &TextSet, prefix_length: usize) {
+        let Self { positions, ngram_ids: grams, match_counts: matched } = self;
+        let mut ids = KeyIds::default();
         let mut work = Work::default();
-        let mut records: Vec<Record> = Vec::new();
-        let (mut next, mut kept) = (0, 0);
+        let mut records: Vec<CountsByText> = Vec::new();
+        let (mut position_index, mut kept_count) = (0, 0);
         for (text, &end) in set.ends.iter().enumerate() {
-            while let Some(&at) = positions.get(next)
-                && at < end
+            while let Some(&start) = positions.get(position_index)
+                && start < end
             {
-                work.done(4);
-                let last = at + before as u32;
-                if last < end {
-                    let token = set.tokens[last as usize];
-                    let key = u64::from(grams[next]) << 32 | u64::from(token);
-                    let (number, new) = numbers.number(key);
-                    if new {
-                        records.push(Record::NEW);
+                work.add(4);
+                let last_position = start + prefix_length as u32;
+                if last_position < end {
+                    let token = set.tokens[last_position as usize];
+                    let key = u64::from(grams[position_index]) << 32 | u64::from(token);
+                    let (id, is_new) = ids.get_or_assign(key);
+                    if is_new {
+                        records.push(CountsByText::EMPTY);
                     }
-                    records[number as usize].once_more(text as u32);
-                    (positions[kept], grams[kept]) = (at, number);
-                    kept += 1;
+                    records[id as usize].add_occurrence(text as u32);
+                    (positions[kept_count], grams[kept_count]) = (start, id);
+                    kept_count += 1;
                 }
-                next += 1;
+                position_index += 1;
             }
         }
-        positions.truncate(kept);
-        grams.truncate(kept);
+        positions.truncate(kept_count);
+        grams.truncate(kept_count);
         for record in &mut records {
-            record.settle();
-            (record.text, record.here) = (NOBODY, 0);
+            record.update_maxima();
+            (record.text, record.text_count) = (NO_TEXT, 0);
         }
-        (next, kept) = (0, 0);
+        (position_index, kept_count) = (0, 0);
         for ((text, &end), matched) in (0..).zip(&set.ends).zip(matched) {
-            while let Some(&at) = positions.get(next)
-                && at < end
+            while let Some(&start) = positions.get(position_index)
+                && start < end
             {
-                work.done(4);
-                let gram = grams[next];
+                work.add(4);
+                let gram = grams[position_index];
                 let record = &mut records[gram as usize];
-                if record.second > 0 {
+                if record.second_max > 0 {
                     if record.text != text {
-                        (record.text, record.here) = (text, 0);
+                        (record.text, record.text_count) = (text, 0);
                     }
-                    let most = if record.holder == text { record.second } else { record.first };
-                    *matched += u32::from(record.here < most);
-                    record.here += 1;
-                    (positions[kept], grams[kept]) = (at, gram);
-                    kept += 1;
+                    let max_elsewhere =
+                        if record.max_text == text { record.second_max } else { record.max_count };
+                    *matched += u32::from(record.text_count < max_elsewhere);
+                    record.text_count += 1;
+                    (positions[kept_count], grams[kept_count]) = (start, gram);
+                    kept_count += 1;
                 }
-                next += 1;
+                position_index += 1;
             }
         }
-        positions.truncate(kept);
-        grams.truncate(kept);
+        positions.truncate(kept_count);
+        grams.truncate(kept_count);
     }
 }
 
@@ -363,8 +389,9 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    fn set(texts: &[Vec<u32>]) -> Set {
-        let mut set = Set { vocabulary: 4, ..Set::default() };
+    /// Create a set of texts with four distinct tokens.
+    fn to_set(texts: &[Vec<u32>]) -> TextSet {
+        let mut set = TextSet { vocabulary_size: 4, ..TextSet::default() };
         for text in texts {
             set.tokens.extend(text);
             set.ends.push(set.tokens.len() as u32);
@@ -372,7 +399,8 @@ mod tests {
         set
     }
 
-    fn counts(text: &[u32], order: usize) -> HashMap<&[u32], i64> {
+    /// Count the n-grams of a text.
+    fn count_ngrams(text: &[u32], order: usize) -> HashMap<&[u32], i64> {
         let mut counts = HashMap::new();
         for gram in text.windows(order) {
             *counts.entry(gram).or_insert(0) += 1;
@@ -380,66 +408,66 @@ mod tests {
         counts
     }
 
-    fn texts() -> impl Strategy<Value = Vec<Vec<u32>>> {
+    fn random_texts() -> impl Strategy<Value = Vec<Vec<u32>>> {
         prop::collection::vec(prop::collection::vec(0u32..4, 0..9), 2..7)
     }
 
     proptest! {
-        /// Matches are those of the definition, for any number of threads.
+        /// Matches equal the definition for any number of threads.
         #[test]
-        fn all_others_are_references(texts in texts(), orders in 1usize..6, workers in 1usize..5) {
+        fn test_rows_match_definition(texts in random_texts(), max_order in 1usize..6, workers in 1usize..5) {
             let rule = ReferenceLength::Closest;
-            let rows = set(&texts).rows(orders, rule, false, workers);
-            for (own, row) in rows.chunks_exact(2 + 2 * orders).enumerate() {
-                prop_assert_eq!(row[0], texts[own].len() as i64);
-                for order in 1..=orders {
-                    let most = |gram: &[u32]| {
-                        let others = texts.iter().enumerate().filter(|&(other, _)| other != own);
-                        let others = others.map(|(_, text)| counts(text, order));
-                        others.map(|counts| counts.get(gram).copied().unwrap_or(0)).max().unwrap()
+            let rows = to_set(&texts).bleu_rows(max_order, rule, false, workers);
+            for (text_index, row) in rows.chunks_exact(2 + 2 * max_order).enumerate() {
+                prop_assert_eq!(row[0], texts[text_index].len() as i64);
+                for order in 1..=max_order {
+                    let max_elsewhere = |gram: &[u32]| {
+                        let other_texts = texts.iter().enumerate().filter(|&(i, _)| i != text_index);
+                        let other_counts = other_texts.map(|(_, tokens)| count_ngrams(tokens, order));
+                        other_counts.map(|counts| counts.get(gram).copied().unwrap_or(0)).max().unwrap()
                     };
-                    let own = counts(&texts[own], order);
-                    let expected: i64 = own.iter().map(|(gram, &count)| count.min(most(gram))).sum();
+                    let ngram_counts = count_ngrams(&texts[text_index], order);
+                    let expected: i64 = ngram_counts.iter().map(|(gram, &count)| count.min(max_elsewhere(gram))).sum();
                     prop_assert_eq!(row[1 + order], expected);
                 }
             }
         }
 
-        /// Different n-grams, in all texts and in each.
+        /// The distinct n-grams of all texts and of each text are counted.
         #[test]
-        fn distinct_ones(texts in texts(), order in 1usize..6) {
-            let (different, rows) = set(&texts).distinct(order);
-            let mut all = HashMap::new();
+        fn test_distinct_ngrams_are_counted(texts in random_texts(), order in 1usize..6) {
+            let (distinct_count, rows) = to_set(&texts).count_distinct(order);
+            let mut all_ngrams = HashMap::new();
             for (text, row) in texts.iter().zip(rows.chunks_exact(3)) {
-                let own = counts(text, order);
-                let expected = [text.len() as i64, own.values().sum(), own.len() as i64];
+                let ngram_counts = count_ngrams(text, order);
+                let expected = [text.len() as i64, ngram_counts.values().sum(), ngram_counts.len() as i64];
                 prop_assert_eq!(row, expected);
-                all.extend(own);
+                all_ngrams.extend(ngram_counts);
             }
-            prop_assert_eq!(different, all.len());
+            prop_assert_eq!(distinct_count, all_ngrams.len());
         }
 
-        /// The reference length is the rule's, of all lengths but the text's own.
+        /// The reference length follows the rule for the lengths of all other texts.
         #[test]
-        fn lengths_of_the_others(lengths in prop::collection::vec(0usize..9, 2..7)) {
-            for (_, rule) in ReferenceLength::NAMED {
-                for (own, found) in others(&lengths, rule).into_iter().enumerate() {
-                    let rest: Vec<usize> = [&lengths[..own], &lengths[own + 1..]].concat();
-                    let distance = |other: &usize| other.abs_diff(lengths[own]);
-                    let sum: usize = rest.iter().sum();
-                    let rest = rest.iter().copied();
+        fn test_reference_lengths_follow_rules(lengths in prop::collection::vec(0usize..9, 2..7)) {
+            for (_, rule) in ReferenceLength::NAMES {
+                for (text_index, reference) in reference_lengths(&lengths, rule).into_iter().enumerate() {
+                    let other_lengths: Vec<usize> = [&lengths[..text_index], &lengths[text_index + 1..]].concat();
+                    let distance = |candidate: &usize| candidate.abs_diff(lengths[text_index]);
+                    let sum: usize = other_lengths.iter().sum();
+                    let candidates = other_lengths.iter().copied();
                     let expected = match rule {
-                        ReferenceLength::Closest => rest.min_by_key(|n| (distance(n), *n)),
-                        ReferenceLength::ClosestFirst => rest.min_by_key(distance),
+                        ReferenceLength::Closest => candidates.min_by_key(|n| (distance(n), *n)),
+                        ReferenceLength::ClosestFirst => candidates.min_by_key(distance),
                         ReferenceLength::ClosestLonger => {
-                            rest.min_by_key(|n| (distance(n), Reverse(*n)))
+                            candidates.min_by_key(|n| (distance(n), Reverse(*n)))
                         }
-                        ReferenceLength::Shortest => rest.min(),
-                        ReferenceLength::Longest => rest.max(),
+                        ReferenceLength::Shortest => candidates.min(),
+                        ReferenceLength::Longest => candidates.max(),
                         ReferenceLength::Average => Some(sum),
-                        ReferenceLength::AverageTruncated => Some(sum / rest.count()),
+                        ReferenceLength::AverageTruncated => Some(sum / candidates.count()),
                     };
-                    prop_assert_eq!(Some(found), expected);
+                    prop_assert_eq!(Some(reference), expected);
                 }
             }
         }

@@ -1,10 +1,10 @@
 //! The kernel of truebleu: bytes in, integers out.
 //!
-//! Text comes from a [`text::Source`], is lexed by a [`lex::Lexer`], matched in [`ngrams`], and
-//! leaves as rows of integers ([`bleu`], [`chrf`], [`ter`], [`edits`], [`ngram_f`]), one per segment. [`count`] and [`scan`]
-//! put these together; [`groups`] does it for the rows of a table and adds them up by group. What
-//! the rows mean is decided in Python. Two modules are faces of it: `python` alone knows about Python,
-//! and `page` is what JavaScript calls.
+//! [`text_batches`] and [`arrow`] read text, [`lex`] tokenizes it, and [`ngrams`] matches n-grams.
+//! The metrics ([`bleu`], [`chrf`], [`ter`], [`edit_distance`], [`ngram_f`]) produce one row of
+//! integers per segment. [`count`] and [`scan`] combine these steps for a corpus. [`groups`]
+//! applies them to the rows of a table and sums by group. Python interprets the rows. Only `python`
+//! depends on Python, and `wasm` is the interface for JavaScript.
 
 pub mod arrow;
 pub mod bleu;

@@ -1,10 +1,10 @@
 //! The natural logarithm, the exponential function, and powers of positive numbers.
 //!
-//! Scores equal those of programs that use the system's mathematical library, so Python's own
-//! library is called where there is one. WebAssembly has the compiler's functions: scores in a page
-//! agree with Python to 12 digits.
+//! Scores must equal the scores of programs that use the system's mathematical library, so the
+//! kernel calls the library that Python calls. WebAssembly uses the compiler's functions; scores in
+//! a browser agree with Python to 12 digits.
 
-/// The system's library, through the standard library.
+/// Functions of the system's library, called through the standard library.
 #[cfg(not(all(windows, target_env = "gnu")))]
 mod library {
     #[inline(always)]
@@ -24,7 +24,8 @@ mod library {
     }
 }
 
-/// Python for Windows asks the Universal C Runtime. MinGW would link functions of its own.
+/// Functions of the Universal C Runtime, which Python for Windows uses. MinGW would link other
+/// functions.
 #[cfg(all(windows, target_env = "gnu"))]
 mod library {
     #[link(name = "api-ms-win-crt-math-l1-1-0", kind = "raw-dylib")]
@@ -38,19 +39,19 @@ mod library {
     }
 }
 
-/// Return the natural logarithm; of 0, negative infinity.
+/// Return the natural logarithm; negative infinity for 0.
 #[inline(always)]
 pub fn ln(x: f64) -> f64 {
     library::ln(x)
 }
 
-/// Return e to the power of a number.
+/// Return e to the power of `x`.
 #[inline(always)]
 pub fn exp(x: f64) -> f64 {
     library::exp(x)
 }
 
-/// Return a number above 0 to a power from 0 to 1.
+/// Return `x` to the power of `y`, where `x` is positive and `y` is between 0 and 1.
 #[cfg(feature = "page")]
 #[inline(always)]
 pub fn power(x: f64, y: f64) -> f64 {

@@ -1,23 +1,23 @@
-//! The row of integers of the F-score of n-grams, and its formula.
+//! The row of integers of the n-gram F-score, and its formula.
 //!
-//! A row has three numbers for each order: the clipped matches, the n-grams of the hypothesis, those
-//! of the reference. Of several references the one with the best score counts; of equally good ones
-//! the first.
+//! For each order, a row has the clipped matches, the number of n-grams in the hypothesis, and the
+//! number of n-grams in the reference. With several references, the one with the best score counts;
+//! the first of equally good references.
 
 use crate::count::{self, Formula as _};
-use crate::ngrams::{Match, Scratch};
+use crate::ngrams::{Match, MatchScratch};
 use crate::simd::Vector;
 use crate::tokens::View;
 
-/// The F-score of all orders together.
+/// The F-score computed from the counts of all orders together.
 #[derive(Clone, Copy, Debug)]
-pub struct Formula {
+pub struct NgramFFormula {
     /// β², the square of the weight of recall relative to precision.
     pub factor: f64,
 }
 
-impl count::Formula for Formula {
-    /// The score of a row, 0 to 100.
+impl count::Formula for NgramFFormula {
+    /// Return the score of a row, 0 to 100.
     fn score(&self, row: &[i64]) -> f64 {
         let [mut matches, mut hypothesis, mut reference] = [0, 0, 0];
         for counts in row.as_chunks::<3>().0 {
@@ -35,24 +35,24 @@ impl count::Formula for Formula {
     }
 }
 
-/// The columns of a row.
+/// The metric settings that determine the columns of a row.
 #[derive(Clone, Debug)]
-pub struct Columns {
-    /// The orders, from 1, the highest last.
+pub struct NgramFColumns {
+    /// The n-gram orders in ascending order.
     pub orders: Vec<usize>,
-    /// What decides which of several references is the best.
-    pub formula: Formula,
+    /// The formula that selects the best of several references.
+    pub formula: NgramFFormula,
 }
 
-/// A thread's memory.
+/// Reusable buffers of one thread.
 #[derive(Default)]
-pub struct Memory {
-    ngrams: Scratch,
+pub struct NgramFScratch {
+    ngrams: MatchScratch,
     candidate: Vec<i64>,
 }
 
-impl count::Metric for Columns {
-    type Scratch = Memory;
+impl count::Metric for NgramFColumns {
+    type Scratch = NgramFScratch;
 
     fn width(&self) -> usize {
         3 * self.orders.len()
@@ -63,19 +63,20 @@ impl count::Metric for Columns {
         &self,
         hypothesis: View<'_>,
         references: &[View<'_>],
-        scratch: &mut Memory,
+        scratch: &mut NgramFScratch,
         row: &mut [i64],
     ) {
         let mut best = f64::NEG_INFINITY;
-        let Memory { ngrams: scratch, candidate } = scratch;
+        let NgramFScratch { ngrams: scratch, candidate } = scratch;
         candidate.resize(row.len(), 0);
-        // Four orders at once cost less than two by the way that is for any number of them.
+        // Counting four orders at once is faster than counting two with the code for any number of
+        // orders.
         let orders = self.orders.last().map_or(4, |&order| order.max(4));
         for reference in references.chunks(1) {
             let scratch = &mut *scratch;
-            let found = Match { hypothesis, references: reference, orders, scratch };
-            // SAFETY: as the caller promises.
-            let matches = unsafe { found.count::<V>() };
+            let matching = Match { hypothesis, references: reference, max_order: orders, scratch };
+            // SAFETY: the caller guarantees that `V` is available.
+            let matches = unsafe { matching.count::<V>() };
             for (counts, order) in candidate.as_chunks_mut::<3>().0.iter_mut().zip(&self.orders) {
                 let ngrams = |view: &View<'_>| view.count().saturating_sub(order - 1) as i64;
                 let matched = i64::from(matches[order - 1]);

@@ -1,9 +1,9 @@
-//! Every hypothesis against every reference.
+//! Scores of every hypothesis against every reference.
 //!
-//! A metric counts clipped matches: of each n-gram the lesser of its counts in hypothesis and
-//! reference. For all pairs, each text is lexed once, and the work between texts is turned around
-//! ([`overlap`]): a block of references is indexed by its n-grams, and each n-gram that a
-//! hypothesis has is looked up once for all of them,
+//! A metric counts clipped matches: for each n-gram, the smaller of its counts in hypothesis and
+//! reference. For all pairs, each text is lexed once. Matching is organized by n-gram
+//! ([`overlap`]): a block of references is indexed by its n-grams, and each n-gram of a hypothesis
+//! is looked up once for the whole block,
 //!
 //! ```text
 //! for each n-gram of the hypothesis, c times there:
@@ -11,19 +11,18 @@
 //!         matches[order][reference] += min(c, d)
 //! ```
 //!
-//! where the inner loop is a few vector instructions for the n-grams that many references have,
-//! and a short list for the others. Near-duplicates, the candidates of one source, share vectors;
-//! unrelated texts share little, and only what they share costs anything. What remains is the
-//! formula, whose logarithms are taken from tables of the very same operations.
+//! where the inner loop takes a few vector instructions for n-grams that many references have, and
+//! a short list for the others. Near-duplicates, such as the candidates for one source, share
+//! vectors. Unrelated texts share few n-grams, and only shared n-grams cost time. The remaining
+//! work is the formula, whose logarithms are taken from tables computed by identical operations.
 //!
-//! Any other metric is asked pair by pair ([`plain`]), which is what the tests hold the index
-//! equal to.
+//! Other metrics are scored pair by pair ([`naive`]); tests compare the index with that.
 //!
-//! [`run`] goes through the references a few blocks at a time, and for these through bands of
-//! hypotheses, which the threads take in turn. A [`Row`] keeps what is wanted of the scores of one
-//! hypothesis: all of them, the best, or their mean. References reach it in their order, so floats
-//! are added from left to right however many threads there are. Beside what the rows keep, memory
-//! is that of the texts and of one block per thread.
+//! [`run`] processes a few blocks of references at a time, and for these bands of hypotheses, which
+//! the threads claim in turn. A [`Row`] stores the requested results of one hypothesis: all scores,
+//! the best, or their mean. Scores arrive in the order of the references, so floats are added from
+//! left to right for any number of threads. Apart from the rows, memory holds the texts and one
+//! block per thread.
 
 pub mod bleu;
 mod chrf;
@@ -33,33 +32,34 @@ pub mod overlap;
 use crate::bleu::Sum;
 use crate::error::Error;
 use crate::interrupt::{self, in_threads};
-use crate::lex::{Lexer, Scratch};
-use crate::text_batches::{self, Source, Want};
+use crate::lex::{LexScratch, Lexer};
+use crate::text_batches::{self, BatchSize, Source};
 use crate::tokens::View;
-use overlap::Places;
+use overlap::SetRanges;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Hypotheses that a thread takes at a time.
-pub const BAND: usize = 16;
+/// Number of hypotheses that a thread claims at a time.
+pub const BAND_HEIGHT: usize = 16;
 
 /// Two lists of texts that can be scored against each other.
 pub trait Pairs: Send + Sync {
-    /// The numbers of hypotheses and references.
+    /// Return the numbers of hypotheses and references.
     fn shape(&self) -> (usize, usize);
 
-    /// Where the block of references that starts with `first` ends.
+    /// Return the end of the block of references that starts with `first`.
     fn block_end(&self, first: usize) -> usize;
 
-    /// Makes a block of references ready.
-    fn block(&self, references: Range<usize>) -> Box<dyn Block + '_>;
+    /// Prepare a block of references.
+    fn prepare_block(&self, references: Range<usize>) -> Box<dyn Block + '_>;
 
-    /// The score of each hypothesis of each set against the sum of the set's references, each of
-    /// which counts as often as `weights` says; `None` if references of this metric do not add up.
-    fn against_sums(
+    /// Return the score of each hypothesis of each set against the sum of the set's references,
+    /// where `weights` gives the multiplicity of each reference. Return `None` if the metric cannot
+    /// sum references.
+    fn score_against_sums(
         &self,
-        _sets: &[Places],
+        _sets: &[SetRanges],
         _weights: Option<&[u32]>,
         _workers: usize,
     ) -> Option<Vec<f64>> {
@@ -67,47 +67,52 @@ pub trait Pairs: Send + Sync {
     }
 }
 
-/// Some references, ready to be scored against.
+/// References that are ready for scoring.
 pub trait Block: Send + Sync {
-    /// One thread's part of the work.
+    /// Return a worker for one thread.
     fn worker(&self) -> Box<dyn Worker + '_>;
 }
 
-/// One thread's scorer, with its memory.
+/// The scorer of one thread, with its buffers.
 pub trait Worker {
-    /// Scores a band of hypotheses against the block.
-    fn score(&mut self, band: &Band, take: &mut Take<'_>) -> Result<(), Error>;
+    /// Score a band of hypotheses against the block.
+    fn score(&mut self, band: &Band, take: &mut TakeScores<'_>) -> Result<(), Error>;
 }
 
-/// Hypotheses to be scored against a block.
+/// Hypotheses to score against a block.
 #[derive(Clone)]
 pub struct Band {
     /// The hypotheses.
     pub hypotheses: Range<usize>,
-    /// Only against references behind the place of the hypothesis.
-    pub above: bool,
+    /// Score only against references with a larger index than the hypothesis.
+    pub above_diagonal: bool,
 }
 
 impl Band {
-    /// The first of `references` that hypothesis `i` is wanted against.
-    fn first(&self, i: usize, references: &Range<usize>) -> usize {
-        if self.above { references.start.max(i + 1).min(references.end) } else { references.start }
+    /// Return the first of `references` that hypothesis `i` is scored against.
+    fn first_reference(&self, i: usize, references: &Range<usize>) -> usize {
+        if self.above_diagonal {
+            references.start.max(i + 1).min(references.end)
+        } else {
+            references.start
+        }
     }
 }
 
-/// Takes the scores of a hypothesis against the references from a number on.
-pub type Take<'a> = dyn FnMut(usize, usize, &[f64]) + 'a;
+/// Receiver of the scores of a hypothesis, called with the hypothesis, the first reference and the
+/// scores.
+pub type TakeScores<'a> = dyn FnMut(usize, usize, &[f64]) + 'a;
 
-/// A sink for the scores of one hypothesis.
+/// Receiver of the scores of one hypothesis.
 pub trait Row: Send {
-    /// Takes the scores against the references from `first` on. They come in order.
+    /// Receive the scores against the references from `first`, in ascending order of `first`.
     fn take(&mut self, first: usize, scores: &[f64]);
 }
 
-/// Scores all pairs, or with `above` those of a hypothesis and the references behind its place.
+/// Score all pairs; with `above_diagonal`, only pairs whose reference has a larger index.
 pub fn run<R: Row>(
     pairs: &dyn Pairs,
-    above: bool,
+    above_diagonal: bool,
     rows: &mut [R],
     workers: usize,
 ) -> Result<(), Error> {
@@ -120,59 +125,61 @@ pub fn run<R: Row>(
             end = pairs.block_end(first);
             ranges.push(first..end);
         }
-        let blocks = made_ready(pairs, &ranges);
-        // Above the diagonal, no later hypothesis meets these references.
-        let height = if above { rows.len().min(end) } else { rows.len() };
-        score_bands(&blocks, above, &mut rows[..height], workers)?;
+        let blocks = prepare_blocks(pairs, &ranges);
+        // Later hypotheses are not scored against these references if only pairs above the diagonal
+        // count.
+        let height = if above_diagonal { rows.len().min(end) } else { rows.len() };
+        score_bands(&blocks, above_diagonal, &mut rows[..height], workers)?;
     }
     Ok(())
 }
 
-/// Makes the blocks ready, with a thread for each.
-fn made_ready<'a>(pairs: &'a dyn Pairs, ranges: &[Range<usize>]) -> Vec<Box<dyn Block + 'a>> {
+/// Prepare the blocks, with one thread per block.
+fn prepare_blocks<'a>(pairs: &'a dyn Pairs, ranges: &[Range<usize>]) -> Vec<Box<dyn Block + 'a>> {
     let next = AtomicUsize::new(0);
     let work = || {
-        let mut made = Vec::new();
-        while let Some((i, range)) = taken(&next, ranges) {
-            made.push((i, pairs.block(range.clone())));
+        let mut prepared = Vec::new();
+        while let Some((i, range)) = claim_next(&next, ranges) {
+            prepared.push((i, pairs.prepare_block(range.clone())));
         }
-        made
+        prepared
     };
     let mut blocks: Vec<_> = in_threads(ranges.len(), work, work).into_iter().flatten().collect();
     blocks.sort_unstable_by_key(|(i, _)| *i);
     blocks.into_iter().map(|(_, block)| block).collect()
 }
 
-fn taken<'a, T>(next: &AtomicUsize, items: &'a [T]) -> Option<(usize, &'a T)> {
+/// Return the next unclaimed item with its index.
+fn claim_next<'a, T>(next: &AtomicUsize, items: &'a [T]) -> Option<(usize, &'a T)> {
     let i = next.fetch_add(1, Ordering::Relaxed);
     items.get(i).map(|item| (i, item))
 }
 
-/// Scores all rows against the blocks, a band at a time.
+/// Score all rows against the blocks, one band at a time.
 fn score_bands<R: Row>(
     blocks: &[Box<dyn Block + '_>],
-    above: bool,
+    above_diagonal: bool,
     rows: &mut [R],
     workers: usize,
 ) -> Result<(), Error> {
-    let threads = workers.min(rows.len().div_ceil(BAND));
-    let bands = Mutex::new(rows.chunks_mut(BAND).enumerate());
+    let threads = workers.min(rows.len().div_ceil(BAND_HEIGHT));
+    let bands = Mutex::new(rows.chunks_mut(BAND_HEIGHT).enumerate());
     let stopped = AtomicBool::new(false);
     let next = || bands.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || {
-        let mut parts: Vec<_> = blocks.iter().map(|block| block.worker()).collect();
+        let mut block_workers: Vec<_> = blocks.iter().map(|block| block.worker()).collect();
         while !stopped.load(Ordering::Relaxed)
             && let Some((number, rows)) = next()
         {
-            let first = number * BAND;
-            let band = Band { hypotheses: first..first + rows.len(), above };
+            let first = number * BAND_HEIGHT;
+            let band = Band { hypotheses: first..first + rows.len(), above_diagonal };
             let mut take = |i: usize, column, scores: &[f64]| rows[i - first].take(column, scores);
-            for part in &mut parts {
+            for block_worker in &mut block_workers {
                 interrupt::poll();
-                let scored = part.score(&band, &mut take);
-                if scored.is_err() {
+                let result = block_worker.score(&band, &mut take);
+                if result.is_err() {
                     stopped.store(true, Ordering::Relaxed);
-                    return scored;
+                    return result;
                 }
             }
         }
@@ -181,60 +188,61 @@ fn score_bands<R: Row>(
     in_threads(threads, work, work).into_iter().collect()
 }
 
-/// Lexes all of a source, each time as much as `want` says. Each text's tokens go to `look`, then
-/// each batch and how many texts it has to `keep`. None may be missing.
-fn read(
+/// Lex all of a source, in batches of the size that `want` returns. Pass each text's tokens to
+/// `look`, then each batch and its number of texts to `keep`. No text may be missing.
+fn lex_source(
     source: &mut dyn Source,
-    mut want: impl FnMut() -> Want,
+    mut next_size: impl FnMut() -> BatchSize,
     lexer: &Lexer,
-    mut look: impl FnMut(&View<'_>),
-    mut keep: impl FnMut(text_batches::Block, usize),
+    mut take_text: impl FnMut(&View<'_>),
+    mut take_batch: impl FnMut(text_batches::Block, usize),
 ) -> Result<(), Error> {
-    let mut scratch = Scratch::default();
+    let mut scratch = LexScratch::default();
     let mut texts = 0;
-    while let Some(batch) = source.next(want()).map_err(missing)? {
+    while let Some(batch) = source.next(next_size()).map_err(to_missing_text)? {
         let Some(block) = batch.streams.into_iter().next() else { continue };
         let name = source.name();
-        let mut lexed =
-            lexer.lex(&block, &mut scratch).map_err(|bad| bad.within(&block, name, texts))?;
+        let mut lexed = lexer
+            .lex(&block, &mut scratch)
+            .map_err(|bad| bad.into_input_error(&block, name, texts))?;
         interrupt::poll();
         for _ in 0..batch.count {
             texts += 1;
             let Some(text) = lexed.next_segment() else {
                 return Err(Error::MissingText { input: name.to_owned(), segment: texts });
             };
-            look(&text);
+            take_text(&text);
         }
-        keep(block, batch.count);
+        take_batch(block, batch.count);
     }
     Ok(())
 }
 
-/// A missing hypothesis is a missing text, on either side.
-pub(crate) fn missing(error: Error) -> Error {
+/// Convert a missing hypothesis to a missing text, which applies to references, too.
+pub(crate) fn to_missing_text(error: Error) -> Error {
     match error {
         Error::MissingHypothesis { input, segment } => Error::MissingText { input, segment },
-        other => other,
+        error => error,
     }
 }
 
-// Sinks for scores -----------------------------------------------------------------------
+// Receivers of scores -------------------------------------------------------------------
 
-/// The scores themselves, from a place on, in double or single precision.
-pub struct Values<'a, T> {
-    /// The first reference of which a score is kept.
+/// The scores from a reference on, in double or single precision.
+pub struct ScoreSlice<'a, T> {
+    /// The first reference whose score is stored.
     pub first: usize,
-    /// Where they go.
+    /// The stored scores.
     pub values: &'a mut [T],
 }
 
-impl Row for Values<'_, f64> {
+impl Row for ScoreSlice<'_, f64> {
     fn take(&mut self, first: usize, scores: &[f64]) {
         self.values[first - self.first..][..scores.len()].copy_from_slice(scores);
     }
 }
 
-impl Row for Values<'_, f32> {
+impl Row for ScoreSlice<'_, f32> {
     fn take(&mut self, first: usize, scores: &[f64]) {
         for (value, score) in self.values[first - self.first..].iter_mut().zip(scores) {
             *value = *score as f32;
@@ -242,64 +250,65 @@ impl Row for Values<'_, f32> {
     }
 }
 
-/// The best few scores and where they are, of equal ones those that come first.
-pub struct Best {
-    most: usize,
-    /// 1 if high scores are good ones, -1 if low ones are.
+/// The `k` best scores and their references; the first of equal scores.
+pub struct TopScores {
+    k: usize,
+    /// 1 if high scores are better, -1 if low scores are better.
     sign: f64,
-    /// References and their scores, signed: at most twice as many as are wanted, in any order.
-    found: Vec<(usize, f64)>,
-    /// No score that is not higher is wanted any more.
-    least: f64,
+    /// References and their signed scores: fewer than `2 * k`, in any order.
+    candidates: Vec<(usize, f64)>,
+    /// Signed scores up to this threshold are discarded.
+    threshold: f64,
 }
 
-impl Best {
-    /// At most `most`, which is not 0; the highest or the lowest.
-    pub fn new(most: usize, lowest: bool) -> Self {
+impl TopScores {
+    /// Create a receiver of the `k` highest or lowest scores, for `k > 0`.
+    pub fn new(k: usize, lowest: bool) -> Self {
         let sign = if lowest { -1.0 } else { 1.0 };
-        Self { most, sign, found: Vec::new(), least: f64::NEG_INFINITY }
+        Self { k, sign, candidates: Vec::new(), threshold: f64::NEG_INFINITY }
     }
 
-    /// The references and their scores, the best first.
-    pub fn sorted(mut self) -> Vec<(usize, f64)> {
-        self.found.sort_unstable_by(Self::order);
-        self.found.truncate(self.most);
-        self.found.iter_mut().for_each(|(_, score)| *score *= self.sign);
-        self.found
+    /// Return the references and their scores, best first.
+    pub fn into_sorted(mut self) -> Vec<(usize, f64)> {
+        self.candidates.sort_unstable_by(Self::compare_entries);
+        self.candidates.truncate(self.k);
+        self.candidates.iter_mut().for_each(|(_, score)| *score *= self.sign);
+        self.candidates
     }
 
-    fn order(a: &(usize, f64), b: &(usize, f64)) -> std::cmp::Ordering {
+    /// Order by descending score, then by ascending reference.
+    fn compare_entries(a: &(usize, f64), b: &(usize, f64)) -> std::cmp::Ordering {
         b.1.total_cmp(&a.1).then(a.0.cmp(&b.0))
     }
 }
 
-impl Row for Best {
+impl Row for TopScores {
     fn take(&mut self, first: usize, scores: &[f64]) {
         for (i, score) in scores.iter().enumerate() {
             let score = self.sign * score;
-            if score > self.least {
-                self.found.push((first + i, score));
-                if self.found.len() == 2 * self.most {
-                    let last = self.most - 1;
-                    let (_, &mut (_, least), _) =
-                        self.found.select_nth_unstable_by(last, Self::order);
-                    self.found.truncate(self.most);
-                    self.least = least;
+            if score > self.threshold {
+                self.candidates.push((first + i, score));
+                if self.candidates.len() == 2 * self.k {
+                    let last = self.k - 1;
+                    let (_, &mut (_, kth_score), _) =
+                        self.candidates.select_nth_unstable_by(last, Self::compare_entries);
+                    self.candidates.truncate(self.k);
+                    self.threshold = kth_score;
                 }
             }
         }
     }
 }
 
-/// The sum of the scores, each with its weight, from left to right.
+/// The weighted sum of the scores, added from left to right.
 #[derive(Clone)]
-pub struct Expected<'a> {
+pub struct WeightedSum<'a> {
     weights: Option<&'a [f64]>,
     sum: Sum,
 }
 
-impl<'a> Expected<'a> {
-    /// Nothing yet. `compensated` is as for [`Sum`].
+impl<'a> WeightedSum<'a> {
+    /// Create an empty sum. `compensated` has the same meaning as for [`Sum`].
     pub fn new(weights: Option<&'a [f64]>, compensated: bool) -> Self {
         Self { weights, sum: Sum::new(compensated) }
     }
@@ -310,7 +319,7 @@ impl<'a> Expected<'a> {
     }
 }
 
-impl Row for Expected<'_> {
+impl Row for WeightedSum<'_> {
     fn take(&mut self, first: usize, scores: &[f64]) {
         match self.weights {
             None => scores.iter().for_each(|&score| self.sum.add(score)),

@@ -1,4 +1,4 @@
-//! The Python module `truebleu._kernel`: only this file and its submodules know Python.
+//! The Python module `truebleu._kernel`. Only this file and its submodules depend on Python.
 
 mod alignment;
 mod groups;
@@ -22,7 +22,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
-use run::on_text;
+use run::run_on_text;
 use sources::Source;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -33,7 +33,7 @@ pyo3::create_exception!(
     truebleu,
     InputError,
     PyValueError,
-    "What was given cannot be scored: the message says which input, which segment, what to do."
+    "The input cannot be scored. The message names the input, the segment and the remedy."
 );
 
 impl From<Error> for PyErr {
@@ -49,30 +49,32 @@ impl From<Error> for PyErr {
     }
 }
 
-/// Carries a Python exception through the kernel.
-fn stopped(error: PyErr) -> Error {
+/// Wrap a Python exception in a kernel error.
+fn to_stopped_error(error: PyErr) -> Error {
     Error::Stopped(Box::new(error))
 }
 
-/// Characters that Python encodes in one call, which no interrupt comes into.
-const AT_ONCE: isize = 1 << 22;
+/// Maximum number of characters that Python encodes in one call, which cannot be interrupted.
+const MAX_ENCODED_CHARACTERS: isize = 1 << 22;
 
-/// A text as UTF-8 if it is so long that it is encoded piece by piece; what is ASCII is there already.
-fn long_utf8(text: &Bound<'_, PyString>) -> PyResult<Option<Vec<u8>>> {
-    // SAFETY: it is a string.
+/// Encode a long text as UTF-8 in chunks. Return `None` for short and for ASCII texts, which need
+/// no chunks.
+fn encode_long_text(text: &Bound<'_, PyString>) -> PyResult<Option<Vec<u8>>> {
+    // SAFETY: the object is a string.
     let length = unsafe { ffi::PyUnicode_GetLength(text.as_ptr()) };
     let py = text.py();
-    if length <= AT_ONCE
+    if length <= MAX_ENCODED_CHARACTERS
         || py.get_type::<PyString>().call_method1("isascii", (text,))?.is_truthy()?
     {
         return Ok(None);
     }
     let mut encoded = Vec::with_capacity(length as usize);
-    for start in (0..length).step_by(AT_ONCE as usize) {
+    for start in (0..length).step_by(MAX_ENCODED_CHARACTERS as usize) {
         py.check_signals()?;
-        // SAFETY: it is a string; what comes is a new reference to one, or an error.
+        // SAFETY: the object is a string; the result is a new reference or an error.
         let piece = unsafe {
-            let piece = ffi::PyUnicode_Substring(text.as_ptr(), start, start + AT_ONCE);
+            let piece =
+                ffi::PyUnicode_Substring(text.as_ptr(), start, start + MAX_ENCODED_CHARACTERS);
             Bound::from_owned_ptr_or_err(py, piece)?
         };
         with_utf8(piece.cast()?, |bytes| encoded.extend_from_slice(bytes))?;
@@ -80,29 +82,30 @@ fn long_utf8(text: &Bound<'_, PyString>) -> PyResult<Option<Vec<u8>>> {
     Ok(Some(encoded))
 }
 
-/// A segment as the kernel reads it: UTF-8, with surrogates as Python has them.
-fn with_utf8<R>(text: &Bound<'_, PyString>, read: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
-    if let Some(encoded) = long_utf8(text)? {
-        return Ok(read(&encoded));
+/// Call a function with the UTF-8 bytes of a string, including surrogates.
+fn with_utf8<R>(text: &Bound<'_, PyString>, work: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
+    if let Some(encoded) = encode_long_text(text)? {
+        return Ok(work(&encoded));
     }
     match text.to_str() {
-        Ok(text) => Ok(read(text.as_bytes())),
+        Ok(text) => Ok(work(text.as_bytes())),
         Err(_) => {
-            // `str`'s own: a class derived from it may have another, which others wrote.
-            let own = text.py().get_type::<PyString>();
-            let bytes = own.call_method1("encode", (text, "utf-8", "surrogatepass"))?;
-            Ok(read(bytes.cast::<PyBytes>()?.as_bytes()))
+            // Use `str.encode`, because a subclass may override the method.
+            let str_type = text.py().get_type::<PyString>();
+            let bytes = str_type.call_method1("encode", (text, "utf-8", "surrogatepass"))?;
+            Ok(work(bytes.cast::<PyBytes>()?.as_bytes()))
         }
     }
 }
 
-/// The interpreter's own `str.lower()`, as a table.
+/// Return the interpreter's `str.lower()` as a mapping.
 fn python_lowercase(py: Python<'_>) -> PyResult<Arc<Lowercase>> {
     static TABLE: OnceLock<Arc<Lowercase>> = OnceLock::new();
     if let Some(table) = TABLE.get() {
         return Ok(Arc::clone(table));
     }
-    // No cased character lies beyond; the two that are left out need their surroundings.
+    // There are no cased characters beyond this range. The two excluded characters depend on
+    // context.
     let cased = (0x80..0x20000).filter_map(char::from_u32);
     let upper: String = cased.filter(|&c| c != '\u{3A3}' && c != '\u{130}').collect();
     let lower: String = PyString::new(py, &upper).call_method0("lower")?.extract()?;
@@ -116,7 +119,7 @@ fn python_lowercase(py: Python<'_>) -> PyResult<Arc<Lowercase>> {
                 .and_then(|text| text.call_method1("encode", ("utf-8", "surrogatepass")));
             match lowered.as_ref().map(|bytes| bytes.cast::<PyBytes>()) {
                 Ok(Ok(bytes)) => out.extend_from_slice(bytes.as_bytes()),
-                // Only a want of memory could bring us here.
+                // This can only fail if memory is exhausted.
                 _ => out.extend_from_slice(segment),
             }
         });
@@ -128,54 +131,59 @@ fn python_lowercase(py: Python<'_>) -> PyResult<Arc<Lowercase>> {
 /// The instruction set in use, as an index into `Instructions::NAMES`.
 static INSTRUCTIONS: AtomicU8 = AtomicU8::new(u8::MAX);
 
-/// The error in the environment variable that chooses it. Raising it on import would keep
-/// a program from telling its user in its own way.
-static REFUSED: OnceLock<String> = OnceLock::new();
+/// The error in the environment variable for the instruction set. Raising it on import would
+/// prevent programs from reporting it in their own way.
+static ENVIRONMENT_ERROR: OnceLock<String> = OnceLock::new();
 
-/// The choice that was made of an instruction set, whatever it is.
-fn chosen_instructions() -> u8 {
+/// Return the index of the selected instruction set, or 255 if none was selected.
+fn selected_instructions() -> u8 {
     INSTRUCTIONS.load(Ordering::Relaxed)
 }
 
+/// Return the instruction set in use, or the error in the environment variable.
 fn current_instructions() -> PyResult<Instructions> {
-    if let Some(refused) = REFUSED.get() {
-        return Err(PyValueError::new_err(refused.clone()));
+    if let Some(message) = ENVIRONMENT_ERROR.get() {
+        return Err(PyValueError::new_err(message.clone()));
     }
-    let index = usize::from(chosen_instructions());
+    let index = usize::from(selected_instructions());
     let name = Instructions::NAMES.get(index);
-    Ok(name.and_then(|name| Instructions::named(name)).unwrap_or_else(Instructions::best))
+    Ok(name.and_then(|name| Instructions::from_name(name)).unwrap_or_else(Instructions::best))
 }
 
-/// Chooses the instruction set by name, for tests and measurements.
+/// Select the instruction set by name, for tests and measurements.
 #[pyfunction]
 fn use_instructions(name: &str) -> PyResult<()> {
-    let known = Instructions::NAMES.join(", ");
-    let set = Instructions::named(name).ok_or_else(|| {
-        PyValueError::new_err(format!("unknown instruction set '{name}'; there are {known}"))
+    let valid_names = Instructions::NAMES.join(", ");
+    let set = Instructions::from_name(name).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "unknown instruction set '{name}' (expected one of {valid_names})"
+        ))
     })?;
     if !set.is_available() {
-        return Err(PyValueError::new_err(format!("this processor does not have '{name}'")));
+        return Err(PyValueError::new_err(format!(
+            "this processor does not support the instruction set '{name}'"
+        )));
     }
     INSTRUCTIONS.store(set as u8, Ordering::Relaxed);
     Ok(())
 }
 
-/// The name of the instruction set in use.
+/// Return the name of the instruction set in use.
 #[pyfunction]
 fn instructions() -> PyResult<&'static str> {
     Ok(current_instructions()?.name())
 }
 
-/// The names of the instruction sets this processor has, slowest first.
+/// Return the names of the instruction sets that this processor supports, slowest first.
 #[pyfunction]
 fn available_instructions() -> Vec<&'static str> {
     Instructions::NAMES
         .into_iter()
-        .filter(|name| Instructions::named(name).is_some_and(Instructions::is_available))
+        .filter(|name| Instructions::from_name(name).is_some_and(Instructions::is_available))
         .collect()
 }
 
-/// A tokenizer with data of its own, read and ready.
+/// A tokenizer with loaded data.
 #[pyclass(frozen, module = "truebleu._kernel")]
 struct LoadedTokenizer {
     tokenizer: Tokenizer,
@@ -183,114 +191,123 @@ struct LoadedTokenizer {
 
 #[pymethods]
 impl LoadedTokenizer {
-    /// MeCab with the dictionary in a folder, the number of its words, and its checksum.
+    /// Load MeCab with the dictionary in a folder. Return the tokenizer, its number of words, and
+    /// its checksum.
     #[staticmethod]
     fn mecab(py: Python<'_>, folder: PathBuf) -> PyResult<(Self, u32, u64)> {
         py.detach(|| {
-            let dictionary = mecab::Dictionary::open(&folder)?;
-            let (words, checksum) = (dictionary.words(), dictionary.checksum());
+            let dictionary = mecab::MecabDictionary::open(&folder)?;
+            let (words, checksum) = (dictionary.word_count(), dictionary.checksum());
             Ok((Self { tokenizer: Tokenizer::Mecab(Arc::new(dictionary)) }, words, checksum))
         })
     }
 
-    /// SentencePiece with the model in a file of these bytes.
+    /// Load SentencePiece with the model in the bytes of a file.
     #[staticmethod]
     fn sentencepiece(py: Python<'_>, file: &[u8]) -> PyResult<Self> {
         py.detach(|| {
-            let model = sentencepiece::Model::new(file.to_vec())?;
+            let model = sentencepiece::SentencePieceModel::new(file.to_vec())?;
             Ok(Self { tokenizer: Tokenizer::SentencePiece(Arc::new(model)) })
         })
     }
 
-    /// The pieces of a text, which may hold white space; the tokens are what it separates.
+    /// Return the pieces of a text. They may contain white space, at which they are split into
+    /// tokens.
     fn pieces<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
         let py = text.py();
-        let (found, ends) = with_utf8(text, |bytes| {
-            on_text(py, bytes.len(), || {
-                let (mut found, mut ends) = (Vec::new(), Vec::new());
-                let mut take = |piece: &[u8]| {
-                    found.extend_from_slice(piece);
-                    ends.push(found.len());
+        let (pieces, ends) = with_utf8(text, |bytes| {
+            run_on_text(py, bytes.len(), || {
+                let (mut pieces, mut ends) = (Vec::new(), Vec::new());
+                let mut push_piece = |piece: &[u8]| {
+                    pieces.extend_from_slice(piece);
+                    ends.push(pieces.len());
                 };
                 match &self.tokenizer {
                     Tokenizer::Mecab(dictionary) => {
-                        dictionary.split(bytes, |start, end| take(&bytes[start..end]));
+                        dictionary.split_words(bytes, |start, end| push_piece(&bytes[start..end]));
                     }
                     Tokenizer::SentencePiece(model) => {
-                        model.split(bytes, &mut Vec::new(), |piece, _| take(piece));
+                        model.split_pieces(bytes, &mut Vec::new(), |piece, _| push_piece(piece));
                     }
                     _ => {}
                 }
-                (found, ends)
+                (pieces, ends)
             })
         })??;
         let starts = std::iter::once(0).chain(ends.iter().copied());
-        listed(py, &found, starts.zip(ends.iter().copied()))
+        list_ranges(py, &pieces, starts.zip(ends.iter().copied()))
     }
 
-    /// Checks all data, of which loading checks the outline.
+    /// Check all data; loading checks only the structure.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         match &self.tokenizer {
-            Tokenizer::Mecab(dictionary) => Ok(py.detach(|| dictionary.check())?),
+            Tokenizer::Mecab(dictionary) => Ok(py.detach(|| dictionary.check_data())?),
             _ => Ok(()),
         }
     }
 }
 
-/// What gives a tokenizer with data, loaded, for its name: a function of Python's.
-static LOAD: Mutex<Option<Py<PyAny>>> = Mutex::new(None);
+/// The Python function that loads a tokenizer with data by name.
+static TOKENIZER_LOADER: Mutex<Option<Py<PyAny>>> = Mutex::new(None);
 
-/// Says who loads tokenizers with data: a function from names to loaded tokenizers.
+/// Set the function that loads tokenizers with data by name.
 #[pyfunction]
 fn load_tokenizers_with(load: Py<PyAny>) {
-    *LOAD.lock().unwrap_or_else(PoisonError::into_inner) = Some(load);
+    *TOKENIZER_LOADER.lock().unwrap_or_else(PoisonError::into_inner) = Some(load);
 }
 
-/// How text becomes tokens, without the instructions it is done with.
-struct Lexing {
-    tokenizer: Choice,
+/// A tokenizer with optional lowercasing, independent of the instruction set.
+struct LexerSettings {
+    tokenizer: TokenizerChoice,
     lowercase: Option<Arc<Lowercase>>,
 }
 
-/// A tokenizer, or the name of one with data.
-enum Choice {
+/// A tokenizer, or the name of a tokenizer with data.
+enum TokenizerChoice {
     Ready(Tokenizer),
-    /// Python finds and loads it when there is text to split, and once in a process. A metric is a
-    /// value: it is made, printed and pickled where there are no data, too.
+    /// Python loads the data on first use, once per process. So metrics can be created, printed and
+    /// pickled without the data.
     Named(String),
 }
 
-impl Lexing {
-    /// `lowercase` is "no", "python" (as `str.lower()`) or "ascii".
+impl LexerSettings {
+    /// Create settings. `lowercase` is "no", "python" (`str.lower()`) or "ascii".
     fn new(py: Python<'_>, tokenizer: &str, lowercase: &str) -> PyResult<Self> {
-        let choice = Tokenizer::named(tokenizer);
-        let tokenizer = choice.map_or_else(|| Choice::Named(tokenizer.to_owned()), Choice::Ready);
+        let choice = Tokenizer::from_name(tokenizer);
+        let tokenizer = choice
+            .map_or_else(|| TokenizerChoice::Named(tokenizer.to_owned()), TokenizerChoice::Ready);
         let lowercase = Self::lowercase(py, lowercase)?;
         Ok(Self { tokenizer, lowercase })
     }
 
-    fn of(py: Python<'_>, tokenizer: Tokenizer, lowercase: &str) -> PyResult<Self> {
+    /// Create settings with a tokenizer that is ready.
+    fn from_tokenizer(py: Python<'_>, tokenizer: Tokenizer, lowercase: &str) -> PyResult<Self> {
         let lowercase = Self::lowercase(py, lowercase)?;
-        Ok(Self { tokenizer: Choice::Ready(tokenizer), lowercase })
+        Ok(Self { tokenizer: TokenizerChoice::Ready(tokenizer), lowercase })
     }
 
+    /// Return the lowercase mapping of this name.
     fn lowercase(py: Python<'_>, name: &str) -> PyResult<Option<Arc<Lowercase>>> {
         match name {
             "no" => Ok(None),
             "python" => Ok(Some(python_lowercase(py)?)),
             "ascii" => Ok(Some(Arc::new(Lowercase::ascii()))),
-            _ => Err(PyValueError::new_err(format!("unknown lower-casing '{name}'"))),
+            _ => Err(PyValueError::new_err(format!(
+                "unknown lowercase mode '{name}' (expected no, python or ascii)"
+            ))),
         }
     }
 
+    /// Return the tokenizer, after loading its data if necessary.
     fn tokenizer(&self) -> PyResult<Tokenizer> {
         match &self.tokenizer {
-            Choice::Ready(tokenizer) => Ok(tokenizer.clone()),
-            Choice::Named(name) => Python::attach(|py| {
-                let unknown = || PyValueError::new_err(format!("unknown tokenizer '{name}'"));
+            TokenizerChoice::Ready(tokenizer) => Ok(tokenizer.clone()),
+            TokenizerChoice::Named(name) => Python::attach(|py| {
+                let unknown_tokenizer =
+                    || PyValueError::new_err(format!("unknown tokenizer '{name}'"));
                 let load = {
-                    let load = LOAD.lock().unwrap_or_else(PoisonError::into_inner);
-                    load.as_ref().map(|load| load.clone_ref(py)).ok_or_else(unknown)?
+                    let load = TOKENIZER_LOADER.lock().unwrap_or_else(PoisonError::into_inner);
+                    load.as_ref().map(|load| load.clone_ref(py)).ok_or_else(unknown_tokenizer)?
                 };
                 let loaded = load.call1(py, (name,))?;
                 Ok(loaded.bind(py).cast::<LoadedTokenizer>()?.get().tokenizer.clone())
@@ -298,15 +315,16 @@ impl Lexing {
         }
     }
 
-    fn with(&self, instructions: Instructions) -> PyResult<Lexer> {
+    /// Return a lexer with this instruction set.
+    fn to_lexer(&self, instructions: Instructions) -> PyResult<Lexer> {
         let tokenizer = self.tokenizer()?;
         Ok(Lexer { tokenizer, lowercase: self.lowercase.clone(), instructions })
     }
 }
 
-/// A token for Python. One that holds half a character, which only MeCab makes and only at the end
-/// of its reach, is as mecab-python3 has it.
-fn decoded<'py>(py: Python<'py>, token: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+/// Decode a token for Python. MeCab may split a character at the maximum word length; such a token
+/// is decoded like in mecab-python3.
+fn decode_token<'py>(py: Python<'py>, token: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     if let Ok(text) = std::str::from_utf8(token) {
         return Ok(PyString::new(py, text).into_any());
     }
@@ -317,7 +335,7 @@ fn decoded<'py>(py: Python<'py>, token: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     }
 }
 
-/// The tokens of one text, by the definition of a tokenizer.
+/// Return the tokens of one text, by the scalar definition of a tokenizer.
 #[pyfunction]
 fn tokenize<'py>(
     text: &Bound<'py, PyString>,
@@ -325,33 +343,33 @@ fn tokenize<'py>(
     lowercase: &str,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = text.py();
-    let lexing = match tokenizer.cast::<LoadedTokenizer>() {
-        Ok(loaded) => Lexing::of(py, loaded.get().tokenizer.clone(), lowercase)?,
-        Err(_) => Lexing::new(py, tokenizer.extract()?, lowercase)?,
+    let settings = match tokenizer.cast::<LoadedTokenizer>() {
+        Ok(loaded) => LexerSettings::from_tokenizer(py, loaded.get().tokenizer.clone(), lowercase)?,
+        Err(_) => LexerSettings::new(py, tokenizer.extract()?, lowercase)?,
     };
-    let lexer = lexing.with(Instructions::Scalar)?;
+    let lexer = settings.to_lexer(Instructions::Scalar)?;
     let (buffer, tokens) = with_utf8(text, |bytes| {
-        on_text(py, bytes.len(), || {
+        run_on_text(py, bytes.len(), || {
             let (mut buffer, mut tokens) = (Vec::new(), Vec::new());
             lexer.tokenize(bytes, &mut buffer, |start, end| tokens.push((start, end)));
             (buffer, tokens)
         })
     })??;
-    listed(py, &buffer, tokens.into_iter())
+    list_ranges(py, &buffer, tokens.into_iter())
 }
 
-/// Parts of a text as a list of strings.
-fn listed<'py>(
+/// Return ranges of a text as a list of strings.
+fn list_ranges<'py>(
     py: Python<'py>,
     text: &[u8],
-    parts: impl Iterator<Item = (usize, usize)>,
+    ranges: impl Iterator<Item = (usize, usize)>,
 ) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
-    for (i, (start, end)) in parts.enumerate() {
+    for (i, (start, end)) in ranges.enumerate() {
         if i % (1 << 14) == 0 {
             py.check_signals()?;
         }
-        list.append(decoded(py, &text[start..end])?)?;
+        list.append(decode_token(py, &text[start..end])?)?;
     }
     Ok(list)
 }
@@ -362,7 +380,7 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         && let Err(error) = use_instructions(&name)
     {
         let message = error.value(module.py()).to_string();
-        let _ = REFUSED.set(format!("environment variable TRUEBLEU_SIMD: {message}"));
+        let _ = ENVIRONMENT_ERROR.set(format!("environment variable TRUEBLEU_SIMD: {message}"));
     }
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("InputError", module.py().get_type::<InputError>())?;

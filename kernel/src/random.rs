@@ -1,13 +1,13 @@
-//! NumPy's random numbers, bit by bit: `numpy.random.default_rng(seed)` without NumPy.
+//! NumPy's random numbers, bit for bit: `numpy.random.default_rng(seed)` without NumPy.
 //!
-//! PCG64 (Melissa O'Neill, 2014: PCG, a family of simple fast space-efficient statistically good
-//! algorithms for random number generation; the XSL-RR 128/64 member), seeded by NumPy's
-//! `SeedSequence`. Of the distributions only what resampling draws is here: integers below a bound
-//! (Daniel Lemire, 2019: Fast random integer generation in an interval) and truth values.
+//! The generator is PCG64 (Melissa O'Neill, 2014: PCG, a family of simple fast space-efficient
+//! statistically good algorithms for random number generation; the XSL-RR 128/64 member), seeded by
+//! NumPy's `SeedSequence`. It provides the distributions that resampling needs: integers below a
+//! bound (Daniel Lemire, 2019: Fast random integer generation in an interval) and booleans.
 
 const MULTIPLIER: u128 = 0x2360_ED05_1FC6_5DA4_4385_DF64_9FCC_F645;
 
-/// Draws of 32 bits that are made at a time.
+/// Number of 32-bit values generated at a time.
 const BLOCK: usize = 256;
 
 /// The stream of `numpy.random.default_rng`.
@@ -15,12 +15,13 @@ const BLOCK: usize = 256;
 pub struct Generator {
     state: u128,
     increment: u128,
-    /// The upper half of the last 64 bits, if a 32-bit draw has taken the lower half only.
+    /// The upper half of the last 64 bits, if only the lower half has been used.
     half: Option<u32>,
 }
 
 impl Generator {
-    /// The stream of a seed: a non-negative integer of any size, as 32-bit words, lowest first.
+    /// Create the stream of a seed: a non-negative integer of any size, as 32-bit words, lowest
+    /// first.
     pub fn new(seed: &[u32]) -> Self {
         let words = seed_sequence(seed);
         let pair = |i: usize| u64::from(words[i]) | u64::from(words[i + 1]) << 32;
@@ -54,20 +55,21 @@ impl Generator {
         if let Some(half) = self.half.take() {
             return half;
         }
-        let both = self.next_64();
-        self.half = Some((both >> 32) as u32);
-        both as u32
+        let bits = self.next_64();
+        self.half = Some((bits >> 32) as u32);
+        bits as u32
     }
 
-    /// A draw of `Generator.random(dtype=np.float32)`, rounded to 0 or 1 as `np.rint` does: one half
-    /// to 0.
+    /// Return a value of `Generator.random(dtype=np.float32)`, rounded to 0 or 1 like `np.rint`,
+    /// which rounds one half to 0.
     #[inline(always)]
     pub fn rounded_single(&mut self) -> bool {
         self.next_32() >> 8 > 1 << 23
     }
 
-    /// Fills `out` with integers from 0 to `bound` - 1, as `Generator.choice(bound, ...)` and
-    /// `Generator.integers(bound, ...)` do. `bound` must not be 0; if it is 1, nothing is drawn.
+    /// Fill `out` with integers from 0 to `bound` - 1, like `Generator.choice(bound, ...)` and
+    /// `Generator.integers(bound, ...)`. `bound` must not be 0. If it is 1, no random bits are
+    /// used.
     pub fn fill_below(&mut self, bound: u32, out: &mut [u32]) {
         if bound == 1 {
             out.fill(0);
@@ -80,26 +82,27 @@ impl Generator {
             let draws = &mut draws[..BLOCK.min(out.len() - filled)];
             self.fill_32(draws);
             let rest = &mut out[filled..];
-            let mut refused = false;
+            let mut has_rejected = false;
             for (out, &draw) in rest.iter_mut().zip(&*draws) {
                 let product = u64::from(draw) * u64::from(bound);
                 *out = (product >> 32) as u32;
-                refused |= (product as u32) < threshold;
+                has_rejected |= (product as u32) < threshold;
             }
-            let taken = |draw: &&u32| draw.wrapping_mul(bound) >= threshold;
-            if refused {
-                // Hardly ever: those that are taken move up.
-                for (out, &draw) in rest.iter_mut().zip(draws.iter().filter(taken)) {
+            let is_accepted = |draw: &&u32| draw.wrapping_mul(bound) >= threshold;
+            if has_rejected {
+                // Rare: move the accepted values up.
+                for (out, &draw) in rest.iter_mut().zip(draws.iter().filter(is_accepted)) {
                     *out = ((u64::from(draw) * u64::from(bound)) >> 32) as u32;
                 }
             }
-            filled += if refused { draws.iter().filter(taken).count() } else { draws.len() };
+            filled +=
+                if has_rejected { draws.iter().filter(is_accepted).count() } else { draws.len() };
         }
     }
 
-    /// Fills `out` with draws of 32 bits.
+    /// Fill `out` with 32-bit values.
     ///
-    /// Four steps are taken from the same state, so that they do not wait for each other.
+    /// Four steps are computed from the same state, so that they do not depend on each other.
     fn fill_32(&mut self, out: &mut [u32]) {
         let mut jumps = [(MULTIPLIER, self.increment); 4];
         for i in 1..jumps.len() {
@@ -125,37 +128,37 @@ impl Generator {
     }
 }
 
-/// Truth values from a [`Generator`], as one call of `Generator.integers(2, dtype=bool)` draws
-/// them: 32 from each draw, lowest bit first. What is left of the last draw is lost with this.
+/// Booleans from a [`Generator`], as drawn by one call of `Generator.integers(2, dtype=bool)`: 32
+/// from each 32-bit value, lowest bit first. Dropping this value discards the remaining bits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bits {
-    left: u64,
-    /// Always fewer than 32.
+    remaining: u64,
+    /// Always less than 32.
     count: u32,
 }
 
 impl Bits {
-    /// The next `count` truth values, at most 32, the first in the lowest bit.
+    /// Return the next `count` booleans (at most 32), with the first in the lowest bit.
     pub fn take(&mut self, generator: &mut Generator, count: u32) -> u32 {
         if self.count < count {
-            self.left |= u64::from(generator.next_32()) << self.count;
+            self.remaining |= u64::from(generator.next_32()) << self.count;
             self.count += 32;
         }
-        let bits = self.left & ((1 << count) - 1);
-        self.left >>= count;
+        let bits = self.remaining & ((1 << count) - 1);
+        self.remaining >>= count;
         self.count -= count;
         bits as u32
     }
 
-    /// The next `count` truth values, 64 in each word of `out`, the first in the lowest bit.
+    /// Fill `out` with the next `count` booleans, 64 per word, with the first in the lowest bit.
     pub fn fill(&mut self, generator: &mut Generator, count: usize, out: &mut [u64]) {
         let (words, rest) = out.split_at_mut(count / 64);
         let mut draws = vec![0; 2 * words.len()];
         generator.fill_32(&mut draws);
         for (word, pair) in words.iter_mut().zip(draws.chunks_exact(2)) {
             let pair = u64::from(pair[0]) | u64::from(pair[1]) << 32;
-            *word = self.left | pair << self.count;
-            self.left = pair >> 1 >> (63 - self.count);
+            *word = self.remaining | pair << self.count;
+            self.remaining = pair >> 1 >> (63 - self.count);
         }
         if let Some(word) = rest.first_mut() {
             let mut half = |bits: usize| u64::from(self.take(generator, bits.min(32) as u32));
@@ -164,7 +167,7 @@ impl Bits {
     }
 }
 
-/// The first eight words of state that `numpy.random.SeedSequence(seed)` generates.
+/// Return the first eight words of state that `numpy.random.SeedSequence(seed)` generates.
 fn seed_sequence(seed: &[u32]) -> [u32; 8] {
     let mut constant = 0x43b0_d7e5_u32;
     let mut hash = |value: u32| {

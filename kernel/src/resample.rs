@@ -1,13 +1,13 @@
-//! Resampled sums of the rows of tables: with replacement (the bootstrap) and by halves (randomized
-//! pairs).
+//! Resampled sums of table rows: with replacement (bootstrap), or random halves (approximate
+//! randomization).
 //!
-//! The columns of all systems and metrics stand side by side in a [`Stack`], so they share the
-//! draws, and each is kept in the narrowest integers that hold it; those that are 0 in all rows are
-//! left out. A bootstrap replicate adds the drawn rows one after the other: thirty-two columns are
-//! one or two machine words, so a draw costs a load and an addition. A randomized sum needs each row
-//! or not: the sums of all 256 subsets of eight rows are made once and looked up (the method of four
-//! Russians). Integer sums are exact in any order, so neither the layout nor the number of threads
-//! can be seen in the result.
+//! The columns of all systems and metrics are side by side in a [`Stack`], so they share the
+//! resamples. Each column is stored in the narrowest sufficient integer type; columns of zeros are
+//! omitted. A bootstrap replicate adds the resampled rows. Thirty-two columns fit one or two vector
+//! registers, so a row costs one load and one addition. For randomization, each row is included or
+//! not: the sums of all 256 subsets of eight rows are computed once and looked up (the method of
+//! four Russians). Integer sums are exact in any order, so the result does not depend on the layout
+//! or the number of threads.
 
 use crate::error::Error;
 use crate::interrupt::{self, Work, in_threads};
@@ -15,34 +15,36 @@ use crate::random::{Bits, Generator};
 use crate::simd::{Instructions, Job, Vector};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Columns of one tile: a cache line of 16-bit integers, or half of one.
+/// Number of columns of a tile: a cache line of 16-bit integers, or half of one, and so on.
 const NARROW: usize = 32;
 const HALF: usize = 16;
 const MIDDLE: usize = 16;
 const WIDE: usize = 8;
 const SINGLE: usize = 64;
 
-/// The fewest rows that must fit into a lane before it has to be widened.
-const SPAN: u64 = 16;
+/// Minimum number of rows whose sum fits a lane before it must be widened.
+const MIN_SPAN: u64 = 16;
 
-/// Trials whose sums are kept in the cache while all rows pass by. Not a power of two: their bytes
-/// lie so far apart, and would all compete for the same lines of the cache.
-const TRIALS: usize = 2000;
+/// Number of trials whose sums stay in the cache while all rows are processed. It is not a power of
+/// two, because their addresses would compete for the same cache lines.
+const CACHED_TRIALS: usize = 2000;
 
-/// Bytes of which rows all trials take, about: with very many rows, fewer trials are made at a time.
-const HALVES: usize = 1 << 26;
+/// Approximate size in bytes of the row selections of all trials. With very many rows, fewer trials
+/// are processed at a time.
+const MAX_SELECTION_BYTES: usize = 1 << 26;
 
-/// Indices drawn at a time, about: replicates are made in blocks so that memory stays bounded.
-const DRAWS: usize = 1 << 21;
+/// Approximate number of indices generated at a time. Replicates are processed in blocks to bound
+/// memory.
+const MAX_BLOCK_INDICES: usize = 1 << 21;
 
-/// A kind of number that is summed.
+/// A number type for sums.
 pub trait Lane: Copy + Default + Send + Sync + 'static {
-    /// The type that sums of such numbers are widened to.
+    /// The wider type for sums of many lanes.
     type Wide: Copy + Default + Send + Sync;
-    /// The sum. It must fit.
+    /// Return the sum, which must fit.
     fn plus(self, other: Self) -> Self;
-    /// A wide sum and this one.
-    fn onto(self, wide: Self::Wide) -> Self::Wide;
+    /// Return the sum of a wide sum and this number.
+    fn add_to_wide(self, wide: Self::Wide) -> Self::Wide;
 }
 
 macro_rules! integer_lane {
@@ -54,7 +56,7 @@ macro_rules! integer_lane {
                 self.wrapping_add(other)
             }
             #[inline(always)]
-            fn onto(self, wide: $wide) -> $wide {
+            fn add_to_wide(self, wide: $wide) -> $wide {
                 wide.wrapping_add(<$wide>::from(self))
             }
         }
@@ -71,12 +73,12 @@ impl Lane for f32 {
         self + other
     }
     #[inline(always)]
-    fn onto(self, wide: Self) -> Self {
+    fn add_to_wide(self, wide: Self) -> Self {
         wide + self
     }
 }
 
-/// A line of the cache, and half of one.
+/// The alignments of a cache line, and of half a cache line.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Line;
@@ -84,7 +86,7 @@ struct Line;
 #[repr(align(32))]
 struct HalfLine;
 
-/// Numbers side by side, which lie where an `A` may lie.
+/// Numbers side by side, with the alignment of `A`.
 #[derive(Clone, Copy)]
 struct Lanes<L, const N: usize, A>([L; N], [A; 0]);
 
@@ -101,9 +103,9 @@ impl<L: Lane, const N: usize, A: Copy> Lanes<L, N, A> {
     }
 
     #[inline(always)]
-    fn add_onto(&self, wide: &mut [L::Wide; N]) {
+    fn add_to_wide(&self, wide: &mut [L::Wide; N]) {
         for (wide, sum) in wide.iter_mut().zip(&self.0) {
-            *wide = sum.onto(*wide);
+            *wide = sum.add_to_wide(*wide);
         }
     }
 }
@@ -113,66 +115,84 @@ struct Tile<L, const N: usize, A = Line> {
     rows: Vec<Lanes<L, N, A>>,
     /// The column of the stack in each lane.
     columns: Vec<usize>,
-    /// The number of rows that can be added in a lane.
+    /// The number of rows whose sum fits a lane.
     span: usize,
 }
 
 impl<L: Lane, const N: usize, A: Copy> Tile<L, N, A> {
-    /// Tiles of these columns; `value` gives the value of a column in a row.
-    fn cover(
+    /// Create tiles for these columns; `value` returns the value of a column in a row.
+    fn from_columns(
         columns: &[usize],
         rows: usize,
         span: impl Fn(&[usize]) -> usize,
         value: impl Fn(usize, usize) -> L,
     ) -> Vec<Self> {
-        let tile = |columns: &[usize]| {
+        let make_tile = |columns: &[usize]| {
             let mut work = Work::default();
-            let row = |row| {
+            let make_row = |row| {
                 let mut lanes = Lanes::zero();
                 for (lane, &column) in lanes.0.iter_mut().zip(columns) {
                     *lane = value(row, column);
                 }
-                work.done(4 * N);
+                work.add(4 * N);
                 lanes
             };
             Self {
-                rows: (0..rows).map(row).collect(),
+                rows: (0..rows).map(make_row).collect(),
                 columns: columns.to_vec(),
                 span: span(columns),
             }
         };
-        columns.chunks(N).map(tile).collect()
+        columns.chunks(N).map(make_tile).collect()
     }
 }
 
-/// Tiles of integers, whatever their lanes.
-trait Summed: Send + Sync {
-    fn gather(&self, draws: &[u32], out: &mut [i64], width: usize, instructions: Instructions);
-    fn choose(&self, halves: &Halves, out: &mut [i64], width: usize, instructions: Instructions);
+/// Tiles of integers with any lane type.
+trait IntegerTile: Send + Sync {
+    fn sum_samples(&self, draws: &[u32], out: &mut [i64], width: usize, instructions: Instructions);
+    fn sum_selections(
+        &self,
+        halves: &RowSelections,
+        out: &mut [i64],
+        width: usize,
+        instructions: Instructions,
+    );
 }
 
-impl<L: Lane, const N: usize, A: Copy + Send + Sync> Summed for Tile<L, N, A>
+impl<L: Lane, const N: usize, A: Copy + Send + Sync> IntegerTile for Tile<L, N, A>
 where
     L::Wide: Into<i64>,
 {
-    fn gather(&self, draws: &[u32], out: &mut [i64], width: usize, instructions: Instructions) {
-        instructions.run(Gather { tile: self, draws, out, width });
+    fn sum_samples(
+        &self,
+        draws: &[u32],
+        out: &mut [i64],
+        width: usize,
+        instructions: Instructions,
+    ) {
+        instructions.run(SumSamplesJob { tile: self, draws, out, width });
     }
 
-    fn choose(&self, halves: &Halves, out: &mut [i64], width: usize, instructions: Instructions) {
-        instructions.run(Choose { tile: self, halves, out, width });
+    fn sum_selections(
+        &self,
+        halves: &RowSelections,
+        out: &mut [i64],
+        width: usize,
+        instructions: Instructions,
+    ) {
+        instructions.run(SumSelectionsJob { tile: self, halves, out, width });
     }
 }
 
-/// The sums of drawn rows: a replicate has as many draws as there are rows.
-struct Gather<'a, L, O, const N: usize, A> {
+/// Job that sums resampled rows. Each replicate has as many indices as there are rows.
+struct SumSamplesJob<'a, L, O, const N: usize, A> {
     tile: &'a Tile<L, N, A>,
     draws: &'a [u32],
     out: &'a mut [O],
     width: usize,
 }
 
-impl<L: Lane, O, const N: usize, A: Copy> Job for Gather<'_, L, O, N, A>
+impl<L: Lane, O, const N: usize, A: Copy> Job for SumSamplesJob<'_, L, O, N, A>
 where
     L::Wide: Into<O>,
 {
@@ -184,15 +204,15 @@ where
         let replicates = self.draws.chunks_exact(rows.len());
         let mut work = Work::default();
         for (draws, out) in replicates.zip(self.out.chunks_exact_mut(self.width)) {
-            // A draw from many rows waits for memory.
-            work.done(4 * draws.len());
+            // Loading one of many rows waits for memory.
+            work.add(4 * draws.len());
             let mut total = [L::Wide::default(); N];
             for draws in draws.chunks(self.tile.span) {
                 let mut sum = Lanes::<L, N, A>::zero();
                 for &draw in draws {
                     sum.add(&rows[draw as usize]);
                 }
-                sum.add_onto(&mut total);
+                sum.add_to_wide(&mut total);
             }
             for (&column, sum) in self.tile.columns.iter().zip(total) {
                 out[column] = sum.into();
@@ -201,29 +221,29 @@ where
     }
 }
 
-/// The rows that each of some trials takes: one bit per row.
-struct Halves {
+/// The rows selected in each of several trials, with one bit per row.
+struct RowSelections {
     trials: usize,
-    /// 64 rows per word; the words of all trials for the first 64 rows come first.
+    /// Each word covers 64 rows. The words of all trials for the first 64 rows come first.
     words: Vec<u64>,
 }
 
-impl Halves {
-    fn draw(generator: &mut Generator, bits: &mut Bits, rows: usize, trials: usize) -> Self {
+impl RowSelections {
+    fn random(generator: &mut Generator, bits: &mut Bits, rows: usize, trials: usize) -> Self {
         let groups = rows.div_ceil(64);
         let mut words = vec![0; groups * trials];
-        // Those of eight trials are a line of the cache, which is written at once.
-        let mut eight = vec![0; groups * 8];
+        // The words of eight trials fill a cache line, which is written at once.
+        let mut trial_words = vec![0; groups * 8];
         let mut work = Work::default();
         for first in (0..trials).step_by(8) {
             let count = (trials - first).min(8);
-            for own in eight.chunks_exact_mut(groups).take(count) {
-                work.done(rows / 8);
-                bits.fill(generator, rows, own);
+            for selection in trial_words.chunks_exact_mut(groups).take(count) {
+                work.add(rows / 8);
+                bits.fill(generator, rows, selection);
             }
             for (group, words) in words.chunks_exact_mut(trials).enumerate() {
                 for (trial, word) in words[first..first + count].iter_mut().enumerate() {
-                    *word = eight[trial * groups + group];
+                    *word = trial_words[trial * groups + group];
                 }
             }
         }
@@ -231,11 +251,11 @@ impl Halves {
     }
 }
 
-/// The sums of the 256 subsets of each of eight times eight rows.
-struct Subsets<L, const N: usize, A>(Vec<[Lanes<L, N, A>; 256]>);
+/// The sums of the 256 subsets of each group of eight rows, for eight groups.
+struct SubsetSums<L, const N: usize, A>(Vec<[Lanes<L, N, A>; 256]>);
 
-impl<L: Lane, const N: usize, A: Copy> Subsets<L, N, A> {
-    /// Of at most 64 rows.
+impl<L: Lane, const N: usize, A: Copy> SubsetSums<L, N, A> {
+    /// Compute the sums for at most 64 rows.
     #[inline(always)]
     fn fill(&mut self, rows: &[Lanes<L, N, A>]) {
         for (table, rows) in self.0.iter_mut().zip(rows.chunks(8)) {
@@ -248,9 +268,9 @@ impl<L: Lane, const N: usize, A: Copy> Subsets<L, N, A> {
         }
     }
 
-    /// Adds the subset that each word says, `EIGHTS` times eight rows at a time.
+    /// Add the subset that each word selects, `EIGHTS` groups of eight rows at a time.
     #[inline(always)]
-    fn add<const EIGHTS: usize>(&self, words: &[u64], totals: &mut [[L::Wide; N]]) {
+    fn add_selected<const EIGHTS: usize>(&self, words: &[u64], totals: &mut [[L::Wide; N]]) {
         for (total, word) in totals.iter_mut().zip(words) {
             let bytes = word.to_le_bytes();
             for (tables, bytes) in self.0.chunks_exact(EIGHTS).zip(bytes.chunks_exact(EIGHTS)) {
@@ -258,21 +278,21 @@ impl<L: Lane, const N: usize, A: Copy> Subsets<L, N, A> {
                 for (table, &byte) in tables.iter().zip(bytes) {
                     sum.add(&table[usize::from(byte)]);
                 }
-                sum.add_onto(total);
+                sum.add_to_wide(total);
             }
         }
     }
 }
 
-/// The sums of the rows that each trial takes.
-struct Choose<'a, L, const N: usize, A> {
+/// Job that sums the rows selected in each trial.
+struct SumSelectionsJob<'a, L, const N: usize, A> {
     tile: &'a Tile<L, N, A>,
-    halves: &'a Halves,
+    halves: &'a RowSelections,
     out: &'a mut [i64],
     width: usize,
 }
 
-impl<L: Lane, const N: usize, A: Copy> Job for Choose<'_, L, N, A>
+impl<L: Lane, const N: usize, A: Copy> Job for SumSelectionsJob<'_, L, N, A>
 where
     L::Wide: Into<i64>,
 {
@@ -281,19 +301,19 @@ where
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
         let Self { tile, halves, out, width } = self;
-        let mut sums = Subsets(vec![[Lanes::zero(); 256]; 8]);
+        let mut sums = SubsetSums(vec![[Lanes::zero(); 256]; 8]);
         let mut totals = vec![[L::Wide::default(); N]; halves.trials];
         let mut work = Work::default();
         let words = halves.words.chunks_exact(halves.trials);
         for (rows, words) in tile.rows.chunks(64).zip(words) {
-            work.done(8 * (halves.trials + 256));
+            work.add(8 * (halves.trials + 256));
             sums.fill(rows);
-            // A lane holds the sum of so many eights.
+            // The number of groups of eight whose sum fits a lane.
             match tile.span / 8 {
-                0 | 1 => sums.add::<1>(words, &mut totals),
-                2 | 3 => sums.add::<2>(words, &mut totals),
-                4..8 => sums.add::<4>(words, &mut totals),
-                _ => sums.add::<8>(words, &mut totals),
+                0 | 1 => sums.add_selected::<1>(words, &mut totals),
+                2 | 3 => sums.add_selected::<2>(words, &mut totals),
+                4..8 => sums.add_selected::<4>(words, &mut totals),
+                _ => sums.add_selected::<8>(words, &mut totals),
             }
         }
         for (total, out) in totals.into_iter().zip(out.chunks_exact_mut(width)) {
@@ -308,15 +328,16 @@ where
 pub struct Stack {
     rows: usize,
     width: usize,
-    tiles: Vec<Box<dyn Summed>>,
-    /// The divisors of columns whose values were divided: (column, divisor).
+    tiles: Vec<Box<dyn IntegerTile>>,
+    /// The divisors of columns whose values were divided, as (column, divisor).
     divisors: Vec<(usize, i64)>,
 }
 
 impl Stack {
-    /// The columns of tables of `rows` rows, each given as its values, row after row, and its width.
+    /// Create a stack from tables of `rows` rows, each given as its values, row by row, and its
+    /// width.
     ///
-    /// An error if a sum of so many rows may not fit into 64 bits.
+    /// Return an error if a sum of `rows` values may overflow 64 bits.
     pub fn new(tables: &[(&[i64], usize)], rows: usize) -> Result<Self, Error> {
         let columns = columns(tables, rows)?;
         let value = |row: usize, column: usize| -> i64 {
@@ -324,32 +345,33 @@ impl Stack {
             values[row * width]
         };
         let (mut narrow, mut middle, mut wide) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut most, mut divisors) = (Vec::new(), Vec::new());
+        let (mut maxima, mut divisors) = (Vec::new(), Vec::new());
         for column in 0..columns.len() {
             interrupt::poll();
             let values = || (0..rows).map(|row| value(row, column).unsigned_abs());
-            let mut largest = values().max().unwrap_or(0);
-            if (largest as u128) * (rows as u128) > i64::MAX as u128 {
+            let mut maximum = values().max().unwrap_or(0);
+            if (maximum as u128) * (rows as u128) > i64::MAX as u128 {
                 return Err(Error::Input(format!(
-                    "statistics as large as {largest}: the sum of {rows} such rows may exceed 64 bits"
+                    "statistics are too large: {maximum} times {rows} rows may overflow 64-bit integers"
                 )));
             }
-            if largest > i16::MAX as u64 / SPAN {
-                // Parts of a whole: they are resampled as multiples of what they all are multiples of.
+            if maximum > i16::MAX as u64 / MIN_SPAN {
+                // Values that all are multiples of a number, such as fractions of a token, are
+                // divided by it.
                 let divisor = values().fold(0, gcd).max(1);
                 if divisor > 1 {
                     divisors.push((column, divisor as i64));
-                    largest /= divisor;
+                    maximum /= divisor;
                 }
             }
-            most.push(largest);
-            let sum = largest.saturating_mul(rows as u64);
-            if largest == 0 {
+            maxima.push(maximum);
+            let sum = maximum.saturating_mul(rows as u64);
+            if maximum == 0 {
                 continue;
             }
-            if largest <= i16::MAX as u64 / SPAN && sum <= i32::MAX as u64 {
+            if maximum <= i16::MAX as u64 / MIN_SPAN && sum <= i32::MAX as u64 {
                 narrow.push(column);
-            } else if largest <= i32::MAX as u64 / SPAN {
+            } else if maximum <= i32::MAX as u64 / MIN_SPAN {
                 middle.push(column);
             } else {
                 wide.push(column);
@@ -361,39 +383,48 @@ impl Stack {
                 .map_or(1, |i| divisors[i].1)
         };
         let span = |limit: u64| {
-            let most = &most;
+            let maxima = &maxima;
             move |columns: &[usize]| {
-                let largest = columns.iter().map(|&column| most[column]).max().unwrap_or(0);
+                let largest = columns.iter().map(|&column| maxima[column]).max().unwrap_or(0);
                 (limit / largest.max(1)) as usize
             }
         };
         let quotient = |row, column| value(row, column) / divisor(column);
         let short = |row, column| quotient(row, column) as i16;
-        // Of a few columns half a tile is enough, which takes half of the cache.
+        // A few columns need only half a tile, which takes half of the cache.
         let (half, narrow) = narrow.split_at(match narrow.len() % NARROW {
-            few @ 1..=HALF => few,
+            count @ 1..=HALF => count,
             _ => 0,
         });
-        let mut tiles =
-            boxed(Tile::<i16, HALF, HalfLine>::cover(half, rows, span(i16::MAX as u64), short));
-        tiles.extend(boxed(Tile::<i16, NARROW>::cover(narrow, rows, span(i16::MAX as u64), short)));
-        tiles.extend(boxed(Tile::<i32, MIDDLE>::cover(
+        let mut tiles = boxed(Tile::<i16, HALF, HalfLine>::from_columns(
+            half,
+            rows,
+            span(i16::MAX as u64),
+            short,
+        ));
+        tiles.extend(boxed(Tile::<i16, NARROW>::from_columns(
+            narrow,
+            rows,
+            span(i16::MAX as u64),
+            short,
+        )));
+        tiles.extend(boxed(Tile::<i32, MIDDLE>::from_columns(
             &middle,
             rows,
             span(i32::MAX as u64),
             |row, column| quotient(row, column) as i32,
         )));
-        tiles.extend(boxed(Tile::<i64, WIDE>::cover(&wide, rows, |_| usize::MAX, quotient)));
+        tiles.extend(boxed(Tile::<i64, WIDE>::from_columns(&wide, rows, |_| usize::MAX, quotient)));
         Ok(Self { rows, width: columns.len(), tiles, divisors })
     }
 
-    /// The number of columns of all tables together.
+    /// Return the number of columns of all tables.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// The sums of `replicates` bootstrap samples, one after the other, all columns of each.
-    pub fn bootstrap(
+    /// Return the sums of `replicates` bootstrap samples, one after the other, with all columns.
+    pub fn bootstrap_sums(
         &self,
         generator: &mut Generator,
         replicates: usize,
@@ -401,17 +432,17 @@ impl Stack {
         workers: usize,
     ) -> Vec<i64> {
         let mut sums = vec![0; replicates * self.width];
-        in_blocks(generator, self.rows, &mut sums, self.width, workers, |draws, sums| {
+        sum_in_blocks(generator, self.rows, &mut sums, self.width, workers, |draws, sums| {
             for tile in &self.tiles {
-                tile.gather(draws, sums, self.width, instructions);
+                tile.sum_samples(draws, sums, self.width, instructions);
             }
         });
         self.multiply(&mut sums);
         sums
     }
 
-    /// The sums of the rows that each of `trials` trials takes with probability 1/2.
-    pub fn choose(
+    /// Return the sums of the rows that each trial selects with probability 1/2.
+    pub fn random_half_sums(
         &self,
         generator: &mut Generator,
         bits: &mut Bits,
@@ -423,23 +454,23 @@ impl Stack {
         if sums.is_empty() {
             return sums;
         }
-        let most = TRIALS.min(HALVES / self.rows.div_ceil(8)).max(100);
-        // Draws come from the one generator, and are used while others are drawn.
-        let rest = Mutex::new((sums.chunks_mut(most * self.width), generator, bits));
+        let max_trials = CACHED_TRIALS.min(MAX_SELECTION_BYTES / self.rows.div_ceil(8)).max(100);
+        // One generator produces the selections, while other threads sum earlier selections.
+        let remaining = Mutex::new((sums.chunks_mut(max_trials * self.width), generator, bits));
         let next = || {
-            let (parts, generator, bits) = &mut *lock(&rest);
+            let (parts, generator, bits) = &mut *lock(&remaining);
             let part = parts.next()?;
             let trials = part.len() / self.width;
-            Some((Halves::draw(generator, bits, self.rows, trials), part))
+            Some((RowSelections::random(generator, bits, self.rows, trials), part))
         };
         let work = || {
             while let Some((halves, out)) = next() {
                 for tile in &self.tiles {
-                    tile.choose(&halves, out, self.width, instructions);
+                    tile.sum_selections(&halves, out, self.width, instructions);
                 }
             }
         };
-        in_threads(workers.min(trials.div_ceil(most)), work, work);
+        in_threads(workers.min(trials.div_ceil(max_trials)), work, work);
         self.multiply(&mut sums);
         sums
     }
@@ -453,8 +484,8 @@ impl Stack {
     }
 }
 
-/// Columns of several tables as 32-bit floating-point numbers, which are added in the order of the
-/// draws. Sums beyond 2^24 depend on that order.
+/// Columns of several tables as 32-bit floats, added in the order of the samples. Sums beyond 2^24
+/// depend on that order.
 pub struct SingleStack {
     rows: usize,
     width: usize,
@@ -462,7 +493,7 @@ pub struct SingleStack {
 }
 
 impl SingleStack {
-    /// `width` columns of `rows` rows; `value` gives the number in a row and a column.
+    /// Create a stack of `width` columns and `rows` rows; `value` returns the number in a row and column.
     pub fn new(
         rows: usize,
         width: usize,
@@ -470,11 +501,11 @@ impl SingleStack {
     ) -> Result<Self, Error> {
         check_rows(rows)?;
         let columns: Vec<usize> = (0..width).collect();
-        Ok(Self { rows, width, tiles: Tile::cover(&columns, rows, |_| usize::MAX, value) })
+        Ok(Self { rows, width, tiles: Tile::from_columns(&columns, rows, |_| usize::MAX, value) })
     }
 
-    /// The sums of `replicates` bootstrap samples, one after the other, all columns of each.
-    pub fn bootstrap(
+    /// Return the sums of `replicates` bootstrap samples, one after the other, with all columns.
+    pub fn bootstrap_sums(
         &self,
         generator: &mut Generator,
         replicates: usize,
@@ -482,27 +513,27 @@ impl SingleStack {
         workers: usize,
     ) -> Vec<f32> {
         let mut sums = vec![0.0; replicates * self.width];
-        in_blocks(generator, self.rows, &mut sums, self.width, workers, |draws, sums| {
+        sum_in_blocks(generator, self.rows, &mut sums, self.width, workers, |draws, sums| {
             for tile in &self.tiles {
-                instructions.run(Gather { tile, draws, out: &mut *sums, width: self.width });
+                instructions.run(SumSamplesJob { tile, draws, out: &mut *sums, width: self.width });
             }
         });
         sums
     }
 }
 
-fn boxed<T: Summed + 'static>(tiles: Vec<T>) -> Vec<Box<dyn Summed>> {
-    tiles.into_iter().map(|tile| Box::new(tile) as Box<dyn Summed>).collect()
+fn boxed<T: IntegerTile + 'static>(tiles: Vec<T>) -> Vec<Box<dyn IntegerTile>> {
+    tiles.into_iter().map(|tile| Box::new(tile) as Box<dyn IntegerTile>).collect()
 }
 
 fn check_rows(rows: usize) -> Result<(), Error> {
     match u32::try_from(rows) {
         Ok(1..) => Ok(()),
-        _ => Err(Error::Input(format!("{rows} segments cannot be resampled"))),
+        _ => Err(Error::Input(format!("cannot resample {rows} segments"))),
     }
 }
 
-/// Each column of all tables: its values from the first on, and how far apart they are.
+/// Return each column of all tables: the values from its first value, and the stride.
 fn columns<'a>(
     tables: &[(&'a [i64], usize)],
     rows: usize,
@@ -512,7 +543,7 @@ fn columns<'a>(
         tables.iter().find(|(values, width)| values.len() != rows * width)
     {
         return Err(Error::Input(format!(
-            "tables of different lengths: {} rows and {rows} rows",
+            "tables have different lengths: {} and {rows} rows",
             values.len() / width
         )));
     }
@@ -522,8 +553,8 @@ fn columns<'a>(
         .collect())
 }
 
-/// Draws indices for all replicates, in blocks, and lets `workers` threads sum each block.
-fn in_blocks<O: Send>(
+/// Generate the indices of all replicates in blocks, and sum each block in `workers` threads.
+fn sum_in_blocks<O: Send>(
     generator: &mut Generator,
     rows: usize,
     sums: &mut [O],
@@ -534,7 +565,7 @@ fn in_blocks<O: Send>(
     if sums.is_empty() {
         return;
     }
-    let replicates = (DRAWS / rows).max(workers);
+    let replicates = (MAX_BLOCK_INDICES / rows).max(workers);
     let mut draws = vec![0; rows * replicates.min(sums.len() / width)];
     for sums in sums.chunks_mut(replicates * width) {
         let draws = &mut draws[..sums.len() / width * rows];
@@ -555,10 +586,12 @@ fn in_blocks<O: Send>(
     }
 }
 
+/// Lock a mutex, ignoring poisoning.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Return the greatest common divisor.
 fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);

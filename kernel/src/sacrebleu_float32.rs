@@ -1,28 +1,28 @@
-//! Scores of single-precision sums, operation by operation as sacreBLEU 2.6.0 computes them with
-//! NumPy 2.
+//! Scores of single-precision sums, with the floating-point operations of sacreBLEU 2.6.0 and NumPy
+//! 2.
 //!
-//! sacreBLEU's bootstrap sums statistics in 32-bit floats and hands NumPy's scalars to formulas
-//! written for Python's numbers. Since NumPy 2 a NumPy number stays 32 bits wide when it meets a
-//! Python number ([`Number`] is that rule), so most of the arithmetic is in single precision, and
-//! the result is a NumPy number, unless a branch that returns a Python constant was taken.
+//! sacreBLEU's bootstrap sums statistics in 32-bit floats and passes NumPy scalars to formulas for
+//! Python floats. Since NumPy 2, the result of combining a NumPy float with a Python float has 32
+//! bits ([`Number`] implements that rule). So most of the arithmetic is in single precision. The
+//! result is a NumPy float, except if a branch returns a Python constant.
 
 use crate::bleu::Smoothing;
 use crate::math::{exp, ln};
-use crate::ngrams::MOST_ORDERS;
+use crate::ngrams::MAX_ORDER;
 use std::ops::{Add, Div, Mul};
 
-/// A number in a mixture of Python's floats and NumPy's 32-bit ones.
+/// A Python float or a 32-bit NumPy float.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Number {
-    /// Python's: 64 bits wide, and rounded to 32 where it meets one of NumPy's.
+pub enum MixedFloat {
+    /// A Python float: 64 bits, rounded to 32 bits when combined with a NumPy float.
     Python(f64),
-    /// NumPy's.
+    /// A 32-bit NumPy float.
     Single(f32),
 }
-use Number::{Python, Single};
+use MixedFloat::{Python, Single};
 
-impl Number {
-    /// The value.
+impl MixedFloat {
+    /// Return the value.
     pub fn value(self) -> f64 {
         match self {
             Python(value) => value,
@@ -30,7 +30,8 @@ impl Number {
         }
     }
 
-    fn with(self, other: Self, wide: fn(f64, f64) -> f64, single: fn(f32, f32) -> f32) -> Self {
+    /// Combine two numbers by NumPy's promotion rule.
+    fn combine(self, other: Self, wide: fn(f64, f64) -> f64, single: fn(f32, f32) -> f32) -> Self {
         match (self, other) {
             (Python(a), Python(b)) => Python(wide(a, b)),
             (Python(a), Single(b)) => Single(single(a as f32, b)),
@@ -40,79 +41,80 @@ impl Number {
     }
 }
 
-impl Add for Number {
+impl Add for MixedFloat {
     type Output = Self;
     fn add(self, other: Self) -> Self {
-        self.with(other, Add::add, Add::add)
+        self.combine(other, Add::add, Add::add)
     }
 }
 
-impl Mul for Number {
+impl Mul for MixedFloat {
     type Output = Self;
     fn mul(self, other: Self) -> Self {
-        self.with(other, Mul::mul, Mul::mul)
+        self.combine(other, Mul::mul, Mul::mul)
     }
 }
 
-impl Div for Number {
+impl Div for MixedFloat {
     type Output = Self;
     fn div(self, other: Self) -> Self {
-        self.with(other, Div::div, Div::div)
+        self.combine(other, Div::div, Div::div)
     }
 }
 
 /// A formula of sacreBLEU.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Formula {
+pub enum Float32Formula {
     /// BLEU.
     Bleu {
-        /// The smoothing of orders with zero matches.
+        /// The smoothing method for orders without matches.
         smoothing: Smoothing,
-        /// Leave out the orders that the hypotheses are too short for.
+        /// Skip the orders that are longer than the hypotheses.
         effective_order: bool,
-        /// Add as Python 3.12 and later do in `sum()`.
+        /// Use compensated summation, like `sum()` in Python 3.12 and later.
         compensated: bool,
     },
     /// chrF.
     Chrf {
-        /// Beta squared: how much recall counts.
+        /// β², the weight of recall.
         factor: f64,
-        /// The mean of all orders, with an epsilon for those that are missing.
+        /// Average over all orders, with an epsilon for missing orders.
         eps_smoothing: bool,
     },
     /// TER.
     Ter,
 }
 
-impl Formula {
-    /// The score of a row of sums.
-    pub fn score(&self, row: &[f32]) -> Number {
+impl Float32Formula {
+    /// Return the score of a row of sums.
+    pub fn score(&self, row: &[f32]) -> MixedFloat {
         match *self {
             Self::Bleu { smoothing, effective_order, compensated } => {
-                Python(bleu(row, smoothing, effective_order, compensated))
+                Python(bleu_score(row, smoothing, effective_order, compensated))
             }
-            Self::Chrf { factor, eps_smoothing } => chrf(row, factor, eps_smoothing),
-            Self::Ter => ter(row),
+            Self::Chrf { factor, eps_smoothing } => chrf_score(row, factor, eps_smoothing),
+            Self::Ter => ter_score(row),
         }
     }
 }
 
-fn bleu(row: &[f32], smoothing: Smoothing, effective_order: bool, compensated: bool) -> f64 {
+/// Return the BLEU score.
+fn bleu_score(row: &[f32], smoothing: Smoothing, effective_order: bool, compensated: bool) -> f64 {
     let orders = (row.len() - 2) / 2;
     let (length, reference) = (f64::from(row[0]).trunc(), f64::from(row[1]).trunc());
     let (matches, totals) = row[2..].split_at(orders);
     if matches.iter().all(|&count| count == 0.0) {
         return 0.0;
     }
-    let brevity = if length >= reference {
+    let brevity_penalty = if length >= reference {
         1.0
     } else if length > 0.0 {
         exp(1.0 - reference / length)
     } else {
         0.0
     };
-    let mut logs = [crate::bleu::LOG_OF_ZERO; MOST_ORDERS];
-    let mut counted = orders;
+    let mut logs = [crate::bleu::LOG_OF_ZERO; MAX_ORDER];
+    let mut order_count = orders;
     let mut divisor = 1.0;
     for order in 0..orders {
         let (mut count, mut total) = (matches[order], totals[order]);
@@ -124,7 +126,7 @@ fn bleu(row: &[f32], smoothing: Smoothing, effective_order: bool, compensated: b
             break;
         }
         if effective_order {
-            counted = order + 1;
+            order_count = order + 1;
         }
         let precision = if count == 0.0 {
             match smoothing {
@@ -142,39 +144,40 @@ fn bleu(row: &[f32], smoothing: Smoothing, effective_order: bool, compensated: b
             logs[order] = ln(f64::from(precision));
         }
     }
-    let sum = crate::bleu::sum(logs[..counted].iter().copied(), compensated);
-    brevity * exp(sum / counted as f64)
+    let sum = crate::bleu::sum(logs[..order_count].iter().copied(), compensated);
+    brevity_penalty * exp(sum / order_count as f64)
 }
 
-fn chrf(row: &[f32], factor: f64, eps_smoothing: bool) -> Number {
+/// Return the chrF score.
+fn chrf_score(row: &[f32], factor: f64, eps_smoothing: bool) -> MixedFloat {
     let ratio = |count: f32, total: f32| {
         if total > 0.0 { Single(count / total) } else { Python(1e-16) }
     };
     let mut score = Python(0.0);
     let (mut precision, mut recall) = (Python(0.0), Python(0.0));
-    let mut counted = 0;
+    let mut order_count = 0;
     for order in row.chunks_exact(3) {
         let [hypothesis, reference, matches] = [order[0], order[1], order[2]];
         let (p, r) = (ratio(matches, hypothesis), ratio(matches, reference));
-        let below = Python(factor) * p + r;
+        let denominator = Python(factor) * p + r;
         score = score
-            + if below.value() > 0.0 {
-                Python(1.0 + factor) * p * r / below
+            + if denominator.value() > 0.0 {
+                Python(1.0 + factor) * p * r / denominator
             } else {
                 Python(1e-16)
             };
         if hypothesis > 0.0 && reference > 0.0 {
             precision = precision + p;
             recall = recall + r;
-            counted += 1;
+            order_count += 1;
         }
     }
     if eps_smoothing {
         return Python(100.0) * score / Python((row.len() / 3) as f64);
     }
-    if counted > 0 {
-        precision = precision / Python(f64::from(counted));
-        recall = recall / Python(f64::from(counted));
+    if order_count > 0 {
+        precision = precision / Python(f64::from(order_count));
+        recall = recall / Python(f64::from(order_count));
     }
     if (precision + recall).value() == 0.0 {
         return Python(0.0);
@@ -183,7 +186,8 @@ fn chrf(row: &[f32], factor: f64, eps_smoothing: bool) -> Number {
     Python(100.0) * (mean / (Python(factor) * precision + recall))
 }
 
-fn ter(row: &[f32]) -> Number {
+/// Return the TER score.
+fn ter_score(row: &[f32]) -> MixedFloat {
     let [edits, length] = [row[0], row[1]];
     Python(100.0)
         * if length > 0.0 {

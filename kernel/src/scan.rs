@@ -1,40 +1,41 @@
-//! From sources to rows: batches are taken in turn, lexed and matched, by one thread or several.
+//! Scan: read sources in batches, lex and count them with one or more threads.
 //!
-//! Every thread takes the next batch from all sources at once and works on it alone. Rows are
-//! integers and know their place, so the result is the same however many threads there are.
+//! Each thread claims the next batch of all sources and processes it independently. Rows are
+//! integers and keep their batch number, so the result does not depend on the number of threads.
 
-use crate::count::{self, Count, Formula, Names, Summary};
+use crate::count::{self, Count, Formula, InputNames, Summary};
 use crate::error::Error;
 use crate::interrupt::{self, in_threads};
-use crate::text_batches::{Batch, Block, MOST_SEGMENTS, Source, Want};
+use crate::text_batches::{Batch, BatchSize, Block, MAX_BATCH_SEGMENTS, Source};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Bytes of hypotheses per batch, about. Its tokens stay in the second-level cache.
+/// Approximate number of bytes of hypotheses per batch, so that its tokens fit the second-level
+/// cache.
 const BATCH_BYTES: usize = 1 << 16;
 
-/// The hypotheses and the references of one run.
+/// The hypotheses and the references of a run.
 pub struct Inputs {
-    /// One segment each.
+    /// The source of the hypotheses, one per segment.
     pub hypotheses: Box<dyn Source>,
-    /// Each source gives one reference per segment, or several.
+    /// The sources of the references, each with one or more references per segment.
     pub references: Vec<Box<dyn Source>>,
 }
 
-/// The sources, and how far they have been read.
-struct Feed {
-    /// The hypotheses first.
+/// The sources and their read positions.
+struct BatchFeed {
+    /// The hypotheses come first.
     sources: Vec<Box<dyn Source>>,
-    /// The number of segments each source has given.
-    given: Vec<u64>,
+    /// The number of segments read from each source.
+    segment_counts: Vec<u64>,
     batches: usize,
-    ended: bool,
+    has_ended: bool,
     /// Pause before the batch that would start at this segment.
     limit: u64,
 }
 
-/// The same segments of all inputs, as they were read.
-struct Work {
+/// The same range of segments of all inputs, as read.
+struct UnlexedBatch {
     number: usize,
     first: u64,
     count: usize,
@@ -42,40 +43,48 @@ struct Work {
     references: Vec<Block>,
 }
 
-impl Work {
-    fn texts<'a>(&'a self, names: &'a Names) -> count::Batch<'a> {
+impl UnlexedBatch {
+    fn as_batch<'a>(&'a self, names: &'a InputNames) -> count::Batch<'a> {
         let Self { first, count, hypotheses, references, .. } = self;
         count::Batch { first: *first, count: *count, hypotheses, references, names }
     }
 }
 
-impl Feed {
+impl BatchFeed {
     fn new(inputs: Inputs) -> Self {
         let sources: Vec<_> = std::iter::once(inputs.hypotheses).chain(inputs.references).collect();
-        Self { given: vec![0; sources.len()], sources, batches: 0, ended: false, limit: u64::MAX }
+        Self {
+            segment_counts: vec![0; sources.len()],
+            sources,
+            batches: 0,
+            has_ended: false,
+            limit: u64::MAX,
+        }
     }
 
-    fn read(&mut self, source: usize, want: Want) -> Result<Option<Batch>, Error> {
-        let batch = self.sources[source].next(want)?;
-        self.given[source] += batch.as_ref().map_or(0, |batch| batch.count as u64);
+    /// Read the next batch of a source.
+    fn read_batch(&mut self, source: usize, size: BatchSize) -> Result<Option<Batch>, Error> {
+        let batch = self.sources[source].next(size)?;
+        self.segment_counts[source] += batch.as_ref().map_or(0, |batch| batch.count as u64);
         Ok(batch)
     }
 
-    fn next(&mut self) -> Result<Option<Work>, Error> {
-        if self.ended || self.given[0] >= self.limit {
+    /// Return the next batch of all sources, or `None` at the end or at the limit.
+    fn next(&mut self) -> Result<Option<UnlexedBatch>, Error> {
+        if self.has_ended || self.segment_counts[0] >= self.limit {
             return Ok(None);
         }
-        // Until it is known to be otherwise: an error ends the feed as well.
-        self.ended = true;
-        let first = self.given[0];
-        let hypotheses = self.read(0, Want::Bytes(BATCH_BYTES))?;
+        // Assume the end until the batch is complete, so that an error also ends the feed.
+        self.has_ended = true;
+        let first = self.segment_counts[0];
+        let hypotheses = self.read_batch(0, BatchSize::Bytes(BATCH_BYTES))?;
         let count = hypotheses.as_ref().map_or(0, |batch| batch.count);
         let mut references = Vec::new();
         for source in 1..self.sources.len() {
-            // At the end of the hypotheses, the references must not go on.
-            let batch = self.read(source, Want::Segments(count.max(1)))?;
+            // When the hypotheses end, the references must end, too.
+            let batch = self.read_batch(source, BatchSize::Segments(count.max(1)))?;
             if batch.as_ref().map_or(0, |batch| batch.count) != count {
-                return Err(self.lengths());
+                return Err(self.length_error());
             }
             references.extend(batch.into_iter().flat_map(|batch| batch.streams));
         }
@@ -84,16 +93,16 @@ impl Feed {
         };
         let number = self.batches;
         self.batches += 1;
-        self.ended = false;
-        Ok(Some(Work { number, first, count, hypotheses, references }))
+        self.has_ended = false;
+        Ok(Some(UnlexedBatch { number, first, count, hypotheses, references }))
     }
 
-    /// The error for inputs of different lengths. Reads all of them to their ends to count.
-    fn lengths(&mut self) -> Error {
+    /// Return the error for inputs of different lengths, after reading all inputs to count them.
+    fn length_error(&mut self) -> Error {
         let mut counts = Vec::new();
-        for (source, given) in self.sources.iter_mut().zip(&self.given) {
-            match count_rest(source.as_mut()) {
-                Ok(rest) => counts.push((source.name().to_owned(), given + rest)),
+        for (source, segment_count) in self.sources.iter_mut().zip(&self.segment_counts) {
+            match count_remaining(source.as_mut()) {
+                Ok(remaining) => counts.push((source.name().to_owned(), segment_count + remaining)),
                 Err(error) => return error,
             }
         }
@@ -101,111 +110,116 @@ impl Feed {
     }
 }
 
-/// The number of segments a source has left.
-fn count_rest(source: &mut dyn Source) -> Result<u64, Error> {
+/// Return the number of remaining segments of a source.
+fn count_remaining(source: &mut dyn Source) -> Result<u64, Error> {
     let mut count = 0;
-    while let Some(batch) = source.next(Want::Segments(MOST_SEGMENTS))? {
+    while let Some(batch) = source.next(BatchSize::Segments(MAX_BATCH_SEGMENTS))? {
         interrupt::poll();
         count += batch.count as u64;
     }
     Ok(count)
 }
 
-/// Takes the rows of a batch: its number, and its rows.
+/// Receiver of the rows of batches.
 pub trait Sink: Send {
-    /// Takes them.
+    /// Receive the rows of a batch, given its number.
     fn take(&mut self, batch: usize, rows: &[i64]);
 }
 
-/// The feed, in the hands of one thread at a time. The others poll while they wait for it.
-struct Turns {
-    feed: Mutex<Feed>,
-    taken: Mutex<bool>,
-    free: Condvar,
+/// Exclusive access to the feed for one thread at a time. Waiting threads poll for interrupts.
+struct FeedAccess {
+    feed: Mutex<BatchFeed>,
+    is_taken: Mutex<bool>,
+    released: Condvar,
 }
 
-impl Turns {
-    fn take(&self) -> Turn<'_> {
+impl FeedAccess {
+    /// Wait for exclusive access.
+    fn acquire(&self) -> FeedGuard<'_> {
         loop {
-            let mut taken = lock(&self.taken);
-            if *taken {
-                let wait = self.free.wait_timeout(taken, interrupt::PAUSE);
-                taken = wait.unwrap_or_else(PoisonError::into_inner).0;
+            let mut is_taken = lock(&self.is_taken);
+            if *is_taken {
+                let wait = self.released.wait_timeout(is_taken, interrupt::PAUSE);
+                is_taken = wait.unwrap_or_else(PoisonError::into_inner).0;
             }
-            if !*taken {
-                *taken = true;
-                return Turn { feed: lock(&self.feed), turns: self };
+            if !*is_taken {
+                *is_taken = true;
+                return FeedGuard { feed: lock(&self.feed), access: self };
             }
-            drop(taken);
+            drop(is_taken);
             interrupt::poll();
         }
     }
 }
 
-/// The feed, until this is dropped.
-struct Turn<'a> {
-    feed: MutexGuard<'a, Feed>,
-    turns: &'a Turns,
+/// Exclusive access to the feed until this value is dropped.
+struct FeedGuard<'a> {
+    feed: MutexGuard<'a, BatchFeed>,
+    access: &'a FeedAccess,
 }
 
-impl Drop for Turn<'_> {
+impl Drop for FeedGuard<'_> {
     fn drop(&mut self) {
-        *lock(&self.turns.taken) = false;
-        self.turns.free.notify_one();
+        *lock(&self.access.is_taken) = false;
+        self.access.released.notify_one();
     }
 }
 
-/// A run over inputs, all at once or in pieces.
+/// A run over the inputs, in one or more parts.
 pub struct Scan {
-    turns: Turns,
-    names: Names,
-    busy: AtomicBool,
+    access: FeedAccess,
+    names: InputNames,
+    is_busy: AtomicBool,
 }
 
-/// The part of a run that is being done; one that is not done to its end ends the run.
-struct Part<'a> {
+/// A part of a run in progress. If it does not complete, the run ends.
+struct RunPart<'a> {
     scan: &'a Scan,
-    whole: bool,
+    is_complete: bool,
 }
 
-impl<'a> Part<'a> {
+impl<'a> RunPart<'a> {
     fn new(scan: &'a Scan) -> Result<Self, Error> {
-        match scan.busy.swap(true, Ordering::Acquire) {
-            false => Ok(Self { scan, whole: false }),
-            // To wait for it would be forever, if it waits for us.
+        match scan.is_busy.swap(true, Ordering::Acquire) {
+            false => Ok(Self { scan, is_complete: false }),
+            // Waiting could deadlock, if the other part waits for this thread.
             true => Err(Error::Busy),
         }
     }
 }
 
-impl Drop for Part<'_> {
+impl Drop for RunPart<'_> {
     fn drop(&mut self) {
-        if !self.whole {
-            lock(&self.scan.turns.feed).ended = true;
+        if !self.is_complete {
+            lock(&self.scan.access.feed).has_ended = true;
         }
-        self.scan.busy.store(false, Ordering::Release);
+        self.scan.is_busy.store(false, Ordering::Release);
     }
 }
 
 impl Scan {
-    /// A run that has not read anything yet.
+    /// Create a run that has not read anything.
     pub fn new(inputs: Inputs) -> Self {
-        let feed = Feed::new(inputs);
-        let names = Names(feed.sources.iter().map(|source| source.name().to_owned()).collect());
-        let turns =
-            Turns { feed: Mutex::new(feed), taken: Mutex::new(false), free: Condvar::new() };
-        Self { turns, names, busy: AtomicBool::new(false) }
+        let feed = BatchFeed::new(inputs);
+        let names =
+            InputNames(feed.sources.iter().map(|source| source.name().to_owned()).collect());
+        let turns = FeedAccess {
+            feed: Mutex::new(feed),
+            is_taken: Mutex::new(false),
+            released: Condvar::new(),
+        };
+        Self { access: turns, names, is_busy: AtomicBool::new(false) }
     }
 
-    /// Counts the next segments, about `segments` of them or all that are left (`None`), with a
-    /// thread for each sink.
+    /// Count about `segments` further segments, or all remaining segments (`None`), with one thread
+    /// per sink.
     ///
-    /// `check` is called now and then by the calling thread, with the number of segments taken so
-    /// far, and may stop the run. Of several errors the first in the text is given. No segments
-    /// in the summary means the end.
+    /// The calling thread regularly calls `check` with the number of segments read so far; an error
+    /// from `check` stops the run. Of several errors, the first in the text is returned. A summary
+    /// without segments means that the end was reached.
     ///
-    /// A source that may wait, or that calls what others wrote, is read by the calling thread
-    /// alone: only that one can be interrupted, and the source is slower than the counting anyway.
+    /// Only the calling thread reads a source that may wait or that calls foreign code: only this
+    /// thread can be interrupted, and such a source is slower than counting.
     pub fn run<S: Sink>(
         &self,
         counter: &Arc<dyn Count>,
@@ -213,43 +227,45 @@ impl Scan {
         sinks: &mut [S],
         check: &mut dyn FnMut(u64) -> Result<(), Error>,
     ) -> Result<Summary, Error> {
-        let mut part = Part::new(self)?;
+        let mut part_guard = RunPart::new(self)?;
         let mut threads = sinks.len();
         {
-            let feed = &mut self.turns.take().feed;
-            if feed.sources.iter().any(|source| source.waits()) {
+            let feed = &mut self.access.acquire().feed;
+            if feed.sources.iter().any(|source| source.may_wait()) {
                 threads = 1;
             }
-            feed.limit = segments.map_or(u64::MAX, |more| feed.given[0].saturating_add(more));
+            feed.limit = segments.map_or(u64::MAX, |segment_limit| {
+                feed.segment_counts[0].saturating_add(segment_limit)
+            });
         }
         let sinks = Mutex::new(sinks.iter_mut());
-        let failed: Mutex<Option<(usize, Error)>> = Mutex::new(None);
+        let first_error: Mutex<Option<(usize, Error)>> = Mutex::new(None);
         let work = |check: &mut dyn FnMut(u64) -> Result<(), Error>| {
             let mut summary = Summary::default();
             let Some(sink) = lock(&sinks).next() else { return summary };
-            if let Err((batch, error)) = self.work(counter, sink, check, &mut summary) {
-                let mut failed = lock(&failed);
-                if failed.as_ref().is_none_or(|(earlier, _)| batch < *earlier) {
-                    *failed = Some((batch, error));
+            if let Err((batch, error)) = self.process_batches(counter, sink, check, &mut summary) {
+                let mut first_error = lock(&first_error);
+                if first_error.as_ref().is_none_or(|(earlier, _)| batch < *earlier) {
+                    *first_error = Some((batch, error));
                 }
-                drop(failed);
-                self.turns.take().feed.ended = true;
+                drop(first_error);
+                self.access.acquire().feed.has_ended = true;
             }
             summary
         };
         let mut summary = Summary::default();
-        for part in in_threads(threads, || work(check), || work(&mut |_| Ok(()))) {
-            summary.merge(part);
+        for part_summary in in_threads(threads, || work(check), || work(&mut |_| Ok(()))) {
+            summary.merge(part_summary);
         }
-        part.whole = true;
-        match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        part_guard.is_complete = true;
+        match first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some((_, error)) => Err(error),
             None => Ok(summary),
         }
     }
 
-    /// One thread's part; an error comes with the number of its batch.
-    fn work<S: Sink>(
+    /// Process batches in one thread. An error comes with the number of its batch.
+    fn process_batches<S: Sink>(
         &self,
         counter: &Arc<dyn Count>,
         sink: &mut S,
@@ -257,33 +273,34 @@ impl Scan {
         summary: &mut Summary,
     ) -> Result<(), (usize, Error)> {
         let mut worker = Arc::clone(counter).worker();
-        let mut taken = 0;
+        let mut segments_read = 0;
         loop {
             interrupt::poll();
-            check(taken).map_err(|error| (0, error))?;
+            check(segments_read).map_err(|error| (0, error))?;
             let next = {
-                let feed = &mut self.turns.take().feed;
-                taken = feed.given[0];
+                let feed = &mut self.access.acquire().feed;
+                segments_read = feed.segment_counts[0];
                 let number = feed.batches;
                 feed.next().map_err(|error| (number, error))?
             };
             let Some(batch) = next else { return Ok(()) };
             let number = batch.number;
-            let rows = worker.count(&batch.texts(&self.names), summary);
+            let rows = worker.count(&batch.as_batch(&self.names), summary);
             sink.take(number, rows.map_err(|error| (number, error))?);
         }
     }
 }
 
+/// Lock a mutex, ignoring poisoning.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Adds rows up.
+/// Sink that sums rows.
 #[derive(Clone, Debug)]
-pub struct Totals(pub Vec<i64>);
+pub struct RowTotals(pub Vec<i64>);
 
-impl Sink for Totals {
+impl Sink for RowTotals {
     fn take(&mut self, _batch: usize, rows: &[i64]) {
         for row in rows.chunks_exact(self.0.len()) {
             for (total, value) in self.0.iter_mut().zip(row) {
@@ -293,47 +310,47 @@ impl Sink for Totals {
     }
 }
 
-/// Turns each row into a score at once, and keeps nothing else.
-pub struct Scored<'a> {
+/// Sink that converts each row to a score and discards the row.
+pub struct RowScores<'a> {
     formula: &'a dyn Formula,
     width: usize,
     scores: Vec<(usize, Vec<f64>)>,
 }
 
-impl<'a> Scored<'a> {
-    /// Scores rows of this width.
+impl<'a> RowScores<'a> {
+    /// Create a sink for rows of this width.
     pub fn new(formula: &'a dyn Formula, width: usize) -> Self {
         Self { formula, width, scores: Vec::new() }
     }
 
-    /// The scores of all threads, in the order of their segments.
-    pub fn joined(parts: Vec<Self>) -> Vec<f64> {
+    /// Return the scores of all threads, in the order of their segments.
+    pub fn merge(parts: Vec<Self>) -> Vec<f64> {
         let mut parts: Vec<_> = parts.into_iter().flat_map(|part| part.scores).collect();
         parts.sort_unstable_by_key(|(batch, _)| *batch);
         parts.into_iter().flat_map(|(_, scores)| scores).collect()
     }
 }
 
-impl Sink for Scored<'_> {
+impl Sink for RowScores<'_> {
     fn take(&mut self, batch: usize, rows: &[i64]) {
         let scores = rows.chunks_exact(self.width).map(|row| self.formula.score(row));
         self.scores.push((batch, scores.collect()));
     }
 }
 
-/// Keeps all rows.
+/// Sink that keeps all rows.
 #[derive(Clone, Debug, Default)]
-pub struct Rows(Vec<(usize, Vec<i64>)>);
+pub struct RowList(Vec<(usize, Vec<i64>)>);
 
-impl Sink for Rows {
+impl Sink for RowList {
     fn take(&mut self, batch: usize, rows: &[i64]) {
         self.0.push((batch, rows.to_vec()));
     }
 }
 
-impl Rows {
-    /// The rows of all threads, in the order of their segments.
-    pub fn joined(parts: Vec<Self>) -> Vec<i64> {
+impl RowList {
+    /// Return the rows of all threads, in the order of their segments.
+    pub fn merge(parts: Vec<Self>) -> Vec<i64> {
         let mut parts: Vec<_> = parts.into_iter().flat_map(|part| part.0).collect();
         parts.sort_unstable_by_key(|(batch, _)| *batch);
         parts.into_iter().flat_map(|(_, rows)| rows).collect()

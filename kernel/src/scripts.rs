@@ -1,6 +1,6 @@
-//! The scripts of characters, so far as they are told apart: blocks of Unicode that hold the letters of one.
+//! The scripts of characters, as far as the kernel distinguishes them, by Unicode block.
 
-/// Their names, in the order of their numbers.
+/// The names of the scripts, in the order of their numbers.
 pub const NAMES: [&str; COUNT] = [
     "latin",
     "greek",
@@ -40,7 +40,7 @@ pub const NAMES: [&str; COUNT] = [
     "ol_chiki",
     "meetei_mayek",
 ];
-/// The number of scripts.
+/// Number of scripts.
 pub const COUNT: usize = 37;
 /// Latin.
 pub const LATIN: usize = 0;
@@ -49,8 +49,8 @@ pub const HAN: usize = 6;
 /// Hiragana and Katakana.
 pub const KANA: usize = 25;
 
-/// The script of a letter outside ASCII.
-pub fn of(point: u32) -> Option<usize> {
+/// Return the script of a letter outside ASCII.
+pub fn find_script(point: u32) -> Option<usize> {
     Some(match point {
         0xAA | 0xBA | 0xC0..=0xD6 | 0xD8..=0xF6 | 0xF8..=0x24F | 0x1E00..=0x1EFF => LATIN,
         0x370..=0x3FF | 0x1F00..=0x1FFF => 1,

@@ -1,7 +1,7 @@
-//! Instruction sets: sixty-four bytes at a time, chosen once when the program runs.
+//! Instruction sets for operations on 64 bytes at a time, selected once at run time.
 //!
-//! Everything that is worth vectorizing is written once, over the [`Vector`] trait, as a [`Job`].
-//! [`Instructions::run`] compiles each job for every instruction set and calls the one in use.
+//! Vectorized code is written once, as a [`Job`] that uses the [`Vector`] trait.
+//! [`Instructions::run`] compiles each job for every instruction set and calls the selected one.
 
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
 mod neon;
@@ -12,23 +12,23 @@ use std::sync::OnceLock;
 /// The instruction sets a job can run with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instructions {
-    /// The plain definitions: one byte after the other, no block lexer at all.
+    /// The reference definitions: one byte at a time, without block lexers.
     Scalar,
-    /// Blocks of bytes in ordinary Rust, for processors without the sets below.
+    /// Blocks of bytes in ordinary Rust, for processors without the instruction sets below.
     Portable,
-    /// aarch64 with its 128-bit vectors.
+    /// aarch64 with 128-bit vectors.
     Neon,
     /// x86-64 with 256-bit integer vectors.
     Avx2,
-    /// x86-64 with 512-bit vectors that compress bytes: Ice Lake, Zen 4 and later.
+    /// x86-64 with 512-bit vectors and byte compression: Ice Lake, Zen 4 and later.
     Avx512,
 }
 
 impl Instructions {
-    /// Every name that [`Instructions::named`] knows, slowest first.
+    /// Every name that [`Instructions::from_name`] accepts, slowest first.
     pub const NAMES: [&str; 5] = ["scalar", "portable", "neon", "avx2", "avx512"];
 
-    /// The best set that this processor has.
+    /// Return the best set that this processor supports.
     pub fn best() -> Self {
         static BEST: OnceLock<Instructions> = OnceLock::new();
         *BEST.get_or_init(|| {
@@ -39,8 +39,8 @@ impl Instructions {
         })
     }
 
-    /// The set with this name, if there is one.
-    pub fn named(name: &str) -> Option<Self> {
+    /// Return the set with this name, or `None`.
+    pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "scalar" => Self::Scalar,
             "portable" => Self::Portable,
@@ -51,12 +51,12 @@ impl Instructions {
         })
     }
 
-    /// The name that [`Instructions::named`] takes.
+    /// Return the name that [`Instructions::from_name`] accepts.
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
 
-    /// True if this processor can run it.
+    /// Return whether this processor supports the set.
     pub fn is_available(self) -> bool {
         match self {
             Self::Scalar | Self::Portable => true,
@@ -83,7 +83,7 @@ impl Instructions {
         }
     }
 
-    /// Runs `job` with this set, or with the best one below it that the processor has.
+    /// Run `job` with this set, or with the next slower set that the processor supports.
     pub fn run<J: Job>(self, job: J) -> J::Output {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -99,14 +99,14 @@ impl Instructions {
             #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
             // SAFETY: the target has NEON.
             Self::Neon | Self::Avx2 | Self::Avx512 => unsafe { neon::Neon::call(job) },
-            // SAFETY: the portable set needs nothing of the processor.
+            // SAFETY: the portable set needs no particular instructions.
             _ => unsafe { Portable::call(job) },
         }
     }
 }
 
-/// Up to eight classes of ASCII bytes, for [`Vector::classes`]: a byte has those that its low and its
-/// high half both have.
+/// Up to eight classes of ASCII bytes, for [`Vector::classes`]. A byte belongs to a class if both
+/// its low and its high half belong to it.
 pub struct Classes {
     low: [u8; 16],
     high: [u8; 16],
@@ -115,8 +115,8 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Class `i` has the bytes whose high half is a bit of `rectangles[i].0` and whose low half is one
-    /// of `rectangles[i].1`.
+    /// Create the table. Class `i` has the bytes whose high half is set in `rectangles[i].0` and whose
+    /// low half is set in `rectangles[i].1`.
     pub const fn new(rectangles: [(u8, u16); 8]) -> Self {
         let mut table = Self { low: [0; 16], high: [0; 16], bytes: [0; 256] };
         let mut byte = 0;
@@ -137,129 +137,131 @@ impl Classes {
         table
     }
 
-    /// The classes of a byte.
-    pub fn of(&self, byte: u8) -> u8 {
+    /// Return the classes of a byte.
+    pub fn byte_classes(&self, byte: u8) -> u8 {
         self.bytes[usize::from(byte)]
     }
 }
 
-/// A piece of work that can be compiled for each instruction set.
+/// Code that can be compiled for each instruction set.
 pub trait Job {
-    /// The result of the work.
+    /// The result type.
     type Output;
 
-    /// Does the work. Implementations are `#[inline(always)]`, so that the whole of it is compiled
-    /// with the instruction set of `V`.
+    /// Run the code. Implementations are `#[inline(always)]`, so that all of it is compiled with
+    /// the instruction set of `V`.
     ///
     /// # Safety
-    /// The processor must have the instructions of `V`.
+    /// The processor must support the instructions of `V`.
     unsafe fn run<V: Vector>(self) -> Self::Output;
 }
 
-/// Sixty-four bytes, or a few 64-bit keys, compared at once.
+/// Operations on 64 bytes, or on a few 64-bit keys, at once.
 ///
 /// # Safety
-/// Every function needs the instructions that the implementing type stands for; pointers must be
-/// readable (or writable) for the sizes each function names.
+/// Every function needs the instructions of the implementing type. Pointers must be readable (or
+/// writable) for the sizes that each function states.
 #[allow(clippy::missing_safety_doc)]
 pub unsafe trait Vector: Copy {
     /// Sixty-four bytes.
     type Bytes: Copy;
-    /// One truth value per byte.
+    /// One boolean per byte.
     type Mask: Copy;
     /// [`Vector::LANES`] keys.
     type Keys: Copy;
     /// The number of keys compared at once.
     const LANES: usize;
 
-    /// Runs a job by a call, so that one compiled copy serves all callers.
+    /// Run a job in a function that is not inlined, so that all callers share one compiled copy.
     unsafe fn call<J: Job>(job: J) -> J::Output;
 
-    /// Reads 64 bytes.
-    unsafe fn load(at: *const u8) -> Self::Bytes;
-    /// Which bytes equal `value`.
+    /// Read 64 bytes.
+    unsafe fn load(source: *const u8) -> Self::Bytes;
+    /// Compare each byte with `value`.
     unsafe fn equal(bytes: Self::Bytes, value: u8) -> Self::Mask;
-    /// Which bytes lie between `first` and `last`, both included.
+    /// Compare each byte with the range from `first` to `last`, inclusive.
     unsafe fn within(bytes: Self::Bytes, first: u8, last: u8) -> Self::Mask;
-    /// The classes of each byte.
+    /// Return the classes of each byte.
     unsafe fn classes(bytes: Self::Bytes, table: &Classes) -> Self::Bytes;
-    /// Which bytes have one of the classes `some`, as bits.
-    unsafe fn having(classes: Self::Bytes, some: u8) -> u64;
-    /// Either.
+    /// Return the bytes that have at least one of the classes in `some`, as bits.
+    unsafe fn having(classes: Self::Bytes, class_bits: u8) -> u64;
+    /// Combine two masks by "or".
     unsafe fn or(a: Self::Mask, b: Self::Mask) -> Self::Mask;
-    /// The truth values as bits, byte 0 lowest.
+    /// Convert a mask to bits, where byte 0 is the lowest bit.
     unsafe fn bits(mask: Self::Mask) -> u64;
-    /// Writes `base + i` for each set bit `i`, in order. `out` must have room for 80 values.
+    /// Write `base + i` for each set bit `i`, in order. `out` must have room for 80 values.
     unsafe fn positions(bits: u64, base: u32, out: *mut u32);
-    /// The lowest `count` bytes of a word; of no use for a count above 8.
+    /// Return the lowest `count` bytes of a word. For `count > 8` the result is unspecified.
     #[inline(always)]
     unsafe fn low_bytes(word: u64, count: usize) -> u64 {
         if count < 8 { word & ((1 << (8 * count)) - 1) } else { word }
     }
-    /// Reads [`Vector::LANES`] keys.
-    unsafe fn load_keys(at: *const u64) -> Self::Keys;
-    /// Which of the keys equal `key`, as bits.
+    /// Read [`Vector::LANES`] keys.
+    unsafe fn load_keys(source: *const u64) -> Self::Keys;
+    /// Compare each key with `key`, and return the result as bits.
     unsafe fn equal_keys(keys: Self::Keys, key: u64) -> u64;
-    /// Which of up to 64 keys equal `key`, as bits.
+    /// Compare up to 64 keys with `key`, and return the result as bits.
     #[inline(always)]
     unsafe fn equal_among<const N: usize>(keys: &[Self::Keys; N], key: u64) -> u64 {
         let mut equal = 0;
         for (i, &keys) in keys.iter().enumerate() {
-            // SAFETY: as the caller promises.
+            // SAFETY: guaranteed by the caller.
             equal |= unsafe { Self::equal_keys(keys, key) } << (i * Self::LANES);
         }
         equal
     }
-    /// Which of [`Vector::LANES`] keys have all bits of their top byte set, as bits.
+    /// Return which of [`Vector::LANES`] keys have all bits of the top byte set, as bits.
     #[inline(always)]
-    unsafe fn marked_keys(at: *const u64) -> u64 {
-        // SAFETY: the caller gives so many readable keys.
+    unsafe fn marked_keys(source: *const u64) -> u64 {
+        // SAFETY: the caller guarantees `LANES` readable keys.
         (0..Self::LANES)
-            .map(|i| u64::from(unsafe { at.add(i).read() } >= 0xFF << 56) << i)
+            .map(|i| u64::from(unsafe { source.add(i).read() } >= 0xFF << 56) << i)
             .fold(0, |bits, bit| bits | bit)
     }
 
-    /// A bitset for each of [`ORDERS`] orders.
+    /// One bitset per order, for [`ORDERS`] orders.
     type Orders: Copy;
-    /// A truth value for each order.
+    /// One boolean per order.
     type Flags: Copy;
 
-    /// The same bits for each order.
+    /// Return the same bitset for each order.
     unsafe fn orders(bits: u64) -> Self::Orders;
-    /// True for each order.
+    /// Return true for each order.
     unsafe fn unfound() -> Self::Flags;
-    /// Where n-grams end at the next position: those of the order below moved by one, where the
-    /// token is `equal`. `carry` comes from the bits below these.
+    /// Return the end positions of n-grams after the next token. They are the ends of the next
+    /// lower order, shifted by one, where the token is `equal`. `carry` comes from the bits below
+    /// these.
     unsafe fn next_ends(ends: Self::Orders, carry: Self::Orders, equal: u64) -> Self::Orders;
-    /// The highest bit, to move into the bits above.
+    /// Return the highest bit of each bitset, to be shifted into the bits above.
     unsafe fn carry(ends: Self::Orders) -> Self::Orders;
-    /// Uses up the lowest of `ends` that is free, for the orders whose flag is set; the flags of
-    /// the orders that had none stay.
+    /// Mark the lowest unused position in `ends` as used, for the orders whose flag is set. Clear
+    /// the flag of each order that has such a position.
     unsafe fn use_lowest(
         used: Self::Orders,
         ends: Self::Orders,
         unfound: Self::Flags,
     ) -> (Self::Orders, Self::Flags);
-    /// The bitset of each order.
+    /// Return the bitset of each order.
     unsafe fn each_order(orders: Self::Orders) -> [u64; ORDERS];
 
-    /// Writes the code point that starts at each set bit, in order, as if none took more than two
-    /// bytes. 80 bytes must be readable, and `out` must have room for 80 values.
+    /// Write the code point that starts at each set bit, in order. Characters of more than two
+    /// bytes yield arbitrary values. 80 bytes must be readable, and `out` must have room for 80
+    /// values.
     #[inline(always)]
-    unsafe fn points(at: *const u8, bits: u64, out: *mut u32) {
+    unsafe fn points(source: *const u8, bits: u64, out: *mut u32) {
         // SAFETY: as the caller promises.
-        unsafe { points::plain(at, bits, out) }
+        unsafe { points::write_points(source, bits, out) }
     }
 }
 
-/// The number of orders matched at once.
+/// Number of orders matched at once.
 pub const ORDERS: usize = 8;
 
-/// Ordinary Rust, which compilers vectorize as far as the target allows.
+/// Ordinary Rust, which the compiler vectorizes as far as the target allows.
 #[derive(Clone, Copy)]
 pub struct Portable;
 
-// SAFETY: needs no particular instructions.
+// SAFETY: this set needs no particular instructions.
 unsafe impl Vector for Portable {
     type Bytes = [u8; 64];
     type Mask = [u8; 64];
@@ -268,14 +270,14 @@ unsafe impl Vector for Portable {
 
     #[inline(never)]
     unsafe fn call<J: Job>(job: J) -> J::Output {
-        // SAFETY: this set needs nothing of the processor.
+        // SAFETY: this set needs no particular instructions.
         unsafe { job.run::<Self>() }
     }
 
     #[inline(always)]
-    unsafe fn load(at: *const u8) -> [u8; 64] {
-        // SAFETY: the caller gives 64 readable bytes.
-        unsafe { at.cast::<[u8; 64]>().read_unaligned() }
+    unsafe fn load(source: *const u8) -> [u8; 64] {
+        // SAFETY: the caller guarantees 64 readable bytes.
+        unsafe { source.cast::<[u8; 64]>().read_unaligned() }
     }
 
     #[inline(always)]
@@ -290,13 +292,13 @@ unsafe impl Vector for Portable {
 
     #[inline(always)]
     unsafe fn classes(bytes: [u8; 64], table: &Classes) -> [u8; 64] {
-        bytes.map(|byte| table.of(byte))
+        bytes.map(|byte| table.byte_classes(byte))
     }
 
     #[inline(always)]
-    unsafe fn having(classes: [u8; 64], some: u8) -> u64 {
-        // SAFETY: this set needs nothing of the processor.
-        unsafe { Self::bits(classes.map(|class| u8::from(class & some != 0))) }
+    unsafe fn having(classes: [u8; 64], class_bits: u8) -> u64 {
+        // SAFETY: this set needs no particular instructions.
+        unsafe { Self::bits(classes.map(|class| u8::from(class & class_bits != 0))) }
     }
 
     #[inline(always)]
@@ -331,16 +333,16 @@ unsafe impl Vector for Portable {
     }
 
     #[inline(always)]
-    unsafe fn load_keys(at: *const u64) -> [u64; 8] {
-        // SAFETY: the caller gives eight readable keys.
-        unsafe { at.cast::<[u64; 8]>().read_unaligned() }
+    unsafe fn load_keys(source: *const u64) -> [u64; 8] {
+        // SAFETY: the caller guarantees eight readable keys.
+        unsafe { source.cast::<[u64; 8]>().read_unaligned() }
     }
 
     #[inline(always)]
     unsafe fn equal_keys(keys: [u64; 8], key: u64) -> u64 {
         let mut bits = 0;
-        for (i, &other) in keys.iter().enumerate() {
-            bits |= u64::from(other == key) << i;
+        for (i, &candidate) in keys.iter().enumerate() {
+            bits |= u64::from(candidate == key) << i;
         }
         bits
     }
@@ -402,21 +404,21 @@ mod x86 {
     )]
     #[inline(never)]
     pub unsafe fn run_avx512<J: Job>(job: J) -> J::Output {
-        // SAFETY: this function enables what Avx512 needs.
+        // SAFETY: this function enables the features of Avx512.
         unsafe { job.run::<Avx512>() }
     }
 
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline(never)]
     pub unsafe fn run_avx2<J: Job>(job: J) -> J::Output {
-        // SAFETY: this function enables what Avx2 needs.
+        // SAFETY: this function enables the features of Avx2.
         unsafe { job.run::<Avx2>() }
     }
 
     #[derive(Clone, Copy)]
     pub struct Avx2;
 
-    // SAFETY: each function uses only what the trait's contract gives it.
+    // SAFETY: each function relies only on the trait's contract.
     #[allow(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]
     unsafe impl Vector for Avx2 {
         type Bytes = [__m256i; 2];
@@ -430,9 +432,9 @@ mod x86 {
         }
 
         #[inline(always)]
-        unsafe fn load(at: *const u8) -> Self::Bytes {
-            let at = at.cast::<__m256i>();
-            [_mm256_loadu_si256(at), _mm256_loadu_si256(at.add(1))]
+        unsafe fn load(source: *const u8) -> Self::Bytes {
+            let source = source.cast::<__m256i>();
+            [_mm256_loadu_si256(source), _mm256_loadu_si256(source.add(1))]
         }
 
         #[inline(always)]
@@ -455,11 +457,12 @@ mod x86 {
 
         #[inline(always)]
         unsafe fn classes(bytes: Self::Bytes, table: &Classes) -> Self::Bytes {
-            let both = |half: &[u8; 16]| {
+            let broadcast_half = |half: &[u8; 16]| {
                 _mm256_broadcastsi128_si256(_mm_loadu_si128(half.as_ptr().cast()))
             };
-            let (low, high, half) = (both(&table.low), both(&table.high), _mm256_set1_epi8(15));
-            // A byte from 0x80 on has no classes: looking it up in `low` gives 0.
+            let (low, high, half) =
+                (broadcast_half(&table.low), broadcast_half(&table.high), _mm256_set1_epi8(15));
+            // A byte of 0x80 or above has no classes, because its look-up in `low` gives 0.
             let row = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes[0]), half);
             let next = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes[1]), half);
             [
@@ -475,11 +478,11 @@ mod x86 {
         }
 
         #[inline(always)]
-        unsafe fn having(classes: Self::Bytes, some: u8) -> u64 {
-            let (some, zero) = (_mm256_set1_epi8(some as i8), _mm256_setzero_si256());
+        unsafe fn having(classes: Self::Bytes, class_bits: u8) -> u64 {
+            let (wanted_bits, zero) = (_mm256_set1_epi8(class_bits as i8), _mm256_setzero_si256());
             !Self::bits([
-                _mm256_cmpeq_epi8(_mm256_and_si256(classes[0], some), zero),
-                _mm256_cmpeq_epi8(_mm256_and_si256(classes[1], some), zero),
+                _mm256_cmpeq_epi8(_mm256_and_si256(classes[0], wanted_bits), zero),
+                _mm256_cmpeq_epi8(_mm256_and_si256(classes[1], wanted_bits), zero),
             ])
         }
 
@@ -498,12 +501,12 @@ mod x86 {
         #[inline(always)]
         unsafe fn positions(mut bits: u64, base: u32, out: *mut u32) {
             let count = bits.count_ones() as usize;
-            // Sixteen at once without a branch: few blocks have more.
+            // Sixteen at once without a branch, because few blocks have more.
             let mut i = 0;
             loop {
                 for k in i..i + 16 {
-                    // Volatile, so that each is stored by itself: gathering them in vectors first
-                    // takes longer.
+                    // Volatile, so that each value is stored separately: collecting them in vectors
+                    // is slower.
                     out.add(k).write_volatile(base.wrapping_add(_tzcnt_u64(bits) as u32));
                     bits = _blsr_u64(bits);
                 }
@@ -520,9 +523,10 @@ mod x86 {
         }
 
         #[inline(always)]
-        unsafe fn load_keys(at: *const u64) -> Self::Keys {
-            let (low, high) = (_mm256_loadu_si256(at.cast()), _mm256_loadu_si256(at.add(4).cast()));
-            // 0 1 4 5 and 2 3 6 7: as `equal_keys` needs them, to pack them in order.
+        unsafe fn load_keys(source: *const u64) -> Self::Keys {
+            let (low, high) =
+                (_mm256_loadu_si256(source.cast()), _mm256_loadu_si256(source.add(4).cast()));
+            // The order 0 1 4 5, 2 3 6 7 makes `equal_keys` pack the keys in order.
             [
                 _mm256_permute2x128_si256::<0x20>(low, high),
                 _mm256_permute2x128_si256::<0x31>(low, high),
@@ -547,7 +551,7 @@ mod x86 {
                     let low = _mm256_cmpeq_epi64(keys[0], key);
                     _mm256_packs_epi32(low, _mm256_cmpeq_epi64(keys[1], key))
                 };
-                // Packed to a byte for each key, which are taken out at once.
+                // Packed to one byte per key and extracted at once.
                 let low = _mm256_packs_epi16(eight(0), eight(1));
                 let high = _mm256_packs_epi16(eight(2), eight(3));
                 let in_order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
@@ -558,8 +562,8 @@ mod x86 {
         }
 
         #[inline(always)]
-        unsafe fn marked_keys(at: *const u64) -> u64 {
-            let [low, high] = Self::load_keys(at);
+        unsafe fn marked_keys(source: *const u64) -> u64 {
+            let [low, high] = Self::load_keys(source);
             let mark = _mm256_set1_epi64x(0xFF);
             let low = _mm256_cmpeq_epi64(_mm256_srli_epi64::<56>(low), mark);
             let high = _mm256_cmpeq_epi64(_mm256_srli_epi64::<56>(high), mark);
@@ -581,10 +585,12 @@ mod x86 {
 
         #[inline(always)]
         unsafe fn next_ends(ends: Self::Orders, carry: Self::Orders, equal: u64) -> Self::Orders {
-            let moved = |i: usize| _mm256_or_si256(_mm256_add_epi64(ends[i], ends[i]), carry[i]);
-            // Lanes 0 1 2 3 to 3 0 1 2: each order's bits go to the one above.
-            let turned = |lanes| _mm256_permute4x64_epi64::<0b10_01_00_11>(lanes);
-            let (low, high) = (turned(moved(0)), turned(moved(1)));
+            let shift_ends =
+                |i: usize| _mm256_or_si256(_mm256_add_epi64(ends[i], ends[i]), carry[i]);
+            // Rotate lanes 0 1 2 3 to 3 0 1 2, so that the bits of each order move to the next
+            // higher order.
+            let rotate_lanes = |lanes| _mm256_permute4x64_epi64::<0b10_01_00_11>(lanes);
+            let (low, high) = (rotate_lanes(shift_ends(0)), rotate_lanes(shift_ends(1)));
             let equal = _mm256_set1_epi64x(equal as i64);
             [
                 _mm256_and_si256(_mm256_blend_epi32::<3>(low, _mm256_set1_epi64x(-1)), equal),
@@ -619,16 +625,16 @@ mod x86 {
         }
 
         #[inline(always)]
-        unsafe fn points(at: *const u8, bits: u64, out: *mut u32) {
-            points::avx2(at, bits, out)
+        unsafe fn points(source: *const u8, bits: u64, out: *mut u32) {
+            points::avx2(source, bits, out)
         }
     }
 
     #[repr(align(64))]
     struct Aligned([u8; 64]);
 
-    /// 0 to 63.
-    static COUNTING: Aligned = {
+    /// The bytes 0 to 63.
+    static BYTE_INDICES: Aligned = {
         let mut bytes = [0; 64];
         let mut i = 0;
         while i < 64 {
@@ -641,7 +647,7 @@ mod x86 {
     #[derive(Clone, Copy)]
     pub struct Avx512;
 
-    // SAFETY: each function uses only what the trait's contract gives it.
+    // SAFETY: each function relies only on the trait's contract.
     #[allow(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]
     unsafe impl Vector for Avx512 {
         type Bytes = __m512i;
@@ -655,8 +661,8 @@ mod x86 {
         }
 
         #[inline(always)]
-        unsafe fn load(at: *const u8) -> Self::Bytes {
-            _mm512_loadu_si512(at.cast())
+        unsafe fn load(source: *const u8) -> Self::Bytes {
+            _mm512_loadu_si512(source.cast())
         }
 
         #[inline(always)]
@@ -672,17 +678,17 @@ mod x86 {
 
         #[inline(always)]
         unsafe fn classes(bytes: Self::Bytes, table: &Classes) -> Self::Bytes {
-            let all =
+            let broadcast_half =
                 |half: &[u8; 16]| _mm512_broadcast_i32x4(_mm_loadu_si128(half.as_ptr().cast()));
-            // A byte from 0x80 on has no classes: looking it up in `low` gives 0.
+            // A byte of 0x80 or above has no classes, because its look-up in `low` gives 0.
             let row = _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), _mm512_set1_epi8(15));
-            let low = _mm512_shuffle_epi8(all(&table.low), bytes);
-            _mm512_and_si512(low, _mm512_shuffle_epi8(all(&table.high), row))
+            let low = _mm512_shuffle_epi8(broadcast_half(&table.low), bytes);
+            _mm512_and_si512(low, _mm512_shuffle_epi8(broadcast_half(&table.high), row))
         }
 
         #[inline(always)]
-        unsafe fn having(classes: Self::Bytes, some: u8) -> u64 {
-            _mm512_test_epi8_mask(classes, _mm512_set1_epi8(some as i8))
+        unsafe fn having(classes: Self::Bytes, class_bits: u8) -> u64 {
+            _mm512_test_epi8_mask(classes, _mm512_set1_epi8(class_bits as i8))
         }
 
         #[inline(always)]
@@ -697,9 +703,9 @@ mod x86 {
 
         #[inline(always)]
         unsafe fn positions(bits: u64, base: u32, out: *mut u32) {
-            // The numbers of the set bits as bytes, which are then widened sixteen at a time.
+            // The indices of the set bits as bytes, then widened sixteen at a time.
             let mut places =
-                _mm512_maskz_compress_epi8(bits, _mm512_load_si512(COUNTING.0.as_ptr().cast()));
+                _mm512_maskz_compress_epi8(bits, _mm512_load_si512(BYTE_INDICES.0.as_ptr().cast()));
             let base = _mm512_set1_epi32(base as i32);
             let count = bits.count_ones() as usize;
             let mut i = 0;
@@ -720,8 +726,8 @@ mod x86 {
         }
 
         #[inline(always)]
-        unsafe fn load_keys(at: *const u64) -> Self::Keys {
-            _mm512_loadu_si512(at.cast())
+        unsafe fn load_keys(source: *const u64) -> Self::Keys {
+            _mm512_loadu_si512(source.cast())
         }
 
         #[inline(always)]
@@ -736,16 +742,16 @@ mod x86 {
                 Some(&keys) => _mm512_cmpeq_epi64_mask(keys, key),
                 None => 0,
             };
-            // Put together where they are: each way out of the mask registers costs more.
+            // Combined inside the mask registers: moving values out of them is slower.
             let sixteen = |i: usize| _mm512_kunpackb(eight(i + 1).into(), eight(i).into());
             let half = |i: usize| _mm512_kunpackw(sixteen(i + 2).into(), sixteen(i).into());
             _mm512_kunpackd(half(4).into(), half(0).into())
         }
 
         #[inline(always)]
-        unsafe fn marked_keys(at: *const u64) -> u64 {
+        unsafe fn marked_keys(source: *const u64) -> u64 {
             let marks = _mm512_set1_epi64((0xFF_u64 << 56) as i64);
-            u64::from(_mm512_cmpge_epu64_mask(_mm512_loadu_si512(at.cast()), marks))
+            u64::from(_mm512_cmpge_epu64_mask(_mm512_loadu_si512(source.cast()), marks))
         }
 
         type Orders = __m512i;
@@ -763,9 +769,9 @@ mod x86 {
 
         #[inline(always)]
         unsafe fn next_ends(ends: Self::Orders, carry: Self::Orders, equal: u64) -> Self::Orders {
-            let moved = _mm512_or_si512(_mm512_add_epi64(ends, ends), carry);
-            let turned = _mm512_alignr_epi64::<7>(moved, _mm512_set1_epi64(-1));
-            _mm512_and_si512(turned, _mm512_set1_epi64(equal as i64))
+            let shifted = _mm512_or_si512(_mm512_add_epi64(ends, ends), carry);
+            let rotated = _mm512_alignr_epi64::<7>(shifted, _mm512_set1_epi64(-1));
+            _mm512_and_si512(rotated, _mm512_set1_epi64(equal as i64))
         }
 
         #[inline(always)]
@@ -792,8 +798,8 @@ mod x86 {
         }
 
         #[inline(always)]
-        unsafe fn points(at: *const u8, bits: u64, out: *mut u32) {
-            points::avx512(at, bits, out)
+        unsafe fn points(source: *const u8, bits: u64, out: *mut u32) {
+            points::avx512(source, bits, out)
         }
     }
 }

@@ -1,14 +1,13 @@
-//! TER's row of integers for a segment: tercom's shift search, as sacreBLEU has it.
+//! TER's row of integers for a segment: tercom's shift search, as in sacreBLEU.
 //!
-//! A hypothesis is edited into a reference by insertions, deletions and substitutions of words and
-//! by shifts of whole phrases, each of which counts one (Snover et al. 2006). Which shifts are
-//! tried, and in which order, is tercom's heuristic with the limits of sacreBLEU 2.6.0; another
-//! choice gives another number. `plain` is the definition; `search` finds the same shifts with far
-//! less work, on rows of bits (`beam`).
+//! The edits from a hypothesis to a reference are insertions, deletions and substitutions of words,
+//! and shifts of phrases. Each edit costs 1 (Snover et al. 2006). tercom's heuristic, with the
+//! limits of sacreBLEU 2.6.0, determines which shifts are tried and in which order; other choices
+//! would give other scores. [`naive`] is the definition. `search` finds the same shifts with far
+//! less work, using bit-parallel rows (`beam`).
 //!
-//! Time and memory are bounded for any text: the beam makes a row of the table 50 cells wide
-//! (or as wide as the lengths' ratio asks), and no more than [`Limits::CANDIDATES`] shifts are
-//! tried for a segment.
+//! Time and memory are bounded for any text: each row of the table is 50 cells wide, or wider if
+//! the lengths differ much. At most [`Limits::CANDIDATES`] shifts are tried per segment.
 
 mod beam;
 pub mod naive;
@@ -16,85 +15,88 @@ mod search;
 
 use crate::bleu::PARTS;
 use crate::count;
-use crate::interner::Interner;
+use crate::interner::WordIds;
 use crate::simd::Vector;
 use crate::tokens::View;
 pub use naive::Step;
 use search::Search;
 use std::ops::Range;
 
-/// The limits of tercom's and sacreBLEU's search.
+/// The limits of the search in tercom and sacreBLEU.
 pub struct Limits;
 
 impl Limits {
-    /// The most words that are shifted together.
-    pub const SIZE: usize = 10;
-    /// The most places between a phrase in the hypothesis and the same one in the reference.
-    pub const DISTANCE: usize = 50;
-    /// The number of candidates, over all shifts of a segment, that ends the search.
-    pub const CANDIDATES: usize = 1000;
-    /// Half of the width of the beam.
-    pub const BEAM: usize = 25;
+    /// Maximum number of words in a shift.
+    pub const MAX_SHIFT_WORDS: usize = 10;
+    /// Maximum distance between the position of a phrase in the hypothesis and in the reference.
+    pub const MAX_SHIFT_DISTANCE: usize = 50;
+    /// Number of candidates, over all shifts of a segment, at which the search stops.
+    pub const MAX_CANDIDATES: usize = 1000;
+    /// Half the width of the beam.
+    pub const BEAM_HALF_WIDTH: usize = 25;
 }
 
-/// The beam: which columns of the table are computed in which row.
+/// The beam: the columns of the table that are computed in each row.
 #[derive(Clone, Copy, Debug)]
-pub struct Band {
+pub struct Beam {
     rows: usize,
     columns: usize,
     ratio: f64,
-    half: usize,
+    half_width: usize,
 }
 
-impl Band {
-    /// The beam for so many words of hypothesis (rows) and reference (columns).
+impl Beam {
+    /// Create the beam for the word counts of the hypothesis (rows) and the reference (columns).
     pub fn new(hypothesis: usize, reference: usize) -> Self {
         let ratio = if hypothesis == 0 { 1.0 } else { reference as f64 / hypothesis as f64 };
-        // Else a row might have no column in common with the one above.
-        let wide = (Limits::BEAM as f64) < ratio / 2.0;
-        let half =
-            if wide { (ratio / 2.0 + Limits::BEAM as f64).ceil() as usize } else { Limits::BEAM };
-        Self { rows: hypothesis, columns: reference, ratio, half }
+        // Without this widening, a row might share no column with the row above.
+        let is_widened = (Limits::BEAM_HALF_WIDTH as f64) < ratio / 2.0;
+        let half_width = if is_widened {
+            (ratio / 2.0 + Limits::BEAM_HALF_WIDTH as f64).ceil() as usize
+        } else {
+            Limits::BEAM_HALF_WIDTH
+        };
+        Self { rows: hypothesis, columns: reference, ratio, half_width }
     }
 
-    /// True if a distance found within the beam is the distance of the whole table, and a shift
-    /// that reduces either reduces both.
+    /// Return whether a distance found within the beam is the exact edit distance, so that a shift
+    /// reduces either both or neither.
     ///
-    /// A way of cost `D` between lengths that differ by `d` keeps within (D + d) / 2 columns of the
-    /// line from corner to corner; the beam reaches 24 columns, less one for the rounding of its
-    /// middle.
-    fn holds(distance: u32, hypothesis: usize, reference: usize) -> bool {
-        distance as usize + hypothesis.abs_diff(reference) <= 2 * (Limits::BEAM - 2)
+    /// A path of cost `D` between lengths that differ by `d` stays within (D + d) / 2 columns of
+    /// the diagonal. The beam reaches 24 columns, minus one because its centre is rounded.
+    fn is_exact(distance: u32, hypothesis: usize, reference: usize) -> bool {
+        distance as usize + hypothesis.abs_diff(reference) <= 2 * (Limits::BEAM_HALF_WIDTH - 2)
     }
 
-    /// The most columns of a row, except for the last row.
+    /// Return the maximum number of columns of a row, except for the last row.
     fn width(&self) -> usize {
-        2 * self.half
+        2 * self.half_width
     }
 
-    /// The columns of a row, which both count from 1; column 0 is for no word at all.
+    /// Return the columns of a row. Rows and columns count from 1; column 0 stands for an empty
+    /// reference prefix.
     pub fn columns(&self, row: usize) -> Range<usize> {
         let diagonal = (row as f64 * self.ratio).floor() as usize;
-        let end = if row == self.rows { self.columns + 1 } else { diagonal + self.half };
-        diagonal.saturating_sub(self.half)..end.min(self.columns + 1)
+        let end = if row == self.rows { self.columns + 1 } else { diagonal + self.half_width };
+        diagonal.saturating_sub(self.half_width)..end.min(self.columns + 1)
     }
 }
 
-/// Words of the hypothesis that are moved together.
+/// A phrase of the hypothesis that moves to another position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shift {
-    /// The first of them, before the shift.
+    /// The position of the first word before the shift.
     pub start: usize,
-    /// Their number.
+    /// Number of words moved.
     pub length: usize,
-    /// The first of them, after the shift.
+    /// The position of the first word after the shift.
     pub target: usize,
 }
 
 impl Shift {
-    /// Where a phrase stands after it was moved before the word `target`. A target within the
-    /// phrase means so many places to the right.
-    fn landing(words: usize, start: usize, length: usize, target: usize) -> usize {
+    /// Return the position of a phrase after it is moved before the word `target`. A target within
+    /// the phrase moves it by that many positions to the right.
+    fn target_position(words: usize, start: usize, length: usize, target: usize) -> usize {
         if target > start + length { target - length } else { target.min(words - length) }
     }
 }
@@ -111,49 +113,49 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Shifts, insertions, deletions and substitutions together.
-    pub fn edits(&self) -> usize {
+    /// Return the total number of shifts, insertions, deletions and substitutions.
+    pub fn total_edits(&self) -> usize {
         self.distance as usize + self.shifts.len()
     }
 }
 
-/// A thread's memory.
+/// Reusable buffers of one thread.
 #[derive(Default)]
-pub struct Scratch {
-    interner: Interner,
+pub struct TerScratch {
+    interner: WordIds,
     search: Search,
 }
 
-impl Scratch {
-    /// The edits from a hypothesis to one reference.
+impl TerScratch {
+    /// Return the number of edits from a hypothesis to one reference.
     #[inline(always)]
-    fn edits(&mut self, hypothesis: &View<'_>, reference: &View<'_>) -> usize {
+    fn count_edits(&mut self, hypothesis: &View<'_>, reference: &View<'_>) -> usize {
         if reference.count() == 0 {
             return hypothesis.count();
         }
         let Self { interner, search } = self;
-        interner.number(hypothesis, reference);
-        let Interner { hypothesis, reference, words, .. } = &*interner;
-        match search.run(hypothesis, reference, words.len(), interner.least()) {
+        interner.assign_ids(hypothesis, reference);
+        let WordIds { hypothesis, reference, words, .. } = &*interner;
+        match search.run(hypothesis, reference, words.len(), interner.min_edits()) {
             Some(distance) => distance as usize + search.shifts.len(),
-            None => naive::search(hypothesis, reference).edits(),
+            None => naive::search(hypothesis, reference).total_edits(),
         }
     }
 
-    /// The same with all steps.
-    pub fn outcome(&mut self, hypothesis: &View<'_>, reference: &View<'_>) -> Outcome {
+    /// Return the shifts and steps from a hypothesis to one reference.
+    pub fn find_edits(&mut self, hypothesis: &View<'_>, reference: &View<'_>) -> Outcome {
         if reference.count() == 0 {
             let steps = vec![Step::Deletion; hypothesis.count()];
             return Outcome { distance: steps.len() as u32, shifts: Vec::new(), steps };
         }
         let Self { interner, search } = self;
-        interner.number(hypothesis, reference);
-        let Interner { hypothesis, reference, words, .. } = &*interner;
-        match search.run(hypothesis, reference, words.len(), interner.least()) {
+        interner.assign_ids(hypothesis, reference);
+        let WordIds { hypothesis, reference, words, .. } = &*interner;
+        match search.run(hypothesis, reference, words.len(), interner.min_edits()) {
             None => naive::search(hypothesis, reference),
             Some(distance) => {
                 let mut steps = Vec::new();
-                search.steps(reference, |step, _, _| steps.push(step));
+                search.for_each_step(reference, |step, _, _| steps.push(step));
                 steps.reverse();
                 Outcome { distance, shifts: search.shifts.clone(), steps }
             }
@@ -161,13 +163,13 @@ impl Scratch {
     }
 }
 
-/// The columns of a row: the edits to the reference that needs fewest, and the mean
-/// reference length in parts of [`PARTS`].
+/// The columns of a row: the smallest number of edits to a reference, and the mean reference length
+/// as a multiple of 1 / [`PARTS`].
 #[derive(Clone, Copy, Debug)]
-pub struct Columns;
+pub struct TerColumns;
 
-impl count::Metric for Columns {
-    type Scratch = Scratch;
+impl count::Metric for TerColumns {
+    type Scratch = TerScratch;
 
     fn width(&self) -> usize {
         2
@@ -178,29 +180,30 @@ impl count::Metric for Columns {
         &self,
         hypothesis: View<'_>,
         references: &[View<'_>],
-        scratch: &mut Scratch,
+        scratch: &mut TerScratch,
         row: &mut [i64],
     ) {
-        let edits = references.iter().map(|reference| scratch.edits(&hypothesis, reference));
+        let edits = references.iter().map(|reference| scratch.count_edits(&hypothesis, reference));
         row[0] = edits.min().unwrap_or(0) as i64;
         let length: usize = references.iter().map(View::count).sum();
-        // More than 16 references lose less than a part each.
+        // With more than 16 references, rounding loses less than 1 / `PARTS` of a word.
         row[1] = length as i64 * PARTS / references.len() as i64;
     }
 }
 
-/// TER: edits for each word of the reference.
+/// The TER score: edits per reference word.
 #[derive(Clone, Copy, Debug)]
-pub struct Formula;
+pub struct TerFormula;
 
-impl count::Formula for Formula {
-    /// The score of a row, 0 to 100 and above, operation by operation as sacreBLEU computes it.
+impl count::Formula for TerFormula {
+    /// Return the score of a row, 0 to 100 or higher, with sacreBLEU's order of floating-point
+    /// operations.
     fn score(&self, row: &[i64]) -> f64 {
         let (edits, length) = (row[0] as f64, row[1] as f64 / PARTS as f64);
         let rate = if length > 0.0 {
             edits / length
         } else if edits > 0.0 {
-            // Words where there should be none.
+            // The hypothesis has words, but the reference is empty.
             1.0
         } else {
             0.0
@@ -209,15 +212,15 @@ impl count::Formula for Formula {
     }
 }
 
-/// Words as the search sees them, for tests: the outcome by the fast way, where there is one.
+/// Return the outcome of the fast search over word ids, or `None` if it does not apply. For tests.
 pub fn search(hypothesis: &[u32], reference: &[u32]) -> Option<Outcome> {
-    let kinds = reference.iter().max().map_or(0, |&word| word as usize);
-    let known = |word: &u32| if *word as usize > kinds { 0 } else { *word };
-    let hypothesis: Vec<u32> = hypothesis.iter().map(known).collect();
+    let max_word = reference.iter().max().map_or(0, |&word| word as usize);
+    let map_unknown_words = |word: &u32| if *word as usize > max_word { 0 } else { *word };
+    let hypothesis: Vec<u32> = hypothesis.iter().map(map_unknown_words).collect();
     let mut search = Search::default();
-    let distance = search.run(&hypothesis, reference, kinds, 0)?;
+    let distance = search.run(&hypothesis, reference, max_word, 0)?;
     let mut steps = Vec::new();
-    search.steps(reference, |step, _, _| steps.push(step));
+    search.for_each_step(reference, |step, _, _| steps.push(step));
     steps.reverse();
     Some(Outcome { distance, shifts: search.shifts, steps })
 }

@@ -1,7 +1,7 @@
-//! Where segments come from, as far as the kernel sees it: batches of bytes.
+//! Sources of segments, which the kernel reads in batches of bytes.
 //!
-//! A [`Source`] gives its segments a batch at a time, so that memory stays flat however long the
-//! input is. Files, pipes and decompressors are read a piece at a time, which batches share.
+//! A [`Source`] returns its segments in batches, so that memory use does not depend on the input
+//! length. Files, pipes and decompressors are read in chunks that batches share.
 
 use crate::error::Error;
 use crate::interrupt;
@@ -10,157 +10,159 @@ use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Readable bytes that [`Padded`] text has on either side, so that blocks of 64 bytes and keys of
-/// 8 can be read at its edges.
+/// Number of readable bytes on either side of [`Padded`] text, so that blocks of 64 bytes and keys
+/// of 8 bytes can be read at its edges.
 pub const MARGIN: usize = 96;
 
-/// Bytes with at least [`MARGIN`] readable bytes before and behind them.
+/// Bytes with at least [`MARGIN`] readable bytes before and after them.
 #[derive(Clone, Copy)]
 pub struct Padded<'a> {
-    all: &'a [u8],
+    memory: &'a [u8],
     start: usize,
     end: usize,
 }
 
 impl<'a> Padded<'a> {
-    /// The bytes `range` of `all`; `None` when `all` leaves too little room around them.
-    pub fn within(all: &'a [u8], range: Range<usize>) -> Option<Self> {
+    /// Return the bytes `range` of `memory`, or `None` if `memory` has too few bytes around them.
+    pub fn within(memory: &'a [u8], range: Range<usize>) -> Option<Self> {
         let fits = range.start >= MARGIN
             && range.start <= range.end
-            && range.end.checked_add(MARGIN)? <= all.len();
-        fits.then_some(Self { all, start: range.start, end: range.end })
+            && range.end.checked_add(MARGIN)? <= memory.len();
+        fits.then_some(Self { memory, start: range.start, end: range.end })
     }
 
-    /// The text itself.
+    /// Return the text.
     pub fn bytes(self) -> &'a [u8] {
-        &self.all[self.start..self.end]
+        &self.memory[self.start..self.end]
     }
 
-    /// Where the text starts; [`MARGIN`] bytes are readable before and behind it.
+    /// Return a pointer to the start of the text. [`MARGIN`] bytes are readable before and after
+    /// the text.
     pub fn pointer(self) -> *const u8 {
-        // Of the whole memory, not of the text's part of it: what it points to may be read before the
-        // text and behind it.
-        self.all.as_ptr().wrapping_add(self.start)
+        // Derive the pointer from the whole memory, because reads go past both ends of the text.
+        self.memory.as_ptr().wrapping_add(self.start)
     }
 }
 
-/// A growing text that keeps the margins of [`Padded`].
+/// A growable text that keeps the margins of [`Padded`].
 #[derive(Default)]
 pub struct PaddedBuffer {
     bytes: Vec<u8>,
 }
 
 impl PaddedBuffer {
-    /// Forgets the text and keeps the memory.
+    /// Remove the text and keep the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.bytes.resize(MARGIN, 0);
     }
 
-    /// The bytes so far, to append to. The first [`MARGIN`] of them are not text.
-    pub fn raw(&mut self) -> &mut Vec<u8> {
+    /// Return the buffer for appending. Its first [`MARGIN`] bytes are not text.
+    pub fn buffer_mut(&mut self) -> &mut Vec<u8> {
         if self.bytes.len() < MARGIN {
             self.bytes.resize(MARGIN, 0);
         }
         &mut self.bytes
     }
 
-    /// The number of bytes of text.
+    /// Return the number of bytes of text.
     pub fn len(&self) -> usize {
         self.bytes.len().saturating_sub(MARGIN)
     }
 
-    /// True if there is no text.
+    /// Return whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The text. Only complete after [`PaddedBuffer::finish`].
+    /// Return the text, which is only complete after [`PaddedBuffer::finish`].
     pub fn padded(&self) -> Padded<'_> {
-        Padded { all: &self.bytes, start: MARGIN, end: self.bytes.len() - MARGIN }
+        Padded { memory: &self.bytes, start: MARGIN, end: self.bytes.len() - MARGIN }
     }
 
-    /// Adds the margin behind the text.
+    /// Append the margin after the text.
     pub fn finish(&mut self) {
-        let end = self.raw().len() + MARGIN;
+        let end = self.buffer_mut().len() + MARGIN;
         self.bytes.resize(end, 0);
     }
 }
 
-/// One segment in another program's memory, which the batch's owner keeps alive.
+/// One segment in another program's memory, kept alive by the batch's owner.
 #[derive(Clone, Copy)]
-pub struct Foreign {
+pub struct BorrowedSegment {
     pointer: *const u8,
     length: usize,
 }
 
-// SAFETY: the bytes are never written to while a batch that holds them lives.
-unsafe impl Send for Foreign {}
+// SAFETY: nothing writes to the bytes during the lifetime of a batch that refers to them.
+unsafe impl Send for BorrowedSegment {}
 // SAFETY: as above.
-unsafe impl Sync for Foreign {}
+unsafe impl Sync for BorrowedSegment {}
 
-impl Foreign {
-    /// Remembers `bytes` beyond their borrow.
+impl BorrowedSegment {
+    /// Create a reference to `bytes` that can outlive their borrow.
     ///
     /// # Safety
-    /// The bytes must outlive the batch, unchanged: its `keep` or its source holds their owner.
+    /// The bytes must outlive the batch and stay unchanged: the batch's `keep` or its source must
+    /// own them.
     pub unsafe fn new(bytes: &[u8]) -> Self {
         Self { pointer: bytes.as_ptr(), length: bytes.len() }
     }
 
-    /// The bytes.
+    /// Return the bytes.
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the maker of this value promised that they live.
+        // SAFETY: the caller of `new` guaranteed that the bytes are alive.
         unsafe { std::slice::from_raw_parts(self.pointer, self.length) }
     }
 }
 
-/// The memory of a newline-terminated text.
+/// The memory of newline-terminated text.
 pub enum Lines {
-    /// A part of what a [`Stream`] read at once.
-    Shared(Arc<Piece>, Range<usize>),
-    /// Bytes of its own.
+    /// A range of a chunk that a [`Stream`] read.
+    Shared(Arc<Chunk>, Range<usize>),
+    /// A separate buffer.
     Owned(PaddedBuffer),
 }
 
 impl Lines {
-    /// The text; its last byte is a newline.
+    /// Return the text, whose last byte is a newline.
     pub fn padded(&self) -> Padded<'_> {
         match self {
-            // A piece has margins around all that was read into it.
+            // A chunk has margins around all bytes read into it.
             Self::Shared(piece, range) => {
-                Padded { all: &piece.bytes, start: range.start, end: range.end }
+                Padded { memory: &piece.bytes, start: range.start, end: range.end }
             }
             Self::Owned(buffer) => buffer.padded(),
         }
     }
 }
 
-/// The text of one stream (the hypotheses, or one of the references) in a batch.
+/// The text of one stream of a batch: the hypotheses, or one of the references.
 pub enum Block {
-    /// Lines of a file. They may not be UTF-8.
+    /// Lines of a file, which may not be valid UTF-8.
     Lines {
         /// The newline-terminated text.
         lines: Lines,
-        /// Where the text starts in its file, for error messages; `None` for a part of each line.
+        /// The offset of the text in its file, for error messages; `None` for a column of each
+        /// line.
         offset: Option<u64>,
     },
-    /// Segments in memory; `None` is a missing reference.
+    /// Segments in memory, where `None` is a missing reference.
     Segments {
-        /// One entry a segment.
-        segments: Vec<Option<Foreign>>,
-        /// True if they are known to be UTF-8 (with surrogates, as Python has them).
-        trusted: bool,
-        /// The owner that keeps the bytes alive.
-        keep: Option<Arc<dyn Any + Send + Sync>>,
+        /// One entry per segment.
+        segments: Vec<Option<BorrowedSegment>>,
+        /// Whether the segments are known to be UTF-8 (with surrogates, as Python allows).
+        is_utf8: bool,
+        /// The owner of the bytes.
+        owner: Option<Arc<dyn Any + Send + Sync>>,
     },
-    /// Segments that are tokens already.
+    /// Tokenized segments.
     Tokens(TokenBlock),
 }
 
 impl Block {
-    /// The length of the text, or of the segments or tokens together.
-    pub fn bytes(&self) -> usize {
+    /// Return the number of bytes of the text, or of all segments or tokens.
+    pub fn byte_count(&self) -> usize {
         match self {
             Self::Lines { lines, .. } => lines.padded().bytes().len(),
             Self::Segments { segments, .. } => {
@@ -171,153 +173,156 @@ impl Block {
     }
 }
 
-/// Segments that came as tokens.
+/// Tokenized segments.
 #[derive(Default)]
 pub struct TokenBlock {
-    /// All tokens, one after the other.
+    /// All tokens, concatenated.
     pub text: PaddedBuffer,
     /// The end of each token in `text`.
     pub token_ends: Vec<u32>,
-    /// The end of each segment, counted in tokens.
+    /// The end of each segment, in tokens.
     pub segment_ends: Vec<u32>,
-    /// The segments that are missing.
-    pub missing: Vec<u32>,
+    /// The indices of missing segments.
+    pub missing_segments: Vec<u32>,
 }
 
-/// The same segments of one or more streams.
+/// The same range of segments of one or more streams.
 pub struct Batch {
-    /// The number of segments of each stream here.
+    /// The number of segments per stream.
     pub count: usize,
-    /// The streams. A source of references may give any number of them, in each batch another.
+    /// The streams. A source of references may return a different number of streams in each batch.
     pub streams: Vec<Block>,
 }
 
-/// The amount a source should give next.
+/// The size of the next batch.
 #[derive(Clone, Copy)]
-pub enum Want {
-    /// Whole segments of about this many bytes in all; at least one segment.
+pub enum BatchSize {
+    /// Complete segments of about this many bytes in total; at least one segment.
     Bytes(usize),
-    /// Exactly so many segments, or what is left of them.
+    /// Exactly this many segments, or all remaining segments if there are fewer.
     Segments(usize),
 }
 
-/// The most segments a batch holds.
-pub const MOST_SEGMENTS: usize = 4096;
+/// Maximum number of segments in a batch.
+pub const MAX_BATCH_SEGMENTS: usize = 4096;
 
-/// A stream of segments, or of several references for each segment.
+/// A stream of segments, or of several references per segment.
 pub trait Source: Send {
-    /// Its name in messages: `hypotheses`, `reference 2 (FILE)`.
+    /// Return the name for messages, such as `hypotheses` or `reference 2 (FILE)`.
     fn name(&self) -> &str;
 
-    /// The next segments; `None` at the end.
-    fn next(&mut self, want: Want) -> Result<Option<Batch>, Error>;
+    /// Return the next segments, or `None` at the end.
+    fn next(&mut self, size: BatchSize) -> Result<Option<Batch>, Error>;
 
-    /// True if `next` may wait for another process or thread: a pipe, a decompressor.
-    fn waits(&self) -> bool {
+    /// Return whether `next` may wait for another process or thread, such as a pipe or a
+    /// decompressor.
+    fn may_wait(&self) -> bool {
         false
     }
 }
 
-/// The most bytes of a batch: positions in it are 32-bit numbers, and lower-casing may lengthen it.
-const MOST_BYTES: usize = if cfg!(test) { 1 << 24 } else { 1 << 31 };
+/// Maximum number of bytes in a batch. Positions are 32-bit integers, and lowercasing may lengthen
+/// a text.
+const MAX_BATCH_BYTES: usize = if cfg!(test) { 1 << 24 } else { 1 << 31 };
 
-/// An error if so many bytes are too many for a batch.
-pub fn check_size(name: &str, length: usize) -> Result<(), Error> {
-    if length <= MOST_BYTES {
+/// Return an error if a text of `length` bytes is too large for a batch.
+pub fn check_text_size(name: &str, length: usize) -> Result<(), Error> {
+    if length <= MAX_BATCH_BYTES {
         Ok(())
     } else {
         Err(Error::TooLong { input: name.to_owned(), segment: None, bytes: length as u64 })
     }
 }
 
-/// The search for a batch's last line end, which goes on where it stopped when more text is there.
+/// Incremental search for the last line end of a batch.
 #[derive(Default)]
-struct Split {
-    /// The number of lines found.
+struct LineSearch {
+    /// The number of lines so far.
     lines: usize,
-    /// Where the last of them ends, behind its newline.
-    end: usize,
-    /// How much of the text has been looked at.
-    seen: usize,
-    /// How many bytes that took.
+    /// The end of the last line, after its newline.
+    lines_end: usize,
+    /// The number of bytes searched so far.
+    searched: usize,
+    /// The number of bytes read by searches, for tests.
     #[cfg(test)]
-    looked: usize,
+    read_bytes: usize,
 }
 
-impl Split {
-    /// Goes on in `text`, whose start is as it was; true if no more lines are wanted.
-    fn look(&mut self, text: &[u8], want: Want) -> bool {
+impl LineSearch {
+    /// Continue the search in `text`, which starts with the same bytes as before. Return whether
+    /// the batch is full.
+    fn advance(&mut self, text: &[u8], size: BatchSize) -> bool {
         const CHUNK: usize = 4096;
-        let (most, bytes) = match want {
-            Want::Segments(lines) => (lines, usize::MAX),
-            Want::Bytes(bytes) => (MOST_SEGMENTS, bytes),
+        let (max_lines, bytes) = match size {
+            BatchSize::Segments(lines) => (lines, usize::MAX),
+            BatchSize::Bytes(bytes) => (MAX_BATCH_SEGMENTS, bytes),
         };
-        while self.lines < most && self.seen < text.len() {
-            if self.seen >= bytes && self.lines > 0 {
+        while self.lines < max_lines && self.searched < text.len() {
+            if self.searched >= bytes && self.lines > 0 {
                 return true;
             }
-            // Of a line that is longer than wanted the end is, and nothing behind it.
-            let (most, chunk) = match bytes.checked_sub(self.seen) {
-                Some(left @ 1..) => (most, left.min(CHUNK)),
+            // Once a line is longer than the requested size, search only for its end.
+            let (max_lines, chunk) = match bytes.checked_sub(self.searched) {
+                Some(remaining @ 1..) => (max_lines, remaining.min(CHUNK)),
                 _ => (1, CHUNK),
             };
-            let chunk = &text[self.seen..][..chunk.min(text.len() - self.seen)];
+            let chunk = &text[self.searched..][..chunk.min(text.len() - self.searched)];
             #[cfg(test)]
             {
-                self.looked += chunk.len();
+                self.read_bytes += chunk.len();
             }
-            let here = memchr::memchr_iter(b'\n', chunk).count();
-            if self.lines + here >= most {
-                let last = memchr::memchr_iter(b'\n', chunk).nth(most - self.lines - 1);
-                self.lines = most;
-                self.end = self.seen + last.map_or(0, |at| at + 1);
-                self.seen = self.end;
+            let line_count = memchr::memchr_iter(b'\n', chunk).count();
+            if self.lines + line_count >= max_lines {
+                let last = memchr::memchr_iter(b'\n', chunk).nth(max_lines - self.lines - 1);
+                self.lines = max_lines;
+                self.lines_end = self.searched + last.map_or(0, |offset| offset + 1);
+                self.searched = self.lines_end;
                 return true;
             }
             if let Some(last) = memchr::memrchr(b'\n', chunk) {
-                self.lines += here;
-                self.end = self.seen + last + 1;
+                self.lines += line_count;
+                self.lines_end = self.searched + last + 1;
             }
-            self.seen += chunk.len();
+            self.searched += chunk.len();
         }
-        self.lines >= most
+        self.lines >= max_lines
     }
 }
 
-/// Bytes read at once, with a [`MARGIN`] before and behind them. Batches share it.
-pub struct Piece {
-    /// All of them have a value, so that reading into them needs no zeros first.
+/// A chunk of bytes read at once, with a [`MARGIN`] before and after it. Batches share it.
+pub struct Chunk {
+    /// All bytes are initialized, so that they can be read into without zeroing them first.
     bytes: Vec<u8>,
-    /// Where what was read ends.
+    /// The end of the bytes read so far.
     end: usize,
 }
 
-impl Piece {
-    /// Bytes of a piece, unless a batch needs more.
+impl Chunk {
+    /// Default size of a chunk in bytes.
     const SIZE: usize = 1 << 18;
 
-    /// An empty one for so many bytes.
+    /// Create an empty chunk of `size` bytes.
     fn new(size: usize) -> Self {
         Self { bytes: vec![0; MARGIN + size + MARGIN], end: MARGIN }
     }
 
-    /// The number of bytes it has place for.
+    /// Return the capacity in bytes.
     fn size(&self) -> usize {
         self.bytes.len() - 2 * MARGIN
     }
 
-    /// The place for more bytes, of which [`Piece::took`] then says how many there are.
-    pub fn room(&mut self) -> &mut [u8] {
+    /// Return the unused bytes. Call [`Chunk::commit`] with the number of bytes written to them.
+    pub fn spare_mut(&mut self) -> &mut [u8] {
         let last = self.bytes.len() - MARGIN;
         &mut self.bytes[self.end..last]
     }
 
-    /// Notes that so many bytes have come into the [`Piece::room`].
-    pub fn took(&mut self, count: usize) {
+    /// Record that `count` bytes have been written to [`Chunk::spare_mut`].
+    pub fn commit(&mut self, count: usize) {
         self.end += count.min(self.bytes.len() - MARGIN - self.end);
     }
 
-    /// Appends bytes, in more memory if need be.
+    /// Append bytes, enlarging the chunk if necessary.
     pub fn append(&mut self, bytes: &[u8]) {
         let end = self.end + bytes.len();
         if end + MARGIN > self.bytes.len() {
@@ -328,170 +333,175 @@ impl Piece {
     }
 }
 
-/// What a [`Stream`] reads from.
-pub trait Read: Send {
-    /// Brings more bytes into a piece; 0 at the end.
-    fn read(&mut self, into: &mut Piece) -> Result<usize, Error>;
+/// The origin of the bytes of a [`Stream`].
+pub trait ReadChunk: Send {
+    /// Read more bytes into a chunk, and return their number; 0 at the end.
+    fn read_into(&mut self, chunk: &mut Chunk) -> Result<usize, Error>;
 
-    /// True if that may wait for another process or thread.
-    fn waits(&self) -> bool {
+    /// Return whether reading may wait for another process or thread.
+    fn may_wait(&self) -> bool {
         true
     }
 
-    /// The number of bytes that are still to come, where it is known.
-    fn left(&self) -> Option<u64> {
+    /// Return the number of remaining bytes, if known.
+    fn remaining_bytes(&self) -> Option<u64> {
         None
     }
 }
 
-impl<F: FnMut(&mut Piece) -> Result<usize, Error> + Send> Read for F {
-    fn read(&mut self, into: &mut Piece) -> Result<usize, Error> {
-        self(into)
+impl<F: FnMut(&mut Chunk) -> Result<usize, Error> + Send> ReadChunk for F {
+    fn read_into(&mut self, chunk: &mut Chunk) -> Result<usize, Error> {
+        self(chunk)
     }
 }
 
-/// A regular file, as long as it was when it was opened: what is appended later is not read, and a
+/// A regular file, read up to its size when it was opened. Bytes appended later are not read; a
 /// file that has become shorter is an error.
 ///
-/// It is read and not mapped: another program that cuts a mapped file short would end this one, and
-/// bytes that others write to must not be seen as a slice.
-struct Regular {
+/// The file is read, not memory-mapped. If another program truncated a mapped file, this process
+/// would be killed. Memory that other programs write to must not be used as a slice.
+struct RegularFile {
     name: String,
     file: File,
     position: u64,
-    /// 0 also for files without a size, as those that a system's kernel makes up.
+    /// The size in bytes; 0 also for files without a size, such as those in `/proc`.
     size: u64,
 }
 
-impl Regular {
-    /// The most bytes of one call, which cannot be interrupted.
-    const MOST: usize = 1 << 22;
+impl RegularFile {
+    /// Maximum number of bytes per read call, because a call cannot be interrupted.
+    const MAX_READ_BYTES: usize = 1 << 22;
 
-    fn read_some(&self, into: &mut [u8]) -> std::io::Result<usize> {
+    fn read_at_position(&self, target: &mut [u8]) -> std::io::Result<usize> {
         #[cfg(unix)]
-        return std::os::unix::fs::FileExt::read_at(&self.file, into, self.position);
+        return std::os::unix::fs::FileExt::read_at(&self.file, target, self.position);
         #[cfg(windows)]
-        return std::os::windows::fs::FileExt::seek_read(&self.file, into, self.position);
+        return std::os::windows::fs::FileExt::seek_read(&self.file, target, self.position);
         #[cfg(not(any(unix, windows)))]
-        return std::io::Read::read(&mut &self.file, into);
+        return std::io::Read::read(&mut &self.file, target);
     }
 }
 
-impl Read for Regular {
-    fn read(&mut self, into: &mut Piece) -> Result<usize, Error> {
-        let left = self.left().and_then(|left| left.try_into().ok()).unwrap_or(usize::MAX);
-        let room = into.room();
-        let most = room.len().min(Self::MOST).min(left);
+impl ReadChunk for RegularFile {
+    fn read_into(&mut self, chunk: &mut Chunk) -> Result<usize, Error> {
+        let remaining =
+            self.remaining_bytes().and_then(|left| left.try_into().ok()).unwrap_or(usize::MAX);
+        let spare = chunk.spare_mut();
+        let max_bytes = spare.len().min(Self::MAX_READ_BYTES).min(remaining);
         let count = loop {
-            match self.read_some(&mut room[..most]) {
+            match self.read_at_position(&mut spare[..max_bytes]) {
                 Ok(count) => break count,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(error) => {
-                    return Err(Error::Input(format!("{} cannot be read: {error}", self.name)));
+                    return Err(Error::Input(format!("{}: cannot read file: {error}", self.name)));
                 }
             }
         };
-        if count == 0 && most > 0 && self.size > 0 {
+        if count == 0 && max_bytes > 0 && self.size > 0 {
             return Err(Error::Changed {
                 input: self.name.clone(),
                 before: self.size,
                 now: self.file.metadata().map_or(self.position, |file| file.len()),
             });
         }
-        into.took(count);
+        chunk.commit(count);
         self.position += count as u64;
         Ok(count)
     }
 
-    fn waits(&self) -> bool {
+    fn may_wait(&self) -> bool {
         false
     }
 
-    fn left(&self) -> Option<u64> {
+    fn remaining_bytes(&self) -> Option<u64> {
         (self.size > 0).then(|| self.size - self.position)
     }
 }
 
-/// Lines of bytes that come a piece at a time: of a file, a pipe, a decompressor.
+/// Lines of bytes that are read in chunks from a file, a pipe or a decompressor.
 pub struct Stream {
     name: String,
-    read: Box<dyn Read>,
-    /// What was read; `start` is the first byte that has not been given.
-    piece: Arc<Piece>,
+    reader: Box<dyn ReadChunk>,
+    /// The current chunk; `start` is the first byte not yet returned.
+    chunk: Arc<Chunk>,
     start: usize,
-    /// Pieces whose batches may be gone, to be filled again.
-    spare: Vec<Arc<Piece>>,
-    /// The number of bytes and of lines that have been given.
+    /// Chunks to refill once no batch refers to them.
+    reusable_chunks: Vec<Arc<Chunk>>,
+    /// The numbers of bytes and lines returned so far.
     offset: u64,
-    given: u64,
+    line_count: u64,
     ended: bool,
-    /// Give only this tab-separated column, counted from 0.
+    /// Return only this tab-separated column, counted from 0.
     column: Option<usize>,
     #[cfg(test)]
-    looked: usize,
+    read_bytes: usize,
 }
 
 impl Stream {
-    /// Pieces that are kept to be filled again: each thread has one in its hands.
-    const SPARE: usize = 64;
-    /// The largest of them.
-    const LARGEST: usize = 1 << 22;
+    /// Maximum number of reusable chunks: each thread may hold one.
+    const MAX_REUSABLE_CHUNKS: usize = 64;
+    /// Maximum size of a reusable chunk.
+    const MAX_REUSABLE_SIZE: usize = 1 << 22;
 
-    /// Lines of the bytes that `read` brings; with `column`, one tab-separated column of them.
-    pub fn new(name: String, column: Option<usize>, read: Box<dyn Read>) -> Self {
-        // A whole file, and the newline that it may lack.
-        let size =
-            read.left().map_or(Piece::SIZE, |all| (all + 1).min(Piece::SIZE as u64) as usize);
+    /// Create a stream of the lines that `reader` reads, or of one tab-separated column of them.
+    pub fn new(name: String, column: Option<usize>, reader: Box<dyn ReadChunk>) -> Self {
+        // Enough for a whole file, and for the newline that it may lack.
+        let size = reader
+            .remaining_bytes()
+            .map_or(Chunk::SIZE, |bytes| (bytes + 1).min(Chunk::SIZE as u64) as usize);
         Self {
             name,
-            read,
-            piece: Arc::new(Piece::new(size)),
+            reader,
+            chunk: Arc::new(Chunk::new(size)),
             start: MARGIN,
-            spare: Vec::new(),
+            reusable_chunks: Vec::new(),
             offset: 0,
-            given: 0,
+            line_count: 0,
             ended: false,
             column,
             #[cfg(test)]
-            looked: 0,
+            read_bytes: 0,
         }
     }
 
-    /// The lines of a regular file, as far as it reaches now.
-    pub fn file(name: String, file: File) -> std::io::Result<Self> {
+    /// Create a stream of the lines of a regular file, up to its current size.
+    pub fn from_file(name: String, file: File) -> std::io::Result<Self> {
         let size = file.metadata()?.len();
-        let read = Box::new(Regular { name: name.clone(), file, position: 0, size });
-        Ok(Self::new(name, None, read))
+        let reader = Box::new(RegularFile { name: name.clone(), file, position: 0, size });
+        Ok(Self::new(name, None, reader))
     }
 
-    /// Reads on behind what is there, which may move.
-    fn read_on(&mut self) -> Result<(), Error> {
-        let rest = self.piece.end - self.start;
-        let alone = Arc::get_mut(&mut self.piece);
-        match alone {
-            // A quarter stays free: a line that takes more has a piece of twice its length next.
-            Some(piece) if rest < piece.size() - piece.size() / 4 => {
+    /// Read more bytes after the current text, which may move.
+    fn read_more(&mut self) -> Result<(), Error> {
+        let unread = self.chunk.end - self.start;
+        let unshared_chunk = Arc::get_mut(&mut self.chunk);
+        match unshared_chunk {
+            // Keep a quarter of the chunk free. A line that needs more gets a chunk of twice its
+            // length.
+            Some(piece) if unread < piece.size() - piece.size() / 4 => {
                 if piece.end - MARGIN > piece.size() - piece.size() / 4 {
                     piece.bytes.copy_within(self.start..piece.end, MARGIN);
-                    piece.end = MARGIN + rest;
+                    piece.end = MARGIN + unread;
                     self.start = MARGIN;
                 }
             }
             _ => {
-                let mut next = self.empty_piece(2 * rest + 2);
-                if let Some(piece) = Arc::get_mut(&mut next) {
-                    piece.append(&self.piece.bytes[self.start..self.piece.end]);
+                let mut next_chunk = self.get_empty_chunk(2 * unread + 2);
+                if let Some(piece) = Arc::get_mut(&mut next_chunk) {
+                    piece.append(&self.chunk.bytes[self.start..self.chunk.end]);
                 }
-                let full = std::mem::replace(&mut self.piece, next);
+                let full_chunk = std::mem::replace(&mut self.chunk, next_chunk);
                 self.start = MARGIN;
-                if full.size() <= Self::LARGEST && self.spare.len() < Self::SPARE {
-                    self.spare.push(full);
+                if full_chunk.size() <= Self::MAX_REUSABLE_SIZE
+                    && self.reusable_chunks.len() < Self::MAX_REUSABLE_CHUNKS
+                {
+                    self.reusable_chunks.push(full_chunk);
                 }
             }
         }
-        if let Some(piece) = Arc::get_mut(&mut self.piece) {
-            let count = self.read.read(piece)?;
-            self.ended = count == 0 || self.read.left() == Some(0);
+        if let Some(piece) = Arc::get_mut(&mut self.chunk) {
+            let count = self.reader.read_into(piece)?;
+            self.ended = count == 0 || self.reader.remaining_bytes() == Some(0);
             // The last line may lack a newline.
             if self.ended && piece.end > self.start && piece.bytes[piece.end - 1] != b'\n' {
                 piece.append(b"\n");
@@ -500,14 +510,14 @@ impl Stream {
         Ok(())
     }
 
-    /// A piece of at least this size that nobody else holds.
-    fn empty_piece(&mut self, size: usize) -> Arc<Piece> {
-        let mut spare = self.spare.iter_mut();
-        let fits = |piece: &mut Piece| piece.size() >= size.max(Piece::SIZE);
-        match spare.position(|piece| Arc::get_mut(piece).is_some_and(fits)) {
-            None => Arc::new(Piece::new(size.max(Piece::SIZE))),
+    /// Return an unshared chunk of at least this size.
+    fn get_empty_chunk(&mut self, size: usize) -> Arc<Chunk> {
+        let mut chunks = self.reusable_chunks.iter_mut();
+        let is_large_enough = |piece: &mut Chunk| piece.size() >= size.max(Chunk::SIZE);
+        match chunks.position(|piece| Arc::get_mut(piece).is_some_and(is_large_enough)) {
+            None => Arc::new(Chunk::new(size.max(Chunk::SIZE))),
             Some(i) => {
-                let mut piece = self.spare.swap_remove(i);
+                let mut piece = self.reusable_chunks.swap_remove(i);
                 if let Some(piece) = Arc::get_mut(&mut piece) {
                     piece.end = MARGIN;
                 }
@@ -516,19 +526,20 @@ impl Stream {
         }
     }
 
-    fn cut_column(&self, text: &[u8], column: usize) -> Result<PaddedBuffer, Error> {
+    /// Return the given column of all lines in `text`.
+    fn extract_column(&self, text: &[u8], column: usize) -> Result<PaddedBuffer, Error> {
         let mut buffer = PaddedBuffer::default();
         let text = text.strip_suffix(b"\n").unwrap_or(text);
-        for (line, number) in text.split(|&byte| byte == b'\n').zip(self.given + 1..) {
+        for (line, number) in text.split(|&byte| byte == b'\n').zip(self.line_count + 1..) {
             let field =
                 line.split(|&byte| byte == b'\t').nth(column).ok_or_else(|| Error::Column {
                     input: self.name.clone(),
                     line: number,
                     column: column + 1,
-                    found: line.split(|&byte| byte == b'\t').count(),
+                    column_count: line.split(|&byte| byte == b'\t').count(),
                 })?;
-            buffer.raw().extend_from_slice(field);
-            buffer.raw().push(b'\n');
+            buffer.buffer_mut().extend_from_slice(field);
+            buffer.buffer_mut().push(b'\n');
         }
         buffer.finish();
         Ok(buffer)
@@ -540,49 +551,50 @@ impl Source for Stream {
         &self.name
     }
 
-    fn waits(&self) -> bool {
-        self.read.waits()
+    fn may_wait(&self) -> bool {
+        self.reader.may_wait()
     }
 
-    fn next(&mut self, want: Want) -> Result<Option<Batch>, Error> {
-        let mut found = Split::default();
+    fn next(&mut self, batch_size: BatchSize) -> Result<Option<Batch>, Error> {
+        let mut search = LineSearch::default();
         loop {
-            let text = &self.piece.bytes[self.start..self.piece.end];
-            let all = found.look(text, want);
-            let enough = all || (matches!(want, Want::Bytes(_)) && found.lines > 0);
-            let length = if enough { found.end } else { text.len() };
-            if length > MOST_BYTES {
+            let text = &self.chunk.bytes[self.start..self.chunk.end];
+            let is_full = search.advance(text, batch_size);
+            let is_complete =
+                is_full || (matches!(batch_size, BatchSize::Bytes(_)) && search.lines > 0);
+            let length = if is_complete { search.lines_end } else { text.len() };
+            if length > MAX_BATCH_BYTES {
                 return Err(Error::TooLong {
                     input: self.name.clone(),
-                    segment: Some(self.given + found.lines as u64 + u64::from(!enough)),
+                    segment: Some(self.line_count + search.lines as u64 + u64::from(!is_complete)),
                     bytes: length as u64,
                 });
             }
-            if enough || self.ended {
+            if is_complete || self.ended {
                 break;
             }
             interrupt::poll();
-            self.read_on()?;
+            self.read_more()?;
         }
         #[cfg(test)]
         {
-            self.looked += found.looked;
+            self.read_bytes += search.read_bytes;
         }
-        let Split { lines: count, end: length, .. } = found;
+        let LineSearch { lines: count, lines_end: length, .. } = search;
         if count == 0 {
             return Ok(None);
         }
         let range = self.start..self.start + length;
         let offset = self.column.is_none().then_some(self.offset);
         let lines = match self.column {
-            None => Lines::Shared(Arc::clone(&self.piece), range.clone()),
+            None => Lines::Shared(Arc::clone(&self.chunk), range.clone()),
             Some(column) => {
-                Lines::Owned(self.cut_column(&self.piece.bytes[range.clone()], column)?)
+                Lines::Owned(self.extract_column(&self.chunk.bytes[range.clone()], column)?)
             }
         };
         self.start = range.end;
         self.offset += length as u64;
-        self.given += count as u64;
+        self.line_count += count as u64;
         Ok(Some(Batch { count, streams: vec![Block::Lines { lines, offset }] }))
     }
 }
@@ -591,99 +603,104 @@ impl Source for Stream {
 mod tests {
     use super::*;
 
-    /// How many lines a search finds, where they end, and if no more are wanted.
-    fn split(text: &[u8], want: Want) -> (usize, usize, bool) {
-        let mut found = Split::default();
-        let all = found.look(text, want);
-        (found.lines, found.end, all)
+    /// Return the number of lines that a search finds, their end, and whether the batch is full.
+    fn search_lines(text: &[u8], size: BatchSize) -> (usize, usize, bool) {
+        let mut search = LineSearch::default();
+        let is_full = search.advance(text, size);
+        (search.lines, search.lines_end, is_full)
     }
 
     #[test]
-    fn lines_are_split_at_newlines_only() {
+    fn test_only_newlines_end_lines() {
         let text = b"a\nb\r\n\nlast\n";
-        assert_eq!(split(text, Want::Segments(2)), (2, 5, true));
-        assert_eq!(split(text, Want::Segments(9)), (4, 11, false));
-        assert_eq!(split(b"a\nlast", Want::Segments(9)), (1, 2, false));
-        assert_eq!(split(text, Want::Bytes(3)), (1, 2, true));
-        assert_eq!(split(text, Want::Bytes(1)), (1, 2, true));
-        assert_eq!(split(text, Want::Bytes(5)), (2, 5, true));
-        assert_eq!(split(text, Want::Bytes(100)), (4, 11, false));
-        assert_eq!(split(b"", Want::Segments(1)), (0, 0, false));
-        assert_eq!(split(b"no end", Want::Bytes(2)), (0, 0, false));
-        let many = b"\n".repeat(2 * MOST_SEGMENTS);
-        let most = (MOST_SEGMENTS, MOST_SEGMENTS, true);
-        assert_eq!(split(&many, Want::Bytes(1 << 16)), most);
+        assert_eq!(search_lines(text, BatchSize::Segments(2)), (2, 5, true));
+        assert_eq!(search_lines(text, BatchSize::Segments(9)), (4, 11, false));
+        assert_eq!(search_lines(b"a\nlast", BatchSize::Segments(9)), (1, 2, false));
+        assert_eq!(search_lines(text, BatchSize::Bytes(3)), (1, 2, true));
+        assert_eq!(search_lines(text, BatchSize::Bytes(1)), (1, 2, true));
+        assert_eq!(search_lines(text, BatchSize::Bytes(5)), (2, 5, true));
+        assert_eq!(search_lines(text, BatchSize::Bytes(100)), (4, 11, false));
+        assert_eq!(search_lines(b"", BatchSize::Segments(1)), (0, 0, false));
+        assert_eq!(search_lines(b"no end", BatchSize::Bytes(2)), (0, 0, false));
+        let empty_lines = b"\n".repeat(2 * MAX_BATCH_SEGMENTS);
+        let expected = (MAX_BATCH_SEGMENTS, MAX_BATCH_SEGMENTS, true);
+        assert_eq!(search_lines(&empty_lines, BatchSize::Bytes(1 << 16)), expected);
         let long = [&b"x".repeat(10_000)[..], b"\n\nrest\n"].concat();
-        assert_eq!(split(&long, Want::Bytes(9)), (1, 10_001, true));
-        assert_eq!(split(&long, Want::Segments(2)), (2, 10_002, true));
+        assert_eq!(search_lines(&long, BatchSize::Bytes(9)), (1, 10_001, true));
+        assert_eq!(search_lines(&long, BatchSize::Segments(2)), (2, 10_002, true));
     }
 
-    /// A source of `text` that brings `piece` bytes at a time.
-    fn pieces(text: &[u8], piece: usize) -> Box<dyn Read> {
-        let (text, mut at) = (text.to_vec(), 0);
-        Box::new(move |into: &mut Piece| {
-            let next = &text[at..text.len().min(at + piece)];
-            into.append(next);
-            at += next.len();
+    /// Return a reader of `text` that reads `size` bytes at a time.
+    fn read_in_pieces(text: &[u8], size: usize) -> Box<dyn ReadChunk> {
+        let (text, mut position) = (text.to_vec(), 0);
+        Box::new(move |chunk: &mut Chunk| {
+            let next = &text[position..text.len().min(position + size)];
+            chunk.append(next);
+            position += next.len();
             Ok(next.len())
         })
     }
 
-    /// All lines of a stream; `held` batches live at a time.
-    fn all(stream: &mut Stream, want: Want, held: usize) -> Vec<u8> {
-        let (mut seen, mut batches) = (Vec::new(), std::collections::VecDeque::new());
-        let mut take = |batch: Batch| {
+    /// Return all lines of a stream, keeping `held` batches alive.
+    fn read_all(stream: &mut Stream, size: BatchSize, max_live_batches: usize) -> Vec<u8> {
+        let (mut read_text, mut batches) = (Vec::new(), std::collections::VecDeque::new());
+        let mut check_batch = |batch: Batch| {
             for block in &batch.streams {
                 let Block::Lines { lines, offset } = block else { panic!("lines expected") };
                 let text = lines.padded();
-                assert_eq!(*offset, Some(seen.len() as u64));
+                assert_eq!(*offset, Some(read_text.len() as u64));
                 assert_eq!(memchr::memchr_iter(b'\n', text.bytes()).count(), batch.count);
-                seen.extend_from_slice(text.bytes());
+                read_text.extend_from_slice(text.bytes());
             }
         };
-        while let Some(batch) = stream.next(want).unwrap() {
+        while let Some(batch) = stream.next(size).unwrap() {
             batches.push_back(batch);
-            if batches.len() > held {
-                batches.pop_front().into_iter().for_each(&mut take);
+            if batches.len() > max_live_batches {
+                batches.pop_front().into_iter().for_each(&mut check_batch);
             }
         }
-        batches.into_iter().for_each(take);
-        seen
+        batches.into_iter().for_each(check_batch);
+        read_text
     }
 
     #[test]
-    fn a_stream_gives_the_same_lines_however_its_bytes_arrive() {
+    fn test_stream_lines_do_not_depend_on_chunk_sizes() {
         let line = |i: usize| format!("{}line {i}\n", "long ".repeat(i % 7 * i % 300));
         let text: Vec<u8> = (0..300).flat_map(|i| line(i).into_bytes()).collect();
-        for piece in [7, 640, 10_000, 300_000, 2_000_000] {
-            for want in [Want::Segments(33), Want::Bytes(1 << 16)] {
-                for held in [0, 3, 90] {
-                    let mut stream = Stream::new("stream".into(), None, pieces(&text, piece));
-                    assert!(all(&mut stream, want, held) == text);
-                    // But for the last newline.
-                    let cut = pieces(&text[..text.len() - 1], piece);
-                    let mut stream = Stream::new("stream".into(), None, cut);
-                    assert!(all(&mut stream, want, held) == text);
+        for size in [7, 640, 10_000, 300_000, 2_000_000] {
+            for batch_size in [BatchSize::Segments(33), BatchSize::Bytes(1 << 16)] {
+                for max_live_batches in [0, 3, 90] {
+                    let mut stream =
+                        Stream::new("stream".into(), None, read_in_pieces(&text, size));
+                    assert!(read_all(&mut stream, batch_size, max_live_batches) == text);
+                    // The same text without its last newline.
+                    let truncated = read_in_pieces(&text[..text.len() - 1], size);
+                    let mut stream = Stream::new("stream".into(), None, truncated);
+                    assert!(read_all(&mut stream, batch_size, max_live_batches) == text);
                 }
             }
         }
     }
 
     #[test]
-    fn each_byte_is_looked_at_a_few_times_at_most() {
+    fn test_bytes_are_searched_a_bounded_number_of_times() {
         const LENGTH: usize = 1 << 18;
         let long = [&b"x".repeat(LENGTH)[..], b"\nend\n"].concat();
         let lines = b"a few words\n".repeat(LENGTH / 12);
         for (text, column) in [(&long, None), (&lines, None), (&long, Some(0)), (&lines, Some(0))] {
-            for piece in [1000, 1 << 12, 1 << 18] {
-                for want in [Want::Segments(1), Want::Segments(4096), Want::Bytes(1 << 16)] {
-                    let mut stream = Stream::new("stream".into(), column, pieces(text, piece));
-                    while stream.next(want).unwrap().is_some() {}
-                    // A batch looks at a chunk behind its end, which the next one looks at again.
-                    let most = text.len() + stream.given as usize * 4096;
-                    assert!(stream.looked >= text.len() && stream.looked <= most);
-                    if stream.given == 2 {
-                        assert!(stream.looked <= text.len() + 2 * 4096);
+            for size in [1000, 1 << 12, 1 << 18] {
+                for batch_size in
+                    [BatchSize::Segments(1), BatchSize::Segments(4096), BatchSize::Bytes(1 << 16)]
+                {
+                    let mut stream =
+                        Stream::new("stream".into(), column, read_in_pieces(text, size));
+                    while stream.next(batch_size).unwrap().is_some() {}
+                    // A batch may search 4,096 bytes past its end, which the next batch searches
+                    // again.
+                    let max_bytes = text.len() + stream.line_count as usize * 4096;
+                    assert!(stream.read_bytes >= text.len() && stream.read_bytes <= max_bytes);
+                    if stream.line_count == 2 {
+                        assert!(stream.read_bytes <= text.len() + 2 * 4096);
                     }
                 }
             }
@@ -691,49 +708,52 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_refused_when_it_is_known_to_be() {
-        let mut brought = 0_usize;
-        let read = move |into: &mut Piece| {
-            let room = into.room().len();
-            into.took(room);
-            brought += room;
-            assert!(brought <= 2 * MOST_BYTES);
-            Ok(room)
+    fn test_too_long_line_fails_early() {
+        let mut total = 0_usize;
+        let reader = move |chunk: &mut Chunk| {
+            let count = chunk.spare_mut().len();
+            chunk.commit(count);
+            total += count;
+            assert!(total <= 2 * MAX_BATCH_BYTES);
+            Ok(count)
         };
-        let mut stream = Stream::new("hypotheses".into(), None, Box::new(read));
-        let Err(error) = stream.next(Want::Bytes(1 << 16)) else { panic!("it was taken") };
-        let Error::TooLong { input, segment, bytes } = error else { panic!("another error") };
+        let mut stream = Stream::new("hypotheses".into(), None, Box::new(reader));
+        let Err(error) = stream.next(BatchSize::Bytes(1 << 16)) else {
+            panic!("the line was accepted")
+        };
+        let Error::TooLong { input, segment, bytes } = error else { panic!("wrong error") };
         assert_eq!((&*input, segment), ("hypotheses", Some(1)));
-        assert!(bytes > MOST_BYTES as u64);
+        assert!(bytes > MAX_BATCH_BYTES as u64);
     }
 
     #[test]
-    fn a_file_is_read_as_far_as_it_reached() {
+    fn test_file_is_read_up_to_its_initial_size() {
         let path = std::env::temp_dir().join(format!("truebleu-text-{}", std::process::id()));
         let text = b"a line of some words\n".repeat(40_000);
         std::fs::write(&path, &text).unwrap();
-        let open = || Stream::file("file".into(), File::open(&path).unwrap()).unwrap();
-        assert!(all(&mut open(), Want::Bytes(1 << 16), 2) == text);
-        // What is appended meanwhile is not read.
+        let open = || Stream::from_file("file".into(), File::open(&path).unwrap()).unwrap();
+        assert!(read_all(&mut open(), BatchSize::Bytes(1 << 16), 2) == text);
+        // Bytes appended later are not read.
         let mut stream = open();
-        let more = std::fs::OpenOptions::new().append(true).open(&path);
-        std::io::Write::write_all(&mut more.unwrap(), b"more\n").unwrap();
-        assert!(all(&mut stream, Want::Segments(9), 0) == text);
-        // What is cut off is missed.
+        let append_handle = std::fs::OpenOptions::new().append(true).open(&path);
+        std::io::Write::write_all(&mut append_handle.unwrap(), b"more\n").unwrap();
+        assert!(read_all(&mut stream, BatchSize::Segments(9), 0) == text);
+        // A truncated file is an error.
         let mut stream = open();
-        stream.next(Want::Segments(3)).unwrap();
+        stream.next(BatchSize::Segments(3)).unwrap();
         std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(300_000).unwrap();
         let error = loop {
-            match stream.next(Want::Bytes(1 << 16)) {
+            match stream.next(BatchSize::Bytes(1 << 16)) {
                 Ok(batch) => assert!(batch.is_some()),
                 Err(error) => break error,
             }
         };
-        let told = "file changed while it was read: it had 840005 bytes, now 300000";
-        assert!(error.to_string().starts_with(told), "{error}");
-        // A file that is gone is still open.
+        let expected_message =
+            "file: file changed while it was read (expected 840005 bytes, found 300000)";
+        assert!(error.to_string().starts_with(expected_message), "{error}");
+        // A deleted file remains readable while it is open.
         let mut stream = open();
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(all(&mut stream, Want::Bytes(1 << 16), 0).len(), 300_000 + 1);
+        assert_eq!(read_all(&mut stream, BatchSize::Bytes(1 << 16), 0).len(), 300_000 + 1);
     }
 }

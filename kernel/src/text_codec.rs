@@ -1,58 +1,58 @@
-//! Texts for a page, segment by segment, with a number of two bytes for each frequent word.
+//! Encoding of texts for reports, with a two-byte code for each frequent word.
 //!
-//! Deflate finds repetitions, but spells every word anew after 32 KiB, and needs three bytes to say
-//! that one occurs again. What it makes of numbers is a quarter smaller, in half the time.
-//! `truebleu/reports/payload.py` describes the bytes; `data.js` of the report reads them.
+//! Deflate finds repetitions, but repeats every word in full after 32 KiB and needs three bytes for
+//! a back-reference. Deflated codes are a quarter smaller, and take half the time.
+//! `truebleu/reports/payload.py` describes the format; the report's `data.js` decodes it.
 
-use crate::ids::TokenNumbers;
+use crate::ids::TokenIds;
 use crate::interrupt::Work;
 use crate::tokens::HASHED;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Behind each text.
+/// Byte after each text.
 pub const END: u8 = 0xFF;
-/// In the place of a text that there is not.
+/// Byte in place of a missing text.
 pub const ABSENT: u8 = 0xFE;
-/// Before the length of a piece that is no frequent word, and not of ASCII alone.
+/// Byte before the length of a piece that is not a frequent word and not ASCII only.
 pub const SPELLED: u8 = 0xFD;
-/// From this byte on, one is the first of a number.
-pub const NUMBER: u8 = 0x80;
+/// Bytes from this value on start a code.
+pub const FIRST_CODE: u8 = 0x80;
 
-/// As many words as numbers of two bytes can tell apart.
-const MOST: usize = (SPELLED - NUMBER) as usize * 256;
-/// The longest piece.
-const LONGEST: usize = u8::MAX as usize;
-/// Bytes of the texts in which words are counted: more hardly change which are frequent.
-const SAMPLE: usize = 4 << 20;
+/// Number of words that two-byte codes can represent.
+const MAX_WORDS: usize = (SPELLED - FIRST_CODE) as usize * 256;
+/// Maximum length of a piece.
+const MAX_PIECE_BYTES: usize = u8::MAX as usize;
+/// Number of bytes in which words are counted. More text hardly changes which words are frequent.
+const SAMPLE_BYTES: usize = 4 << 20;
 
-/// Columns of texts, one of the same segment behind the other.
-pub struct Columns<'a>(pub Vec<Vec<Option<&'a [u8]>>>);
+/// Columns of texts, encoded segment by segment.
+pub struct TextColumns<'a>(pub Vec<Vec<Option<&'a [u8]>>>);
 
-impl<'a> Columns<'a> {
-    /// The bytes of each column's texts.
-    pub fn sizes(&self) -> impl Iterator<Item = usize> {
+impl<'a> TextColumns<'a> {
+    /// Return the number of bytes in each column.
+    pub fn column_sizes(&self) -> impl Iterator<Item = usize> {
         self.0.iter().map(|column| column.iter().flatten().map(|text| text.len()).sum())
     }
 
-    /// All in bytes: the dictionary, then the texts. No column has 4 GiB.
-    pub fn written(&self) -> Vec<u8> {
-        let sizes: Vec<usize> = self.sizes().collect();
-        let frequent = frequent(self, sizes.iter().sum());
+    /// Encode all columns: the dictionary, then the texts. Columns must be smaller than 4 GiB.
+    pub fn encode(&self) -> Vec<u8> {
+        let sizes: Vec<usize> = self.column_sizes().collect();
+        let frequent_words = find_frequent_words(self, sizes.iter().sum());
         let mut bytes = Vec::with_capacity(sizes.iter().sum::<usize>() / 2);
-        bytes.extend((frequent.len() as u32).to_le_bytes());
+        bytes.extend((frequent_words.len() as u32).to_le_bytes());
         bytes.extend(sizes.iter().flat_map(|&size| (size as u32).to_le_bytes()));
-        let mut words = Words::default();
-        for word in frequent {
-            words.number(word);
+        let mut words = WordCodes::default();
+        for word in frequent_words {
+            words.get_or_assign_id(word);
             bytes.push(word.len() as u8);
             bytes.extend(word);
         }
         let mut work = Work::default();
-        for text in self.texts(1) {
-            work.done(text.map_or(1, <[u8]>::len));
+        for text in self.iter_texts(1) {
+            work.add(text.map_or(1, <[u8]>::len));
             match text {
                 Some(text) => {
-                    words.write(text, &mut bytes);
+                    words.encode_text(text, &mut bytes);
                     bytes.push(END);
                 }
                 None => bytes.push(ABSENT),
@@ -61,79 +61,84 @@ impl<'a> Columns<'a> {
         bytes
     }
 
-    /// The texts of every so many segments, all of one behind each other.
-    fn texts(&self, step: usize) -> impl Iterator<Item = Option<&'a [u8]>> {
+    /// Return the texts of every `step`-th segment, segment by segment.
+    fn iter_texts(&self, step: usize) -> impl Iterator<Item = Option<&'a [u8]>> {
         let segments = (0..self.0.first().map_or(0, Vec::len)).step_by(step);
         segments.flat_map(|i| self.0.iter().map(move |column| column[i]))
     }
 }
 
-/// The frequent words of columns of so many bytes, the most frequent first.
-fn frequent<'a>(columns: &Columns<'a>, bytes: usize) -> Vec<&'a [u8]> {
-    let step = bytes.div_ceil(SAMPLE).max(1);
-    let mut known = Words::default();
-    let mut found: Vec<(usize, &[u8])> = Vec::new();
+/// Return the frequent words of columns of `bytes` bytes in total, most frequent first.
+fn find_frequent_words<'a>(columns: &TextColumns<'a>, bytes: usize) -> Vec<&'a [u8]> {
+    let step = bytes.div_ceil(SAMPLE_BYTES).max(1);
+    let mut word_codes = WordCodes::default();
+    let mut word_counts: Vec<(usize, &[u8])> = Vec::new();
     let mut work = Work::default();
-    for text in columns.texts(step).flatten() {
-        for piece in pieces(text).filter(|piece| is_worth_a_number(piece)) {
-            work.done(piece.len());
-            let (number, new) = known.number(piece);
-            if new {
-                found.push((0, piece));
+    for text in columns.iter_texts(step).flatten() {
+        for piece in split_pieces(text).filter(|piece| is_worth_a_code(piece)) {
+            work.add(piece.len());
+            let (id, is_new) = word_codes.get_or_assign_id(piece);
+            if is_new {
+                word_counts.push((0, piece));
             }
-            found[number as usize].0 += 1;
+            word_counts[id as usize].0 += 1;
         }
     }
-    // In the dictionary a word stands once more.
-    found.retain(|&(count, word)| count > 1 && saved(count * step, word) > word.len() + 1);
-    found.sort_unstable_by_key(|&(count, word)| (usize::MAX - saved(count, word), word));
-    found.truncate(MOST);
-    found.sort_unstable_by_key(|&(count, word)| (usize::MAX - count, word));
-    found.into_iter().map(|(_, word)| word).collect()
+    // The dictionary spells each word once more.
+    word_counts
+        .retain(|&(count, word)| count > 1 && saved_bytes(count * step, word) > word.len() + 1);
+    word_counts
+        .sort_unstable_by_key(|&(count, word)| (usize::MAX - saved_bytes(count, word), word));
+    word_counts.truncate(MAX_WORDS);
+    word_counts.sort_unstable_by_key(|&(count, word)| (usize::MAX - count, word));
+    word_counts.into_iter().map(|(_, word)| word).collect()
 }
 
-/// Words that have numbers.
+/// Words that have codes.
 #[derive(Default)]
-struct Words {
-    numbers: TokenNumbers,
-    list: List,
+struct WordCodes {
+    ids: TokenIds,
+    list: WordList,
 }
 
-/// Words one behind the other, and where each ends: what is looked up often lies close together.
+/// Concatenated words and their ends, compact for frequent look-ups.
 #[derive(Default)]
-struct List {
+struct WordList {
     bytes: Vec<u8>,
     ends: Vec<u32>,
 }
 
-impl List {
+impl WordList {
     fn word(&self, number: u32) -> &[u8] {
         let (i, ends) = (number as usize, &self.ends);
         &self.bytes[i.checked_sub(1).map_or(0, |i| ends[i] as usize)..ends[i] as usize]
     }
 }
 
-impl Words {
-    /// The number of a word, and whether it is new.
-    fn number(&mut self, word: &[u8]) -> (u32, bool) {
-        let Self { numbers, list } = self;
+impl WordCodes {
+    /// Return the id of a word, and whether it is new.
+    fn get_or_assign_id(&mut self, word: &[u8]) -> (u32, bool) {
+        let Self { ids, list } = self;
         let next = list.ends.len() as u32;
-        let found = numbers.number(key(word, word.len()), word, next, |i| list.word(i) == word);
-        if found.1 {
+        let id_and_is_new =
+            ids.get_or_assign(word_key(word, word.len()), word, next, |i| list.word(i) == word);
+        if id_and_is_new.1 {
             list.bytes.extend(word);
             list.ends.push(list.bytes.len() as u32);
         }
-        found
+        id_and_is_new
     }
 
-    /// Writes a text.
-    fn write(&self, text: &[u8], bytes: &mut Vec<u8>) {
-        let mut rest = text;
-        for piece in pieces(text) {
-            if is_worth_a_number(piece) {
-                let known = |i| self.list.word(i) == piece;
-                if let Some(number) = self.numbers.find(key(rest, piece.len()), piece, known) {
-                    bytes.extend([NUMBER + (number >> 8) as u8, number as u8]);
+    /// Append the encoded text to `bytes`.
+    fn encode_text(&self, text: &[u8], bytes: &mut Vec<u8>) {
+        let mut remaining = text;
+        for piece in split_pieces(text) {
+            if is_worth_a_code(piece) {
+                let is_piece = |i| self.list.word(i) == piece;
+                if let Some(number) =
+                    self.ids.find(word_key(remaining, piece.len()), piece, is_piece)
+                {
+                    bytes.extend([FIRST_CODE + (number >> 8) as u8, number as u8]);
                 } else {
                     if !piece.is_ascii() {
                         bytes.extend([SPELLED, piece.len() as u8]);
@@ -143,46 +148,48 @@ impl Words {
             } else {
                 bytes.extend(piece);
             }
-            rest = &rest[piece.len()..];
+            remaining = &remaining[piece.len()..];
         }
     }
 }
 
-/// The word of so many bytes that a text begins with: itself and its length if it is short, or a hash.
-fn key(text: &[u8], length: usize) -> u64 {
+/// Return the key of the first `length` bytes of a text: the bytes and their length if short,
+/// otherwise a hash.
+fn word_key(text: &[u8], length: usize) -> u64 {
     if length > 7 {
         return xxh3_64(&text[..length]) >> 8 | HASHED;
     }
-    let eight = match text.first_chunk() {
+    let first_bytes = match text.first_chunk() {
         Some(eight) => *eight,
         None => std::array::from_fn(|i| text.get(i).copied().unwrap_or(0)),
     };
-    u64::from_le_bytes(eight) & ((1 << (8 * length)) - 1) | (length as u64) << 56
+    u64::from_le_bytes(first_bytes) & ((1 << (8 * length)) - 1) | (length as u64) << 56
 }
 
-/// True for a piece that is longer than a number.
-fn is_worth_a_number(piece: &[u8]) -> bool {
+/// Return whether a piece is longer than a code.
+fn is_worth_a_code(piece: &[u8]) -> bool {
     piece.len() > 2 || !piece.is_ascii()
 }
 
-/// The bytes that a number saves for a word that occurs so often.
-fn saved(count: usize, word: &[u8]) -> usize {
+/// Return the number of bytes that a code saves for a word with `count` occurrences.
+fn saved_bytes(count: usize, word: &[u8]) -> usize {
     count * (word.len() - if word.is_ascii() { 2 } else { 0 })
 }
 
-/// Text in pieces: words, with the space before one; characters of scripts without spaces; all else
-/// byte by byte.
-fn pieces(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// Split text into pieces: words with a preceding space, characters of scripts without spaces, and
+/// single bytes.
+fn split_pieces(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut start = 0;
     std::iter::from_fn(move || {
         let first = *text.get(start)?;
-        let from = start;
+        let piece_start = start;
         let mut end = start + usize::from(first == b' ');
-        while end < text.len() && end - from < LONGEST && is_of_word(text[end]) {
+        while end < text.len() && end - piece_start < MAX_PIECE_BYTES && is_word_byte(text[end]) {
             end += 1;
         }
-        if end == from {
-            // Most of what begins so is punctuation, or a character of Chinese, Japanese or Korean.
+        if end == piece_start {
+            // Most characters with such first bytes are punctuation, or Chinese, Japanese or
+            // Korean.
             end += match first {
                 0xF0.. => 4,
                 0x80.. => 3,
@@ -190,12 +197,12 @@ fn pieces(text: &[u8]) -> impl Iterator<Item = &[u8]> {
             };
         }
         start = end.min(text.len());
-        Some(&text[from..start])
+        Some(&text[piece_start..start])
     })
 }
 
-/// True for letters and digits of ASCII, and bytes of characters that come before U+2000.
-fn is_of_word(byte: u8) -> bool {
+/// Return true for ASCII letters and digits, and for bytes of characters below U+2000.
+fn is_word_byte(byte: u8) -> bool {
     const TABLE: [bool; 256] = {
         let mut table = [false; 256];
         let mut byte = 0;
@@ -213,94 +220,122 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The texts again, in columns.
-    fn read(bytes: &[u8], columns: usize) -> Vec<Vec<Option<Vec<u8>>>> {
-        let number = |at: usize| u32::from_le_bytes(*bytes[at..].first_chunk().unwrap()) as usize;
-        let mut at = 4 + 4 * columns;
+    /// Decode the texts, in columns.
+    fn decode(bytes: &[u8], columns: usize) -> Vec<Vec<Option<Vec<u8>>>> {
+        let read_u32 = |position: usize| {
+            u32::from_le_bytes(*bytes[position..].first_chunk().unwrap()) as usize
+        };
+        let mut position = 4 + 4 * columns;
         let mut words = Vec::new();
-        for _ in 0..number(0) {
-            let end = at + 1 + usize::from(bytes[at]);
-            words.push(&bytes[at + 1..end]);
-            at = end;
+        for _ in 0..read_u32(0) {
+            let end = position + 1 + usize::from(bytes[position]);
+            words.push(&bytes[position + 1..end]);
+            position = end;
         }
-        let mut found = vec![Vec::new(); columns];
+        let mut decoded = vec![Vec::new(); columns];
         let mut text = Vec::new();
-        let mut rest = bytes[at..].iter().copied();
+        let mut encoded = bytes[position..].iter().copied();
         let mut count = 0;
-        while let Some(byte) = rest.next() {
+        while let Some(byte) = encoded.next() {
             match byte {
                 END | ABSENT => {
                     let text = std::mem::take(&mut text);
-                    found[count % columns].push((byte == END).then_some(text));
+                    decoded[count % columns].push((byte == END).then_some(text));
                     count += 1;
                 }
                 SPELLED => {
-                    let length = usize::from(rest.next().unwrap());
-                    text.extend(rest.by_ref().take(length));
+                    let length = usize::from(encoded.next().unwrap());
+                    text.extend(encoded.by_ref().take(length));
                 }
-                NUMBER.. => {
-                    let low = usize::from(rest.next().unwrap());
-                    text.extend(words[usize::from(byte - NUMBER) << 8 | low]);
+                FIRST_CODE.. => {
+                    let low = usize::from(encoded.next().unwrap());
+                    text.extend(words[usize::from(byte - FIRST_CODE) << 8 | low]);
                 }
                 _ => text.push(byte),
             }
         }
-        for (role, column) in found.iter().enumerate() {
-            assert_eq!(column.iter().flatten().map(Vec::len).sum::<usize>(), number(4 + 4 * role));
+        for (role, column) in decoded.iter().enumerate() {
+            assert_eq!(
+                column.iter().flatten().map(Vec::len).sum::<usize>(),
+                read_u32(4 + 4 * role)
+            );
         }
-        found
+        decoded
     }
 
-    fn check(columns: &[Vec<Option<Vec<u8>>>]) -> usize {
-        let given = |column: &Vec<Option<Vec<u8>>>| -> Vec<Option<Vec<u8>>> { column.clone() };
+    /// Check that encoded texts decode to the same texts, and return the encoded size.
+    fn assert_round_trip(columns: &[Vec<Option<Vec<u8>>>]) -> usize {
+        let copy_column =
+            |column: &Vec<Option<Vec<u8>>>| -> Vec<Option<Vec<u8>>> { column.clone() };
         let borrowed = columns.iter().map(|column| column.iter().map(Option::as_deref).collect());
-        let written = Columns(borrowed.collect()).written();
-        assert_eq!(read(&written, columns.len()), columns.iter().map(given).collect::<Vec<_>>());
-        written.len()
+        let encoded = TextColumns(borrowed.collect()).encode();
+        assert_eq!(
+            decode(&encoded, columns.len()),
+            columns.iter().map(copy_column).collect::<Vec<_>>()
+        );
+        encoded.len()
     }
 
-    fn texts(texts: &[&str]) -> Vec<Option<Vec<u8>>> {
+    fn to_column(texts: &[&str]) -> Vec<Option<Vec<u8>>> {
         texts.iter().map(|text| Some(text.as_bytes().to_vec())).collect()
     }
 
     #[test]
-    fn texts_come_back_and_repeated_words_take_two_bytes() {
+    fn test_round_trip_and_repeated_words_take_two_bytes() {
         let text = "The committee decided that the committee's budget, 1,234 euros, is spent.";
-        assert!(check(&[texts(&[text; 50]), texts(&[text; 50])]) < 100 * text.len() * 6 / 10);
+        assert!(
+            assert_round_trip(&[to_column(&[text; 50]), to_column(&[text; 50])])
+                < 100 * text.len() * 6 / 10
+        );
         let chinese = "委员会决定，委员会的预算已经用完。";
-        assert!(check(&[texts(&[chinese; 50])]) < 50 * chinese.len() * 8 / 10);
-        check(&[texts(&["Žluťoučký kůň", "Жёлтый конь", "노란 말", "🐎 🐎🐎", "", " ", "  a  "])]);
+        assert!(assert_round_trip(&[to_column(&[chinese; 50])]) < 50 * chinese.len() * 8 / 10);
+        assert_round_trip(&[to_column(&[
+            "Žluťoučký kůň",
+            "Жёлтый конь",
+            "노란 말",
+            "🐎 🐎🐎",
+            "",
+            " ",
+            "  a  ",
+        ])]);
     }
 
     #[test]
-    fn what_is_missing_and_what_is_no_text_comes_back() {
-        check(&[]);
-        check(&[vec![]]);
-        check(&[vec![None, Some(vec![]), Some(vec![0xFF, 0xFE, 0xFD, 0x80, 0, b' ', 0xF0])]]);
-        check(&[vec![Some(vec![b'a'; 1000]); 3], vec![Some(vec![0xC3; 1000]), None, None]]);
+    fn test_missing_and_invalid_texts_round_trip() {
+        assert_round_trip(&[]);
+        assert_round_trip(&[vec![]]);
+        assert_round_trip(&[vec![
+            None,
+            Some(vec![]),
+            Some(vec![0xFF, 0xFE, 0xFD, 0x80, 0, b' ', 0xF0]),
+        ]]);
+        assert_round_trip(&[
+            vec![Some(vec![b'a'; 1000]); 3],
+            vec![Some(vec![0xC3; 1000]), None, None],
+        ]);
     }
 
     #[test]
-    fn more_words_than_there_are_numbers() {
-        let words = (0..2 * MOST).map(|i| format!("word{i} word{i} "));
-        check(&[texts(&[&words.collect::<String>()])]);
+    fn test_more_words_than_codes() {
+        let words = (0..2 * MAX_WORDS).map(|i| format!("word{i} word{i} "));
+        assert_round_trip(&[to_column(&[&words.collect::<String>()])]);
     }
 
     #[test]
-    fn words_are_counted_in_a_part_of_large_texts() {
+    fn test_large_texts_are_sampled() {
         let line = "the same words again and again in a line that is long enough ".repeat(20);
-        let lines = vec![Some(line.into_bytes()); SAMPLE / 400];
-        assert!(check(std::slice::from_ref(&lines)) < lines.len() * 600);
+        let lines = vec![Some(line.into_bytes()); SAMPLE_BYTES / 400];
+        assert!(assert_round_trip(std::slice::from_ref(&lines)) < lines.len() * 600);
     }
 
     proptest! {
         #[test]
-        fn any_bytes_come_back(columns in proptest::collection::vec(
+        fn test_random_bytes_round_trip(columns in proptest::collection::vec(
             proptest::collection::vec(proptest::option::of(
                 proptest::collection::vec(prop_oneof![any::<u8>(), Just(b' '), Just(b'a'), Just(0xE4), Just(0xC3)], 0..30)
             ), 4), 1..4,
         )) {
-            check(&columns);
+            assert_round_trip(&columns);
         }
     }
 }

@@ -1,358 +1,387 @@
 //! Flags for single texts whose scores may mislead.
 //!
-//! `truebleu/reports/data_checks.py` says what each flag means to a reader; the definitions are here.
+//! `truebleu/reports/data_checks.py` explains each flag to readers; its definition is here.
 
 mod text_features;
 
 use crate::interrupt::{self, Work};
-use crate::preservation::{self, Negation};
+use crate::preservation::{self, NegationWords};
 use crate::simd::{Instructions, Job, Vector};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use text_features::Seen;
-pub use text_features::Totals;
+pub use text_features::ColumnTotals;
+use text_features::TextFeatures;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Nothing but white space.
+/// The text is empty or has only white space.
 pub const EMPTY: u32 = 1;
-/// A reference that the segment has not.
+/// The segment lacks this reference.
 pub const MISSING: u32 = 1 << 1;
-/// A hypothesis that is its source.
+/// The hypothesis equals its source.
 pub const COPIED: u32 = 1 << 2;
-/// A hypothesis that is one of its references.
+/// The hypothesis equals one of its references.
 pub const IDENTICAL: u32 = 1 << 3;
-/// A hypothesis of [`LONG`] bytes or more that is that of another source, too.
+/// The hypothesis has at least [`MIN_DUPLICATE_BYTES`] bytes and occurs with another source, too.
 pub const DUPLICATE: u32 = 1 << 4;
-/// A segment whose source and references have been there before.
+/// The source and references occurred in an earlier segment.
 pub const REPEATED: u32 = 1 << 5;
-/// A hypothesis with less than half of the characters of each reference.
+/// The hypothesis has fewer than half of the characters of each reference.
 pub const SHORT: u32 = 1 << 6;
-/// A hypothesis with more than twice the characters of each reference.
+/// The hypothesis has more than twice the characters of each reference.
 pub const LARGE: u32 = 1 << 7;
-/// A hypothesis that says the same four times in a row, as no reference does.
+/// The hypothesis repeats words four times in a row, and no reference does.
 pub const LOOP: u32 = 1 << 8;
-/// A hypothesis in another script than all of its references.
+/// The hypothesis is in a different script than all of its references.
 pub const SCRIPT: u32 = 1 << 9;
-/// A script without spaces that the tokenizer does not split.
+/// The text is in a script without spaces that the tokenizer does not split.
 pub const UNSPLIT: u32 = 1 << 10;
-/// Text that has been tokenized.
+/// The text is tokenized.
 pub const TOKENIZED: u32 = 1 << 11;
-/// UTF-8 that was taken for something else.
+/// UTF-8 was decoded as another encoding.
 pub const MOJIBAKE: u32 = 1 << 12;
-/// U+FFFD, or a surrogate.
+/// The text contains U+FFFD or a surrogate.
 pub const REPLACEMENT: u32 = 1 << 13;
-/// Control characters other than the tab.
+/// The text contains control characters other than the tab.
 pub const CONTROL: u32 = 1 << 14;
-/// Invisible characters that words are not made of.
+/// The text contains invisible characters that are not part of words.
 pub const INVISIBLE: u32 = 1 << 15;
-/// White space at one of the ends.
+/// The text starts or ends with white space.
 pub const EDGES: u32 = 1 << 16;
-/// Characters of HTML by name or number.
+/// The text contains HTML character references.
 pub const ENTITIES: u32 = 1 << 17;
-/// Brackets that are opened and not closed, where those of all references are.
+/// Brackets are not balanced, although the brackets of all references are.
 pub const BRACKETS: u32 = 1 << 18;
-/// A hypothesis whose numbers are neither those of the source nor those of a reference.
+/// The numbers of the hypothesis differ from the numbers of the source and of every reference.
 pub const NUMBERS: u32 = 1 << 19;
-/// A hypothesis without a name that the source and all references have.
+/// The hypothesis lacks a name that the source and all references have.
 pub const NAMES: u32 = 1 << 20;
-/// A hypothesis with words of the source in a row that no reference has.
+/// The hypothesis has consecutive source words that no reference has.
 pub const UNTRANSLATED: u32 = 1 << 21;
-/// A hypothesis that negates something where no reference does, or the other way round.
+/// The hypothesis negates something although no reference does, or the other way round.
 pub const NEGATION: u32 = 1 << 22;
 
-/// Bytes of a text that is not the same as another one by chance.
-pub const LONG: usize = 20;
-/// Characters of a text whose length is compared with others'.
-const COMPARABLE: u32 = 20;
-/// Letters of a text that has a script.
-const LETTERS: u32 = 8;
+/// Minimum length in bytes of texts that are unlikely to be equal by chance.
+pub const MIN_DUPLICATE_BYTES: usize = 20;
+/// Minimum number of characters for comparing lengths.
+const MIN_COMPARED_CHARACTERS: u32 = 20;
+/// Minimum number of letters for determining a script.
+const MIN_SCRIPT_LETTERS: u32 = 8;
 
-/// The same number of texts of each system and reference, and sources if there are any.
-pub struct Texts<'a> {
-    /// Each system's.
+/// The texts of each system, of each reference, and of the source, with one entry per segment.
+pub struct FlaggedTexts<'a> {
+    /// The texts of each system.
     pub systems: Vec<Vec<Option<&'a [u8]>>>,
-    /// Those of the first reference, of the second …
+    /// The texts of each reference.
     pub references: Vec<Vec<Option<&'a [u8]>>>,
-    /// The source text.
+    /// The source texts, if any.
     pub source: Option<Vec<Option<&'a [u8]>>>,
 }
 
-/// The options that depend on how the text is tokenized later.
-pub struct Options {
-    /// True if the text is expected to be tokenized already.
-    pub tokenized: bool,
-    /// The scripts that stay in long pieces, and the share of a text from which on that matters.
+/// The options for text flags.
+pub struct FlagOptions {
+    /// Whether the text is expected to be tokenized.
+    pub expects_tokenized: bool,
+    /// The scripts that the tokenizer does not split, with the share of characters from which this
+    /// matters.
     pub unsplit: Vec<(usize, f64)>,
     /// The words that negate in the language of the hypotheses.
-    pub negation: Negation,
-    /// Characters that are counted.
+    pub negation: NegationWords,
+    /// The characters to count.
     pub marks: Vec<char>,
 }
 
-/// The flags of each text of a column, and what is counted in all of them.
-pub struct Column {
-    /// By segment.
+/// The flags of each text of a column, and the totals of all texts.
+pub struct FlaggedColumn {
+    /// The flags per segment.
     pub flags: Vec<u32>,
-    /// Of all segments.
-    pub totals: Totals,
+    /// The counts over all segments.
+    pub totals: ColumnTotals,
 }
 
-/// True if one to four words are repeated four times in a row.
+/// Return whether one to four words are repeated four times in a row.
 fn is_loop<'a>(text: &'a [u8], words: &mut Vec<&'a [u8]>) -> bool {
     words.clear();
     let mut work = Work::default();
-    let places = preservation::places(text).filter(|(start, end)| start < end);
-    words.extend(places.map(|(start, end)| &text[start..end]));
+    let word_ranges = preservation::word_ranges(text).filter(|(start, end)| start < end);
+    words.extend(word_ranges.map(|(start, end)| &text[start..end]));
     let is_word = |word: &&[u8]| word.iter().any(|byte| byte.is_ascii_alphabetic() || *byte > 0x7F);
     (1..=4).any(|period| {
-        // So many words in a row that are as those a period before: every such row has one that
-        // stands at a multiple of the number.
-        let least = 3 * period;
-        (period + least - 1..words.len()).step_by(least).any(|at| {
-            work.done(8);
-            // Most words differ in their last letters, which is seen without a call.
-            let same = |&at: &usize| {
-                words[at].last() == words[at - period].last() && words[at] == words[at - period]
+        // The repetition has `3 * period` consecutive words that equal the word one period earlier.
+        // Every run of that length contains a word whose index is a multiple of the length.
+        let min_run = 3 * period;
+        (period + min_run - 1..words.len()).step_by(min_run).any(|index| {
+            work.add(8);
+            // Most different words have different last letters, which is checked without a call.
+            let is_repeated = |&i: &usize| {
+                words[i].last() == words[i - period].last() && words[i] == words[i - period]
             };
-            same(&at)
-                && least
-                    <= (period..at).rev().take(least).take_while(same).count()
-                        + (at..words.len()).take(least).take_while(same).count()
-                && words[at + 1 - period..=at].iter().any(&is_word)
+            is_repeated(&index)
+                && min_run
+                    <= (period..index).rev().take(min_run).take_while(is_repeated).count()
+                        + (index..words.len()).take(min_run).take_while(is_repeated).count()
+                && words[index + 1 - period..=index].iter().any(&is_word)
         })
     })
 }
 
-/// What hypotheses of a segment should keep.
-struct Kept<'a> {
+/// The parts of a segment that hypotheses should preserve.
+struct PreservedContent<'a> {
     references: Vec<&'a [u8]>,
     source: Option<&'a [u8]>,
-    /// Of the source: names that all references keep, and words in rows.
+    /// Names of the source that all references preserve, and countable words of the source.
     names: Vec<&'a [u8]>,
-    rows: Vec<(usize, usize)>,
-    /// Of the references, and of the source.
+    source_words: Vec<(usize, usize)>,
+    /// The numbers of each reference and of the source.
     numbers: Vec<Vec<Vec<u8>>>,
-    /// Whether references negate something: all of them, or none; `None` if some do.
-    negates: Option<bool>,
+    /// Whether all references (true) or no references (false) negate something; `None` if some do.
+    references_negate: Option<bool>,
 }
 
-impl<'a> Kept<'a> {
-    fn of(
+impl<'a> PreservedContent<'a> {
+    fn from_segment(
         references: Vec<&'a [u8]>,
-        seen: &[Seen],
-        original: Option<&(&'a [u8], Seen)>,
-        options: &Options,
+        features: &[TextFeatures],
+        source_text: Option<&(&'a [u8], TextFeatures)>,
+        options: &FlagOptions,
     ) -> Self {
-        let source = original.map(|&(text, _)| text);
-        let texts = references.iter().zip(seen).chain(original.map(|(text, seen)| (text, seen)));
-        let numbers = texts.map(|(text, seen)| seen.numbers(text)).collect();
+        let source = source_text.map(|&(text, _)| text);
+        let texts =
+            references.iter().zip(features).chain(source_text.map(|(text, seen)| (text, seen)));
+        let numbers = texts.map(|(text, seen)| seen.numbers_of_text(text)).collect();
         let mut negates = None;
         if !options.negation.is_empty() {
-            let count = references.iter().filter(|text| options.negation.is_in(text)).count();
+            let count = references.iter().filter(|text| options.negation.is_negated(text)).count();
             negates = match count {
                 0 => Some(false),
                 all if all == references.len() => Some(true),
                 _ => None,
             };
         }
-        let names =
-            source.map(|source| preservation::names(source, &references)).unwrap_or_default();
-        let rows = source.map(preservation::rows).unwrap_or_default();
-        Self { references, source, names, rows, numbers, negates }
+        let names = source
+            .map(|source| preservation::preserved_names(source, &references))
+            .unwrap_or_default();
+        let rows = source.map(preservation::countable_words).unwrap_or_default();
+        Self { references, source, names, source_words: rows, numbers, references_negate: negates }
     }
 
-    fn flags(&self, text: &[u8], seen: &Seen, options: &Options) -> u32 {
+    /// Return the flags for content that a hypothesis does not preserve.
+    fn flags(&self, text: &[u8], features: &TextFeatures, options: &FlagOptions) -> u32 {
         if self.references.is_empty() {
             return 0;
         }
         let mut flags = 0;
-        let mut set = |flag, holds: bool| flags |= if holds { flag } else { 0 };
-        let own = seen.numbers(text);
-        set(NUMBERS, self.numbers.iter().all(|numbers| *numbers != own));
+        let mut set = |flag, condition: bool| flags |= if condition { flag } else { 0 };
+        let own_numbers = features.numbers_of_text(text);
+        set(NUMBERS, self.numbers.iter().all(|numbers| *numbers != own_numbers));
         if let Some(source) = self.source.filter(|source| *source != text) {
             set(NAMES, preservation::lacks_name(text, &self.names));
-            set(UNTRANSLATED, preservation::has_source(text, source, &self.rows, &self.references));
+            set(
+                UNTRANSLATED,
+                preservation::has_source_words(text, source, &self.source_words, &self.references),
+            );
         }
-        set(NEGATION, self.negates.is_some_and(|all| all != options.negation.is_in(text)));
+        set(
+            NEGATION,
+            self.references_negate
+                .is_some_and(|negates| negates != options.negation.is_negated(text)),
+        );
         flags
     }
 }
 
-impl<'a> Texts<'a> {
-    /// The flags of each text: those of each system, of each reference, and of the source.
-    pub fn flags(&self, options: &Options, instructions: Instructions) -> Vec<Column> {
-        instructions.run(Flags { texts: self, options })
+impl<'a> FlaggedTexts<'a> {
+    /// Return the flags of each system, of each reference, and of the source.
+    pub fn compute_flags(
+        &self,
+        options: &FlagOptions,
+        instructions: Instructions,
+    ) -> Vec<FlaggedColumn> {
+        instructions.run(FlagsJob { texts: self, options })
     }
 
+    /// Return the flags of all columns.
     #[inline(always)]
-    fn columns<V: Vector>(&self, options: &Options) -> Vec<Column> {
+    fn flag_columns<V: Vector>(&self, options: &FlagOptions) -> Vec<FlaggedColumn> {
         let count = self.systems.first().map_or(0, Vec::len);
-        let new = || Column { flags: vec![0; count], totals: Totals::new(options) };
-        let mut systems: Vec<_> = self.systems.iter().map(|_| new()).collect();
-        let mut references: Vec<_> = self.references.iter().map(|_| new()).collect();
-        let mut source: Option<_> = self.source.as_ref().map(|_| new());
+        let new_column =
+            || FlaggedColumn { flags: vec![0; count], totals: ColumnTotals::new(options) };
+        let mut systems: Vec<_> = self.systems.iter().map(|_| new_column()).collect();
+        let mut references: Vec<_> = self.references.iter().map(|_| new_column()).collect();
+        let mut source: Option<_> = self.source.as_ref().map(|_| new_column());
         let mut words = Vec::new();
         for i in 0..count {
             interrupt::poll();
-            let mut seen = Vec::with_capacity(references.len());
-            for (made, column) in references.iter_mut().zip(&self.references) {
-                // No closure: it would not be compiled with the instructions of V.
-                made.flags[i] = MISSING;
+            let mut reference_features = Vec::with_capacity(references.len());
+            for (flagged, column) in references.iter_mut().zip(&self.references) {
+                // Not a closure, which would not be compiled with the instructions of V.
+                flagged.flags[i] = MISSING;
                 if let Some(text) = column[i] {
-                    let own = Seen::of::<V>(text, options, &mut made.totals);
-                    made.flags[i] = own.flags;
-                    seen.push(own);
+                    let features = TextFeatures::from_text::<V>(text, options, &mut flagged.totals);
+                    flagged.flags[i] = features.flags;
+                    reference_features.push(features);
                 }
             }
-            let mut original = None;
-            if let (Some(made), Some(column)) = (&mut source, &self.source)
+            let mut source_text = None;
+            if let (Some(flagged), Some(column)) = (&mut source, &self.source)
                 && let Some(text) = column[i]
             {
-                let own = Seen::of::<V>(text, options, &mut made.totals);
-                made.flags[i] = own.flags & !TOKENIZED & !UNSPLIT;
-                original = Some((text, own));
+                let features = TextFeatures::from_text::<V>(text, options, &mut flagged.totals);
+                flagged.flags[i] = features.flags & !TOKENIZED & !UNSPLIT;
+                source_text = Some((text, features));
             }
             let texts = self.references.iter().filter_map(|column| column[i]);
-            let kept = Kept::of(texts.collect(), &seen, original.as_ref(), options);
-            for (made, column) in systems.iter_mut().zip(&self.systems) {
+            let content = PreservedContent::from_segment(
+                texts.collect(),
+                &reference_features,
+                source_text.as_ref(),
+                options,
+            );
+            for (flagged, column) in systems.iter_mut().zip(&self.systems) {
                 let Some(text) = column[i] else { continue };
-                let own = Seen::of::<V>(text, options, &mut made.totals);
-                made.flags[i] = own.flags | self.compared(i, text, &own, &seen, &mut words);
-                if own.flags & EMPTY == 0 {
-                    made.flags[i] |= kept.flags(text, &own, options);
+                let features = TextFeatures::from_text::<V>(text, options, &mut flagged.totals);
+                flagged.flags[i] = features.flags
+                    | self.comparison_flags(i, text, &features, &reference_features, &mut words);
+                if features.flags & EMPTY == 0 {
+                    flagged.flags[i] |= content.flags(text, &features, options);
                 }
             }
         }
-        for (made, column) in systems.iter_mut().zip(&self.systems) {
-            self.find_duplicates(column, &mut made.flags);
+        for (flagged, column) in systems.iter_mut().zip(&self.systems) {
+            self.find_duplicates(column, &mut flagged.flags);
         }
-        if let Some(made) = source.as_mut().or(references.first_mut()) {
-            self.find_repeated(&mut made.flags);
+        if let Some(flagged) = source.as_mut().or(references.first_mut()) {
+            self.find_repeated(&mut flagged.flags);
         }
         systems.into_iter().chain(references).chain(source).collect()
     }
 
-    /// The flags from comparing a hypothesis with its references and its source.
-    fn compared(
+    /// Return the flags from comparing a hypothesis with its references and its source.
+    fn comparison_flags(
         &self,
         i: usize,
         text: &'a [u8],
-        seen: &Seen,
-        references: &[Seen],
+        features: &TextFeatures,
+        reference_features: &[TextFeatures],
         words: &mut Vec<&'a [u8]>,
     ) -> u32 {
         let mut flags = 0;
-        let mut set = |flag, holds: bool| flags |= if holds { flag } else { 0 };
-        let filled = seen.flags & EMPTY == 0;
+        let mut set = |flag, condition: bool| flags |= if condition { flag } else { 0 };
+        let is_filled = features.flags & EMPTY == 0;
         let source = self.source.as_ref().and_then(|column| column[i]);
-        set(COPIED, filled && source == Some(text));
+        set(COPIED, is_filled && source == Some(text));
         let mut texts = self.references.iter().filter_map(|column| column[i]);
-        set(IDENTICAL, filled && texts.any(|reference| reference == text));
-        if references.is_empty() {
+        set(IDENTICAL, is_filled && texts.any(|reference| reference == text));
+        if reference_features.is_empty() {
             return flags;
         }
-        let lengths = references.iter().map(|reference| reference.characters);
-        let (fewest, most) = lengths
-            .fold((u32::MAX, 0), |(fewest, most), length| (fewest.min(length), most.max(length)));
-        let own = seen.characters;
-        set(SHORT, filled && fewest >= COMPARABLE && 2 * own < fewest);
-        set(LARGE, own >= COMPARABLE && own > 2 * most);
-        let balanced = |seen: &Seen| seen.brackets == [0; 3];
-        set(BRACKETS, !balanced(seen) && references.iter().all(balanced));
-        let script = seen.script();
-        let others =
-            |reference: &Seen| reference.script().is_some_and(|other| Some(other) != script);
-        set(SCRIPT, script.is_some() && references.iter().all(others));
+        let reference_lengths = reference_features.iter().map(|reference| reference.characters);
+        let (shortest, longest) = reference_lengths
+            .fold((u32::MAX, 0), |(shortest, longest), length| {
+                (shortest.min(length), longest.max(length))
+            });
+        let own_length = features.characters;
+        set(SHORT, is_filled && shortest >= MIN_COMPARED_CHARACTERS && 2 * own_length < shortest);
+        set(LARGE, own_length >= MIN_COMPARED_CHARACTERS && own_length > 2 * longest);
+        let is_balanced = |seen: &TextFeatures| seen.brackets == [0; 3];
+        set(BRACKETS, !is_balanced(features) && reference_features.iter().all(is_balanced));
+        let script = features.script();
+        let has_other_script = |reference: &TextFeatures| {
+            reference.script().is_some_and(|found_script| Some(found_script) != script)
+        };
+        set(SCRIPT, script.is_some() && reference_features.iter().all(has_other_script));
         let mut texts = self.references.iter().filter_map(|column| column[i]);
         set(LOOP, is_loop(text, words) && !texts.any(|text| is_loop(text, words)));
         flags
     }
 
-    /// True if two segments have the same source, or without sources the same references.
-    fn same_origin(&self, one: usize, other: usize) -> bool {
+    /// Return whether two segments have the same source or, without sources, the same references.
+    fn have_same_origin(&self, one: usize, b: usize) -> bool {
         match &self.source {
-            Some(source) => source[one] == source[other],
-            None => self.references.iter().all(|column| column[one] == column[other]),
+            Some(source) => source[one] == source[b],
+            None => self.references.iter().all(|column| column[one] == column[b]),
         }
     }
 
+    /// Flag long hypotheses that occur with different sources.
     fn find_duplicates(&self, column: &[Option<&[u8]>], flags: &mut [u32]) {
-        // By text its number, and by number the first segment that has it; of each segment its own.
-        let mut known: HashMap<&[u8], usize, Seed> =
-            HashMap::with_capacity_and_hasher(column.len(), Seed::default());
-        let mut first: Vec<usize> = Vec::new();
-        let mut different: Vec<bool> = Vec::new();
-        let numbers = column.iter().enumerate().map(|(i, text)| {
-            Some(match known.entry(text.filter(|text| text.len() >= LONG)?) {
-                Entry::Occupied(known) => {
-                    let number = *known.get();
-                    different[number] |= !self.same_origin(first[number], i);
-                    number
+        // Each text gets an id. For each id, the first segment and whether origins differ.
+        let mut text_ids: HashMap<&[u8], usize, RandomSeed> =
+            HashMap::with_capacity_and_hasher(column.len(), RandomSeed::default());
+        let mut first_segments: Vec<usize> = Vec::new();
+        let mut has_different_origins: Vec<bool> = Vec::new();
+        let ids = column.iter().enumerate().map(|(i, text)| {
+            Some(match text_ids.entry(text.filter(|text| text.len() >= MIN_DUPLICATE_BYTES)?) {
+                Entry::Occupied(entry) => {
+                    let id = *entry.get();
+                    has_different_origins[id] |= !self.have_same_origin(first_segments[id], i);
+                    id
                 }
-                Entry::Vacant(free) => {
-                    first.push(i);
-                    different.push(false);
-                    *free.insert(first.len() - 1)
+                Entry::Vacant(entry) => {
+                    first_segments.push(i);
+                    has_different_origins.push(false);
+                    *entry.insert(first_segments.len() - 1)
                 }
             })
         });
-        let numbers: Vec<Option<usize>> = numbers.collect();
-        for (flags, number) in flags.iter_mut().zip(numbers) {
-            if number.is_some_and(|number| different[number]) {
+        let ids: Vec<Option<usize>> = ids.collect();
+        for (flags, id) in flags.iter_mut().zip(ids) {
+            if id.is_some_and(|id| has_different_origins[id]) {
                 *flags |= DUPLICATE;
             }
         }
     }
 
+    /// Flag segments whose source and references occurred before.
     fn find_repeated(&self, flags: &mut [u32]) {
-        // By the source and all references, which may be many segments' own in all but one.
-        let mut known = HashSet::with_capacity_and_hasher(flags.len(), Seed::default());
+        // The key has the source and all references, because many segments may share some of them.
+        let mut earlier_texts =
+            HashSet::with_capacity_and_hasher(flags.len(), RandomSeed::default());
         for (i, flags) in flags.iter_mut().enumerate() {
             let source = self.source.as_ref().and_then(|column| column[i]);
             let references: Vec<_> = self.references.iter().map(|column| column[i]).collect();
-            if !known.insert((source, references)) {
+            if !earlier_texts.insert((source, references)) {
                 *flags |= REPEATED;
             }
         }
     }
 }
 
-/// The flags of all texts.
-struct Flags<'a> {
-    texts: &'a Texts<'a>,
-    options: &'a Options,
+/// Job that computes the flags of all texts.
+struct FlagsJob<'a> {
+    texts: &'a FlaggedTexts<'a>,
+    options: &'a FlagOptions,
 }
 
-impl Job for Flags<'_> {
-    type Output = Vec<Column>;
+impl Job for FlagsJob<'_> {
+    type Output = Vec<FlaggedColumn>;
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) -> Vec<Column> {
-        self.texts.columns::<V>(self.options)
+    unsafe fn run<V: Vector>(self) -> Vec<FlaggedColumn> {
+        self.texts.flag_columns::<V>(self.options)
     }
 }
 
-/// Hashes of texts, by a random seed: whoever writes them cannot make them collide.
-struct Seed(u64);
+/// Randomly seeded hashes, so that no texts can be constructed to collide.
+struct RandomSeed(u64);
 
-impl Default for Seed {
+impl Default for RandomSeed {
     fn default() -> Self {
         Self(RandomState::new().hash_one(0))
     }
 }
 
-impl BuildHasher for Seed {
-    type Hasher = Hash;
+impl BuildHasher for RandomSeed {
+    type Hasher = SeededHasher;
 
-    fn build_hasher(&self) -> Hash {
-        Hash(self.0)
+    fn build_hasher(&self) -> SeededHasher {
+        SeededHasher(self.0)
     }
 }
 
-struct Hash(u64);
+struct SeededHasher(u64);
 
-impl Hasher for Hash {
+impl Hasher for SeededHasher {
     fn write(&mut self, bytes: &[u8]) {
         self.0 = xxh3_64_with_seed(bytes, self.0);
     }

@@ -1,24 +1,24 @@
 //! Tokens as positions and 64-bit keys.
 //!
-//! A token of at most eight bytes *is* its key, so two of them are equal exactly if their keys
-//! are. A longer one (or one that holds a NUL) has a mark byte and a 56-bit hash of all its bytes:
-//! equal keys are then only a candidate, and the matcher compares the bytes.
+//! A token of at most eight bytes is its own key, so two such tokens are equal if and only if their
+//! keys are equal. A longer token, or a token with a NUL byte, has a key with a mark byte and a
+//! 56-bit hash. If two such keys are equal, the matcher compares the bytes.
 
-use crate::interrupt::{Work, lengthen};
+use crate::interrupt::{Work, extend_to};
 use crate::simd::{Portable, Vector};
 use crate::text_batches::Padded;
 
-/// The top byte of a hashed key. No UTF-8 text has a byte 0xFF.
+/// The top byte of a hashed key. UTF-8 text never contains the byte 0xFF.
 pub const HASHED: u64 = 0xFF << 56;
 
-/// Entries that every array of [`Tokens`] keeps behind the last token, so that vectors of keys can
-/// be read, and positions written, past the end.
+/// Number of extra entries after the last token in every array of [`Tokens`], so that vectors of
+/// keys can be read, and positions written, past the end.
 const SLACK: usize = 96;
 
-/// Tokens whose keys are made at a time.
-const CHUNK: usize = 256;
+/// Number of tokens whose keys are computed together.
+const CHUNK_TOKENS: usize = 256;
 
-/// Tokens as a structure of arrays. Positions count from the start of their text.
+/// Tokens as a structure of arrays, with positions relative to the start of their text.
 #[derive(Default)]
 pub struct Tokens {
     starts: Vec<u32>,
@@ -28,105 +28,117 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Forgets the tokens and keeps the memory.
+    /// Forget the tokens and keep the memory.
     pub fn clear(&mut self) {
         self.count = 0;
-        self.grow(0);
+        self.ensure_capacity(0);
     }
 
-    /// The number of tokens.
+    /// Return the number of tokens.
     pub fn count(&self) -> usize {
         self.count
     }
 
     #[inline(always)]
-    fn grow(&mut self, count: usize) {
+    fn ensure_capacity(&mut self, count: usize) {
         if self.keys.len() < count + SLACK {
-            self.grow_to(count + SLACK);
+            self.reallocate(count + SLACK);
         }
     }
 
     #[cold]
-    fn grow_to(&mut self, length: usize) {
+    fn reallocate(&mut self, length: usize) {
         let length = length.max(2 * self.keys.len());
-        lengthen(&mut self.starts, length);
-        lengthen(&mut self.ends, length);
-        // Last: `grow` goes by its length.
-        lengthen(&mut self.keys, length);
+        extend_to(&mut self.starts, length);
+        extend_to(&mut self.ends, length);
+        // Extend this last, because `ensure_capacity` checks its length.
+        extend_to(&mut self.keys, length);
     }
 
-    /// Appends a token whose key is made later, by [`Tokens::make_keys`].
+    /// Append a token whose key is computed later, by [`Tokens::make_keys`].
     #[inline]
     pub fn push(&mut self, start: usize, end: usize) {
-        self.grow(self.count + 1);
+        self.ensure_capacity(self.count + 1);
         self.starts[self.count] = start as u32;
         self.ends[self.count] = end as u32;
         self.count += 1;
     }
 
-    /// The first start and the first end, with room for `count` of each beside the slack.
+    /// Return pointers to the first start and the first end, with space for `count` values and the
+    /// slack.
     #[inline(always)]
-    pub(crate) fn room(&mut self, count: usize) -> (*mut u32, *mut u32) {
-        self.grow(count);
+    pub(crate) fn reserve_positions(&mut self, count: usize) -> (*mut u32, *mut u32) {
+        self.ensure_capacity(count);
         (self.starts.as_mut_ptr(), self.ends.as_mut_ptr())
     }
 
-    /// Says that `count` tokens have been written through [`Tokens::room`].
+    /// Record that `count` tokens have been written through [`Tokens::reserve_positions`].
     pub(crate) fn set_count(&mut self, count: usize) {
-        self.grow(count);
+        self.ensure_capacity(count);
         self.count = count;
     }
 
-    /// Makes the keys of all tokens. None of them may hold a NUL, unless `careful` is set.
-    pub(crate) fn make_keys(&mut self, text: Padded<'_>, careful: bool) {
-        // SAFETY: the portable set needs nothing of the processor.
-        unsafe { self.make_keys_with::<Portable>(text, careful) }
+    /// Compute the keys of all tokens. Set `careful` if a token may contain a NUL byte.
+    pub(crate) fn make_keys(&mut self, text: Padded<'_>, may_contain_nul: bool) {
+        // SAFETY: the portable set needs no particular instructions.
+        unsafe { self.make_keys_with::<Portable>(text, may_contain_nul) }
     }
 
-    /// The same.
+    /// Compute the keys like [`Tokens::make_keys`], with the instructions of `V`.
     ///
     /// # Safety
     /// The processor must have the instructions of `V`.
     #[inline(always)]
-    pub(crate) unsafe fn make_keys_with<V: Vector>(&mut self, text: Padded<'_>, careful: bool) {
+    pub(crate) unsafe fn make_keys_with<V: Vector>(
+        &mut self,
+        text: Padded<'_>,
+        may_contain_nul: bool,
+    ) {
         let length = text.bytes().len();
         debug_assert!(self.ends[..self.count].iter().all(|&end| end as usize <= length));
         let pointer = text.pointer();
         let (starts, ends) = (&self.starts[..self.count], &self.ends[..self.count]);
         let keys = &mut self.keys[..self.count];
-        let chunks = keys.chunks_mut(CHUNK).zip(starts.chunks(CHUNK)).zip(ends.chunks(CHUNK));
+        let chunks = keys
+            .chunks_mut(CHUNK_TOKENS)
+            .zip(starts.chunks(CHUNK_TOKENS))
+            .zip(ends.chunks(CHUNK_TOKENS));
         let mut work = Work::default();
         for ((keys, starts), ends) in chunks {
-            work.done(2 * CHUNK);
-            // Without a branch: one token in six is longer than eight bytes, which no predictor
-            // foresees. Those are noted, and come by themselves.
-            let (mut long, mut longer) = ([0_u16; CHUNK], 0);
+            work.add(2 * CHUNK_TOKENS);
+            // Branch-free, because one token in six is longer than eight bytes, which no branch
+            // predictor foresees. Long tokens are collected and handled in a second loop.
+            let (mut special_tokens, mut special_count) = ([0_u16; CHUNK_TOKENS], 0);
             for (i, ((key, &start), &end)) in keys.iter_mut().zip(starts).zip(ends).enumerate() {
                 let (start, length) = (start as usize, (end - start) as usize);
                 // SAFETY: tokens lie in the text, which has margins of more than 8 bytes.
                 *key = unsafe { short_key::<V>(pointer.add(start), length) };
-                // SAFETY: no more are longer than there are.
-                unsafe { *long.get_unchecked_mut(longer) = i as u16 };
-                longer += usize::from(length > 8 || careful);
+                // SAFETY: there are at most as many special tokens as tokens.
+                unsafe { *special_tokens.get_unchecked_mut(special_count) = i as u16 };
+                special_count += usize::from(length > 8 || may_contain_nul);
             }
-            for &i in &long[..longer] {
+            for &i in &special_tokens[..special_count] {
                 let i = usize::from(i);
                 let (start, length) = (starts[i] as usize, (ends[i] - starts[i]) as usize);
                 // SAFETY: as above.
                 keys[i] = unsafe {
-                    let at = pointer.add(start);
-                    if length > 8 { long_key(at, length) } else { careful_key(at, length) }
+                    let start_pointer = pointer.add(start);
+                    if length > 8 {
+                        long_key(start_pointer, length)
+                    } else {
+                        short_key_with_nul(start_pointer, length)
+                    }
                 };
             }
         }
     }
 
-    /// Where token `i` starts and ends.
+    /// Return the start and end of token `i`.
     pub(crate) fn range(&self, i: usize) -> (usize, usize) {
         (self.starts[i] as usize, self.ends[i] as usize)
     }
 
-    /// The tokens from `first` to `last` of `text`.
+    /// Return the tokens from `first` to `last` of `text`.
     #[inline(always)]
     pub(crate) fn view<'a>(&'a self, text: Padded<'a>, first: usize, last: usize) -> View<'a> {
         debug_assert!(first <= last && last <= self.count);
@@ -134,72 +146,74 @@ impl Tokens {
     }
 }
 
+/// Read eight bytes.
 #[inline(always)]
-unsafe fn eight(at: *const u8) -> u64 {
-    // SAFETY: the caller gives eight readable bytes.
-    u64::from_le_bytes(unsafe { at.cast::<[u8; 8]>().read_unaligned() })
+unsafe fn read_word(source: *const u8) -> u64 {
+    // SAFETY: the caller guarantees eight readable bytes.
+    u64::from_le_bytes(unsafe { source.cast::<[u8; 8]>().read_unaligned() })
 }
 
-/// A hash of two words that hold all of a token, and of its length.
+/// Return a key that hashes two words, which together cover the token, and the token's length.
 #[inline(always)]
-fn hashed(first: u64, last: u64, length: usize) -> u64 {
+fn hashed_key(first: u64, last: u64, length: usize) -> u64 {
     let hash = first.wrapping_mul(0x9E37_79B9_7F4A_7C15)
         ^ last.wrapping_add(length as u64).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
     hash >> 8 | HASHED
 }
 
-/// The key of a token of 1 to 8 bytes without NUL.
+/// Return the key of a token of 1 to 8 bytes without NUL.
 ///
 /// # Safety
-/// Eight bytes must be readable; the processor must have the instructions of `V`.
+/// Eight bytes must be readable. The processor must support the instructions of `V`.
 #[inline(always)]
-unsafe fn short_key<V: Vector>(at: *const u8, length: usize) -> u64 {
+unsafe fn short_key<V: Vector>(source: *const u8, length: usize) -> u64 {
     // SAFETY: as the caller promises.
-    unsafe { V::low_bytes(eight(at), length) }
+    unsafe { V::low_bytes(read_word(source), length) }
 }
 
-/// The key of a token of more than 8 bytes.
+/// Return the key of a token of more than 8 bytes.
 ///
 /// # Safety
 /// The token must be readable.
 #[inline(always)]
-unsafe fn long_key(at: *const u8, length: usize) -> u64 {
+unsafe fn long_key(pointer: *const u8, length: usize) -> u64 {
     // SAFETY: as the caller promises.
-    let (first, last) = unsafe { (eight(at), eight(at.add(length - 8))) };
+    let (first, last) = unsafe { (read_word(pointer), read_word(pointer.add(length - 8))) };
     // SAFETY: as the caller promises.
-    let first = if length > 16 { unsafe { first_words(at, length) } } else { first };
-    hashed(first, last, length)
+    let first = if length > 16 { unsafe { hash_leading_words(pointer, length) } } else { first };
+    hashed_key(first, last, length)
 }
 
-/// One word of all words but the last: every byte of a long token counts, or texts of addresses and
-/// identifiers, which start and end alike, would all have one key.
+/// Hash all bytes of a token except the last eight. Tokens with equal starts and ends, such as URLs
+/// and identifiers, must not share a key, so every byte must count.
 ///
 /// # Safety
 /// The token must be readable.
 #[cold]
-unsafe fn first_words(at: *const u8, length: usize) -> u64 {
+unsafe fn hash_leading_words(pointer: *const u8, length: usize) -> u64 {
     let mut hash = 0_u64;
     for word in (0..length - 8).step_by(8) {
         // SAFETY: the word lies in the token.
-        let word = unsafe { eight(at.add(word)) };
+        let word = unsafe { read_word(pointer.add(word)) };
         hash = (hash.rotate_left(29) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
     hash ^ hash >> 32
 }
 
-/// The key of a token of at most 8 bytes, which may hold a NUL.
+/// Return the key of a token of at most 8 bytes that may contain a NUL byte.
 ///
 /// # Safety
 /// Eight bytes must be readable.
 #[inline(never)]
-unsafe fn careful_key(at: *const u8, length: usize) -> u64 {
+unsafe fn short_key_with_nul(pointer: *const u8, length: usize) -> u64 {
     if length == 0 {
         return 0;
     }
     // SAFETY: as the caller promises.
-    let (bytes, key) =
-        unsafe { (std::slice::from_raw_parts(at, length), short_key::<Portable>(at, length)) };
-    if bytes.contains(&0) { hashed(key, key.wrapping_mul(31), length) } else { key }
+    let (bytes, key) = unsafe {
+        (std::slice::from_raw_parts(pointer, length), short_key::<Portable>(pointer, length))
+    };
+    if bytes.contains(&0) { hashed_key(key, key.wrapping_mul(31), length) } else { key }
 }
 
 /// The tokens of one segment.
@@ -212,27 +226,27 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The number of tokens of the segment.
+    /// Return the number of tokens of the segment.
     #[inline(always)]
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The keys of the tokens.
+    /// Return the keys of the tokens.
     #[inline(always)]
     pub fn keys(&self) -> &'a [u64] {
-        // SAFETY: the view was made within the tokens.
+        // SAFETY: the view lies within the tokens.
         unsafe { self.tokens.keys.get_unchecked(self.first..self.first + self.count) }
     }
 
-    /// Where the keys start. Behind the last one, 64 more can be read.
+    /// Return a pointer to the first key. At least 64 more keys are readable after the last one.
     #[inline(always)]
-    pub fn keys_and_more(&self) -> *const u64 {
-        // Of all keys, not of the view's: these are read past.
+    pub fn padded_keys(&self) -> *const u64 {
+        // Point into the array of all keys, because reads go past the end of the view.
         self.tokens.keys.as_ptr().wrapping_add(self.first)
     }
 
-    /// The text from the first token's start to the last one's end.
+    /// Return the text from the start of the first token to the end of the last token.
     #[inline(always)]
     pub fn span(&self) -> &'a [u8] {
         if self.count == 0 {
@@ -241,60 +255,63 @@ impl<'a> View<'a> {
         &self.text.bytes()[self.range(0).start..self.range(self.count - 1).end]
     }
 
-    /// Where [`View::span`] starts; the text's margins are readable around it.
+    /// Return a pointer to the start of [`View::span`]. The text's margins are readable around it.
     #[inline(always)]
     pub(crate) fn span_pointer(&self) -> *const u8 {
         let start = if self.count == 0 { 0 } else { self.range(0).start };
         self.text.pointer().wrapping_add(start)
     }
 
-    /// Other tokens of the same text.
+    /// Return a view of other tokens of the same text.
     #[inline(always)]
-    pub fn of<'b>(&self, tokens: &'b Tokens, first: usize, last: usize) -> View<'b>
+    pub fn view_tokens<'b>(&self, tokens: &'b Tokens, first: usize, last: usize) -> View<'b>
     where
         'a: 'b,
     {
         tokens.view(self.text, first, last)
     }
 
-    /// Makes the keys of other tokens of the same text; `careful` if one of them may hold a NUL.
+    /// Compute the keys of other tokens of the same text. Set `careful` if a token may contain a
+    /// NUL byte.
     #[inline(always)]
-    pub fn make_keys(&self, tokens: &mut Tokens, careful: bool) {
-        tokens.make_keys(self.text, careful);
+    pub fn make_keys(&self, tokens: &mut Tokens, may_contain_nul: bool) {
+        tokens.make_keys(self.text, may_contain_nul);
     }
 
-    /// The bytes of token `i`.
+    /// Return the bytes of token `i`.
     #[inline(always)]
     pub fn token(&self, i: usize) -> &'a [u8] {
         let range = self.range(i);
         &self.text.bytes()[range]
     }
 
-    /// True if a token that has a hashed key equals another one with the same key.
+    /// Return whether two tokens with equal hashed keys are equal.
     #[inline(always)]
     pub fn is_same(&self, i: usize, other: &Self, j: usize) -> bool {
-        let (own, others) = (self.range(i), other.range(j));
-        let length = own.len();
-        if length != others.len() {
+        let (own_range, other_range) = (self.range(i), other.range(j));
+        let length = own_range.len();
+        if length != other_range.len() {
             return false;
         }
         if (9..=16).contains(&length) {
-            // SAFETY: tokens lie in their texts, and these are longer than eight bytes.
+            // SAFETY: tokens lie in their texts, and these tokens are longer than eight bytes.
             return unsafe {
-                let own = self.text.pointer().add(own.start);
-                let others = other.text.pointer().add(others.start);
+                let pointer = self.text.pointer().add(own_range.start);
+                let other_pointer = other.text.pointer().add(other_range.start);
                 let last = length - 8;
-                (eight(own) ^ eight(others)) | (eight(own.add(last)) ^ eight(others.add(last))) == 0
+                (read_word(pointer) ^ read_word(other_pointer))
+                    | (read_word(pointer.add(last)) ^ read_word(other_pointer.add(last)))
+                    == 0
             };
         }
         self.token(i) == other.token(j)
     }
 
-    /// Where token `i` lies in its text.
+    /// Return the byte range of token `i` in its text.
     #[inline(always)]
     pub fn range(&self, i: usize) -> std::ops::Range<usize> {
-        let at = self.first + i;
-        self.tokens.starts[at] as usize..self.tokens.ends[at] as usize
+        let index = self.first + i;
+        self.tokens.starts[index] as usize..self.tokens.ends[index] as usize
     }
 }
 
@@ -303,29 +320,30 @@ mod tests {
     use super::*;
     use crate::text_batches::PaddedBuffer;
 
-    fn keys(of: &[String]) -> Vec<u64> {
+    /// Return the keys of tokens written one after the other.
+    fn keys_of_tokens(token_texts: &[String]) -> Vec<u64> {
         let mut text = PaddedBuffer::default();
         let mut tokens = Tokens::default();
-        for token in of {
+        for token in token_texts {
             let start = text.len();
-            text.raw().extend_from_slice(token.as_bytes());
+            text.buffer_mut().extend_from_slice(token.as_bytes());
             tokens.push(start, text.len());
         }
         text.finish();
         tokens.make_keys(text.padded(), false);
-        tokens.view(text.padded(), 0, of.len()).keys().to_vec()
+        tokens.view(text.padded(), 0, token_texts.len()).keys().to_vec()
     }
 
     #[test]
-    fn every_byte_of_a_token_enters_its_key() {
+    fn test_key_depends_on_every_byte() {
         for length in 1..80 {
             let mut tokens = vec!["a".repeat(length)];
-            for at in 0..length {
+            for changed in 0..length {
                 let mut other = tokens[0].clone();
-                other.replace_range(at..=at, "b");
+                other.replace_range(changed..=changed, "b");
                 tokens.push(other);
             }
-            let mut keys = keys(&tokens);
+            let mut keys = keys_of_tokens(&tokens);
             assert!(keys.iter().all(|&key| (key >= HASHED) == (length > 8)));
             keys.sort_unstable();
             keys.dedup();
@@ -334,10 +352,10 @@ mod tests {
     }
 
     #[test]
-    fn tokens_that_start_and_end_alike_have_different_keys() {
+    fn test_equal_starts_and_ends_give_different_keys() {
         for tail in ["/index.html", "@example.org/of/the/same/length", ""] {
             let address = |i| format!("https://a{i:010}{tail}");
-            let mut keys = keys(&(0..100_000).map(address).collect::<Vec<_>>());
+            let mut keys = keys_of_tokens(&(0..100_000).map(address).collect::<Vec<_>>());
             keys.sort_unstable();
             keys.dedup();
             assert_eq!(keys.len(), 100_000);

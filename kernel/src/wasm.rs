@@ -1,10 +1,12 @@
-//! The kernel for JavaScript: WebAssembly whose functions take numbers, and bytes in shared memory.
+//! The kernel for JavaScript: a WebAssembly interface of functions that take integers, and bytes in
+//! shared memory.
 //!
-//! Whoever calls writes bytes to where [`page_room`] says, and calls a function. That gives a number:
-//! the handle of what it made, or 0 for an error; what it says in bytes is where [`page_answer`]
-//! points. Handles live until [`page_forget`]. The face for JavaScript is `kernel.js` of the report.
+//! A caller writes input bytes to the address that [`page_room`] returns, and calls a function. The
+//! function returns the handle of a new object, or 0 for an error. Output bytes, including error
+//! messages, are at the address that [`page_answer`] returns. Objects live until [`page_forget`].
+//! The JavaScript side is the report's `kernel.js`.
 //!
-//! One thread calls, so all state is its own.
+//! Calls come from a single thread, so all state is thread-local.
 
 mod alignment;
 mod bootstrap;
@@ -15,61 +17,65 @@ mod texts;
 use crate::bleu;
 use crate::columns;
 use crate::count::Count;
-use crate::ngrams::MOST_ORDERS;
-use crate::scan::{Inputs, Rows, Scan};
+use crate::ngrams::MAX_ORDER;
+use crate::scan::{Inputs, RowList, Scan};
 use crate::text_batches::Source;
-use bootstrap::Draws;
-use metric_settings::Metric;
-use ngram_lists::Grams;
+use bootstrap::Bootstrap;
+use metric_settings::PageMetric;
+use ngram_lists::NgramLists;
 use std::cell::RefCell;
 use std::sync::Arc;
-use texts::{Part, Texts};
+use texts::{TextColumn, TextRange};
 
-/// The version of this interface, which the page and its binary must share.
+/// The version of this interface, which must match between JavaScript and WebAssembly.
 const VERSION: u32 = 4;
 
-/// Rows of integers, of one width.
-struct Table {
+/// Rows of integers of equal width.
+struct IntegerTable {
     width: usize,
     values: Vec<i64>,
 }
 
-impl Table {
-    /// Some rows, by their numbers, or all.
-    fn rows(&self, numbers: Option<&[u32]>) -> Done<Vec<&[i64]>> {
-        let Some(numbers) = numbers else {
+impl IntegerTable {
+    /// Return the rows with the given indices, or all rows.
+    fn rows(&self, row_indices: Option<&[u32]>) -> TextResult<Vec<&[i64]>> {
+        let Some(numbers) = row_indices else {
             return Ok(self.values.chunks_exact(self.width).collect());
         };
-        let row = |&row: &u32| {
+        let get_row = |&row: &u32| {
             let start = row as usize * self.width;
-            self.values.get(start..start + self.width).ok_or_else(|| "no such segment".to_owned())
+            self.values
+                .get(start..start + self.width)
+                .ok_or_else(|| "segment index out of range".to_owned())
         };
-        numbers.iter().map(row).collect()
+        numbers.iter().map(get_row).collect()
     }
 
-    /// The sums of some rows, or of all.
-    fn total(&self, numbers: Option<&[u32]>) -> Done<Vec<i64>> {
-        if numbers.is_none() {
-            return columns::total(&self.values, self.width).map_err(|error| error.to_string());
+    /// Return the sums of the rows with the given indices, or of all rows.
+    fn total(&self, row_indices: Option<&[u32]>) -> TextResult<Vec<i64>> {
+        if row_indices.is_none() {
+            return columns::sum_rows(&self.values, self.width).map_err(|error| error.to_string());
         }
         let mut sums = vec![0; self.width];
-        for row in self.rows(numbers)? {
-            if !columns::add(&mut sums, row) {
-                return Err(columns::too_large().to_string());
+        for row in self.rows(row_indices)? {
+            if !columns::add_row(&mut sums, row) {
+                return Err(columns::overflow_error().to_string());
             }
         }
         Ok(sums)
     }
 }
 
+/// An object that JavaScript refers to by its handle.
 enum Object {
-    Texts(Arc<Texts>),
-    Metric(Arc<Metric>),
-    Table(Table),
-    Draws(Box<Draws>),
-    Grams(Box<Grams>),
+    Texts(Arc<TextColumn>),
+    Metric(Arc<PageMetric>),
+    Table(IntegerTable),
+    Draws(Box<Bootstrap>),
+    Grams(Box<NgramLists>),
 }
 
+/// The state of the interface.
 #[derive(Default)]
 struct State {
     input: Vec<u8>,
@@ -77,62 +83,63 @@ struct State {
     objects: Vec<Option<Object>>,
 }
 
-type Done<T> = Result<T, String>;
+type TextResult<T> = Result<T, String>;
 
 impl State {
-    /// Keeps an object under the first handle that is free.
-    fn keep(&mut self, object: Object) -> u32 {
-        let free = self.objects.iter().position(Option::is_none).unwrap_or(self.objects.len());
-        if free == self.objects.len() {
+    /// Store an object under the first free handle.
+    fn store(&mut self, object: Object) -> u32 {
+        let index = self.objects.iter().position(Option::is_none).unwrap_or(self.objects.len());
+        if index == self.objects.len() {
             self.objects.push(None);
         }
-        self.objects[free] = Some(object);
-        free as u32 + 1
+        self.objects[index] = Some(object);
+        index as u32 + 1
     }
 
-    fn at(&self, handle: u32) -> Option<&Object> {
+    /// Return the object of a handle.
+    fn get_object(&self, handle: u32) -> Option<&Object> {
         self.objects.get((handle as usize).checked_sub(1)?)?.as_ref()
     }
 
-    fn texts(&self, handle: u32) -> Done<Arc<Texts>> {
-        match self.at(handle) {
+    fn texts_of_handle(&self, handle: u32) -> TextResult<Arc<TextColumn>> {
+        match self.get_object(handle) {
             Some(Object::Texts(texts)) => Ok(Arc::clone(texts)),
-            _ => Err(format!("{handle} is no column of texts")),
+            _ => Err(format!("{handle} is not the handle of texts")),
         }
     }
 
-    fn metric(&self, handle: u32) -> Done<Arc<Metric>> {
-        match self.at(handle) {
+    fn metric_of_handle(&self, handle: u32) -> TextResult<Arc<PageMetric>> {
+        match self.get_object(handle) {
             Some(Object::Metric(metric)) => Ok(Arc::clone(metric)),
-            _ => Err(format!("{handle} is no metric")),
+            _ => Err(format!("{handle} is not the handle of a metric")),
         }
     }
 
-    fn table(&self, handle: u32) -> Done<&Table> {
-        match self.at(handle) {
+    fn table_of_handle(&self, handle: u32) -> TextResult<&IntegerTable> {
+        match self.get_object(handle) {
             Some(Object::Table(table)) => Ok(table),
-            _ => Err(format!("{handle} is no table")),
+            _ => Err(format!("{handle} is not the handle of a table")),
         }
     }
 
-    /// The numbers that were given as bytes.
-    fn indices(&self) -> Vec<u32> {
-        self.input.as_chunks::<4>().0.iter().map(|four| u32::from_le_bytes(*four)).collect()
+    /// Return the input as 32-bit integers.
+    fn input_integers(&self) -> Vec<u32> {
+        self.input.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
     }
 
-    /// The same, where all rows may be meant.
-    fn chosen(&self, all: u32) -> Option<Vec<u32>> {
-        (all == 0).then(|| self.indices())
+    /// Return the row indices in the input, or `None` if all rows are requested.
+    fn requested_rows(&self, is_all: u32) -> Option<Vec<u32>> {
+        (is_all == 0).then(|| self.input_integers())
     }
 }
 
-/// An answer of 64-bit floats.
-fn floats(numbers: impl IntoIterator<Item = f64>) -> Vec<u8> {
+/// Encode 64-bit floats as an answer.
+fn encode_floats(numbers: impl IntoIterator<Item = f64>) -> Vec<u8> {
     numbers.into_iter().flat_map(f64::to_le_bytes).collect()
 }
 
-/// An answer of 64-bit integers.
-fn integers<'a>(numbers: impl IntoIterator<Item = &'a i64>) -> Vec<u8> {
+/// Encode 64-bit integers as an answer.
+fn encode_integers<'a>(numbers: impl IntoIterator<Item = &'a i64>) -> Vec<u8> {
     numbers.into_iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
@@ -140,25 +147,25 @@ thread_local! {
     static STATE: RefCell<State> = RefCell::default();
 }
 
-/// Does something with the state; an error is the answer, and 0.
-fn with(work: impl FnOnce(&mut State) -> Done<u32>) -> u32 {
+/// Run a function on the state. On an error, return 0 and put the message into the answer.
+fn with_state(work: impl FnOnce(&mut State) -> TextResult<u32>) -> u32 {
     STATE.with_borrow_mut(|state| {
         state.answer.clear();
-        let done = work(state);
-        done.unwrap_or_else(|told| {
-            state.answer = told.into_bytes();
+        let result = work(state);
+        result.unwrap_or_else(|message| {
+            state.answer = message.into_bytes();
             0
         })
     })
 }
 
-/// The version of this interface.
+/// Return the version of this interface.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_version() -> u32 {
     VERSION
 }
 
-/// Where the next input of so many bytes is to be written.
+/// Return the address for an input of `length` bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_room(length: u32) -> *mut u8 {
     STATE.with_borrow_mut(|state| {
@@ -168,393 +175,417 @@ pub extern "C" fn page_room(length: u32) -> *mut u8 {
     })
 }
 
-/// Where the last answer is.
+/// Return the address of the last answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_answer() -> *const u8 {
     STATE.with_borrow(|state| state.answer.as_ptr())
 }
 
-/// How many bytes the last answer has.
+/// Return the length of the last answer in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_answered() -> u32 {
     STATE.with_borrow(|state| state.answer.len() as u32)
 }
 
-/// Lets go of an object.
+/// Release an object.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_forget(handle: u32) {
     STATE.with_borrow_mut(|state| {
-        let place = (handle as usize).wrapping_sub(1);
-        if let Some(object) = state.objects.get_mut(place) {
+        let index = (handle as usize).wrapping_sub(1);
+        if let Some(object) = state.objects.get_mut(index) {
             *object = None;
         }
     });
 }
 
-/// Lower-casing as the Python that made the page does it.
+/// Set the lowercase mapping to the mapping of the Python that created the page.
 ///
-/// Input: pairs of code points of 4 bytes each, upper case and lower case.
+/// Input: pairs of uppercase and lowercase code points, of 4 bytes each.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_lowercase() -> u32 {
-    with(|state| {
-        metric_settings::use_lowercase(state.indices().as_chunks::<2>().0);
+    with_state(|state| {
+        metric_settings::use_lowercase(state.input_integers().as_chunks::<2>().0);
         Ok(1)
     })
 }
 
-/// A column of so many texts.
+/// Store a column of `count` texts.
 ///
-/// Input: their lengths, of 4 bytes each (all bits set where there is none), then the texts.
+/// Input: their lengths, of 4 bytes each (all bits set for a missing text), then the texts.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_texts(count: u32) -> u32 {
-    with(|state| {
-        let texts = Texts::new(std::mem::take(&mut state.input), count as usize)?;
-        Ok(state.keep(Object::Texts(Arc::new(texts))))
+    with_state(|state| {
+        let texts = TextColumn::new(std::mem::take(&mut state.input), count as usize)?;
+        Ok(state.store(Object::Texts(Arc::new(texts))))
     })
 }
 
-/// A metric. Input: its recipe, a line a parameter.
+/// Create a metric. Input: its settings, one per line.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_metric() -> u32 {
-    with(|state| {
-        let metric = Metric::new(&String::from_utf8_lossy(&state.input))?;
-        Ok(state.keep(Object::Metric(Arc::new(metric))))
+    with_state(|state| {
+        let metric = PageMetric::new(&String::from_utf8_lossy(&state.input))?;
+        Ok(state.store(Object::Metric(Arc::new(metric))))
     })
 }
 
-/// The rows of segments `first` to `last` (left out), behind those of `table`, or in a new one for 0.
+/// Count the segments from `first` up to but not including `last`. Append the rows to `table`, or
+/// create a table if `table` is 0.
 ///
 /// Input: handles of texts, of 4 bytes each: hypotheses, then references.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_count(metric: u32, table: u32, first: u32, last: u32) -> u32 {
-    with(|state| {
-        let counter: Arc<dyn Count> = Arc::clone(&state.metric(metric)?.counter) as _;
-        let columns = state.indices().into_iter().map(|handle| state.texts(handle));
-        let mut parts = columns
-            .map(|texts| Part::new(texts?, first as usize, last as usize))
-            .collect::<Done<Vec<_>>>()?
+    with_state(|state| {
+        let counter: Arc<dyn Count> = Arc::clone(&state.metric_of_handle(metric)?.counter) as _;
+        let columns =
+            state.input_integers().into_iter().map(|handle| state.texts_of_handle(handle));
+        let mut ranges = columns
+            .map(|texts| TextRange::new(texts?, first as usize, last as usize))
+            .collect::<TextResult<Vec<_>>>()?
             .into_iter();
-        let hypotheses = parts.next().ok_or("no hypotheses")?;
-        let references: Vec<_> = parts.map(|part| Box::new(part) as _).collect();
+        let hypotheses = ranges.next().ok_or("no hypotheses")?;
+        let references: Vec<_> = ranges.map(|range| Box::new(range) as _).collect();
         let scan = Scan::new(Inputs { hypotheses: Box::new(hypotheses), references });
-        let mut sinks = [Rows::default()];
+        let mut sinks = [RowList::default()];
         scan.run(&counter, None, &mut sinks, &mut |_| Ok(())).map_err(|error| error.to_string())?;
-        let rows = Rows::joined(sinks.into());
+        let rows = RowList::merge(sinks.into());
         let width = counter.width();
         if table == 0 {
-            return Ok(state.keep(Object::Table(Table { width, values: rows })));
+            return Ok(state.store(Object::Table(IntegerTable { width, values: rows })));
         }
         match state.objects.get_mut(table as usize - 1) {
-            Some(Some(Object::Table(known))) if known.width == width => known.values.extend(rows),
-            _ => return Err(format!("{table} is no table of {width} columns")),
+            Some(Some(Object::Table(table))) if table.width == width => table.values.extend(rows),
+            _ => return Err(format!("{table} is not the handle of a table with {width} columns")),
         }
         Ok(table)
     })
 }
 
-/// A table of so many rows that were counted elsewhere.
+/// Create a table of `rows` rows that were counted elsewhere.
 ///
-/// Input: for each column a byte that says how wide its numbers are (1, 2 or 4 bytes, or 8 for
-/// floats), then the numbers.
+/// Input: for each column, a byte with the size of its numbers (1, 2 or 4 bytes, or 8 for floats),
+/// then the numbers.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_table(rows: u32, width: u32) -> u32 {
-    with(|state| {
+    with_state(|state| {
         let (rows, width) = (rows as usize, width as usize);
         let mut values = vec![0; rows * width];
-        let mut rest = &state.input[..];
+        let mut remaining = &state.input[..];
         for column in 0..width {
-            let (&[size], behind) = rest.split_first_chunk().ok_or("a column is missing")?;
+            let (&[size], after_size) = remaining.split_first_chunk().ok_or("missing column")?;
             let size = usize::from(size);
-            let (numbers, behind) =
-                behind.split_at_checked(rows * size).ok_or("a column is too short")?;
-            rest = behind;
-            let places = values.iter_mut().skip(column).step_by(width);
+            let (numbers, after_numbers) =
+                after_size.split_at_checked(rows * size).ok_or("truncated column")?;
+            remaining = after_numbers;
+            let cells = values.iter_mut().skip(column).step_by(width);
             match size {
-                1 => places.zip(numbers).for_each(|(place, &one)| *place = i64::from(one)),
-                2 => places.zip(numbers.as_chunks::<2>().0).for_each(|(place, two)| {
-                    *place = i64::from(u16::from_le_bytes(*two));
+                1 => cells.zip(numbers).for_each(|(cell, &number)| *cell = i64::from(number)),
+                2 => cells.zip(numbers.as_chunks::<2>().0).for_each(|(cell, bytes)| {
+                    *cell = i64::from(u16::from_le_bytes(*bytes));
                 }),
-                4 => places.zip(numbers.as_chunks::<4>().0).for_each(|(place, four)| {
-                    *place = i64::from(u32::from_le_bytes(*four));
+                4 => cells.zip(numbers.as_chunks::<4>().0).for_each(|(cell, bytes)| {
+                    *cell = i64::from(u32::from_le_bytes(*bytes));
                 }),
-                8 => places.zip(numbers.as_chunks::<8>().0).for_each(|(place, eight)| {
-                    *place = f64::from_le_bytes(*eight) as i64;
+                8 => cells.zip(numbers.as_chunks::<8>().0).for_each(|(cell, bytes)| {
+                    *cell = f64::from_le_bytes(*bytes) as i64;
                 }),
-                _ => return Err(format!("numbers of {size} bytes")),
+                _ => return Err(format!("invalid number size: {size} bytes")),
             }
         }
-        Ok(state.keep(Object::Table(Table { width, values })))
+        Ok(state.store(Object::Table(IntegerTable { width, values })))
     })
 }
 
-/// A table of rows of so many 64-bit integers, which are the input: those of [`page_rows`].
+/// Create a table with `width` columns of 64-bit integers from the input, which has the format of
+/// [`page_rows`].
 #[unsafe(no_mangle)]
 pub extern "C" fn page_table_of_rows(width: u32) -> u32 {
-    with(|state| {
+    with_state(|state| {
         let numbers = state.input.as_chunks::<8>().0;
         let (width, values) =
-            (width as usize, numbers.iter().map(|eight| i64::from_le_bytes(*eight)));
+            (width as usize, numbers.iter().map(|bytes| i64::from_le_bytes(*bytes)));
         let values: Vec<i64> = values.collect();
         if width == 0 || !values.len().is_multiple_of(width) {
-            return Err(format!("{} numbers are no rows of {width}", values.len()));
+            return Err(format!("{} numbers do not form rows of {width}", values.len()));
         }
-        Ok(state.keep(Object::Table(Table { width, values })))
+        Ok(state.store(Object::Table(IntegerTable { width, values })))
     })
 }
 
-/// The width of a table. Answer: the rows whose numbers are the input, or with `all` all of them,
-/// as 64-bit integers.
+/// Return the width of a table. Answer: the rows whose indices are the input, or all rows if `all`
+/// is not 0, as 64-bit integers.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_rows(table: u32, all: u32) -> u32 {
-    with(|state| {
-        let table = state.table(table)?;
-        let (rows, width) = (table.rows(state.chosen(all).as_deref())?, table.width as u32);
-        state.answer = integers(rows.into_iter().flatten());
+    with_state(|state| {
+        let table = state.table_of_handle(table)?;
+        let (rows, width) = (table.rows(state.requested_rows(all).as_deref())?, table.width as u32);
+        state.answer = encode_integers(rows.into_iter().flatten());
         Ok(width)
     })
 }
 
-/// A table of those columns of another one whose numbers are the input.
+/// Create a table of the columns of a table whose indices are the input.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_select(table: u32) -> u32 {
-    with(|state| {
-        let columns = state.indices();
-        let Table { width, values } = state.table(table)?;
+    with_state(|state| {
+        let columns = state.input_integers();
+        let IntegerTable { width, values } = state.table_of_handle(table)?;
         if columns.is_empty() || columns.iter().any(|&column| column as usize >= *width) {
-            return Err("no such column".to_owned());
+            return Err("column index out of range".to_owned());
         }
         let rows = values.chunks_exact(*width);
         let values =
             rows.flat_map(|row| columns.iter().map(|&column| row[column as usize])).collect();
-        Ok(state.keep(Object::Table(Table { width: columns.len(), values })))
+        Ok(state.store(Object::Table(IntegerTable { width: columns.len(), values })))
     })
 }
 
-/// Gives 1. Answer: a column of a table, as 64-bit floats.
+/// Return 1. Answer: a column of a table, as 64-bit floats.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_column(table: u32, column: u32) -> u32 {
-    with(|state| {
-        let Table { width, values } = state.table(table)?;
+    with_state(|state| {
+        let IntegerTable { width, values } = state.table_of_handle(table)?;
         if column as usize >= *width {
-            return Err(format!("no column {column}"));
+            return Err(format!("column index {column} out of range"));
         }
         let column = values[column as usize..].iter().step_by(*width);
-        state.answer = floats(column.map(|&value| value as f64));
+        state.answer = encode_floats(column.map(|&value| value as f64));
         Ok(1)
     })
 }
 
-/// Gives 1. Answer: the sum of each column, as 64-bit integers.
+/// Return 1. Answer: the sum of each column, as 64-bit integers.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_total(table: u32) -> u32 {
-    with(|state| {
-        state.answer = integers(&state.table(table)?.total(None)?);
+    with_state(|state| {
+        state.answer = encode_integers(&state.table_of_handle(table)?.total(None)?);
         Ok(1)
     })
 }
 
-/// Gives 1. Answer: the score of each row as a segment's, as 64-bit floats, 0 to 100.
+/// Return 1. Answer: the sentence-level score of each row, 0 to 100, as 64-bit floats.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_scores(metric: u32, table: u32) -> u32 {
-    with(|state| {
-        let (metric, table) = (state.metric(metric)?, state.table(table)?);
+    with_state(|state| {
+        let (metric, table) = (state.metric_of_handle(metric)?, state.table_of_handle(table)?);
         let rows = metric.rows(&table.values, table.width)?;
-        state.answer = floats(rows.map(|row| metric.formula(false).score(row)));
+        state.answer = encode_floats(rows.map(|row| metric.formula(false).score(row)));
         Ok(1)
     })
 }
 
-/// Gives 1. Answer: the score of the corpus of the rows whose numbers are the input, or with `all`
-/// of all, as a 64-bit float.
+/// Return 1. Answer: the corpus-level score of the rows whose indices are the input, or of all rows
+/// if `all` is not 0, as a 64-bit float.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_corpus(metric: u32, table: u32, all: u32) -> u32 {
-    with(|state| {
-        let chosen = state.chosen(all);
-        let (metric, table) = (state.metric(metric)?, state.table(table)?);
+    with_state(|state| {
+        let selected_rows = state.requested_rows(all);
+        let (metric, table) = (state.metric_of_handle(metric)?, state.table_of_handle(table)?);
         drop(metric.rows(&table.values, table.width)?);
         let score = if metric.is_mean() {
-            metric.mean(table.rows(chosen.as_deref())?.into_iter())
+            metric.mean_segment_score(table.rows(selected_rows.as_deref())?.into_iter())
         } else {
-            metric.formula(true).score(&table.total(chosen.as_deref())?)
+            metric.formula(true).score(&table.total(selected_rows.as_deref())?)
         };
-        state.answer = floats([score]);
+        state.answer = encode_floats([score]);
         Ok(1)
     })
 }
 
-/// Gives 1. Answer: the score of the rest without each row, as 64-bit floats.
+/// Return 1. Answer: the corpus-level score without each row, as 64-bit floats.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_without(metric: u32, table: u32) -> u32 {
-    with(|state| {
-        let (metric, table) = (state.metric(metric)?, state.table(table)?);
+    with_state(|state| {
+        let (metric, table) = (state.metric_of_handle(metric)?, state.table_of_handle(table)?);
         let rows = metric.rows(&table.values, table.width)?;
         state.answer = if metric.is_mean() {
             let scores: Vec<f64> = rows.map(|row| metric.formula(false).score(row)).collect();
-            let (sum, rest) = (scores.iter().sum::<f64>(), scores.len() as f64 - 1.0);
-            let without = |score| if rest > 0.0 { (sum - score) / rest } else { 0.0 };
-            floats(scores.into_iter().map(without))
+            let (sum, remaining_count) = (scores.iter().sum::<f64>(), scores.len() as f64 - 1.0);
+            let mean_without =
+                |score| if remaining_count > 0.0 { (sum - score) / remaining_count } else { 0.0 };
+            encode_floats(scores.into_iter().map(mean_without))
         } else {
             let totals = table.total(None)?;
-            let mut rest = totals.clone();
-            floats(rows.map(|row| {
-                for ((rest, total), value) in rest.iter_mut().zip(&totals).zip(row) {
-                    *rest = total - value;
+            let mut remaining = totals.clone();
+            encode_floats(rows.map(|row| {
+                for ((remaining, total), value) in remaining.iter_mut().zip(&totals).zip(row) {
+                    *remaining = total - value;
                 }
-                metric.formula(true).score(&rest)
+                metric.formula(true).score(&remaining)
             }))
         };
         Ok(1)
     })
 }
 
-/// The number of orders that count in the score of a table's first row, by BLEU, and one more; as a
-/// segment's, or with `corpus` a corpus'.
+/// Return the number of orders that count in the BLEU score of a table's first row, plus one. The
+/// row is a segment, or a corpus if `corpus` is not 0.
 ///
-/// Answer, as 64-bit floats: the brevity penalty, the mean without it, 0 to 100, whether the score
-/// is 0 before smoothing; then of each order the numerator, the denominator, the precision in per
-/// cent (NaN for one that counts as 1) and what smoothing put there (NaN if nothing).
+/// Answer, as 64-bit floats: the brevity penalty; the mean without it, 0 to 100; whether the score
+/// is 0 before smoothing. Then for each order: the numerator, the denominator, the precision in
+/// percent (NaN if it counts as 1) and the value that smoothing used (NaN if none).
 #[unsafe(no_mangle)]
 pub extern "C" fn page_steps(metric: u32, table: u32, corpus: u32) -> u32 {
-    with(|state| {
-        let (metric, table) = (state.metric(metric)?, state.table(table)?);
+    with_state(|state| {
+        let (metric, table) = (state.metric_of_handle(metric)?, state.table_of_handle(table)?);
         let row = metric.rows(&table.values, table.width)?.next().ok_or("no row")?;
-        let formula = metric.bleu(corpus != 0).ok_or("only BLEU has these steps")?;
-        let steps = formula.steps(row);
-        let percent = formula.factor();
-        let mean = if formula.is_hopeless(row) { 0.0 } else { percent * formula.mean(&steps) };
-        let (brevity, hopeless) = (formula.brevity(row), f64::from(formula.is_hopeless(row)));
-        let count = steps.len() as u32;
-        let orders = steps.into_iter().flat_map(|step: bleu::variants::Step| {
-            let precision = step.precision.map_or(f64::NAN, |precision| percent * precision);
-            [step.numerator, step.denominator, precision, step.smoothed.unwrap_or(f64::NAN)]
+        let formula = metric.bleu_formula(corpus != 0).ok_or("the metric is not BLEU")?;
+        let precisions = formula.order_precisions(row);
+        let percent_factor = formula.percent_factor();
+        let mean = if formula.is_zero_before_smoothing(row) {
+            0.0
+        } else {
+            percent_factor * formula.mean_precision(&precisions)
+        };
+        let (brevity_penalty, is_zero) =
+            (formula.brevity_penalty(row), f64::from(formula.is_zero_before_smoothing(row)));
+        let count = precisions.len() as u32;
+        let orders = precisions.into_iter().flat_map(|order: bleu::variants::OrderPrecision| {
+            let precision =
+                order.precision.map_or(f64::NAN, |precision| percent_factor * precision);
+            [order.numerator, order.denominator, precision, order.smoothed.unwrap_or(f64::NAN)]
         });
-        state.answer = floats([brevity, mean, hopeless].into_iter().chain(orders));
+        state.answer = encode_floats([brevity_penalty, mean, is_zero].into_iter().chain(orders));
         Ok(count + 1)
     })
 }
 
-/// Resamples of the segments of a table, and of another one for 0 of none.
+/// Create a bootstrap of the segments of one table, or of two tables if `other` is not 0.
 ///
-/// Input: the seed as two numbers of 4 bytes, the lower first; then the number of each row's
-/// document, if whole documents are to be drawn.
+/// Input: the seed as two numbers of 4 bytes, the lower one first; then the document number of each
+/// row, if whole documents are resampled.
 #[unsafe(no_mangle)]
-pub extern "C" fn page_resample(metric: u32, one: u32, other: u32) -> u32 {
-    with(|state| {
-        let given = state.indices();
-        let (seed, groups) = given.split_at_checked(2).ok_or("no seed")?;
-        let metric = state.metric(metric)?;
-        let mut tables = vec![state.table(one)?];
-        if other != 0 {
-            tables.push(state.table(other)?);
+pub extern "C" fn page_resample(metric: u32, first_table: u32, second_table: u32) -> u32 {
+    with_state(|state| {
+        let input = state.input_integers();
+        let (seed, groups) = input.split_at_checked(2).ok_or("no seed")?;
+        let metric = state.metric_of_handle(metric)?;
+        let mut tables = vec![state.table_of_handle(first_table)?];
+        if second_table != 0 {
+            tables.push(state.table_of_handle(second_table)?);
         }
         let width = metric.counter.width();
         for table in &tables {
             drop(metric.rows(&table.values, table.width)?);
         }
         let tables: Vec<&[i64]> = tables.iter().map(|table| &table.values[..]).collect();
-        let draws = Draws::new(metric, &tables, width, groups, seed)?;
-        Ok(state.keep(Object::Draws(Box::new(draws))))
+        let bootstrap = Bootstrap::new(metric, &tables, width, groups, seed)?;
+        Ok(state.store(Object::Draws(Box::new(bootstrap))))
     })
 }
 
-/// Draws so many resamples more, and gives how many there are.
+/// Add `replicates` resamples, and return the total number.
 #[unsafe(no_mangle)]
-pub extern "C" fn page_draw(draws: u32, replicates: u32) -> u32 {
-    with(|state| match state.objects.get_mut((draws as usize).wrapping_sub(1)) {
-        Some(Some(Object::Draws(draws))) => Ok(draws.draw(replicates as usize) as u32),
-        _ => Err(format!("{draws} is no resample")),
+pub extern "C" fn page_draw(bootstrap_handle: u32, replicates: u32) -> u32 {
+    with_state(|state| match state.objects.get_mut((bootstrap_handle as usize).wrapping_sub(1)) {
+        Some(Some(Object::Draws(bootstrap))) => {
+            Ok(bootstrap.add_replicates(replicates as usize) as u32)
+        }
+        _ => Err(format!("{bootstrap_handle} is not the handle of a bootstrap")),
     })
 }
 
-/// Gives 1. Answer: the ends of the interval of each system's score, and if there are two of the
-/// second's less the first's, as 64-bit floats.
+/// Return 1. Answer: the confidence interval of each system's score, and with two systems of the
+/// second score minus the first, as 64-bit floats.
 #[unsafe(no_mangle)]
-pub extern "C" fn page_intervals(draws: u32, level: f64) -> u32 {
-    with(|state| {
-        let ends = match state.at(draws) {
-            Some(Object::Draws(draws)) => draws.intervals(level)?,
-            _ => return Err(format!("{draws} is no resample")),
+pub extern "C" fn page_intervals(bootstrap_handle: u32, level: f64) -> u32 {
+    with_state(|state| {
+        let bounds = match state.get_object(bootstrap_handle) {
+            Some(Object::Draws(bootstrap)) => bootstrap.confidence_intervals(level)?,
+            _ => return Err(format!("{bootstrap_handle} is not the handle of a bootstrap")),
         };
-        state.answer = floats(ends);
+        state.answer = encode_floats(bounds);
         Ok(1)
     })
 }
 
-/// The n-grams of systems and of references, up to an order, as the metric splits them.
+/// Count the n-grams of systems and references up to `orders`, tokenized like the metric.
 ///
-/// Input: handles of texts, of 4 bytes each: so many systems, then references.
+/// Input: handles of texts, of 4 bytes each: `systems` systems, then references.
 #[unsafe(no_mangle)]
-pub extern "C" fn page_grams(metric: u32, systems: u32, orders: u32) -> u32 {
-    with(|state| {
-        let metric = state.metric(metric)?;
-        let parts = state.indices().into_iter().map(|handle| -> Done<Box<dyn Source>> {
-            let texts = state.texts(handle)?;
-            let last = texts.count();
-            Ok(Box::new(Part::new(texts, 0, last)?))
-        });
-        let mut parts = parts.collect::<Done<Vec<_>>>()?;
+pub extern "C" fn page_grams(metric: u32, systems: u32, max_order: u32) -> u32 {
+    with_state(|state| {
+        let metric = state.metric_of_handle(metric)?;
+        let sources =
+            state.input_integers().into_iter().map(|handle| -> TextResult<Box<dyn Source>> {
+                let texts = state.texts_of_handle(handle)?;
+                let last = texts.count();
+                Ok(Box::new(TextRange::new(texts, 0, last)?))
+            });
+        let mut sources = sources.collect::<TextResult<Vec<_>>>()?;
         let systems = systems as usize;
-        if systems == 0 || systems > parts.len() || !(1..=MOST_ORDERS).contains(&(orders as usize))
+        if systems == 0
+            || systems > sources.len()
+            || !(1..=MAX_ORDER).contains(&(max_order as usize))
         {
             return Err("expected at least one system and a valid order".to_owned());
         }
-        let references = parts.split_off(systems);
-        let made = Grams::new(parts, references, metric.hypotheses(), orders as usize)?;
-        Ok(state.keep(Object::Grams(Box::new(made))))
+        let references = sources.split_off(systems);
+        let ngram_lists =
+            NgramLists::new(sources, references, metric.hypotheses(), max_order as usize)?;
+        Ok(state.store(Object::Grams(Box::new(ngram_lists))))
     })
 }
 
-/// The number of segments whose n-grams were counted. Answer: the lists of a system and another one
-/// (counted from 1; 0 for none), as [`Grams::lists`] has them.
+/// Return the number of counted segments. Answer: the lists of a system and another system (counted
+/// from 1; 0 for none), in the format of [`NgramLists::encode_lists`].
 #[unsafe(no_mangle)]
-pub extern "C" fn page_contrasts(grams: u32, one: u32, other: u32, limit: u32) -> u32 {
-    with(|state| {
-        let Some(Object::Grams(grams)) = state.at(grams) else {
-            return Err(format!("{grams} is no corpus"));
+pub extern "C" fn page_contrasts(
+    grams_handle: u32,
+    system: u32,
+    other_system: u32,
+    limit: u32,
+) -> u32 {
+    with_state(|state| {
+        let Some(Object::Grams(grams)) = state.get_object(grams_handle) else {
+            return Err(format!("{grams_handle} is not the handle of n-grams"));
         };
-        let pair = (one as usize, (other as usize).checked_sub(1));
-        let (lists, segments) = (grams.lists(pair, limit as usize)?, grams.segments() as u32);
+        let pair = (system as usize, (other_system as usize).checked_sub(1));
+        let (lists, segments) =
+            (grams.encode_lists(pair, limit as usize)?, grams.segment_count() as u32);
         state.answer = lists;
         Ok(segments)
     })
 }
 
-/// A table of the words of the references by their frequency, as [`Grams::frequencies`] has them.
+/// Create a table of the reference words by frequency, in the format of
+/// [`NgramLists::frequency_rows`].
 ///
-/// Input: the least frequency of each bucket, of 4 bytes each.
+/// Input: the minimum frequency of each bucket, of 4 bytes each.
 #[unsafe(no_mangle)]
-pub extern "C" fn page_frequencies(grams: u32) -> u32 {
-    with(|state| {
-        let edges: Vec<u64> = state.indices().into_iter().map(u64::from).collect();
-        let Some(Object::Grams(grams)) = state.at(grams) else {
-            return Err(format!("{grams} is no corpus"));
+pub extern "C" fn page_frequencies(grams_handle: u32) -> u32 {
+    with_state(|state| {
+        let edges: Vec<u64> = state.input_integers().into_iter().map(u64::from).collect();
+        let Some(Object::Grams(grams)) = state.get_object(grams_handle) else {
+            return Err(format!("{grams_handle} is not the handle of n-grams"));
         };
         if edges.is_empty() || edges.len() > usize::from(u8::MAX) {
-            return Err("expected some edges".to_owned());
+            return Err("expected 1 to 255 bucket edges".to_owned());
         }
-        let (width, values) = grams.frequencies(&edges);
-        Ok(state.keep(Object::Table(Table { width, values })))
+        let (width, values) = grams.frequency_rows(&edges);
+        Ok(state.store(Object::Table(IntegerTable { width, values })))
     })
 }
 
-/// Gives 1. Answer: the edits of a segment, as [`alignment::alignment`] has them.
+/// Return 1. Answer: the edits of a segment, in the format of [`alignment::encode_alignment`].
 ///
-/// Input: its texts, so many, as those of [`page_texts`]: the hypothesis, then the references.
+/// Input: `count` texts in the format of [`page_texts`]: the hypothesis, then the references.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_alignment(metric: u32, count: u32) -> u32 {
-    with(|state| {
-        let texts = Texts::new(std::mem::take(&mut state.input), count as usize)?;
-        state.answer = alignment::alignment(&*state.metric(metric)?, texts)?;
+    with_state(|state| {
+        let texts = TextColumn::new(std::mem::take(&mut state.input), count as usize)?;
+        state.answer = alignment::encode_alignment(&*state.metric_of_handle(metric)?, texts)?;
         Ok(1)
     })
 }
 
-/// The number of tokens of the text that is the input, as the metric splits hypotheses, or with
-/// `reference` references. Answer: their lengths, of 4 bytes each, then the tokens.
+/// Return the number of tokens of the input text plus one, tokenized like hypotheses, or like
+/// references if `reference` is not 0. Answer: the lengths of the tokens, of 4 bytes each, then the
+/// tokens.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_tokens(metric: u32, reference: u32) -> u32 {
-    with(|state| {
-        let metric = state.metric(metric)?;
+    with_state(|state| {
+        let metric = state.metric_of_handle(metric)?;
         let mut text = Vec::new();
         let mut ends = Vec::new();
         let lexer = if reference != 0 { metric.references() } else { metric.hypotheses() };
@@ -565,7 +596,7 @@ pub extern "C" fn page_tokens(metric: u32, reference: u32) -> u32 {
         for (start, end) in &ends {
             state.answer.extend_from_slice(&text[*start..*end]);
         }
-        // No tokens are no error.
+        // Add one, because 0 would mean an error.
         Ok(ends.len() as u32 + 1)
     })
 }

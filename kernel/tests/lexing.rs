@@ -1,41 +1,48 @@
-//! The block lexers give the tokens of the scalar definitions, on every input.
+//! Block lexers produce the tokens of the scalar definitions for every input.
 
 mod common;
 
 use proptest::prelude::*;
-use truebleu_kernel::lex::{Lexer, Scratch, Tokenizer, tercom};
+use truebleu_kernel::lex::{LexScratch, Lexer, Tokenizer, tercom};
 
-/// Every tokenizer, tercom's with all of its options, and without the one that decides most.
+/// Return every tokenizer; tercom with all options, and without its most important option.
 fn tokenizers() -> impl Iterator<Item = Tokenizer> {
     let tercom = [true, false].map(|normalized| {
         let (no_punct, asian_support, twice) = (true, true, true);
-        Tokenizer::Tercom(tercom::Options { normalized, no_punct, asian_support, twice })
+        Tokenizer::Tercom(tercom::TercomOptions {
+            normalized,
+            no_punct,
+            asian_support,
+            applies_twice: twice,
+        })
     });
-    Tokenizer::NAMED.into_iter().map(|(_, tokenizer)| tokenizer).chain(tercom)
+    Tokenizer::NAMES.into_iter().map(|(_, tokenizer)| tokenizer).chain(tercom)
 }
 
-/// The tokens of one segment by the definition.
-fn defined(tokenizer: &Tokenizer, segment: &[u8]) -> Vec<Vec<u8>> {
+/// Return the tokens of one segment by the definition.
+fn tokenize_by_definition(tokenizer: &Tokenizer, segment: &[u8]) -> Vec<Vec<u8>> {
     let mut text = Vec::new();
     let mut ranges = Vec::new();
     tokenizer.tokenize(segment, &mut text, |start, end| ranges.push(start..end));
     ranges.into_iter().map(|range| text[range].to_vec()).collect()
 }
 
-fn check(segments: &[Option<Vec<u8>>]) -> Result<(), TestCaseError> {
-    let block = common::block(segments);
-    let mut scratch = Scratch::default();
+/// Check that block lexers and definitions agree.
+fn check_segments(segments: &[Option<Vec<u8>>]) -> Result<(), TestCaseError> {
+    let block = common::to_block(segments);
+    let mut scratch = LexScratch::default();
     for tokenizer in tokenizers() {
-        for instructions in common::available() {
+        for instructions in common::available_sets() {
             let lexer = Lexer { tokenizer: tokenizer.clone(), lowercase: None, instructions };
             let Ok(mut lexed) = lexer.lex(&block, &mut scratch) else {
-                return Err(TestCaseError::fail("trusted text was refused"));
+                return Err(TestCaseError::fail("valid text was rejected"));
             };
             for segment in segments {
                 let tokens = lexed.next_segment().map(|view| {
                     (0..view.count()).map(|i| view.token(i).to_vec()).collect::<Vec<_>>()
                 });
-                let expected = segment.as_ref().map(|segment| defined(&tokenizer, segment));
+                let expected =
+                    segment.as_ref().map(|segment| tokenize_by_definition(&tokenizer, segment));
                 prop_assert_eq!(tokens, expected, "{:?} with {:?}", tokenizer, instructions);
             }
         }
@@ -43,7 +50,10 @@ fn check(segments: &[Option<Vec<u8>>]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn maybe(text: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Option<Vec<u8>>> {
+/// Make a segment missing in one of ten cases.
+fn sometimes_missing(
+    text: impl Strategy<Value = Vec<u8>>,
+) -> impl Strategy<Value = Option<Vec<u8>>> {
     prop::option::weighted(0.9, text)
 }
 
@@ -51,43 +61,43 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
     #[test]
-    fn blocks_equal_the_definition_on_text(
-        segments in prop::collection::vec(maybe(common::segment().prop_map(String::into_bytes)), 1..6)
+    fn test_blocks_match_definition_on_text(
+        segments in prop::collection::vec(sometimes_missing(common::random_segment().prop_map(String::into_bytes)), 1..6)
     ) {
-        check(&segments)?;
+        check_segments(&segments)?;
     }
 
     #[test]
-    fn blocks_equal_the_definition_on_segments_with_line_ends(
+    fn test_blocks_match_definition_on_segments_with_newlines(
         segments in prop::collection::vec(
-            maybe(
-                prop::collection::vec(common::segment(), 1..4)
+            sometimes_missing(
+                prop::collection::vec(common::random_segment(), 1..4)
                     .prop_flat_map(|lines| prop::sample::select(vec!["\n", "-\n", "\r\n"])
                     .prop_map(move |end| lines.join(end).into_bytes())),
             ),
             1..4,
         )
     ) {
-        check(&segments)?;
+        check_segments(&segments)?;
     }
 
     #[test]
-    fn no_bytes_make_a_lexer_fail(
-        segments in prop::collection::vec(maybe(prop::collection::vec(any::<u8>(), 0..200)), 1..4)
+    fn test_arbitrary_bytes_do_not_break_lexers(
+        segments in prop::collection::vec(sometimes_missing(prop::collection::vec(any::<u8>(), 0..200)), 1..4)
     ) {
-        let block = common::block(&segments);
-        let mut scratch = Scratch::default();
+        let block = common::to_block(&segments);
+        let mut scratch = LexScratch::default();
         for tokenizer in tokenizers() {
-            for instructions in common::available() {
+            for instructions in common::available_sets() {
                 let lexer = Lexer { tokenizer: tokenizer.clone(), lowercase: None, instructions };
                 let Ok(mut lexed) = lexer.lex(&block, &mut scratch) else { continue };
                 for segment in &segments {
                     let view = lexed.next_segment();
                     prop_assert_eq!(view.is_some(), segment.is_some());
-                    let tokens = view.map_or(0, |view| {
+                    let token_bytes = view.map_or(0, |view| {
                         (0..view.count()).map(|i| view.token(i).len()).sum()
                     });
-                    prop_assert!(tokens <= segment.as_ref().map_or(0, Vec::len));
+                    prop_assert!(token_bytes <= segment.as_ref().map_or(0, Vec::len));
                 }
             }
         }
@@ -95,15 +105,15 @@ proptest! {
 }
 
 #[test]
-fn surrogates_are_characters_as_in_python() {
-    let lone = b"a \xED\xA0\x80\xED\xB0\x80 .".to_vec();
-    assert_eq!(defined(&Tokenizer::Character, &lone).len(), 4);
-    assert_eq!(defined(&Tokenizer::ThirteenA, &lone).len(), 3);
-    check(&[Some(lone)]).unwrap();
+fn test_surrogates_are_characters() {
+    let text = b"a \xED\xA0\x80\xED\xB0\x80 .".to_vec();
+    assert_eq!(tokenize_by_definition(&Tokenizer::Character, &text).len(), 4);
+    assert_eq!(tokenize_by_definition(&Tokenizer::ThirteenA, &text).len(), 3);
+    check_segments(&[Some(text)]).unwrap();
 }
 
 #[test]
-fn every_position_in_a_block_is_cut_alike() {
+fn test_tokens_do_not_depend_on_block_offset() {
     for piece in ["1.", ".5", "“", "。", "½.", "&amp;", "..5", "5-", "\u{2003}", "a\0", "”5", "5”6"]
     {
         let segments: Vec<_> = (0..130)
@@ -111,7 +121,7 @@ fn every_position_in_a_block_is_cut_alike() {
             .chain((0..130).map(|n| Some(format!("{}{piece}", "ab ".repeat(n)).into_bytes())))
             .collect();
         for segment in segments {
-            check(&[segment]).unwrap();
+            check_segments(&[segment]).unwrap();
         }
     }
 }

@@ -1,116 +1,120 @@
-//! The bitsets count what the hash maps count, and both count what the definition says.
+//! Clipped n-gram matches: bitsets and hash maps agree with the definition.
 
 mod common;
 
 use proptest::prelude::*;
 use std::collections::HashMap;
-use truebleu_kernel::lex::{Lexer, Scratch, Tokenizer};
-use truebleu_kernel::ngrams::{self, MOST_ORDERS, Match, Matches, count_matches_general};
+use truebleu_kernel::lex::{LexScratch, Lexer, Tokenizer};
+use truebleu_kernel::ngrams::{self, MAX_ORDER, Match, Matches, count_matches_general};
 use truebleu_kernel::text_batches::Block;
 use truebleu_kernel::tokens::View;
 
-/// Clipped matches, straight from the definition.
-fn defined(hypothesis: &[String], references: &[Vec<String>], orders: usize) -> Matches {
-    let mut matches = [0; MOST_ORDERS];
-    for order in 1..=orders {
-        let count = |tokens: &[String]| {
+/// Return the clipped matches by the definition.
+fn naive_matches(hypothesis: &[String], references: &[Vec<String>], max_order: usize) -> Matches {
+    let mut matches = [0; MAX_ORDER];
+    for order in 1..=max_order {
+        let count_ngrams = |tokens: &[String]| {
             let mut counts: HashMap<Vec<String>, u32> = HashMap::new();
-            for gram in tokens.windows(order) {
-                *counts.entry(gram.to_vec()).or_default() += 1;
+            for ngram in tokens.windows(order) {
+                *counts.entry(ngram.to_vec()).or_default() += 1;
             }
             counts
         };
-        let references: Vec<_> = references.iter().map(|tokens| count(tokens)).collect();
-        for (gram, times) in count(hypothesis) {
-            let most = references.iter().filter_map(|counts| counts.get(&gram)).max();
-            matches[order - 1] += times.min(most.copied().unwrap_or(0));
+        let references: Vec<_> = references.iter().map(|tokens| count_ngrams(tokens)).collect();
+        for (ngram, count) in count_ngrams(hypothesis) {
+            let max_count = references.iter().filter_map(|counts| counts.get(&ngram)).max();
+            matches[order - 1] += count.min(max_count.copied().unwrap_or(0));
         }
     }
     matches
 }
 
-fn check(hypothesis: &[String], references: &[Vec<String>], orders: usize) {
-    let expected = defined(hypothesis, references, orders);
+/// Check that all methods agree.
+fn check_matches(hypothesis: &[String], references: &[Vec<String>], max_order: usize) {
+    let expected = naive_matches(hypothesis, references, max_order);
     let texts: Vec<Option<Vec<u8>>> = std::iter::once(&hypothesis.to_vec())
         .chain(references)
         .map(|tokens| Some(tokens.join(" ").into_bytes()))
         .collect();
     let blocks: Vec<Block> =
-        texts.iter().map(|text| common::block(std::slice::from_ref(text))).collect();
-    for instructions in common::available() {
+        texts.iter().map(|text| common::to_block(std::slice::from_ref(text))).collect();
+    for instructions in common::available_sets() {
         let lexer = Lexer { tokenizer: Tokenizer::Whitespace, lowercase: None, instructions };
-        let mut scratches: Vec<Scratch> = blocks.iter().map(|_| Scratch::default()).collect();
+        let mut scratches: Vec<LexScratch> = blocks.iter().map(|_| LexScratch::default()).collect();
         let views: Vec<View<'_>> = blocks
             .iter()
             .zip(&mut scratches)
             .filter_map(|(block, scratch)| lexer.lex(block, scratch).ok()?.next_segment())
             .collect();
         let (hypothesis, references) = views.split_first().unwrap();
-        assert_eq!(count_matches_general(hypothesis, references, orders), expected);
-        let mut scratch = ngrams::Scratch::default();
-        let counted = instructions.run(Match {
+        assert_eq!(count_matches_general(hypothesis, references, max_order), expected);
+        let mut scratch = ngrams::MatchScratch::default();
+        let bitset_matches = instructions.run(Match {
             hypothesis: *hypothesis,
             references,
-            orders,
+            max_order,
             scratch: &mut scratch,
         });
-        assert_eq!(counted, expected, "{instructions:?}");
+        assert_eq!(bitset_matches, expected, "{instructions:?}");
     }
 }
 
-fn token() -> impl Strategy<Value = String> {
+fn random_token() -> impl Strategy<Value = String> {
     prop_oneof![
         8 => prop::sample::select(vec!["a", "b", "c", "the", "of"]).prop_map(str::to_owned),
         1 => prop::sample::select(vec![
-            // Equal length, equal first and last eight bytes: the same hash.
+            // Equal length, and equal first and last eight bytes, so that hashes may collide.
             "abcdefghXijklmnop", "abcdefghYijklmnop", "abcdefgh", "abcdefghi", "a\0", "a",
         ]).prop_map(str::to_owned),
         1 => "[a-c]{1,10}",
     ]
 }
 
-/// Tokens of at most four bytes, and now and then a longer one.
+/// Generate tokens of at most four bytes, and occasionally a longer token.
 fn short_tokens() -> impl Strategy<Value = Vec<String>> {
     let short = vec!["a", "b", "\x01", "\x7F", "\x01\x01", "ab", "é", "日", "𝔘", "abcd", "ß"];
     let short = prop::sample::select(short).prop_map(str::to_owned);
     let longer = prop::sample::select(vec!["abcde", "a\0", "\0"]).prop_map(str::to_owned);
-    let mostly = prop_oneof![400 => short.clone(), 1 => longer];
-    prop_oneof![prop::collection::vec(short, 50..300), prop::collection::vec(mostly, 50..300)]
+    let mostly_short = prop_oneof![400 => short.clone(), 1 => longer];
+    prop_oneof![prop::collection::vec(short, 50..300), prop::collection::vec(mostly_short, 50..300)]
 }
 
-fn tokens(most: usize) -> impl Strategy<Value = Vec<String>> {
-    prop_oneof![prop::collection::vec(token(), 0..12), prop::collection::vec(token(), 0..most),]
+fn random_tokens(max_length: usize) -> impl Strategy<Value = Vec<String>> {
+    prop_oneof![
+        prop::collection::vec(random_token(), 0..12),
+        prop::collection::vec(random_token(), 0..max_length),
+    ]
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
     #[test]
-    fn one_reference_orders_one_to_four(hypothesis in tokens(150), reference in tokens(70)) {
-        check(&hypothesis, &[reference], 4);
+    fn test_one_reference_with_four_orders(hypothesis in random_tokens(150), reference in random_tokens(70)) {
+        check_matches(&hypothesis, &[reference], 4);
     }
 
     #[test]
-    fn short_tokens_any_order(
+    fn test_short_tokens_with_any_order(
         hypothesis in short_tokens(),
         reference in short_tokens(),
-        orders in 1..=MOST_ORDERS,
+        max_order in 1..=MAX_ORDER,
     ) {
-        check(&hypothesis, &[reference], orders);
+        check_matches(&hypothesis, &[reference], max_order);
     }
 
     #[test]
-    fn any_references_any_order(
-        hypothesis in tokens(150),
-        references in prop::collection::vec(tokens(300), 0..4),
-        orders in 1..=MOST_ORDERS,
+    fn test_any_references_with_any_order(
+        hypothesis in random_tokens(150),
+        references in prop::collection::vec(random_tokens(300), 0..4),
+        max_order in 1..=MAX_ORDER,
     ) {
-        check(&hypothesis, &references, orders);
+        check_matches(&hypothesis, &references, max_order);
     }
 }
 
 #[test]
-fn references_of_every_length_around_the_sizes_of_words() {
+fn test_reference_lengths_around_word_sizes() {
     for length in [
         1, 7, 8, 9, 31, 32, 63, 64, 65, 127, 128, 129, 191, 255, 256, 257, 400, 512, 513, 2048,
         2049,
@@ -118,13 +122,17 @@ fn references_of_every_length_around_the_sizes_of_words() {
         let tokens: Vec<String> = (0..length).map(|i| format!("w{}", i * i % 37)).collect();
         let mut hypothesis = tokens.clone();
         hypothesis.rotate_left(length / 3);
-        let characters = |tokens: &[String]| -> Vec<String> {
+        let last_characters = |tokens: &[String]| -> Vec<String> {
             tokens.iter().map(|token| token.chars().last().unwrap().to_string()).collect()
         };
-        check(&characters(&hypothesis), &[characters(&tokens)], 4);
-        for orders in [1, 4, 16] {
-            check(&hypothesis, std::slice::from_ref(&tokens), orders);
-            check(&hypothesis, &[tokens.clone(), hypothesis[..length / 2].to_vec()], orders);
+        check_matches(&last_characters(&hypothesis), &[last_characters(&tokens)], 4);
+        for max_order in [1, 4, 16] {
+            check_matches(&hypothesis, std::slice::from_ref(&tokens), max_order);
+            check_matches(
+                &hypothesis,
+                &[tokens.clone(), hypothesis[..length / 2].to_vec()],
+                max_order,
+            );
         }
     }
 }

@@ -1,17 +1,17 @@
-//! MeCab's words by a dictionary of a few words, whole and damaged.
+//! MeCab segmentation with a small dictionary, intact and damaged.
 
 mod common;
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use truebleu_kernel::lex::mecab::{Bytes, Dictionary, Files};
+use truebleu_kernel::lex::mecab::{DictionaryFiles, FileBytes, MecabDictionary};
 
-/// A word: spelling, kind to its left and to its right neighbour, part of speech, cost.
+/// A word: spelling, left type, right type, part of speech, cost.
 type Word<'a> = (&'a str, u16, u16, u16, i16);
 
-/// A list of words in the form of MeCab's. Each state of its double array has a place of its own, at
-/// which no other has followers.
-fn lexicon(kind: u32, words: &[Word<'_>]) -> Vec<u8> {
+/// Return a word list in MeCab's format. Each state of its double array has a separate base, so
+/// that no children overlap.
+fn encode_lexicon(kind: u32, words: &[Word<'_>]) -> Vec<u8> {
     let mut spellings: BTreeMap<&[u8], Vec<Word<'_>>> = BTreeMap::new();
     for word in words {
         spellings.entry(word.0.as_bytes()).or_default().push(*word);
@@ -34,8 +34,8 @@ fn lexicon(kind: u32, words: &[Word<'_>]) -> Vec<u8> {
         let value = (entries.len() / 16) << 8 | words.len();
         array[base(spelling)] = (-(value as i32) - 1, base(spelling) as u32);
         for &(_, left, right, part, cost) in words {
-            for half in [left, right, part, cost as u16, 0, 0, 0, 0] {
-                entries.extend(half.to_le_bytes());
+            for field_value in [left, right, part, cost as u16, 0, 0, 0, 0] {
+                entries.extend(field_value.to_le_bytes());
             }
         }
     }
@@ -45,7 +45,7 @@ fn lexicon(kind: u32, words: &[Word<'_>]) -> Vec<u8> {
         .flat_map(u32::to_le_bytes)
         .collect();
     let size = 72 + array.len() + entries.len();
-    let counts = [words.len(), KINDS, KINDS, array.len(), entries.len(), 0, 0];
+    let counts = [words.len(), WORD_TYPES, WORD_TYPES, array.len(), entries.len(), 0, 0];
     let mut file = Vec::new();
     for field in [size as u32 ^ 0xEF71_8F77, 102, kind].into_iter().chain(counts.map(|n| n as u32))
     {
@@ -58,19 +58,20 @@ fn lexicon(kind: u32, words: &[Word<'_>]) -> Vec<u8> {
     file
 }
 
-/// The kinds of words.
-const KINDS: usize = 3;
+/// Number of word types.
+const WORD_TYPES: usize = 3;
 
-/// The kinds of characters: names; and whether their runs are words, whether words are made up even
-/// where there are some, and the longest of those that are no run.
-const CHARACTERS: [(&str, bool, bool, u32); 4] = [
+/// The character types: the name, whether runs are words, whether words are generated even if the
+/// dictionary has words, and the maximum length of words that are not runs.
+const CHARACTER_TYPES: [(&str, bool, bool, u32); 4] = [
     ("DEFAULT", true, false, 0),
     ("SPACE", true, false, 0),
     ("K", true, true, 2),
     ("D", false, false, 3),
 ];
 
-fn kind_of(point: u32) -> usize {
+/// Return the type of a character.
+fn character_type(point: u32) -> usize {
     match char::from_u32(point) {
         Some(' ' | '\t') => 1,
         Some('ア'..='ン') => 2,
@@ -79,8 +80,8 @@ fn kind_of(point: u32) -> usize {
     }
 }
 
-/// The files of a dictionary.
-fn files() -> [Vec<u8>; 5] {
+/// Return the files of a dictionary.
+fn dictionary_files() -> [Vec<u8>; 5] {
     let words: [Word<'_>; 8] = [
         ("a", 1, 1, 5, 100),
         ("ab", 1, 1, 5, 150),
@@ -91,112 +92,117 @@ fn files() -> [Vec<u8>; 5] {
         ("b\u{3000}c", 1, 1, 5, 10),
         ("アイ", 1, 1, 5, 2000),
     ];
-    let made_up = CHARACTERS.map(|(name, ..)| (name, 1, 1, 5, 1000));
-    // From kind 1 to kind 2 a step is dear.
+    let generated_words = CHARACTER_TYPES.map(|(name, ..)| (name, 1, 1, 5, 1000));
+    // The connection from type 1 to type 2 is expensive.
     let costs = [0i16, 0, 0, 0, 0, 0, 0, 500, 0];
-    let mut matrix = vec![KINDS as u8, 0, KINDS as u8, 0];
+    let mut matrix = vec![WORD_TYPES as u8, 0, WORD_TYPES as u8, 0];
     matrix.extend(costs.into_iter().flat_map(i16::to_le_bytes));
-    let mut characters = (CHARACTERS.len() as u32).to_le_bytes().to_vec();
-    for (name, ..) in CHARACTERS {
+    let mut characters = (CHARACTER_TYPES.len() as u32).to_le_bytes().to_vec();
+    for (name, ..) in CHARACTER_TYPES {
         let mut padded = [0; 32];
         padded[..name.len()].copy_from_slice(name.as_bytes());
         characters.extend(padded);
     }
     for point in 0..0xFFFF {
-        let kind = kind_of(point);
-        let (_, groups, always, length) = CHARACTERS[kind];
+        let kind = character_type(point);
+        let (_, groups_runs, always_generates, length) = CHARACTER_TYPES[kind];
         let bits = 1 << kind
             | (kind as u32) << 18
             | length << 26
-            | u32::from(groups) << 30
-            | u32::from(always) << 31;
+            | u32::from(groups_runs) << 30
+            | u32::from(always_generates) << 31;
         characters.extend(bits.to_le_bytes());
     }
     let settings = b"; a comment\nleft-space-penalty-factor = 6,700\n".to_vec();
-    [lexicon(0, &words), lexicon(2, &made_up), matrix, characters, settings]
+    [encode_lexicon(0, &words), encode_lexicon(2, &generated_words), matrix, characters, settings]
 }
 
-fn dictionary(files: [Vec<u8>; 5]) -> Result<Dictionary, (&'static str, String)> {
-    let [words, unknown, matrix, characters, settings] = files.map(Bytes::Owned);
-    Dictionary::new(Files { words, unknown, matrix, characters, settings })
+/// Create a dictionary.
+fn create_dictionary(files: [Vec<u8>; 5]) -> Result<MecabDictionary, (&'static str, String)> {
+    let [words, unknown, matrix, characters, settings] = files.map(FileBytes::Owned);
+    MecabDictionary::new(DictionaryFiles { words, unknown, matrix, characters, settings })
 }
 
-fn tokens<'a>(dictionary: &Dictionary, text: &'a str) -> Vec<&'a str> {
-    let mut found = Vec::new();
-    dictionary.tokenize(text.as_bytes(), |start, end| found.push(&text[start..end]));
-    found
+/// Return the tokens of a text.
+fn tokenize<'a>(dictionary: &MecabDictionary, text: &'a str) -> Vec<&'a str> {
+    let mut tokens = Vec::new();
+    dictionary.tokenize(text.as_bytes(), |start, end| tokens.push(&text[start..end]));
+    tokens
 }
 
 #[test]
-fn the_cheapest_words_are_found() {
-    let dictionary = dictionary(files()).unwrap();
-    assert_eq!(dictionary.words(), 8);
-    dictionary.check().unwrap();
+fn test_cheapest_words_are_found() {
+    let dictionary = create_dictionary(dictionary_files()).unwrap();
+    assert_eq!(dictionary.word_count(), 8);
+    dictionary.check_data().unwrap();
     for (text, expected) in [
         ("", &[][..]),
-        // "a" and "b" cost as much as "ab"; the word that was joined last is asked first.
+        // "a" and "b" cost as much as "ab"; the most recently connected word wins.
         ("ab", &["a", "b"]),
         ("東京", &["東京"]),
         ("東 京", &["東", "京"]),
-        // Behind white space "東京" is dear.
+        // After white space, "東京" has a penalty.
         ("a 東京", &["a", "東", "京"]),
-        // A word with white space inside is two tokens.
+        // A word that contains white space is two tokens.
         ("b\u{3000}c", &["b", "c"]),
-        // Runs of other characters; of at most 25.
+        // Runs of other characters, up to 25 characters long.
         ("xyz", &["xyz"]),
         ("アイウ", &["アイウ"]),
         ("12345", &["123", "45"]),
         ("a\0b", &["a"]),
         ("a😀b", &["a", "😀b"]),
     ] {
-        assert_eq!(tokens(&dictionary, text), expected, "{text:?}");
+        assert_eq!(tokenize(&dictionary, text), expected, "{text:?}");
     }
     let long = "z".repeat(26);
-    assert_eq!(tokens(&dictionary, &long[1..]), [&long[1..]]);
-    assert_eq!(tokens(&dictionary, &long), ["z", &long[1..]]);
+    assert_eq!(tokenize(&dictionary, &long[1..]), [&long[1..]]);
+    assert_eq!(tokenize(&dictionary, &long), ["z", &long[1..]]);
 }
 
 #[test]
-fn every_byte_that_counts_changes_the_checksum() {
-    let files = files();
-    let whole = dictionary(files.clone()).unwrap().checksum();
+fn test_checksum_depends_on_every_relevant_byte() {
+    let files = dictionary_files();
+    let original_checksum = create_dictionary(files.clone()).unwrap().checksum();
     for file in 0..4 {
         let length = files[file].len();
-        // The header of the words is checked by itself.
+        // The header of the words is validated separately.
         let first = if file == 0 { 72 } else { 0 };
-        for at in (first..length).step_by(1 + length / 60) {
+        for position in (first..length).step_by(1 + length / 60) {
             let mut changed = files.clone();
-            changed[file][at] ^= 0x10;
-            if let Ok(changed) = dictionary(changed) {
-                assert_ne!(changed.checksum(), whole, "file {file}, byte {at}");
+            changed[file][position] ^= 0x10;
+            if let Ok(changed) = create_dictionary(changed) {
+                assert_ne!(changed.checksum(), original_checksum, "file {file}, byte {position}");
             }
         }
     }
     let mut changed = files.clone();
     changed[4] = b"left-space-penalty-factor = 6,701".to_vec();
-    assert_ne!(dictionary(changed).unwrap().checksum(), whole);
+    assert_ne!(create_dictionary(changed).unwrap().checksum(), original_checksum);
 }
 
 #[test]
-fn files_of_other_sizes_are_refused() {
+fn test_truncated_files_fail() {
     for file in 0..4 {
         for length in [0, 3, 4, 40, 71, 72, 80] {
-            let mut cut = files();
+            let mut cut = dictionary_files();
             cut[file].truncate(length.min(cut[file].len() - 1));
-            assert_eq!(dictionary(cut).err().map(|(name, _)| name), Some(Files::NAMES[file]));
+            assert_eq!(
+                create_dictionary(cut).err().map(|(name, _)| name),
+                Some(DictionaryFiles::NAMES[file])
+            );
         }
     }
 }
 
 #[test]
-fn what_points_outside_is_found_by_the_check() {
-    for (at, byte) in [(-16, 3), (-14, 3), (-128, 9)] {
-        let mut changed = files();
-        let at = changed[0].len().wrapping_add_signed(at);
-        changed[0][at] = byte;
-        let dictionary = dictionary(changed).unwrap();
-        assert!(dictionary.check().is_err());
-        assert_eq!(tokens(&dictionary, "東京").concat(), "東京");
+fn test_check_finds_invalid_references() {
+    for (offset, byte) in [(-16, 3), (-14, 3), (-128, 9)] {
+        let mut changed = dictionary_files();
+        let position = changed[0].len().wrapping_add_signed(offset);
+        changed[0][position] = byte;
+        let dictionary = create_dictionary(changed).unwrap();
+        assert!(dictionary.check_data().is_err());
+        assert_eq!(tokenize(&dictionary, "東京").concat(), "東京");
     }
 }
 
@@ -204,28 +210,28 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn no_damage_makes_it_fail(
+    fn test_damaged_dictionary_does_not_break_tokenization(
         file in 0..5usize,
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
-        near in any::<bool>(),
+        near_start in any::<bool>(),
         text in prop::collection::vec(
             prop::sample::select(vec!["a", "b", "ab", "東", "京", " ", "\u{3000}", "アイ", "z", "1", "😀", "\0"]),
             0..30,
         ).prop_map(|pieces| pieces.concat()),
         bytes in prop::collection::vec(any::<u8>(), 0..60),
     ) {
-        let mut changed = files();
+        let mut changed = dictionary_files();
         let length = changed[file].len();
-        for (at, byte) in changes {
-            changed[file][at.index(if near { length.min(160) } else { length })] = byte;
+        for (index, byte) in changes {
+            changed[file][index.index(if near_start { length.min(160) } else { length })] = byte;
         }
-        if let Ok(dictionary) = dictionary(changed) {
+        if let Ok(dictionary) = create_dictionary(changed) {
             for text in [text.as_bytes(), &bytes] {
                 let mut total = 0;
                 dictionary.tokenize(text, |start, end| total += text[start..end].len());
                 prop_assert!(total <= text.len());
             }
-            let _ = dictionary.check();
+            let _ = dictionary.check_data();
         }
     }
 }

@@ -1,11 +1,13 @@
-//! Agreement of two scores: sorting counts what pairs count, and the best threshold is the first.
+//! Agreement of metric and human scores: sorting equals pair counting, and the threshold is
+//! optimal.
 
 use truebleu_kernel::meta_evaluation::{
-    Average, Counts, Matrices, Row, best_epsilon, outcomes, score_lines, subset_sums,
+    Averaging, PairCounts, ScoreMatrices, ScoreRow, calibrate_ties, pair_outcomes,
+    parse_score_lines, subset_sums,
 };
 
-/// Numbers that look random, the same each time.
-fn numbers(seed: u64, count: usize, values: u64) -> Vec<f64> {
+/// Return reproducible pseudo-random numbers.
+fn random_numbers(seed: u64, count: usize, values: u64) -> Vec<f64> {
     let mut state = seed;
     let mut next = || {
         state =
@@ -16,38 +18,44 @@ fn numbers(seed: u64, count: usize, values: u64) -> Vec<f64> {
 }
 
 #[test]
-fn sorting_counts_what_pairs_count() {
+fn test_sorting_matches_pair_counting() {
     for (seed, values) in [(1, 3), (2, 10), (3, 1000), (4, 1)] {
-        let row = Row { gold: numbers(seed, 200, values), metric: numbers(seed + 9, 200, 40) };
-        assert_eq!(Counts::of(&row, 0.0, 0.0), Counts::by_definition(&row, 0.0, 0.0));
+        let row = ScoreRow {
+            human: random_numbers(seed, 200, values),
+            metric: random_numbers(seed + 9, 200, 40),
+        };
+        assert_eq!(
+            PairCounts::count_pairs(&row, 0.0, 0.0),
+            PairCounts::count_naively(&row, 0.0, 0.0)
+        );
     }
 }
 
 #[test]
-fn the_threshold_gives_what_it_says() {
+fn test_tie_threshold_gives_reported_agreement() {
     let (systems, items) = (5, 30);
-    let mut gold = numbers(5, systems * items, 4);
-    gold[7] = f64::NAN;
-    let metric = numbers(6, systems * items, 50);
-    let rows = Matrices { gold: &gold, metric: &metric, systems }.rows(Average::Item);
-    let best = best_epsilon(&rows);
-    let mut found = outcomes(&rows, best.epsilon).into_iter();
-    for [pairs, hits, _] in best.rows {
-        let row: i64 = (0..pairs).filter_map(|_| found.next()).map(i64::from).sum();
-        assert_eq!(row, hits);
+    let mut human = random_numbers(5, systems * items, 4);
+    human[7] = f64::NAN;
+    let metric = random_numbers(6, systems * items, 50);
+    let rows = ScoreMatrices { human: &human, metric: &metric, systems }.rows(Averaging::Item);
+    let calibration = calibrate_ties(&rows);
+    let mut agreements = pair_outcomes(&rows, calibration.epsilon).into_iter();
+    for [pairs, expected, _] in calibration.rows {
+        let agreeing_pairs: i64 = (0..pairs).filter_map(|_| agreements.next()).map(i64::from).sum();
+        assert_eq!(agreeing_pairs, expected);
     }
 }
 
 #[test]
-fn every_subset_has_its_sum() {
+fn test_subset_sums_cover_every_subset() {
     assert_eq!(subset_sums(&[1, 10, 2, 20], 2), [0, 0, 1, 10, 2, 20, 3, 30]);
 }
 
 #[test]
-fn lines_of_scores_are_read_in_blocks() {
-    let (blocks, scores) = score_lines(b"oak 1\noak\tNone\nelm -2e-1\n").unwrap();
+fn test_score_lines_are_grouped_by_system() {
+    let (blocks, scores) = parse_score_lines(b"oak 1\noak\tNone\nelm -2e-1\n").unwrap();
     assert_eq!(blocks, [("oak", 2), ("elm", 1)]);
     assert!(scores[1].is_nan());
-    assert_eq!(score_lines(b"oak 1\noak one\n"), Err(2));
-    assert_eq!(score_lines(b"oak 1 2\n"), Err(1));
+    assert_eq!(parse_score_lines(b"oak 1\noak one\n"), Err(2));
+    assert_eq!(parse_score_lines(b"oak 1 2\n"), Err(1));
 }

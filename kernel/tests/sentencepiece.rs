@@ -1,9 +1,10 @@
-//! SentencePiece's pieces by models of a few pieces, whole and damaged.
+//! SentencePiece segmentation with small models, intact and damaged.
 
 use proptest::prelude::*;
-use truebleu_kernel::lex::sentencepiece::Model;
+use truebleu_kernel::lex::sentencepiece::SentencePieceModel;
 
-fn number(mut number: u64, out: &mut Vec<u8>) {
+/// Append a variable-length integer.
+fn append_varint(mut number: u64, out: &mut Vec<u8>) {
     while number > 127 {
         out.push(number as u8 | 128);
         number >>= 7;
@@ -11,11 +12,11 @@ fn number(mut number: u64, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// A field of Protocol Buffers whose value is bytes.
-fn field(key: u64, bytes: &[u8]) -> Vec<u8> {
+/// Return a Protocol Buffers field whose value is bytes.
+fn encode_field(key: u64, bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    number(key << 3 | 2, &mut out);
-    number(bytes.len() as u64, &mut out);
+    append_varint(key << 3 | 2, &mut out);
+    append_varint(bytes.len() as u64, &mut out);
     out.extend(bytes);
     out
 }
@@ -26,29 +27,30 @@ const BPE: u8 = 2;
 /// The types of pieces.
 const NORMAL: u8 = 1;
 const UNKNOWN: u8 = 2;
-const OWN: u8 = 4;
+const USER_DEFINED: u8 = 4;
 const UNUSED: u8 = 5;
 
-/// A model with these pieces and rules; the rules in the form of a file.
-fn model(algorithm: u8, pieces: &[(&str, f32, u8)], rules: &[u8]) -> Vec<u8> {
+/// Return a model file with these pieces, and with rules in file format.
+fn create_model(algorithm: u8, pieces: &[(&str, f32, u8)], rules: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     for (text, score, kind) in [("<unk>", 0.0, UNKNOWN)].iter().chain(pieces) {
-        let mut piece = field(1, text.as_bytes());
+        let mut piece = encode_field(1, text.as_bytes());
         piece.push(2 << 3 | 5);
         piece.extend(score.to_le_bytes());
         piece.extend([3 << 3, *kind]);
-        out.extend(field(1, &piece));
+        out.extend(encode_field(1, &piece));
     }
-    out.extend(field(2, &[3 << 3, algorithm]));
-    out.extend(field(3, &field(2, rules)));
+    out.extend(encode_field(2, &[3 << 3, algorithm]));
+    out.extend(encode_field(3, &encode_field(2, rules)));
     out
 }
 
-/// Rules that rewrite "A" as "a" and delete "!".
-fn rules() -> Vec<u8> {
+/// Return rules that replace "A" by "a" and delete "!".
+fn normalization_rules() -> Vec<u8> {
     let mut units = vec![0_u32; 512];
     let leaf = 1 << 8;
-    // The root's followers are at 256 xor the byte, those of each byte at itself xor 128.
+    // The children of the root are at 256 xor the byte; the child of each byte is at itself xor
+    // 128.
     units[0] = 256 << 10;
     for (byte, value) in [(b'A', 0_u32), (b'!', 2)] {
         units[256 ^ usize::from(byte)] = 128 << 10 | leaf | u32::from(byte);
@@ -60,26 +62,27 @@ fn rules() -> Vec<u8> {
     rules
 }
 
-fn pieces(file: &[u8], text: &str) -> Vec<String> {
-    let model = Model::new(file.to_vec()).expect("a model");
-    let mut found = Vec::new();
+/// Return the pieces of a text.
+fn split_text(file: &[u8], text: &str) -> Vec<String> {
+    let model = SentencePieceModel::new(file.to_vec()).expect("a model");
+    let mut text_pieces = Vec::new();
     let mut out = b"before".to_vec();
-    model.split(text.as_bytes(), &mut out, |piece, _| {
-        found.push(String::from_utf8_lossy(piece).into_owned());
+    model.split_pieces(text.as_bytes(), &mut out, |piece, _| {
+        text_pieces.push(String::from_utf8_lossy(piece).into_owned());
     });
-    let mut tokens = 0;
+    let mut token_count = 0;
     model.tokenize(text.as_bytes(), &mut Vec::new(), |start, end| {
         assert!(start < end);
-        tokens += 1;
+        token_count += 1;
     });
-    let split = found.iter().map(|piece| piece.split_whitespace().count());
-    assert_eq!(tokens, split.sum::<usize>());
-    found
+    let token_counts = text_pieces.iter().map(|piece| piece.split_whitespace().count());
+    assert_eq!(token_count, token_counts.sum::<usize>());
+    text_pieces
 }
 
 #[test]
-fn bpe_joins_the_best_pair_then_the_leftmost() {
-    let file = model(
+fn test_bpe_joins_best_pair_then_leftmost() {
+    let file = create_model(
         BPE,
         &[
             ("ab", -1.0, NORMAL),
@@ -89,79 +92,86 @@ fn bpe_joins_the_best_pair_then_the_leftmost() {
         ],
         b"",
     );
-    assert_eq!(pieces(&file, "abc aaa"), ["\u{2581}a", "bc", "\u{2581}aa", "a"]);
+    assert_eq!(split_text(&file, "abc aaa"), ["\u{2581}a", "bc", "\u{2581}aa", "a"]);
 }
 
 #[test]
-fn unused_pieces_come_apart() {
-    let file = model(
+fn test_unused_pieces_are_split() {
+    let file = create_model(
         BPE,
         &[("a", 0.0, NORMAL), ("b", 0.0, NORMAL), ("ab", -1.0, UNUSED), ("abb", -2.0, NORMAL)],
         b"",
     );
-    assert_eq!(pieces(&file, "ab abb"), ["\u{2581}", "a", "b", "\u{2581}", "abb"]);
+    assert_eq!(split_text(&file, "ab abb"), ["\u{2581}", "a", "b", "\u{2581}", "abb"]);
 }
 
 #[test]
-fn the_likeliest_pieces() {
-    let file = model(
+fn test_unigram_finds_most_probable_pieces() {
+    let file = create_model(
         UNIGRAM,
-        &[("a", -1.0, NORMAL), ("b", -1.0, NORMAL), ("ab", -2.5, NORMAL), ("x y", 0.0, OWN)],
+        &[
+            ("a", -1.0, NORMAL),
+            ("b", -1.0, NORMAL),
+            ("ab", -2.5, NORMAL),
+            ("x y", 0.0, USER_DEFINED),
+        ],
         b"",
     );
-    assert_eq!(pieces(&file, "ab"), ["\u{2581}", "a", "b"]);
-    assert_eq!(pieces(&file, "qq"), ["\u{2581}qq"]);
+    assert_eq!(split_text(&file, "ab"), ["\u{2581}", "a", "b"]);
+    assert_eq!(split_text(&file, "qq"), ["\u{2581}qq"]);
 }
 
 #[test]
-fn text_is_rewritten_first() {
-    let file = model(UNIGRAM, &[("a", -1.0, NORMAL), ("b", -1.0, NORMAL)], &rules());
-    assert_eq!(pieces(&file, "  A!b! "), ["\u{2581}", "a", "b"]);
+fn test_text_is_normalized_first() {
+    let file =
+        create_model(UNIGRAM, &[("a", -1.0, NORMAL), ("b", -1.0, NORMAL)], &normalization_rules());
+    assert_eq!(split_text(&file, "  A!b! "), ["\u{2581}", "a", "b"]);
 }
 
 #[test]
-fn what_is_no_model_is_refused() {
-    let whole = model(UNIGRAM, &[("a", -1.0, NORMAL)], &rules());
+fn test_invalid_models_fail() {
+    let valid_model = create_model(UNIGRAM, &[("a", -1.0, NORMAL)], &normalization_rules());
     for file in [
         &b""[..],
         b"not a model",
         &[0xFF; 40],
         // A length of almost 2^64.
         &[0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
-        &whole[..whole.len() - 1],
-        &model(UNIGRAM, &[("a", 0.0, NORMAL), ("a", 0.0, NORMAL)], b""),
-        &model(UNIGRAM, &[], b""),
-        &model(BPE, &[("", 0.0, NORMAL)], b""),
-        &model(BPE, &[("?", 0.0, UNKNOWN)], b""),
+        &valid_model[..valid_model.len() - 1],
+        &create_model(UNIGRAM, &[("a", 0.0, NORMAL), ("a", 0.0, NORMAL)], b""),
+        &create_model(UNIGRAM, &[], b""),
+        &create_model(BPE, &[("", 0.0, NORMAL)], b""),
+        &create_model(BPE, &[("?", 0.0, UNKNOWN)], b""),
         // The array is longer than the rules.
-        &model(BPE, &[], &[255, 255, 255, 255, 0]),
+        &create_model(BPE, &[], &[255, 255, 255, 255, 0]),
     ] {
-        assert!(Model::new(file.to_vec()).is_err());
+        assert!(SentencePieceModel::new(file.to_vec()).is_err());
     }
 }
 
 #[test]
-fn every_cut_and_every_changed_byte_gives_an_error_or_pieces() {
+fn test_damaged_models_fail_or_split_text() {
     for algorithm in [0, UNIGRAM, BPE, 4] {
-        let whole = model(
+        let valid_model = create_model(
             algorithm,
             &[
                 ("a", -1.0, NORMAL),
                 ("ab", f32::NAN, NORMAL),
                 ("b", f32::NEG_INFINITY, UNUSED),
-                ("c", 0.0, OWN),
+                ("c", 0.0, USER_DEFINED),
             ],
-            &rules()[..],
+            &normalization_rules()[..],
         );
-        // Most of the bytes are the empty places of the rules.
-        let bounds = [0..120, 120..whole.len() - 40, whole.len() - 40..whole.len()];
+        // Most of the bytes are empty slots of the rules.
+        let bounds =
+            [0..120, 120..valid_model.len() - 40, valid_model.len() - 40..valid_model.len()];
         let [head, rules, tail] = bounds;
-        for at in head.chain(rules.step_by(61)).chain(tail) {
-            let _ = Model::new(whole[..at].to_vec());
+        for position in head.chain(rules.step_by(61)).chain(tail) {
+            let _ = SentencePieceModel::new(valid_model[..position].to_vec());
             for flip in [1, 0x80, 0xFF] {
-                let mut file = whole.clone();
-                file[at] ^= flip;
-                if let Ok(model) = Model::new(file) {
+                let mut file = valid_model.clone();
+                file[position] ^= flip;
+                if let Ok(model) = SentencePieceModel::new(file) {
                     model.tokenize("Aabcab !".as_bytes(), &mut Vec::new(), |_, _| {});
                 }
             }
@@ -170,29 +180,31 @@ fn every_cut_and_every_changed_byte_gives_an_error_or_pieces() {
 }
 
 #[test]
-fn rules_that_go_round_come_to_an_end() {
-    // Each unit follows itself.
+fn test_circular_rules_terminate() {
+    // Each unit is its own child.
     let mut circle = (4 * 256_u32).to_le_bytes().to_vec();
     circle.extend((0..256_u32).flat_map(|byte| (byte | 1 << 8).to_le_bytes()));
     circle.extend(b"a\0");
-    let file = model(UNIGRAM, &[("a", -1.0, NORMAL)], &circle);
-    if let Ok(model) = Model::new(file) {
+    let file = create_model(UNIGRAM, &[("a", -1.0, NORMAL)], &circle);
+    if let Ok(model) = SentencePieceModel::new(file) {
         model.tokenize("a".repeat(2_000).as_bytes(), &mut Vec::new(), |_, _| {});
     }
-    // A pool without ends would make any text very long.
+    // An unterminated pool would make any text very long.
     let mut endless = vec![4, 0, 0, 0, 0, 0, 0, 0];
     endless.extend([b'x'; 5000]);
-    assert!(Model::new(model(UNIGRAM, &[("a", -1.0, NORMAL)], &endless)).is_err());
+    assert!(
+        SentencePieceModel::new(create_model(UNIGRAM, &[("a", -1.0, NORMAL)], &endless)).is_err()
+    );
 }
 
 proptest! {
     #[test]
-    fn any_bytes(file in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let _ = Model::new(file);
+    fn test_arbitrary_bytes_do_not_break_loading(file in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let _ = SentencePieceModel::new(file);
     }
 
     #[test]
-    fn any_text_has_pieces_that_add_up(
+    fn test_pieces_add_up_for_any_text(
         algorithm in 1_u8..5,
         text in proptest::collection::vec(any::<u8>(), 0..200),
         scores in proptest::collection::vec(any::<f32>(), 4),
@@ -202,12 +214,12 @@ proptest! {
             ("ab", scores[1], NORMAL),
             ("\u{2581}", scores[2], NORMAL),
             ("aba", scores[3], UNUSED),
-            ("<s>", 0.0, OWN),
+            ("<s>", 0.0, USER_DEFINED),
         ];
-        let model = Model::new(model(algorithm, &pieces, &rules())).expect("a model");
+        let model = SentencePieceModel::new(create_model(algorithm, &pieces, &normalization_rules())).expect("a model");
         let mut out = Vec::new();
         let mut size = 0;
-        model.split(&text, &mut out, |piece, at| {
+        model.split_pieces(&text, &mut out, |piece, at| {
             assert_eq!(at, size);
             size += piece.len();
         });

@@ -1,9 +1,9 @@
-//! Fuzz targets: what the kernel must do with bytes that nobody wrote.
+//! Fuzz targets: the kernel's behaviour on arbitrary bytes.
 //!
-//! A target is a function of bytes that panics if the kernel panics, gives something else than its
-//! definition, or does more work than a bound. libFuzzer makes bytes that reach more and more code;
-//! [`run`] makes them from a seed, in the form that the target reads, so that most of them say
-//! something, and at a million a second where the work is small.
+//! A target is a function of bytes that panics if the kernel panics, differs from its definition,
+//! or exceeds a bound on its work. libFuzzer generates bytes that reach more and more code. [`run`]
+//! generates inputs from a seed in the format of the target, so that most of them are meaningful.
+//! It reaches a million inputs per second if the target is fast.
 
 pub mod input;
 pub mod make;
@@ -12,27 +12,27 @@ mod targets;
 
 use make::Random;
 
-/// Something the kernel does with bytes.
+/// A fuzz target.
 #[derive(Clone, Copy)]
 pub struct Target {
-    /// Its name, which is its file's as well.
+    /// The name of the target and of its file.
     pub name: &'static str,
-    /// Does it, and panics if the result is wrong.
+    /// Run the target, and panic if the result is wrong.
     pub run: fn(&[u8]),
-    /// Makes an input, mostly one that makes sense.
+    /// Generate an input, mostly a valid one.
     pub make: fn(&mut Random, &mut Vec<u8>),
-    /// The most memory that one execution may ask for in all, in KiB.
-    pub most_memory: usize,
+    /// The maximum memory that one execution may allocate in total, in KiB.
+    pub max_memory: usize,
 }
 
 macro_rules! targets {
-    ($($name:ident $most_memory:literal,)*) => {
+    ($($name:ident $max_memory:literal,)*) => {
         /// All targets.
         pub const TARGETS: [Target; [$(stringify!($name)),*].len()] = [$(Target {
             name: stringify!($name),
             run: targets::$name::target,
             make: targets::$name::make,
-            most_memory: $most_memory,
+            max_memory: $max_memory,
         }),*];
     };
 }
@@ -42,7 +42,7 @@ targets! {
     arrow 1024,
     matching 1024,
     chrf 1024,
-    // The definition has a table for each of a thousand candidates.
+    // The definition computes a table for each of a thousand candidates.
     ter 1_000_000,
     edits 1024,
     pairwise 2048,
@@ -51,7 +51,7 @@ targets! {
     mecab 8192,
     sentencepiece 4096,
     score_lines 1024,
-    // Pieces of 256 KiB.
+    // Chunks of 256 KiB.
     streams 65536,
     normalizers 1024,
 }

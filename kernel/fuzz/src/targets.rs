@@ -1,4 +1,4 @@
-//! A target a file.
+//! The targets, one per file.
 
 pub mod arrow;
 pub mod chrf;

@@ -1,10 +1,10 @@
-//! What was found stays mended, and each target runs.
+//! Replay of earlier findings, and a short run of each target.
 
 use truebleu_fuzz::TARGETS;
-use truebleu_fuzz::run::{execute, input};
+use truebleu_fuzz::run::{execute, make_input};
 
 #[test]
-fn what_was_found_stays_mended() {
+fn test_findings_stay_fixed() {
     for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/found")).unwrap() {
         let path = entry.unwrap().path();
         let file = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -17,14 +17,14 @@ fn what_was_found_stays_mended() {
 }
 
 #[test]
-fn each_target_runs() {
-    // An execution takes seconds under Miri.
+fn test_targets_find_no_problems() {
+    // One execution takes seconds under Miri.
     let count = if cfg!(miri) { 3 } else { 2000 };
     let mut data = Vec::new();
     for target in TARGETS {
         println!("{}", target.name);
         for number in 0..count {
-            input(&target, 0, number, &mut data);
+            make_input(&target, 0, number, &mut data);
             assert_eq!(execute(&target, &data), Ok(()), "{} {data:02x?}", target.name);
         }
         assert_eq!(execute(&target, b""), Ok(()), "{}", target.name);

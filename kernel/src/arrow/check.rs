@@ -1,26 +1,26 @@
-//! What is looked at of each array, once, before its entries are read: lengths, pointers, offsets
-//! and indices. Whatever program made it, no entry then lies outside of what the array has.
+//! Validation of each array before its entries are read: lengths, pointers, offsets and indices.
+//! Afterwards no entry can refer to memory outside the array, whatever program created it.
 //!
-//! The interface says nothing of the lengths of buffers, so they are taken to be as long as the
-//! array's length, and its last offset, make them.
+//! The interface does not give the lengths of buffers. They are assumed to match the array's length
+//! and its last offset.
 
 use super::interface::ArrowArray;
-use super::text::{Kind, dictionary_index, entry, is_null};
+use super::text::{TextType, dictionary_index, is_null, read_entry};
 use crate::error::Error;
 use std::ops::Range;
 
-/// More entries than memory has bits: beyond it, addresses would overflow.
-const MOST: i64 = 1 << 56;
+/// Maximum number of entries, beyond which addresses would overflow.
+const MAX_ENTRIES: i64 = 1 << 56;
 
-/// The bytes that one text can have.
-const MOST_BYTES: usize = i32::MAX as usize;
+/// Maximum size of a text in bytes.
+const MAX_TEXT_BYTES: usize = i32::MAX as usize;
 
-/// What the buffers of an array hold.
+/// The contents of an array's buffers.
 #[derive(Debug)]
 pub enum Layout {
-    /// Nothing: every entry is null.
+    /// No values: every entry is null.
     Null,
-    /// Values of one width, in bits.
+    /// Values of a fixed width in bits.
     Fixed(usize),
     /// Bytes between 32-bit offsets.
     Bytes,
@@ -28,13 +28,13 @@ pub enum Layout {
     LargeBytes,
     /// Bytes of 16-byte views.
     Views,
-    /// Indices (their format) into distinct values.
+    /// Indices of this format into distinct values.
     Dictionary(u8, Box<Layout>),
     /// Lists between 32-bit offsets.
     List(Box<Layout>),
     /// Lists between 64-bit offsets.
     LargeList(Box<Layout>),
-    /// Lists of one length.
+    /// Lists of a fixed length.
     FixedList(usize, Box<Layout>),
     /// Lists with 32-bit offsets and sizes.
     ListView(Box<Layout>),
@@ -42,7 +42,7 @@ pub enum Layout {
     LargeListView(Box<Layout>),
 }
 
-/// The bits of an index, or another integer, of this format.
+/// Return the number of bits of an integer format.
 pub fn integer_bits(format: u8) -> usize {
     match format.to_ascii_lowercase() {
         b'c' => 8,
@@ -53,25 +53,27 @@ pub fn integer_bits(format: u8) -> usize {
 }
 
 impl Layout {
-    /// That of a column of text; of lists, with items of another layout than their own.
-    pub fn of(kind: &Kind, items: Option<Self>) -> Self {
-        let child = |of: &Kind| Box::new(items.unwrap_or_else(|| Self::of(of, None)));
-        match kind {
-            Kind::Null => Self::Null,
-            Kind::Utf8 => Self::Bytes,
-            Kind::LargeUtf8 => Self::LargeBytes,
-            Kind::Utf8View => Self::Views,
-            Kind::Dictionary(index, of) => Self::Dictionary(*index, child(of)),
-            Kind::List(of) => Self::List(child(of)),
-            Kind::LargeList(of) => Self::LargeList(child(of)),
-            Kind::FixedList(length, of) => Self::FixedList(*length, child(of)),
-            Kind::ListView(of) => Self::ListView(child(of)),
-            Kind::LargeListView(of) => Self::LargeListView(child(of)),
+    /// Return the layout of a column of text. `items` replaces the layout of list items.
+    pub fn from_text_type(text_type: &TextType, items: Option<Self>) -> Self {
+        let child_layout = |item_type: &TextType| {
+            Box::new(items.unwrap_or_else(|| Self::from_text_type(item_type, None)))
+        };
+        match text_type {
+            TextType::Null => Self::Null,
+            TextType::Utf8 => Self::Bytes,
+            TextType::LargeUtf8 => Self::LargeBytes,
+            TextType::Utf8View => Self::Views,
+            TextType::Dictionary(index, values) => Self::Dictionary(*index, child_layout(values)),
+            TextType::List(of) => Self::List(child_layout(of)),
+            TextType::LargeList(of) => Self::LargeList(child_layout(of)),
+            TextType::FixedList(length, of) => Self::FixedList(*length, child_layout(of)),
+            TextType::ListView(of) => Self::ListView(child_layout(of)),
+            TextType::LargeListView(of) => Self::LargeListView(child_layout(of)),
         }
     }
 
-    /// The fewest buffers: the first says what is null.
-    fn buffers(&self) -> i64 {
+    /// Return the minimum number of buffers, of which the first is the validity buffer.
+    fn min_buffers(&self) -> i64 {
         match self {
             Self::Null => 0,
             Self::FixedList(..) => 1,
@@ -80,239 +82,265 @@ impl Layout {
         }
     }
 
-    /// The layout of lists' items.
+    /// Return the layout of list items.
     fn items(&self) -> Option<&Self> {
         match self {
-            Self::List(of)
-            | Self::LargeList(of)
-            | Self::FixedList(_, of)
-            | Self::ListView(of)
-            | Self::LargeListView(of) => Some(of),
+            Self::List(items)
+            | Self::LargeList(items)
+            | Self::FixedList(_, items)
+            | Self::ListView(items)
+            | Self::LargeListView(items) => Some(items),
             _ => None,
         }
     }
 
-    /// An error if an array, or one of those in it, is not whole. `name` is for messages.
+    /// Return an error if an array, or one of its children, is invalid. `name` is for messages.
     ///
     /// # Safety
-    /// Every pointer of the arrays must be null, or to as much memory as their lengths and their
-    /// last offsets say.
-    pub unsafe fn check(&self, array: &ArrowArray, name: &str) -> Result<(), Error> {
-        let rows = length(array).map_err(|why| malformed(name, &why))?;
-        // SAFETY: as the caller promises.
-        unsafe { self.check_range(array, 0..rows) }.map_err(|why| malformed(name, &why))
+    /// Every pointer of the arrays must be null, or refer to as much memory as their lengths and
+    /// last offsets require.
+    pub unsafe fn check_array(&self, array: &ArrowArray, name: &str) -> Result<(), Error> {
+        let rows = checked_length(array).map_err(|problem| malformed_error(name, &problem))?;
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.check_range(array, 0..rows) }
+            .map_err(|problem| malformed_error(name, &problem))
     }
 
-    /// What is wrong with these entries of an array, not counting its offset.
+    /// Check a range of entries, which does not include the array's offset.
     ///
     /// # Safety
-    /// As for `check`.
+    /// The conditions are the same as for `check_array`.
     unsafe fn check_range(&self, array: &ArrowArray, range: Range<usize>) -> Result<(), String> {
-        let length = length(array)?;
+        let length = checked_length(array)?;
         if range.end > length {
-            return Err(format!("{} of {length} entries are used", range.end));
+            return Err(format!(
+                "entries up to {} are used, but the length is {length}",
+                range.end
+            ));
         }
-        let most = self.buffers();
-        let found = if array.buffers.is_null() { 0 } else { array.n_buffers };
-        if found < most {
-            return Err(format!("{found} of its {most} buffers are there"));
+        let min_buffers = self.min_buffers();
+        let buffer_count = if array.buffers.is_null() { 0 } else { array.n_buffers };
+        if buffer_count < min_buffers {
+            return Err(format!("expected {min_buffers} buffers, found {buffer_count}"));
         }
-        let child = |of: &'_ Self, range: Range<usize>| {
-            // SAFETY: below, only where there is a child; as the caller promises.
-            unsafe { of.check_range(&**array.children, range) }
-                .map_err(|why| format!("items: {why}"))
+        let check_child = |items: &'_ Self, range: Range<usize>| {
+            // SAFETY: called only if there is a child; the rest is guaranteed by the caller.
+            unsafe { items.check_range(&**array.children, range) }
+                .map_err(|problem| format!("items: {problem}"))
         };
         if self.items().is_some() {
-            // SAFETY: as the caller promises; there is an array of as many pointers.
-            let there = array.n_children > 0
+            // SAFETY: guaranteed by the caller; there is an array of `n_children` pointers.
+            let has_child = array.n_children > 0
                 && !array.children.is_null()
                 && unsafe { !(*array.children).is_null() };
-            if !there {
-                return Err("lists without items".into());
+            if !has_child {
+                return Err("the lists have no items".into());
             }
         }
         if matches!(self, Self::Dictionary(..)) && array.dictionary.is_null() {
-            return Err("a dictionary without values".into());
+            return Err("the dictionary has no values".into());
         }
         if range.is_empty() || matches!(self, Self::Null) {
             return Ok(());
         }
-        // SAFETY: there are so many buffers.
-        let absent = |buffer: usize| unsafe { (*array.buffers.add(buffer)).is_null() };
-        if most > 1 && (absent(1) || (self.sizes() && absent(2))) {
-            return Err("a buffer is missing".into());
+        // SAFETY: `buffer` is less than the number of buffers.
+        let is_absent = |buffer: usize| unsafe { (*array.buffers.add(buffer)).is_null() };
+        if min_buffers > 1 && (is_absent(1) || (self.has_sizes() && is_absent(2))) {
+            return Err("missing buffer".into());
         }
         let first = array.offset as usize;
-        let at = first + range.start..first + range.end;
-        // SAFETY: of arrays of these layouts, with these entries.
+        let entries = first + range.start..first + range.end;
+        // SAFETY: the array has this layout, and has these entries.
         unsafe {
             match self {
                 Self::Null | Self::Fixed(_) => Ok(()),
-                Self::Bytes => bytes(array, offsets::<i32>(array, at)?),
+                Self::Bytes => check_data(array, check_offsets::<i32>(array, entries)?),
                 Self::LargeBytes => {
-                    let range = offsets::<i64>(array, at.clone())?;
-                    if range.len() > MOST_BYTES {
-                        short(array, at)?;
+                    let range = check_offsets::<i64>(array, entries.clone())?;
+                    if range.len() > MAX_TEXT_BYTES {
+                        check_text_lengths(array, entries)?;
                     }
-                    bytes(array, range)
+                    check_data(array, range)
                 }
-                Self::Views => views(array, at),
-                Self::Dictionary(format, of) => {
-                    let indices = at.filter(|&i| !is_null(array, i));
+                Self::Views => check_views(array, entries),
+                Self::Dictionary(format, values) => {
+                    let indices = entries.filter(|&i| !is_null(array, i));
                     let indices = indices.map(|i| dictionary_index(array, *format, i));
-                    let most = indices.max().map_or(0, |most| most.saturating_add(1));
-                    of.check_range(&*array.dictionary, 0..most)
-                        .map_err(|why| format!("values: {why}"))
+                    let value_count = indices.max().map_or(0, |index| index.saturating_add(1));
+                    values
+                        .check_range(&*array.dictionary, 0..value_count)
+                        .map_err(|problem| format!("values: {problem}"))
                 }
-                Self::List(of) => child(of, offsets::<i32>(array, at)?),
-                Self::LargeList(of) => child(of, offsets::<i64>(array, at)?),
-                Self::ListView(of) => child(of, sizes::<i32>(array, at)?),
-                Self::LargeListView(of) => child(of, sizes::<i64>(array, at)?),
-                Self::FixedList(length, of) => {
-                    let end = at.end.checked_mul(*length).ok_or("lists beyond memory")?;
-                    child(of, at.start * length..end)
+                Self::List(items) => check_child(items, check_offsets::<i32>(array, entries)?),
+                Self::LargeList(items) => check_child(items, check_offsets::<i64>(array, entries)?),
+                Self::ListView(items) => check_child(items, check_sizes::<i32>(array, entries)?),
+                Self::LargeListView(items) => {
+                    check_child(items, check_sizes::<i64>(array, entries)?)
+                }
+                Self::FixedList(length, items) => {
+                    let end = entries
+                        .end
+                        .checked_mul(*length)
+                        .ok_or("the lists exceed the address space")?;
+                    check_child(items, entries.start * length..end)
                 }
             }
         }
     }
 
-    /// Whether the third buffer has a size for each entry.
-    fn sizes(&self) -> bool {
+    /// Return whether the third buffer has a size for each entry.
+    fn has_sizes(&self) -> bool {
         matches!(self, Self::ListView(_) | Self::LargeListView(_))
     }
 }
 
-fn malformed(name: &str, why: &str) -> Error {
+/// Return the error for an invalid array.
+fn malformed_error(name: &str, problem: &str) -> Error {
     Error::Input(format!(
-        "{name}: a malformed Arrow array: {why}; the program that made it is at fault (pyarrow: \
+        "{name}: malformed Arrow array: {problem}. The error is in the program that created it (pyarrow: \
          array.validate(full=True))"
     ))
 }
 
-/// The number of entries, if that and the offset can be.
-pub fn length(array: &ArrowArray) -> Result<usize, String> {
+/// Return the number of entries, or an error if the length or the offset is invalid.
+pub fn checked_length(array: &ArrowArray) -> Result<usize, String> {
     let ArrowArray { length, offset, .. } = *array;
-    let whole = (0..=MOST).contains(&length) && (0..=MOST).contains(&offset);
-    if whole { Ok(length as usize) } else { Err(format!("length {length}, offset {offset}")) }
+    let is_valid = (0..=MAX_ENTRIES).contains(&length) && (0..=MAX_ENTRIES).contains(&offset);
+    if is_valid {
+        Ok(length as usize)
+    } else {
+        Err(format!("invalid length {length} or offset {offset}"))
+    }
 }
 
-/// The error for a table that is not whole: as many columns as that, each as long as the table.
+/// Check that a table has `columns` columns, each at least as long as the table.
 ///
 /// # Safety
-/// As for `Layout::check`.
+/// The conditions are the same as for `Layout::check_array`.
 pub unsafe fn check_table(array: &ArrowArray, columns: usize, name: &str) -> Result<(), Error> {
-    let whole = || -> Result<(), String> {
-        // The interface lets the offset of a table count for its columns.
-        let rows = length(array)? + array.offset as usize;
+    let check_columns = || -> Result<(), String> {
+        // The interface allows the offset of a table to apply to its columns.
+        let rows = checked_length(array)? + array.offset as usize;
         if array.n_buffers > 0 && array.buffers.is_null() {
-            return Err("a buffer is missing".into());
+            return Err("missing buffer".into());
         }
         if usize::try_from(array.n_children) != Ok(columns) {
-            let found = array.n_children;
-            return Err(format!("{found} columns, and its schema has {columns}"));
+            let column_count = array.n_children;
+            return Err(format!("expected {columns} columns by the schema, found {column_count}"));
         }
         for i in 0..columns {
-            // SAFETY: there are so many pointers, if there are any.
+            // SAFETY: there are `n_children` pointers if `children` is not null.
             let column =
                 unsafe { array.children.as_ref().and_then(|_| (*array.children.add(i)).as_ref()) };
-            let found = length(column.ok_or("a column is missing")?)?;
-            if found < rows {
-                return Err(format!("a column is truncated, with {found} of {rows} rows"));
+            let column_length = checked_length(column.ok_or("missing column")?)?;
+            if column_length < rows {
+                return Err(format!("a column has {column_length} rows (expected {rows})"));
             }
         }
         Ok(())
     };
-    whole().map_err(|why| malformed(name, &why))
+    check_columns().map_err(|problem| malformed_error(name, &problem))
 }
 
-/// The integers that offsets are.
-trait Offset: Copy + Ord {
-    fn wide(self) -> i64;
+/// The integer types of offsets.
+trait OffsetInteger: Copy + Ord {
+    fn to_i64(self) -> i64;
 }
 
-impl Offset for i32 {
-    fn wide(self) -> i64 {
+impl OffsetInteger for i32 {
+    fn to_i64(self) -> i64 {
         self.into()
     }
 }
 
-impl Offset for i64 {
-    fn wide(self) -> i64 {
+impl OffsetInteger for i64 {
+    fn to_i64(self) -> i64 {
         self
     }
 }
 
-/// From the first offset of these entries to the last, if none is below 0 and none falls.
+/// Return the range from the first to the last offset of these entries. The offsets must be
+/// non-negative and ascending.
 ///
 /// # Safety
-/// The array must have a second buffer with such offsets, one more than entries.
-unsafe fn offsets<T: Offset>(array: &ArrowArray, at: Range<usize>) -> Result<Range<usize>, String> {
+/// The array must have a second buffer of such offsets, with one more offset than entries.
+unsafe fn check_offsets<T: OffsetInteger>(
+    array: &ArrowArray,
+    entries: Range<usize>,
+) -> Result<Range<usize>, String> {
     // SAFETY: as the caller promises.
-    let offset = |i: usize| unsafe { entry::<T>(array, 1, i) };
-    // Without a branch in the loop, so that it can be made of wide instructions.
-    let falls = at.clone().fold(false, |falls, i| falls | (offset(i + 1) < offset(i)));
-    let (first, last) = (offset(at.start).wide(), offset(at.end).wide());
-    if first < 0 || last > MOST {
-        return Err(format!("offsets from {first} to {last}"));
+    let offset = |i: usize| unsafe { read_entry::<T>(array, 1, i) };
+    // Branch-free, so that the loop can be vectorized.
+    let has_descent =
+        entries.clone().fold(false, |has_descent, i| has_descent | (offset(i + 1) < offset(i)));
+    let (first, last) = (offset(entries.start).to_i64(), offset(entries.end).to_i64());
+    if first < 0 || last > MAX_ENTRIES {
+        return Err(format!("invalid offsets from {first} to {last}"));
     }
-    if falls && let Some(i) = at.clone().find(|&i| offset(i + 1) < offset(i)) {
+    if has_descent && let Some(i) = entries.clone().find(|&i| offset(i + 1) < offset(i)) {
         return Err(format!(
-            "entry {} goes from {} to {}",
-            i - at.start,
-            offset(i).wide(),
-            offset(i + 1).wide()
+            "entry {} has descending offsets {} and {}",
+            i - entries.start,
+            offset(i).to_i64(),
+            offset(i + 1).to_i64()
         ));
     }
-    // Entries behind these are not looked at, but the last offset says how much there is.
-    let whole = offset((array.offset + array.length) as usize).wide();
-    if last > whole {
-        return Err(format!("offsets up to {last} of {whole}"));
+    // Later entries are not used, but the last offset determines the size of the data.
+    let data_end = offset((array.offset + array.length) as usize).to_i64();
+    if last > data_end {
+        return Err(format!("offset {last} exceeds the last offset {data_end}"));
     }
     Ok(first as usize..last as usize)
 }
 
-/// An error for the first entry that is too long for a text.
+/// Return an error for the first entry that is too long for a text.
 ///
 /// # Safety
-/// The array must have such offsets, checked.
-unsafe fn short(array: &ArrowArray, at: Range<usize>) -> Result<(), String> {
-    for i in at.clone() {
+/// The array must have such offsets, already checked.
+unsafe fn check_text_lengths(array: &ArrowArray, entries: Range<usize>) -> Result<(), String> {
+    for i in entries.clone() {
         // SAFETY: as the caller promises.
-        let bytes = unsafe { entry::<i64>(array, 1, i + 1) - entry::<i64>(array, 1, i) };
-        if bytes > MOST_BYTES as i64 {
-            let number = i - at.start;
-            return Err(format!("entry {number} has {bytes} bytes, and a text 2 GiB at most"));
+        let bytes = unsafe { read_entry::<i64>(array, 1, i + 1) - read_entry::<i64>(array, 1, i) };
+        if bytes > MAX_TEXT_BYTES as i64 {
+            let number = i - entries.start;
+            return Err(format!("entry {number} has {bytes} bytes (expected at most 2 GiB)"));
         }
     }
     Ok(())
 }
 
-/// An error if there are no bytes where the offsets say that there are.
+/// Return an error if the buffer of bytes is missing although the offsets require it.
 ///
 /// # Safety
 /// The array must have three buffers.
-unsafe fn bytes(array: &ArrowArray, range: Range<usize>) -> Result<(), String> {
+unsafe fn check_data(array: &ArrowArray, range: Range<usize>) -> Result<(), String> {
     // SAFETY: as the caller promises.
-    let absent = unsafe { (*array.buffers.add(2)).is_null() };
-    if absent && !range.is_empty() { Err("a buffer is missing".into()) } else { Ok(()) }
+    let is_absent = unsafe { (*array.buffers.add(2)).is_null() };
+    if is_absent && !range.is_empty() { Err("missing buffer".into()) } else { Ok(()) }
 }
 
-/// From the first item of these lists to behind the last; what is null is not looked at.
+/// Return the range from the first to the last item of these lists, ignoring null entries.
 ///
 /// # Safety
 /// The array must have a second and a third buffer with such offsets and sizes.
-unsafe fn sizes<T: Offset>(array: &ArrowArray, at: Range<usize>) -> Result<Range<usize>, String> {
+unsafe fn check_sizes<T: OffsetInteger>(
+    array: &ArrowArray,
+    entries: Range<usize>,
+) -> Result<Range<usize>, String> {
     let (mut first, mut last) = (usize::MAX, 0);
-    for i in at.clone() {
+    for i in entries.clone() {
         // SAFETY: as the caller promises.
         let (start, size) = unsafe {
             if is_null(array, i) {
                 continue;
             }
-            (entry::<T>(array, 1, i).wide(), entry::<T>(array, 2, i).wide())
+            (read_entry::<T>(array, 1, i).to_i64(), read_entry::<T>(array, 2, i).to_i64())
         };
-        if !(0..=MOST).contains(&start) || !(0..=MOST).contains(&size) {
-            return Err(format!("list {} starts at {start} and has {size}", i - at.start));
+        if !(0..=MAX_ENTRIES).contains(&start) || !(0..=MAX_ENTRIES).contains(&size) {
+            return Err(format!(
+                "list {} has an invalid start {start} or size {size}",
+                i - entries.start
+            ));
         }
         first = first.min(start as usize);
         last = last.max((start + size) as usize);
@@ -320,38 +348,38 @@ unsafe fn sizes<T: Offset>(array: &ArrowArray, at: Range<usize>) -> Result<Range
     Ok(first.min(last)..last)
 }
 
-/// An error for a view that points to no bytes; what is null is not looked at.
+/// Return an error for a view that refers to missing bytes, ignoring null entries.
 ///
 /// # Safety
-/// The array must be one of views, with these entries.
-unsafe fn views(array: &ArrowArray, at: Range<usize>) -> Result<(), String> {
-    // Behind validity and views come the bytes, and last how many each of their buffers has.
+/// The array must have views, with these entries.
+unsafe fn check_views(array: &ArrowArray, entries: Range<usize>) -> Result<(), String> {
+    // The buffers are validity, views, any number of data buffers, and finally the sizes of these.
     let count = (array.n_buffers - 3).max(0) as usize;
-    // SAFETY: there are so many buffers.
+    // SAFETY: `i` is less than the number of data buffers, or equal to it for the sizes.
     let buffer = |i: usize| unsafe { *array.buffers.add(2 + i) };
-    let absent = count > 0 && buffer(count).is_null();
-    for i in at.clone() {
-        // SAFETY: there is such an entry, of 16 bytes.
+    let has_no_sizes = count > 0 && buffer(count).is_null();
+    for i in entries.clone() {
+        // SAFETY: the entry exists and has 16 bytes.
         let [length, _, number, start] = unsafe {
             if is_null(array, i) {
                 continue;
             }
-            entry::<[i32; 4]>(array, 1, i)
+            read_entry::<[i32; 4]>(array, 1, i)
         };
         if (0..=12).contains(&length) {
             continue;
         }
         let bytes = match usize::try_from(number) {
-            Ok(number) if number < count && !absent && !buffer(number).is_null() => {
-                // SAFETY: the last buffer has as many lengths.
-                unsafe { entry::<i64>(array, 2 + count, number) }
+            Ok(number) if number < count && !has_no_sizes && !buffer(number).is_null() => {
+                // SAFETY: the last buffer has one length per data buffer.
+                unsafe { read_entry::<i64>(array, 2 + count, number) }
             }
             _ => -1,
         };
         if length < 0 || start < 0 || i64::from(start) + i64::from(length) > bytes {
-            let entry = i - at.start;
+            let entry = i - entries.start;
             return Err(format!(
-                "view {entry} has {length} bytes from {start} on of buffer {number} of {count}"
+                "view {entry} has {length} bytes from offset {start} of buffer {number} (of {count}), which do not exist"
             ));
         }
     }

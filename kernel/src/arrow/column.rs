@@ -1,61 +1,72 @@
 //! A column of text as a source of segments.
 
 use super::check::Layout;
-use super::interface::{ArrowArray, ArrowArrayStream, ArrowSchema, Chunks};
-use super::text::{Kind, list, string};
+use super::interface::{ArrayChunks, ArrowArray, ArrowArrayStream, ArrowSchema};
+use super::text::{TextType, list_range, read_string};
 use crate::error::Error;
-use crate::text_batches::{Batch, Block, Foreign, MOST_SEGMENTS, Source, Want, check_size};
+use crate::text_batches::{
+    Batch, BatchSize, Block, BorrowedSegment, MAX_BATCH_SEGMENTS, Source, check_text_size,
+};
 use std::sync::Arc;
 
-/// A column of text, read a chunk at a time.
-pub struct Column {
+/// A column of text, read in chunks.
+pub struct TextColumn {
     name: String,
-    kind: Kind,
+    kind: TextType,
     layout: Layout,
-    chunks: Chunks,
+    chunks: ArrayChunks,
     chunk: Option<Arc<ArrowArray>>,
     position: usize,
-    /// Missing entries are an error: these are hypotheses.
-    required: bool,
-    given: u64,
+    /// Whether missing entries are an error, as for hypotheses.
+    is_required: bool,
+    returned_segments: u64,
 }
 
-impl Column {
-    /// The column that `stream` brings.
+impl TextColumn {
+    /// Create a source from the column that `stream` returns.
     pub fn from_stream(
         name: String,
-        required: bool,
+        is_required: bool,
         stream: ArrowArrayStream,
     ) -> Result<Self, Error> {
-        let (chunks, schema) = Chunks::from_stream(name.clone(), stream)?;
-        Self::new(name, required, &schema, chunks)
+        let (chunks, schema) = ArrayChunks::from_stream(name.clone(), stream)?;
+        Self::new(name, is_required, &schema, chunks)
     }
 
-    /// The column that `array` is.
+    /// Create a source from the column in `array`.
     pub fn from_array(
         name: String,
-        required: bool,
+        is_required: bool,
         schema: &ArrowSchema,
         array: ArrowArray,
     ) -> Result<Self, Error> {
-        let chunks = Chunks::from_array(name.clone(), array);
-        Self::new(name, required, schema, chunks)
+        let chunks = ArrayChunks::from_array(name.clone(), array);
+        Self::new(name, is_required, schema, chunks)
     }
 
     fn new(
         name: String,
-        required: bool,
+        is_required: bool,
         schema: &ArrowSchema,
-        chunks: Chunks,
+        chunks: ArrayChunks,
     ) -> Result<Self, Error> {
         schema.check(&name)?;
-        let kind = Kind::of(schema, &name)?;
-        let layout = Layout::of(&kind, None);
-        Ok(Self { name, kind, layout, chunks, chunk: None, position: 0, required, given: 0 })
+        let kind = TextType::from_schema(schema, &name)?;
+        let layout = Layout::from_text_type(&kind, None);
+        Ok(Self {
+            name,
+            kind,
+            layout,
+            chunks,
+            chunk: None,
+            position: 0,
+            is_required,
+            returned_segments: 0,
+        })
     }
 
-    /// The chunk to read from; `None` at the end.
-    fn chunk(&mut self) -> Result<Option<Arc<ArrowArray>>, Error> {
+    /// Return the current chunk, or `None` at the end.
+    fn current_chunk(&mut self) -> Result<Option<Arc<ArrowArray>>, Error> {
         if let Some(chunk) = &self.chunk
             && self.position < chunk.length as usize
         {
@@ -64,79 +75,82 @@ impl Column {
         self.position = 0;
         self.chunk = self.chunks.next_chunk()?;
         if let Some(chunk) = &self.chunk {
-            // SAFETY: the interface promises memory where the pointers of an array lead.
-            unsafe { self.layout.check(chunk, &self.name)? };
+            // SAFETY: the interface guarantees that the pointers of an array refer to valid memory.
+            unsafe { self.layout.check_array(chunk, &self.name)? };
         }
         Ok(self.chunk.clone())
     }
 }
 
-impl Source for Column {
+impl Source for TextColumn {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn next(&mut self, want: Want) -> Result<Option<Batch>, Error> {
-        let (most, most_bytes) = match want {
-            Want::Segments(segments) => (segments, usize::MAX),
-            Want::Bytes(bytes) => (MOST_SEGMENTS, bytes),
+    fn next(&mut self, size: BatchSize) -> Result<Option<Batch>, Error> {
+        let (max_segments, max_bytes) = match size {
+            BatchSize::Segments(segments) => (segments, usize::MAX),
+            BatchSize::Bytes(bytes) => (MAX_BATCH_SEGMENTS, bytes),
         };
-        let mut streams: Vec<Vec<Option<Foreign>>> = vec![Vec::new()];
-        let mut keep = Vec::new();
+        let mut streams: Vec<Vec<Option<BorrowedSegment>>> = vec![Vec::new()];
+        let mut used_chunks = Vec::new();
         let (mut count, mut bytes) = (0, 0);
-        while count < most && (count == 0 || bytes < most_bytes) {
-            let Some(chunk) = self.chunk()? else { break };
-            while count < most
-                && (count == 0 || bytes < most_bytes)
+        while count < max_segments && (count == 0 || bytes < max_bytes) {
+            let Some(chunk) = self.current_chunk()? else { break };
+            while count < max_segments
+                && (count == 0 || bytes < max_bytes)
                 && self.position < chunk.length as usize
             {
-                let mut put = |stream: usize, text: Option<&[u8]>| {
+                let mut push_text = |stream: usize, text: Option<&[u8]>| {
                     if streams.len() <= stream {
                         streams.resize(stream + 1, vec![None; count]);
                     }
                     bytes += text.map_or(0, <[u8]>::len);
-                    // SAFETY: the chunk is kept as long as the batch.
-                    streams[stream].push(text.map(|text| unsafe { Foreign::new(text) }));
+                    // SAFETY: the batch owns the chunk.
+                    streams[stream].push(text.map(|text| unsafe { BorrowedSegment::new(text) }));
                 };
-                // SAFETY: the array is of this kind, by its schema, was checked, and has this entry.
+                // SAFETY: the array has this type by its schema, was checked, and has this entry.
                 unsafe {
                     match self.kind.items() {
-                        Some(of) => {
+                        Some(item_type) => {
                             let child = &**chunk.children;
-                            let range = list(&chunk, &self.kind, self.position);
+                            let range = list_range(&chunk, &self.kind, self.position);
                             for (stream, i) in range.enumerate() {
-                                put(stream, string(child, of, i));
+                                push_text(stream, read_string(child, item_type, i));
                             }
                         }
-                        None => put(0, string(&chunk, &self.kind, self.position)),
+                        None => push_text(0, read_string(&chunk, &self.kind, self.position)),
                     }
                 }
                 count += 1;
                 for stream in &mut streams {
                     stream.resize(count, None);
                 }
-                if self.required && streams[0][count - 1].is_none() {
-                    let segment = self.given + count as u64;
+                if self.is_required && streams[0][count - 1].is_none() {
+                    let segment = self.returned_segments + count as u64;
                     return Err(Error::MissingHypothesis { input: self.name.clone(), segment });
                 }
                 self.position += 1;
             }
-            keep.push(chunk);
+            used_chunks.push(chunk);
         }
         if count == 0 {
             return Ok(None);
         }
-        check_size(&self.name, bytes)?;
-        if self.required && self.kind.items().is_some() {
+        check_text_size(&self.name, bytes)?;
+        if self.is_required && self.kind.items().is_some() {
             return Err(Error::Input(format!(
-                "{}: a column of lists; hypotheses are one string a segment",
+                "{}: expected one string per segment, found a column of lists",
                 self.name
             )));
         }
-        self.given += count as u64;
-        let keep: Arc<dyn std::any::Any + Send + Sync> = Arc::new(keep);
-        let block =
-            |segments| Block::Segments { segments, trusted: false, keep: Some(Arc::clone(&keep)) };
+        self.returned_segments += count as u64;
+        let owner: Arc<dyn std::any::Any + Send + Sync> = Arc::new(used_chunks);
+        let block = |segments| Block::Segments {
+            segments,
+            is_utf8: false,
+            owner: Some(Arc::clone(&owner)),
+        };
         Ok(Some(Batch { count, streams: streams.into_iter().map(block).collect() }))
     }
 }

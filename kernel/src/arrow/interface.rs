@@ -1,7 +1,7 @@
-//! The three structures of the Arrow C interfaces, and how a stream is read.
+//! The three structures of the Arrow C interfaces, and reading of streams.
 //!
-//! They are the interface's own; see "The Arrow C data interface" and "The Arrow C stream
-//! interface" of the Apache Arrow documentation for their fields.
+//! The fields are documented in "The Arrow C data interface" and "The Arrow C stream interface" of
+//! the Apache Arrow documentation.
 
 use crate::error::Error;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -49,15 +49,16 @@ pub struct ArrowArrayStream {
     pub private_data: *mut c_void,
 }
 
-macro_rules! owned {
+macro_rules! impl_ownership {
     ($name:ident) => {
-        // SAFETY: the interface lets a structure move between threads; it is used by one at a time.
+        // SAFETY: the interface allows moving a structure between threads; one thread uses it at a
+        // time.
         unsafe impl Send for $name {}
-        // SAFETY: shared use only reads.
+        // SAFETY: shared access only reads.
         unsafe impl Sync for $name {}
 
         impl $name {
-            /// A released structure, for a producer to fill.
+            /// Return a released structure, for a producer to fill.
             pub fn empty() -> Self {
                 // SAFETY: null pointers and no release function are valid, and mean "released".
                 unsafe { std::mem::zeroed() }
@@ -67,7 +68,7 @@ macro_rules! owned {
         impl Drop for $name {
             fn drop(&mut self) {
                 if let Some(release) = self.release {
-                    // SAFETY: the producer gave this function for this structure; it runs once.
+                    // SAFETY: the producer provided this function for this structure; it runs once.
                     unsafe { release(self) }
                 }
             }
@@ -75,104 +76,104 @@ macro_rules! owned {
     };
 }
 
-owned!(ArrowSchema);
-owned!(ArrowArray);
-owned!(ArrowArrayStream);
+impl_ownership!(ArrowSchema);
+impl_ownership!(ArrowArray);
+impl_ownership!(ArrowArrayStream);
 
-/// The depth of types in types.
-const DEEPEST: usize = 64;
+/// Maximum nesting depth of types.
+const MAX_DEPTH: usize = 64;
 
 impl ArrowSchema {
-    /// An error for a schema that is not whole, or too deep.
+    /// Return an error for a schema that is incomplete or nested too deeply.
     pub fn check(&self, name: &str) -> Result<(), Error> {
-        if self.is_whole(DEEPEST) {
+        if self.is_complete(MAX_DEPTH) {
             return Ok(());
         }
         Err(Error::Input(format!(
-            "{name}: a malformed Arrow schema: parts are missing, or more than {DEEPEST} lie in one \
-             another; the program that made it is at fault"
+            "{name}: malformed Arrow schema: it is incomplete, or nested more than {MAX_DEPTH} levels \
+             deep. The error is in the program that created it"
         )))
     }
 
-    fn is_whole(&self, deepest: usize) -> bool {
-        let Some(deeper) = deepest.checked_sub(1) else { return false };
+    fn is_complete(&self, max_depth: usize) -> bool {
+        let Some(remaining_depth) = max_depth.checked_sub(1) else { return false };
         let children = self.n_children.max(0) as usize;
         self.release.is_some()
             && !self.format.is_null()
             && (children == 0 || !self.children.is_null())
             && (0..children).all(|i| {
-                // SAFETY: there are so many pointers; each is null or to a schema.
+                // SAFETY: there are `n_children` pointers; each is null or points to a schema.
                 let child = unsafe { (*self.children.add(i)).as_ref() };
-                child.is_some_and(|child| child.is_whole(deeper))
+                child.is_some_and(|child| child.is_complete(remaining_depth))
             })
-            && self.dictionary().is_none_or(|values| values.is_whole(deeper))
+            && self.dictionary().is_none_or(|values| values.is_complete(remaining_depth))
     }
 
-    /// The type, in the interface's letters.
+    /// Return the type in the interface's notation.
     pub fn format(&self, name: &str) -> Result<String, Error> {
         if self.format.is_null() {
-            return Err(Error::Input(format!("{name}: an Arrow schema without a format")));
+            return Err(Error::Input(format!("{name}: the Arrow schema has no format")));
         }
-        // SAFETY: the format is a C string by the interface.
+        // SAFETY: the interface guarantees a C string.
         Ok(unsafe { CStr::from_ptr(self.format) }.to_string_lossy().into_owned())
     }
 
-    /// The name of the column; nothing if it has none.
+    /// Return the name of the column, which may be empty.
     pub fn name(&self) -> String {
         if self.name.is_null() {
             return String::new();
         }
-        // SAFETY: the name is a C string by the interface, if it is not null.
+        // SAFETY: the interface guarantees a C string or null.
         unsafe { CStr::from_ptr(self.name) }.to_string_lossy().into_owned()
     }
 
-    /// The parts of a nested type.
+    /// Return the children of a nested type.
     pub fn children(&self) -> impl ExactSizeIterator<Item = &Self> {
-        // SAFETY: there are so many children, owned by this schema.
+        // SAFETY: there are `n_children` children, owned by this schema.
         (0..self.n_children.max(0) as usize).map(|i| unsafe { &**self.children.add(i) })
     }
 
-    /// The type of a dictionary's values, if this is one.
+    /// Return the type of a dictionary's values, if this is a dictionary.
     pub fn dictionary(&self) -> Option<&Self> {
         // SAFETY: null, or owned by this schema.
         unsafe { self.dictionary.as_ref() }
     }
 }
 
-/// The arrays of a stream, one after the other, or a single array.
-pub struct Chunks {
+/// The arrays of a stream, or a single array.
+pub struct ArrayChunks {
     name: String,
     stream: ArrowArrayStream,
     first: Option<Arc<ArrowArray>>,
 }
 
-impl Chunks {
-    /// Those that `stream` brings, and their type. `name` is for messages.
+impl ArrayChunks {
+    /// Read the arrays of `stream`, and return their type, too. `name` is for messages.
     pub fn from_stream(
         name: String,
         mut stream: ArrowArrayStream,
     ) -> Result<(Self, ArrowSchema), Error> {
         let mut schema = ArrowSchema::empty();
         if let Some(get_schema) = stream.get_schema {
-            // SAFETY: a stream that is not released gives its schema into an empty structure.
+            // SAFETY: a stream that is not released writes its schema to an empty structure.
             let status = unsafe { get_schema(&mut stream, &mut schema) };
-            stream_status(&name, &mut stream, status)?;
+            check_status(&name, &mut stream, status)?;
         }
         Ok((Self { name, stream, first: None }, schema))
     }
 
-    /// A single one.
+    /// Create chunks from a single array.
     pub fn from_array(name: String, array: ArrowArray) -> Self {
         Self { name, stream: ArrowArrayStream::empty(), first: Some(Arc::new(array)) }
     }
 
-    /// The next one that has entries; `None` at the end.
+    /// Return the next array that has entries, or `None` at the end.
     pub fn next_chunk(&mut self) -> Result<Option<Arc<ArrowArray>>, Error> {
         loop {
             if let Some(array) = self.first.take() {
                 if array.release.is_none() {
-                    let told = format!("{}: an Arrow array that was used before", self.name);
-                    return Err(Error::Input(told));
+                    let message = format!("{}: the Arrow array was already consumed", self.name);
+                    return Err(Error::Input(message));
                 }
                 if array.length != 0 {
                     return Ok(Some(array));
@@ -182,9 +183,9 @@ impl Chunks {
                 return Ok(None);
             };
             let mut array = ArrowArray::empty();
-            // SAFETY: a stream that is not released gives an array into an empty structure.
+            // SAFETY: a stream that is not released writes an array to an empty structure.
             let status = unsafe { get_next(&mut self.stream, &mut array) };
-            stream_status(&self.name, &mut self.stream, status)?;
+            check_status(&self.name, &mut self.stream, status)?;
             if array.release.is_none() {
                 self.stream = ArrowArrayStream::empty();
                 return Ok(None);
@@ -194,18 +195,19 @@ impl Chunks {
     }
 }
 
-fn stream_status(name: &str, stream: &mut ArrowArrayStream, status: c_int) -> Result<(), Error> {
+/// Return an error if a stream call failed.
+fn check_status(name: &str, stream: &mut ArrowArrayStream, status: c_int) -> Result<(), Error> {
     if status == 0 {
         return Ok(());
     }
-    let mut why = String::new();
+    let mut problem = String::new();
     if let Some(get_last_error) = stream.get_last_error {
-        // SAFETY: called right after a failure, as the interface wants it.
+        // SAFETY: called right after a failure, as the interface requires.
         let message = unsafe { get_last_error(stream) };
         if !message.is_null() {
-            // SAFETY: a C string by the interface.
-            why = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
+            // SAFETY: the interface guarantees a C string.
+            problem = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
         }
     }
-    Err(Error::Input(format!("{name}: the Arrow stream failed with status {status}: {why}")))
+    Err(Error::Input(format!("{name}: Arrow stream failed with status {status}: {problem}")))
 }

@@ -1,38 +1,38 @@
-//! Columns by which rows are grouped: their types, and an entry as bytes that are the same whatever
-//! layout it came in.
+//! Key columns for grouping: their types, and their entries as bytes that do not depend on the
+//! layout of the column.
 //!
-//! An entry is a byte 0 for null, or a byte 1 and its value: one byte for a truth value; the sign
-//! and 8 bytes for an integer; 8 for a floating-point number; 4 for a date, in days; 8 for times, in
-//! microseconds (of UTC, where they are of a zone); the scale and 16 bytes for a decimal without
-//! zeros at its end; as many as the type has for binary values of one length; the length in 4 bytes
-//! and then the bytes for strings and other binary values. All of them little-endian.
+//! An entry is a byte 0 for null, or a byte 1 and a value. The value is one byte for a boolean; a
+//! sign byte and 8 bytes for an integer; 8 bytes for a float; 4 bytes for a date, in days; 8 bytes
+//! for a time, in microseconds (of UTC if it has a time zone). A decimal is its scale and 16 bytes,
+//! without trailing zeros. Fixed-size binary values have the bytes of their type; strings and other
+//! binary values have their length in 4 bytes, then their bytes. All values are little-endian.
 
 use super::check::{Layout, integer_bits};
 use super::export;
 use super::interface::{ArrowArray, ArrowSchema};
-use super::text::{self, Kind, dictionary_index, entry, is_null, string};
+use super::text::{self, TextType, dictionary_index, is_null, read_entry, read_string};
 use crate::error::Error;
 use std::cmp::Ordering;
 
-/// The type of a column of keys, without the layout its values come in.
+/// The type of a key column, independent of its layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyType {
-    /// Nothing but null.
+    /// Only nulls.
     Null,
-    /// Truth values.
+    /// Booleans.
     Boolean,
-    /// Integers, with the format's letter.
+    /// Integers, with the letter of their format.
     Integer(u8),
-    /// Floating-point numbers, with the format's letter.
+    /// Floats, with the letter of their format.
     Float(u8),
     /// Dates in days.
     Date,
-    /// Times of the day, moments of a clock without a zone, moments of UTC, and how long something
-    /// took: all in microseconds.
-    Time(Time),
+    /// Times of day, timestamps without a time zone, UTC timestamps and durations, all in
+    /// microseconds.
+    Time(TimeKind),
     /// Decimals.
     Decimal,
-    /// Binary values of one length.
+    /// Binary values of a fixed size.
     Fixed(usize),
     /// Binary values.
     Binary,
@@ -40,69 +40,77 @@ pub enum KeyType {
     Text,
 }
 
-/// What a number of microseconds means.
+/// The meaning of a number of microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Time {
-    /// Since midnight.
+pub enum TimeKind {
+    /// The time since midnight.
     OfDay,
-    /// Since 1970 began, by a clock of which no zone is known.
+    /// The time since the start of 1970, in an unknown time zone.
     Local,
-    /// Since 1970 began in UTC.
+    /// The time since the start of 1970 in UTC.
     Utc,
-    /// From one moment to another.
-    Long,
+    /// A duration.
+    Duration,
 }
 
-/// The types of keys, as messages name them.
+/// The key types for messages.
 const KEY_TYPES: &str = "strings, integers, floats, booleans, dates, times, decimals, binary values \
                          or dictionaries of them";
 
-/// The bytes that binary values of one length can have.
-const MOST_BYTES: u32 = i32::MAX as u32;
+/// Maximum size of fixed-size binary values.
+const MAX_FIXED_BYTES: u32 = i32::MAX as u32;
 
 impl KeyType {
-    /// The type with this format, and how an entry of it is read.
-    fn of_format(format: &str) -> Option<(Self, Reader)> {
-        let date =
-            |width, days| (Self::Date, Reader::Scaled { width, times: 1, by: days, most: 4 });
-        let time = |of, width, unit: Option<char>| {
-            let (times, by) = match unit? {
+    /// Return the type with this format, and a reader for its entries.
+    fn from_format(format: &str) -> Option<(Self, EntryReader)> {
+        let date_type = |width, days| {
+            (
+                Self::Date,
+                EntryReader::Scaled { width, multiplier: 1, divisor: days, stored_bytes: 4 },
+            )
+        };
+        let time_type = |of, width, unit: Option<char>| {
+            let (multiplier, divisor) = match unit? {
                 's' => (1_000_000, 1),
                 'm' => (1000, 1),
                 'u' => (1, 1),
                 'n' => (1, 1000),
                 _ => return None,
             };
-            Some((Self::Time(of), Reader::Scaled { width, times, by, most: 8 }))
+            Some((
+                Self::Time(of),
+                EntryReader::Scaled { width, multiplier, divisor, stored_bytes: 8 },
+            ))
         };
         let unit = format.chars().nth(2);
         let first = format.as_bytes().first().copied()?;
         Some(match format {
-            "n" => (Self::Null, Reader::Null),
-            "b" => (Self::Boolean, Reader::Boolean),
+            "n" => (Self::Null, EntryReader::Null),
+            "b" => (Self::Boolean, EntryReader::Boolean),
             "c" | "C" | "s" | "S" | "i" | "I" | "l" | "L" => {
-                (Self::Integer(first), Reader::Integer(first))
+                (Self::Integer(first), EntryReader::Integer(first))
             }
-            "f" | "g" => (Self::Float(first), Reader::Float(first)),
-            "u" => (Self::Text, Reader::Bytes(Kind::Utf8)),
-            "U" => (Self::Text, Reader::Bytes(Kind::LargeUtf8)),
-            "vu" => (Self::Text, Reader::Bytes(Kind::Utf8View)),
-            "z" => (Self::Binary, Reader::Bytes(Kind::Utf8)),
-            "Z" => (Self::Binary, Reader::Bytes(Kind::LargeUtf8)),
-            "vz" => (Self::Binary, Reader::Bytes(Kind::Utf8View)),
-            "tdD" => date(4, 1),
-            "tdm" => date(8, 86_400_000),
-            "tts" | "ttm" => time(Time::OfDay, 4, unit)?,
-            "ttu" | "ttn" => time(Time::OfDay, 8, unit)?,
+            "f" | "g" => (Self::Float(first), EntryReader::Float(first)),
+            "u" => (Self::Text, EntryReader::Bytes(TextType::Utf8)),
+            "U" => (Self::Text, EntryReader::Bytes(TextType::LargeUtf8)),
+            "vu" => (Self::Text, EntryReader::Bytes(TextType::Utf8View)),
+            "z" => (Self::Binary, EntryReader::Bytes(TextType::Utf8)),
+            "Z" => (Self::Binary, EntryReader::Bytes(TextType::LargeUtf8)),
+            "vz" => (Self::Binary, EntryReader::Bytes(TextType::Utf8View)),
+            "tdD" => date_type(4, 1),
+            "tdm" => date_type(8, 86_400_000),
+            "tts" | "ttm" => time_type(TimeKind::OfDay, 4, unit)?,
+            "ttu" | "ttn" => time_type(TimeKind::OfDay, 8, unit)?,
             _ if format.starts_with("ts") => {
-                let local = matches!(format.len(), 3 | 4);
-                time(if local { Time::Local } else { Time::Utc }, 8, unit)?
+                let is_local = matches!(format.len(), 3 | 4);
+                time_type(if is_local { TimeKind::Local } else { TimeKind::Utc }, 8, unit)?
             }
-            _ if format.starts_with("tD") => time(Time::Long, 8, unit)?,
+            _ if format.starts_with("tD") => time_type(TimeKind::Duration, 8, unit)?,
             _ => {
                 if let Some(width) = format.strip_prefix("w:") {
-                    let width = width.parse::<u32>().ok().filter(|&width| width <= MOST_BYTES)?;
-                    (Self::Fixed(width as usize), Reader::Fixed(width as usize))
+                    let width =
+                        width.parse::<u32>().ok().filter(|&width| width <= MAX_FIXED_BYTES)?;
+                    (Self::Fixed(width as usize), EntryReader::Fixed(width as usize))
                 } else {
                     let mut parts = format.strip_prefix("d:")?.split(',').skip(1);
                     let scale = parts.next()?.parse::<i8>().ok()?;
@@ -113,62 +121,66 @@ impl KeyType {
                         "256" => 32,
                         _ => return None,
                     };
-                    (Self::Decimal, Reader::Decimal { width, scale })
+                    (Self::Decimal, EntryReader::Decimal { width, scale })
                 }
             }
         })
     }
 
-    /// The format of columns of this type; `large` where there are 2 GiB of strings or more.
-    pub fn format(&self, large: bool) -> String {
+    /// Return the format of columns of this type. `large` means that the strings have 2 GiB or
+    /// more.
+    pub fn format(&self, is_large: bool) -> String {
         match self {
             Self::Null => "n".to_owned(),
             Self::Boolean => "b".to_owned(),
             Self::Integer(letter) | Self::Float(letter) => char::from(*letter).to_string(),
             Self::Date => "tdD".to_owned(),
-            Self::Time(Time::OfDay) => "ttu".to_owned(),
-            Self::Time(Time::Local) => "tsu:".to_owned(),
-            Self::Time(Time::Utc) => "tsu:UTC".to_owned(),
-            Self::Time(Time::Long) => "tDu".to_owned(),
-            Self::Decimal => format!("d:{MOST_DIGITS},0"),
+            Self::Time(TimeKind::OfDay) => "ttu".to_owned(),
+            Self::Time(TimeKind::Local) => "tsu:".to_owned(),
+            Self::Time(TimeKind::Utc) => "tsu:UTC".to_owned(),
+            Self::Time(TimeKind::Duration) => "tDu".to_owned(),
+            Self::Decimal => format!("d:{MAX_DIGITS},0"),
             Self::Fixed(width) => format!("w:{width}"),
-            Self::Binary => if large { "Z" } else { "z" }.to_owned(),
-            Self::Text => if large { "U" } else { "u" }.to_owned(),
+            Self::Binary => if is_large { "Z" } else { "z" }.to_owned(),
+            Self::Text => if is_large { "U" } else { "u" }.to_owned(),
         }
     }
 
-    /// The type that `format` gave.
+    /// Return the type with this format.
     pub fn parse(format: &str) -> Option<Self> {
-        Self::of_format(format).map(|(of, _)| of)
+        Self::from_format(format).map(|(key_type, _)| key_type)
     }
 
-    /// The common name of the type.
+    /// Return the common name of the type.
     pub fn name(&self) -> String {
         match self {
             Self::Text => "string".to_owned(),
             Self::Null => "null".to_owned(),
-            other => text::type_name(&other.format(false)),
+            key_type => text::type_name(&key_type.format(false)),
         }
     }
 
-    /// What is wrong with a value that has no entry.
-    pub fn unfit(&self) -> &'static str {
+    /// Describe the problem with a value that has no entry.
+    pub fn conversion_problem(&self) -> &'static str {
         match self {
-            Self::Date => "is a date with a time of day, or too far away; cast it to a date",
-            Self::Decimal => "is a decimal of more than 38 digits; cast it to a shorter one",
-            _ => "is no whole number of microseconds, or too far away; truncate it to microseconds",
+            Self::Date => "is a date with a time of day, or out of range (cast it to a date)",
+            Self::Decimal => "is a decimal of more than 38 digits (cast it to a shorter decimal)",
+            _ => {
+                "is not an integer number of microseconds, or out of range (truncate it to microseconds)"
+            }
         }
     }
 
-    /// The type that holds the values of both, whatever the order; `None` if there is none.
-    pub fn joined(&self, other: &Self) -> Option<Self> {
-        let unsigned = u8::is_ascii_uppercase;
+    /// Return the common type of two types, independent of their order, or `None` if they are
+    /// incompatible.
+    pub fn join(&self, other: &Self) -> Option<Self> {
+        let is_unsigned = u8::is_ascii_uppercase;
         Some(match (self, other) {
-            (one, other) if one == other => one.clone(),
-            (Self::Null, other) => other.clone(),
-            (one, Self::Null) => one.clone(),
-            (Self::Integer(a), Self::Integer(b)) if unsigned(a) && unsigned(b) => {
-                let width = |letter: u8| b"CSIL".iter().position(|&known| known == letter);
+            (first, second) if first == second => first.clone(),
+            (Self::Null, key_type) => key_type.clone(),
+            (key_type, Self::Null) => key_type.clone(),
+            (Self::Integer(a), Self::Integer(b)) if is_unsigned(a) && is_unsigned(b) => {
+                let width = |letter: u8| b"CSIL".iter().position(|&candidate| candidate == letter);
                 Self::Integer(if width(*a) > width(*b) { *a } else { *b })
             }
             (Self::Integer(b'L'), Self::Integer(_)) | (Self::Integer(_), Self::Integer(b'L')) => {
@@ -180,8 +192,8 @@ impl KeyType {
         })
     }
 
-    /// The length of the entry that `bytes` starts with; `None` if it is truncated.
-    pub fn width(&self, bytes: &[u8]) -> Option<usize> {
+    /// Return the length of the entry at the start of `bytes`, or `None` if it is truncated.
+    pub fn entry_width(&self, bytes: &[u8]) -> Option<usize> {
         let width = match (bytes.first()?, self) {
             (0, _) | (_, Self::Null) => 1,
             (_, Self::Boolean) => 2,
@@ -198,8 +210,8 @@ impl KeyType {
         (width <= bytes.len()).then_some(width)
     }
 
-    /// The value of an entry; `None` for null.
-    pub fn value<'a>(&self, entry: &'a [u8]) -> Option<&'a [u8]> {
+    /// Return the value of an entry, or `None` for null.
+    pub fn entry_value<'a>(&self, entry: &'a [u8]) -> Option<&'a [u8]> {
         match (entry.first(), self) {
             (Some(1), Self::Text | Self::Binary) => entry.get(5..),
             (Some(1), Self::Null) => None,
@@ -208,66 +220,69 @@ impl KeyType {
         }
     }
 
-    /// True if an entry of the right length is one as they are written: those of equal values are
-    /// the same bytes, and every value is one of the type.
+    /// Return whether an entry of the right length is canonical: equal values have equal bytes, and
+    /// every value is valid for the type.
     pub fn is_canonical(&self, entry: &[u8]) -> bool {
         if entry == [0] {
             return true;
         }
-        let Some(value) = self.value(entry) else { return false };
+        let Some(value) = self.entry_value(entry) else { return false };
         match self {
             Self::Null => false,
             Self::Boolean => matches!(value, [0 | 1]),
             Self::Integer(letter) => {
-                let number = integer(value);
-                let mut written = Vec::with_capacity(entry.len());
-                put_integer(number, &mut written);
+                let value_as_integer = read_integer_value(value);
+                let mut canonical_entry = Vec::with_capacity(entry.len());
+                push_integer(value_as_integer, &mut canonical_entry);
                 let bits = integer_bits(*letter);
-                let unsigned = letter.is_ascii_uppercase();
-                let (least, most) = if unsigned { (0, bits) } else { (-1 << (bits - 1), bits - 1) };
-                written == entry && (least..1_i128 << most).contains(&number)
+                let is_unsigned = letter.is_ascii_uppercase();
+                let (minimum, bit_limit) =
+                    if is_unsigned { (0, bits) } else { (-1 << (bits - 1), bits - 1) };
+                canonical_entry == entry
+                    && (minimum..1_i128 << bit_limit).contains(&value_as_integer)
             }
             Self::Float(letter) => {
-                let number = float(value);
+                let number = read_float(value);
                 let number = if *letter == b'f' { f64::from(number as f32) } else { number };
-                canonical(number).to_le_bytes() == value
+                canonical_float(number).to_le_bytes() == value
             }
             Self::Text => simdutf8::basic::from_utf8(value).is_ok(),
             Self::Decimal => {
-                let (mantissa, scale) = decimal(value);
-                let mut written = Vec::with_capacity(entry.len());
-                put_decimal(mantissa, i16::from(scale), &mut written) && written == entry
+                let (mantissa, scale) = read_decimal(value);
+                let mut canonical_entry = Vec::with_capacity(entry.len());
+                push_decimal(mantissa, i16::from(scale), &mut canonical_entry)
+                    && canonical_entry == entry
             }
             Self::Date | Self::Time(_) | Self::Fixed(_) | Self::Binary => true,
         }
     }
 
-    /// The order of two entries: null first, numbers by size and not-a-number last, the rest by
-    /// its bytes.
-    pub fn compare(&self, one: &[u8], other: &[u8]) -> Ordering {
-        let (Some(a), Some(b)) = (self.value(one), self.value(other)) else {
-            return one.first().cmp(&other.first());
+    /// Compare two entries: null first, numbers by value with NaN last, everything else by bytes.
+    pub fn compare(&self, first: &[u8], second: &[u8]) -> Ordering {
+        let (Some(a), Some(b)) = (self.entry_value(first), self.entry_value(second)) else {
+            return first.first().cmp(&second.first());
         };
         match self {
-            Self::Integer(_) => integer(a).cmp(&integer(b)),
-            Self::Float(_) => float(a).total_cmp(&float(b)),
-            Self::Date | Self::Time(_) => signed(a).cmp(&signed(b)),
-            Self::Decimal => compare_decimals(decimal(a), decimal(b)),
+            Self::Integer(_) => read_integer_value(a).cmp(&read_integer_value(b)),
+            Self::Float(_) => read_float(a).total_cmp(&read_float(b)),
+            Self::Date | Self::Time(_) => read_signed(a).cmp(&read_signed(b)),
+            Self::Decimal => compare_decimals(read_decimal(a), read_decimal(b)),
             _ => a.cmp(b),
         }
     }
 
-    /// The entries as a column, and its format; `None` for decimals that no scale holds all of.
+    /// Return a column of the entries, and its format. Return `None` for decimals without a common
+    /// scale.
     pub fn column(&self, entries: &[&[u8]]) -> Option<(String, ArrowArray)> {
-        let values: Vec<_> = entries.iter().map(|entry| self.value(entry)).collect();
+        let values: Vec<_> = entries.iter().map(|entry| self.entry_value(entry)).collect();
         let valid: Vec<_> = values.iter().map(Option::is_some).collect();
         let bytes: usize = values.iter().flatten().map(|value| value.len()).sum();
-        let large = bytes > i32::MAX as usize;
+        let is_large = bytes > i32::MAX as usize;
         let array = match self {
-            Self::Null => export::nulls(values.len()),
+            Self::Null => export::null_column(values.len()),
             Self::Boolean => {
-                let bits = export::bits(values.iter().map(|value| *value == Some(&[1])));
-                export::column(&valid, vec![bits])
+                let bits = export::pack_bits(values.iter().map(|value| *value == Some(&[1])));
+                export::nullable_column(&valid, vec![bits])
             }
             Self::Integer(letter) => {
                 let width = match letter.to_ascii_lowercase() {
@@ -277,86 +292,89 @@ impl KeyType {
                     _ => 8,
                 };
                 let numbers = values.iter().flat_map(|value| {
-                    value.map_or([0; 8], |value| (integer(value) as i64).to_le_bytes())
+                    value.map_or([0; 8], |value| (read_integer_value(value) as i64).to_le_bytes())
                 });
-                // Those bytes of each that the type has.
+                // Keep the low bytes of each integer, as many as the type has.
                 let numbers = numbers.enumerate().filter(|(i, _)| i % 8 < width);
-                export::column(&valid, vec![numbers.map(|(_, byte)| byte).collect()])
+                export::nullable_column(&valid, vec![numbers.map(|(_, byte)| byte).collect()])
             }
             Self::Float(b'f') => {
-                let numbers =
-                    values.iter().flat_map(|value| (value.map_or(0.0, float) as f32).to_le_bytes());
-                export::column(&valid, vec![numbers.collect()])
+                let numbers = values
+                    .iter()
+                    .flat_map(|value| (value.map_or(0.0, read_float) as f32).to_le_bytes());
+                export::nullable_column(&valid, vec![numbers.collect()])
             }
-            Self::Float(_) => export::column(&valid, vec![fixed(&values, 8)]),
-            Self::Date => export::column(&valid, vec![fixed(&values, 4)]),
-            Self::Time(_) => export::column(&valid, vec![fixed(&values, 8)]),
+            Self::Float(_) => export::nullable_column(&valid, vec![concatenate_fixed(&values, 8)]),
+            Self::Date => export::nullable_column(&valid, vec![concatenate_fixed(&values, 4)]),
+            Self::Time(_) => export::nullable_column(&valid, vec![concatenate_fixed(&values, 8)]),
             Self::Decimal => {
-                let scale = values.iter().flatten().map(|value| decimal(value).1).max();
+                let scale = values.iter().flatten().map(|value| read_decimal(value).1).max();
                 let scale = scale.unwrap_or(0);
                 let mut bytes = Vec::with_capacity(16 * values.len());
                 for value in &values {
-                    let (mantissa, own) = value.map_or((0, scale), decimal);
-                    let power = 10_i128.checked_pow(u32::from(scale - own))?;
+                    let (mantissa, own_scale) = value.map_or((0, scale), read_decimal);
+                    let power = 10_i128.checked_pow(u32::from(scale - own_scale))?;
                     let number = mantissa.checked_mul(power)?;
-                    if number.unsigned_abs() >= 10_u128.pow(MOST_DIGITS) {
+                    if number.unsigned_abs() >= 10_u128.pow(MAX_DIGITS) {
                         return None;
                     }
                     bytes.extend_from_slice(&number.to_le_bytes());
                 }
-                let array = export::column(&valid, vec![bytes]);
-                return Some((format!("d:{MOST_DIGITS},{scale}"), array));
+                let array = export::nullable_column(&valid, vec![bytes]);
+                return Some((format!("d:{MAX_DIGITS},{scale}"), array));
             }
-            Self::Fixed(width) => export::column(&valid, vec![fixed(&values, *width)]),
+            Self::Fixed(width) => {
+                export::nullable_column(&valid, vec![concatenate_fixed(&values, *width)])
+            }
             Self::Binary | Self::Text => {
                 let mut end = 0_u64;
                 let mut offsets = Vec::with_capacity((values.len() + 1) * 8);
-                let mut put = |end: u64| match large {
+                let mut push_offset = |end: u64| match is_large {
                     true => offsets.extend_from_slice(&end.to_le_bytes()),
                     false => offsets.extend_from_slice(&(end as u32).to_le_bytes()),
                 };
-                put(0);
+                push_offset(0);
                 for value in &values {
                     end += value.map_or(0, <[u8]>::len) as u64;
-                    put(end);
+                    push_offset(end);
                 }
-                export::column(
+                export::nullable_column(
                     &valid,
                     vec![offsets, values.iter().flatten().copied().flatten().copied().collect()],
                 )
             }
         };
-        Some((self.format(large), array))
+        Some((self.format(is_large), array))
     }
 }
 
-/// The digits that a decimal of 128 bits can have.
-const MOST_DIGITS: u32 = 38;
+/// Number of digits of a 128-bit decimal.
+const MAX_DIGITS: u32 = 38;
 
-/// The signed number of at most 8 bytes.
-pub fn signed(value: &[u8]) -> i64 {
+/// Return the signed integer in at most 8 bytes.
+pub fn read_signed(value: &[u8]) -> i64 {
     let mut bytes = [if value.last().is_some_and(|&byte| byte >= 128) { 255 } else { 0 }; 8];
     bytes[..value.len()].copy_from_slice(value);
     i64::from_le_bytes(bytes)
 }
 
-/// The decimal of an entry's value: an integer, and how many of its digits stand behind the point.
-pub fn decimal(value: &[u8]) -> (i128, u8) {
+/// Return the decimal in an entry's value: an integer, and its number of decimal places.
+pub fn read_decimal(value: &[u8]) -> (i128, u8) {
     let (scale, mantissa) = value.split_first().unwrap_or((&0, &[]));
     (i128::from_le_bytes(mantissa.try_into().unwrap_or_default()), *scale)
 }
 
-/// Appends the entry of a decimal: the same for all that are equal. False for one that has no entry.
-fn put_decimal(mut mantissa: i128, mut scale: i16, out: &mut Vec<u8>) -> bool {
+/// Append the canonical entry of a decimal. Return false if the decimal has no entry.
+fn push_decimal(mut mantissa: i128, mut scale: i16, out: &mut Vec<u8>) -> bool {
     while scale > 0 && mantissa % 10 == 0 {
         (mantissa, scale) = (mantissa / 10, scale - 1);
     }
     while scale < 0 {
-        let Some(longer) = mantissa.checked_mul(10) else { return false };
-        (mantissa, scale) = (longer, scale + 1);
+        let Some(multiplied) = mantissa.checked_mul(10) else { return false };
+        (mantissa, scale) = (multiplied, scale + 1);
     }
     let Ok(scale) = u8::try_from(scale) else { return false };
-    if u32::from(scale) > MOST_DIGITS || mantissa.unsigned_abs() >= 10_u128.pow(MOST_DIGITS) {
+    if u32::from(scale) > MAX_DIGITS || mantissa.unsigned_abs() >= 10_u128.pow(MAX_DIGITS) {
         return false;
     }
     out.extend_from_slice(&[1, scale]);
@@ -364,19 +382,19 @@ fn put_decimal(mut mantissa: i128, mut scale: i16, out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// The order of two decimals.
+/// Compare two decimals.
 fn compare_decimals((a, a_scale): (i128, u8), (b, b_scale): (i128, u8)) -> Ordering {
-    // Before the point first; what is behind it has at most 38 digits, brought to one scale.
+    // Compare the integer parts first, then the fractions at a common scale of 38 digits.
     let split = |number: i128, scale: u8| {
         let unit = 10_i128.pow(u32::from(scale));
-        let rest = number.rem_euclid(unit) * 10_i128.pow(MOST_DIGITS - u32::from(scale));
-        (number.div_euclid(unit), rest)
+        let fraction = number.rem_euclid(unit) * 10_i128.pow(MAX_DIGITS - u32::from(scale));
+        (number.div_euclid(unit), fraction)
     };
     split(a, a_scale).cmp(&split(b, b_scale))
 }
 
-/// Values of one width, zeros for null.
-fn fixed(values: &[Option<&[u8]>], width: usize) -> Vec<u8> {
+/// Concatenate values of a fixed width, with zeros for null.
+fn concatenate_fixed(values: &[Option<&[u8]>], width: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(values.len() * width);
     for value in values {
         match value {
@@ -387,54 +405,55 @@ fn fixed(values: &[Option<&[u8]>], width: usize) -> Vec<u8> {
     bytes
 }
 
-/// The integer of an entry's value: a byte 0 for those below 0, then 8 bytes.
-pub fn integer(value: &[u8]) -> i128 {
+/// Return the integer in an entry's value: a byte 0 if it is negative, then 8 bytes.
+pub fn read_integer_value(value: &[u8]) -> i128 {
     let (sign, low) = value.split_first().unwrap_or((&1, &[]));
     let low = u64::from_le_bytes(low.try_into().unwrap_or_default());
     if *sign == 0 { i128::from(low as i64) } else { i128::from(low) }
 }
 
-/// The entry of an integer.
-pub fn put_integer(value: i128, out: &mut Vec<u8>) {
+/// Append the entry of an integer.
+pub fn push_integer(value: i128, out: &mut Vec<u8>) {
     out.extend_from_slice(&[1, u8::from(value >= 0)]);
     out.extend_from_slice(&(value as u64).to_le_bytes());
 }
 
-/// One of all that are equal, or not a number: they are one key.
-fn canonical(value: f64) -> f64 {
+/// Return the canonical representation of a float: one NaN, and no negative zero.
+fn canonical_float(value: f64) -> f64 {
     if value.is_nan() { f64::NAN } else { value + 0.0 }
 }
 
-/// The floating-point number of an entry's value.
-pub fn float(value: &[u8]) -> f64 {
+/// Return the float in an entry's value.
+pub fn read_float(value: &[u8]) -> f64 {
     f64::from_le_bytes(value.try_into().unwrap_or_default())
 }
 
-/// How an entry is read.
+/// A reader of entries in a column's layout.
 #[derive(Debug)]
-enum Reader {
+enum EntryReader {
     Null,
     Boolean,
     Integer(u8),
     Float(u8),
-    /// A signed number of `width` bytes, multiplied and divided, to one of `most` bytes.
+    /// A signed integer of `width` bytes, multiplied and divided, to be stored in `most` bytes.
     Scaled {
         width: usize,
-        times: i64,
-        by: i64,
-        most: usize,
+        multiplier: i64,
+        divisor: i64,
+        stored_bytes: usize,
     },
     Decimal {
         width: usize,
         scale: i8,
     },
     Fixed(usize),
-    Bytes(Kind),
-    /// Indices (their format) into distinct values.
-    Dictionary(u8, Box<Reader>),
+    Bytes(TextType),
+    /// Indices of this format into distinct values.
+    Dictionary(u8, Box<EntryReader>),
 }
 
-impl Reader {
+impl EntryReader {
+    /// Return the layout of the arrays.
     fn layout(&self) -> Layout {
         match self {
             Self::Null => Layout::Null,
@@ -444,24 +463,24 @@ impl Reader {
             Self::Scaled { width, .. } | Self::Decimal { width, .. } | Self::Fixed(width) => {
                 Layout::Fixed(8 * width)
             }
-            Self::Bytes(kind) => Layout::of(kind, None),
+            Self::Bytes(kind) => Layout::from_text_type(kind, None),
             Self::Dictionary(format, values) => {
                 Layout::Dictionary(*format, Box::new(values.layout()))
             }
         }
     }
 
-    /// Appends the entry at index `i`, not counting the array's offset. False for a value that has
-    /// none: a time that is no whole microsecond, say.
+    /// Append the entry at index `i`, which does not include the array's offset. Return false for a
+    /// value without an entry, such as a time with a fraction of a microsecond.
     ///
     /// # Safety
-    /// The array must be a valid one of this type with more than `i` entries.
-    unsafe fn put(&self, array: &ArrowArray, i: usize, out: &mut Vec<u8>) -> bool {
-        let at = i + array.offset as usize;
-        // SAFETY: as the caller promises; the buffers are those the interface gives each type.
+    /// The array must be valid, of this type, and have more than `i` entries.
+    unsafe fn push_entry(&self, array: &ArrowArray, i: usize, out: &mut Vec<u8>) -> bool {
+        let index = i + array.offset as usize;
+        // SAFETY: guaranteed by the caller; the buffers follow the interface's layout of each type.
         unsafe {
             if let Self::Bytes(kind) = self {
-                match string(array, kind, i) {
+                match read_string(array, kind, i) {
                     Some(text) => {
                         out.push(1);
                         out.extend_from_slice(&(text.len() as u32).to_le_bytes());
@@ -471,58 +490,58 @@ impl Reader {
                 }
                 return true;
             }
-            if matches!(self, Self::Null) || is_null(array, at) {
+            if matches!(self, Self::Null) || is_null(array, index) {
                 out.push(0);
                 return true;
             }
-            let raw = |width: usize| {
+            let raw_value = |width: usize| {
                 let values: *const u8 = (*array.buffers.add(1)).cast();
-                std::slice::from_raw_parts(values.add(at * width), width)
+                std::slice::from_raw_parts(values.add(index * width), width)
             };
             match self {
                 Self::Null | Self::Bytes(_) => {}
                 Self::Boolean => {
-                    let byte = entry::<u8>(array, 1, at / 8);
-                    out.extend_from_slice(&[1, byte >> (at % 8) & 1]);
+                    let byte = read_entry::<u8>(array, 1, index / 8);
+                    out.extend_from_slice(&[1, byte >> (index % 8) & 1]);
                 }
-                Self::Integer(format) => put_integer(read_integer(array, *format, at), out),
+                Self::Integer(format) => push_integer(read_integer(array, *format, index), out),
                 Self::Float(format) => {
                     let value = match format {
-                        b'f' => f64::from(entry::<f32>(array, 1, at)),
-                        _ => entry::<f64>(array, 1, at),
+                        b'f' => f64::from(read_entry::<f32>(array, 1, index)),
+                        _ => read_entry::<f64>(array, 1, index),
                     };
                     out.push(1);
-                    out.extend_from_slice(&canonical(value).to_le_bytes());
+                    out.extend_from_slice(&canonical_float(value).to_le_bytes());
                 }
-                Self::Scaled { width, times, by, most } => {
-                    let Some(number) = signed(raw(*width)).checked_mul(*times) else {
+                Self::Scaled { width, multiplier: times, divisor: by, stored_bytes: most } => {
+                    let Some(number) = read_signed(raw_value(*width)).checked_mul(*times) else {
                         return false;
                     };
-                    let fits = *most == 8 || i32::try_from(number / by).is_ok();
-                    if number % by != 0 || !fits {
+                    let is_in_range = *most == 8 || i32::try_from(number / by).is_ok();
+                    if number % by != 0 || !is_in_range {
                         return false;
                     }
                     out.push(1);
                     out.extend_from_slice(&(number / by).to_le_bytes()[..*most]);
                 }
                 Self::Decimal { width, scale } => {
-                    // Of 256 bits, those numbers that 128 hold.
-                    let (low, high) = raw(*width).split_at((*width).min(16));
-                    let negative = low.last().is_some_and(|&byte| byte >= 128);
-                    let sign = if negative { 255 } else { 0 };
+                    // 256-bit decimals are supported if their value fits 128 bits.
+                    let (low, high) = raw_value(*width).split_at((*width).min(16));
+                    let is_negative = low.last().is_some_and(|&byte| byte >= 128);
+                    let sign = if is_negative { 255 } else { 0 };
                     let mut bytes = [sign; 16];
                     bytes[..low.len()].copy_from_slice(low);
-                    let fits = high.iter().all(|&byte| byte == sign);
+                    let is_in_range = high.iter().all(|&byte| byte == sign);
                     let number = i128::from_le_bytes(bytes);
-                    return fits && put_decimal(number, i16::from(*scale), out);
+                    return is_in_range && push_decimal(number, i16::from(*scale), out);
                 }
                 Self::Fixed(width) => {
                     out.push(1);
-                    out.extend_from_slice(raw(*width));
+                    out.extend_from_slice(raw_value(*width));
                 }
                 Self::Dictionary(format, values) => {
-                    let at = dictionary_index(array, *format, at);
-                    return values.put(&*array.dictionary, at, out);
+                    let value_index = dictionary_index(array, *format, index);
+                    return values.push_entry(&*array.dictionary, value_index, out);
                 }
             }
         }
@@ -530,68 +549,72 @@ impl Reader {
     }
 }
 
-/// The integer at `at`, with the offset added.
+/// Return the integer at `position`, which includes the array's offset.
 ///
 /// # Safety
-/// The array must be a valid one of this format, with that entry.
-pub unsafe fn read_integer(array: &ArrowArray, format: u8, at: usize) -> i128 {
+/// The array must be valid, of this format, and have that entry.
+pub unsafe fn read_integer(array: &ArrowArray, format: u8, position: usize) -> i128 {
     // SAFETY: as the caller promises.
     unsafe {
         match format {
-            b'c' => entry::<i8>(array, 1, at).into(),
-            b'C' => entry::<u8>(array, 1, at).into(),
-            b's' => entry::<i16>(array, 1, at).into(),
-            b'S' => entry::<u16>(array, 1, at).into(),
-            b'i' => entry::<i32>(array, 1, at).into(),
-            b'I' => entry::<u32>(array, 1, at).into(),
-            b'L' => entry::<u64>(array, 1, at).into(),
-            _ => entry::<i64>(array, 1, at).into(),
+            b'c' => read_entry::<i8>(array, 1, position).into(),
+            b'C' => read_entry::<u8>(array, 1, position).into(),
+            b's' => read_entry::<i16>(array, 1, position).into(),
+            b'S' => read_entry::<u16>(array, 1, position).into(),
+            b'i' => read_entry::<i32>(array, 1, position).into(),
+            b'I' => read_entry::<u32>(array, 1, position).into(),
+            b'L' => read_entry::<u64>(array, 1, position).into(),
+            _ => read_entry::<i64>(array, 1, position).into(),
         }
     }
 }
 
-/// A column of keys: what its values are, and how they are read.
+/// A key column: the type of its values, and their reader.
 #[derive(Debug)]
-pub struct Key {
+pub struct KeyColumn {
     /// The type of the values.
-    pub of: KeyType,
-    reader: Reader,
+    pub key_type: KeyType,
+    reader: EntryReader,
 }
 
-impl Key {
-    /// The column that `schema` announces; an error if its values cannot be keys.
-    pub fn of(schema: &ArrowSchema, name: &str) -> Result<Self, Error> {
+impl KeyColumn {
+    /// Return the column that `schema` describes, or an error if its values cannot be keys.
+    pub fn from_schema(schema: &ArrowSchema, name: &str) -> Result<Self, Error> {
         let format = schema.format(name)?;
         if let Some(values) = schema.dictionary() {
-            let values = Self::of(values, name)?;
+            let values = Self::from_schema(values, name)?;
             let index = text::index_format(&format, name)?;
             let reader = match values.reader {
-                Reader::Bytes(kind) => Reader::Bytes(Kind::Dictionary(index, Box::new(kind))),
-                reader => Reader::Dictionary(index, Box::new(reader)),
+                EntryReader::Bytes(kind) => {
+                    EntryReader::Bytes(TextType::Dictionary(index, Box::new(kind)))
+                }
+                reader => EntryReader::Dictionary(index, Box::new(reader)),
             };
-            return Ok(Self { of: values.of, reader });
+            return Ok(Self { key_type: values.key_type, reader });
         }
-        match KeyType::of_format(&format) {
-            Some((of, reader)) => Ok(Self { of, reader }),
+        match KeyType::from_format(&format) {
+            Some((key_type, reader)) => Ok(Self { key_type, reader }),
             None => {
-                let found = text::type_name(&format);
-                Err(Error::Input(format!("{name}: expected keys to be {KEY_TYPES}, not {found}")))
+                let found_type = text::type_name(&format);
+                Err(Error::Input(format!(
+                    "{name}: expected keys to be {KEY_TYPES}, found {found_type}"
+                )))
             }
         }
     }
 
-    /// What its arrays hold.
+    /// Return the layout of the column's arrays.
     pub fn layout(&self) -> Layout {
         self.reader.layout()
     }
 
-    /// Appends the entry at index `i`, not counting the array's offset; false for a value that has
-    /// none.
+    /// Append the entry at index `i`, which does not include the array's offset. Return false for a
+    /// value without an entry.
     ///
     /// # Safety
-    /// The array must be a valid one of this type with more than `i` entries.
-    pub unsafe fn put(&self, array: &ArrowArray, i: usize, out: &mut Vec<u8>) -> bool {
+    /// The array must be valid, of this type, and have more than `i` entries.
+    pub unsafe fn push_entry(&self, array: &ArrowArray, i: usize, out: &mut Vec<u8>) -> bool {
         // SAFETY: as the caller promises.
-        unsafe { self.reader.put(array, i, out) }
+        unsafe { self.reader.push_entry(array, i, out) }
     }
 }

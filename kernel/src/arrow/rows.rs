@@ -1,114 +1,115 @@
-//! A table as rows: columns are picked by name once, and their entries read row by row, as text,
-//! as keys or as integers.
+//! A table as rows. Columns are selected by name once, and their entries are read row by row, as
+//! texts, keys or integers.
 
 use super::check::{Layout, check_table, integer_bits};
-use super::interface::{ArrowArray, ArrowArrayStream, ArrowSchema, Chunks};
-use super::key::{Key, KeyType, read_integer};
-use super::text::{self, Kind, entry, is_null, list, string};
+use super::interface::{ArrayChunks, ArrowArray, ArrowArrayStream, ArrowSchema};
+use super::key::{KeyColumn, KeyType, read_integer};
+use super::text::{self, TextType, is_null, list_range, read_entry, read_string};
 use crate::error::Error;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A table that comes in batches of rows.
-pub struct Frame {
+/// A table that arrives in batches of rows.
+pub struct TableReader {
     name: String,
     schema: ArrowSchema,
-    chunks: Chunks,
-    /// The columns that were picked, and their layouts.
-    picked: Vec<(usize, Layout)>,
+    chunks: ArrayChunks,
+    /// The selected columns, with their layouts.
+    selected: Vec<(usize, Layout)>,
 }
 
-impl Frame {
-    /// The table that `stream` brings. `name` is for messages.
+impl TableReader {
+    /// Read the table that `stream` returns. `name` is for messages.
     pub fn from_stream(name: String, stream: ArrowArrayStream) -> Result<Self, Error> {
-        let (chunks, schema) = Chunks::from_stream(name.clone(), stream)?;
+        let (chunks, schema) = ArrayChunks::from_stream(name.clone(), stream)?;
         Self::new(name, schema, chunks)
     }
 
-    /// The table that `array` is, a structure of columns.
+    /// Read the table in `array`, a structure of columns.
     pub fn from_array(name: String, schema: ArrowSchema, array: ArrowArray) -> Result<Self, Error> {
-        let chunks = Chunks::from_array(name.clone(), array);
+        let chunks = ArrayChunks::from_array(name.clone(), array);
         Self::new(name, schema, chunks)
     }
 
-    fn new(name: String, schema: ArrowSchema, chunks: Chunks) -> Result<Self, Error> {
+    fn new(name: String, schema: ArrowSchema, chunks: ArrayChunks) -> Result<Self, Error> {
         schema.check(&name)?;
         let format = schema.format(&name)?;
         if format != "+s" || schema.dictionary().is_some() {
             return Err(Error::Input(format!(
                 "{name}: expected a table with named columns, such as a RecordBatch, a Table or a \
-                 data frame, not an Arrow column of {}",
+                 data frame, found an Arrow column of {}",
                 text::type_name(&format)
             )));
         }
-        Ok(Self { name, schema, chunks, picked: Vec::new() })
+        Ok(Self { name, schema, chunks, selected: Vec::new() })
     }
 
-    /// The names of the columns.
-    pub fn names(&self) -> Vec<String> {
+    /// Return the names of the columns.
+    pub fn column_names(&self) -> Vec<String> {
         self.schema.children().map(ArrowSchema::name).collect()
     }
 
-    /// The number of the column called `name`, and its schema.
-    fn find(&self, name: &str) -> Result<(usize, &ArrowSchema), Error> {
-        let mut found = self.schema.children().enumerate().filter(|(_, of)| of.name() == name);
-        match (found.next(), found.next()) {
+    /// Return the index and the schema of the column called `name`.
+    fn find_column(&self, name: &str) -> Result<(usize, &ArrowSchema), Error> {
+        let mut matching_columns =
+            self.schema.children().enumerate().filter(|(_, column)| column.name() == name);
+        match (matching_columns.next(), matching_columns.next()) {
             (Some(column), None) => Ok(column),
             (None, _) => {
-                let names = self.names().join(", ");
-                Err(Error::Input(format!("no column '{name}'; there are {names}")))
+                let names = self.column_names().join(", ");
+                Err(Error::Input(format!("unknown column '{name}' (expected one of {names})")))
             }
             _ => Err(Error::Input(format!(
-                "{}: several columns are called '{name}'; rename all but one",
+                "{}: duplicate column '{name}'. Rename all but one",
                 self.name
             ))),
         }
     }
 
-    /// The column of text with this name: one text a row or, with `several`, lists of them too.
-    pub fn texts(&mut self, name: &str, several: bool) -> Result<Texts, Error> {
-        let (at, schema) = self.find(name)?;
-        let kind = Kind::of(schema, name)?;
-        if kind.items().is_some() && !several {
-            let told = format!("{name}: expected one string per row, not a column of lists");
-            return Err(Error::Input(told));
+    /// Select a column of texts. With `several`, it may have lists of texts.
+    pub fn select_texts(&mut self, name: &str, allows_lists: bool) -> Result<TextField, Error> {
+        let (index, schema) = self.find_column(name)?;
+        let text_type = TextType::from_schema(schema, name)?;
+        if text_type.items().is_some() && !allows_lists {
+            let message = format!("{name}: expected one string per row, found a column of lists");
+            return Err(Error::Input(message));
         }
-        self.picked.push((at, Layout::of(&kind, None)));
-        Ok(Texts { at, kind })
+        self.selected.push((index, Layout::from_text_type(&text_type, None)));
+        Ok(TextField { index, text_type })
     }
 
-    /// The column of keys with this name.
-    pub fn keys(&mut self, name: &str) -> Result<Keys, Error> {
-        let (at, schema) = self.find(name)?;
-        let key = Key::of(schema, name)?;
-        self.picked.push((at, key.layout()));
-        Ok(Keys { at, key })
+    /// Select a column of keys.
+    pub fn select_keys(&mut self, name: &str) -> Result<KeyField, Error> {
+        let (index, schema) = self.find_column(name)?;
+        let key = KeyColumn::from_schema(schema, name)?;
+        self.selected.push((index, key.layout()));
+        Ok(KeyField { index, key })
     }
 
-    /// The column of integers with this name.
-    pub fn integers(&mut self, name: &str) -> Result<Integers, Error> {
-        let (at, schema) = self.find(name)?;
-        let of = Integer::of(schema, name)?;
-        self.picked.push((at, of.layout()));
-        Ok(Integers { at, of })
+    /// Select a column of integers.
+    pub fn select_integers(&mut self, name: &str) -> Result<IntegerField, Error> {
+        let (index, schema) = self.find_column(name)?;
+        let integer_type = IntegerType::from_schema(schema, name)?;
+        self.selected.push((index, integer_type.layout()));
+        Ok(IntegerField { index, integer_type })
     }
 
-    /// The column of lists of integers with this name.
-    pub fn lists(&mut self, name: &str) -> Result<Lists, Error> {
-        let (at, schema) = self.find(name)?;
-        let nothing = || Box::new(Kind::Null);
+    /// Select a column of lists of integers.
+    pub fn select_lists(&mut self, name: &str) -> Result<ListField, Error> {
+        let (index, schema) = self.find_column(name)?;
+        let placeholder = || Box::new(TextType::Null);
         let format = schema.format(name)?;
-        let kind = match format.as_str() {
-            "+l" => Kind::List(nothing()),
-            "+L" => Kind::LargeList(nothing()),
-            "+vl" => Kind::ListView(nothing()),
-            "+vL" => Kind::LargeListView(nothing()),
+        let list_type = match format.as_str() {
+            "+l" => TextType::List(placeholder()),
+            "+L" => TextType::LargeList(placeholder()),
+            "+vl" => TextType::ListView(placeholder()),
+            "+vL" => TextType::LargeListView(placeholder()),
             _ => match format.strip_prefix("+w:").and_then(|length| length.parse().ok()) {
-                Some(length) => Kind::FixedList(length, nothing()),
+                Some(length) => TextType::FixedList(length, placeholder()),
                 None => {
-                    let found = text::type_name(&format);
+                    let found_type = text::type_name(&format);
                     return Err(Error::Input(format!(
-                        "{name}: expected lists of integers, not {found}"
+                        "{name}: expected lists of integers, found {found_type}"
                     )));
                 }
             },
@@ -116,75 +117,77 @@ impl Frame {
         let items = schema
             .children()
             .next()
-            .ok_or_else(|| Error::Input(format!("{name}: an Arrow list without an item type")))?;
-        let of = Integer::of(items, name)?;
-        self.picked.push((at, Layout::of(&kind, Some(of.layout()))));
-        Ok(Lists { at, kind, of })
+            .ok_or_else(|| Error::Input(format!("{name}: the Arrow list has no item type")))?;
+        let integer_type = IntegerType::from_schema(items, name)?;
+        self.selected
+            .push((index, Layout::from_text_type(&list_type, Some(integer_type.layout()))));
+        Ok(ListField { index, list_type, integer_type })
     }
 
-    /// The next batch of rows; `None` at the end.
-    pub fn next_rows(&mut self) -> Result<Option<Rows>, Error> {
+    /// Return the next batch of rows, or `None` at the end.
+    pub fn next_rows(&mut self) -> Result<Option<RowBatch>, Error> {
         let Some(array) = self.chunks.next_chunk()? else {
             return Ok(None);
         };
-        let rows = Rows(array);
+        let batch = RowBatch(array);
         let columns = self.schema.children().len();
-        // SAFETY: the interface promises memory where the pointers of an array lead.
+        // SAFETY: the interface guarantees that the pointers of an array refer to valid memory.
         unsafe {
-            check_table(&rows.0, columns, &self.name)?;
-            for (at, layout) in &self.picked {
-                let column = rows.column(*at);
+            check_table(&batch.0, columns, &self.name)?;
+            for (index, layout) in &self.selected {
+                let column = batch.column(*index);
                 let name =
-                    self.schema.children().nth(*at).map_or_else(String::new, ArrowSchema::name);
-                layout.check(column, &name)?;
+                    self.schema.children().nth(*index).map_or_else(String::new, ArrowSchema::name);
+                layout.check_array(column, &name)?;
             }
         }
-        Ok(Some(rows))
+        Ok(Some(batch))
     }
 }
 
-/// Where the texts of a row are.
-pub struct Texts {
-    at: usize,
-    kind: Kind,
+/// The location of the texts of a row.
+pub struct TextField {
+    index: usize,
+    text_type: TextType,
 }
 
-/// Where a key of a row is.
-pub struct Keys {
-    at: usize,
-    key: Key,
+/// The location of a key of a row.
+pub struct KeyField {
+    index: usize,
+    key: KeyColumn,
 }
 
-impl Keys {
-    /// The type of the keys.
-    pub fn of(&self) -> &KeyType {
-        &self.key.of
+impl KeyField {
+    /// Return the type of the keys.
+    pub fn key_type(&self) -> &KeyType {
+        &self.key.key_type
     }
 }
 
-/// Where an integer of a row is.
-pub struct Integers {
-    at: usize,
-    of: Integer,
+/// The location of an integer of a row.
+pub struct IntegerField {
+    index: usize,
+    integer_type: IntegerType,
 }
 
-/// Where a list of integers of a row is.
-pub struct Lists {
-    at: usize,
-    kind: Kind,
-    of: Integer,
+/// The location of a list of integers of a row.
+pub struct ListField {
+    index: usize,
+    list_type: TextType,
+    integer_type: IntegerType,
 }
 
-/// The layouts of integers. Engines that add integers up may give decimals without places.
-enum Integer {
+/// The layouts of integers. Engines may sum integers to decimals without decimal places.
+enum IntegerType {
     /// Every entry is null.
     Null,
     Plain(u8),
     Decimal,
 }
 
-impl Integer {
-    fn of(schema: &ArrowSchema, name: &str) -> Result<Self, Error> {
+impl IntegerType {
+    /// Return the type of a column, or an error if it does not hold integers.
+    fn from_schema(schema: &ArrowSchema, name: &str) -> Result<Self, Error> {
         let format = schema.format(name)?;
         if schema.dictionary().is_none() {
             if format == "n" {
@@ -200,10 +203,13 @@ impl Integer {
                 return Ok(Self::Decimal);
             }
         }
-        let found = text::type_name(&format);
-        Err(Error::Input(format!("{name}: expected 64-bit integers, not {found}; cast it")))
+        let found_type = text::type_name(&format);
+        Err(Error::Input(format!(
+            "{name}: expected 64-bit integers, found {found_type}. Cast the column"
+        )))
     }
 
+    /// Return the layout of the arrays.
     fn layout(&self) -> Layout {
         match self {
             Self::Null => Layout::Null,
@@ -212,114 +218,119 @@ impl Integer {
         }
     }
 
-    /// The integer at index `i`, not counting the array's offset; `None` for null.
+    /// Return the integer at index `i`, which does not include the array's offset; `None` for null.
     ///
     /// # Safety
-    /// The array must be a valid one of this type with more than `i` entries.
-    unsafe fn read(&self, array: &ArrowArray, i: usize) -> Option<i128> {
-        let at = i + array.offset as usize;
+    /// The array must be valid, of this type, and have more than `i` entries.
+    unsafe fn read_at(&self, array: &ArrowArray, i: usize) -> Option<i128> {
+        let index = i + array.offset as usize;
         // SAFETY: as the caller promises.
         unsafe {
-            if matches!(self, Self::Null) || is_null(array, at) {
+            if matches!(self, Self::Null) || is_null(array, index) {
                 return None;
             }
             Some(match self {
                 Self::Null => return None,
-                Self::Plain(format) => read_integer(array, *format, at),
-                Self::Decimal => entry::<i128>(array, 1, at),
+                Self::Plain(format) => read_integer(array, *format, index),
+                Self::Decimal => read_entry::<i128>(array, 1, index),
             })
         }
     }
 }
 
-/// A batch of rows. Columns are those of the frame that it is of.
-pub struct Rows(Arc<ArrowArray>);
+/// A batch of rows, with the columns of the table.
+pub struct RowBatch(Arc<ArrowArray>);
 
-impl Rows {
-    /// The number of rows.
+impl RowBatch {
+    /// Return the number of rows.
     pub fn len(&self) -> usize {
         self.0.length as usize
     }
 
-    /// True if there are none.
+    /// Return whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    fn column(&self, at: usize) -> &ArrowArray {
-        // SAFETY: a batch has as many columns as its frame, checked in `Frame::next_rows`.
-        unsafe { &**self.0.children.add(at) }
+    fn column(&self, index: usize) -> &ArrowArray {
+        // SAFETY: `TableReader::next_rows` checked that a batch has all columns of the table.
+        unsafe { &**self.0.children.add(index) }
     }
 
-    /// Where row `i` is in the columns; `None` if the whole row is null.
-    fn place(&self, i: usize) -> Option<usize> {
+    /// Return the index of row `i` in the columns, or `None` if the whole row is null.
+    fn column_index(&self, i: usize) -> Option<usize> {
         assert!(i < self.len(), "row {i} of {}", self.len());
-        let at = i + self.0.offset as usize;
-        // SAFETY: a structure has a validity buffer, which may be left out.
-        let null = self.0.n_buffers > 0 && unsafe { is_null(&self.0, at) };
-        (!null).then_some(at)
+        let index = i + self.0.offset as usize;
+        // SAFETY: the validity buffer of a structure is optional.
+        let is_row_null = self.0.n_buffers > 0 && unsafe { is_null(&self.0, index) };
+        (!is_row_null).then_some(index)
     }
 
-    /// Hands the texts of row `i` to `put`, each with its number; `None` for those missing.
+    /// Pass the texts of row `i` to `put`, each with its index; `None` for missing texts.
     #[inline]
-    pub fn texts<'a>(
+    pub fn read_texts<'a>(
         &'a self,
-        column: &Texts,
+        column: &TextField,
         i: usize,
-        mut put: impl FnMut(usize, Option<&'a [u8]>),
+        mut take: impl FnMut(usize, Option<&'a [u8]>),
     ) {
-        let Some(at) = self.place(i) else {
-            return put(0, None);
+        let Some(row) = self.column_index(i) else {
+            return take(0, None);
         };
-        let array = self.column(column.at);
-        // SAFETY: the column is of this kind, by its schema, and has this entry.
+        let array = self.column(column.index);
+        // SAFETY: the column has this type by its schema, and has this entry.
         unsafe {
-            match column.kind.items() {
-                None => put(0, string(array, &column.kind, at)),
-                Some(of) => {
-                    let range = list(array, &column.kind, at);
+            match column.text_type.items() {
+                None => take(0, read_string(array, &column.text_type, row)),
+                Some(item_type) => {
+                    let range = list_range(array, &column.text_type, row);
                     let items = &**array.children;
-                    for (number, at) in range.enumerate() {
-                        put(number, string(items, of, at));
+                    for (number, item) in range.enumerate() {
+                        take(number, read_string(items, item_type, item));
                     }
                 }
             }
         }
     }
 
-    /// Appends the key of row `i`; what is wrong with it otherwise.
+    /// Append the key of row `i`, or return a description of the problem with it.
     #[inline]
-    pub fn key(&self, column: &Keys, i: usize, out: &mut Vec<u8>) -> Result<(), &'static str> {
-        let Some(at) = self.place(i) else {
+    pub fn read_key(
+        &self,
+        column: &KeyField,
+        i: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), &'static str> {
+        let Some(row) = self.column_index(i) else {
             out.push(0);
             return Ok(());
         };
-        // SAFETY: the column is of this type, by its schema, and has this entry.
-        let fits = unsafe { column.key.put(self.column(column.at), at, out) };
-        if fits { Ok(()) } else { Err(column.key.of.unfit()) }
+        // SAFETY: the column has this type by its schema, and has this entry.
+        let has_entry = unsafe { column.key.push_entry(self.column(column.index), row, out) };
+        if has_entry { Ok(()) } else { Err(column.key.key_type.conversion_problem()) }
     }
 
-    /// The integer of row `i`; `None` for null.
-    pub fn integer(&self, column: &Integers, i: usize) -> Option<i128> {
-        // SAFETY: the column is of this type, by its schema, and has this entry.
-        unsafe { column.of.read(self.column(column.at), self.place(i)?) }
+    /// Return the integer of row `i`, or `None` for null.
+    pub fn read_integer(&self, column: &IntegerField, i: usize) -> Option<i128> {
+        // SAFETY: the column has this type by its schema, and has this entry.
+        unsafe { column.integer_type.read_at(self.column(column.index), self.column_index(i)?) }
     }
 
-    /// Appends the integers of row `i`. Whether all of them are there.
-    pub fn list(&self, column: &Lists, i: usize, out: &mut Vec<i128>) -> bool {
-        let Some(at) = self.place(i) else {
+    /// Append the integers of row `i`. Return whether none of them is missing.
+    pub fn read_list(&self, column: &ListField, i: usize, out: &mut Vec<i128>) -> bool {
+        let Some(row) = self.column_index(i) else {
             return false;
         };
-        let array = self.column(column.at);
-        // SAFETY: the column is of this kind, by its schema, and has this entry.
+        let array = self.column(column.index);
+        // SAFETY: the column has this type by its schema, and has this entry.
         unsafe {
-            if is_null(array, at + array.offset as usize) {
+            if is_null(array, row + array.offset as usize) {
                 return false;
             }
-            let range: Range<usize> = list(array, &column.kind, at);
+            let range: Range<usize> = list_range(array, &column.list_type, row);
             let items = &**array.children;
-            for at in range {
-                match column.of.read(items, at) {
+            for item in range {
+                match column.integer_type.read_at(items, item) {
                     Some(integer) => out.push(integer),
                     None => return false,
                 }

@@ -1,114 +1,113 @@
-//! The types of column that hold text, and how an entry of one is read.
+//! Column types that hold text, and functions that read their entries.
 
 use super::interface::{ArrowArray, ArrowSchema};
 use crate::error::Error;
 
-/// The types of column that hold text.
+/// The column types that hold text.
 #[derive(Debug)]
-pub enum Kind {
+pub enum TextType {
     /// Every entry is null.
     Null,
     /// Strings with 32-bit offsets.
     Utf8,
     /// Strings with 64-bit offsets.
     LargeUtf8,
-    /// Strings of 16 bytes, or pointers to longer ones.
+    /// String views: strings of up to 12 bytes, or references to longer strings.
     Utf8View,
-    /// Indices (their format) into distinct strings.
-    Dictionary(u8, Box<Kind>),
+    /// Indices of this format into distinct strings.
+    Dictionary(u8, Box<TextType>),
     /// Lists with 32-bit offsets.
-    List(Box<Kind>),
+    List(Box<TextType>),
     /// Lists with 64-bit offsets.
-    LargeList(Box<Kind>),
-    /// Lists of one length.
-    FixedList(usize, Box<Kind>),
+    LargeList(Box<TextType>),
+    /// Lists of a fixed length.
+    FixedList(usize, Box<TextType>),
     /// Lists with 32-bit offsets and sizes.
-    ListView(Box<Kind>),
+    ListView(Box<TextType>),
     /// Lists with 64-bit offsets and sizes.
-    LargeListView(Box<Kind>),
+    LargeListView(Box<TextType>),
 }
 
-impl Kind {
-    /// The type of a column called `name`; an error if it holds no text.
-    pub fn of(schema: &ArrowSchema, name: &str) -> Result<Self, Error> {
+impl TextType {
+    /// Return the type of a column called `name`, or an error if it does not hold text.
+    pub fn from_schema(schema: &ArrowSchema, name: &str) -> Result<Self, Error> {
         let format = schema.format(name)?;
         if let Some(values) = schema.dictionary() {
             let index = index_format(&format, name)?;
-            let values = Self::of(values, name)?;
+            let values = Self::from_schema(values, name)?;
             if values.items().is_some() {
-                let told = format!("{name}: expected strings, not a dictionary of lists");
-                return Err(Error::Input(told));
+                let message = format!("{name}: expected strings, found a dictionary of lists");
+                return Err(Error::Input(message));
             }
             return Ok(Self::Dictionary(index, Box::new(values)));
         }
-        let child = || -> Result<Box<Self>, Error> {
+        let item_type = || -> Result<Box<Self>, Error> {
             let items = schema.children().next();
-            let items = items.ok_or_else(|| {
-                Error::Input(format!("{name}: an Arrow list without an item type"))
-            })?;
-            let of = Self::of(items, name)?;
-            if of.items().is_some() {
+            let items = items
+                .ok_or_else(|| Error::Input(format!("{name}: the Arrow list has no item type")))?;
+            let text_type = Self::from_schema(items, name)?;
+            if text_type.items().is_some() {
                 return Err(Error::Input(format!(
-                    "{name}: expected strings or lists of strings, not lists of lists"
+                    "{name}: expected strings or lists of strings, found lists of lists"
                 )));
             }
-            Ok(Box::new(of))
+            Ok(Box::new(text_type))
         };
         Ok(match format.as_str() {
             "n" => Self::Null,
             "u" => Self::Utf8,
             "U" => Self::LargeUtf8,
             "vu" => Self::Utf8View,
-            "+l" => Self::List(child()?),
-            "+L" => Self::LargeList(child()?),
-            "+vl" => Self::ListView(child()?),
-            "+vL" => Self::LargeListView(child()?),
+            "+l" => Self::List(item_type()?),
+            "+L" => Self::LargeList(item_type()?),
+            "+vl" => Self::ListView(item_type()?),
+            "+vL" => Self::LargeListView(item_type()?),
             "+s" => {
                 let names: Vec<_> = schema.children().map(ArrowSchema::name).collect();
                 return Err(Error::Input(format!(
-                    "{name}: expected a column of text, not a table; its columns are {}",
+                    "{name}: expected a column of text, found a table with the columns {}",
                     names.join(", ")
                 )));
             }
-            other => {
-                if let Some(length) = other.strip_prefix("+w:").and_then(|n| n.parse().ok()) {
-                    Self::FixedList(length, child()?)
+            format => {
+                if let Some(length) = format.strip_prefix("+w:").and_then(|n| n.parse().ok()) {
+                    Self::FixedList(length, item_type()?)
                 } else {
                     return Err(Error::Input(format!(
-                        "{name}: an Arrow column of {} holds no text; \
-                         strings, dictionaries of strings, and lists of strings do",
-                        type_name(other)
+                        "{name}: expected strings, dictionaries of strings or lists of strings, \
+                         found an Arrow column of {}",
+                        type_name(format)
                     )));
                 }
             }
         })
     }
 
-    /// The type of a list's items; `None` for other types.
+    /// Return the type of a list's items, or `None` for other types.
     pub fn items(&self) -> Option<&Self> {
         match self {
-            Self::List(of)
-            | Self::LargeList(of)
-            | Self::FixedList(_, of)
-            | Self::ListView(of)
-            | Self::LargeListView(of) => Some(of),
+            Self::List(item_type)
+            | Self::LargeList(item_type)
+            | Self::FixedList(_, item_type)
+            | Self::ListView(item_type)
+            | Self::LargeListView(item_type) => Some(item_type),
             _ => None,
         }
     }
 }
 
-/// The letter of the integers that are indices into a dictionary.
+/// Return the format letter of the indices of a dictionary.
 pub fn index_format(format: &str, name: &str) -> Result<u8, Error> {
     match format.as_bytes() {
         [letter @ (b'c' | b'C' | b's' | b'S' | b'i' | b'I' | b'l' | b'L')] => Ok(*letter),
         _ => Err(Error::Input(format!(
-            "{name}: the indices of an Arrow dictionary are integers, not {}",
+            "{name}: expected integer indices of the Arrow dictionary, found {}",
             type_name(format)
         ))),
     }
 }
 
-/// The common name of a format's type.
+/// Return the common name of a format's type.
 pub fn type_name(format: &str) -> String {
     let name = match format {
         "b" => "boolean",
@@ -132,24 +131,24 @@ pub fn type_name(format: &str) -> String {
         "+s" => "struct",
         "+m" => "map",
         "+r" => "run-end encoded values",
-        other => return format!("format '{other}'"),
+        format => return format!("format '{format}'"),
     };
     name.to_owned()
 }
 
-/// Entry `i` of a buffer of `T`.
+/// Return entry `i` of a buffer of `T`.
 ///
 /// # Safety
 /// The array must have that buffer, with that entry.
-pub unsafe fn entry<T: Copy>(array: &ArrowArray, buffer: usize, i: usize) -> T {
-    // SAFETY: as the caller promises; producers need not align buffers.
+pub unsafe fn read_entry<T: Copy>(array: &ArrowArray, buffer: usize, i: usize) -> T {
+    // SAFETY: guaranteed by the caller. Buffers may be unaligned.
     unsafe { (*array.buffers.add(buffer)).cast::<T>().add(i).read_unaligned() }
 }
 
-/// True if entry `i` (with the offset added) is null.
+/// Return whether entry `i` is null, where `i` includes the array's offset.
 ///
 /// # Safety
-/// The array must be a valid one of a type with a validity buffer.
+/// The array must be valid, and its type must have a validity buffer.
 pub unsafe fn is_null(array: &ArrowArray, i: usize) -> bool {
     // SAFETY: as the caller promises.
     unsafe {
@@ -158,57 +157,63 @@ pub unsafe fn is_null(array: &ArrowArray, i: usize) -> bool {
     }
 }
 
-/// The index into a dictionary's values of entry `at` (with the offset added), in this format.
+/// Return the dictionary index of the entry at `position`, which includes the array's offset.
 ///
 /// # Safety
-/// The array must be a valid one of such a type, with that entry.
-pub unsafe fn dictionary_index(array: &ArrowArray, format: u8, at: usize) -> usize {
+/// The array must be a valid dictionary of this format, with that entry.
+pub unsafe fn dictionary_index(array: &ArrowArray, format: u8, position: usize) -> usize {
     // SAFETY: as the caller promises.
     unsafe {
         match format {
-            b'c' => entry::<i8>(array, 1, at) as usize,
-            b'C' => entry::<u8>(array, 1, at) as usize,
-            b's' => entry::<i16>(array, 1, at) as usize,
-            b'S' => entry::<u16>(array, 1, at) as usize,
-            b'i' => entry::<i32>(array, 1, at) as usize,
-            b'I' => entry::<u32>(array, 1, at) as usize,
-            _ => entry::<u64>(array, 1, at) as usize,
+            b'c' => read_entry::<i8>(array, 1, position) as usize,
+            b'C' => read_entry::<u8>(array, 1, position) as usize,
+            b's' => read_entry::<i16>(array, 1, position) as usize,
+            b'S' => read_entry::<u16>(array, 1, position) as usize,
+            b'i' => read_entry::<i32>(array, 1, position) as usize,
+            b'I' => read_entry::<u32>(array, 1, position) as usize,
+            _ => read_entry::<u64>(array, 1, position) as usize,
         }
     }
 }
 
-/// The string at index `i`, not counting the array's offset; `None` for null.
+/// Return the string at index `i`, which does not include the array's offset; `None` for null.
 ///
 /// # Safety
-/// The array must be a valid one of this kind with more than `i` entries.
-pub unsafe fn string<'a>(array: &'a ArrowArray, kind: &Kind, i: usize) -> Option<&'a [u8]> {
-    // SAFETY: the buffers are those that the interface gives each type.
+/// The array must be valid, of this type, and have more than `i` entries.
+pub unsafe fn read_string<'a>(
+    array: &'a ArrowArray,
+    text_type: &TextType,
+    i: usize,
+) -> Option<&'a [u8]> {
+    // SAFETY: the buffers follow the interface's layout of each type.
     unsafe {
-        let at = i + array.offset as usize;
-        if matches!(kind, Kind::Null) || is_null(array, at) {
+        let position = i + array.offset as usize;
+        if matches!(text_type, TextType::Null) || is_null(array, position) {
             return None;
         }
-        let (start, end) = match kind {
-            Kind::Utf8 => {
-                (entry::<i32>(array, 1, at) as usize, entry::<i32>(array, 1, at + 1) as usize)
-            }
-            Kind::LargeUtf8 => {
-                (entry::<i64>(array, 1, at) as usize, entry::<i64>(array, 1, at + 1) as usize)
-            }
-            Kind::Utf8View => {
-                let view: *const u8 = (*array.buffers.add(1)).cast::<u8>().add(16 * at);
-                let number = |i: usize| view.add(4 * i).cast::<i32>().read_unaligned() as usize;
-                let length = number(0);
+        let (start, end) = match text_type {
+            TextType::Utf8 => (
+                read_entry::<i32>(array, 1, position) as usize,
+                read_entry::<i32>(array, 1, position + 1) as usize,
+            ),
+            TextType::LargeUtf8 => (
+                read_entry::<i64>(array, 1, position) as usize,
+                read_entry::<i64>(array, 1, position + 1) as usize,
+            ),
+            TextType::Utf8View => {
+                let view: *const u8 = (*array.buffers.add(1)).cast::<u8>().add(16 * position);
+                let read_field = |i: usize| view.add(4 * i).cast::<i32>().read_unaligned() as usize;
+                let length = read_field(0);
                 let start = if length <= 12 {
                     view.add(4)
                 } else {
-                    (*array.buffers.add(2 + number(2))).cast::<u8>().add(number(3))
+                    (*array.buffers.add(2 + read_field(2))).cast::<u8>().add(read_field(3))
                 };
                 return Some(std::slice::from_raw_parts(start, length));
             }
-            Kind::Dictionary(index, values) => {
-                let index = dictionary_index(array, *index, at);
-                return string(&*array.dictionary, values, index);
+            TextType::Dictionary(format, values) => {
+                let value_index = dictionary_index(array, *format, position);
+                return read_string(&*array.dictionary, values, value_index);
             }
             _ => return None,
         };
@@ -220,31 +225,40 @@ pub unsafe fn string<'a>(array: &'a ArrowArray, kind: &Kind, i: usize) -> Option
     }
 }
 
-/// The range of list entry `i` in the child, not counting either's offset; empty for null.
+/// Return the range of list entry `i` in the child. It does not include the offsets of either
+/// array, and is empty for null.
 ///
 /// # Safety
-/// The array must be a valid one of this kind, a list, with more than `i` entries.
-pub unsafe fn list(array: &ArrowArray, kind: &Kind, i: usize) -> std::ops::Range<usize> {
-    let at = i + array.offset as usize;
-    // SAFETY: the buffers are those that the interface gives each type.
+/// The array must be a valid list of this type, and have more than `i` entries.
+pub unsafe fn list_range(
+    array: &ArrowArray,
+    list_type: &TextType,
+    i: usize,
+) -> std::ops::Range<usize> {
+    let position = i + array.offset as usize;
+    // SAFETY: the buffers follow the interface's layout of each type.
     unsafe {
-        if is_null(array, at) {
+        if is_null(array, position) {
             return 0..0;
         }
-        match kind {
-            Kind::LargeList(_) => {
-                entry::<i64>(array, 1, at) as usize..entry::<i64>(array, 1, at + 1) as usize
+        match list_type {
+            TextType::LargeList(_) => {
+                read_entry::<i64>(array, 1, position) as usize
+                    ..read_entry::<i64>(array, 1, position + 1) as usize
             }
-            Kind::ListView(_) => {
-                let start = entry::<i32>(array, 1, at) as usize;
-                start..start + entry::<i32>(array, 2, at) as usize
+            TextType::ListView(_) => {
+                let start = read_entry::<i32>(array, 1, position) as usize;
+                start..start + read_entry::<i32>(array, 2, position) as usize
             }
-            Kind::LargeListView(_) => {
-                let start = entry::<i64>(array, 1, at) as usize;
-                start..start + entry::<i64>(array, 2, at) as usize
+            TextType::LargeListView(_) => {
+                let start = read_entry::<i64>(array, 1, position) as usize;
+                start..start + read_entry::<i64>(array, 2, position) as usize
             }
-            Kind::FixedList(length, _) => at * length..(at + 1) * length,
-            _ => entry::<i32>(array, 1, at) as usize..entry::<i32>(array, 1, at + 1) as usize,
+            TextType::FixedList(length, _) => position * length..(position + 1) * length,
+            _ => {
+                read_entry::<i32>(array, 1, position) as usize
+                    ..read_entry::<i32>(array, 1, position + 1) as usize
+            }
         }
     }
 }

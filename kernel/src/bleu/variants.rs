@@ -1,96 +1,97 @@
-//! BLEU as its published implementations have it: `truebleu/metrics/bleu_formula.py`, operation by
-//! operation, where there is no Python.
+//! BLEU formulas of published implementations, for use without Python.
 //!
-//! [`super::Formula`] has sacreBLEU's case for many rows; this has every case, and the steps to it.
+//! They follow `truebleu/metrics/bleu_formula.py` operation by operation. [`super::BleuFormula`]
+//! computes only sacreBLEU's formula, for many rows. This module computes every formula, with its
+//! intermediate steps.
 
 use super::{LOG_OF_ZERO, PARTS, sum};
 use crate::count;
 use crate::math::{exp, ln, power};
-use crate::ngrams::MOST_ORDERS;
+use crate::ngrams::MAX_ORDER;
 
-/// pycocoevalcap's guards against division by 0.
+/// The small constants with which pycocoevalcap avoids division by 0.
 const TINY: f64 = 1e-15;
 const SMALL: f64 = 1e-9;
 
-macro_rules! named {
-    ($(#[$doc:meta])* $name:ident { $($(#[$own:meta])* $variant:ident = $text:literal,)+ }) => {
+macro_rules! named_enum {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name { $($(#[$own])* $variant,)+ }
+        pub enum $name { $($(#[$variant_doc])* $variant,)+ }
 
         impl $name {
-            /// The one with this name, if there is one.
-            pub fn named(name: &str) -> Option<Self> {
+            /// Return the variant with this name, or `None`.
+            pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($text => Some(Self::$variant),)+ _ => None }
             }
         }
     };
 }
 
-named! {
-    /// What becomes of an order without a match.
+named_enum! {
+    /// The treatment of an order without matches.
     Smoothing {
-        /// 1/2, 1/4, ... of a match.
+        /// Use 1/2, 1/4, … of a match.
         Exponential = "exp",
-        /// The value instead.
+        /// Use the smoothing value as the number of matches.
         Floor = "floor",
-        /// The value more of matches and n-grams above order 1.
+        /// Add the smoothing value to the matches and totals of every order above 1.
         Add = "add-k",
-        /// The score is 0.
+        /// Set the score to 0.
         None = "none",
-        /// The value more of all orders.
+        /// Add the smoothing value to the matches and totals of every order.
         AddToAll = "add-k-all",
-        /// As `Add`, and the smallest positive number of matches at order 1.
+        /// Like `Add`; an order-1 count of 0 becomes the smallest positive number.
         AddTiny = "add-k-tiny",
-        /// pycocoevalcap's guards.
+        /// Add pycocoevalcap's small constants to matches and totals.
         Epsilon = "epsilon",
-        /// The smallest positive number.
+        /// Use the smallest positive number as the precision.
         Tiny = "tiny",
     }
 }
 
-named! {
-    /// What becomes of an order that the hypotheses are too short for.
-    Missing {
-        /// It makes the score 0.
+named_enum! {
+    /// The treatment of an order that has no n-grams because the hypotheses are too short.
+    MissingOrder {
+        /// The score is 0.
         Zero = "zero",
-        /// Its precision is 1.
-        One = "one",
-        /// It is left out.
+        /// The precision is 1.
+        PerfectPrecision = "one",
+        /// The order is skipped.
         Drop = "drop",
-        /// There is none, as each segment counts one n-gram of each order.
+        /// Such an order does not occur: each segment counts at least one n-gram of each order.
         AtLeastOne = "at-least-one",
     }
 }
 
-named! {
-    /// The score without matches.
+named_enum! {
+    /// The condition under which the score is 0 before smoothing.
     NoMatch {
-        /// 0 without any match.
+        /// No order has a match.
         Zero = "zero",
-        /// 0 without a match in any one order.
+        /// At least one order has no match.
         AnyZero = "any-zero",
-        /// Smoothing may make it positive.
+        /// Never; smoothing may make the score positive.
         Smoothed = "smoothed",
     }
 }
 
-named! {
-    /// The brevity penalty.
+named_enum! {
+    /// The brevity penalty formula.
     Penalty {
         /// exp(1 - r/c) if c < r.
         Standard = "standard",
-        /// With 1 added to both lengths.
+        /// 1 is added to both lengths.
         PlusOne = "plus-one",
-        /// As pycocoevalcap.
+        /// The formula of pycocoevalcap.
         Coco = "coco",
         /// Always 1.
         None = "none",
     }
 }
 
-named! {
-    /// Whose order of floating-point operations.
+named_enum! {
+    /// The implementation whose order of floating-point operations is used.
     Arithmetic {
         /// sacreBLEU's.
         SacreBleu = "sacrebleu",
@@ -111,62 +112,63 @@ named! {
     }
 }
 
-/// BLEU's parameters after counting.
+/// The BLEU parameters that apply after counting.
 #[derive(Clone, Debug)]
-pub struct Formula {
-    /// What becomes of an order without a match.
+pub struct BleuVariantFormula {
+    /// The treatment of an order without matches.
     pub smoothing: Smoothing,
-    /// The value that smoothing takes.
-    pub value: f64,
-    /// What becomes of an order that the hypotheses are too short for.
-    pub missing: Missing,
-    /// The score without matches.
+    /// The smoothing value.
+    pub smoothing_value: f64,
+    /// The treatment of an order that has no n-grams.
+    pub missing_order: MissingOrder,
+    /// The condition under which the score is 0 before smoothing.
     pub no_match: NoMatch,
-    /// The brevity penalty.
+    /// The brevity penalty formula.
     pub penalty: Penalty,
-    /// The brevity penalty of hypotheses without tokens.
+    /// The brevity penalty of a hypothesis without tokens.
     pub empty_brevity: f64,
-    /// One weight per order; `None` for the mean.
+    /// One weight per order; `None` for equal weights.
     pub weights: Option<Vec<f64>>,
-    /// Whose order of operations.
+    /// The order of floating-point operations.
     pub arithmetic: Arithmetic,
-    /// Add as Python 3.12 and later do in `sum()`.
+    /// Use compensated summation, like `sum()` in Python 3.12 and later.
     pub compensated: bool,
-    /// Reference lengths are in parts of [`PARTS`].
-    pub parts: bool,
+    /// Reference lengths are multiples of 1 / [`PARTS`].
+    pub lengths_in_parts: bool,
 }
 
-/// One order on the way to a score.
+/// The precision of one n-gram order.
 #[derive(Clone, Copy, Debug)]
-pub struct Step {
-    /// The numbers whose quotient the precision is, with what smoothing has added.
+pub struct OrderPrecision {
+    /// The number of matches, including any added smoothing value.
     pub numerator: f64,
-    /// The same of the n-grams in all.
+    /// The number of n-grams, including any added smoothing value.
     pub denominator: f64,
-    /// `None` for one that counts as 1.
+    /// The precision; `None` counts as 1.
     pub precision: Option<f64>,
-    /// The number that stands for no match, or was added to both, if smoothing did so.
+    /// The number of matches that smoothing substituted or added, if any.
     pub smoothed: Option<f64>,
 }
 
-/// A number in single precision.
-fn single(x: f64) -> f64 {
+/// Round a number to single precision.
+fn round_to_single(x: f64) -> f64 {
     f64::from(x as f32)
 }
 
-impl Formula {
-    /// The scale of the arithmetic: per cent or fractions.
-    fn unit(&self) -> f64 {
+impl BleuVariantFormula {
+    /// Return the scale of the precisions: 100 for percentages, 1 for fractions.
+    fn precision_scale(&self) -> f64 {
         if self.arithmetic == Arithmetic::SacreBleu { 100.0 } else { 1.0 }
     }
 
-    fn lengths(&self, row: &[i64]) -> (f64, f64) {
-        let parts = if self.parts { PARTS as f64 } else { 1.0 };
+    /// Return the lengths of hypothesis and reference in tokens.
+    fn token_lengths(&self, row: &[i64]) -> (f64, f64) {
+        let parts = if self.lengths_in_parts { PARTS as f64 } else { 1.0 };
         (row[0] as f64, row[1] as f64 / parts)
     }
 
-    /// True if the score is 0 before smoothing.
-    pub fn is_hopeless(&self, row: &[i64]) -> bool {
+    /// Return whether the score is 0 before smoothing.
+    pub fn is_zero_before_smoothing(&self, row: &[i64]) -> bool {
         let mut matches = row[2..2 + (row.len() - 2) / 2].iter();
         match self.no_match {
             NoMatch::Zero => matches.all(|&count| count == 0),
@@ -175,9 +177,9 @@ impl Formula {
         }
     }
 
-    /// The brevity penalty.
-    pub fn brevity(&self, row: &[i64]) -> f64 {
-        let (c, r) = self.lengths(row);
+    /// Return the brevity penalty.
+    pub fn brevity_penalty(&self, row: &[i64]) -> f64 {
+        let (c, r) = self.token_lengths(row);
         match self.penalty {
             Penalty::None => return 1.0,
             Penalty::Coco => {
@@ -195,15 +197,17 @@ impl Formula {
         }
         match self.arithmetic {
             Arithmetic::Nmt => exp(1.0 - 1.0 / (c / r)),
-            Arithmetic::Single => single(exp(single(1.0 - single(r / c)))),
+            Arithmetic::Single => {
+                round_to_single(exp(round_to_single(1.0 - round_to_single(r / c))))
+            }
             _ => exp(1.0 - r / c),
         }
     }
 
-    /// The orders that count, in the scale of the arithmetic; those that do not are left out at the
-    /// end.
-    pub fn steps(&self, row: &[i64]) -> Vec<Step> {
-        let unit = self.unit();
+    /// Return the precision of each order that counts, scaled by `precision_scale`. Orders that do
+    /// not count are missing at the end.
+    pub fn order_precisions(&self, row: &[i64]) -> Vec<OrderPrecision> {
+        let scale = self.precision_scale();
         let (matches, totals) = row[2..].split_at((row.len() - 2) / 2);
         let mut steps = Vec::with_capacity(matches.len());
         let mut divisor = 1.0;
@@ -216,27 +220,32 @@ impl Formula {
                 _ => false,
             };
             if added {
-                numerator += self.value;
-                denominator += self.value;
-                smoothed = Some(self.value);
+                numerator += self.smoothing_value;
+                denominator += self.smoothing_value;
+                smoothed = Some(self.smoothing_value);
             }
-            let mut put = |precision, smoothed| {
-                steps.push(Step { numerator, denominator, precision, smoothed });
+            let mut push_step = |precision, smoothed| {
+                steps.push(OrderPrecision { numerator, denominator, precision, smoothed });
             };
             if self.smoothing == Smoothing::Epsilon {
-                put(Some(unit * ((numerator + TINY) / (denominator + SMALL))), None);
+                push_step(Some(scale * ((numerator + TINY) / (denominator + SMALL))), None);
                 continue;
             }
             if denominator == 0.0 {
-                match self.missing {
-                    Missing::One => put(None, None),
-                    Missing::Drop => break,
-                    Missing::Zero | Missing::AtLeastOne => {
+                match self.missing_order {
+                    MissingOrder::PerfectPrecision => push_step(None, None),
+                    MissingOrder::Drop => break,
+                    MissingOrder::Zero | MissingOrder::AtLeastOne => {
                         for order in order..matches.len() {
                             let (numerator, denominator) =
                                 (matches[order] as f64, totals[order] as f64);
                             let precision = Some(0.0);
-                            steps.push(Step { numerator, denominator, precision, smoothed: None });
+                            steps.push(OrderPrecision {
+                                numerator,
+                                denominator,
+                                precision,
+                                smoothed: None,
+                            });
                         }
                         break;
                     }
@@ -244,32 +253,36 @@ impl Formula {
                 continue;
             }
             if numerator != 0.0 {
-                put(Some(unit * numerator / denominator), smoothed);
+                push_step(Some(scale * numerator / denominator), smoothed);
                 continue;
             }
             match self.smoothing {
                 Smoothing::Exponential => {
                     divisor *= 2.0;
-                    put(Some(unit / (divisor * denominator)), Some(1.0 / divisor));
+                    push_step(Some(scale / (divisor * denominator)), Some(1.0 / divisor));
                 }
-                Smoothing::Floor => put(Some(unit * self.value / denominator), Some(self.value)),
-                Smoothing::Tiny => put(Some(f64::MIN_POSITIVE), None),
-                Smoothing::AddTiny => put(Some(f64::MIN_POSITIVE / denominator), smoothed),
-                _ => put(Some(0.0), smoothed),
+                Smoothing::Floor => push_step(
+                    Some(scale * self.smoothing_value / denominator),
+                    Some(self.smoothing_value),
+                ),
+                Smoothing::Tiny => push_step(Some(f64::MIN_POSITIVE), None),
+                Smoothing::AddTiny => push_step(Some(f64::MIN_POSITIVE / denominator), smoothed),
+                _ => push_step(Some(0.0), smoothed),
             }
         }
         steps
     }
 
-    /// The mean of the precisions, without the brevity penalty; in the scale of the arithmetic.
-    pub fn mean(&self, steps: &[Step]) -> f64 {
-        if steps.is_empty() {
+    /// Return the mean of the precisions, without the brevity penalty, in the same scale.
+    pub fn mean_precision(&self, precisions: &[OrderPrecision]) -> f64 {
+        if precisions.is_empty() {
             return 0.0;
         }
-        let unit = self.unit();
-        let count = steps.len();
-        let precisions = steps.iter().map(|step| step.precision.unwrap_or(unit));
-        let weight = |i: usize| self.weights.as_ref().map_or(1.0 / count as f64, |all| all[i]);
+        let scale = self.precision_scale();
+        let count = precisions.len();
+        let precisions = precisions.iter().map(|step| step.precision.unwrap_or(scale));
+        let weight =
+            |i: usize| self.weights.as_ref().map_or(1.0 / count as f64, |weights| weights[i]);
         if self.arithmetic == Arithmetic::SacreBleu {
             let logs: Vec<f64> =
                 precisions.map(|p| if p == 0.0 { LOG_OF_ZERO } else { ln(p) }).collect();
@@ -279,117 +292,133 @@ impl Formula {
             let products = logs.iter().zip(weights).map(|(log, weight)| log * weight);
             let mut mean = sum(products, self.compensated);
             if count < weights.len() {
-                let whole = sum(weights[..count].iter().copied(), self.compensated);
-                mean = if whole == 0.0 { LOG_OF_ZERO } else { mean / whole };
+                let weight_sum = sum(weights[..count].iter().copied(), self.compensated);
+                mean = if weight_sum == 0.0 { LOG_OF_ZERO } else { mean / weight_sum };
             }
             return exp(mean);
         }
         if self.arithmetic == Arithmetic::Nltk {
-            let some = precisions.enumerate().filter(|&(_, p)| p > 0.0);
-            return exp(exact_sum(some.map(|(i, p)| weight(i) * ln(p))));
+            let positive_precisions = precisions.enumerate().filter(|&(_, p)| p > 0.0);
+            return exp(exact_sum(positive_precisions.map(|(i, p)| weight(i) * ln(p))));
         }
         if precisions.clone().any(|p| p <= 0.0) {
             return 0.0;
         }
         let precisions = precisions.enumerate();
         if self.arithmetic == Arithmetic::Single {
-            let logs = precisions
-                .filter(|&(i, _)| weight(i) != 0.0)
-                .map(|(i, p)| single(single(weight(i)) * single(ln(single(p)))));
-            return single(exp(single(sum(logs, self.compensated))));
+            let logs = precisions.filter(|&(i, _)| weight(i) != 0.0).map(|(i, p)| {
+                round_to_single(
+                    round_to_single(weight(i)) * round_to_single(ln(round_to_single(p))),
+                )
+            });
+            return round_to_single(exp(round_to_single(sum(logs, self.compensated))));
         }
         exp(sum(precisions.map(|(i, p)| weight(i) * ln(p)), self.compensated))
     }
 
-    /// CodeNN's: guards in both logarithms, the brevity penalty among them.
-    fn codenn(&self, row: &[i64]) -> f64 {
-        let (c, r) = self.lengths(row);
+    /// Return CodeNN's score, which adds small constants in each logarithm and in the brevity
+    /// penalty.
+    fn codenn_score(&self, row: &[i64]) -> f64 {
+        let (c, r) = self.token_lengths(row);
         let (matches, totals) = row[2..].split_at((row.len() - 2) / 2);
-        let (mut added, mut mean) = (0.0, 0.0);
+        let (mut added_count, mut mean) = (0.0, 0.0);
         for (&matched, &total) in matches.iter().zip(totals) {
-            let (numerator, denominator) = (matched as f64 + added, total as f64 + added);
+            let (numerator, denominator) =
+                (matched as f64 + added_count, total as f64 + added_count);
             mean += ln(numerator + f64::MIN_POSITIVE) - ln(denominator + f64::MIN_POSITIVE);
-            added = self.value;
+            added_count = self.smoothing_value;
         }
         exp(mean / matches.len() as f64 + (1.0 - (r + 1.0) / (c + 1.0)).min(0.0))
     }
 
-    /// cdec's: logarithms in single precision, the brevity penalty among them.
-    fn cdec(&self, row: &[i64]) -> f64 {
-        let (c, r) = self.lengths(row);
+    /// Return cdec's score, which uses single-precision logarithms and brevity penalty.
+    fn cdec_score(&self, row: &[i64]) -> f64 {
+        let (c, r) = self.token_lengths(row);
         let (matches, totals) = row[2..].split_at((row.len() - 2) / 2);
-        let instead = single(self.value);
+        let floor_count = round_to_single(self.smoothing_value);
         let (mut mean, mut orders) = (0.0, 0);
         for (&matched, &total) in matches.iter().zip(totals) {
             if total != 0 {
-                let log = single(ln(if matched == 0 { instead } else { matched as f64 }));
-                mean = single(mean + single(log - single(ln(total as f64))));
+                let log =
+                    round_to_single(ln(if matched == 0 { floor_count } else { matched as f64 }));
+                mean = round_to_single(
+                    mean + round_to_single(log - round_to_single(ln(total as f64))),
+                );
                 orders += 1;
             }
         }
         if orders == 0 {
             return 0.0;
         }
-        let brevity = if c < r { single(single(c - r) / c) } else { 0.0 };
-        single(exp(single(single(mean / f64::from(orders)) + brevity)))
+        let log_brevity_penalty =
+            if c < r { round_to_single(round_to_single(c - r) / c) } else { 0.0 };
+        round_to_single(exp(round_to_single(
+            round_to_single(mean / f64::from(orders)) + log_brevity_penalty,
+        )))
     }
 
-    /// pycocoevalcap's mean, a running product and its root; and AllenNLP's, of guarded logarithms.
-    fn guarded(&self, row: &[i64]) -> f64 {
+    /// Return pycocoevalcap's mean (the root of a product) or AllenNLP's (a mean of logarithms).
+    fn guarded_mean(&self, row: &[i64]) -> f64 {
         let (matches, totals) = row[2..].split_at((row.len() - 2) / 2);
         let orders = matches.len() as f64;
         let counts = matches.iter().zip(totals).map(|(&m, &n)| (m as f64, n as f64));
         if self.arithmetic == Arithmetic::Coco {
-            let product = counts.fold(1.0, |all, (m, n)| all * ((m + TINY) / (n + SMALL)));
-            return power(product, 1.0 / orders);
+            let running_product =
+                counts.fold(1.0, |product, (m, n)| product * ((m + TINY) / (n + SMALL)));
+            return power(running_product, 1.0 / orders);
         }
-        let weight = |i: usize| self.weights.as_ref().map_or(1.0 / orders, |all| all[i]);
+        let weight = |i: usize| self.weights.as_ref().map_or(1.0 / orders, |weights| weights[i]);
         let logs = counts
             .enumerate()
-            // Without a guard, an order without n-grams is perfect, as with the smallest guard.
-            .filter(|&(i, (_, n))| weight(i) != 0.0 && n + self.value != 0.0)
-            .map(|(i, (m, n))| weight(i) * (ln(m + self.value) - ln(n + self.value)));
+            // AllenNLP's logarithms cancel for an order without n-grams, so its precision is 1.
+            .filter(|&(i, (_, n))| weight(i) != 0.0 && n + self.smoothing_value != 0.0)
+            .map(|(i, (m, n))| {
+                weight(i) * (ln(m + self.smoothing_value) - ln(n + self.smoothing_value))
+            });
         exp(sum(logs, self.compensated))
     }
 
-    /// The score in the scale of the arithmetic.
-    pub fn natural(&self, row: &[i64]) -> f64 {
-        if self.is_hopeless(row) {
+    /// Return the score, scaled by `precision_scale`.
+    pub fn unscaled_score(&self, row: &[i64]) -> f64 {
+        if self.is_zero_before_smoothing(row) {
             return 0.0;
         }
         match self.arithmetic {
-            Arithmetic::CodeNn => self.codenn(row),
-            Arithmetic::Cdec => self.cdec(row),
-            Arithmetic::Coco => self.guarded(row) * self.brevity(row),
-            Arithmetic::AllenNlp => self.brevity(row) * self.guarded(row),
-            Arithmetic::Single => single(single(self.brevity(row)) * self.mean(&self.steps(row))),
-            _ => self.mean(&self.steps(row)) * self.brevity(row),
+            Arithmetic::CodeNn => self.codenn_score(row),
+            Arithmetic::Cdec => self.cdec_score(row),
+            Arithmetic::Coco => self.guarded_mean(row) * self.brevity_penalty(row),
+            Arithmetic::AllenNlp => self.brevity_penalty(row) * self.guarded_mean(row),
+            Arithmetic::Single => round_to_single(
+                round_to_single(self.brevity_penalty(row))
+                    * self.mean_precision(&self.order_precisions(row)),
+            ),
+            _ => self.mean_precision(&self.order_precisions(row)) * self.brevity_penalty(row),
         }
     }
 
-    /// The factor from the arithmetic's scale to per cent.
-    pub fn factor(&self) -> f64 {
-        100.0 / self.unit()
+    /// Return the factor that converts `unscaled_score` to the range 0 to 100.
+    pub fn percent_factor(&self) -> f64 {
+        100.0 / self.precision_scale()
     }
 }
 
-impl count::Formula for Formula {
+impl count::Formula for BleuVariantFormula {
     fn score(&self, row: &[i64]) -> f64 {
         if self.arithmetic == Arithmetic::SacreBleu {
-            return self.natural(row);
+            return self.unscaled_score(row);
         }
-        self.factor() * self.natural(row)
+        self.percent_factor() * self.unscaled_score(row)
     }
 }
 
-/// The sum of a few numbers, rounded once: Python's `math.fsum`.
+/// Return the exactly rounded sum of a few numbers, like Python's `math.fsum`.
 ///
-/// Jonathan Richard Shewchuk (1997): Adaptive precision floating-point arithmetic and fast robust
-/// geometric predicates.
+/// Source: Jonathan Richard Shewchuk (1997): Adaptive precision floating-point arithmetic and fast
+/// robust geometric predicates.
 fn exact_sum(numbers: impl Iterator<Item = f64>) -> f64 {
-    let mut parts: Vec<f64> = Vec::with_capacity(MOST_ORDERS);
+    let mut parts: Vec<f64> = Vec::with_capacity(MAX_ORDER);
     for mut x in numbers {
-        let mut kept = 0;
+        let mut kept_parts = 0;
         for i in 0..parts.len() {
             let mut y = parts[i];
             if x.abs() < y.abs() {
@@ -398,21 +427,21 @@ fn exact_sum(numbers: impl Iterator<Item = f64>) -> f64 {
             let high = x + y;
             let low = y - (high - x);
             if low != 0.0 {
-                parts[kept] = low;
-                kept += 1;
+                parts[kept_parts] = low;
+                kept_parts += 1;
             }
             x = high;
         }
-        parts.truncate(kept);
+        parts.truncate(kept_parts);
         parts.push(x);
     }
     let Some(mut high) = parts.pop() else { return 0.0 };
     while let Some(part) = parts.pop() {
-        let before = high;
-        high = before + part;
-        let low = part - (high - before);
+        let previous_high = high;
+        high = previous_high + part;
+        let low = part - (high - previous_high);
         if low != 0.0 {
-            // Half-way cases go to even, of what is left, too.
+            // Round half to even, taking the remaining parts into account.
             if parts.last().is_some_and(|&next| (low < 0.0) == (next < 0.0) && next != 0.0) {
                 let twice = low * 2.0;
                 let sum = high + twice;

@@ -2,23 +2,23 @@
 
 use crate::simd::{ORDERS, Vector};
 
-/// The most characters on the shorter side.
-pub(crate) const MOST_BITS: usize = 2048;
+/// Maximum number of characters of the shorter text.
+pub(crate) const MAX_BITS: usize = 2048;
 
-/// The most words of bitsets that are gone through in one go, which is not polled in.
-const MOST_STEPS: usize = 1 << 24;
+/// Maximum number of bitset words processed without polling for interrupts.
+const MAX_STEPS: usize = 1 << 24;
 
-/// The most words of a bitset that stay in registers.
-const FEW: usize = 8;
+/// Maximum number of words of a bitset kept in registers.
+const MAX_REGISTER_WORDS: usize = 8;
 
-/// The clipped matches of orders 1 to 8 of two texts, which are numbers below `ids`. `None` if this
-/// is not the way for them: both are long, or the orders are more. `positions` is all 0, before and
-/// after.
+/// Return the clipped matches of orders 1 to 8 of two texts, given as ids below `ids`. Return
+/// `None` if both texts are too long, or there are more orders. `positions` must be all 0, and is
+/// all 0 afterwards.
 ///
 /// # Safety
-/// The processor must have the instructions of `V`.
+/// The processor must support the instructions of `V`.
 #[inline(always)]
-pub(crate) unsafe fn count<V: Vector>(
+pub(crate) unsafe fn count_matches<V: Vector>(
     a: &[u32],
     b: &[u32],
     orders: usize,
@@ -26,17 +26,18 @@ pub(crate) unsafe fn count<V: Vector>(
     positions: &mut Vec<u64>,
 ) -> Option<[u32; ORDERS]> {
     debug_assert!(a.iter().chain(b).all(|&id| (id as usize) < ids));
-    // Matches are the same either way round: the bitsets are for the side that makes less work.
+    // Matches are symmetric, so the bitsets represent the text that makes less work.
     let work = |n: usize, bits: usize| n * bits.div_ceil(64) + bits;
     let (steps, bits) =
         if work(a.len(), b.len()) <= work(b.len(), a.len()) { (a, b) } else { (b, a) };
     let words = bits.len().div_ceil(64);
-    if bits.len() > MOST_BITS || orders > ORDERS || steps.len() * words > MOST_STEPS {
+    if bits.len() > MAX_BITS || orders > ORDERS || steps.len() * words > MAX_STEPS {
         return None;
     }
-    let width = if words <= FEW { words } else { words.next_multiple_of(GROUP) };
+    let width =
+        if words <= MAX_REGISTER_WORDS { words } else { words.next_multiple_of(GROUP_WORDS) };
     positions.resize(positions.len().max(ids * width), 0);
-    // SAFETY: as the caller promises; there are `width` words for each id.
+    // SAFETY: the caller guarantees that `V` is available; there are `width` words per id.
     Some(unsafe {
         match words {
             0 => [0; ORDERS],
@@ -48,15 +49,15 @@ pub(crate) unsafe fn count<V: Vector>(
             6 => match_words::<V, 6>(steps, bits, positions),
             7 => match_words::<V, 7>(steps, bits, positions),
             8 => match_words::<V, 8>(steps, bits, positions),
-            _ => match_groups::<V>(steps, bits, positions, words.div_ceil(GROUP)),
+            _ => match_groups::<V>(steps, bits, positions, words.div_ceil(GROUP_WORDS)),
         }
     })
 }
 
-/// The matches of two texts, the shorter of which has `W` bitsets, which stay in registers.
+/// Count the matches of two texts if the `W` words of each bitset fit into registers.
 ///
 /// # Safety
-/// The processor must have the instructions of `V`; `positions` has `W` words for each id.
+/// The processor must support the instructions of `V`; `positions` has `W` words per id.
 #[inline(always)]
 unsafe fn match_words<V: Vector, const W: usize>(
     steps: &[u32],
@@ -64,12 +65,13 @@ unsafe fn match_words<V: Vector, const W: usize>(
     positions: &mut [u64],
 ) -> [u32; ORDERS] {
     let positions = set_positions(bits, positions, W);
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees that `V` is available.
     unsafe {
         let mut ends = [V::orders(0); W];
         let mut used = [V::orders(0); W];
         for &id in steps {
-            // As `step`, but written out: through references, the bitsets would leave the registers.
+            // This is `step` inlined by hand: bitsets passed by reference would not stay in
+            // registers.
             let equal = positions.add(id as usize * W);
             let (mut carry, mut free) = (V::orders(0), V::unfound());
             for w in 0..W {
@@ -92,14 +94,14 @@ unsafe fn match_words<V: Vector, const W: usize>(
     }
 }
 
-/// How many words of longer bitsets are taken together, and how many such groups there are at most.
-const GROUP: usize = 4;
-const GROUPS: usize = MOST_BITS / 64 / GROUP;
+/// Number of words of a long bitset that are processed together, and maximum number of such groups.
+const GROUP_WORDS: usize = 4;
+const MAX_GROUPS: usize = MAX_BITS / 64 / GROUP_WORDS;
 
-/// [`match_words`] for any number of words, in groups of [`GROUP`].
+/// Count like [`match_words`], for any number of words, in groups of [`GROUP_WORDS`].
 ///
 /// # Safety
-/// As there.
+/// The conditions are the same as for [`match_words`].
 #[inline(always)]
 unsafe fn match_groups<V: Vector>(
     steps: &[u32],
@@ -107,18 +109,18 @@ unsafe fn match_groups<V: Vector>(
     positions: &mut [u64],
     groups: usize,
 ) -> [u32; ORDERS] {
-    let width = groups * GROUP;
+    let width = groups * GROUP_WORDS;
     let positions = set_positions(bits, positions, width);
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees that `V` is available.
     unsafe {
-        let mut ends = [[V::orders(0); GROUP]; GROUPS];
-        let mut used = [[V::orders(0); GROUP]; GROUPS];
+        let mut ends = [[V::orders(0); GROUP_WORDS]; MAX_GROUPS];
+        let mut used = [[V::orders(0); GROUP_WORDS]; MAX_GROUPS];
         for &id in steps {
             let equal = positions.add(id as usize * width);
             let (mut carry, mut free) = (V::orders(0), V::unfound());
             for (i, (ends, used)) in ends.iter_mut().zip(&mut used).take(groups).enumerate() {
-                let equal = equal.add(i * GROUP);
-                step::<V, GROUP>(ends, used, &mut carry, &mut free, equal);
+                let equal = equal.add(i * GROUP_WORDS);
+                match_character::<V, GROUP_WORDS>(ends, used, &mut carry, &mut free, equal);
             }
         }
         clear_positions(bits, positions, width);
@@ -126,35 +128,35 @@ unsafe fn match_groups<V: Vector>(
     }
 }
 
-/// Sets the bits of the positions of each id, in `width` words per id.
+/// Set the position bits of each id, in `width` words per id.
 #[inline(always)]
 fn set_positions(bits: &[u32], positions: &mut [u64], width: usize) -> *mut u64 {
     let positions = positions.as_mut_ptr();
     for (j, &id) in bits.iter().enumerate() {
-        // SAFETY: there are `width` words for each id, and j is less than 64 times that.
+        // SAFETY: there are `width` words per id, and `j` is less than `64 * width`.
         unsafe { *positions.add(id as usize * width + j / 64) |= 1 << (j % 64) };
     }
     positions
 }
 
-/// Takes back what [`set_positions`] did.
+/// Undo [`set_positions`].
 ///
 /// # Safety
-/// With the same arguments, and the pointer that it gave.
+/// The arguments must be the arguments and the result of the [`set_positions`] call.
 #[inline(always)]
 unsafe fn clear_positions(bits: &[u32], positions: *mut u64, width: usize) {
     for (j, &id) in bits.iter().enumerate() {
-        // SAFETY: as there.
+        // SAFETY: `set_positions` wrote to the same words.
         unsafe { *positions.add(id as usize * width + j / 64) = 0 };
     }
 }
 
-/// Goes on by one character, in `W` words of the bitsets; `equal` are the positions that have it.
+/// Process one character in `W` words of the bitsets; `equal` marks its positions.
 ///
 /// # Safety
-/// The processor must have the instructions of `V`; `equal` has `W` words.
+/// The processor must support the instructions of `V`; `equal` has `W` words.
 #[inline(always)]
-unsafe fn step<V: Vector, const W: usize>(
+unsafe fn match_character<V: Vector, const W: usize>(
     ends: &mut [V::Orders; W],
     used: &mut [V::Orders; W],
     carry: &mut V::Orders,
@@ -163,7 +165,7 @@ unsafe fn step<V: Vector, const W: usize>(
 ) {
     for w in 0..W {
         let previous = ends[w];
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees that `V` is available.
         unsafe {
             ends[w] = V::next_ends(previous, *carry, *equal.add(w));
             *carry = V::carry(previous);
@@ -172,15 +174,15 @@ unsafe fn step<V: Vector, const W: usize>(
     }
 }
 
-/// How many bits of each order are set.
+/// Return the number of set bits of each order.
 ///
 /// # Safety
-/// The processor must have the instructions of `V`.
+/// The processor must support the instructions of `V`.
 #[inline(always)]
 unsafe fn count_used<V: Vector>(used: &[V::Orders]) -> [u32; ORDERS] {
     let mut matches = [0; ORDERS];
     for &used in used {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees that `V` is available.
         let used = unsafe { V::each_order(used) };
         for (count, used) in matches.iter_mut().zip(used) {
             *count += used.count_ones();

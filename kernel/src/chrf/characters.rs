@@ -1,106 +1,106 @@
-//! The characters of a segment, 64 bytes at a time.
+//! Reading the characters of a segment, 64 bytes at a time.
 
-use super::Interner;
+use super::CharacterIds;
 use crate::interrupt::Work;
 use crate::lex::utf8;
-use crate::lex::whitespace::space;
+use crate::lex::whitespace::space_width;
 use crate::simd::Vector;
 
-/// Puts the numbers of the characters of a text into `characters`, without white space unless
-/// `whitespace` is set.
+/// Put the ids of the characters of a text into `characters`. Skip white space unless `whitespace`
+/// is set.
 ///
 /// # Safety
-/// The processor must have the instructions of `V`; `start` has `length` bytes of UTF-8 (with
-/// surrogates), and 80 more are readable behind them.
+/// The processor must support the instructions of `V`. `start` must point to `length` bytes of
+/// UTF-8 (surrogates allowed), followed by 80 readable bytes.
 #[inline(always)]
-pub unsafe fn read<V: Vector>(
+pub unsafe fn read_characters<V: Vector>(
     start: *const u8,
     length: usize,
     whitespace: bool,
-    interner: &mut Interner,
+    interner: &mut CharacterIds,
     characters: &mut Vec<u32>,
 ) {
     characters.clear();
-    // No more characters than bytes, and 80 values may be written at once.
+    // There are at most as many characters as bytes, and one step may write 80 values.
     characters.reserve(length + 80);
     let out = characters.as_mut_ptr();
     let mut count = 0;
     let mut position = 0;
     let mut work = Work::default();
     while position < length {
-        work.done(64);
-        // SAFETY: position is within the text; `out` has room for a value for each byte so far and
-        // for 80 more; the rest is as the caller promises.
+        work.add(64);
+        // SAFETY: `position` is within the text. `out` has room for one value per byte so far and
+        // 80 more. The caller guarantees everything else.
         unsafe {
-            let at = start.add(position);
-            let block = V::load(at);
+            let source = start.add(position);
+            let block = V::load(source);
             let valid = u64::MAX >> 64usize.saturating_sub(length - position);
-            let mut kept = valid & !V::bits(V::within(block, 0x80, 0xBF));
+            let mut retained = valid & !V::bits(V::within(block, 0x80, 0xBF));
             let long = valid & V::bits(V::within(block, 0xE0, 0xFF));
             if !whitespace {
                 let controls = V::or(V::within(block, 0x09, 0x0D), V::within(block, 0x1C, 0x20));
-                kept &= !V::bits(controls);
+                retained &= !V::bits(controls);
                 let leads = V::bits(V::equal(block, 0xC2));
                 if leads != 0 {
                     // U+0085 and U+00A0; the second byte may be the first of the next block.
                     let second = V::bits(V::or(V::equal(block, 0x85), V::equal(block, 0xA0)));
-                    let next = u64::from(matches!(*at.add(64), 0x85 | 0xA0));
-                    kept &= !(leads & (second >> 1 | next << 63));
+                    let next = u64::from(matches!(*source.add(64), 0x85 | 0xA0));
+                    retained &= !(leads & (second >> 1 | next << 63));
                 }
                 if long != 0 {
-                    kept &= !long_spaces(at, long);
+                    retained &= !long_spaces(source, long);
                 }
             }
-            let here = out.add(count);
-            V::points(at, kept, here);
-            if long & kept != 0 {
-                number_long(at, kept, long & kept, interner, here);
+            let target = out.add(count);
+            V::points(source, retained, target);
+            if long & retained != 0 {
+                write_long_ids(source, retained, long & retained, interner, target);
             }
-            count += kept.count_ones() as usize;
+            count += retained.count_ones() as usize;
         }
         position += 64;
     }
-    // SAFETY: so many have been written, and there is room for more.
+    // SAFETY: `count` values have been written, within the capacity.
     unsafe { characters.set_len(count) };
 }
 
-/// Which of the characters of three and more bytes are white space.
+/// Return a mask of the white-space characters of three or more bytes.
 ///
 /// # Safety
-/// 80 bytes must be readable from `at`.
+/// 80 bytes must be readable from `source`.
 #[inline(always)]
-unsafe fn long_spaces(at: *const u8, mut long: u64) -> u64 {
+unsafe fn long_spaces(source: *const u8, mut long: u64) -> u64 {
     let mut spaces = 0;
     while long != 0 {
         let bit = long.trailing_zeros();
         long &= long - 1;
-        // SAFETY: as the caller promises.
-        let character = unsafe { std::slice::from_raw_parts(at.add(bit as usize), 3) };
-        spaces |= u64::from(space(character) > 0) << bit;
+        // SAFETY: the caller guarantees 80 readable bytes.
+        let character = unsafe { std::slice::from_raw_parts(source.add(bit as usize), 3) };
+        spaces |= u64::from(space_width(character) > 0) << bit;
     }
     spaces
 }
 
-/// Writes the numbers of the characters of three and more bytes, each in its place among `kept`.
+/// Write the ids of the characters of three or more bytes at their positions among `retained`.
 ///
 /// # Safety
-/// 80 bytes must be readable from `at`, and `out` have a place for each bit of `kept`.
+/// 80 bytes must be readable from `source`, and `out` must have one place per bit of `retained`.
 #[inline(always)]
-unsafe fn number_long(
-    at: *const u8,
-    kept: u64,
+unsafe fn write_long_ids(
+    source: *const u8,
+    retained: u64,
     mut long: u64,
-    interner: &mut Interner,
+    interner: &mut CharacterIds,
     out: *mut u32,
 ) {
     while long != 0 {
         let bit = long.trailing_zeros();
         long &= long - 1;
-        let before = (kept & !(u64::MAX << bit)).count_ones() as usize;
-        // SAFETY: as the caller promises; the place is one of those of `kept`.
+        let before = (retained & !(u64::MAX << bit)).count_ones() as usize;
+        // SAFETY: the caller guarantees the readable bytes and a place for each bit of `retained`.
         unsafe {
-            let character = std::slice::from_raw_parts(at.add(bit as usize), 4);
-            let width = utf8::width(character[0]);
+            let character = std::slice::from_raw_parts(source.add(bit as usize), 4);
+            let width = utf8::char_width(character[0]);
             let lead = u32::from(character[0]) & (0x7F >> width);
             let tail = character[1..width].iter();
             let point = tail.fold(lead, |point, byte| point << 6 | u32::from(byte & 63));
@@ -116,36 +116,39 @@ mod tests {
     use crate::text_batches::PaddedBuffer;
     use proptest::prelude::*;
 
-    struct Read<'a> {
+    struct ReadJob<'a> {
         text: &'a [u8],
         whitespace: bool,
-        interner: Interner,
+        interner: CharacterIds,
     }
 
-    impl Job for Read<'_> {
+    impl Job for ReadJob<'_> {
         type Output = Vec<u32>;
 
         unsafe fn run<V: Vector>(mut self) -> Vec<u32> {
             let mut buffer = PaddedBuffer::default();
-            buffer.raw().extend_from_slice(self.text);
-            // What stands behind a text is none of its characters.
-            buffer.raw().extend_from_slice(b"\xA0\x85z");
+            buffer.buffer_mut().extend_from_slice(self.text);
+            // Bytes after a text must not be read as its characters.
+            buffer.buffer_mut().extend_from_slice(b"\xA0\x85z");
             buffer.finish();
             let mut characters = vec![7; 3];
             let start = buffer.padded().pointer();
             let Self { text, whitespace, interner } = &mut self;
-            // SAFETY: the buffer has margins of 96 bytes; the caller's processor fits V.
-            unsafe { read::<V>(start, text.len(), *whitespace, interner, &mut characters) };
+            // SAFETY: the buffer has margins of 96 bytes, and the caller guarantees that `V` is
+            // available.
+            unsafe {
+                read_characters::<V>(start, text.len(), *whitespace, interner, &mut characters)
+            };
             characters
         }
     }
 
-    /// One character after the other.
-    fn defined(mut text: &[u8], whitespace: bool) -> Vec<u32> {
-        let (mut interner, mut characters) = (Interner::default(), Vec::new());
+    /// Read one character after the other.
+    fn read_characters_naively(mut text: &[u8], whitespace: bool) -> Vec<u32> {
+        let (mut interner, mut characters) = (CharacterIds::default(), Vec::new());
         while !text.is_empty() {
             let (point, width) = super::super::next_point(text);
-            if whitespace || space(text) == 0 {
+            if whitespace || space_width(text) == 0 {
                 characters.push(interner.id(point));
             }
             text = &text[width..];
@@ -153,11 +156,11 @@ mod tests {
         characters
     }
 
-    fn check(text: &[u8]) {
+    fn assert_all_sets_agree(text: &[u8]) {
         for whitespace in [false, true] {
-            let expected = defined(text, whitespace);
-            for set in Instructions::NAMES.into_iter().filter_map(Instructions::named) {
-                let read = Read { text, whitespace, interner: Interner::default() };
+            let expected = read_characters_naively(text, whitespace);
+            for set in Instructions::NAMES.into_iter().filter_map(Instructions::from_name) {
+                let read = ReadJob { text, whitespace, interner: CharacterIds::default() };
                 assert_eq!(set.run(read), expected, "{set:?} {whitespace} {text:?}");
             }
         }
@@ -165,15 +168,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_character_by_character(
+        fn test_random_text_matches_naive_reading(
             text in "([ -~]|[a-zé ]{1,9}|[\u{80}-\u{ff}]|[\u{7f0}-\u{80f}]|[\u{1fff}-\u{2060}]|\\s|\\PC|.){0,200}"
         ) {
-            check(text.as_bytes());
+            assert_all_sets_agree(text.as_bytes());
         }
     }
 
     #[test]
-    fn each_character_is_read_at_each_place_of_a_block() {
+    fn test_character_is_read_at_any_block_offset() {
         let characters: [&[u8]; 14] = [
             b"a",
             b" ",
@@ -192,8 +195,10 @@ mod tests {
         ];
         for character in characters {
             for before in 0..130 {
-                check(&[&b"x".repeat(before)[..], character].concat());
-                check(&[&b"x".repeat(before)[..], character, b"\xC2\x80 y"].concat());
+                assert_all_sets_agree(&[&b"x".repeat(before)[..], character].concat());
+                assert_all_sets_agree(
+                    &[&b"x".repeat(before)[..], character, b"\xC2\x80 y"].concat(),
+                );
             }
         }
     }

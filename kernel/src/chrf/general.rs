@@ -1,57 +1,62 @@
-//! The clipped matches of texts of any length and of any orders, in time that grows with the text.
+//! Clipped matches of texts of any length and of any orders, in time linear in the text length.
 //!
-//! An n-gram is the n-gram of the order below that it starts with, and one more character. So each
-//! order has a hash table of such pairs, and the place in the table is the n-gram's number for the
-//! order above. The reference fills the table, the hypothesis only asks: where its n-gram is none of
-//! the reference's, no longer one that starts there is, and the position is asked no more.
+//! An n-gram consists of its (n-1)-gram prefix and one more character. So each order has a hash
+//! table of (prefix, character) pairs. The index of a pair in the table identifies the n-gram in
+//! the next order. The reference fills the table, and the hypothesis only looks n-grams up. If the
+//! reference lacks an n-gram, it lacks all longer n-grams with that prefix, so the start position
+//! is dropped.
 
 use crate::interrupt::Work;
 use std::hash::{BuildHasher, RandomState};
 
-/// A table of pairs; cheap to empty.
+/// A hash table of pairs that is cheap to clear.
 #[derive(Default)]
 pub struct Matcher {
     slots: Vec<Slot>,
-    /// What makes the hash differ from process to process, so that no text can be made to collide.
+    /// A random hash seed per process, so that no text can be constructed to cause collisions.
     seed: u64,
-    /// The order that the table is for now, among all since the slots were cleared.
+    /// The current order's epoch, unique since the slots were cleared.
     epoch: u64,
-    ours: Vec<Start>,
-    theirs: Vec<Start>,
+    hypothesis_starts: Vec<Start>,
+    reference_starts: Vec<Start>,
 }
 
-/// A pair, and how many of the reference's n-grams are left to match.
+/// A pair, and the number of reference n-grams that are not matched yet.
 #[derive(Clone, Copy, Default)]
 struct Slot {
-    /// The number of the n-gram below, the character, the epoch; 0 for a slot that was never used.
+    /// The prefix id, the character, and the epoch; 0 if the slot was never used.
     key: u64,
     left: u32,
 }
 
-/// Where an n-gram starts, and its number.
+/// The start position of an n-gram, and the id of its prefix.
 #[derive(Clone, Copy)]
 struct Start {
-    at: u32,
-    number: u32,
+    position: u32,
+    prefix_id: u32,
 }
 
-/// The bits of a key that hold a number and a character: ids of characters stay below 2^22, as there
-/// are fewer characters than that.
-const CHARACTER: u32 = 32;
-const EPOCH: u32 = CHARACTER + 22;
-const EPOCHS: u64 = 1 << (64 - EPOCH);
+/// Bit positions in a key. Character ids stay below 2^22, because there are fewer characters.
+const CHARACTER_SHIFT: u32 = 32;
+const EPOCH_SHIFT: u32 = CHARACTER_SHIFT + 22;
+const EPOCH_LIMIT: u64 = 1 << (64 - EPOCH_SHIFT);
 
 impl Matcher {
-    /// The clipped matches of each order, from 1.
-    pub fn count(&mut self, hypothesis: &[u32], reference: &[u32], orders: usize) -> Vec<i64> {
-        let mut all = vec![0; orders];
-        let starts = |text: &[u32], starts: &mut Vec<Start>| {
+    /// Return the clipped matches of each order, from 1.
+    pub fn count_matches(
+        &mut self,
+        hypothesis: &[u32],
+        reference: &[u32],
+        orders: usize,
+    ) -> Vec<i64> {
+        let mut matches_by_order = vec![0; orders];
+        let reset_starts = |text: &[u32], starts: &mut Vec<Start>| {
             starts.clear();
-            starts.extend((0..text.len() as u32).map(|at| Start { at, number: 0 }));
+            starts.extend((0..text.len() as u32).map(|at| Start { position: at, prefix_id: 0 }));
         };
-        starts(hypothesis, &mut self.ours);
-        starts(reference, &mut self.theirs);
-        // At most half of the slots are used, and numbers take 32 bits.
+        reset_starts(hypothesis, &mut self.hypothesis_starts);
+        reset_starts(reference, &mut self.reference_starts);
+        // At most half of the slots are used, and ids have 32 bits.
         let slots = (2 * reference.len()).next_power_of_two().max(2);
         if self.slots.len() < slots {
             self.seed = RandomState::new().hash_one(slots);
@@ -59,73 +64,79 @@ impl Matcher {
             self.slots.resize(slots, Slot::default());
             self.epoch = 0;
         }
-        for (order, matches) in all.iter_mut().enumerate() {
-            self.theirs.truncate(reference.len().saturating_sub(order));
-            if self.theirs.is_empty() || self.ours.is_empty() {
+        for (order, matches) in matches_by_order.iter_mut().enumerate() {
+            self.reference_starts.truncate(reference.len().saturating_sub(order));
+            if self.reference_starts.is_empty() || self.hypothesis_starts.is_empty() {
                 break;
             }
             self.start_order();
-            *matches = self.order(hypothesis, reference, order, slots - 1);
+            *matches = self.count_order(hypothesis, reference, order, slots - 1);
         }
-        all
+        matches_by_order
     }
 
-    /// Empties the table.
+    /// Clear the table.
     fn start_order(&mut self) {
         self.epoch += 1;
-        if self.epoch == EPOCHS {
+        if self.epoch == EPOCH_LIMIT {
             self.slots.fill(Slot::default());
             self.epoch = 1;
         }
     }
 
-    /// Counts the matches of the n-grams of `order` and one more characters.
-    fn order(&mut self, hypothesis: &[u32], reference: &[u32], order: usize, mask: usize) -> i64 {
-        let Self { slots, seed, epoch, ours, theirs } = self;
+    /// Count the matches of the n-grams of `order + 1` characters.
+    fn count_order(
+        &mut self,
+        hypothesis: &[u32],
+        reference: &[u32],
+        order: usize,
+        mask: usize,
+    ) -> i64 {
+        let Self { slots, seed, epoch, hypothesis_starts: ours, reference_starts: theirs } = self;
         let slots = &mut slots[..=mask];
-        let key = |number: u32, character: u32| {
-            debug_assert!(character >> (EPOCH - CHARACTER) == 0);
-            u64::from(number) | u64::from(character) << CHARACTER | *epoch << EPOCH
+        let make_key = |prefix_id: u32, character: u32| {
+            debug_assert!(character >> (EPOCH_SHIFT - CHARACTER_SHIFT) == 0);
+            u64::from(prefix_id) | u64::from(character) << CHARACTER_SHIFT | *epoch << EPOCH_SHIFT
         };
-        let place = |key: u64| {
+        let slot_index = |key: u64| {
             let product = u128::from(key ^ *seed) * 0x9E37_79B9_7F4A_7C15;
             ((product >> 64) as u64 ^ product as u64) as usize & mask
         };
         let mut work = Work::default();
         for start in theirs {
-            work.done(16);
-            let key = key(start.number, reference[start.at as usize + order]);
-            let mut at = place(key);
+            work.add(16);
+            let key = make_key(start.prefix_id, reference[start.position as usize + order]);
+            let mut index = slot_index(key);
             loop {
-                let slot = &mut slots[at];
+                let slot = &mut slots[index];
                 if slot.key == key {
                     slot.left += 1;
                     break;
                 }
-                if slot.key >> EPOCH != *epoch {
+                if slot.key >> EPOCH_SHIFT != *epoch {
                     *slot = Slot { key, left: 1 };
                     break;
                 }
-                at = (at + 1) & mask;
+                index = (index + 1) & mask;
             }
-            start.number = at as u32;
+            start.prefix_id = index as u32;
         }
         let mut matches = 0;
         ours.retain_mut(|start| {
-            work.done(16);
-            let Some(&character) = hypothesis.get(start.at as usize + order) else {
+            work.add(16);
+            let Some(&character) = hypothesis.get(start.position as usize + order) else {
                 return false;
             };
-            let key = key(start.number, character);
-            let mut at = place(key);
-            while slots[at].key != key {
-                if slots[at].key >> EPOCH != *epoch {
+            let key = make_key(start.prefix_id, character);
+            let mut index = slot_index(key);
+            while slots[index].key != key {
+                if slots[index].key >> EPOCH_SHIFT != *epoch {
                     return false;
                 }
-                at = (at + 1) & mask;
+                index = (index + 1) & mask;
             }
-            start.number = at as u32;
-            let left = &mut slots[at].left;
+            start.prefix_id = index as u32;
+            let left = &mut slots[index].left;
             matches += i64::from(*left > 0);
             *left = left.saturating_sub(1);
             true
@@ -140,7 +151,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    fn defined(hypothesis: &[u32], reference: &[u32], orders: usize) -> Vec<i64> {
+    /// Count the matches with hash maps.
+    fn count_naively(hypothesis: &[u32], reference: &[u32], orders: usize) -> Vec<i64> {
         let counts = |text: &[u32], order: usize| {
             let mut counts: HashMap<Vec<u32>, i64> = HashMap::new();
             for ngram in text.windows(order) {
@@ -149,45 +161,50 @@ mod tests {
             counts
         };
         let matches = |order| {
-            let theirs = counts(reference, order);
-            let ours = counts(hypothesis, order).into_iter();
-            ours.map(|(ngram, count)| count.min(theirs.get(&ngram).copied().unwrap_or(0))).sum()
+            let reference_counts = counts(reference, order);
+            let hypothesis_counts = counts(hypothesis, order).into_iter();
+            hypothesis_counts
+                .map(|(ngram, count)| count.min(reference_counts.get(&ngram).copied().unwrap_or(0)))
+                .sum()
         };
         (1..=orders).map(matches).collect()
     }
 
-    fn text() -> impl Strategy<Value = Vec<u32>> {
+    fn random_text() -> impl Strategy<Value = Vec<u32>> {
         let character = prop_oneof![8 => 0..4u32, 1 => 0..300u32, 1 => 0..0x11_0900u32];
         prop::collection::vec(character, 0..90)
     }
 
     proptest! {
         #[test]
-        fn any_texts_one_after_the_other(
-            pairs in prop::collection::vec((text(), text(), 0..12usize), 1..5)
+        fn test_consecutive_texts_match_naive_counts(
+            pairs in prop::collection::vec((random_text(), random_text(), 0..12usize), 1..5)
         ) {
             let mut matcher = Matcher::default();
             for (hypothesis, reference, orders) in pairs {
-                let matches = matcher.count(&hypothesis, &reference, orders);
-                prop_assert_eq!(matches, defined(&hypothesis, &reference, orders));
+                let matches = matcher.count_matches(&hypothesis, &reference, orders);
+                prop_assert_eq!(matches, count_naively(&hypothesis, &reference, orders));
             }
         }
     }
 
     #[test]
-    fn the_table_is_emptied_however_often_it_is_used() {
+    fn test_epoch_overflow_clears_table() {
         let mut matcher = Matcher::default();
-        for round in 0..3 * EPOCHS as u32 {
+        for round in 0..3 * EPOCH_LIMIT as u32 {
             let texts = [[round, 1, 2, 1, 2], [1, 2, 1, round, 1]];
-            assert_eq!(matcher.count(&texts[0], &texts[1], 6), defined(&texts[0], &texts[1], 6));
+            assert_eq!(
+                matcher.count_matches(&texts[0], &texts[1], 6),
+                count_naively(&texts[0], &texts[1], 6)
+            );
         }
     }
 
     #[test]
-    fn no_texts_and_no_orders() {
+    fn test_empty_texts_and_zero_orders() {
         let mut matcher = Matcher::default();
-        assert_eq!(matcher.count(&[], &[1], 2), [0, 0]);
-        assert_eq!(matcher.count(&[1], &[], 2), [0, 0]);
-        assert!(matcher.count(&[1], &[1], 0).is_empty());
+        assert_eq!(matcher.count_matches(&[], &[1], 2), [0, 0]);
+        assert_eq!(matcher.count_matches(&[1], &[], 2), [0, 0]);
+        assert!(matcher.count_matches(&[1], &[1], 0).is_empty());
     }
 }

@@ -1,48 +1,61 @@
-//! Clipped matches of tokens of at most four bytes, as those of the tokenizer `char`: all orders at
-//! once, by the bitsets of characters.
+//! Clipped matches of tokens of at most four bytes, such as the tokens of the tokenizer `char`.
+//! Like characters, they are matched by bitsets, all orders at once.
 
-use super::{Interner, bitsets};
+use super::{CharacterIds, bitsets};
 use crate::simd::{ORDERS, Vector};
 use crate::tokens::View;
 
-/// Memory for one segment's matching, used again for the next.
+/// Reusable buffers for matching a segment.
 #[derive(Default)]
-pub struct Scratch {
-    interner: Interner,
+pub struct ShortTokenScratch {
+    interner: CharacterIds,
     hypothesis: Vec<u32>,
     reference: Vec<u32>,
     positions: Vec<u64>,
 }
 
-/// The clipped matches of orders 1 to 8; `None` if a token is longer, or if this is not the way for
-/// so many of them.
+/// Return the clipped matches of orders 1 to 8. Return `None` if a token is longer than four bytes,
+/// or if the texts are too long for this method.
 ///
 /// # Safety
-/// The processor must have the instructions of `V`.
+/// The processor must support the instructions of `V`.
 #[inline(always)]
-pub unsafe fn count<V: Vector>(
+pub unsafe fn count_short_tokens<V: Vector>(
     hypothesis: &View<'_>,
     reference: &View<'_>,
     orders: usize,
-    scratch: &mut Scratch,
+    scratch: &mut ShortTokenScratch,
 ) -> Option<[u32; ORDERS]> {
-    let Scratch { interner, hypothesis: ours, reference: theirs, positions } = scratch;
-    if hypothesis.count().min(reference.count()) > bitsets::MOST_BITS {
+    let ShortTokenScratch {
+        interner,
+        hypothesis: hypothesis_ids,
+        reference: reference_ids,
+        positions,
+    } = scratch;
+    if hypothesis.count().min(reference.count()) > bitsets::MAX_BITS {
         return None;
     }
-    // A key of at most four bytes is the token itself.
-    let is_long = |view: &View<'_>| view.keys().iter().fold(0, |all, key| all | key) >> 32 != 0;
+    // The key of a token of at most four bytes is the token itself.
+    let is_long = |view: &View<'_>| view.keys().iter().fold(0, |bits, key| bits | key) >> 32 != 0;
     if is_long(hypothesis) || is_long(reference) {
         return None;
     }
     interner.clear();
-    for (view, ids) in [(hypothesis, &mut *ours), (reference, &mut *theirs)] {
+    for (view, ids) in [(hypothesis, &mut *hypothesis_ids), (reference, &mut *reference_ids)] {
         ids.clear();
         ids.extend(view.keys().iter().map(|&key| match key as u32 {
             ascii @ 0..0x80 => ascii,
-            other => interner.number(other),
+            token => interner.assign_id(token),
         }));
     }
-    // SAFETY: as the caller promises.
-    unsafe { bitsets::count::<V>(ours, theirs, orders, interner.ids(), positions) }
+    // SAFETY: the caller guarantees that `V` is available.
+    unsafe {
+        bitsets::count_matches::<V>(
+            hypothesis_ids,
+            reference_ids,
+            orders,
+            interner.id_bound(),
+            positions,
+        )
+    }
 }

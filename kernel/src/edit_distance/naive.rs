@@ -1,26 +1,28 @@
-//! The alignment as it is defined: the whole table of edit distances, and the way back through it.
+//! The definition of the alignment: a full table of edit distances, and a path traced back through
+//! it.
 //!
-//! This is what the tests hold the rows of bits equal to.
+//! Tests compare the bit-parallel rows with it.
 
 use super::Edit;
 
-/// The edit distance, and the edits of one cheapest way, from the start.
+/// Return the edit distance, and the edits of one cheapest path, in order.
 ///
-/// Of equally cheap ways, from the end, a deletion is taken first; then an insertion, but only where
-/// the row above falls; then a hit or a substitution. So rapidfuzz has it, behind the words that both
-/// sides start and end with.
+/// Among equally cheap paths, seen from the end, a deletion comes first. Then an insertion, but
+/// only if the row above falls; then a hit or a substitution. This is rapidfuzz's choice, applied
+/// between the common prefix and suffix.
 pub fn align(reference: &[u32], hypothesis: &[u32]) -> (usize, Vec<Edit>) {
-    let pairs = |a: &[u32], b: &[u32]| a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    let prefix = pairs(reference, hypothesis);
+    let common_prefix_length =
+        |a: &[u32], b: &[u32]| a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let prefix = common_prefix_length(reference, hypothesis);
     let (r, h) = (&reference[prefix..], &hypothesis[prefix..]);
     let suffix = r.iter().rev().zip(h.iter().rev()).take_while(|(a, b)| a == b).count();
     let (r, h) = (&r[..r.len() - suffix], &h[..h.len() - suffix]);
     let mut rows = vec![(0..=r.len()).collect::<Vec<usize>>()];
     for (i, word) in h.iter().enumerate() {
         let mut row = vec![i + 1];
-        for (j, other) in r.iter().enumerate() {
+        for (j, reference_word) in r.iter().enumerate() {
             let above = &rows[i];
-            let diagonal = above[j] + usize::from(word != other);
+            let diagonal = above[j] + usize::from(word != reference_word);
             row.push(diagonal.min(above[j + 1] + 1).min(row[j] + 1));
         }
         rows.push(row);

@@ -1,65 +1,66 @@
-//! Rows of a table to totals of groups, in one pass: what engines run beside their data.
+//! Counting of table rows by group in one pass.
 //!
-//! Threads take slices of the table's batches in turn. Each keeps groups of its own, which are
-//! added up at the end; sums of integers are the same in any order.
+//! Threads claim slices of the table's batches. Each thread sums its own groups, and these are
+//! merged at the end; integer sums do not depend on the order.
 
-use super::group_sums::{Groups, replace_id};
-use crate::arrow::key::{KeyType, put_integer};
-use crate::arrow::rows::{Frame, Keys, Rows, Texts};
-use crate::count::{Batch, Count, Names, Summary, Worker};
+use super::group_sums::{GroupSums, replace_id_by_bucket};
+use crate::arrow::key::{KeyType, push_integer};
+use crate::arrow::rows::{KeyField, RowBatch, TableReader, TextField};
+use crate::count::{Batch, Count, InputNames, Summary, Worker};
 use crate::error::Error;
 use crate::interrupt::{self, Work, in_threads};
-use crate::text_batches::{Block, Foreign, check_size};
+use crate::text_batches::{Block, BorrowedSegment, check_text_size};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Rows that a thread takes at a time: some 64 KB of sentences.
-const SLICE: usize = 512;
+/// Number of rows that a thread claims at a time, about 64 KB of sentences.
+const SLICE_ROWS: usize = 512;
 
-/// Bytes of hypotheses that are counted at once, about, where rows are longer.
+/// Approximate number of hypothesis bytes counted at once if rows are longer.
 const BATCH_BYTES: usize = 1 << 16;
 
 /// The roles of the columns.
 #[derive(Clone)]
-pub struct Plan {
-    /// The hypotheses.
+pub struct ColumnRoles {
+    /// The column of hypotheses.
     pub hypothesis: String,
-    /// The references, one per column or lists of them.
+    /// The columns of references, each with one reference or a list of references per row.
     pub references: Vec<String>,
-    /// The groups.
-    pub by: Vec<String>,
-    /// A column of ids, and into how many buckets they are put.
-    pub bucket: Option<(String, u64)>,
-    /// Every row is a group of its own, whose key is its number in the table.
+    /// The columns to group by.
+    pub group_columns: Vec<String>,
+    /// A column of ids, and the number of hash buckets for them.
+    pub bucket_column: Option<(String, u64)>,
+    /// Whether every row is a separate group, with its row number as key.
     pub by_row: bool,
 }
 
-/// The name of the column of buckets.
-pub const BUCKET: &str = "bucket";
-/// The name of the column of rows' numbers.
-pub const ROW: &str = "row";
+/// The name of the key column with hash buckets.
+pub const BUCKET_NAME: &str = "bucket";
+/// The name of the key column with row numbers.
+pub const ROW_NAME: &str = "row";
 
-impl Plan {
-    /// The names of the columns of keys.
-    pub fn keys(&self) -> Vec<String> {
-        let bucket = self.bucket.iter().map(|_| BUCKET.to_owned());
-        let row = self.by_row.then(|| ROW.to_owned());
-        self.by.iter().cloned().chain(bucket).chain(row).collect()
+impl ColumnRoles {
+    /// Return the names of the key columns.
+    pub fn key_names(&self) -> Vec<String> {
+        let bucket = self.bucket_column.iter().map(|_| BUCKET_NAME.to_owned());
+        let row = self.by_row.then(|| ROW_NAME.to_owned());
+        self.group_columns.iter().cloned().chain(bucket).chain(row).collect()
     }
 
-    fn pick(&self, frame: &mut Frame) -> Result<Picked, Error> {
-        let by = self.by.iter().map(|name| frame.keys(name));
-        let by = by.collect::<Result<Vec<_>, _>>()?;
-        let mut types: Vec<_> = by.iter().map(|key| key.of().clone()).collect();
-        let id = match &self.bucket {
+    /// Find the columns in a table.
+    fn select_columns(&self, frame: &mut TableReader) -> Result<SelectedColumns, Error> {
+        let group_columns = self.group_columns.iter().map(|name| frame.select_keys(name));
+        let group_columns = group_columns.collect::<Result<Vec<_>, _>>()?;
+        let mut types: Vec<_> = group_columns.iter().map(|key| key.key_type().clone()).collect();
+        let id = match &self.bucket_column {
             None => None,
             Some((name, buckets)) => {
-                let id = frame.keys(name)?;
+                let id = frame.select_keys(name)?;
                 use KeyType::{Binary, Fixed, Integer, Null, Text};
-                if !matches!(id.of(), Binary | Fixed(_) | Integer(_) | Null | Text) {
-                    let found = id.of().name();
+                if !matches!(id.key_type(), Binary | Fixed(_) | Integer(_) | Null | Text) {
+                    let type_name = id.key_type().name();
                     return Err(Error::Input(format!(
-                        "{name}: expected ids to be strings, integers or binary values, not {found}"
+                        "{name}: expected ids to be strings, integers or binary values, not {type_name}"
                     )));
                 }
                 types.push(KeyType::Integer(b'l'));
@@ -67,349 +68,359 @@ impl Plan {
             }
         };
         types.extend(self.by_row.then_some(KeyType::Integer(b'l')));
-        Ok(Picked {
-            hypothesis: frame.texts(&self.hypothesis, false)?,
+        Ok(SelectedColumns {
+            hypothesis: frame.select_texts(&self.hypothesis, false)?,
             references: {
-                let texts = self.references.iter().map(|name| frame.texts(name, true));
+                let texts = self.references.iter().map(|name| frame.select_texts(name, true));
                 texts.collect::<Result<_, _>>()?
             },
-            by,
-            id,
+            group_columns,
+            id_column: id,
             types,
         })
     }
 }
 
-/// The columns of one table.
-struct Picked {
-    hypothesis: Texts,
-    references: Vec<Texts>,
-    by: Vec<Keys>,
-    id: Option<(Keys, u64)>,
+/// The selected columns of a table.
+struct SelectedColumns {
+    hypothesis: TextField,
+    references: Vec<TextField>,
+    group_columns: Vec<KeyField>,
+    id_column: Option<(KeyField, u64)>,
     types: Vec<KeyType>,
 }
 
-/// The result of a run over a table.
-pub struct Found {
+/// The result of counting a table.
+pub struct GroupedTable {
     /// The groups.
-    pub groups: Groups,
+    pub groups: GroupSums,
     /// The number of rows.
     pub rows: u64,
     /// The first row that has a null, counted from 1.
     pub first_null: Option<u64>,
 }
 
-/// Rows of one batch, and the number of the first of them in the table, from 0.
-struct Slice {
-    rows: Arc<Rows>,
+/// A range of rows of one batch, and the row number of the first, counted from 0.
+struct RowSlice {
+    rows: Arc<RowBatch>,
     range: std::ops::Range<usize>,
     first: u64,
 }
 
-/// Batches that were read and are to be counted, slice by slice.
+/// Batches that were read and not yet counted.
 #[derive(Default)]
-struct Ready {
-    batches: VecDeque<Arc<Rows>>,
-    /// How far the first of them has been given.
+struct BatchQueue {
+    batches: VecDeque<Arc<RowBatch>>,
+    /// The number of rows of the first batch that have been claimed.
     position: usize,
-    given: u64,
-    read: u64,
-    /// No more will be read.
-    ended: bool,
-    failed: Option<(u64, Error)>,
+    claimed_rows: u64,
+    read_rows: u64,
+    /// Whether no more batches will be read.
+    has_ended: bool,
+    failure: Option<(u64, Error)>,
 }
 
-impl Ready {
-    /// True if there is something for each thread, or nothing will come.
-    fn enough(&self, threads: usize) -> bool {
-        self.ended || self.read - self.given > ((threads - 1) * SLICE) as u64
+impl BatchQueue {
+    /// Return whether there are slices for all threads, or no more batches will come.
+    fn is_full(&self, threads: usize) -> bool {
+        self.has_ended || self.read_rows - self.claimed_rows > ((threads - 1) * SLICE_ROWS) as u64
     }
 
-    fn put(&mut self, rows: Rows) {
-        self.read += rows.len() as u64;
-        if !rows.is_empty() && !self.ended {
+    /// Add a batch.
+    fn push(&mut self, rows: RowBatch) {
+        self.read_rows += rows.len() as u64;
+        if !rows.is_empty() && !self.has_ended {
             self.batches.push_back(Arc::new(rows));
         }
     }
 
-    fn slice(&mut self) -> Option<Slice> {
+    /// Claim the next slice.
+    fn next_slice(&mut self) -> Option<RowSlice> {
         let rows = Arc::clone(self.batches.front()?);
-        let range = self.position..rows.len().min(self.position + SLICE);
-        let first = self.given;
-        self.given += range.len() as u64;
+        let range = self.position..rows.len().min(self.position + SLICE_ROWS);
+        let first = self.claimed_rows;
+        self.claimed_rows += range.len() as u64;
         self.position = range.end;
         if self.position == rows.len() {
             self.batches.pop_front();
             self.position = 0;
         }
-        Some(Slice { rows, range, first })
+        Some(RowSlice { rows, range, first })
     }
 
-    /// Nothing more is read or given after an error, of which the first in the table is kept.
+    /// Record an error and stop; the first error in the table is kept.
     fn fail(&mut self, row: u64, error: Error) {
-        if self.failed.as_ref().is_none_or(|(earlier, _)| row < *earlier) {
-            self.failed = Some((row, error));
+        if self.failure.as_ref().is_none_or(|(earlier, _)| row < *earlier) {
+            self.failure = Some((row, error));
         }
-        self.ended = true;
+        self.has_ended = true;
         self.batches.clear();
     }
 }
 
-/// The table's rows in the hands of all threads. The one that called reads them, and nobody else:
-/// what brings them may be what others wrote, and that thread can be interrupted in it.
-struct Feed {
-    ready: Mutex<Ready>,
-    more: Condvar,
+/// The shared queue of all threads. Only the calling thread reads batches, because reading may run
+/// foreign code and this thread can be interrupted.
+struct SliceFeed {
+    queue: Mutex<BatchQueue>,
+    changed: Condvar,
     threads: usize,
 }
 
-impl Feed {
-    fn lock(&self) -> MutexGuard<'_, Ready> {
-        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
+impl SliceFeed {
+    fn lock(&self) -> MutexGuard<'_, BatchQueue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn fail(&self, row: u64, error: Error) {
         self.lock().fail(row, error);
-        self.more.notify_all();
+        self.changed.notify_all();
     }
 
-    /// The next slice, with what `frame` has read on where that is needed.
-    fn read(&self, frame: &mut Frame) -> Option<Slice> {
+    /// Return the next slice, after reading batches from `frame` if necessary.
+    fn read_slice(&self, frame: &mut TableReader) -> Option<RowSlice> {
         loop {
             interrupt::poll();
-            let mut ready = self.lock();
-            if ready.enough(self.threads) {
-                return ready.slice();
+            let mut queue = self.lock();
+            if queue.is_full(self.threads) {
+                return queue.next_slice();
             }
-            let before = ready.read;
-            drop(ready);
+            let rows_before = queue.read_rows;
+            drop(queue);
             match frame.next_rows() {
-                Ok(Some(rows)) => self.lock().put(rows),
-                Ok(None) => self.lock().ended = true,
-                // Rows before it that are still to be counted may have an error as well.
+                Ok(Some(rows)) => self.lock().push(rows),
+                Ok(None) => self.lock().has_ended = true,
+                // Earlier rows that are not counted yet may also have an error.
                 Err(error) => {
-                    let mut ready = self.lock();
-                    ready.ended = true;
-                    ready.failed.get_or_insert((before, error));
+                    let mut queue = self.lock();
+                    queue.has_ended = true;
+                    queue.failure.get_or_insert((rows_before, error));
                 }
             }
-            self.more.notify_all();
+            self.changed.notify_all();
         }
     }
 
-    /// The next slice, when there is one.
-    fn wait(&self) -> Option<Slice> {
+    /// Wait for the next slice; return `None` at the end.
+    fn wait_for_slice(&self) -> Option<RowSlice> {
         loop {
             interrupt::poll();
-            let mut ready = self.lock();
-            if ready.batches.is_empty() && !ready.ended {
-                let wait = self.more.wait_timeout(ready, interrupt::PAUSE);
-                ready = wait.unwrap_or_else(PoisonError::into_inner).0;
+            let mut queue = self.lock();
+            if queue.batches.is_empty() && !queue.has_ended {
+                let result = self.changed.wait_timeout(queue, interrupt::PAUSE);
+                queue = result.unwrap_or_else(PoisonError::into_inner).0;
             }
-            let slice = ready.slice();
-            if slice.is_some() || ready.ended {
+            let slice = queue.next_slice();
+            if slice.is_some() || queue.has_ended {
                 return slice;
             }
         }
     }
 }
 
-/// Says that no more is read, whatever ended that.
-struct Ending<'a>(&'a Feed);
+/// Guard that ends the feed when it is dropped.
+struct EndOnDrop<'a>(&'a SliceFeed);
 
-impl Drop for Ending<'_> {
+impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.lock().ended = true;
-        self.0.more.notify_all();
+        self.0.lock().has_ended = true;
+        self.0.changed.notify_all();
     }
 }
 
-/// Counts the rows of `frame`, with a thread for each worker.
+/// Count the rows of `frame`, with one thread per worker.
 ///
-/// Of several errors the first in the table is given.
-pub fn run(
-    plan: &Plan,
+/// Of several errors, the first in the table is returned.
+pub fn count_table(
+    roles: &ColumnRoles,
     width: usize,
-    mut frame: Frame,
+    mut frame: TableReader,
     workers: &mut [Box<dyn Worker>],
-) -> Result<Found, Error> {
-    let picked = plan.pick(&mut frame)?;
+) -> Result<GroupedTable, Error> {
+    let columns = roles.select_columns(&mut frame)?;
     let threads = workers.len().max(1);
-    let feed = Feed { ready: Mutex::default(), more: Condvar::new(), threads };
+    let feed = SliceFeed { queue: Mutex::default(), changed: Condvar::new(), threads };
     let workers = Mutex::new(workers.iter_mut());
-    let work = |next: &mut dyn FnMut() -> Option<Slice>| {
-        let mut part = Part::new(plan, width, &picked);
+    let count_slices = |next: &mut dyn FnMut() -> Option<RowSlice>| {
+        let mut part_counter = GroupCounter::new(roles, width, &columns);
         let worker = workers.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let Some(worker) = worker else { return part };
+        let Some(worker) = worker else { return part_counter };
         while let Some(slice) = next() {
-            if let Err(error) = part.take(&slice, &mut **worker) {
+            if let Err(error) = part_counter.count_slice(&slice, &mut **worker) {
                 feed.fail(slice.first, error);
                 break;
             }
         }
-        part
+        part_counter
     };
-    let own = || {
-        let _ending = Ending(&feed);
-        work(&mut || feed.read(&mut frame))
+    let own_work = || {
+        let _end_guard = EndOnDrop(&feed);
+        count_slices(&mut || feed.read_slice(&mut frame))
     };
-    let parts = in_threads(threads, own, || work(&mut || feed.wait()));
-    let Ready { failed, given, .. } =
-        feed.ready.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, error)) = failed {
+    let part_counters =
+        in_threads(threads, own_work, || count_slices(&mut || feed.wait_for_slice()));
+    let BatchQueue { failure, claimed_rows, .. } =
+        feed.queue.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, error)) = failure {
         return Err(error);
     }
-    let first_null = parts.iter().filter_map(|part| part.first_null).min();
-    let mut parts = parts.into_iter().map(|part| part.groups);
-    let mut groups = parts.next().unwrap_or_else(|| Groups::new(plan.keys(), width));
-    for part in parts {
-        groups.merge(&part)?;
+    let first_null = part_counters.iter().filter_map(|counter| counter.first_null).min();
+    let mut part_groups = part_counters.into_iter().map(|counter| counter.groups);
+    let mut groups = part_groups.next().unwrap_or_else(|| GroupSums::new(roles.key_names(), width));
+    for groups_of_part in part_groups {
+        groups.merge(&groups_of_part)?;
     }
-    Ok(Found { groups, rows: given, first_null })
+    Ok(GroupedTable { groups, rows: claimed_rows, first_null })
 }
 
-/// One thread's groups, and its memory.
-struct Part<'a> {
-    plan: &'a Plan,
-    picked: &'a Picked,
-    groups: Groups,
+/// The groups of one thread, with its buffers.
+struct GroupCounter<'a> {
+    roles: &'a ColumnRoles,
+    columns: &'a SelectedColumns,
+    groups: GroupSums,
     first_null: Option<u64>,
     summary: Summary,
     key: Vec<u8>,
-    /// Of the rows to be counted next: the group of each, and its number in the table, from 1.
-    members: Vec<(usize, u64)>,
+    /// The group of each row to count next, and its row number, counted from 1.
+    pending_rows: Vec<(usize, u64)>,
 }
 
-/// The texts of the rows to be counted next. Those of references are kept by column, and then by
-/// their number in a list.
-struct Texted {
-    hypotheses: Vec<Option<Foreign>>,
-    references: Vec<Vec<Vec<Option<Foreign>>>>,
+/// The texts of the rows to count next. References are grouped by column, and by index in a list.
+struct PendingTexts {
+    hypotheses: Vec<Option<BorrowedSegment>>,
+    references: Vec<Vec<Vec<Option<BorrowedSegment>>>>,
     bytes: usize,
     hypothesis_bytes: usize,
 }
 
-impl<'a> Part<'a> {
-    fn new(plan: &'a Plan, width: usize, picked: &'a Picked) -> Self {
-        let mut groups = Groups::new(plan.keys(), width);
-        groups.types = Some(picked.types.clone());
+impl<'a> GroupCounter<'a> {
+    fn new(roles: &'a ColumnRoles, width: usize, columns: &'a SelectedColumns) -> Self {
+        let mut groups = GroupSums::new(roles.key_names(), width);
+        groups.types = Some(columns.types.clone());
         Self {
-            plan,
-            picked,
+            roles,
+            columns,
             groups,
             first_null: None,
             summary: Summary::default(),
             key: Vec::with_capacity(64),
-            members: Vec::new(),
+            pending_rows: Vec::new(),
         }
     }
 
-    /// The group of a row.
-    fn group(&mut self, rows: &Rows, i: usize, number: u64) -> Result<usize, Error> {
-        let Self { plan, picked, groups, key, .. } = self;
+    /// Return the group of a row.
+    fn find_group(&mut self, rows: &RowBatch, i: usize, number: u64) -> Result<usize, Error> {
+        let Self { roles: plan, columns: picked, groups, key, .. } = self;
         key.clear();
-        for (column, name) in picked.by.iter().zip(&plan.by) {
-            rows.key(column, i, key)
-                .map_err(|why| Error::Input(format!("{name}: row {number} {why}")))?;
+        for (column, name) in picked.group_columns.iter().zip(&plan.group_columns) {
+            rows.read_key(column, i, key)
+                .map_err(|problem| Error::Input(format!("{name}: row {number} {problem}")))?;
         }
         if plan.by_row {
-            put_integer(number.into(), key);
+            push_integer(number.into(), key);
         }
-        if let Some((column, buckets)) = &picked.id {
+        if let Some((column, buckets)) = &picked.id_column {
             let start = key.len();
-            let put = rows.key(column, i, key);
-            put.and_then(|()| replace_id(column.of(), key, start, *buckets)).map_err(|why| {
-                let name = plan.bucket.as_ref().map_or("", |(name, _)| name);
-                Error::Input(format!("{name}: row {number} {why}"))
-            })?;
+            let result = rows.read_key(column, i, key);
+            result
+                .and_then(|()| replace_id_by_bucket(column.key_type(), key, start, *buckets))
+                .map_err(|problem| {
+                    let name = plan.bucket_column.as_ref().map_or("", |(name, _)| name);
+                    Error::Input(format!("{name}: row {number} {problem}"))
+                })?;
         }
-        let (group, new) = groups.group(key);
-        if new {
-            for ((of, entry), name) in groups.entries(group).zip(&plan.by) {
-                if *of == KeyType::Text
-                    && let Some(text) = of.value(entry)
+        let (group, is_new) = groups.get_or_insert(key);
+        if is_new {
+            for ((key_type, entry), name) in groups.key_entries(group).zip(&plan.group_columns) {
+                if *key_type == KeyType::Text
+                    && let Some(text) = key_type.entry_value(entry)
                     && simdutf8::basic::from_utf8(text).is_err()
                 {
-                    return Err(Error::Input(format!("{name}: row {number} is not UTF-8")));
+                    return Err(Error::Input(format!("{name}: row {number} is not valid UTF-8")));
                 }
             }
         }
         Ok(group)
     }
 
-    fn take(&mut self, slice: &Slice, worker: &mut dyn Worker) -> Result<(), Error> {
-        let picked = self.picked;
+    /// Count a slice.
+    fn count_slice(&mut self, slice: &RowSlice, worker: &mut dyn Worker) -> Result<(), Error> {
+        let columns = self.columns;
         let rows = &*slice.rows;
-        let mut texts = Texted::new(picked.references.len(), slice.range.len());
+        let mut texts = PendingTexts::new(columns.references.len(), slice.range.len());
         let mut work = Work::default();
-        for (n, i) in slice.range.clone().enumerate() {
-            let number = slice.first + n as u64 + 1;
-            let group = self.group(rows, i, number)?;
+        for (offset, i) in slice.range.clone().enumerate() {
+            let number = slice.first + offset as u64 + 1;
+            let group = self.find_group(rows, i, number)?;
             let mut hypothesis = None;
-            rows.texts(&picked.hypothesis, i, |_, text| hypothesis = text);
-            let found = texts.put(rows, picked, i, hypothesis, &mut work);
+            rows.read_texts(&columns.hypothesis, i, |_, text| hypothesis = text);
+            let reference_count = texts.push_row(rows, columns, i, hypothesis, &mut work);
             let counts = self.groups.counts_mut(group);
-            if hypothesis.is_some() && found > 0 {
+            if hypothesis.is_some() && reference_count > 0 {
                 counts.segments += 1;
-                let found = i32::try_from(found).unwrap_or(i32::MAX);
-                let (fewest, most) = counts.references.unwrap_or((found, found));
-                counts.references = Some((fewest.min(found), most.max(found)));
-                self.members.push((group, number));
+                let found = i32::try_from(reference_count).unwrap_or(i32::MAX);
+                let (min, max) = counts.references.unwrap_or((found, found));
+                counts.references = Some((min.min(found), max.max(found)));
+                self.pending_rows.push((group, number));
                 if texts.hypothesis_bytes >= BATCH_BYTES {
-                    let next = Texted::new(picked.references.len(), SLICE);
-                    self.count(std::mem::replace(&mut texts, next), worker)?;
+                    let next = PendingTexts::new(columns.references.len(), SLICE_ROWS);
+                    self.count_pending(std::mem::replace(&mut texts, next), worker)?;
                 }
             } else {
-                texts.drop_last(self.members.len());
+                texts.drop_last(self.pending_rows.len());
                 counts.null_hypotheses += i64::from(hypothesis.is_none());
-                counts.null_references += i64::from(found == 0);
+                counts.null_references += i64::from(reference_count == 0);
                 self.first_null.get_or_insert(number);
             }
         }
-        self.count(texts, worker)
+        self.count_pending(texts, worker)
     }
 
-    /// Counts the texts, and adds the rows to their groups.
-    fn count(&mut self, texts: Texted, worker: &mut dyn Worker) -> Result<(), Error> {
-        if self.members.is_empty() {
+    /// Count the pending texts, and add the rows to their groups.
+    fn count_pending(&mut self, texts: PendingTexts, worker: &mut dyn Worker) -> Result<(), Error> {
+        if self.pending_rows.is_empty() {
             return Ok(());
         }
-        // The name of each stream of text in messages.
-        let mut names = vec![self.plan.hypothesis.clone()];
-        for (name, streams) in self.plan.references.iter().zip(&texts.references) {
+        // The name of each stream of texts, for messages.
+        let mut names = vec![self.roles.hypothesis.clone()];
+        for (name, streams) in self.roles.references.iter().zip(&texts.references) {
             names.extend(streams.iter().map(|_| name.clone()));
         }
-        check_size(&names[0], texts.bytes)?;
-        let count = self.members.len();
-        // The slice keeps the bytes alive while they are counted.
-        let block = |segments| Block::Segments { segments, trusted: false, keep: None };
+        check_text_size(&names[0], texts.bytes)?;
+        let count = self.pending_rows.len();
+        // The slice owns the bytes while they are counted.
+        let block = |segments| Block::Segments { segments, is_utf8: false, owner: None };
         let hypotheses = block(texts.hypotheses);
         let references: Vec<_> = texts.references.into_iter().flatten().map(block).collect();
-        let names = Names(names);
-        // Any segment but the very first, at which more is looked at than is asked here.
-        let first = 1;
-        let batch =
-            Batch { first, count, hypotheses: &hypotheses, references: &references, names: &names };
+        let names = InputNames(names);
+        // The first segment of a corpus would be examined for warnings, which are not needed here.
+        let first_segment = 1;
+        let batch = Batch {
+            first: first_segment,
+            count,
+            hypotheses: &hypotheses,
+            references: &references,
+            names: &names,
+        };
         let rows = match worker.count(&batch, &mut self.summary) {
             Ok(rows) => rows,
             Err(Error::Utf8 { input, segment, byte, .. }) => {
-                let (_, number) = self.members[(segment - first) as usize - 1];
+                let (_, number) = self.pending_rows[(segment - first_segment) as usize - 1];
                 return Err(Error::Input(format!(
-                    "{input}: row {number} has a byte 0x{byte:02x} that is not UTF-8; Arrow's \
-                     strings are UTF-8, so the column was made wrongly: decode it with its encoding"
+                    "{input}, row {number}: byte 0x{byte:02x} is not valid UTF-8. Arrow strings must be \
+                     UTF-8; decode the column with its encoding before converting it to Arrow"
                 )));
             }
             Err(error) => return Err(error),
         };
-        for (row, (group, _)) in rows.chunks_exact(self.groups.width()).zip(&self.members) {
-            self.groups.add(*group, row)?;
+        for (row, (group, _)) in rows.chunks_exact(self.groups.width()).zip(&self.pending_rows) {
+            self.groups.add_row(*group, row)?;
         }
-        self.members.clear();
+        self.pending_rows.clear();
         Ok(())
     }
 }
 
-impl Texted {
+impl PendingTexts {
     fn new(columns: usize, rows: usize) -> Self {
         Self {
             hypotheses: Vec::with_capacity(rows),
@@ -419,44 +430,44 @@ impl Texted {
         }
     }
 
-    /// Adds a row; gives how many references it has.
+    /// Add a row, and return its number of references.
     #[inline]
-    fn put(
+    fn push_row(
         &mut self,
-        rows: &Rows,
-        picked: &Picked,
+        rows: &RowBatch,
+        columns: &SelectedColumns,
         i: usize,
         hypothesis: Option<&[u8]>,
         work: &mut Work,
     ) -> usize {
         let Self { hypotheses, references, bytes, hypothesis_bytes } = self;
-        let before = hypotheses.len();
-        // SAFETY: the slice that the texts are of is kept until they have been counted.
-        let foreign = |text: &[u8]| unsafe { Foreign::new(text) };
-        let mut found = 0;
-        for (column, streams) in picked.references.iter().zip(references) {
-            rows.texts(column, i, |number, text| {
-                work.done(8);
+        let row_count = hypotheses.len();
+        // SAFETY: the slice that owns the texts is kept until they have been counted.
+        let borrow = |text: &[u8]| unsafe { BorrowedSegment::new(text) };
+        let mut reference_count = 0;
+        for (column, streams) in columns.references.iter().zip(references) {
+            rows.read_texts(column, i, |number, text| {
+                work.add(8);
                 if streams.len() <= number {
-                    streams.push(vec![None; before]);
+                    streams.push(vec![None; row_count]);
                 }
-                found += usize::from(text.is_some());
+                reference_count += usize::from(text.is_some());
                 *bytes += text.map_or(0, <[u8]>::len);
-                streams[number].push(text.map(foreign));
+                streams[number].push(text.map(borrow));
             });
             for stream in streams {
-                if stream.len() <= before {
+                if stream.len() <= row_count {
                     stream.push(None);
                 }
             }
         }
         *hypothesis_bytes += hypothesis.map_or(0, <[u8]>::len);
         *bytes += hypothesis.map_or(0, <[u8]>::len);
-        hypotheses.push(hypothesis.map(foreign));
-        found
+        hypotheses.push(hypothesis.map(borrow));
+        reference_count
     }
 
-    /// Forgets the row behind the first `count`.
+    /// Remove the row after the first `count` rows.
     fn drop_last(&mut self, count: usize) {
         self.hypotheses.truncate(count);
         for stream in self.references.iter_mut().flatten() {
@@ -465,7 +476,7 @@ impl Texted {
     }
 }
 
-/// A thread's workers for a run.
-pub fn workers(counter: &Arc<dyn Count>, count: usize) -> Vec<Box<dyn Worker>> {
+/// Return a worker for each thread.
+pub fn create_workers(counter: &Arc<dyn Count>, count: usize) -> Vec<Box<dyn Worker>> {
     (0..count).map(|_| Arc::clone(counter).worker()).collect()
 }

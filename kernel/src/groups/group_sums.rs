@@ -1,280 +1,300 @@
-//! Totals of groups: keys as bytes, and for each the sum of its rows and what was counted beside.
+//! Sums of groups: the key of each group as bytes, the sum of its rows, and its counts.
 
-use crate::arrow::key::{KeyType, put_integer};
-use crate::columns::{self, too_large};
+use crate::arrow::key::{KeyType, push_integer};
+use crate::columns::{self, overflow_error};
 use crate::error::Error;
 use crate::interrupt::Work;
 use rustc_hash::FxHasher;
 use std::cmp::Ordering;
 use std::hash::Hasher;
 
-/// The counts of a group beside its rows.
+/// The row counts of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counts {
-    /// Rows with a hypothesis and a reference.
+pub struct RowCounts {
+    /// The number of rows with a hypothesis and a reference.
     pub segments: i64,
-    /// Rows without a hypothesis.
+    /// The number of rows without a hypothesis.
     pub null_hypotheses: i64,
-    /// Rows without any reference.
+    /// The number of rows without any reference.
     pub null_references: i64,
-    /// The fewest and the most references that a segment had.
+    /// The smallest and largest number of references per segment.
     pub references: Option<(i32, i32)>,
 }
 
-impl Counts {
-    /// Nothing yet.
-    pub const NONE: Self =
+impl RowCounts {
+    /// The counts of an empty group.
+    pub const EMPTY: Self =
         Self { segments: 0, null_hypotheses: 0, null_references: 0, references: None };
 
-    /// Both together; `None` if that is too much for 64 bits.
-    pub fn plus(self, other: Self) -> Option<Self> {
+    /// Return the sum of both counts; `None` if it overflows 64 bits.
+    pub fn checked_add(self, other: Self) -> Option<Self> {
         Some(Self {
             segments: self.segments.checked_add(other.segments)?,
             null_hypotheses: self.null_hypotheses.checked_add(other.null_hypotheses)?,
             null_references: self.null_references.checked_add(other.null_references)?,
             references: match (self.references, other.references) {
                 (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
-                (one, other) => one.or(other),
+                (first, second) => first.or(second),
             },
         })
     }
 }
 
-/// Groups by their keys. A key is the entries of its columns, one after the other, as
-/// [`crate::arrow::key`] writes them.
+/// Groups by key. A key consists of the entries of its columns, in the format of
+/// [`crate::arrow::key`].
 #[derive(Clone)]
-pub struct Groups {
-    /// The names of the columns of keys, for messages and tables.
+pub struct GroupSums {
+    /// The names of the key columns, for messages and tables.
     pub names: Vec<String>,
-    /// Their types; `None` before anything was read.
+    /// The types of the key columns; `None` before anything was read.
     pub types: Option<Vec<KeyType>>,
     width: usize,
-    /// An open-addressed table of group numbers plus one; 0 is a free place.
-    places: Vec<u32>,
+    /// An open-addressing table of group indices plus one; 0 is a free slot.
+    slots: Vec<u32>,
     hashes: Vec<u64>,
     keys: Vec<u8>,
-    /// Where each group's key ends in `keys`.
+    /// The end of each group's key in `keys`.
     ends: Vec<usize>,
-    totals: Vec<i64>,
-    counts: Vec<Counts>,
+    sums: Vec<i64>,
+    counts: Vec<RowCounts>,
 }
 
-impl Groups {
-    /// No groups yet, of keys of these names, with totals of `width` columns.
+impl GroupSums {
+    /// Create an empty collection with keys of these names, and sums of `width` columns.
     pub fn new(names: Vec<String>, width: usize) -> Self {
         Self {
             names,
             types: None,
             width,
-            places: vec![0; 16],
+            slots: vec![0; 16],
             hashes: Vec::new(),
-            // Of real memory even while keys are empty: comparing nothing at an address that is
-            // not mapped takes glibc 130 ns, in a load that the processor has to fault and mask.
+            // Allocate memory even while keys are empty: comparing zero bytes at an unmapped
+            // address takes glibc 130 ns, because the masked load faults.
             keys: Vec::with_capacity(64),
             ends: Vec::new(),
-            totals: Vec::new(),
+            sums: Vec::new(),
             counts: Vec::new(),
         }
     }
 
-    /// The number of groups.
+    /// Return the number of groups.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// True if there are none.
+    /// Return whether there are no groups.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The number of columns of the totals.
+    /// Return the number of columns of the sums.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// The key of a group.
+    /// Return the key of a group.
     pub fn key(&self, group: usize) -> &[u8] {
         let start = if group == 0 { 0 } else { self.ends[group - 1] };
         &self.keys[start..self.ends[group]]
     }
 
-    /// The entries of a group's key, a column each.
-    pub fn entries(&self, group: usize) -> impl Iterator<Item = (&KeyType, &[u8])> {
-        entries(self.types.as_deref().unwrap_or(&[]), self.key(group))
+    /// Return the entries of a group's key, one per column.
+    pub fn key_entries(&self, group: usize) -> impl Iterator<Item = (&KeyType, &[u8])> {
+        split_key(self.types.as_deref().unwrap_or(&[]), self.key(group))
     }
 
-    /// The sum of a group's rows.
-    pub fn totals(&self, group: usize) -> &[i64] {
-        &self.totals[group * self.width..(group + 1) * self.width]
+    /// Return the sum of a group's rows.
+    pub fn sums_of_group(&self, group: usize) -> &[i64] {
+        &self.sums[group * self.width..(group + 1) * self.width]
     }
 
-    fn totals_mut(&mut self, group: usize) -> &mut [i64] {
-        &mut self.totals[group * self.width..(group + 1) * self.width]
+    /// Return the sum of a group's rows for modification.
+    fn sums_of_group_mut(&mut self, group: usize) -> &mut [i64] {
+        &mut self.sums[group * self.width..(group + 1) * self.width]
     }
 
-    /// The counts of a group.
-    pub fn counts(&self, group: usize) -> &Counts {
+    /// Return the counts of a group.
+    pub fn counts_of_group(&self, group: usize) -> &RowCounts {
         &self.counts[group]
     }
 
-    /// The same, to be changed.
-    pub fn counts_mut(&mut self, group: usize) -> &mut Counts {
+    /// Return the counts of a group for modification.
+    pub fn counts_mut(&mut self, group: usize) -> &mut RowCounts {
         &mut self.counts[group]
     }
 
-    fn hash(key: &[u8]) -> u64 {
+    /// Return the hash of a key.
+    fn hash_key(key: &[u8]) -> u64 {
         let mut hasher = FxHasher::default();
         hasher.write(key);
         hasher.finish()
     }
 
-    /// Where the group with this key is, or belongs.
-    fn place(&self, key: &[u8], hash: u64) -> (usize, Option<usize>) {
-        let mask = self.places.len() - 1;
-        let mut place = hash as usize & mask;
+    /// Return the slot of a key, and its group if it exists.
+    fn find_slot(&self, key: &[u8], hash: u64) -> (usize, Option<usize>) {
+        let mask = self.slots.len() - 1;
+        let mut slot = hash as usize & mask;
         loop {
-            let Some(group) = (self.places[place] as usize).checked_sub(1) else {
-                return (place, None);
+            let Some(group) = (self.slots[slot] as usize).checked_sub(1) else {
+                return (slot, None);
             };
             if self.hashes[group] == hash && self.key(group) == key {
-                return (place, Some(group));
+                return (slot, Some(group));
             }
-            place = (place + 1) & mask;
+            slot = (slot + 1) & mask;
         }
     }
 
-    /// The group with this key, and whether it is new.
+    /// Return the group with this key, and whether it is new.
     #[inline]
-    pub fn group(&mut self, key: &[u8]) -> (usize, bool) {
-        let hash = Self::hash(key);
-        let (place, found) = self.place(key, hash);
-        if let Some(group) = found {
+    pub fn get_or_insert(&mut self, key: &[u8]) -> (usize, bool) {
+        let hash = Self::hash_key(key);
+        let (slot, existing) = self.find_slot(key, hash);
+        if let Some(group) = existing {
             return (group, false);
         }
         let group = self.len();
         self.hashes.push(hash);
         self.keys.extend_from_slice(key);
         self.ends.push(self.keys.len());
-        self.totals.resize(self.totals.len() + self.width, 0);
-        self.counts.push(Counts::NONE);
-        self.places[place] = group as u32 + 1;
-        if 2 * self.len() > self.places.len() {
+        self.sums.resize(self.sums.len() + self.width, 0);
+        self.counts.push(RowCounts::EMPTY);
+        self.slots[slot] = group as u32 + 1;
+        if 2 * self.len() > self.slots.len() {
             self.grow();
         }
         (group, true)
     }
 
     fn grow(&mut self) {
-        let mask = 2 * self.places.len() - 1;
-        self.places.clear();
-        self.places.resize(mask + 1, 0);
+        let mask = 2 * self.slots.len() - 1;
+        self.slots.clear();
+        self.slots.resize(mask + 1, 0);
         for (group, hash) in self.hashes.iter().enumerate() {
-            let mut place = *hash as usize & mask;
-            while self.places[place] != 0 {
-                place = (place + 1) & mask;
+            let mut slot = *hash as usize & mask;
+            while self.slots[slot] != 0 {
+                slot = (slot + 1) & mask;
             }
-            self.places[place] = group as u32 + 1;
+            self.slots[slot] = group as u32 + 1;
         }
     }
 
-    /// Adds a row to a group's sum, which is spoilt if that is an error.
+    /// Add a row to a group's sum. After an error, the sum is invalid.
     #[inline]
-    pub fn add(&mut self, group: usize, row: &[i64]) -> Result<(), Error> {
-        if columns::add(self.totals_mut(group), row) { Ok(()) } else { Err(too_large()) }
+    pub fn add_row(&mut self, group: usize, row: &[i64]) -> Result<(), Error> {
+        if columns::add_row(self.sums_of_group_mut(group), row) {
+            Ok(())
+        } else {
+            Err(overflow_error())
+        }
     }
 
-    /// Adds integers to a group's sum, from column `first` on.
-    pub fn add_checked(&mut self, group: usize, first: usize, row: &[i128]) -> Result<(), Error> {
-        for (total, value) in self.totals_mut(group)[first..].iter_mut().zip(row) {
+    /// Add integers to a group's sum, starting at column `first`.
+    pub fn add_checked(
+        &mut self,
+        group: usize,
+        first_column: usize,
+        row: &[i128],
+    ) -> Result<(), Error> {
+        for (total, value) in self.sums_of_group_mut(group)[first_column..].iter_mut().zip(row) {
             let value = i64::try_from(*value).ok();
-            *total = value.and_then(|value| total.checked_add(value)).ok_or_else(too_large)?;
+            *total = value.and_then(|value| total.checked_add(value)).ok_or_else(overflow_error)?;
         }
         Ok(())
     }
 
-    /// Takes keys of these types from now on as well; an error if they do not go together.
-    pub fn join(&mut self, types: &[KeyType]) -> Result<(), Error> {
-        let Some(own) = &self.types else {
+    /// Accept keys of these types, too. Return an error if they are incompatible.
+    pub fn join_types(&mut self, types: &[KeyType]) -> Result<(), Error> {
+        let Some(own_types) = &self.types else {
             self.types = Some(types.to_vec());
             return Ok(());
         };
-        let joined = own.iter().zip(types).zip(&self.names).map(|((own, other), name)| {
-            own.joined(other).ok_or_else(|| {
-                let (own, other) = (own.name(), other.name());
-                Error::Input(format!("{name}: {other}, and {own} before; cast one of them"))
-            })
-        });
+        let joined =
+            own_types.iter().zip(types).zip(&self.names).map(|((own_type, other_type), name)| {
+                own_type.join(other_type).ok_or_else(|| {
+                    let (own_name, other_name) = (own_type.name(), other_type.name());
+                    Error::Input(format!(
+                        "{name}: incompatible types {own_name} and {other_name}. Cast one of them"
+                    ))
+                })
+            });
         self.types = Some(joined.collect::<Result<_, _>>()?);
         Ok(())
     }
 
-    /// Adds other groups, all or none: an interrupt is heard until all of them are known to fit.
+    /// Merge other groups into these, completely or not at all. Interrupts are possible only until
+    /// all groups are known to fit.
     pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
         let Some(types) = &other.types else {
             return Ok(());
         };
-        let mut joined = self.clone_types();
-        joined.join(types)?;
-        // Before anything is changed, whether it fits.
+        let mut joined = self.clone_empty();
+        joined.join_types(types)?;
+        // Check that everything fits before changing anything.
         let mut work = Work::default();
-        for theirs in 0..other.len() {
-            work.done(32 + self.width);
-            let key = other.key(theirs);
-            let (_, Some(own)) = self.place(key, other.hashes[theirs]) else { continue };
-            let sums = self.totals(own).iter().zip(other.totals(theirs));
-            let fits = self.counts[own].plus(other.counts[theirs]).is_some()
-                && sums.into_iter().all(|(a, b)| a.checked_add(*b).is_some());
+        for other_group in 0..other.len() {
+            work.add(32 + self.width);
+            let key = other.key(other_group);
+            let (_, Some(group)) = self.find_slot(key, other.hashes[other_group]) else { continue };
+            let summands = self.sums_of_group(group).iter().zip(other.sums_of_group(other_group));
+            let fits = self.counts[group].checked_add(other.counts[other_group]).is_some()
+                && summands.into_iter().all(|(a, b)| a.checked_add(*b).is_some());
             if !fits {
-                return Err(too_large());
+                return Err(overflow_error());
             }
         }
         self.types = joined.types;
-        for theirs in 0..other.len() {
-            let (own, _) = self.group(other.key(theirs));
-            self.add(own, other.totals(theirs))?;
-            if let Some(counts) = self.counts[own].plus(other.counts[theirs]) {
-                self.counts[own] = counts;
+        for other_group in 0..other.len() {
+            let (target_group, _) = self.get_or_insert(other.key(other_group));
+            self.add_row(target_group, other.sums_of_group(other_group))?;
+            if let Some(counts) = self.counts[target_group].checked_add(other.counts[other_group]) {
+                self.counts[target_group] = counts;
             }
         }
         Ok(())
     }
 
-    fn clone_types(&self) -> Self {
+    /// Return an empty collection with the same names and types.
+    fn clone_empty(&self) -> Self {
         Self { types: self.types.clone(), ..Self::new(self.names.clone(), self.width) }
     }
 
-    /// Some of the groups, by these columns of their keys: those that differ in others alone are
-    /// added up.
-    pub fn rolled_up(&self, chosen: &[usize], columns: &[usize]) -> Result<Self, Error> {
+    /// Return these groups with only these key columns. Groups that then have the same key are
+    /// added.
+    pub fn roll_up(&self, group_indices: &[usize], columns: &[usize]) -> Result<Self, Error> {
         let names = columns.iter().map(|&column| self.names[column].clone());
-        let mut coarse = Self::new(names.collect(), self.width);
-        let types = |types: &Vec<KeyType>| columns.iter().map(|&at| types[at].clone()).collect();
-        coarse.types = self.types.as_ref().map(types);
+        let mut coarse_groups = Self::new(names.collect(), self.width);
+        let select_types =
+            |types: &Vec<KeyType>| columns.iter().map(|&column| types[column].clone()).collect();
+        coarse_groups.types = self.types.as_ref().map(select_types);
         let mut work = Work::default();
         let mut key = Vec::new();
-        for &group in chosen {
-            work.done(32 + self.width);
-            let entries: Vec<_> = self.entries(group).map(|(_, entry)| entry).collect();
+        for &group in group_indices {
+            work.add(32 + self.width);
+            let entries: Vec<_> = self.key_entries(group).map(|(_, entry)| entry).collect();
             key.clear();
             columns.iter().for_each(|&column| key.extend_from_slice(entries[column]));
-            let (to, _) = coarse.group(&key);
-            coarse.add(to, self.totals(group))?;
-            let counts = coarse.counts(to).plus(*self.counts(group)).ok_or_else(too_large)?;
-            *coarse.counts_mut(to) = counts;
+            let (target, _) = coarse_groups.get_or_insert(&key);
+            coarse_groups.add_row(target, self.sums_of_group(group))?;
+            let counts = coarse_groups
+                .counts_of_group(target)
+                .checked_add(*self.counts_of_group(group))
+                .ok_or_else(overflow_error)?;
+            *coarse_groups.counts_mut(target) = counts;
         }
-        Ok(coarse)
+        Ok(coarse_groups)
     }
 
-    /// The groups in canonical order: by the first column of their keys, then the second …
-    pub fn ordered(&self) -> Vec<usize> {
+    /// Return the groups in canonical order: by the first key column, then the second, and so on.
+    pub fn ordered_groups(&self) -> Vec<usize> {
         let types = self.types.as_deref().unwrap_or(&[]);
         let mut groups: Vec<_> = (0..self.len()).collect();
         let mut work = Work::default();
-        groups.sort_unstable_by(|&one, &other| {
-            work.done(16);
-            let pairs = entries(types, self.key(one)).zip(entries(types, self.key(other)));
+        groups.sort_unstable_by(|&a, &b| {
+            work.add(16);
+            let pairs = split_key(types, self.key(a)).zip(split_key(types, self.key(b)));
             pairs
-                .map(|((of, one), (_, other))| of.compare(one, other))
+                .map(|((key_type, a), (_, b))| key_type.compare(a, b))
                 .find(|order| order.is_ne())
                 .unwrap_or(Ordering::Equal)
         });
@@ -282,31 +302,31 @@ impl Groups {
     }
 }
 
-/// The entries of a key.
-pub fn entries<'a>(
+/// Return the entries of a key.
+pub fn split_key<'a>(
     types: &'a [KeyType],
     key: &'a [u8],
 ) -> impl Iterator<Item = (&'a KeyType, &'a [u8])> {
-    let mut rest = key;
-    types.iter().map_while(move |of| {
-        let (entry, more) = rest.split_at_checked(of.width(rest)?)?;
-        rest = more;
-        Some((of, entry))
+    let mut remaining = key;
+    types.iter().map_while(move |key_type| {
+        let (entry, after) = remaining.split_at_checked(key_type.entry_width(remaining)?)?;
+        remaining = after;
+        Some((key_type, entry))
     })
 }
 
-/// The bucket of a row, by its id: the same in every program, so that all rows of one segment come
-/// into the same bucket whichever system, file or machine they are from.
+/// Return the hash bucket of a row by its id. It is equal in every program, so all rows of a
+/// segment share a bucket, for any system, file or machine.
 ///
-/// The 64-bit FNV-1a hash of the id's bytes (UTF-8 for strings; for integers of any width, the 8
-/// bytes of a little-endian 64-bit integer), finished as splitmix64 does because FNV's low bits
-/// depend on few of the input's, modulo the number of buckets.
-pub fn bucket(id: &[u8], buckets: u64) -> u64 {
-    hash(id) % buckets
+/// The hash is the 64-bit FNV-1a hash of the id's bytes: UTF-8 for strings, 8 little-endian bytes
+/// for integers of any width. It is finalized like splitmix64, because FNV's low bits depend on few
+/// input bits, and reduced modulo the number of buckets.
+pub fn hash_bucket(id: &[u8], buckets: u64) -> u64 {
+    hash_id(id) % buckets
 }
 
-/// The hash behind [`bucket`].
-pub fn hash(id: &[u8]) -> u64 {
+/// Return the hash of an id, used by [`hash_bucket`].
+pub fn hash_id(id: &[u8]) -> u64 {
     let mut hash = id.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
@@ -315,22 +335,22 @@ pub fn hash(id: &[u8]) -> u64 {
     hash ^ hash >> 31
 }
 
-/// Replaces the id that `key` ends with, from `start` on, with its bucket; what is wrong with it
-/// otherwise.
-pub fn replace_id(
-    of: &KeyType,
+/// Replace the id at the end of `key`, starting at `start`, by its hash bucket. Return a
+/// description of the problem on failure.
+pub fn replace_id_by_bucket(
+    key_type: &KeyType,
     key: &mut Vec<u8>,
     start: usize,
     buckets: u64,
 ) -> Result<(), &'static str> {
-    let id = of.value(&key[start..]).ok_or("is null; every row needs an id")?;
-    let bucket = match of {
-        // Without the byte of the sign.
-        KeyType::Integer(_) => bucket(&id[1..], buckets),
-        _ => bucket(id, buckets),
+    let id = key_type.entry_value(&key[start..]).ok_or("is null (every row needs an id)")?;
+    let bucket = match key_type {
+        // Skip the byte with the sign.
+        KeyType::Integer(_) => hash_bucket(&id[1..], buckets),
+        _ => hash_bucket(id, buckets),
     };
     key.truncate(start);
-    put_integer(bucket.into(), key);
+    push_integer(bucket.into(), key);
     Ok(())
 }
 
@@ -338,28 +358,31 @@ pub fn replace_id(
 mod tests {
     use super::*;
 
-    fn text(value: &str) -> Vec<u8> {
+    /// Return the key entry of a string.
+    fn text_entry(value: &str) -> Vec<u8> {
         [&[1], &(value.len() as u32).to_le_bytes()[..], value.as_bytes()].concat()
     }
 
-    fn groups(rows: &[(&str, i64)]) -> Groups {
-        let mut groups = Groups::new(vec!["key".into()], 1);
+    /// Create groups with one column from keys and values.
+    fn from_rows(rows: &[(&str, i64)]) -> GroupSums {
+        let mut groups = GroupSums::new(vec!["key".into()], 1);
         groups.types = Some(vec![KeyType::Text]);
         for (key, value) in rows {
-            let (group, _) = groups.group(&text(key));
-            groups.add(group, &[*value]).unwrap();
+            let (group, _) = groups.get_or_insert(&text_entry(key));
+            groups.add_row(group, &[*value]).unwrap();
         }
         groups
     }
 
-    fn listed(groups: &Groups) -> Vec<(Vec<u8>, i64)> {
-        let ordered = groups.ordered().into_iter();
-        ordered.map(|group| (groups.key(group).to_vec(), groups.totals(group)[0])).collect()
+    /// Return the keys and sums in canonical order.
+    fn ordered_sums(groups: &GroupSums) -> Vec<(Vec<u8>, i64)> {
+        let ordered = groups.ordered_groups().into_iter();
+        ordered.map(|group| (groups.key(group).to_vec(), groups.sums_of_group(group)[0])).collect()
     }
 
     #[test]
-    fn the_hash_is_fnv_1a_finished_as_splitmix64() {
-        // FNV-1a's published vectors for "", "a" and "foobar", mixed by hand.
+    fn test_hash_is_fnv_1a_with_splitmix64_finalizer() {
+        // FNV-1a's published test vectors for "", "a" and "foobar", finalized by hand.
         for (id, fnv) in [
             ("", 0xcbf2_9ce4_8422_2325_u64),
             ("a", 0xaf63_dc4c_8601_ec8c),
@@ -367,57 +390,58 @@ mod tests {
         ] {
             let mixed = (fnv ^ fnv >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            assert_eq!(hash(id.as_bytes()), mixed ^ mixed >> 31);
+            assert_eq!(hash_id(id.as_bytes()), mixed ^ mixed >> 31);
         }
-        assert_eq!(bucket(b"seg-17", 1000), 79);
-        assert_eq!(bucket(&17_i64.to_le_bytes(), 1000), 245);
+        assert_eq!(hash_bucket(b"seg-17", 1000), 79);
+        assert_eq!(hash_bucket(&17_i64.to_le_bytes(), 1000), 245);
     }
 
     #[test]
-    fn thousands_of_keys_that_share_a_beginning_are_told_apart() {
+    fn test_keys_with_long_common_prefix_are_distinct() {
         let keys: Vec<String> = (0..5000).map(|i| format!("{}{i}", "x".repeat(40))).collect();
         let rows: Vec<_> = keys.iter().map(|key| (key.as_str(), 1)).collect();
-        let mut all = groups(&rows);
-        all.merge(&groups(&rows)).unwrap();
-        assert_eq!(all.len(), keys.len());
-        assert!((0..all.len()).all(|group| all.totals(group) == [2]));
+        let mut merged = from_rows(&rows);
+        merged.merge(&from_rows(&rows)).unwrap();
+        assert_eq!(merged.len(), keys.len());
+        assert!((0..merged.len()).all(|group| merged.sums_of_group(group) == [2]));
     }
 
     #[test]
-    fn merging_is_commutative_and_grouping_in_order() {
-        let (one, other) = (groups(&[("b", 1), ("a", 2)]), groups(&[("a", 5), ("", 7), ("ab", 1)]));
-        let (mut there, mut back) = (one.clone(), other.clone());
-        there.merge(&other).unwrap();
-        back.merge(&one).unwrap();
-        assert_eq!(listed(&there), listed(&back));
+    fn test_merge_is_commutative_and_order_is_canonical() {
+        let (first, second) =
+            (from_rows(&[("b", 1), ("a", 2)]), from_rows(&[("a", 5), ("", 7), ("ab", 1)]));
+        let (mut forward, mut backward) = (first.clone(), second.clone());
+        forward.merge(&second).unwrap();
+        backward.merge(&first).unwrap();
+        assert_eq!(ordered_sums(&forward), ordered_sums(&backward));
         let expected = [("", 7), ("a", 7), ("ab", 1), ("b", 1)];
-        assert_eq!(listed(&there), expected.map(|(key, total)| (text(key), total)));
+        assert_eq!(ordered_sums(&forward), expected.map(|(key, total)| (text_entry(key), total)));
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_whole() {
-        let mut sums = groups(&[("a", i64::MAX), ("b", 1)]);
-        let before = listed(&sums);
-        assert!(sums.merge(&groups(&[("c", 1), ("b", 1), ("a", 1)])).is_err());
-        assert_eq!(listed(&sums), before);
-        let mut numbers = groups(&[]);
+    fn test_failed_merge_changes_nothing() {
+        let mut sums = from_rows(&[("a", i64::MAX), ("b", 1)]);
+        let before = ordered_sums(&sums);
+        assert!(sums.merge(&from_rows(&[("c", 1), ("b", 1), ("a", 1)])).is_err());
+        assert_eq!(ordered_sums(&sums), before);
+        let mut numbers = from_rows(&[]);
         numbers.types = Some(vec![KeyType::Integer(b'l')]);
         assert!(sums.merge(&numbers).is_err());
     }
 
     #[test]
-    fn types_join_the_same_way_in_any_order() {
+    fn test_join_of_types_does_not_depend_on_order() {
         let letters = *b"cCsSiIlL";
         let mut types: Vec<_> = letters.map(KeyType::Integer).to_vec();
         types.extend([KeyType::Null, KeyType::Text, KeyType::Binary, KeyType::Float(b'f')]);
-        let join = |one: Option<KeyType>, other: &KeyType| one.and_then(|one| one.joined(other));
-        for one in &types {
-            for other in &types {
-                assert_eq!(one.joined(other), other.joined(one));
+        let join = |a: Option<KeyType>, b: &KeyType| a.and_then(|a| a.join(b));
+        for first in &types {
+            for second in &types {
+                assert_eq!(first.join(second), second.join(first));
                 for third in &types {
-                    // Where both ways go, they end at the same type.
-                    let left = join(one.joined(other), third);
-                    let right = join(other.joined(third), one);
+                    // If both orders succeed, they give the same type.
+                    let left = join(first.join(second), third);
+                    let right = join(second.join(third), first);
                     if let (Some(left), Some(right)) = (left, right) {
                         assert_eq!(left, right);
                     }

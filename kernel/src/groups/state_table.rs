@@ -1,37 +1,37 @@
-//! The table of a state: what engines exchange instead of text. A row is one group's totals of one
-//! metric; rows of the same keys add up.
+//! The state table: aggregated statistics as a table, for exchange between engines. A row has the
+//! sums of one group for one metric; rows with equal keys can be added.
 
-use super::group_sums::{Counts, Groups, entries};
+use super::group_sums::{GroupSums, RowCounts, split_key};
 use crate::arrow::key::KeyType;
-use crate::arrow::rows::Frame;
+use crate::arrow::rows::TableReader;
 use crate::arrow::{ArrowArray, ArrowSchema, export};
-use crate::columns::{Rules, too_large};
+use crate::columns::{ColumnRules, overflow_error};
 use crate::error::Error;
 use crate::interrupt::{self, Work};
 
-/// The metrics of a state: the fingerprint of each, and what its columns are.
+/// The metrics of a state: the fingerprint and the column rules of each.
 #[derive(Clone, Debug)]
-pub struct Metrics(pub Vec<(String, Rules)>);
+pub struct StateMetrics(pub Vec<(String, ColumnRules)>);
 
-/// The columns behind those of the keys.
-const FINGERPRINT: &str = "fingerprint";
-const COUNTS: [&str; 3] = ["segments", "null_hypotheses", "null_references"];
-const REFERENCES: [&str; 2] = ["fewest_references", "most_references"];
-const STATISTICS: &str = "statistics";
+/// The names of the columns after the key columns.
+const FINGERPRINT_COLUMN: &str = "fingerprint";
+const COUNT_COLUMNS: [&str; 3] = ["segments", "null_hypotheses", "null_references"];
+const REFERENCE_COLUMNS: [&str; 2] = ["fewest_references", "most_references"];
+const STATISTICS_COLUMN: &str = "statistics";
 
-impl Metrics {
-    /// The number of columns of all of them.
+impl StateMetrics {
+    /// Return the total number of columns.
     pub fn width(&self) -> usize {
         self.0.iter().map(|(_, rules)| rules.names.len()).sum()
     }
 
-    /// The columns of one metric.
-    pub fn part(&self, metric: usize) -> Option<std::ops::Range<usize>> {
-        self.parts().nth(metric).map(|(_, part)| part)
+    /// Return the columns of one metric.
+    pub fn metric_columns(&self, metric: usize) -> Option<std::ops::Range<usize>> {
+        self.iter_columns().nth(metric).map(|(_, part)| part)
     }
 
-    /// Each metric's fingerprint and its part of a row.
-    fn parts(&self) -> impl Iterator<Item = (&str, std::ops::Range<usize>)> {
+    /// Return each metric's fingerprint and its columns.
+    fn iter_columns(&self) -> impl Iterator<Item = (&str, std::ops::Range<usize>)> {
         let mut end = 0;
         self.0.iter().map(move |(fingerprint, rules)| {
             let start = end;
@@ -40,201 +40,213 @@ impl Metrics {
         })
     }
 
-    /// The error for totals that these metrics cannot have counted.
-    fn check(&self, totals: &[i64]) -> Result<(), Error> {
-        for ((fingerprint, part), (_, rules)) in self.parts().zip(&self.0) {
-            if let Some(why) = rules.broken(&totals[part]) {
-                let told = format!("sums of {fingerprint}: {why}; they are not those of text");
-                return Err(Error::Input(told));
+    /// Return an error if the metrics cannot have produced these sums.
+    fn check_sums(&self, totals: &[i64]) -> Result<(), Error> {
+        for ((fingerprint, part), (_, rules)) in self.iter_columns().zip(&self.0) {
+            if let Some(problem) = rules.find_violation(&totals[part]) {
+                let message =
+                    format!("sums of {fingerprint}: {problem}; these are not statistics of text");
+                return Err(Error::Input(message));
             }
         }
         Ok(())
     }
 }
 
-/// A field of the table: its name, its format, whether it may be null.
-struct Field(String, String, bool);
+/// A field of the table: its name, its format, and whether it may be null.
+struct FieldSpec(String, String, bool);
 
-/// A state as a table, ready to be given out.
-pub struct Table {
-    fields: Vec<Field>,
+/// A state in the form of an Arrow table.
+pub struct StateTable {
+    fields: Vec<FieldSpec>,
     array: ArrowArray,
 }
 
-/// The schema of a table of these fields, the last of them lists of integers.
-fn schema(fields: &[Field]) -> ArrowSchema {
-    let fields = fields.iter().map(|Field(name, format, nullable)| {
+/// Return the schema of a table with these fields, where lists have integer items.
+fn table_schema(fields: &[FieldSpec]) -> ArrowSchema {
+    let fields = fields.iter().map(|FieldSpec(name, format, nullable)| {
         let items = match format.as_str() {
-            "+l" => vec![export::schema("l", "item", Vec::new())],
+            "+l" => vec![export::create_schema("l", "item", Vec::new())],
             _ => Vec::new(),
         };
-        let field = export::schema(format, name, items);
-        if *nullable { export::nullable(field) } else { field }
+        let field = export::create_schema(format, name, items);
+        if *nullable { export::make_nullable(field) } else { field }
     });
-    export::schema("+s", "", fields.collect())
+    export::create_schema("+s", "", fields.collect())
 }
 
-impl Table {
-    /// The table of `groups`, in canonical order: by keys, then by fingerprint.
-    pub fn new(groups: &Groups, metrics: &Metrics) -> Result<Self, Error> {
-        let mut parts: Vec<_> = metrics.parts().collect();
-        parts.sort_unstable_by_key(|(fingerprint, _)| *fingerprint);
-        let ordered = groups.ordered();
-        let rows = ordered.len() * parts.len();
-        let each = || {
+impl StateTable {
+    /// Create the table of `groups` in canonical order: by keys, then by fingerprint.
+    pub fn new(groups: &GroupSums, metrics: &StateMetrics) -> Result<Self, Error> {
+        let mut columns_by_metric: Vec<_> = metrics.iter_columns().collect();
+        columns_by_metric.sort_unstable_by_key(|(fingerprint, _)| *fingerprint);
+        let ordered_groups = groups.ordered_groups();
+        let rows = ordered_groups.len() * columns_by_metric.len();
+        let group_metric_pairs = || {
             let mut work = Work::default();
-            let each = ordered.iter().inspect(move |_| work.done(16));
-            each.flat_map(|&group| parts.iter().map(move |part| (group, part)))
+            let groups_iter = ordered_groups.iter().inspect(move |_| work.add(16));
+            groups_iter.flat_map(|&group| columns_by_metric.iter().map(move |part| (group, part)))
         };
-        let (mut fields, mut columns) = keys(groups, each().map(|(group, _)| group))?;
-        let mut put = |name: &str, format: String, nullable: bool, column: ArrowArray| {
-            fields.push(Field(name.to_owned(), format, nullable));
+        let (mut fields, mut columns) =
+            key_columns(groups, group_metric_pairs().map(|(group, _)| group))?;
+        let mut push_column = |name: &str, format: String, nullable: bool, column: ArrowArray| {
+            fields.push(FieldSpec(name.to_owned(), format, nullable));
             columns.push(column);
         };
-        let (format, array) = texts(each().map(|(_, (fingerprint, _))| *fingerprint));
-        put(FINGERPRINT, format, false, array);
-        let counts: [fn(&Counts) -> i64; 3] =
+        let (format, array) =
+            text_column(group_metric_pairs().map(|(_, (fingerprint, _))| *fingerprint));
+        push_column(FINGERPRINT_COLUMN, format, false, array);
+        let counts: [fn(&RowCounts) -> i64; 3] =
             [|counts| counts.segments, |c| c.null_hypotheses, |c| c.null_references];
-        for (name, count) in COUNTS.into_iter().zip(counts) {
-            let values: Vec<_> = each().map(|(group, _)| count(groups.counts(group))).collect();
-            put(name, "l".into(), false, export::numbers(values));
+        for (name, count) in COUNT_COLUMNS.into_iter().zip(counts) {
+            let values: Vec<_> = group_metric_pairs()
+                .map(|(group, _)| count(groups.counts_of_group(group)))
+                .collect();
+            push_column(name, "l".into(), false, export::number_column(values));
         }
-        let bounds: [fn((i32, i32)) -> i32; 2] = [|(fewest, _)| fewest, |(_, most)| most];
-        for (name, bound) in REFERENCES.into_iter().zip(bounds) {
-            let values: Vec<_> =
-                each().map(|(group, _)| groups.counts(group).references.map(bound)).collect();
+        let bounds: [fn((i32, i32)) -> i32; 2] = [|(min, _)| min, |(_, max)| max];
+        for (name, bound) in REFERENCE_COLUMNS.into_iter().zip(bounds) {
+            let values: Vec<_> = group_metric_pairs()
+                .map(|(group, _)| groups.counts_of_group(group).references.map(bound))
+                .collect();
             let valid: Vec<_> = values.iter().map(Option::is_some).collect();
             let values = values.iter().flat_map(|value| value.unwrap_or(0).to_le_bytes()).collect();
-            put(name, "i".into(), true, export::column(&valid, vec![values]));
+            push_column(name, "i".into(), true, export::nullable_column(&valid, vec![values]));
         }
-        let mut items = Vec::with_capacity(ordered.len() * metrics.width());
+        let mut items = Vec::with_capacity(ordered_groups.len() * metrics.width());
         let mut ends = Vec::with_capacity(rows);
-        for (group, (_, part)) in each() {
-            items.extend_from_slice(&groups.totals(group)[part.clone()]);
+        for (group, (_, part)) in group_metric_pairs() {
+            items.extend_from_slice(&groups.sums_of_group(group)[part.clone()]);
             ends.push(items.len());
         }
         if i32::try_from(items.len()).is_err() {
             return Err(Error::Input(format!(
-                "{} groups are too many for one table; merge states instead",
-                ordered.len()
+                "too many groups for one table: {}. Merge the states instead",
+                ordered_groups.len()
             )));
         }
-        put(STATISTICS, "+l".into(), false, export::lists(&ends, export::numbers(items)));
-        Ok(Self { fields, array: export::structure(rows, columns) })
+        push_column(
+            STATISTICS_COLUMN,
+            "+l".into(),
+            false,
+            export::list_column(&ends, export::number_column(items)),
+        );
+        Ok(Self { fields, array: export::struct_array(rows, columns) })
     }
 
-    /// A table of scores: of each of these groups its key, its score and its segments, and columns
-    /// of text. Nothing is looked at but lengths.
-    pub fn of_scores(
-        groups: &Groups,
-        chosen: &[usize],
+    /// Create a table of scores, with the key, the score and the number of segments of each of
+    /// these groups, and further columns of text. Only the lengths of the inputs are checked.
+    pub fn from_scores(
+        groups: &GroupSums,
+        group_indices: &[usize],
         scores: Vec<f64>,
-        beside: &[(String, Vec<String>)],
+        text_columns: &[(String, Vec<String>)],
     ) -> Result<Self, Error> {
-        let (mut fields, mut columns) = keys(groups, chosen.iter().copied())?;
-        let mut put = |name: &str, format: String, column: ArrowArray| {
-            fields.push(Field(name.to_owned(), format, false));
+        let (mut fields, mut columns) = key_columns(groups, group_indices.iter().copied())?;
+        let mut push_column = |name: &str, format: String, column: ArrowArray| {
+            fields.push(FieldSpec(name.to_owned(), format, false));
             columns.push(column);
         };
-        put("score", "g".into(), export::numbers(scores));
-        let segments: Vec<_> = chosen.iter().map(|&group| groups.counts(group).segments).collect();
-        put(COUNTS[0], "l".into(), export::numbers(segments));
-        for (name, values) in beside {
-            let (format, array) = texts(values.iter().map(String::as_str));
-            put(name, format, array);
+        push_column("score", "g".into(), export::number_column(scores));
+        let segments: Vec<_> =
+            group_indices.iter().map(|&group| groups.counts_of_group(group).segments).collect();
+        push_column(COUNT_COLUMNS[0], "l".into(), export::number_column(segments));
+        for (name, values) in text_columns {
+            let (format, array) = text_column(values.iter().map(String::as_str));
+            push_column(name, format, array);
         }
-        Ok(Self { fields, array: export::structure(chosen.len(), columns) })
+        Ok(Self { fields, array: export::struct_array(group_indices.len(), columns) })
     }
 
-    /// A table of one column of scores, null where `valid` is false.
-    pub fn of_rows(scores: impl Iterator<Item = f64>, valid: &[bool]) -> Self {
+    /// Create a table with one column of scores, which is null where `valid` is false.
+    pub fn from_row_scores(scores: impl Iterator<Item = f64>, valid: &[bool]) -> Self {
         let values = scores.flat_map(f64::to_le_bytes).collect();
-        let column = export::column(valid, vec![values]);
-        let fields = vec![Field("score".into(), "g".into(), true)];
-        Self { fields, array: export::structure(valid.len(), vec![column]) }
+        let column = export::nullable_column(valid, vec![values]);
+        let fields = vec![FieldSpec("score".into(), "g".into(), true)];
+        Self { fields, array: export::struct_array(valid.len(), vec![column]) }
     }
 
-    /// The table as one structure of columns.
-    pub fn structure(self) -> (ArrowSchema, ArrowArray) {
-        (schema(&self.fields), self.array)
+    /// Return the table as one structure of columns.
+    pub fn into_structure(self) -> (ArrowSchema, ArrowArray) {
+        (table_schema(&self.fields), self.array)
     }
 
-    /// The table as a stream of one batch.
-    pub fn stream(self) -> crate::arrow::ArrowArrayStream {
+    /// Return the table as a stream of one batch.
+    pub fn into_stream(self) -> crate::arrow::ArrowArrayStream {
         let fields = self.fields;
-        export::stream(move || schema(&fields), self.array)
+        export::single_array_stream(move || table_schema(&fields), self.array)
     }
 }
 
-/// The columns of the keys of some groups.
-fn keys(
-    groups: &Groups,
-    chosen: impl Iterator<Item = usize>,
-) -> Result<(Vec<Field>, Vec<ArrowArray>), Error> {
+/// Return the key columns of some groups.
+fn key_columns(
+    groups: &GroupSums,
+    group_indices: impl Iterator<Item = usize>,
+) -> Result<(Vec<FieldSpec>, Vec<ArrowArray>), Error> {
     let unknown = vec![KeyType::Null; groups.names.len()];
     let types = groups.types.as_ref().unwrap_or(&unknown);
     let mut keys = vec![Vec::new(); types.len()];
-    for group in chosen {
-        for (column, (_, entry)) in keys.iter_mut().zip(groups.entries(group)) {
+    for group in group_indices {
+        for (column, (_, entry)) in keys.iter_mut().zip(groups.key_entries(group)) {
             column.push(entry);
         }
     }
-    let of_key = |((name, of), column): ((&String, &KeyType), &Vec<&[u8]>)| {
-        let (format, array) = of.column(column).ok_or_else(|| unfit(name))?;
-        Ok((Field(name.clone(), format, true), array))
+    let key_column = |((name, key_type), column): ((&String, &KeyType), &Vec<&[u8]>)| {
+        let (format, array) = key_type.column(column).ok_or_else(|| decimal_error(name))?;
+        Ok((FieldSpec(name.clone(), format, true), array))
     };
-    groups.names.iter().zip(types).zip(&keys).map(of_key).collect()
+    groups.names.iter().zip(types).zip(&keys).map(key_column).collect()
 }
 
-/// A column of strings, and its format.
-fn texts<'a>(values: impl Iterator<Item = &'a str>) -> (String, ArrowArray) {
+/// Return a column of strings, and its format.
+fn text_column<'a>(values: impl Iterator<Item = &'a str>) -> (String, ArrowArray) {
     let entries: Vec<Vec<u8>> = values.map(text_entry).collect();
     let entries: Vec<_> = entries.iter().map(Vec::as_slice).collect();
     KeyType::Text.column(&entries).unwrap_or_else(|| unreachable!("strings have no scale"))
 }
 
-/// The error for keys that no column holds.
-fn unfit(name: &str) -> Error {
+/// Return the error for keys that do not fit one column.
+fn decimal_error(name: &str) -> Error {
     Error::Input(format!(
-        "{name}: no decimal of 38 digits holds all of these keys; round them, or cast them to text"
+        "{name}: the keys do not fit a decimal type of 38 digits. Round them, or cast them to text"
     ))
 }
 
-/// A string as the entry of a key.
+/// Return the key entry of a string.
 fn text_entry(text: &str) -> Vec<u8> {
     let length = (text.len() as u32).to_le_bytes();
     [&[1], &length[..], text.as_bytes()].concat()
 }
 
-/// The groups that the rows of a table of states are, with keys of these names.
-pub fn read(
-    mut frame: Frame,
+/// Read the groups of a table of states, whose keys have these names.
+pub fn read_state_table(
+    mut frame: TableReader,
     names: &[String],
-    bucketed: bool,
-    metrics: &Metrics,
-) -> Result<Groups, Error> {
-    let keys = names.iter().map(|name| frame.keys(name)).collect::<Result<Vec<_>, _>>()?;
-    let mut types: Vec<_> = keys.iter().map(|key| key.of().clone()).collect();
-    if bucketed && let Some(of) = types.last_mut() {
-        if !matches!(of, KeyType::Integer(_) | KeyType::Null) {
-            let (name, found) = (names.last().map_or("", String::as_str), of.name());
-            return Err(Error::Input(format!("{name}: expected integers, not {found}")));
+    has_bucket: bool,
+    metrics: &StateMetrics,
+) -> Result<GroupSums, Error> {
+    let keys = names.iter().map(|name| frame.select_keys(name)).collect::<Result<Vec<_>, _>>()?;
+    let mut types: Vec<_> = keys.iter().map(|key| key.key_type().clone()).collect();
+    if has_bucket && let Some(key_type) = types.last_mut() {
+        if !matches!(key_type, KeyType::Integer(_) | KeyType::Null) {
+            let (name, type_name) = (names.last().map_or("", String::as_str), key_type.name());
+            return Err(Error::Input(format!("{name}: expected integers, found {type_name}")));
         }
-        *of = KeyType::Integer(b'l');
+        *key_type = KeyType::Integer(b'l');
     }
-    let fingerprints = frame.keys(FINGERPRINT)?;
-    let counts = COUNTS.map(|name| frame.integers(name));
+    let fingerprints = frame.select_keys(FINGERPRINT_COLUMN)?;
+    let counts = COUNT_COLUMNS.map(|name| frame.select_integers(name));
     let [segments, null_hypotheses, null_references] = counts;
     let counts = [segments?, null_hypotheses?, null_references?];
-    let [fewest, most] = REFERENCES.map(|name| frame.integers(name));
-    let (fewest, most) = (fewest?, most?);
-    let statistics = frame.lists(STATISTICS)?;
-    let mut groups = Groups::new(names.to_vec(), metrics.width());
+    let [min_column, max_column] = REFERENCE_COLUMNS.map(|name| frame.select_integers(name));
+    let (min_column, max_column) = (min_column?, max_column?);
+    let statistics = frame.select_lists(STATISTICS_COLUMN)?;
+    let mut groups = GroupSums::new(names.to_vec(), metrics.width());
     groups.types = Some(types.clone());
-    let parts: Vec<_> =
-        metrics.parts().map(|(fingerprint, part)| (text_entry(fingerprint), part)).collect();
-    // Of each group, what was counted beside each metric.
-    let mut seen: Vec<Option<Counts>> = Vec::new();
+    let metric_parts: Vec<_> =
+        metrics.iter_columns().map(|(fingerprint, part)| (text_entry(fingerprint), part)).collect();
+    // For each group, the counts that come with each metric.
+    let mut metric_counts: Vec<Option<RowCounts>> = Vec::new();
     let (mut key, mut fingerprint, mut integers) = (Vec::new(), Vec::new(), Vec::new());
     let mut row = 0_u64;
     let mut work = Work::default();
@@ -242,189 +254,209 @@ pub fn read(
         interrupt::poll();
         for i in 0..rows.len() {
             row += 1;
-            work.done(64 + metrics.width());
-            let wrong = |column: &str, why: &str| {
-                Error::Input(format!("{column}: row {row} of the state {why}"))
+            work.add(64 + metrics.width());
+            let row_error = |column: &str, problem: &str| {
+                Error::Input(format!("{column}: row {row} of the state {problem}"))
             };
             key.clear();
             for (column, name) in keys.iter().zip(names) {
-                rows.key(column, i, &mut key).map_err(|why| wrong(name, why))?;
+                rows.read_key(column, i, &mut key).map_err(|problem| row_error(name, problem))?;
             }
             fingerprint.clear();
-            rows.key(&fingerprints, i, &mut fingerprint).map_err(|why| wrong(FINGERPRINT, why))?;
-            let known = parts.iter().position(|(known, _)| *known == fingerprint);
-            let Some(metric) = known else {
-                let found = fingerprints.of().value(&fingerprint).unwrap_or_default();
-                let own: Vec<_> = metrics.0.iter().map(|(own, _)| own.as_str()).collect();
+            rows.read_key(&fingerprints, i, &mut fingerprint)
+                .map_err(|problem| row_error(FINGERPRINT_COLUMN, problem))?;
+            let metric = metric_parts.iter().position(|(entry, _)| *entry == fingerprint);
+            let Some(metric) = metric else {
+                let found_fingerprint =
+                    fingerprints.key_type().entry_value(&fingerprint).unwrap_or_default();
+                let expected_fingerprints: Vec<_> =
+                    metrics.0.iter().map(|(fingerprint, _)| fingerprint.as_str()).collect();
                 return Err(Error::Input(format!(
-                    "these statistics were made with {}, and these sums are of {}",
-                    String::from_utf8_lossy(found),
-                    own.join(" and ")
+                    "cannot add statistics of {} to sums of {}",
+                    String::from_utf8_lossy(found_fingerprint),
+                    expected_fingerprints.join(" and ")
                 )));
             };
-            let part = &parts[metric].1;
-            let mut numbers = [0_i64; 3];
-            for ((number, column), name) in numbers.iter_mut().zip(&counts).zip(COUNTS) {
-                let count = rows.integer(column, i).ok_or_else(|| wrong(name, "is null"))?;
-                *number = i64::try_from(count).map_err(|_| too_large())?;
-                if *number < 0 {
-                    return Err(wrong(name, "is below 0"));
+            let columns = &metric_parts[metric].1;
+            let mut row_counts = [0_i64; 3];
+            for ((row_count, column), name) in row_counts.iter_mut().zip(&counts).zip(COUNT_COLUMNS)
+            {
+                let count =
+                    rows.read_integer(column, i).ok_or_else(|| row_error(name, "is null"))?;
+                *row_count = i64::try_from(count).map_err(|_| overflow_error())?;
+                if *row_count < 0 {
+                    return Err(row_error(name, "is negative"));
                 }
             }
-            let bound = |column, name| match rows.integer(column, i).map(i32::try_from) {
+            let read_bound = |column, name| match rows.read_integer(column, i).map(i32::try_from) {
                 None => Ok(None),
                 Some(Ok(bound)) if bound > 0 => Ok(Some(bound)),
-                Some(_) => Err(wrong(name, "is not a valid number of references")),
+                Some(_) => Err(row_error(name, "is not a positive 32-bit integer")),
             };
-            let references = match (bound(&fewest, REFERENCES[0])?, bound(&most, REFERENCES[1])?) {
-                (Some(fewest), Some(most)) if fewest <= most => Some((fewest, most)),
+            let references = match (
+                read_bound(&min_column, REFERENCE_COLUMNS[0])?,
+                read_bound(&max_column, REFERENCE_COLUMNS[1])?,
+            ) {
+                (Some(min), Some(max)) if min <= max => Some((min, max)),
                 (None, None) => None,
-                _ => return Err(wrong(REFERENCES[1], "does not fit the fewest")),
+                _ => return Err(row_error(REFERENCE_COLUMNS[1], "is smaller than the minimum")),
             };
-            if references.is_some() != (numbers[0] > 0) {
-                return Err(wrong(COUNTS[0], "does not fit the numbers of references"));
+            if references.is_some() != (row_counts[0] > 0) {
+                return Err(row_error(COUNT_COLUMNS[0], "contradicts the numbers of references"));
             }
             integers.clear();
-            if !rows.list(&statistics, i, &mut integers) || integers.len() != part.len() {
-                let why = format!("is not a list of {} integers", part.len());
-                return Err(wrong(STATISTICS, &why));
+            if !rows.read_list(&statistics, i, &mut integers) || integers.len() != columns.len() {
+                let problem = format!("is not a list of {} integers", columns.len());
+                return Err(row_error(STATISTICS_COLUMN, &problem));
             }
-            let (group, new) = groups.group(&key);
-            if new {
-                seen.resize(groups.len() * parts.len(), None);
-                for ((of, entry), name) in entries(&types, &key).zip(names) {
-                    let text = of.value(entry).filter(|_| *of == KeyType::Text);
+            let (group, is_new) = groups.get_or_insert(&key);
+            if is_new {
+                metric_counts.resize(groups.len() * metric_parts.len(), None);
+                for ((key_type, entry), name) in split_key(&types, &key).zip(names) {
+                    let text = key_type.entry_value(entry).filter(|_| *key_type == KeyType::Text);
                     if text.is_some_and(|text| simdutf8::basic::from_utf8(text).is_err()) {
-                        return Err(wrong(name, "is not UTF-8"));
+                        return Err(row_error(name, "is not valid UTF-8"));
                     }
                 }
             }
-            groups.add_checked(group, part.start, &integers)?;
-            let counts = Counts {
-                segments: numbers[0],
-                null_hypotheses: numbers[1],
-                null_references: numbers[2],
+            groups.add_checked(group, columns.start, &integers)?;
+            let counts = RowCounts {
+                segments: row_counts[0],
+                null_hypotheses: row_counts[1],
+                null_references: row_counts[2],
                 references,
             };
-            let before = &mut seen[group * parts.len() + metric];
-            *before = Some(match before {
+            let previous = &mut metric_counts[group * metric_parts.len() + metric];
+            *previous = Some(match previous {
                 None => counts,
-                Some(before) => before.plus(counts).ok_or_else(too_large)?,
+                Some(previous) => previous.checked_add(counts).ok_or_else(overflow_error)?,
             });
         }
     }
     for group in 0..groups.len() {
-        work.done(16 + metrics.width());
-        let of_metrics = &seen[group * parts.len()..(group + 1) * parts.len()];
-        let first = of_metrics.iter().flatten().next().copied().unwrap_or(Counts::NONE);
-        for (counts, (fingerprint, _)) in of_metrics.iter().zip(&metrics.0) {
+        work.add(16 + metrics.width());
+        let counts_of_group =
+            &metric_counts[group * metric_parts.len()..(group + 1) * metric_parts.len()];
+        let first = counts_of_group.iter().flatten().next().copied().unwrap_or(RowCounts::EMPTY);
+        for (counts, (fingerprint, _)) in counts_of_group.iter().zip(&metrics.0) {
             if *counts != Some(first) {
-                let why = match counts {
-                    None => "has rows of other metrics and none",
-                    Some(_) => "counts other segments",
+                let problem = match counts {
+                    None => "has rows for other metrics, but not for",
+                    Some(_) => "has different counts for",
                 };
                 return Err(Error::Input(format!(
-                    "the state is not whole: a group {why} of {fingerprint}; a row was lost or \
+                    "the state is incomplete: a group {problem} {fingerprint}. A row was lost or \
                      added twice"
                 )));
             }
         }
         *groups.counts_mut(group) = first;
-        metrics.check(groups.totals(group))?;
+        metrics.check_sums(groups.sums_of_group(group))?;
     }
     Ok(groups)
 }
 
-/// The groups in canonical order as bytes: of each the length of its key in 4 bytes, the key; the
-/// segments, the rows without a hypothesis and those without a reference, in 8 bytes each; the
-/// fewest and the most references, in 4 bytes each, 0 if there are no segments; the totals, in 8
-/// bytes each. All little-endian.
-pub fn to_bytes(groups: &Groups) -> Vec<u8> {
+/// Encode the groups in canonical order.
+///
+/// Each group has the length of its key (4 bytes) and the key; the number of segments, of rows
+/// without a hypothesis and of rows without a reference (8 bytes each); the smallest and largest
+/// number of references (4 bytes each; 0 if there are no segments); and the sums (8 bytes each).
+/// All integers are little-endian.
+pub fn encode_groups(groups: &GroupSums) -> Vec<u8> {
     let mut out = Vec::new();
     let mut work = Work::default();
-    for group in groups.ordered() {
-        work.done(32 + groups.width());
-        let (key, counts) = (groups.key(group), groups.counts(group));
+    for group in groups.ordered_groups() {
+        work.add(32 + groups.width());
+        let (key, counts) = (groups.key(group), groups.counts_of_group(group));
         out.extend_from_slice(&(key.len() as u32).to_le_bytes());
         out.extend_from_slice(key);
         for count in [counts.segments, counts.null_hypotheses, counts.null_references] {
             out.extend_from_slice(&count.to_le_bytes());
         }
-        let (fewest, most) = counts.references.unwrap_or((0, 0));
-        out.extend_from_slice(&fewest.to_le_bytes());
-        out.extend_from_slice(&most.to_le_bytes());
-        out.extend(groups.totals(group).iter().flat_map(|total| total.to_le_bytes()));
+        let (min, max) = counts.references.unwrap_or((0, 0));
+        out.extend_from_slice(&min.to_le_bytes());
+        out.extend_from_slice(&max.to_le_bytes());
+        out.extend(groups.sums_of_group(group).iter().flat_map(|total| total.to_le_bytes()));
     }
     out
 }
 
-/// The groups that [`to_bytes`] wrote, of keys of these names and types; an error for what it
-/// cannot have written.
-pub fn from_bytes(
+/// Decode the groups that [`encode_groups`] wrote, for keys with these names and types. Return an
+/// error for invalid bytes.
+pub fn decode_groups(
     names: &[String],
     types: Option<Vec<KeyType>>,
-    metrics: &Metrics,
+    metrics: &StateMetrics,
     bytes: &[u8],
-) -> Result<Groups, Error> {
-    let mut groups = Groups::new(names.to_vec(), metrics.width());
-    let known = types.as_ref().map_or(0, Vec::len);
+) -> Result<GroupSums, Error> {
+    let mut groups = GroupSums::new(names.to_vec(), metrics.width());
+    let type_count = types.as_ref().map_or(0, Vec::len);
     groups.types = types;
-    if known != names.len() && !(groups.types.is_none() && bytes.is_empty()) {
-        return Err(damaged("another number of keys than their names"));
+    if type_count != names.len() && !(groups.types.is_none() && bytes.is_empty()) {
+        return Err(damaged_error("the number of keys differs from the number of names"));
     }
-    let mut rest = bytes;
+    let mut remaining = bytes;
     let mut work = Work::default();
-    while !rest.is_empty() {
-        work.done(64 + groups.width());
-        put_group(&mut groups, metrics, &mut rest)?;
+    while !remaining.is_empty() {
+        work.add(64 + groups.width());
+        decode_group(&mut groups, metrics, &mut remaining)?;
     }
     Ok(groups)
 }
 
-/// Puts the group that `rest` starts with into `groups`.
-fn put_group(groups: &mut Groups, metrics: &Metrics, rest: &mut &[u8]) -> Result<(), Error> {
-    fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], Error> {
-        let found = rest.split_first_chunk();
-        let (first, more) = found.ok_or_else(|| damaged("the last group is cut"))?;
-        *rest = more;
-        Ok(*first)
+/// Decode the group at the start of `remaining`, and add it to `groups`.
+fn decode_group(
+    groups: &mut GroupSums,
+    metrics: &StateMetrics,
+    remaining: &mut &[u8],
+) -> Result<(), Error> {
+    fn take_bytes<const N: usize>(remaining: &mut &[u8]) -> Result<[u8; N], Error> {
+        let chunk = remaining.split_first_chunk();
+        let (chunk_bytes, after) =
+            chunk.ok_or_else(|| damaged_error("the last group is truncated"))?;
+        *remaining = after;
+        Ok(*chunk_bytes)
     }
-    let length = u32::from_le_bytes(take(rest)?) as usize;
-    let (key, more) = rest.split_at_checked(length).ok_or_else(|| damaged("a key is cut"))?;
-    *rest = more;
+    let length = u32::from_le_bytes(take_bytes(remaining)?) as usize;
+    let (key, after) =
+        remaining.split_at_checked(length).ok_or_else(|| damaged_error("a key is truncated"))?;
+    *remaining = after;
     let types = groups.types.as_deref().unwrap_or(&[]);
     let (mut count, mut end) = (0, 0);
-    for (of, entry) in entries(types, key) {
-        if !of.is_canonical(entry) {
-            return Err(damaged("a key is none of its type"));
+    for (key_type, entry) in split_key(types, key) {
+        if !key_type.is_canonical(entry) {
+            return Err(damaged_error("a key does not match its type"));
         }
         (count, end) = (count + 1, end + entry.len());
     }
     if (count, end) != (types.len(), length) {
-        return Err(damaged("a key is none of its type"));
+        return Err(damaged_error("a key does not match its type"));
     }
-    let (group, new) = groups.group(key);
-    if !new {
-        return Err(damaged("two groups have one key"));
+    let (group, is_new) = groups.get_or_insert(key);
+    if !is_new {
+        return Err(damaged_error("two groups have the same key"));
     }
     let mut counts = [0; 3];
     for count in &mut counts {
-        *count = i64::from_le_bytes(take(rest)?);
+        *count = i64::from_le_bytes(take_bytes(remaining)?);
     }
     let [segments, null_hypotheses, null_references] = counts;
-    let bounds = (i32::from_le_bytes(take(rest)?), i32::from_le_bytes(take(rest)?));
+    let bounds =
+        (i32::from_le_bytes(take_bytes(remaining)?), i32::from_le_bytes(take_bytes(remaining)?));
     let references = (segments > 0).then_some(bounds);
-    let whole = references.map_or(bounds == (0, 0), |(least, most)| 0 < least && least <= most);
-    if !whole || counts.iter().any(|count| *count < 0) {
-        return Err(damaged("counts that no rows have"));
+    let has_valid_bounds = references.map_or(bounds == (0, 0), |(min, max)| 0 < min && min <= max);
+    if !has_valid_bounds || counts.iter().any(|count| *count < 0) {
+        return Err(damaged_error("invalid counts"));
     }
-    *groups.counts_mut(group) = Counts { segments, null_hypotheses, null_references, references };
-    let row = (0..groups.width()).map(|_| Ok(i64::from_le_bytes(take(rest)?)));
+    *groups.counts_mut(group) =
+        RowCounts { segments, null_hypotheses, null_references, references };
+    let row = (0..groups.width()).map(|_| Ok(i64::from_le_bytes(take_bytes(remaining)?)));
     let row = row.collect::<Result<Vec<_>, Error>>()?;
-    metrics.check(&row)?;
-    groups.add(group, &row)
+    metrics.check_sums(&row)?;
+    groups.add_row(group, &row)
 }
 
-fn damaged(why: &str) -> Error {
-    Error::Input(format!("these bytes are not sums: {why}; make them again"))
+/// Return the error for invalid bytes.
+fn damaged_error(problem: &str) -> Error {
+    Error::Input(format!("invalid sums: {problem}. Create them again"))
 }

@@ -1,18 +1,18 @@
-//! The tokenizer `zh`, as sacreBLEU 2.6.0 has it: Chinese characters stand alone, the rest is
-//! split by the rules of 13a.
+//! The tokenizer `zh`, as in sacreBLEU 2.6.0: each Chinese character is a token, and the remaining
+//! text is split by the rules of 13a.
 //!
 //! sacreBLEU writes some ranges as `\u` escapes of five hexadecimal digits, which Python reads as
 //! four digits and a letter. So U+2001 to U+2A6D all count as Chinese (typographic quotes and
-//! dashes, €, ™, arrows, zero-width spaces), and the ideographs beyond U+FFFF do not. It is what
-//! every published zh score was computed with, so it is reproduced.
+//! dashes, €, ™, arrows, zero-width spaces), and ideographs above U+FFFF do not. All published zh
+//! scores depend on this behaviour, so it is reproduced.
 
-use super::block::{Bits, Cut, Edges, Rule, Stretch};
-use super::mteval_13a::{Carry, Classes, split};
-use super::whitespace::{wide_leads, wide_space};
+use super::block::{BlockBits, BlockResult, BlockRule, BlockText, EdgeCheck};
+use super::mteval_13a::{ByteClasses, SplitState, split_rewritten};
+use super::whitespace::{add_wide_space, wide_leads};
 use crate::simd::Vector;
 
-/// The characters that stand alone, first and last of each range.
-const RANGES: [(u32, u32); 13] = [
+/// The ranges of characters that are tokens, as first and last code points.
+const CHINESE_RANGES: [(u32, u32); 13] = [
     (0x2001, 0x2A6D),
     (0x2E80, 0x2FDF),
     (0x2FF0, 0x303F),
@@ -28,10 +28,10 @@ const RANGES: [(u32, u32); 13] = [
     (0xFF00, 0xFFEF),
 ];
 
-/// The width in bytes of the Chinese character that `text` starts with; 0 for any other.
-/// All of them have three bytes.
+/// Return the width in bytes of the Chinese character at the start of `text`, or 0. All of them
+/// have three bytes.
 #[inline(always)]
-fn chinese(text: &[u8]) -> usize {
+fn chinese_width(text: &[u8]) -> usize {
     let [first @ 0xE2..=0xEF, second, third, ..] = *text else {
         return 0;
     };
@@ -39,55 +39,59 @@ fn chinese(text: &[u8]) -> usize {
         return 3;
     }
     let point = u32::from(first & 15) << 12 | u32::from(second & 63) << 6 | u32::from(third & 63);
-    if RANGES.iter().any(|&(low, high)| (low..=high).contains(&point)) { 3 } else { 0 }
+    if CHINESE_RANGES.iter().any(|&(low, high)| (low..=high).contains(&point)) { 3 } else { 0 }
 }
 
-/// Tokens of text whose ends are stripped of white space.
-pub fn tokenize(text: &[u8], emit: impl FnMut(usize, usize)) {
-    split(text, false, chinese, emit);
+/// Emit the tokens of text without white space at either end.
+pub fn tokenize_zh(text: &[u8], emit: impl FnMut(usize, usize)) {
+    split_rewritten(text, false, chinese_width, emit);
 }
 
-/// The block form of [`tokenize`].
+/// The block form of [`tokenize_zh`].
 #[derive(Default)]
-pub struct Chinese {
-    space: Bits,
-    alone: Bits,
-    carry: Carry,
+pub struct ChineseRule {
+    space: BlockBits,
+    token_breaks: BlockBits,
+    carry: SplitState,
 }
 
-impl Rule for Chinese {
-    /// Nothing stands outside the line: a point there is only split off for what is inside.
-    const EDGES: Option<Edges> = Some(|text, _line, first, last| {
-        let point = |at: usize| text[at] == b'.' || text[at] == b',';
-        let digit = |at: usize| text[at].is_ascii_digit();
-        (point(first) && digit(first + 1))
-            || (point(last - 1) && last - first > 1 && digit(last - 2))
+impl BlockRule for ChineseRule {
+    /// A point at the edge of a line is split off only because of its inner neighbour.
+    const EDGE_CHECK: Option<EdgeCheck> = Some(|text, _line, first, last| {
+        let is_point = |i: usize| text[i] == b'.' || text[i] == b',';
+        let is_digit = |i: usize| text[i].is_ascii_digit();
+        (is_point(first) && is_digit(first + 1))
+            || (is_point(last - 1) && last - first > 1 && is_digit(last - 2))
     });
 
     #[inline(always)]
-    unsafe fn cut<V: Vector>(&mut self, bytes: V::Bytes, stretch: &Stretch<'_>) -> Cut {
+    unsafe fn lex_block<V: Vector>(
+        &mut self,
+        bytes: V::Bytes,
+        block_text: &BlockText<'_>,
+    ) -> BlockResult {
         self.space.advance();
-        self.alone.advance();
-        // SAFETY: the caller's processor has the instructions of V.
+        self.token_breaks.advance();
+        // SAFETY: the caller guarantees that `V` is available.
         let (leads, classes, mut wide, nul) = unsafe {
             let wide = V::bits(V::within(bytes, 0xE2, 0xEF));
             let nul = V::bits(V::equal(bytes, 0));
-            (wide_leads::<V>(bytes), Classes::of::<V>(bytes), wide, nul)
+            (wide_leads::<V>(bytes), ByteClasses::from_bytes::<V>(bytes), wide, nul)
         };
-        self.space.now |= classes.space;
-        // SAFETY: the caller's processor has the instructions of V.
-        unsafe { wide_space::<V>(leads, bytes, stretch, &mut self.space) };
-        let (mut breaks, run) = self.carry.split(&classes, stretch);
-        // A cut before the character and one behind it.
+        self.space.current |= classes.space;
+        // SAFETY: the caller guarantees that `V` is available.
+        unsafe { add_wide_space::<V>(leads, bytes, block_text, &mut self.space) };
+        let (mut breaks, run) = self.carry.split_block(&classes, block_text);
+        // One break before the character and one after it.
         while wide != 0 {
-            let at = wide.trailing_zeros();
+            let position = wide.trailing_zeros();
             wide &= wide - 1;
-            if chinese(stretch.from(at)) > 0 {
-                self.alone.set(at, 1);
-                self.alone.set(at + 3, 1);
+            if chinese_width(block_text.bytes_from(position)) > 0 {
+                self.token_breaks.set(position, 1);
+                self.token_breaks.set(position + 3, 1);
             }
         }
-        breaks |= self.alone.now;
-        Cut { space: self.space.now, breaks, irregular: nul | run }
+        breaks |= self.token_breaks.current;
+        BlockResult { space: self.space.current, breaks, irregular: nul | run }
     }
 }

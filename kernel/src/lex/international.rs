@@ -1,20 +1,21 @@
-//! The tokenizer `intl` of mteval-v14 (`--international-tokenization`), as sacreBLEU 2.6.0 has it.
+//! The tokenizer `intl` of mteval-v14 (`--international-tokenization`), as in sacreBLEU 2.6.0.
 //!
-//! Punctuation (Unicode general category P) stands alone unless it has a number (N) on both
-//! sides; symbols (S) always stand alone. Apostrophes are punctuation, so `don't` is three tokens;
-//! nothing is before the start of a segment or behind its end, so `in 2008.` keeps its full stop.
+//! Punctuation marks (Unicode general category P) are tokens unless they have a number (N) on both
+//! sides; symbols (S) are always tokens. Apostrophes are punctuation, so `don't` is three tokens.
+//! There is no character before the start or after the end of a segment, so `in 2008.` keeps its
+//! full stop.
 
-use super::block::{Bits, Cut, Edges, Rule, Stretch};
+use super::block::{BlockBits, BlockResult, BlockRule, BlockText, EdgeCheck};
 use super::unicode::{Class, class};
-use super::utf8::width;
-use super::whitespace::{ascii_space, space, wide_space};
+use super::utf8::char_width;
+use super::whitespace::{add_wide_space, ascii_space, space_width};
 use crate::simd::Vector;
 
-/// The class of the character that `text` starts with, and its width.
+/// Return the class and the width of the character at the start of `text`.
 #[inline(always)]
-fn first(text: &[u8]) -> (Class, usize) {
+fn first_class(text: &[u8]) -> (Class, usize) {
     let Some(&lead) = text.first() else { return (Class::Other, 1) };
-    let width = width(lead).min(text.len());
+    let width = char_width(lead).min(text.len());
     let tail = |i: usize| u32::from(text[i] & 63);
     let point = match width {
         1 if lead >= 0x80 => return (Class::Other, 1),
@@ -26,110 +27,114 @@ fn first(text: &[u8]) -> (Class, usize) {
     (class(point), width)
 }
 
-/// Where the character starts that ends before `end`, which is not 0.
-fn before(text: &[u8], end: usize) -> usize {
-    let back = text[..end].iter().rev().take(4).position(|byte| byte & 0xC0 != 0x80);
-    end - 1 - back.unwrap_or(0)
+/// Return the start of the character that ends at `end`, which is not 0.
+fn previous_start(text: &[u8], end: usize) -> usize {
+    let continuation_bytes = text[..end].iter().rev().take(4).position(|byte| byte & 0xC0 != 0x80);
+    end - 1 - continuation_bytes.unwrap_or(0)
 }
 
-/// Tokens of text whose end is stripped of white space.
-pub fn tokenize(text: &[u8], mut emit: impl FnMut(usize, usize)) {
+/// Emit the tokens of text without white space at its end.
+pub fn tokenize_intl(text: &[u8], mut emit: impl FnMut(usize, usize)) {
     let mut token = None;
-    // Nothing before the start works as a number would: the rules need a character to match.
+    // The rules need a character to match, so a segment edge has the effect of a number.
     let mut after_number = true;
-    let mut at = 0;
-    while at < text.len() {
-        let (class, width) = first(&text[at..]);
+    let mut position = 0;
+    while position < text.len() {
+        let (class, width) = first_class(&text[position..]);
         if class == Class::Punctuation {
-            // As in 13a, a run is split by two passes that consume pairs.
-            let mut ends = vec![at + width];
-            let mut end = at + width;
+            // As in 13a, a run is split by two passes that each consume pairs.
+            let mut ends = vec![position + width];
+            let mut end = position + width;
             let mut before_number = true;
             while end < text.len() {
-                let (next, width) = first(&text[end..]);
-                if next != Class::Punctuation {
-                    before_number = next == Class::Number;
+                let (next_class, width) = first_class(&text[end..]);
+                if next_class != Class::Punctuation {
+                    before_number = next_class == Class::Number;
                     break;
                 }
                 end += width;
                 ends.push(end);
             }
-            let odd = ends.len() % 2 == 1;
-            let glued = before_number && (if odd { after_number } else { !after_number });
-            if glued {
+            let is_odd = ends.len() % 2 == 1;
+            let keeps_last = before_number && (if is_odd { after_number } else { !after_number });
+            if keeps_last {
                 ends.pop();
             }
             if !ends.is_empty()
                 && let Some(start) = token.take()
             {
-                emit(start, at);
+                emit(start, position);
             }
-            let mut start = at;
-            for single in ends {
-                emit(start, single);
-                start = single;
+            let mut start = position;
+            for mark_end in ends {
+                emit(start, mark_end);
+                start = mark_end;
             }
-            if glued {
+            if keeps_last {
                 token.get_or_insert(start);
             }
             after_number = false;
-            at = end;
+            position = end;
             continue;
         }
-        let blank = space(&text[at..]) > 0;
-        if blank || class == Class::Symbol {
+        let is_blank = space_width(&text[position..]) > 0;
+        if is_blank || class == Class::Symbol {
             if let Some(start) = token.take() {
-                emit(start, at);
+                emit(start, position);
             }
-            if !blank {
-                emit(at, at + width);
+            if !is_blank {
+                emit(position, position + width);
             }
         } else {
-            token.get_or_insert(at);
+            token.get_or_insert(position);
         }
         after_number = class == Class::Number;
-        at += width;
+        position += width;
     }
     if let Some(start) = token {
         emit(start, text.len());
     }
 }
 
-/// The block form of [`tokenize`].
+/// The block form of [`tokenize_intl`].
 #[derive(Default)]
-pub struct International {
-    space: Bits,
+pub struct InternationalRule {
+    space: BlockBits,
     /// All bytes of numbers.
-    number: Bits,
+    number: BlockBits,
     /// The last byte of each punctuation mark.
-    mark: Bits,
-    /// Cuts around characters beyond ASCII that stand alone.
-    alone: Bits,
+    mark: BlockBits,
+    /// Breaks around non-ASCII characters that are tokens.
+    token_breaks: BlockBits,
     last_mark: u64,
     last_number: u64,
-    last_alone: u64,
+    last_token_break: u64,
 }
 
-impl Rule for International {
-    /// Nothing stands outside the segment: a mark there is only split off for what is inside.
-    const EDGES: Option<Edges> = Some(|text, line, start, end| {
-        let (opening, width) = first(&text[start..]);
-        let closing = before(text, end);
+impl BlockRule for InternationalRule {
+    /// A mark at the edge of a segment is split off only because of its inner neighbour.
+    const EDGE_CHECK: Option<EdgeCheck> = Some(|text, line, start, end| {
+        let (opening_class, width) = first_class(&text[start..]);
+        let closing_start = previous_start(text, end);
         (start == line
-            && opening == Class::Punctuation
-            && first(&text[start + width..]).0 == Class::Number)
-            || (first(&text[closing..]).0 == Class::Punctuation
-                && closing > line
-                && first(&text[before(text, closing)..]).0 == Class::Number)
+            && opening_class == Class::Punctuation
+            && first_class(&text[start + width..]).0 == Class::Number)
+            || (first_class(&text[closing_start..]).0 == Class::Punctuation
+                && closing_start > line
+                && first_class(&text[previous_start(text, closing_start)..]).0 == Class::Number)
     });
 
     #[inline(always)]
-    unsafe fn cut<V: Vector>(&mut self, bytes: V::Bytes, stretch: &Stretch<'_>) -> Cut {
+    unsafe fn lex_block<V: Vector>(
+        &mut self,
+        bytes: V::Bytes,
+        block_text: &BlockText<'_>,
+    ) -> BlockResult {
         self.space.advance();
         self.number.advance();
         self.mark.advance();
-        self.alone.advance();
-        // SAFETY: the caller's processor has the instructions of V.
+        self.token_breaks.advance();
+        // SAFETY: the caller guarantees that `V` is available.
         let (space, leads, digit, mark, symbol, mut wide, nul) = unsafe {
             let (space, leads) = ascii_space::<V>(bytes);
             let mut symbol = V::or(V::equal(bytes, b'$'), V::equal(bytes, b'+'));
@@ -155,59 +160,62 @@ impl Rule for International {
                 V::bits(V::equal(bytes, 0)),
             )
         };
-        self.space.now |= space;
-        // SAFETY: the caller's processor has the instructions of V.
-        unsafe { wide_space::<V>(leads, bytes, stretch, &mut self.space) };
-        self.number.now |= digit;
-        self.mark.now |= mark;
+        self.space.current |= space;
+        // SAFETY: the caller guarantees that `V` is available.
+        unsafe { add_wide_space::<V>(leads, bytes, block_text, &mut self.space) };
+        self.number.current |= digit;
+        self.mark.current |= mark;
 
-        // Numbers beyond ASCII first: the neighbours of marks must be known.
+        // Non-ASCII numbers must be known before their neighbouring marks are classified.
         let mut marks = 0u64;
         while wide != 0 {
-            let at = wide.trailing_zeros();
+            let position = wide.trailing_zeros();
             wide &= wide - 1;
-            let (class, width) = first(stretch.from(at));
+            let (class, width) = first_class(block_text.bytes_from(position));
             match class {
                 Class::Other => {}
-                Class::Number => self.number.set(at, width as u32),
+                Class::Number => self.number.set(position, width as u32),
                 Class::Punctuation => {
-                    self.mark.set(at + width as u32 - 1, 1);
-                    marks |= 1 << at;
+                    self.mark.set(position + width as u32 - 1, 1);
+                    marks |= 1 << position;
                 }
                 Class::Symbol => {
-                    self.alone.set(at, 1);
-                    self.alone.set(at + width as u32, 1);
+                    self.token_breaks.set(position, 1);
+                    self.token_breaks.set(position + width as u32, 1);
                 }
             }
         }
-        let after_number = self.number.now << 1 | self.last_number;
-        let next = {
-            let next = first(stretch.from(64));
-            u64::from(next.0 == Class::Number) << 63
+        let after_number = self.number.current << 1 | self.last_number;
+        let next_is_number = {
+            let next_class = first_class(block_text.bytes_from(64));
+            u64::from(next_class.0 == Class::Number) << 63
         };
-        let before_number = self.number.now >> 1 | next;
-        let behind_mark = self.mark.now << 1 | self.last_mark >> 1;
+        let before_number = self.number.current >> 1 | next_is_number;
+        let after_mark = self.mark.current << 1 | self.last_mark >> 1;
         let mut irregular = nul;
         while marks != 0 {
-            let at = marks.trailing_zeros();
+            let position = marks.trailing_zeros();
             marks &= marks - 1;
-            let (_, width) = first(stretch.from(at));
-            let numbers = first(stretch.from(at + width as u32)).0 == Class::Number;
-            let run = behind_mark >> at & 1 == 1;
-            if numbers && run {
-                irregular |= 1 << at;
+            let (_, width) = first_class(block_text.bytes_from(position));
+            let before_number_here =
+                first_class(block_text.bytes_from(position + width as u32)).0 == Class::Number;
+            let follows_mark = after_mark >> position & 1 == 1;
+            if before_number_here && follows_mark {
+                irregular |= 1 << position;
             }
-            if !(numbers && after_number >> at & 1 == 1) {
-                self.alone.set(at, 1);
-                self.alone.set(at + width as u32, 1);
+            if !(before_number_here && after_number >> position & 1 == 1) {
+                self.token_breaks.set(position, 1);
+                self.token_breaks.set(position + width as u32, 1);
             }
         }
-        let alone = symbol | mark & !(after_number & before_number);
-        let run = behind_mark & (self.mark.now << 2 | self.last_mark) & self.number.now;
-        let breaks = alone | alone << 1 | self.last_alone | self.alone.now;
-        self.last_mark = self.mark.now >> 62;
-        self.last_number = self.number.now >> 63;
-        self.last_alone = alone >> 63;
-        Cut { space: self.space.now, breaks, irregular: irregular | run }
+        let single_tokens = symbol | mark & !(after_number & before_number);
+        let mark_runs =
+            after_mark & (self.mark.current << 2 | self.last_mark) & self.number.current;
+        let breaks =
+            single_tokens | single_tokens << 1 | self.last_token_break | self.token_breaks.current;
+        self.last_mark = self.mark.current >> 62;
+        self.last_number = self.number.current >> 63;
+        self.last_token_break = single_tokens >> 63;
+        BlockResult { space: self.space.current, breaks, irregular: irregular | mark_runs }
     }
 }

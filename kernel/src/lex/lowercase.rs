@@ -1,34 +1,34 @@
-//! Lower-casing exactly as Python's `str.lower()` does it.
+//! Lowercasing identical to Python's `str.lower()`.
 //!
-//! Python releases differ in the Unicode version they know, so the mapping comes from the running
-//! interpreter (see python.rs). Two characters depend on their surroundings or become two
-//! characters: final sigma and U+0130. Lines that hold one go through the interpreter itself.
+//! Python releases use different Unicode versions, so the mapping comes from the running
+//! interpreter (see python.rs). Two characters depend on their context or become two characters:
+//! final sigma and U+0130. The interpreter itself lowercases lines that contain one of these.
 
-use super::utf8::decode;
+use super::utf8::decode_char;
 use crate::interrupt::Work;
 use crate::text_batches::PaddedBuffer;
 
-/// Lower-cases one segment, whatever is in it.
-pub type Fallback = Box<dyn Fn(&[u8], &mut Vec<u8>) + Send + Sync>;
+/// Function that lowercases any segment.
+pub type LowercaseFallback = Box<dyn Fn(&[u8], &mut Vec<u8>) + Send + Sync>;
 
-/// The lower-case form of every character.
+/// The lowercase mapping of every character.
 pub struct Lowercase {
-    /// For each 256 code points: 0, or one more than the number of their page.
+    /// For each block of 256 code points: 0, or the index of its page plus one.
     index: Vec<u8>,
-    /// The offsets to add to code points.
+    /// The offsets to be added to code points.
     pages: Vec<[i32; 256]>,
-    fallback: Fallback,
+    fallback: LowercaseFallback,
 }
 
-/// Capital sigma, whose lower case depends on what is around it.
+/// Capital sigma, whose lowercase form depends on its context.
 const SIGMA: u32 = 0x3A3;
-/// Capital I with dot above, whose lower case is two characters.
+/// Capital I with dot above, whose lowercase form has two characters.
 const DOTTED_I: u32 = 0x130;
 
 impl Lowercase {
-    /// A table from (upper, lower) pairs of code points. `fallback` lower-cases the segments that
-    /// hold one of the two characters that have no single lower-case form.
-    pub fn new(pairs: impl IntoIterator<Item = (u32, u32)>, fallback: Fallback) -> Self {
+    /// Create a mapping from (upper, lower) pairs of code points. `fallback` lowercases segments
+    /// that contain one of the two characters without a fixed single lowercase form.
+    pub fn new(pairs: impl IntoIterator<Item = (u32, u32)>, fallback: LowercaseFallback) -> Self {
         let mut table = Self { index: vec![0; 0x1100], pages: Vec::new(), fallback };
         for (upper, lower) in pairs {
             let Some(entry) = table.index.get_mut((upper >> 8) as usize) else {
@@ -44,7 +44,7 @@ impl Lowercase {
         table
     }
 
-    /// A table that only lower-cases A to Z.
+    /// Create a mapping that lowercases only A to Z.
     pub fn ascii() -> Self {
         let fallback = |segment: &[u8], out: &mut Vec<u8>| {
             out.extend(segment.iter().map(u8::to_ascii_lowercase));
@@ -52,7 +52,8 @@ impl Lowercase {
         Self::new([], Box::new(fallback))
     }
 
-    fn lower(&self, point: u32) -> u32 {
+    /// Return the lowercase form of a code point.
+    fn lower_point(&self, point: u32) -> u32 {
         match self.index.get((point >> 8) as usize) {
             None | Some(0) => point,
             Some(&page) => {
@@ -62,63 +63,67 @@ impl Lowercase {
         }
     }
 
-    /// Appends the lower-case form of `text` to `out`. Newlines separate segments.
+    /// Append the lowercase form of `text` to `out`. Newlines separate segments.
     pub fn append(&self, text: &[u8], out: &mut PaddedBuffer) {
-        let out = out.raw();
-        let begin = out.len();
+        let out = out.buffer_mut();
+        let out_start = out.len();
         out.reserve(text.len() + 8);
         let mut work = Work::default();
-        let mut at = 0;
-        while at < text.len() {
-            let plain = ascii_prefix(&text[at..text.len().min(at + (1 << 20))]);
-            work.done(plain / 4);
-            let from = out.len();
-            out.extend_from_slice(&text[at..at + plain]);
-            out[from..].make_ascii_lowercase();
-            at += plain;
-            while at < text.len() && text[at] >= 0x80 {
-                work.done(4);
-                let (point, width) = decode(&text[at..]);
+        let mut position = 0;
+        while position < text.len() {
+            let ascii_length = ascii_prefix(&text[position..text.len().min(position + (1 << 20))]);
+            work.add(ascii_length / 4);
+            let copied_start = out.len();
+            out.extend_from_slice(&text[position..position + ascii_length]);
+            out[copied_start..].make_ascii_lowercase();
+            position += ascii_length;
+            while position < text.len() && text[position] >= 0x80 {
+                work.add(4);
+                let (point, width) = decode_char(&text[position..]);
                 match point {
                     Some(SIGMA | DOTTED_I) => {
-                        // Take the line back and let the interpreter do it.
-                        let start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |i| i + 1);
-                        let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |i| at + i);
-                        let kept = memchr::memrchr(b'\n', &out[begin..]).map_or(0, |i| i + 1);
-                        out.truncate(begin + kept);
+                        // Discard the output of this line, and lowercase the line with the
+                        // fallback.
+                        let start = memchr::memrchr(b'\n', &text[..position]).map_or(0, |i| i + 1);
+                        let end = memchr::memchr(b'\n', &text[position..])
+                            .map_or(text.len(), |i| position + i);
+                        let line_offset =
+                            memchr::memrchr(b'\n', &out[out_start..]).map_or(0, |i| i + 1);
+                        out.truncate(out_start + line_offset);
                         (self.fallback)(&text[start..end], out);
-                        at = end;
+                        position = end;
                         break;
                     }
                     Some(point) => {
-                        let lower = self.lower(point);
+                        let lower = self.lower_point(point);
                         if lower == point {
-                            out.extend_from_slice(&text[at..at + width]);
+                            out.extend_from_slice(&text[position..position + width]);
                         } else if let Some(lower) = char::from_u32(lower) {
                             let mut bytes = [0; 4];
                             out.extend_from_slice(lower.encode_utf8(&mut bytes).as_bytes());
                         }
                     }
-                    None => out.extend_from_slice(&text[at..at + width]),
+                    None => out.extend_from_slice(&text[position..position + width]),
                 }
-                at += width;
+                position += width;
             }
         }
     }
 }
 
-/// The length of the ASCII prefix of `text`.
+/// Return the length of the ASCII prefix of `text`.
 fn ascii_prefix(text: &[u8]) -> usize {
     let chunks = text.chunks_exact(16);
-    let whole = chunks.take_while(|chunk| chunk.is_ascii()).count() * 16;
-    whole + text[whole..].iter().take_while(|byte| byte.is_ascii()).count()
+    let chunked_length = chunks.take_while(|chunk| chunk.is_ascii()).count() * 16;
+    chunked_length + text[chunked_length..].iter().take_while(|byte| byte.is_ascii()).count()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn rust() -> Lowercase {
+    /// Create a mapping from Rust's lowercase forms.
+    fn rust_mapping() -> Lowercase {
         let pairs = (0x80..0x20000).filter_map(char::from_u32).filter_map(|upper| {
             let mut lower = upper.to_lowercase();
             let first = lower.next()?;
@@ -134,11 +139,11 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn lower_casing_line_by_line_is_lower_casing(
+        fn test_append_matches_rust_per_line(
             text in "([ -~]|[\u{c0}-\u{24f}]|[\u{370}-\u{3ff}]|Σ|İ|\u{307}|\n|\\PC){0,80}"
         ) {
             let mut out = PaddedBuffer::default();
-            rust().append(text.as_bytes(), &mut out);
+            rust_mapping().append(text.as_bytes(), &mut out);
             out.finish();
             let lines: Vec<_> = text.split('\n').map(str::to_lowercase).collect();
             let expected = lines.join("\n");

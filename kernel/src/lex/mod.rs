@@ -1,8 +1,9 @@
-//! Lexing: segments to tokens, by one of ten tokenizers.
+//! Lexing of segments into tokens, by one of ten tokenizers.
 //!
-//! Each tokenizer has a scalar definition, which takes one segment, and a block form, which takes
-//! many lines at once and must give the same tokens for each. The block form hands every line that
-//! it cannot decide to the scalar one. Tercom's, MeCab's and SentencePiece's have no block form.
+//! Each tokenizer has a scalar definition for one segment. It may also have a block form, which
+//! processes many lines at once and must produce the same tokens. Lines that the block form cannot
+//! handle are left to the scalar definition. The tokenizers of tercom, MeCab and SentencePiece have
+//! no block form.
 
 pub mod block;
 pub mod character;
@@ -19,18 +20,18 @@ pub mod whitespace;
 
 use crate::interrupt::{self, Work};
 use crate::simd::Instructions;
-use crate::text_batches::{Block, Foreign, Padded, PaddedBuffer};
+use crate::text_batches::{Block, BorrowedSegment, Padded, PaddedBuffer};
 use crate::tokens::{Tokens, View};
-use block::{LexBlocks, LineTable, Rule};
+use block::{BlockRule, LexBlocks, LineTable};
 use lowercase::Lowercase;
 use std::sync::Arc;
 
-/// How text is split into tokens.
+/// The tokenizers.
 #[derive(Clone, Debug)]
 pub enum Tokenizer {
-    /// `none`: at white space.
+    /// `none`: splits at white space.
     Whitespace,
-    /// `jiwer`: at spaces, and at runs of other white space.
+    /// `jiwer`: splits at spaces, and at runs of other white space.
     Spaces,
     /// `13a`.
     ThirteenA,
@@ -41,39 +42,43 @@ pub enum Tokenizer {
     /// `char`.
     Character,
     /// `tercom`, with its options.
-    Tercom(tercom::Options),
-    /// MeCab's, with a dictionary.
-    Mecab(Arc<mecab::Dictionary>),
-    /// SentencePiece's, with a model.
-    SentencePiece(Arc<sentencepiece::Model>),
-    /// Not at all: the segment, white space and all, is one token.
-    Whole,
+    Tercom(tercom::TercomOptions),
+    /// MeCab, with a dictionary.
+    Mecab(Arc<mecab::MecabDictionary>),
+    /// SentencePiece, with a model.
+    SentencePiece(Arc<sentencepiece::SentencePieceModel>),
+    /// No splitting: the segment is a single token, including its white space.
+    WholeSegment,
 }
 
 impl Tokenizer {
-    /// The tokenizers without options, and their names.
-    pub const NAMED: [(&str, Self); 7] = [
+    /// The tokenizers without options, with their names.
+    pub const NAMES: [(&str, Self); 7] = [
         ("none", Self::Whitespace),
         ("jiwer", Self::Spaces),
         ("13a", Self::ThirteenA),
         ("intl", Self::International),
         ("zh", Self::Chinese),
         ("char", Self::Character),
-        ("whole", Self::Whole),
+        ("whole", Self::WholeSegment),
     ];
 
-    /// The tokenizer with this name, if there is one.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::NAMED.into_iter().find(|(known, _)| *known == name).map(|(_, tokenizer)| tokenizer)
+    /// Return the tokenizer with this name, or `None`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMES
+            .into_iter()
+            .find(|(tokenizer_name, _)| *tokenizer_name == name)
+            .map(|(_, tokenizer)| tokenizer)
     }
 
-    /// The definition: appends what the tokens of `segment` lie in to `text`, and emits where.
+    /// Tokenize a segment by the scalar definition: append the text of the tokens to `text`, and
+    /// emit the position of each token.
     ///
-    /// As in sacreBLEU, white space at the segment's end goes first.
+    /// White space at the end of the segment is removed first, as in sacreBLEU.
     pub fn tokenize(&self, segment: &[u8], text: &mut Vec<u8>, mut emit: impl FnMut(usize, usize)) {
         let base = text.len();
         let mut emit = |start, end| emit(base + start, base + end);
-        if matches!(self, Self::Whole) {
+        if matches!(self, Self::WholeSegment) {
             text.extend_from_slice(segment);
             if !segment.is_empty() {
                 emit(0, segment.len());
@@ -83,13 +88,13 @@ impl Tokenizer {
         let mut segment = whitespace::trim_end(segment);
         match self {
             Self::ThirteenA => {
-                text.extend_from_slice(&mteval_13a::rewrite(segment));
-                mteval_13a::split(&text[base..], true, |_| 0, emit);
+                text.extend_from_slice(&mteval_13a::rewrite_text(segment));
+                mteval_13a::split_rewritten(&text[base..], true, |_| 0, emit);
                 return;
             }
             Self::Tercom(options) => {
                 text.extend_from_slice(&options.rewrite(segment));
-                whitespace::tokenize(&text[base..], emit);
+                whitespace::tokenize_whitespace(&text[base..], emit);
                 return;
             }
             Self::SentencePiece(model) => {
@@ -103,53 +108,53 @@ impl Tokenizer {
         }
         text.extend_from_slice(segment);
         match self {
-            Self::Whitespace => whitespace::tokenize(segment, emit),
+            Self::Whitespace => whitespace::tokenize_whitespace(segment, emit),
             Self::Spaces => whitespace::split_at_spaces(segment, emit),
-            Self::International => international::tokenize(segment, emit),
-            Self::Chinese => chinese::tokenize(segment, emit),
-            Self::Character => character::tokenize(segment, emit),
+            Self::International => international::tokenize_intl(segment, emit),
+            Self::Chinese => chinese::tokenize_zh(segment, emit),
+            Self::Character => character::tokenize_characters(segment, emit),
             Self::Mecab(dictionary) => dictionary.tokenize(segment, emit),
-            Self::ThirteenA | Self::Tercom(_) | Self::SentencePiece(_) | Self::Whole => {}
+            Self::ThirteenA | Self::Tercom(_) | Self::SentencePiece(_) | Self::WholeSegment => {}
         }
     }
 }
 
-/// A tokenizer and what is done to the text before it.
+/// A tokenizer with optional lowercasing.
 #[derive(Clone)]
 pub struct Lexer {
-    /// How text is split.
+    /// The tokenizer.
     pub tokenizer: Tokenizer,
-    /// How text is lower-cased first, if it is.
+    /// The lowercase mapping that is applied first, if any.
     pub lowercase: Option<Arc<Lowercase>>,
-    /// The instruction set to run with.
+    /// The instruction set.
     pub instructions: Instructions,
 }
 
-/// Memory for the tokens of one block, used again for the next.
+/// Reusable buffers for the tokens of a block.
 #[derive(Default)]
-pub struct Scratch {
-    /// Segments that were not lines, joined to lines; lines that were lower-cased.
+pub struct LexScratch {
+    /// Segments joined to lines, and lowercased lines.
     joined: PaddedBuffer,
     lowered: PaddedBuffer,
     tokens: Tokens,
     lines: LineTable,
-    /// The text and tokens of irregular segments.
+    /// The text and tokens of segments that are not lexed by the block form.
     annex_text: PaddedBuffer,
     annex: Tokens,
     exceptions: Vec<Exception>,
-    /// Segments with a newline inside, which cannot be lines.
-    folded: Vec<u32>,
+    /// Segments that contain a newline, which cannot be lines.
+    multiline_segments: Vec<u32>,
 }
 
 /// A segment whose tokens are not in the main text.
 #[derive(Clone, Copy)]
 struct Exception {
     segment: u32,
-    /// Its tokens in the annex; `None` for a segment that is missing.
+    /// The range of its tokens in the annex; `None` for a missing segment.
     tokens: Option<(u32, u32)>,
 }
 
-/// The tokens of one block, a segment at a time.
+/// The tokens of a block, read segment by segment.
 #[derive(Clone)]
 pub struct Lexed<'a> {
     text: Padded<'a>,
@@ -157,27 +162,27 @@ pub struct Lexed<'a> {
     lines: &'a LineTable,
     annex_text: Padded<'a>,
     annex: &'a Tokens,
-    /// In the order of their segments.
+    /// The exceptions in order of their segments.
     exceptions: &'a [Exception],
-    /// The next of `exceptions` to come.
-    exception: usize,
-    /// The next segment.
+    /// The index of the next exception.
+    next_exception: usize,
+    /// The index of the next segment.
     segment: usize,
-    /// How far it is to the one after it.
+    /// The number of segments to advance per read.
     step: usize,
     has_lines: bool,
 }
 
 impl<'a> Lexed<'a> {
-    /// The tokens of the next segment; `None` if it is missing. Segments come in order.
+    /// Return the tokens of the next segment, or `None` if it is missing.
     #[inline(always)]
     pub fn next_segment(&mut self) -> Option<View<'a>> {
         let i = self.segment;
         self.segment += self.step;
-        if let Some(exception) = self.exceptions.get(self.exception)
+        if let Some(exception) = self.exceptions.get(self.next_exception)
             && exception.segment as usize == i
         {
-            self.exception += self.step;
+            self.next_exception += self.step;
             let (first, last) = exception.tokens?;
             return Some(self.annex.view(self.annex_text, first as usize, last as usize));
         }
@@ -186,46 +191,48 @@ impl<'a> Lexed<'a> {
         Some(self.tokens.view(self.text, first as usize, last as usize))
     }
 
-    /// Copies that stand before each of the next `count` segments, up to one that is missing.
-    pub fn each(&self, count: usize) -> Vec<Self> {
-        let mut next = self.clone();
-        let each = (0..count).map_while(|_| {
-            let here = next.clone();
-            next.next_segment().map(|_| here)
+    /// Return copies positioned before each of the next `count` segments, up to the first missing
+    /// segment.
+    pub fn split_positions(&self, count: usize) -> Vec<Self> {
+        let mut cursor = self.clone();
+        let positions = (0..count).map_while(|_| {
+            let position = cursor.clone();
+            cursor.next_segment().map(|_| position)
         });
-        each.collect()
+        positions.collect()
     }
 
-    /// The next segment, again and again.
+    /// Return a copy that returns the next segment repeatedly.
     pub fn repeated(&self) -> Self {
         Self { step: 0, ..self.clone() }
     }
 
-    /// Whether segment `i` is missing, so that an empty line stands in for it.
+    /// Return whether segment `i` is missing and represented by an empty line.
     pub fn is_missing(&self, i: usize) -> bool {
-        let found = self.exceptions.binary_search_by_key(&i, |one| one.segment as usize);
-        found.is_ok_and(|at| self.exceptions[at].tokens.is_none())
+        let exception_index =
+            self.exceptions.binary_search_by_key(&i, |exception| exception.segment as usize);
+        exception_index.is_ok_and(|index| self.exceptions[index].tokens.is_none())
     }
 
-    /// The text of segment `i` as it was lexed, where that is a line.
+    /// Return the text of segment `i` as it was lexed, if the segments are lines.
     pub fn line(&self, i: usize) -> Option<&'a [u8]> {
         self.has_lines.then(|| self.lines.line(self.text.bytes(), i))
     }
 }
 
-/// Bytes that are not UTF-8: the segment in the block, the offset in its text, the byte.
+/// The position and value of invalid UTF-8.
 #[derive(Debug, PartialEq, Eq)]
-pub struct BadBytes {
+pub struct InvalidUtf8 {
     /// The segment, counted from 0.
     pub segment: usize,
-    /// Where in the block's text.
+    /// The offset in the block's text.
     pub offset: usize,
-    /// The first offending byte.
+    /// The first invalid byte.
     pub byte: u8,
 }
 
 impl Lexer {
-    /// The definition: as [`Tokenizer::tokenize`], behind lower-casing.
+    /// Tokenize a segment by the scalar definition ([`Tokenizer::tokenize`]), after lowercasing.
     pub fn tokenize(&self, segment: &[u8], text: &mut Vec<u8>, emit: impl FnMut(usize, usize)) {
         let Some(lowercase) = &self.lowercase else {
             return self.tokenizer.tokenize(segment, text, emit);
@@ -236,24 +243,33 @@ impl Lexer {
         self.tokenizer.tokenize(lowered.padded().bytes(), text, emit);
     }
 
-    /// Lexes the segments of a block.
+    /// Lex the segments of a block.
     pub fn lex<'a>(
         &self,
         block: &'a Block,
-        scratch: &'a mut Scratch,
-    ) -> Result<Lexed<'a>, BadBytes> {
-        self.lex_for(block, scratch, true)
+        scratch: &'a mut LexScratch,
+    ) -> Result<Lexed<'a>, InvalidUtf8> {
+        self.lex_block(block, scratch, true)
     }
 
-    /// The same; without `keys` only where the tokens are, for what does not compare them.
-    pub fn lex_for<'a>(
+    /// Lex the segments of a block. Without `keys`, compute only token positions, for callers that
+    /// do not compare tokens.
+    pub fn lex_block<'a>(
         &self,
         block: &'a Block,
-        scratch: &'a mut Scratch,
-        keys: bool,
-    ) -> Result<Lexed<'a>, BadBytes> {
-        let Scratch { joined, lowered, tokens, lines, annex_text, annex, exceptions, folded } =
-            scratch;
+        scratch: &'a mut LexScratch,
+        with_keys: bool,
+    ) -> Result<Lexed<'a>, InvalidUtf8> {
+        let LexScratch {
+            joined,
+            lowered,
+            tokens,
+            lines,
+            annex_text,
+            annex,
+            exceptions,
+            multiline_segments: folded,
+        } = scratch;
         tokens.clear();
         annex.clear();
         lines.clear();
@@ -262,17 +278,17 @@ impl Lexer {
         folded.clear();
         joined.clear();
         let mut text = match block {
-            Block::Tokens(given) => {
-                lex_given(given, tokens, lines, exceptions);
+            Block::Tokens(token_block) => {
+                lex_token_block(token_block, tokens, lines, exceptions);
                 annex_text.finish();
                 return Ok(Lexed {
-                    text: given.text.padded(),
+                    text: token_block.text.padded(),
                     tokens,
                     lines,
                     annex_text: annex_text.padded(),
                     annex,
                     exceptions,
-                    exception: 0,
+                    next_exception: 0,
                     segment: 0,
                     step: 1,
                     has_lines: false,
@@ -280,28 +296,28 @@ impl Lexer {
             }
             Block::Lines { lines, .. } => {
                 let text = lines.padded();
-                validate(text.bytes())?;
+                check_utf8(text.bytes())?;
                 text
             }
-            Block::Segments { segments, trusted, .. } => {
+            Block::Segments { segments, is_utf8: trusted, .. } => {
                 for (i, segment) in segments.iter().enumerate() {
                     match segment {
                         None => exceptions.push(Exception { segment: i as u32, tokens: None }),
-                        Some(bytes) => interrupt::append(joined.raw(), bytes.bytes()),
+                        Some(bytes) => interrupt::append(joined.buffer_mut(), bytes.bytes()),
                     }
-                    joined.raw().push(b'\n');
+                    joined.buffer_mut().push(b'\n');
                 }
-                let newlines = memchr::memchr_iter(b'\n', joined.raw()).count();
+                let newlines = memchr::memchr_iter(b'\n', joined.buffer_mut()).count();
                 if newlines != segments.len() {
-                    fold(segments, joined, folded);
+                    join_lines(segments, joined, folded);
                 }
                 joined.finish();
                 if !trusted {
-                    validate(joined.padded().bytes())?;
+                    check_utf8(joined.padded().bytes())?;
                     for &i in folded.iter() {
                         if let Some(bytes) = segments[i as usize] {
-                            validate(bytes.bytes())
-                                .map_err(|bad| BadBytes { segment: i as usize, ..bad })?;
+                            check_utf8(bytes.bytes())
+                                .map_err(|bad| InvalidUtf8 { segment: i as usize, ..bad })?;
                         }
                     }
                 }
@@ -329,21 +345,27 @@ impl Lexer {
         } else {
             match &self.tokenizer {
                 Tokenizer::Whitespace => {
-                    self.blocks::<whitespace::Whitespace>(text, tokens, lines, keys);
+                    self.lex_blocks::<whitespace::WhitespaceRule>(text, tokens, lines, with_keys);
                 }
-                Tokenizer::Spaces => self.blocks::<whitespace::Spaces>(text, tokens, lines, keys),
+                Tokenizer::Spaces => {
+                    self.lex_blocks::<whitespace::SpacesRule>(text, tokens, lines, with_keys)
+                }
                 Tokenizer::ThirteenA => {
-                    self.blocks::<mteval_13a::ThirteenA>(text, tokens, lines, keys)
+                    self.lex_blocks::<mteval_13a::ThirteenARule>(text, tokens, lines, with_keys)
                 }
                 Tokenizer::International => {
-                    self.blocks::<international::International>(text, tokens, lines, keys);
+                    self.lex_blocks::<international::InternationalRule>(
+                        text, tokens, lines, with_keys,
+                    );
                 }
-                Tokenizer::Chinese => self.blocks::<chinese::Chinese>(text, tokens, lines, keys),
+                Tokenizer::Chinese => {
+                    self.lex_blocks::<chinese::ChineseRule>(text, tokens, lines, with_keys)
+                }
                 Tokenizer::Character => {
-                    self.blocks::<character::Character>(text, tokens, lines, keys)
+                    self.lex_blocks::<character::CharacterRule>(text, tokens, lines, with_keys)
                 }
                 Tokenizer::Tercom(_) | Tokenizer::Mecab(_) | Tokenizer::SentencePiece(_) => {}
-                Tokenizer::Whole => lex_whole(text, tokens, lines, keys),
+                Tokenizer::WholeSegment => lex_whole(text, tokens, lines, with_keys),
             }
         }
         self.lex_exceptions(block, text, lines, folded, annex_text, annex, exceptions);
@@ -356,29 +378,30 @@ impl Lexer {
             annex_text: annex_text.padded(),
             annex,
             exceptions,
-            exception: 0,
+            next_exception: 0,
             segment: 0,
             step: 1,
             has_lines: true,
         })
     }
 
-    fn blocks<R: Rule>(
+    /// Lex text with the block form of a tokenizer.
+    fn lex_blocks<R: BlockRule>(
         &self,
         text: Padded<'_>,
         tokens: &mut Tokens,
         lines: &mut LineTable,
-        keys: bool,
+        with_keys: bool,
     ) {
-        self.instructions.run(LexBlocks { text, tokens, lines, keys, rule: R::default() });
-        if let Some(irregular) = R::EDGES {
+        self.instructions.run(LexBlocks { text, tokens, lines, with_keys, rule: R::default() });
+        if let Some(is_irregular) = R::EDGE_CHECK {
             let mut first = 0;
             for line in 0..lines.token_ends.len() {
                 let last = lines.token_ends[line] as usize;
                 if first < last {
                     let (start, _) = tokens.range(first);
                     let (_, end) = tokens.range(last - 1);
-                    if irregular(text.bytes(), lines.starts[line] as usize, start, end) {
+                    if is_irregular(text.bytes(), lines.starts[line] as usize, start, end) {
                         lines.irregular.push(line as u32);
                     }
                 }
@@ -389,61 +412,61 @@ impl Lexer {
         }
     }
 
-    /// Lexes what is not a regular line, with the scalar definition.
+    /// Lex irregular segments with the scalar definition.
     #[allow(clippy::too_many_arguments)]
     fn lex_exceptions(
         &self,
         block: &Block,
         text: Padded<'_>,
         lines: &LineTable,
-        folded: &[u32],
+        multiline_segments: &[u32],
         annex_text: &mut PaddedBuffer,
         annex: &mut Tokens,
         exceptions: &mut Vec<Exception>,
     ) {
-        let missing = exceptions.len();
+        let missing_count = exceptions.len();
         let mut work = Work::default();
-        let mut lex = |segment: u32, bytes: &[u8]| {
+        let mut lex_segment = |segment: u32, bytes: &[u8]| {
             let first = annex.count() as u32;
-            let raw = annex_text.raw();
-            self.tokenizer.tokenize(bytes, raw, |start, end| {
-                work.done(16);
+            let buffer = annex_text.buffer_mut();
+            self.tokenizer.tokenize(bytes, buffer, |start, end| {
+                work.add(16);
                 annex.push(start - crate::text_batches::MARGIN, end - crate::text_batches::MARGIN);
             });
-            // A byte between two segments, so that none runs into the next.
-            raw.push(b'\n');
+            // Separate segments by a byte, so that adjacent segments cannot merge.
+            buffer.push(b'\n');
             exceptions.push(Exception { segment, tokens: Some((first, annex.count() as u32)) });
         };
         if let Block::Segments { segments, .. } = block {
             let mut lowered = PaddedBuffer::default();
-            for &i in folded {
+            for &i in multiline_segments {
                 let Some(bytes) = &segments[i as usize] else {
                     continue;
                 };
                 match &self.lowercase {
-                    None => lex(i, bytes.bytes()),
+                    None => lex_segment(i, bytes.bytes()),
                     Some(lowercase) => {
                         lowered.clear();
                         lowercase.append(bytes.bytes(), &mut lowered);
                         lowered.finish();
-                        lex(i, lowered.padded().bytes());
+                        lex_segment(i, lowered.padded().bytes());
                     }
                 }
             }
         }
         for &i in &lines.irregular {
-            lex(i, lines.line(text.bytes(), i as usize));
+            lex_segment(i, lines.line(text.bytes(), i as usize));
         }
-        if missing + folded.len() > 0 {
-            // Empty lines stand in for missing and folded segments; what they give comes last.
+        if missing_count + multiline_segments.len() > 0 {
+            // Empty lines represent missing and multi-line segments; their tokens come last.
             exceptions.sort_by_key(|exception| exception.segment);
             exceptions.dedup_by_key(|exception| exception.segment);
         }
     }
 }
 
-/// Lines as tokens.
-fn lex_whole(text: Padded<'_>, tokens: &mut Tokens, lines: &mut LineTable, keys: bool) {
+/// Make each line a token.
+fn lex_whole(text: Padded<'_>, tokens: &mut Tokens, lines: &mut LineTable, with_keys: bool) {
     let mut start = 0;
     for end in memchr::memchr_iter(b'\n', text.bytes()) {
         if start < end {
@@ -453,45 +476,51 @@ fn lex_whole(text: Padded<'_>, tokens: &mut Tokens, lines: &mut LineTable, keys:
         lines.token_ends.push(tokens.count() as u32);
         start = end + 1;
     }
-    if keys {
+    if with_keys {
         tokens.make_keys(text, true);
     }
 }
 
-/// Joins segments to lines again, with an empty line in place of each that has a newline inside.
-fn fold(segments: &[Option<Foreign>], joined: &mut PaddedBuffer, folded: &mut Vec<u32>) {
+/// Rejoin segments to lines, with an empty line for each segment that contains a newline.
+fn join_lines(
+    segments: &[Option<BorrowedSegment>],
+    joined: &mut PaddedBuffer,
+    multiline_segments: &mut Vec<u32>,
+) {
     joined.clear();
     for (i, segment) in segments.iter().enumerate() {
         if let Some(bytes) = segment {
             if memchr::memchr(b'\n', bytes.bytes()).is_some() {
-                folded.push(i as u32);
+                multiline_segments.push(i as u32);
             } else {
-                interrupt::append(joined.raw(), bytes.bytes());
+                interrupt::append(joined.buffer_mut(), bytes.bytes());
             }
         }
-        joined.raw().push(b'\n');
+        joined.buffer_mut().push(b'\n');
     }
 }
 
-/// Tokens that came as tokens.
-fn lex_given(
-    given: &crate::text_batches::TokenBlock,
+/// Take over tokens of tokenized segments.
+fn lex_token_block(
+    token_block: &crate::text_batches::TokenBlock,
     tokens: &mut Tokens,
     lines: &mut LineTable,
     exceptions: &mut Vec<Exception>,
 ) {
     let mut start = 0;
-    for &end in &given.token_ends {
+    for &end in &token_block.token_ends {
         tokens.push(start, end as usize);
         start = end as usize;
     }
-    tokens.make_keys(given.text.padded(), true);
-    lines.token_ends.extend_from_slice(&given.segment_ends);
-    exceptions.extend(given.missing.iter().map(|&segment| Exception { segment, tokens: None }));
+    tokens.make_keys(token_block.text.padded(), true);
+    lines.token_ends.extend_from_slice(&token_block.segment_ends);
+    exceptions.extend(
+        token_block.missing_segments.iter().map(|&segment| Exception { segment, tokens: None }),
+    );
 }
 
-/// Checks that newline-terminated text is UTF-8.
-fn validate(text: &[u8]) -> Result<(), BadBytes> {
+/// Return an error if newline-terminated text is not valid UTF-8.
+fn check_utf8(text: &[u8]) -> Result<(), InvalidUtf8> {
     if simdutf8::basic::from_utf8(text).is_ok() {
         return Ok(());
     }
@@ -500,7 +529,7 @@ fn validate(text: &[u8]) -> Result<(), BadBytes> {
         Err(error) => {
             let offset = error.valid_up_to();
             let segment = memchr::memchr_iter(b'\n', &text[..offset]).count();
-            Err(BadBytes { segment, offset, byte: text[offset] })
+            Err(InvalidUtf8 { segment, offset, byte: text[offset] })
         }
     }
 }

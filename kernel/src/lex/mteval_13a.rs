@@ -1,12 +1,12 @@
-//! The tokenizer `13a` of mteval-v13a, as sacreBLEU 2.6.0 has it.
+//! The tokenizer `13a` of mteval-v13a, as in sacreBLEU 2.6.0.
 //!
-//! First the text is rewritten: `<skipped>` goes, a hyphen at a line end joins the lines, other
-//! line ends become spaces, four entities are resolved. Then symbols stand alone; `.` and `,` do
-//! unless a digit is on both sides; `-` does after a digit. Only ASCII counts: typographic quotes
-//! and CJK punctuation stay attached.
+//! First the text is rewritten: `<skipped>` is removed, a hyphen at a line end joins the lines,
+//! other line ends become spaces, and four entities are resolved. Then symbols become tokens. `.`
+//! and `,` become tokens unless they have a digit on both sides; `-` becomes a token after a digit.
+//! Only ASCII counts: typographic quotes and CJK punctuation stay attached.
 
-use super::block::{Bits, Cut, Rule, Stretch};
-use super::whitespace::{space, wide_leads, wide_space};
+use super::block::{BlockBits, BlockResult, BlockRule, BlockText};
+use super::whitespace::{add_wide_space, space_width, wide_leads};
 use crate::interrupt::Work;
 use crate::simd::{self, Vector};
 use memchr::memmem;
@@ -15,125 +15,135 @@ use std::borrow::Cow;
 const ENTITIES: [(&[u8], &[u8]); 4] =
     [(b"&quot;", b"\""), (b"&amp;", b"&"), (b"&lt;", b"<"), (b"&gt;", b">")];
 
-/// `text` with every `from` replaced.
-pub(super) fn replace<'a>(text: Cow<'a, [u8]>, from: &[u8], to: &[u8]) -> Cow<'a, [u8]> {
+/// Return `text` with every `from` replaced.
+pub(super) fn replace_all<'a>(text: Cow<'a, [u8]>, from: &[u8], to: &[u8]) -> Cow<'a, [u8]> {
     let finder = memmem::Finder::new(from);
-    let mut places = finder.find_iter(&text).peekable();
-    if places.peek().is_none() {
-        drop(places);
+    let mut positions = finder.find_iter(&text).peekable();
+    if positions.peek().is_none() {
+        drop(positions);
         return text;
     }
     let mut out = Vec::with_capacity(text.len());
-    let mut done = 0;
-    for place in places {
-        out.extend_from_slice(&text[done..place]);
+    let mut copied = 0;
+    for position in positions {
+        out.extend_from_slice(&text[copied..position]);
         out.extend_from_slice(to);
-        done = place + from.len();
+        copied = position + from.len();
     }
-    out.extend_from_slice(&text[done..]);
+    out.extend_from_slice(&text[copied..]);
     Cow::Owned(out)
 }
 
-/// The text that is split: entities resolved, lines joined. The order of the steps is sacreBLEU's.
-pub fn rewrite(text: &[u8]) -> Cow<'_, [u8]> {
-    let mut text = replace(Cow::Borrowed(text), b"<skipped>", b"");
-    text = replace(text, b"-\n", b"");
-    text = replace(text, b"\n", b" ");
+/// Return the text to be split, with entities resolved and lines joined. The steps have sacreBLEU's
+/// order.
+pub fn rewrite_text(text: &[u8]) -> Cow<'_, [u8]> {
+    let mut text = replace_all(Cow::Borrowed(text), b"<skipped>", b"");
+    text = replace_all(text, b"-\n", b"");
+    text = replace_all(text, b"\n", b" ");
     resolve_entities(text)
 }
 
-/// `text` with the four entities resolved, one after the other: `&amp;lt;` becomes `<`.
+/// Return `text` with the four entities resolved one after the other, so that `&amp;lt;` becomes
+/// `<`.
 pub(super) fn resolve_entities(mut text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     if memchr::memchr(b'&', &text).is_some() {
         for (entity, character) in ENTITIES {
-            text = replace(text, entity, character);
+            text = replace_all(text, entity, character);
         }
     }
     text
 }
 
-/// ASCII punctuation but `'`, `,`, `-` and `.`; it always stands alone.
+/// Return whether a byte is ASCII punctuation other than `'`, `,`, `-` and `.`, and so always a
+/// token.
 pub(super) fn is_symbol(byte: u8) -> bool {
     byte.is_ascii_punctuation() && !matches!(byte, b'\'' | b',' | b'-' | b'.')
 }
 
-/// Tokens of rewritten text.
+/// Emit the tokens of rewritten text.
 ///
-/// With `bounded`, the text counts as standing between spaces, as 13a wraps it; without, nothing
-/// is before its start or behind its end, which `zh` needs. `alone` gives the width of a wider
-/// character that stands alone, 0 for all others.
-pub fn split(
+/// With `bounded`, the text counts as enclosed in spaces, as in 13a. Without it, there is no
+/// character before the start or after the end, as `zh` requires. `alone` returns the width of a
+/// non-ASCII character that is a token, or 0.
+pub fn split_rewritten(
     text: &[u8],
-    bounded: bool,
-    alone: impl Fn(&[u8]) -> usize,
+    is_bounded: bool,
+    token_width: impl Fn(&[u8]) -> usize,
     mut emit: impl FnMut(usize, usize),
 ) {
-    let digit = |at: usize, edge: bool| text.get(at).map_or(edge, u8::is_ascii_digit);
-    let after_digit = |at: usize| at.checked_sub(1).map_or(!bounded, |before| digit(before, false));
+    let is_digit = |i: usize, edge: bool| text.get(i).map_or(edge, u8::is_ascii_digit);
+    let follows_digit =
+        |i: usize| i.checked_sub(1).map_or(!is_bounded, |previous| is_digit(previous, false));
     let mut token = None;
     let mut work = Work::default();
-    let mut at = 0;
-    while at < text.len() {
-        work.done(2);
-        let byte = text[at];
+    let mut position = 0;
+    while position < text.len() {
+        work.add(2);
+        let byte = text[position];
         let mut width = 1;
         let mut stands_alone = false;
         match byte {
             b'.' | b',' => {
-                // A run of them: which of its members are split off follows from two passes of
-                // substitutions that each consume pairs, hence from the parity of its length.
-                let run = text[at..].iter().take_while(|&&b| b == b'.' || b == b',').count();
-                let glued = digit(at + run, !bounded)
-                    && if run % 2 == 1 { after_digit(at) } else { !after_digit(at) };
-                let single = if glued { run - 1 } else { run };
-                if single > 0 {
+                // sacreBLEU splits a run with two passes of substitutions that each consume pairs.
+                // So the parity of the run's length determines which marks are split off.
+                let run_length =
+                    text[position..].iter().take_while(|&&b| b == b'.' || b == b',').count();
+                let keeps_last = is_digit(position + run_length, !is_bounded)
+                    && if run_length % 2 == 1 {
+                        follows_digit(position)
+                    } else {
+                        !follows_digit(position)
+                    };
+                let split_count = if keeps_last { run_length - 1 } else { run_length };
+                if split_count > 0 {
                     if let Some(start) = token.take() {
-                        emit(start, at);
+                        emit(start, position);
                     }
-                    for i in at..at + single {
+                    for i in position..position + split_count {
                         emit(i, i + 1);
                     }
                 }
-                if glued {
-                    token.get_or_insert(at + single);
+                if keeps_last {
+                    token.get_or_insert(position + split_count);
                 }
-                at += run;
+                position += run_length;
                 continue;
             }
-            b'-' => stands_alone = at > 0 && text[at - 1].is_ascii_digit(),
+            b'-' => stands_alone = position > 0 && text[position - 1].is_ascii_digit(),
             0..0x80 => stands_alone = is_symbol(byte),
             _ => {}
         }
         if !stands_alone {
-            let wide = if byte >= 0x80 { alone(&text[at..]) } else { 0 };
-            if wide > 0 {
-                (width, stands_alone) = (wide, true);
+            let wide_width = if byte >= 0x80 { token_width(&text[position..]) } else { 0 };
+            if wide_width > 0 {
+                (width, stands_alone) = (wide_width, true);
             }
         }
-        let blank = space(&text[at..]);
-        if blank > 0 {
+        let blank_width = space_width(&text[position..]);
+        if blank_width > 0 {
             if let Some(start) = token.take() {
-                emit(start, at);
+                emit(start, position);
             }
-            width = blank;
+            width = blank_width;
         } else if stands_alone {
             if let Some(start) = token.take() {
-                emit(start, at);
+                emit(start, position);
             }
-            emit(at, at + width);
+            emit(position, position + width);
         } else {
-            token.get_or_insert(at);
+            token.get_or_insert(position);
         }
-        at += width;
+        position += width;
     }
     if let Some(start) = token {
         emit(start, text.len());
     }
 }
 
-/// Symbols and white space, by rows of the ASCII table: `!` to `/`, `:` to `?`, the brackets and what
-/// is between them, `@` and the grave accent, `_`; tab to carriage return, the separators, the space.
-const TABLE: simd::Classes = simd::Classes::new([
+/// Symbols and white space by rows of the ASCII table: `!` to `/`; `:` to `?`; the brackets and the
+/// characters between them; `@` and the grave accent; `_`; tab to carriage return; the separators;
+/// space.
+const CLASS_TABLE: simd::Classes = simd::Classes::new([
     (1 << 2, 0b1000_1111_0111_1110),
     (1 << 3, 0b1111_1100_0000_0000),
     (1 << 5 | 1 << 7, 0b0111_1000_0000_0000),
@@ -146,11 +156,11 @@ const TABLE: simd::Classes = simd::Classes::new([
 const SYMBOL: u8 = 0b0001_1111;
 const SPACE: u8 = 0b1110_0000;
 
-/// The classes of bytes that the splitting rules speak of.
-pub(super) struct Classes {
+/// The classes of bytes that the splitting rules use.
+pub(super) struct ByteClasses {
     /// ASCII white space.
     pub space: u64,
-    /// Always alone.
+    /// Symbols, which are always tokens.
     pub symbol: u64,
     /// `.` and `,`.
     pub point: u64,
@@ -160,12 +170,13 @@ pub(super) struct Classes {
     pub hyphen: u64,
 }
 
-impl Classes {
+impl ByteClasses {
+    /// Classify the bytes of a block.
     #[inline(always)]
-    pub unsafe fn of<V: Vector>(bytes: V::Bytes) -> Self {
-        // SAFETY: the caller's processor has the instructions of V.
+    pub unsafe fn from_bytes<V: Vector>(bytes: V::Bytes) -> Self {
+        // SAFETY: the caller guarantees that `V` is available.
         unsafe {
-            let classes = V::classes(bytes, &TABLE);
+            let classes = V::classes(bytes, &CLASS_TABLE);
             Self {
                 space: V::having(classes, SPACE),
                 symbol: V::having(classes, SYMBOL),
@@ -177,64 +188,72 @@ impl Classes {
     }
 }
 
-/// The state that the splitting rules need from the block before.
+/// The state of the splitting rules from the previous block.
 #[derive(Default)]
-pub(super) struct Carry {
+pub(super) struct SplitState {
     digit: u64,
     point: u64,
-    alone: u64,
+    token_break: u64,
 }
 
-impl Carry {
-    /// Where tokens are cut in this block, and the digits behind a run of two or more points.
+impl SplitState {
+    /// Return the breaks in this block, and the digits after a run of two or more points.
     #[inline(always)]
-    pub fn split(&mut self, of: &Classes, stretch: &Stretch<'_>) -> (u64, u64) {
-        let after_digit = of.digit << 1 | self.digit;
-        let before_digit = of.digit >> 1 | u64::from(stretch.next().is_ascii_digit()) << 63;
-        let alone =
-            of.symbol | (of.point & !(after_digit & before_digit)) | (of.hyphen & after_digit);
-        let breaks = alone | alone << 1 | self.alone;
-        let run = (of.point << 1 | self.point >> 1) & (of.point << 2 | self.point) & of.digit;
-        self.digit = of.digit >> 63;
-        self.point = of.point >> 62;
-        self.alone = alone >> 63;
-        (breaks, run)
+    pub fn split_block(&mut self, classes: &ByteClasses, block_text: &BlockText<'_>) -> (u64, u64) {
+        let after_digit = classes.digit << 1 | self.digit;
+        let before_digit =
+            classes.digit >> 1 | u64::from(block_text.next_byte().is_ascii_digit()) << 63;
+        let single_tokens = classes.symbol
+            | (classes.point & !(after_digit & before_digit))
+            | (classes.hyphen & after_digit);
+        let breaks = single_tokens | single_tokens << 1 | self.token_break;
+        let point_runs = (classes.point << 1 | self.point >> 1)
+            & (classes.point << 2 | self.point)
+            & classes.digit;
+        self.digit = classes.digit >> 63;
+        self.point = classes.point >> 62;
+        self.token_break = single_tokens >> 63;
+        (breaks, point_runs)
     }
 }
 
-/// The block form: [`split`] for text that needs no rewriting.
+/// The block form of [`split_rewritten`], for text that needs no rewriting.
 #[derive(Default)]
-pub struct ThirteenA {
-    space: Bits,
-    carry: Carry,
+pub struct ThirteenARule {
+    space: BlockBits,
+    state: SplitState,
 }
 
-impl Rule for ThirteenA {
+impl BlockRule for ThirteenARule {
     #[inline(always)]
-    unsafe fn cut<V: Vector>(&mut self, bytes: V::Bytes, stretch: &Stretch<'_>) -> Cut {
+    unsafe fn lex_block<V: Vector>(
+        &mut self,
+        bytes: V::Bytes,
+        block_text: &BlockText<'_>,
+    ) -> BlockResult {
         self.space.advance();
-        // SAFETY: the caller's processor has the instructions of V.
-        let (leads, classes, mut rare, nul) = unsafe {
-            let rare = V::bits(V::or(V::equal(bytes, b'&'), V::equal(bytes, b'<')));
+        // SAFETY: the caller guarantees that `V` is available.
+        let (leads, classes, mut entity_starts, nul) = unsafe {
+            let entity_starts = V::bits(V::or(V::equal(bytes, b'&'), V::equal(bytes, b'<')));
             let nul = V::bits(V::equal(bytes, 0));
-            (wide_leads::<V>(bytes), Classes::of::<V>(bytes), rare, nul)
+            (wide_leads::<V>(bytes), ByteClasses::from_bytes::<V>(bytes), entity_starts, nul)
         };
-        self.space.now |= classes.space;
-        // SAFETY: the caller's processor has the instructions of V.
-        unsafe { wide_space::<V>(leads, bytes, stretch, &mut self.space) };
-        let (breaks, run) = self.carry.split(&classes, stretch);
+        self.space.current |= classes.space;
+        // SAFETY: the caller guarantees that `V` is available.
+        unsafe { add_wide_space::<V>(leads, bytes, block_text, &mut self.space) };
+        let (breaks, run) = self.state.split_block(&classes, block_text);
         let mut irregular = nul | run;
-        while rare != 0 {
-            let at = rare.trailing_zeros();
-            rare &= rare - 1;
-            let text = stretch.from(at);
+        while entity_starts != 0 {
+            let position = entity_starts.trailing_zeros();
+            entity_starts &= entity_starts - 1;
+            let text = block_text.bytes_from(position);
             if text.starts_with(b"<skipped>")
                 || ENTITIES.iter().any(|(entity, _)| text.starts_with(entity))
             {
-                irregular |= 1 << at;
+                irregular |= 1 << position;
             }
         }
-        Cut { space: self.space.now, breaks, irregular }
+        BlockResult { space: self.space.current, breaks, irregular }
     }
 }
 
@@ -243,11 +262,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_says_what_the_definitions_say() {
+    fn test_class_table_matches_definitions() {
         for byte in 0..=u8::MAX {
-            let classes = TABLE.of(byte);
+            let classes = CLASS_TABLE.byte_classes(byte);
             assert_eq!(classes & SYMBOL != 0, is_symbol(byte), "{byte:#x}");
-            assert_eq!(classes & SPACE != 0, space(&[byte]) == 1, "{byte:#x}");
+            assert_eq!(classes & SPACE != 0, space_width(&[byte]) == 1, "{byte:#x}");
         }
     }
 }

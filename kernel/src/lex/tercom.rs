@@ -1,32 +1,32 @@
-//! The tokenizer of tercom, as sacreBLEU 2.6.0 has it for TER.
+//! The tokenizer of tercom for TER, as in sacreBLEU 2.6.0.
 //!
-//! By itself it splits at white space. *Normalized*, its Western rules are those of 13a but for
-//! two: possessive `'s` stands alone, and what joins lines is a hyphen at the start of a line, not
-//! at the end. *Asian support* adds characters that stand alone (to a normalized text) or are
-//! deleted (with the other punctuation). The ranges are the original's, which takes U+3200 to
-//! U+3F22 for enclosed letters; its rules for kana never apply, because they ask for the start of
-//! a text that has just been wrapped in spaces.
+//! Without options it splits at white space. With `normalized`, its Western rules equal the rules
+//! of 13a with two exceptions. Possessive `'s` is a token, and a hyphen joins lines at the start of
+//! a line instead of the end. `asian_support` adds characters that are tokens (with `normalized`)
+//! or are deleted (with `no_punct`). The ranges are the original's, which treats U+3200 to U+3F22
+//! as enclosed letters. The original's rules for kana never apply, because they require the start
+//! of a text that has just been wrapped in spaces.
 
-use super::mteval_13a::{is_symbol, replace, resolve_entities, split};
-use super::utf8::decode;
+use super::mteval_13a::{is_symbol, replace_all, resolve_entities, split_rewritten};
+use super::utf8::decode_char;
 use super::{Tokenizer, whitespace};
 use std::borrow::Cow;
 
-/// The options of tercom's tokenizer, beside splitting at white space.
+/// The options of tercom's tokenizer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Split off punctuation, resolve entities, join lines.
+pub struct TercomOptions {
+    /// Split off punctuation, resolve entities, and join lines.
     pub normalized: bool,
     /// Delete punctuation.
     pub no_punct: bool,
-    /// Do both to Chinese and Japanese characters as well.
+    /// Apply both options to Chinese and Japanese characters, too.
     pub asian_support: bool,
-    /// Do it all again with what came out. It is what sacreBLEU does to references, and it makes
-    /// a difference to normalized ones: `..1` becomes `. .1`, and that `. . 1`.
-    pub twice: bool,
+    /// Apply the tokenizer to its own output, as sacreBLEU does for references. This changes
+    /// normalized references: `..1` becomes `. .1`, and then `. . 1`.
+    pub applies_twice: bool,
 }
 
-/// Ideographs, strokes, radicals and compatibility forms, first and last of each range.
+/// Ideographs, strokes, radicals and compatibility forms, as first and last code points.
 const IDEOGRAPHS: [(u32, u32); 8] = [
     (0x2E80, 0x2EFF),
     (0x31C0, 0x31EF),
@@ -53,9 +53,10 @@ const PUNCTUATION: [(u32, u32); 11] = [
     (0xFF61, 0xFF65),
 ];
 
-/// The width of the character that `text` starts with if it is in one of `ranges`; else 0.
+/// Return the width of the character at the start of `text` if it is in one of `ranges`, otherwise
+/// 0.
 fn width_in(ranges: &[(u32, u32)], text: &[u8]) -> usize {
-    match decode(text) {
+    match decode_char(text) {
         (Some(point), width) if ranges.iter().any(|&(low, high)| (low..=high).contains(&point)) => {
             width
         }
@@ -63,83 +64,91 @@ fn width_in(ranges: &[(u32, u32)], text: &[u8]) -> usize {
     }
 }
 
-/// `text` with a space before each possessive `'s`. It is one before a symbol, a space or the end.
-fn part_possessives(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
-    let ends = |at: usize| text.get(at).is_none_or(|&byte| byte == b' ' || is_symbol(byte));
-    let mut places =
-        memchr::memmem::find_iter(&text, b"'s").filter(|place| ends(place + 2)).peekable();
-    if places.peek().is_none() {
-        drop(places);
+/// Return `text` with a space before each possessive `'s`, which must precede a symbol, a space or
+/// the end.
+fn split_possessives(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    let is_at_word_end =
+        |position: usize| text.get(position).is_none_or(|&byte| byte == b' ' || is_symbol(byte));
+    let mut positions = memchr::memmem::find_iter(&text, b"'s")
+        .filter(|position| is_at_word_end(position + 2))
+        .peekable();
+    if positions.peek().is_none() {
+        drop(positions);
         return text;
     }
     let mut out = Vec::with_capacity(text.len() + 8);
-    let mut done = 0;
-    for place in places {
-        out.extend_from_slice(&text[done..place]);
+    let mut copied = 0;
+    for position in positions {
+        out.extend_from_slice(&text[copied..position]);
         out.push(b' ');
-        done = place;
+        copied = position;
     }
-    out.extend_from_slice(&text[done..]);
+    out.extend_from_slice(&text[copied..]);
     Cow::Owned(out)
 }
 
-impl Options {
-    /// True if anything but white space matters.
-    pub fn is_plain(self) -> bool {
+impl TercomOptions {
+    /// Return whether tokens are split only at white space.
+    pub fn is_whitespace_only(self) -> bool {
         !self.normalized && !self.no_punct
     }
 
-    /// What splits hypotheses, or references, for which it is done `twice`.
-    pub fn tokenizer(self, twice: bool) -> Tokenizer {
-        // Without options it is the tokenizer that splits at white space.
-        match self.is_plain() {
+    /// Return the tokenizer; for references, it is applied `twice`.
+    pub fn tokenizer(self, applies_twice: bool) -> Tokenizer {
+        // Without options, this is the tokenizer that splits at white space.
+        match self.is_whitespace_only() {
             true => Tokenizer::Whitespace,
-            false => Tokenizer::Tercom(Self { twice, ..self }),
+            false => Tokenizer::Tercom(Self { applies_twice, ..self }),
         }
     }
 
-    /// The tokens of `text`, each with a space behind it.
+    /// Return the tokens of `text`, each followed by a space.
     pub fn rewrite(self, text: &[u8]) -> Vec<u8> {
-        let once = self.once(text);
-        if self.twice { self.once(&once) } else { once }
+        let rewritten = self.rewrite_once(text);
+        if self.applies_twice { self.rewrite_once(&rewritten) } else { rewritten }
     }
 
-    fn once(self, text: &[u8]) -> Vec<u8> {
+    /// Apply the tokenizer once.
+    fn rewrite_once(self, text: &[u8]) -> Vec<u8> {
         let text = whitespace::trim_end(text);
         let mut out = Vec::with_capacity(text.len() + text.len() / 4);
         if !self.normalized {
-            whitespace::tokenize(text, |start, end| self.push(&text[start..end], &mut out));
+            whitespace::tokenize_whitespace(text, |start, end| {
+                self.push_token(&text[start..end], &mut out)
+            });
             return out;
         }
-        let mut text = replace(Cow::Borrowed(text), b"\n-", b"");
-        text = replace(text, b"\n", b" ");
-        text = part_possessives(resolve_entities(text));
-        let alone = |text: &[u8]| {
-            let wide = [&IDEOGRAPHS[..], &PUNCTUATION].map(|ranges| width_in(ranges, text));
-            if self.asian_support { wide[0].max(wide[1]) } else { 0 }
+        let mut text = replace_all(Cow::Borrowed(text), b"\n-", b"");
+        text = replace_all(text, b"\n", b" ");
+        text = split_possessives(resolve_entities(text));
+        let token_width = |text: &[u8]| {
+            let widths = [&IDEOGRAPHS[..], &PUNCTUATION].map(|ranges| width_in(ranges, text));
+            if self.asian_support { widths[0].max(widths[1]) } else { 0 }
         };
-        split(&text, true, alone, |start, end| self.push(&text[start..end], &mut out));
+        split_rewritten(&text, true, token_width, |start, end| {
+            self.push_token(&text[start..end], &mut out)
+        });
         out
     }
 
-    /// Appends what is left of a token, if anything is.
-    fn push(self, token: &[u8], out: &mut Vec<u8>) {
-        let before = out.len();
+    /// Append a token after deleting punctuation, unless nothing remains.
+    fn push_token(self, token: &[u8], out: &mut Vec<u8>) {
+        let start_length = out.len();
         if !self.no_punct {
             out.extend_from_slice(token);
         } else {
-            let mut at = 0;
-            while at < token.len() {
-                let (_, width) = decode(&token[at..]);
-                let is_ascii = b".,?:;!\"()".contains(&token[at]);
-                let is_wide = self.asian_support && width_in(&PUNCTUATION, &token[at..]) > 0;
+            let mut position = 0;
+            while position < token.len() {
+                let (_, width) = decode_char(&token[position..]);
+                let is_ascii = b".,?:;!\"()".contains(&token[position]);
+                let is_wide = self.asian_support && width_in(&PUNCTUATION, &token[position..]) > 0;
                 if !is_ascii && !is_wide {
-                    out.extend_from_slice(&token[at..at + width]);
+                    out.extend_from_slice(&token[position..position + width]);
                 }
-                at += width;
+                position += width;
             }
         }
-        if out.len() > before {
+        if out.len() > start_length {
             out.push(b' ');
         }
     }

@@ -1,8 +1,9 @@
-//! Characters of UTF-8 text that may hold surrogates, as Python's strings may.
+//! Characters of UTF-8 text that may contain surrogates, as Python strings may.
 
-/// The bytes of the character that starts with `lead`; 1 for a byte that starts none.
+/// Return the width of the character that starts with `lead`; 1 for a byte that does not start a
+/// character.
 #[inline]
-pub fn width(lead: u8) -> usize {
+pub fn char_width(lead: u8) -> usize {
     match lead {
         0xC0..=0xDF => 2,
         0xE0..=0xEF => 3,
@@ -11,10 +12,10 @@ pub fn width(lead: u8) -> usize {
     }
 }
 
-/// The character that `text` starts with, and its width; `None` for what is no character.
-/// Surrogates count as characters, as they do in Python.
-pub fn decode(text: &[u8]) -> (Option<u32>, usize) {
-    let width = width(text[0]);
+/// Return the character at the start of `text` and its width; `None` for invalid bytes. Surrogates
+/// count as characters, as in Python.
+pub fn decode_char(text: &[u8]) -> (Option<u32>, usize) {
+    let width = char_width(text[0]);
     if width == 1 {
         return (text[0].is_ascii().then_some(u32::from(text[0])), 1);
     }

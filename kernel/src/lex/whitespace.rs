@@ -1,16 +1,17 @@
-//! White space as Python's `str.split()` sees it, and the tokenizer `none` that only splits there;
-//! and `jiwer`, for which a single white-space character that is no space belongs to the word.
+//! White space as defined by Python's `str.split()`, the tokenizer `none`, which splits only at
+//! white space, and the tokenizer `jiwer`, for which a single white-space character other than a
+//! space is part of a word.
 //!
-//! The 29 code points are Unicode's White_Space and U+001C to U+001F; U+180E, U+200B, U+2060 and
-//! U+FEFF are not among them.
+//! The 29 code points are Unicode's White_Space and U+001C to U+001F. U+180E, U+200B, U+2060 and
+//! U+FEFF are not included.
 
-use super::block::{Bits, Cut, Rule, Stretch};
+use super::block::{BlockBits, BlockResult, BlockRule, BlockText};
 use crate::interrupt::Work;
 use crate::simd::Vector;
 
-/// The width of the white-space character that `text` starts with; 0 for none.
+/// Return the width of the white-space character at the start of `text`, or 0.
 #[inline]
-pub fn space(text: &[u8]) -> usize {
+pub fn space_width(text: &[u8]) -> usize {
     match *text {
         [b' ' | 0x09..=0x0D | 0x1C..=0x1F, ..] => 1,
         [0xC2, 0x85 | 0xA0, ..] => 2,
@@ -22,11 +23,12 @@ pub fn space(text: &[u8]) -> usize {
     }
 }
 
-/// `text` without white space at its end, as `str.rstrip()`.
+/// Return `text` without white space at its end, like `str.rstrip()`.
 pub fn trim_end(mut text: &[u8]) -> &[u8] {
     loop {
         let length = text.len();
-        let width = (1..=3.min(length)).find(|&width| space(&text[length - width..]) == width);
+        let width =
+            (1..=3.min(length)).find(|&width| space_width(&text[length - width..]) == width);
         match width {
             Some(width) => text = &text[..length - width],
             None => return text,
@@ -34,145 +36,153 @@ pub fn trim_end(mut text: &[u8]) -> &[u8] {
     }
 }
 
-/// `text` without white space at its start, as `str.lstrip()`.
+/// Return `text` without white space at its start, like `str.lstrip()`.
 pub fn trim_start(mut text: &[u8]) -> &[u8] {
     loop {
-        match space(text) {
+        match space_width(text) {
             0 => return text,
             width => text = &text[width..],
         }
     }
 }
 
-/// The tokenizer `none`: tokens are what white space separates.
-pub fn tokenize(text: &[u8], mut emit: impl FnMut(usize, usize)) {
+/// Emit the tokens of the tokenizer `none`, which splits at white space.
+pub fn tokenize_whitespace(text: &[u8], mut emit: impl FnMut(usize, usize)) {
     let mut start = 0;
-    let mut at = 0;
+    let mut position = 0;
     let mut work = Work::default();
-    while at < text.len() {
-        work.done(1);
-        let width = space(&text[at..]);
+    while position < text.len() {
+        work.add(1);
+        let width = space_width(&text[position..]);
         if width > 0 {
-            if start < at {
-                emit(start, at);
+            if start < position {
+                emit(start, position);
             }
-            start = at + width;
+            start = position + width;
         }
-        at += width.max(1);
+        position += width.max(1);
     }
-    if start < at {
-        emit(start, at);
+    if start < position {
+        emit(start, position);
     }
 }
 
-/// The tokenizer `jiwer`: tokens are what spaces separate, and runs of two and more white-space
-/// characters. There is none at either end of `text`.
+/// Emit the tokens of the tokenizer `jiwer`, which splits at spaces and at runs of two or more
+/// white-space characters. `text` has no white space at either end.
 pub fn split_at_spaces(text: &[u8], mut emit: impl FnMut(usize, usize)) {
     let mut start = 0;
-    let mut at = 0;
-    while at < text.len() {
-        let first = space(&text[at..]);
+    let mut position = 0;
+    while position < text.len() {
+        let first = space_width(&text[position..]);
         if first == 0 {
-            at += 1;
+            position += 1;
             continue;
         }
-        let mut end = at + first;
-        while end < text.len() && space(&text[end..]) > 0 {
-            end += space(&text[end..]);
+        let mut end = position + first;
+        while end < text.len() && space_width(&text[end..]) > 0 {
+            end += space_width(&text[end..]);
         }
-        if text[at] == b' ' || end > at + first {
-            emit(start, at);
+        if text[position] == b' ' || end > position + first {
+            emit(start, position);
             start = end;
         }
-        at = end;
+        position = end;
     }
-    if start < at {
-        emit(start, at);
+    if start < position {
+        emit(start, position);
     }
 }
 
-/// The bits of ASCII white space, and of the bytes that may start other white space.
+/// Return the bits of ASCII white space, and of bytes that may start other white space.
 #[inline(always)]
 pub(super) unsafe fn ascii_space<V: Vector>(bytes: V::Bytes) -> (u64, u64) {
-    // SAFETY: the caller's processor has the instructions of V.
+    // SAFETY: the caller guarantees that `V` is available.
     unsafe {
         let controls = V::or(V::within(bytes, 0x09, 0x0D), V::within(bytes, 0x1C, 0x20));
         (V::bits(controls), wide_leads::<V>(bytes))
     }
 }
 
-/// The bits of the bytes that may start white space beyond ASCII.
+/// Return the bits of the bytes that may start non-ASCII white space.
 #[inline(always)]
 pub(super) unsafe fn wide_leads<V: Vector>(bytes: V::Bytes) -> u64 {
-    // SAFETY: the caller's processor has the instructions of V.
+    // SAFETY: the caller guarantees that `V` is available.
     unsafe { V::bits(V::or(V::equal(bytes, 0xC2), V::within(bytes, 0xE1, 0xE3))) }
 }
 
-/// Adds the white space beyond ASCII that starts at one of `leads`.
+/// Add the non-ASCII white space that starts at one of `leads`.
 #[inline(always)]
-pub(super) unsafe fn wide_space<V: Vector>(
+pub(super) unsafe fn add_wide_space<V: Vector>(
     mut leads: u64,
     bytes: V::Bytes,
-    stretch: &Stretch<'_>,
-    space_bits: &mut Bits,
+    block_text: &BlockText<'_>,
+    space_bits: &mut BlockBits,
 ) {
     if leads == 0 {
         return;
     }
-    // Curly quotes and dashes begin as some of these spaces do: the third byte tells them apart.
-    // SAFETY: the caller's processor has the instructions of V.
+    // Curly quotes and dashes share their first bytes with some spaces; the third byte differs.
+    // SAFETY: the caller guarantees that `V` is available.
     leads &= unsafe {
-        let third = stretch.load::<V>(2);
+        let third = block_text.load::<V>(2);
         let spaces = V::or(V::within(third, 0x80, 0x8A), V::within(third, 0xA8, 0xA9));
-        let others = V::or(V::equal(third, 0x9F), V::equal(third, 0xAF));
-        V::bits(V::or(V::or(spaces, others), V::equal(bytes, 0xC2)))
+        let other_spaces = V::or(V::equal(third, 0x9F), V::equal(third, 0xAF));
+        V::bits(V::or(V::or(spaces, other_spaces), V::equal(bytes, 0xC2)))
     };
     while leads != 0 {
-        let at = leads.trailing_zeros();
+        let position = leads.trailing_zeros();
         leads &= leads - 1;
-        let width = space(stretch.from(at));
+        let width = space_width(block_text.bytes_from(position));
         if width > 0 {
-            space_bits.set(at, width as u32);
+            space_bits.set(position, width as u32);
         }
     }
 }
 
-/// The block form of [`tokenize`].
+/// The block form of [`tokenize_whitespace`].
 #[derive(Default)]
-pub struct Whitespace {
-    space: Bits,
+pub struct WhitespaceRule {
+    space: BlockBits,
 }
 
-impl Rule for Whitespace {
+impl BlockRule for WhitespaceRule {
     #[inline(always)]
-    unsafe fn cut<V: Vector>(&mut self, bytes: V::Bytes, stretch: &Stretch<'_>) -> Cut {
+    unsafe fn lex_block<V: Vector>(
+        &mut self,
+        bytes: V::Bytes,
+        block_text: &BlockText<'_>,
+    ) -> BlockResult {
         self.space.advance();
-        // SAFETY: the caller's processor has the instructions of V.
+        // SAFETY: the caller guarantees that `V` is available.
         let (space, leads, nul) = unsafe {
             let (space, leads) = ascii_space::<V>(bytes);
             (space, leads, V::bits(V::equal(bytes, 0)))
         };
-        self.space.now |= space;
-        // SAFETY: the caller's processor has the instructions of V.
-        unsafe { wide_space::<V>(leads, bytes, stretch, &mut self.space) };
-        Cut { space: self.space.now, breaks: 0, irregular: nul }
+        self.space.current |= space;
+        // SAFETY: the caller guarantees that `V` is available.
+        unsafe { add_wide_space::<V>(leads, bytes, block_text, &mut self.space) };
+        BlockResult { space: self.space.current, breaks: 0, irregular: nul }
     }
 }
 
-/// The block form of [`split_at_spaces`]: a line with other white space than spaces is irregular.
+/// The block form of [`split_at_spaces`], where lines with other white space are irregular.
 #[derive(Default)]
-pub struct Spaces {
-    whitespace: Whitespace,
+pub struct SpacesRule {
+    whitespace: WhitespaceRule,
 }
 
-impl Rule for Spaces {
+impl BlockRule for SpacesRule {
     #[inline(always)]
-    unsafe fn cut<V: Vector>(&mut self, bytes: V::Bytes, stretch: &Stretch<'_>) -> Cut {
-        // SAFETY: the caller's processor has the instructions of V.
-        let (cut, plain) = unsafe {
-            let plain = V::or(V::equal(bytes, b' '), V::equal(bytes, b'\n'));
-            (self.whitespace.cut::<V>(bytes, stretch), V::bits(plain))
+    unsafe fn lex_block<V: Vector>(
+        &mut self,
+        bytes: V::Bytes,
+        block_text: &BlockText<'_>,
+    ) -> BlockResult {
+        // SAFETY: the caller guarantees that `V` is available.
+        let (result, spaces_and_newlines) = unsafe {
+            let spaces_and_newlines = V::or(V::equal(bytes, b' '), V::equal(bytes, b'\n'));
+            (self.whitespace.lex_block::<V>(bytes, block_text), V::bits(spaces_and_newlines))
         };
-        Cut { irregular: cut.irregular | cut.space & !plain, ..cut }
+        BlockResult { irregular: result.irregular | result.space & !spaces_and_newlines, ..result }
     }
 }

@@ -1,73 +1,81 @@
-//! chrF of all pairs: characters are one kind of units, words another; several pairs are scored side
-//! by side.
+//! chrF of all pairs. Characters are one kind of unit, words another, and several pairs are scored
+//! side by side.
 
-use super::overlap::{Matched, Number, Overlap, Scores, Summed, Units};
-use crate::chrf::{Columns, Interner, Text};
+use super::overlap::{BlockScores, CountInteger, MatchedPairs, Overlap, SummedPair, Units};
+use crate::chrf::{CharacterIds, ChrfColumns, ChrfText};
 use crate::simd::Portable;
 use crate::token_corpus::Vocabulary;
 use crate::tokens::View;
 
-/// The numbers of characters and words.
+/// The ids of characters and words.
 #[derive(Default)]
-pub struct Reading {
-    interner: Interner,
-    text: Text,
+pub struct ChrfReader {
+    interner: CharacterIds,
+    text: ChrfText,
     words: Vocabulary,
 }
 
-impl Overlap for Columns {
-    type Reading = Reading;
-    type Memory = ();
+impl Overlap for ChrfColumns {
+    type Reading = ChrfReader;
+    type Scratch = ();
 
-    fn orders(&self) -> Vec<usize> {
+    fn max_orders(&self) -> Vec<usize> {
         vec![self.char_order, self.word_order]
     }
 
-    fn read(&self, text: &View<'_>, reading: &mut Reading, units: &mut [Units]) {
-        let Reading { interner, text: found, words } = reading;
-        // SAFETY: the portable set needs nothing of the processor.
-        unsafe { Columns::read::<Portable>(self, text, interner, found) };
-        found.characters.iter().for_each(|&character| units[0].push(character));
+    fn read_units(&self, text: &View<'_>, reading: &mut ChrfReader, units: &mut [Units]) {
+        let ChrfReader { interner, text: chrf_text, words } = reading;
+        // SAFETY: the portable set needs no particular instructions.
+        unsafe { ChrfColumns::read_text::<Portable>(self, text, interner, chrf_text) };
+        chrf_text.characters.iter().for_each(|&character| units[0].push(character));
         if self.word_order > 0 {
-            let all = text.of(&found.words, 0, found.words.count());
-            words.number_all(&all, |word| units[1].push(word));
+            let all_words = text.view_tokens(&chrf_text.words, 0, chrf_text.words.count());
+            words.assign_ids(&all_words, |word| units[1].push(word));
         }
     }
 
     #[inline(always)]
-    fn score<T: Number>(&self, pairs: &Matched<'_, T>, _: &mut (), scores: &mut Scores) {
-        /// The number of pairs scored side by side: their sums stay in registers.
-        const SIDE: usize = 16;
-        for first in (0..pairs.lanes.end).step_by(SIDE) {
+    fn score_block<T: CountInteger>(
+        &self,
+        pairs: &MatchedPairs<'_, T>,
+        _: &mut (),
+        scores: &mut BlockScores,
+    ) {
+        /// Number of pairs scored side by side, limited so that their sums stay in registers.
+        const SIDE_BY_SIDE: usize = 16;
+        for first in (0..pairs.lanes.end).step_by(SIDE_BY_SIDE) {
             let orders = (0..self.char_order).map(|order| (0, order));
             let orders = orders.chain((0..self.word_order).map(|order| (1, order)));
             let counts = orders.zip(pairs.matches).map(|((kind, order), matches)| {
-                let ours = pairs.hypothesis[kind].saturating_sub(order as u32);
-                let theirs: &[u32; SIDE] = side(&pairs.references[kind], first);
-                let theirs = theirs.map(|all| f64::from(all.saturating_sub(order as u32) as i32));
-                let matches: &[T; SIDE] = side(matches, first);
+                let hypothesis_ngrams = pairs.hypothesis[kind].saturating_sub(order as u32);
+                let lengths: &[u32; SIDE_BY_SIDE] = entries_from(&pairs.references[kind], first);
+                let reference_ngrams =
+                    lengths.map(|length| f64::from(length.saturating_sub(order as u32) as i32));
+                let matches: &[T; SIDE_BY_SIDE] = entries_from(matches, first);
                 [
-                    // Where the reference has no n-gram, the hypothesis' do not count either.
-                    theirs.map(|all| if all > 0.0 { f64::from(ours as i32) } else { 0.0 }),
-                    theirs,
+                    // sacreBLEU ignores the hypothesis n-grams of an order if the reference has no
+                    // n-grams.
+                    reference_ngrams
+                        .map(|n| if n > 0.0 { f64::from(hypothesis_ngrams as i32) } else { 0.0 }),
+                    reference_ngrams,
                     matches.map(|matches| f64::from(matches.into() as i32)),
                 ]
             });
-            scores[first..first + SIDE].copy_from_slice(&self.formula.side_by_side(counts));
+            scores[first..first + SIDE_BY_SIDE].copy_from_slice(&self.formula.score_pairs(counts));
         }
     }
 
-    fn score_of_sum(&self, pair: &Summed) -> f64 {
-        let counts = |&[ours, theirs, matches]: &[i64; 3]| {
-            // As above.
-            [if theirs > 0 { ours } else { 0 }, theirs, matches].map(|count| [count as f64])
+    fn score_against_sum(&self, pair: &SummedPair) -> f64 {
+        let counts = |&[hypothesis, reference, matches]: &[i64; 3]| {
+            [if reference > 0 { hypothesis } else { 0 }, reference, matches]
+                .map(|count| [count as f64])
         };
-        self.formula.side_by_side(pair.orders.iter().map(counts))[0]
+        self.formula.score_pairs(pair.orders.iter().map(counts))[0]
     }
 }
 
-/// `N` entries of an array whose length `N` divides.
+/// Return `N` entries of an array whose length is a multiple of `N`.
 #[inline(always)]
-fn side<T, const N: usize>(all: &[T], first: usize) -> &[T; N] {
-    &all[first..].as_chunks::<N>().0[0]
+fn entries_from<T, const N: usize>(entries: &[T], first: usize) -> &[T; N] {
+    &entries[first..].as_chunks::<N>().0[0]
 }

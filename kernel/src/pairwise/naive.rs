@@ -1,54 +1,57 @@
-//! All pairs of any metric, one pair after the other.
+//! All pairs of any metric, scored one pair at a time.
 
-use super::{BAND, Band, Block, Expected, Pairs, Row, Take, Worker, read, taken};
-use crate::count::{CountOne, Counter, Formula, Metric, Reader};
+use super::{
+    BAND_HEIGHT, Band, Block, Pairs, Row, TakeScores, WeightedSum, Worker, claim_next, lex_source,
+};
+use crate::count::{Counter, Formula, Metric, Reader, SingleMetricCount};
 use crate::error::Error;
 use crate::interrupt::in_threads;
 use crate::lex::Lexer;
-use crate::text_batches::{self, Source, Want};
+use crate::text_batches::{self, BatchSize, Source};
 use std::ops::Range;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 
-/// Some texts, as they came, and how many.
-type Texts = (text_batches::Block, usize);
+/// Unprocessed texts, and their number.
+type TextBatch = (text_batches::Block, usize);
 
-/// All texts of a source, each time as many as `size` says.
-fn batches(
+/// Read all texts of a source, in batches of the sizes that `size` returns.
+fn read_batches(
     source: &mut dyn Source,
     lexer: &Lexer,
     mut size: impl FnMut() -> usize,
-) -> Result<Vec<Texts>, Error> {
+) -> Result<Vec<TextBatch>, Error> {
     let mut texts = Vec::new();
-    let keep = |block, count| texts.push((block, count));
-    read(source, || Want::Segments(size()), lexer, |_| {}, keep)?;
+    let take_batch = |block, count| texts.push((block, count));
+    lex_source(source, || BatchSize::Segments(size()), lexer, |_| {}, take_batch)?;
     Ok(texts)
 }
 
-/// Two lists of texts, as they came, and how to count and score a pair of them.
-pub struct Plain<M> {
+/// Two lists of unprocessed texts, with the counter and formula for scoring them.
+pub struct NaivePairs<M> {
     counter: Arc<Counter<M>>,
     formula: Arc<dyn Formula>,
-    /// [`BAND`] of them in each.
-    hypotheses: Vec<Texts>,
-    references: Option<Vec<Texts>>,
-    /// The owners of the texts' memory. Nothing more is read.
+    /// Batches of [`BAND_HEIGHT`] texts.
+    hypotheses: Vec<TextBatch>,
+    references: Option<Vec<TextBatch>>,
+    /// The owners of the texts' memory, which are not read any further.
     _sources: Mutex<Vec<Box<dyn Source>>>,
 }
 
-impl<M: Metric> Plain<M> {
-    /// Reads all texts. Without references, the hypotheses are their own.
-    pub fn read(
+impl<M: Metric> NaivePairs<M> {
+    /// Read all texts. Without references, the hypotheses also serve as references.
+    pub fn read_texts(
         counter: Arc<Counter<M>>,
         formula: Arc<dyn Formula>,
         mut hypotheses: Box<dyn Source>,
         mut references: Option<Box<dyn Source>>,
     ) -> Result<Self, Error> {
-        let texts = |source: &mut dyn Source, lexer| batches(source, lexer, || BAND);
+        let read_source =
+            |source: &mut dyn Source, lexer| read_batches(source, lexer, || BAND_HEIGHT);
         Ok(Self {
-            hypotheses: texts(hypotheses.as_mut(), &counter.hypotheses)?,
+            hypotheses: read_source(hypotheses.as_mut(), &counter.hypotheses)?,
             references: match &mut references {
-                Some(references) => Some(texts(references.as_mut(), counter.references())?),
+                Some(references) => Some(read_source(references.as_mut(), counter.references())?),
                 None => None,
             },
             counter,
@@ -57,55 +60,55 @@ impl<M: Metric> Plain<M> {
         })
     }
 
-    fn references(&self) -> &[Texts] {
+    fn references(&self) -> &[TextBatch] {
         self.references.as_ref().unwrap_or(&self.hypotheses)
     }
 }
 
-impl<M: Metric> Pairs for Plain<M> {
+impl<M: Metric> Pairs for NaivePairs<M> {
     fn shape(&self) -> (usize, usize) {
-        let count = |texts: &[Texts]| texts.iter().map(|(_, count)| count).sum();
+        let count = |texts: &[TextBatch]| texts.iter().map(|(_, count)| count).sum();
         (count(&self.hypotheses), count(self.references()))
     }
 
     fn block_end(&self, first: usize) -> usize {
-        first + self.references()[first / BAND].1
+        first + self.references()[first / BAND_HEIGHT].1
     }
 
-    fn block(&self, references: Range<usize>) -> Box<dyn Block + '_> {
-        Box::new(PlainBlock { all: self, references })
+    fn prepare_block(&self, references: Range<usize>) -> Box<dyn Block + '_> {
+        Box::new(NaiveBlock { pairs: self, references })
     }
 }
 
-struct PlainBlock<'a, M> {
-    all: &'a Plain<M>,
+struct NaiveBlock<'a, M> {
+    pairs: &'a NaivePairs<M>,
     references: Range<usize>,
 }
 
-impl<M: Metric> Block for PlainBlock<'_, M> {
+impl<M: Metric> Block for NaiveBlock<'_, M> {
     fn worker(&self) -> Box<dyn Worker + '_> {
-        let reader = Arc::clone(&self.all.counter).reader();
-        Box::new(PlainWorker { block: self, reader, scores: Vec::new() })
+        let reader = Arc::clone(&self.pairs.counter).reader();
+        Box::new(NaiveWorker { block: self, reader, scores: Vec::new() })
     }
 }
 
-struct PlainWorker<'a, M> {
-    block: &'a PlainBlock<'a, M>,
+struct NaiveWorker<'a, M> {
+    block: &'a NaiveBlock<'a, M>,
     reader: Box<dyn Reader>,
     scores: Vec<f64>,
 }
 
-impl<M: Metric> Worker for PlainWorker<'_, M> {
-    fn score(&mut self, band: &Band, take: &mut Take<'_>) -> Result<(), Error> {
-        let PlainBlock { all, references } = self.block;
-        let (hypotheses, height) = &all.hypotheses[band.hypotheses.start / BAND];
-        let (texts, width) = &all.references()[references.start / BAND];
+impl<M: Metric> Worker for NaiveWorker<'_, M> {
+    fn score(&mut self, band: &Band, take: &mut TakeScores<'_>) -> Result<(), Error> {
+        let NaiveBlock { pairs: all, references } = self.block;
+        let (hypotheses, height) = &all.hypotheses[band.hypotheses.start / BAND_HEIGHT];
+        let (texts, width) = &all.references()[references.start / BAND_HEIGHT];
         let Self { reader, scores, .. } = self;
         scores.clear();
-        let mut keep = |score| scores.push(score);
-        reader.pairs((hypotheses, *height), (texts, *width), &*all.formula, &mut keep)?;
+        let mut take_score = |score| scores.push(score);
+        reader.pairs((hypotheses, *height), (texts, *width), &*all.formula, &mut take_score)?;
         for (i, scores) in band.hypotheses.clone().zip(scores.chunks_exact(*width)) {
-            let first = band.first(i, references);
+            let first = band.first_reference(i, references);
             if first < references.end {
                 take(i, first, &scores[first - references.start..]);
             }
@@ -114,69 +117,76 @@ impl<M: Metric> Worker for PlainWorker<'_, M> {
     }
 }
 
-/// Hypotheses and the references that these are scored against, in a list of such sets.
+/// Sizes of a set of hypotheses and the references that they are scored against.
 #[derive(Debug)]
-pub struct Set {
+pub struct ScoringSet {
     /// The number of hypotheses.
     pub hypotheses: usize,
-    /// The number of different references.
+    /// The number of distinct references.
     pub references: usize,
-    /// The references in the order in which their scores are added, some perhaps several times.
+    /// The references in the order in which their scores are added; may contain repetitions.
     pub order: Vec<usize>,
-    /// What each of them weighs.
+    /// The weight of each entry of `order`.
     pub weights: Option<Vec<f64>>,
-    /// What sums are divided by.
-    pub whole: f64,
+    /// The divisor of the sums.
+    pub divisor: f64,
 }
 
-/// The mean score of each hypothesis of each set against its references; without references, those
-/// of a set are its hypotheses. `compensated` is as for [`Expected`]. Nothing at all if the texts
-/// are not as many as the sets say.
-pub fn expected<M: Metric>(
+/// Return the mean score of each hypothesis of each set against the set's references. Without
+/// references, the hypotheses of a set also serve as references. `compensated` has the same meaning
+/// as for [`WeightedSum`]. Return nothing if the number of texts differs from the sets.
+pub fn expected_scores<M: Metric>(
     counter: &Arc<Counter<M>>,
     formula: &dyn Formula,
     (mut hypotheses, mut references): (Box<dyn Source>, Option<Box<dyn Source>>),
-    sets: &[Set],
+    sets: &[ScoringSet],
     compensated: bool,
     workers: usize,
 ) -> Result<Vec<f64>, Error> {
     let mut sizes = sets.iter().map(|set| set.hypotheses);
-    let own = batches(&mut *hypotheses, &counter.hypotheses, || sizes.next().unwrap_or(1))?;
+    let hypothesis_batches =
+        read_batches(&mut *hypotheses, &counter.hypotheses, || sizes.next().unwrap_or(1))?;
     let mut sizes = sets.iter().map(|set| set.references);
-    let others = references
+    let reference_batches = references
         .as_mut()
-        .map(|source| batches(&mut **source, counter.references(), || sizes.next().unwrap_or(1)))
+        .map(|source| {
+            read_batches(&mut **source, counter.references(), || sizes.next().unwrap_or(1))
+        })
         .transpose()?;
-    let others = others.as_ref().unwrap_or(&own);
-    let whole = |texts: &[Texts], size: fn(&Set) -> usize| {
+    let reference_batches = reference_batches.as_ref().unwrap_or(&hypothesis_batches);
+    let has_sizes = |texts: &[TextBatch], size: fn(&ScoringSet) -> usize| {
         texts.iter().map(|(_, count)| *count).eq(sets.iter().map(size))
     };
-    if !whole(&own, |set| set.hypotheses) || !whole(others, |set| set.references) {
+    if !has_sizes(&hypothesis_batches, |set| set.hypotheses)
+        || !has_sizes(reference_batches, |set| set.references)
+    {
         return Ok(Vec::new());
     }
-    let texts: Vec<_> = own.iter().zip(others).zip(sets).collect();
+    let texts: Vec<_> = hypothesis_batches.iter().zip(reference_batches).zip(sets).collect();
     let next = AtomicUsize::new(0);
     let work = || {
         let mut reader = Arc::clone(counter).reader();
         let (mut means, mut row, mut scores) = (Vec::new(), Vec::new(), Vec::new());
-        while let Some((i, &(((own, height), (others, width)), set))) = taken(&next, &texts) {
+        while let Some((i, &(((hypotheses, height), (references, width)), set))) =
+            claim_next(&next, &texts)
+        {
             scores.clear();
-            reader.pairs((own, *height), (others, *width), formula, &mut |score| {
+            reader.pairs((hypotheses, *height), (references, *width), formula, &mut |score| {
                 scores.push(score);
             })?;
             for scores in scores.chunks_exact(*width) {
                 row.clear();
                 row.extend(set.order.iter().map(|&place| scores[place]));
-                let mut sum = Expected::new(set.weights.as_deref(), compensated);
+                let mut sum = WeightedSum::new(set.weights.as_deref(), compensated);
                 sum.take(0, &row);
-                means.push((i, sum.sum() / set.whole));
+                means.push((i, sum.sum() / set.divisor));
             }
         }
         Ok(means)
     };
-    let found = in_threads(workers.min(sets.len()), work, work);
-    let mut means = found.into_iter().collect::<Result<Vec<_>, Error>>()?.concat();
-    // Stable: those of a set are in their order.
+    let results = in_threads(workers.min(sets.len()), work, work);
+    let mut means = results.into_iter().collect::<Result<Vec<_>, Error>>()?.concat();
+    // The sort is stable, so the hypotheses of a set stay in order.
     means.sort_by_key(|(i, _)| *i);
     Ok(means.into_iter().map(|(_, mean)| mean).collect())
 }

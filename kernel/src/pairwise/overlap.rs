@@ -1,120 +1,122 @@
-//! All pairs of metrics that are made of clipped matches: each n-gram of a hypothesis is looked up
-//! once for a whole block of references.
+//! All pairs of metrics that use clipped matches. Each n-gram of a hypothesis is looked up once for
+//! a whole block of references.
 //!
-//! A text is a sequence of units (tokens, characters), which are numbers. Every n-gram of a block's
-//! references is a node of a tree: the node of the n-gram without its last unit, and that unit, have
-//! a number together. For each node an [`Index`] knows which references have it, and how often: a
-//! [`Place`], which is a row with a count for each reference of the block if many have it, and a
-//! list of those that have it if few do.
+//! A text is a sequence of units (tokens or characters), given as ids. Every n-gram of a block's
+//! references is a node of a tree, identified by its (n-1)-gram prefix and its last unit. For each
+//! node, an [`Index`] stores the references that have it, and their counts, in a [`NodeEntry`]. If
+//! many references have the n-gram, the entry is a row with one count per reference of the block;
+//! otherwise it is a list.
 //!
-//! A hypothesis is walked an order at a time: an n-gram that no reference has takes all longer ones
-//! that start with it out of the walk. Of each n-gram found, the lesser of both counts is added to
-//! the matches of all references that have it, for rows with vectors of small integers: no match is
-//! counted beyond the reference's length, which decides how small they are.
+//! A hypothesis is processed one order at a time. If no reference has an n-gram, all longer n-grams
+//! with that prefix are skipped. For each common n-gram, the smaller of both counts is added to the
+//! matches of all references that have it. Rows use vectors of small integers. Matches never exceed
+//! the reference length, which determines the integer size.
 
 mod summed;
 
-pub use summed::Places;
+pub use summed::SetRanges;
 
-use super::{Band, Block, Pairs, Take, Worker, read};
+use super::{Band, Block, Pairs, TakeScores, Worker, lex_source};
 use crate::error::Error;
-use crate::ids::Numbers;
+use crate::ids::KeyIds;
 use crate::interrupt::{self, Work};
 use crate::lex::Lexer;
 use crate::simd::{Instructions, Job, Vector};
-use crate::text_batches::{Source, Want};
+use crate::text_batches::{BatchSize, Source};
 use crate::tokens::View;
 use std::ops::{Add, Range};
 
-/// The most references of a block.
-pub const LANES: usize = 256;
+/// Maximum number of references in a block.
+pub const BLOCK_LANES: usize = 256;
 
-/// The most n-grams of a block's references, if they are more than one.
-const MOST_NGRAMS: usize = 1 << 19;
+/// Maximum number of n-grams of a block's references, unless the block has only one reference.
+const MAX_BLOCK_NGRAMS: usize = 1 << 19;
 
-/// In so many references an n-gram has a row of its own: so many entries of a list cost as much.
-const COMMON: usize = 8;
+/// Number of references from which an n-gram is stored as a row, which then costs no more than a
+/// list.
+const MIN_ROW_REFERENCES: usize = 8;
 
-/// The number of references whose matches are added to at once.
-const STRIP: usize = 64;
+/// Number of references that are updated at once.
+const STRIP_LANES: usize = 64;
 
-/// Bytes of text lexed at a time.
+/// Number of bytes of text lexed at a time.
 const BATCH_BYTES: usize = 1 << 16;
 
-/// A count that matches can be added up in, just wide enough.
-pub trait Number:
+/// An integer type for match counts, as narrow as possible.
+pub trait CountInteger:
     Copy + Default + Ord + Add<Output = Self> + Into<u32> + Send + Sync + 'static
 {
-    /// The largest.
-    const MOST: u32;
+    /// The largest value.
+    const MAX_VALUE: u32;
 
-    /// This count, or the largest there is: more than that do not match.
-    fn of(count: u32) -> Self;
+    /// Convert a count, limited to the largest value; larger counts cannot match.
+    fn from_count(count: u32) -> Self;
 }
 
-macro_rules! number {
+macro_rules! impl_count_integer {
     ($($type:ty),*) => {$(
-        impl Number for $type {
-            const MOST: u32 = <$type>::MAX as u32;
+        impl CountInteger for $type {
+            const MAX_VALUE: u32 = <$type>::MAX as u32;
 
             #[inline(always)]
-            fn of(count: u32) -> Self {
-                count.min(Self::MOST) as $type
+            fn from_count(count: u32) -> Self {
+                count.min(Self::MAX_VALUE) as $type
             }
         }
     )*};
 }
-number!(u8, u16, u32);
+impl_count_integer!(u8, u16, u32);
 
 /// The scores of one hypothesis against a block.
-pub type Scores = [f64; LANES];
+pub type BlockScores = [f64; BLOCK_LANES];
 
-/// A metric that is made of clipped matches and of the lengths of both texts.
+/// A metric that depends only on clipped matches and the lengths of both texts.
 pub trait Overlap: Send + Sync + 'static {
-    /// The state kept while texts are read: the numbers of units.
+    /// State during reading: the ids of units.
     type Reading: Default;
-    /// The memory of a thread while pairs are scored.
-    type Memory: Default;
+    /// Buffers of a thread during scoring.
+    type Scratch: Default;
 
-    /// The highest order of n-grams of each kind of units.
-    fn orders(&self) -> Vec<usize>;
+    /// Return the largest n-gram order of each kind of unit.
+    fn max_orders(&self) -> Vec<usize>;
 
-    /// Appends the units of a text, of each kind.
-    fn read(&self, text: &View<'_>, reading: &mut Self::Reading, units: &mut [Units]);
+    /// Append the units of a text, separately for each kind.
+    fn read_units(&self, text: &View<'_>, reading: &mut Self::Reading, units: &mut [Units]);
 
-    /// The scores of one hypothesis. `#[inline(always)]`, as [`Job::run`].
-    fn score<T: Number>(
+    /// Compute the scores of one hypothesis. Implementations are `#[inline(always)]`, like
+    /// [`Job::run`].
+    fn score_block<T: CountInteger>(
         &self,
-        pairs: &Matched<'_, T>,
-        memory: &mut Self::Memory,
-        scores: &mut Scores,
+        pairs: &MatchedPairs<'_, T>,
+        memory: &mut Self::Scratch,
+        scores: &mut BlockScores,
     );
 
-    /// The score of one hypothesis against the sum of many references.
-    fn score_of_sum(&self, pair: &Summed) -> f64;
+    /// Return the score of one hypothesis against the sum of many references.
+    fn score_against_sum(&self, pair: &SummedPair) -> f64;
 }
 
-/// One hypothesis, counted as often as there are references, and the sum of these.
+/// A hypothesis, counted once per reference, and the sum of the references.
 #[derive(Default)]
-pub struct Summed {
+pub struct SummedPair {
     /// The number of references.
     pub times: i64,
     /// The lengths of both, in units of the first kind.
     pub lengths: [i64; 2],
-    /// Of each order of each kind the n-grams of the hypothesis and of the references, and the
-    /// clipped matches.
+    /// For each order of each kind: the n-grams of the hypothesis, the n-grams of the references,
+    /// and the clipped matches.
     pub orders: Vec<[i64; 3]>,
 }
 
-/// The pairs to be scored: one hypothesis and a block of references.
-pub struct Matched<'a, T> {
-    /// The length of the hypothesis, in units of each kind.
+/// The pairs to score: one hypothesis and a block of references.
+pub struct MatchedPairs<'a, T> {
+    /// The length of the hypothesis in units of each kind.
     pub hypothesis: &'a [u32],
-    /// The lengths of the references.
-    pub references: &'a [[u32; LANES]],
+    /// The lengths of the references in units of each kind.
+    pub references: &'a [[u32; BLOCK_LANES]],
     /// The clipped matches of each order of each kind.
-    pub matches: &'a [[T; LANES]],
-    /// The references that scores are wanted for.
+    pub matches: &'a [[T; BLOCK_LANES]],
+    /// The references to score.
     pub lanes: Range<usize>,
 }
 
@@ -126,7 +128,7 @@ pub struct Units {
 }
 
 impl Units {
-    /// Appends a unit to the text that is being read.
+    /// Append a unit to the current text.
     #[inline(always)]
     pub fn push(&mut self, unit: u32) {
         self.units.push(unit);
@@ -138,214 +140,225 @@ impl Units {
     }
 }
 
-/// The texts of one side.
-struct Side {
-    /// Of each kind.
+/// The hypotheses or the references.
+struct TextUnits {
+    /// The units of each kind.
     units: Vec<Units>,
     count: usize,
 }
 
-impl Side {
-    fn read<M: Overlap>(
+impl TextUnits {
+    fn read_source<M: Overlap>(
         source: &mut dyn Source,
         lexer: &Lexer,
         metric: &M,
         reading: &mut M::Reading,
     ) -> Result<Self, Error> {
-        let mut units: Vec<Units> = metric.orders().iter().map(|_| Units::default()).collect();
+        let mut units: Vec<Units> = metric.max_orders().iter().map(|_| Units::default()).collect();
         let mut count = 0;
-        let look = |text: &View<'_>| {
-            metric.read(text, reading, &mut units);
+        let take_text = |text: &View<'_>| {
+            metric.read_units(text, reading, &mut units);
             for units in &mut units {
                 units.ends.push(units.units.len());
             }
             count += 1;
         };
-        read(source, || Want::Bytes(BATCH_BYTES), lexer, look, |_, _| {})?;
+        lex_source(source, || BatchSize::Bytes(BATCH_BYTES), lexer, take_text, |_, _| {})?;
         Ok(Self { units, count })
     }
 
-    /// The lengths of a text, of each kind.
+    /// Return the lengths of a text in units of each kind.
     fn lengths(&self, i: usize) -> impl Iterator<Item = u32> {
         self.units.iter().map(move |units| units.text(i).len() as u32)
     }
 }
 
-/// Two lists of texts, as units.
-pub struct Overlaps<M> {
+/// Two lists of texts, converted to units.
+pub struct OverlapPairs<M> {
     metric: M,
-    orders: Vec<usize>,
+    max_orders: Vec<usize>,
     instructions: Instructions,
-    hypotheses: Side,
-    /// `None` if they are the hypotheses.
-    references: Option<Side>,
+    hypotheses: TextUnits,
+    /// `None` if the hypotheses serve as references.
+    references: Option<TextUnits>,
 }
 
-impl<M: Overlap> Overlaps<M> {
-    /// Reads all texts. Without references, the hypotheses are their own.
-    pub fn read(
+impl<M: Overlap> OverlapPairs<M> {
+    /// Read all texts. Without references, the hypotheses also serve as references.
+    pub fn read_texts(
         metric: M,
         lexer: &Lexer,
         hypotheses: Box<dyn Source>,
         references: Option<Box<dyn Source>>,
     ) -> Result<Self, Error> {
         let mut reading = M::Reading::default();
-        let mut texts =
-            |mut source: Box<dyn Source>| Side::read(&mut *source, lexer, &metric, &mut reading);
-        let hypotheses = texts(hypotheses)?;
-        let references = references.map(texts).transpose()?;
-        let (orders, instructions) = (metric.orders(), lexer.instructions);
-        Ok(Self { metric, orders, instructions, hypotheses, references })
+        let mut read_side = |mut source: Box<dyn Source>| {
+            TextUnits::read_source(&mut *source, lexer, &metric, &mut reading)
+        };
+        let hypotheses = read_side(hypotheses)?;
+        let references = references.map(read_side).transpose()?;
+        let (max_orders, instructions) = (metric.max_orders(), lexer.instructions);
+        Ok(Self { metric, max_orders, instructions, hypotheses, references })
     }
 
-    fn references(&self) -> &Side {
+    fn references(&self) -> &TextUnits {
         self.references.as_ref().unwrap_or(&self.hypotheses)
     }
 }
 
-impl<M: Overlap> Pairs for Overlaps<M> {
+impl<M: Overlap> Pairs for OverlapPairs<M> {
     fn shape(&self) -> (usize, usize) {
         (self.hypotheses.count, self.references().count)
     }
 
     fn block_end(&self, first: usize) -> usize {
         let mut ngrams = 0;
-        let fits = |&i: &usize| {
-            let lengths = self.references().lengths(i).zip(&self.orders);
+        let is_within_limit = |&i: &usize| {
+            let lengths = self.references().lengths(i).zip(&self.max_orders);
             ngrams += lengths.map(|(length, orders)| length as usize * orders).sum::<usize>();
-            i == first || ngrams <= MOST_NGRAMS
+            i == first || ngrams <= MAX_BLOCK_NGRAMS
         };
-        let last = self.references().count.min(first + LANES);
-        first + (first..last).take_while(fits).count()
+        let last = self.references().count.min(first + BLOCK_LANES);
+        first + (first..last).take_while(is_within_limit).count()
     }
 
-    fn block(&self, references: Range<usize>) -> Box<dyn Block + '_> {
+    fn prepare_block(&self, references: Range<usize>) -> Box<dyn Block + '_> {
         let longest = references.clone().flat_map(|i| self.references().lengths(i)).max();
         match longest.unwrap_or(0) {
-            0..=<u8 as Number>::MOST => Box::new(OverlapBlock::<M, u8>::new(self, references)),
-            0x100..=<u16 as Number>::MOST => {
+            0..=<u8 as CountInteger>::MAX_VALUE => {
+                Box::new(OverlapBlock::<M, u8>::new(self, references))
+            }
+            0x100..=<u16 as CountInteger>::MAX_VALUE => {
                 Box::new(OverlapBlock::<M, u16>::new(self, references))
             }
             _ => Box::new(OverlapBlock::<M, u32>::new(self, references)),
         }
     }
 
-    fn against_sums(
+    fn score_against_sums(
         &self,
-        sets: &[Places],
+        sets: &[SetRanges],
         weights: Option<&[u32]>,
         workers: usize,
     ) -> Option<Vec<f64>> {
-        Some(Overlaps::against_sums(self, sets, weights, workers))
+        Some(OverlapPairs::score_against_sums(self, sets, weights, workers))
     }
 }
 
-/// Where the references of an n-gram are.
+/// The location of an n-gram's references.
 #[derive(Clone, Copy)]
-struct Place {
-    /// The first of its entries in a list, or its row.
+struct NodeEntry {
+    /// The index of the first list entry, or of the row.
     at: u32,
-    /// The number of entries; `ROW` for a row.
+    /// The number of list entries, or `ROW` for a row.
     count: u32,
 }
 
 const ROW: u32 = u32::MAX;
 
 /// The references of a block by n-gram, with counts.
-struct Index<T> {
-    nodes: Nodes,
-    /// Each node's place.
-    places: Vec<Place>,
-    /// References and counts.
+struct NgramIndex<T> {
+    nodes: NgramTree,
+    /// The entry of each node.
+    node_entries: Vec<NodeEntry>,
+    /// Lists of references and counts.
     entries: Vec<(u8, T)>,
-    rows: Vec<[T; LANES]>,
+    rows: Vec<[T; BLOCK_LANES]>,
 }
 
-/// The tree of n-grams. Its root, which is none yet, is 0.
+/// The tree of n-grams. Node 0 is the root, the empty n-gram.
 #[derive(Default)]
-struct Nodes(Numbers);
+struct NgramTree(KeyIds);
 
 const ROOT: u32 = 0;
 
-impl Nodes {
+impl NgramTree {
+    /// Return the number of nodes, including the root.
     fn count(&self) -> usize {
         1 + self.0.count()
     }
 
     #[inline(always)]
-    fn key(before: u32, unit: u32) -> u64 {
-        u64::from(before) << 32 | u64::from(unit)
+    fn key(prefix: u32, unit: u32) -> u64 {
+        u64::from(prefix) << 32 | u64::from(unit)
     }
 
-    /// The node of an n-gram and one more unit, a new one if it is new.
-    fn grow(&mut self, before: u32, unit: u32) -> u32 {
-        1 + self.0.number(Self::key(before, unit)).0
+    /// Return the node of an n-gram with one more unit; create it if it does not exist.
+    fn get_or_insert(&mut self, prefix: u32, unit: u32) -> u32 {
+        1 + self.0.get_or_assign(Self::key(prefix, unit)).0
     }
 
-    /// The node of an n-gram and one more unit.
+    /// Return the node of an n-gram with one more unit, if it exists.
     #[inline(always)]
-    fn next(&self, before: u32, unit: u32) -> Option<u32> {
-        self.0.find(Self::key(before, unit)).map(|number| 1 + number)
+    fn find(&self, prefix: u32, unit: u32) -> Option<u32> {
+        self.0.find(Self::key(prefix, unit)).map(|id| 1 + id)
     }
 
-    /// Appends the nodes of all n-grams of a text to `found`, new ones where they are new.
-    fn grow_all(&mut self, units: &[u32], orders: usize, found: &mut Vec<u32>, work: &mut Work) {
-        let mut before = found.len();
-        for order in 0..orders.min(units.len()) {
-            let start = found.len();
+    /// Append the nodes of all n-grams of a text to `nodes`, creating missing nodes.
+    fn insert_all(
+        &mut self,
+        units: &[u32],
+        max_order: usize,
+        node_list: &mut Vec<u32>,
+        work: &mut Work,
+    ) {
+        let mut previous_start = node_list.len();
+        for order in 0..max_order.min(units.len()) {
+            let start = node_list.len();
             for (i, &unit) in units[order..].iter().enumerate() {
-                work.done(8);
-                let shorter = if order == 0 { ROOT } else { found[before + i] };
-                found.push(self.grow(shorter, unit));
+                work.add(8);
+                let prefix = if order == 0 { ROOT } else { node_list[previous_start + i] };
+                node_list.push(self.get_or_insert(prefix, unit));
             }
-            before = start;
+            previous_start = start;
         }
     }
 }
 
-impl<T: Number> Index<T> {
-    fn new(texts: &Units, references: Range<usize>, orders: usize) -> Self {
-        let mut nodes = Nodes::default();
-        let mut found: Vec<u32> = Vec::new();
+impl<T: CountInteger> NgramIndex<T> {
+    fn new(texts: &Units, references: Range<usize>, max_order: usize) -> Self {
+        let mut nodes = NgramTree::default();
+        let mut node_list: Vec<u32> = Vec::new();
         let mut ends = Vec::new();
         let mut work = Work::default();
         for units in references.map(|i| texts.text(i)) {
-            nodes.grow_all(units, orders, &mut found, &mut work);
-            ends.push(found.len());
+            nodes.insert_all(units, max_order, &mut node_list, &mut work);
+            ends.push(node_list.len());
         }
-        let mut index = Self { nodes, places: Vec::new(), entries: Vec::new(), rows: Vec::new() };
-        index.make_lists(&found, &ends);
-        index.make_rows();
+        let mut index =
+            Self { nodes, node_entries: Vec::new(), entries: Vec::new(), rows: Vec::new() };
+        index.build_lists(&node_list, &ends);
+        index.build_rows();
         index
     }
 
-    /// Lists the references of each node, from the nodes of all n-grams of all references, where
-    /// `ends` are theirs.
-    fn make_lists(&mut self, found: &[u32], ends: &[usize]) {
-        let mut room = vec![0; self.nodes.count()];
-        for &node in found {
-            room[node as usize] += 1;
+    /// Create the list of references of each node. `node_list` has the nodes of all n-grams of all
+    /// references; `ends` has the end of each reference in it.
+    fn build_lists(&mut self, node_list: &[u32], ends: &[usize]) {
+        let mut capacities = vec![0; self.nodes.count()];
+        for &node in node_list {
+            capacities[node as usize] += 1;
         }
-        let mut at = 0;
-        self.places.extend(room.iter().map(|room| {
-            let place = Place { at, count: 0 };
-            at += room;
+        let mut next_start = 0;
+        self.node_entries.extend(capacities.iter().map(|room| {
+            let place = NodeEntry { at: next_start, count: 0 };
+            next_start += room;
             place
         }));
-        self.entries.resize(found.len(), Default::default());
+        self.entries.resize(node_list.len(), Default::default());
         let mut start = 0;
         for (lane, &end) in ends.iter().enumerate() {
             interrupt::poll();
-            for &node in &found[start..end] {
-                let place = &mut self.places[node as usize];
+            for &node in &node_list[start..end] {
+                let place = &mut self.node_entries[node as usize];
                 let list = &mut self.entries[place.at as usize..][..=place.count as usize];
                 match list {
-                    // The n-grams of one reference come together.
+                    // The n-grams of one reference are consecutive.
                     [.., (last, count), _] if usize::from(*last) == lane => {
-                        *count = *count + T::of(1)
+                        *count = *count + T::from_count(1)
                     }
                     [.., next] => {
-                        *next = (lane as u8, T::of(1));
+                        *next = (lane as u8, T::from_count(1));
                         place.count += 1;
                     }
                     [] => {}
@@ -355,208 +368,224 @@ impl<T: Number> Index<T> {
         }
     }
 
-    /// Turns long lists into rows.
-    fn make_rows(&mut self) {
-        for place in self.places.iter_mut().filter(|place| place.count as usize >= COMMON) {
-            let mut row = [T::default(); LANES];
+    /// Convert long lists to rows.
+    fn build_rows(&mut self) {
+        for place in
+            self.node_entries.iter_mut().filter(|place| place.count as usize >= MIN_ROW_REFERENCES)
+        {
+            let mut row = [T::default(); BLOCK_LANES];
             for &(lane, count) in &self.entries[place.at as usize..][..place.count as usize] {
                 row[usize::from(lane)] = count;
             }
-            *place = Place { at: self.rows.len() as u32, count: ROW };
+            *place = NodeEntry { at: self.rows.len() as u32, count: ROW };
             self.rows.push(row);
         }
     }
 
-    /// Adds the clipped matches of each order to `matches`, which has as many entries.
+    /// Add the clipped matches of each order to `matches`, which has one entry per order.
     #[inline(always)]
-    fn count(&self, units: &[u32], lanes: usize, walk: &mut Walk<T>, matches: &mut [[T; LANES]]) {
-        walk.begin(&self.nodes, units);
+    fn count_matches(
+        &self,
+        units: &[u32],
+        lanes: usize,
+        walk: &mut NgramWalk<T>,
+        matches: &mut [[T; BLOCK_LANES]],
+    ) {
+        walk.start_text(&self.nodes, units);
         for (order, matches) in matches.iter_mut().enumerate() {
-            walk.go_on(&self.nodes, units, order);
-            let Walk { alive, seen, common, .. } = walk;
-            common.clear();
+            walk.next_order(&self.nodes, units, order);
+            let NgramWalk { active: alive, node_counts: seen, row_counts, .. } = walk;
+            row_counts.clear();
             for &(_, node) in alive.iter() {
-                // All occurrences of an n-gram are counted with the first.
-                let count = T::of(std::mem::take(&mut seen[node as usize]));
+                // The first occurrence of an n-gram counts all occurrences.
+                let count = T::from_count(std::mem::take(&mut seen[node as usize]));
                 if count == T::default() {
                     continue;
                 }
-                let place = self.places[node as usize];
+                let place = self.node_entries[node as usize];
                 if place.count == ROW {
-                    common.push((place.at, count));
+                    row_counts.push((place.at, count));
                     continue;
                 }
-                for &(lane, there) in &self.entries[place.at as usize..][..place.count as usize] {
+                for &(lane, reference_count) in
+                    &self.entries[place.at as usize..][..place.count as usize]
+                {
                     let sum = &mut matches[usize::from(lane)];
-                    *sum = *sum + there.min(count);
+                    *sum = *sum + reference_count.min(count);
                 }
             }
-            self.add_rows(common, lanes, matches);
+            self.add_rows(row_counts, lanes, matches);
         }
     }
 
-    /// Adds the lesser of a hypothesis' counts and those of each of the first `lanes` references.
+    /// Add, for each of the first `lanes` references, the smaller of the counts in hypothesis and
+    /// reference.
     #[inline(always)]
-    fn add_rows(&self, common: &[(u32, T)], lanes: usize, matches: &mut [T; LANES]) {
-        let strips = matches.as_chunks_mut::<STRIP>().0;
-        for (i, sums) in strips.iter_mut().enumerate().take(lanes.div_ceil(STRIP)) {
-            let mut added = *sums;
-            for &(row, count) in common {
-                let there = &self.rows[row as usize].as_chunks::<STRIP>().0[i];
-                for (sum, &there) in added.iter_mut().zip(there) {
-                    *sum = *sum + there.min(count);
+    fn add_rows(&self, row_counts: &[(u32, T)], lanes: usize, matches: &mut [T; BLOCK_LANES]) {
+        let strips = matches.as_chunks_mut::<STRIP_LANES>().0;
+        for (i, sums) in strips.iter_mut().enumerate().take(lanes.div_ceil(STRIP_LANES)) {
+            let mut local_sums = *sums;
+            for &(row, count) in row_counts {
+                let reference_counts = &self.rows[row as usize].as_chunks::<STRIP_LANES>().0[i];
+                for (sum, &reference_count) in local_sums.iter_mut().zip(reference_counts) {
+                    *sum = *sum + reference_count.min(count);
                 }
             }
-            *sums = added;
+            *sums = local_sums;
         }
     }
 }
 
-/// Counts the matches of one text, for whatever metric.
-struct CountText<'a, T> {
-    index: &'a Index<T>,
+/// Job that counts the matches of one text.
+struct CountTextJob<'a, T> {
+    index: &'a NgramIndex<T>,
     units: &'a [u32],
     lanes: usize,
-    walk: &'a mut Walk<T>,
-    matches: &'a mut [[T; LANES]],
+    walk: &'a mut NgramWalk<T>,
+    matches: &'a mut [[T; BLOCK_LANES]],
 }
 
-impl<T: Number> Job for CountText<'_, T> {
+impl<T: CountInteger> Job for CountTextJob<'_, T> {
     type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
-        self.index.count(self.units, self.lanes, self.walk, self.matches);
+        self.index.count_matches(self.units, self.lanes, self.walk, self.matches);
     }
 }
 
-/// A hypothesis' way through an index.
+/// State of looking up a hypothesis in an index.
 #[derive(Default)]
-struct Walk<T> {
-    /// Where n-grams start that some reference has, and their nodes.
-    alive: Vec<(u32, u32)>,
-    /// The count of each node; all 0 between the orders.
-    seen: Vec<u32>,
-    /// The rows found, and how often.
-    common: Vec<(u32, T)>,
+struct NgramWalk<T> {
+    /// The start positions of n-grams that some reference has, and their nodes.
+    active: Vec<(u32, u32)>,
+    /// The number of occurrences of each node; all 0 between orders.
+    node_counts: Vec<u32>,
+    /// The matched rows, and the hypothesis counts.
+    row_counts: Vec<(u32, T)>,
     work: Work,
 }
 
-impl<T> Walk<T> {
-    /// Begins with a text, of which nothing has been looked up yet.
+impl<T> NgramWalk<T> {
+    /// Start a text; no n-gram has been looked up yet.
     #[inline(always)]
-    fn begin(&mut self, nodes: &Nodes, units: &[u32]) {
-        self.work.done(units.len());
-        self.alive.clear();
-        self.alive.extend((0..units.len() as u32).map(|start| (start, ROOT)));
-        self.seen.resize(self.seen.len().max(nodes.count()), 0);
+    fn start_text(&mut self, nodes: &NgramTree, units: &[u32]) {
+        self.work.add(units.len());
+        self.active.clear();
+        self.active.extend((0..units.len() as u32).map(|start| (start, ROOT)));
+        self.node_counts.resize(self.node_counts.len().max(nodes.count()), 0);
     }
 
-    /// Looks up the n-grams of the next order, of those that go on, and counts them.
+    /// Look up and count the n-grams of the next order whose prefixes exist.
     #[inline(always)]
-    fn go_on(&mut self, nodes: &Nodes, units: &[u32], order: usize) {
-        let Self { alive, seen, work, .. } = self;
-        let mut still = 0;
+    fn next_order(&mut self, nodes: &NgramTree, units: &[u32], order: usize) {
+        let Self { active: alive, node_counts: seen, work, .. } = self;
+        let mut active_count = 0;
         for i in 0..alive.len() {
-            work.done(4);
-            let (start, before) = alive[i];
+            work.add(4);
+            let (start, prefix) = alive[i];
             let Some(&unit) = units.get(start as usize + order) else { break };
-            if let Some(node) = nodes.next(before, unit) {
+            if let Some(node) = nodes.find(prefix, unit) {
                 seen[node as usize] += 1;
-                alive[still] = (start, node);
-                still += 1;
+                alive[active_count] = (start, node);
+                active_count += 1;
             }
         }
-        alive.truncate(still);
+        alive.truncate(active_count);
     }
 }
 
-/// Some references: an index of each kind of units.
+/// Some references, with an index per kind of unit.
 struct OverlapBlock<'a, M, T> {
-    all: &'a Overlaps<M>,
+    all_pairs: &'a OverlapPairs<M>,
     references: Range<usize>,
-    lengths: Vec<[u32; LANES]>,
-    indices: Vec<Index<T>>,
+    lengths: Vec<[u32; BLOCK_LANES]>,
+    indices: Vec<NgramIndex<T>>,
 }
 
-impl<'a, M: Overlap, T: Number> OverlapBlock<'a, M, T> {
-    fn new(all: &'a Overlaps<M>, references: Range<usize>) -> Self {
-        let mut lengths = vec![[0; LANES]; all.orders.len()];
+impl<'a, M: Overlap, T: CountInteger> OverlapBlock<'a, M, T> {
+    fn new(pairs: &'a OverlapPairs<M>, references: Range<usize>) -> Self {
+        let mut lengths = vec![[0; BLOCK_LANES]; pairs.max_orders.len()];
         for (lane, i) in references.clone().enumerate() {
-            for (lengths, length) in lengths.iter_mut().zip(all.references().lengths(i)) {
+            for (lengths, length) in lengths.iter_mut().zip(pairs.references().lengths(i)) {
                 lengths[lane] = length;
             }
         }
-        let units = all.references().units.iter().zip(&all.orders);
-        let indices =
-            units.map(|(units, &orders)| Index::new(units, references.clone(), orders)).collect();
-        Self { all, references, lengths, indices }
+        let units = pairs.references().units.iter().zip(&pairs.max_orders);
+        let indices = units
+            .map(|(units, &orders)| NgramIndex::new(units, references.clone(), orders))
+            .collect();
+        Self { all_pairs: pairs, references, lengths, indices }
     }
 }
 
-impl<M: Overlap, T: Number> Block for OverlapBlock<'_, M, T> {
+impl<M: Overlap, T: CountInteger> Block for OverlapBlock<'_, M, T> {
     fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(OverlapWorker { block: self, walk: Walk::default(), memory: Default::default() })
+        Box::new(OverlapWorker {
+            block: self,
+            walk: NgramWalk::default(),
+            memory: Default::default(),
+        })
     }
 }
 
 struct OverlapWorker<'a, M: Overlap, T> {
     block: &'a OverlapBlock<'a, M, T>,
-    walk: Walk<T>,
-    memory: M::Memory,
+    walk: NgramWalk<T>,
+    memory: M::Scratch,
 }
 
-impl<M: Overlap, T: Number> Worker for OverlapWorker<'_, M, T> {
-    fn score(&mut self, band: &Band, take: &mut Take<'_>) -> Result<(), Error> {
-        self.block.all.instructions.run(ScoreBand { worker: self, band, take });
+impl<M: Overlap, T: CountInteger> Worker for OverlapWorker<'_, M, T> {
+    fn score(&mut self, band: &Band, take: &mut TakeScores<'_>) -> Result<(), Error> {
+        self.block.all_pairs.instructions.run(ScoreBandJob { worker: self, band, take });
         Ok(())
     }
 }
 
-/// Scores a band against a block.
-struct ScoreBand<'a, 'b, 'c, M: Overlap, T> {
+/// Job that scores a band against a block.
+struct ScoreBandJob<'a, 'b, 'c, M: Overlap, T> {
     worker: &'a mut OverlapWorker<'b, M, T>,
     band: &'a Band,
-    take: &'a mut Take<'c>,
+    take: &'a mut TakeScores<'c>,
 }
 
-impl<M: Overlap, T: Number> Job for ScoreBand<'_, '_, '_, M, T> {
+impl<M: Overlap, T: CountInteger> Job for ScoreBandJob<'_, '_, '_, M, T> {
     type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
         let OverlapWorker { block, walk, memory } = self.worker;
-        let OverlapBlock { all, references, lengths, indices } = block;
-        let mut matches = vec![[T::default(); LANES]; all.orders.iter().sum()];
-        let mut scores = [0.0; LANES];
-        let mut hypothesis = Vec::with_capacity(all.orders.len());
+        let OverlapBlock { all_pairs: all, references, lengths, indices } = block;
+        let mut matches = vec![[T::default(); BLOCK_LANES]; all.max_orders.iter().sum()];
+        let mut scores = [0.0; BLOCK_LANES];
+        let mut hypothesis = Vec::with_capacity(all.max_orders.len());
         for i in self.band.hypotheses.clone() {
-            let first = self.band.first(i, references);
+            let first = self.band.first_reference(i, references);
             if first == references.end {
                 continue;
             }
-            matches.fill([T::default(); LANES]);
-            let mut rest = &mut matches[..];
+            matches.fill([T::default(); BLOCK_LANES]);
+            let mut remaining_matches = &mut matches[..];
             for ((index, units), &orders) in
-                indices.iter().zip(&all.hypotheses.units).zip(&all.orders)
+                indices.iter().zip(&all.hypotheses.units).zip(&all.max_orders)
             {
-                let (own, others) = rest.split_at_mut(orders);
+                let (unit_matches, later_matches) = remaining_matches.split_at_mut(orders);
                 let (units, lanes) = (units.text(i), references.len());
-                let count = CountText { index, units, lanes, walk, matches: own };
-                // SAFETY: as the caller promises.
+                let count = CountTextJob { index, units, lanes, walk, matches: unit_matches };
+                // SAFETY: the caller guarantees that `V` is available.
                 unsafe { V::call(count) };
-                rest = others;
+                remaining_matches = later_matches;
             }
             hypothesis.clear();
             hypothesis.extend(all.hypotheses.lengths(i));
             let lanes = first - references.start..references.len();
-            let pairs = Matched {
+            let pairs = MatchedPairs {
                 hypothesis: &hypothesis,
                 references: lengths,
                 matches: &matches,
                 lanes: lanes.clone(),
             };
-            all.metric.score(&pairs, memory, &mut scores);
+            all.metric.score_block(&pairs, memory, &mut scores);
             (self.take)(i, first, &scores[lanes]);
         }
     }

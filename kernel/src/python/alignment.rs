@@ -1,28 +1,30 @@
-//! The way from one hypothesis to a reference, word by word, for Python: TER's, and the error rates'.
+//! Word-level alignments of a hypothesis with its references for Python, for TER and the error
+//! rates.
 
-use super::run::{Many, interruptible, on_text};
-use super::sentence::Sentence;
-use super::{Lexing, current_instructions, decoded};
+use super::run::{LongSequence, interruptible, run_on_text};
+use super::sentence::SegmentTexts;
+use super::{LexerSettings, current_instructions, decode_token};
 use crate::edit_distance::Edit;
 use crate::lex::{self, tercom};
-use crate::ter::{Outcome, Scratch, Step};
+use crate::ter::{Outcome, Step, TerScratch};
 use crate::tokens::View;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-/// How TER's hypotheses become tokens, and how its references do.
-pub fn lexing(
+/// Return TER's lexer settings for hypotheses and for references.
+pub fn ter_lexer_settings(
     py: Python<'_>,
-    options: tercom::Options,
+    options: tercom::TercomOptions,
     case_sensitive: bool,
-) -> PyResult<(Lexing, Lexing)> {
+) -> PyResult<(LexerSettings, LexerSettings)> {
     let lowercase = if case_sensitive { "no" } else { "python" };
-    let lexing = |twice| Lexing::of(py, options.tokenizer(twice), lowercase);
-    Ok((lexing(false)?, lexing(true)?))
+    let create_settings =
+        |twice| LexerSettings::from_tokenizer(py, options.tokenizer(twice), lowercase);
+    Ok((create_settings(false)?, create_settings(true)?))
 }
 
-/// The tokens of a hypothesis, those of each reference, the number of the reference that needs the
-/// fewest edits (from 0), the shifts (start, length, target), and a letter for each step then:
+/// Return the tokens of the hypothesis and of each reference, and the index of the reference with
+/// the fewest edits. Also return the shifts (start, length, target), and then one letter per step:
 /// "m"atch, "s"ubstitution, "d"eletion, "i"nsertion.
 #[pyfunction]
 #[pyo3(signature = (hypothesis, references, *, normalized, no_punct, asian_support, case_sensitive))]
@@ -42,25 +44,35 @@ pub fn ter_alignment<'py>(
     String,
 )> {
     let py = hypothesis.py();
-    let options = tercom::Options { normalized, no_punct, asian_support, twice: false };
-    let (ours, theirs) = lexing(py, options, case_sensitive)?;
+    let options =
+        tercom::TercomOptions { normalized, no_punct, asian_support, applies_twice: false };
+    let (hypothesis_settings, reference_settings) =
+        ter_lexer_settings(py, options, case_sensitive)?;
     let instructions = current_instructions()?;
-    let texts = Sentence::new(hypothesis, references)?;
-    let (mut first, mut second) = Default::default();
-    let mut hypotheses = lexed(py, &ours.with(instructions)?, &texts, &mut first)?;
-    let mut references = lexed(py, &theirs.with(instructions)?, &texts, &mut second)?;
-    let words = tokens(py, hypotheses.next_segment())?;
+    let texts = SegmentTexts::new(hypothesis, references)?;
+    let (mut hypothesis_scratch, mut reference_scratch) = Default::default();
+    let mut hypotheses = lex_texts(
+        py,
+        &hypothesis_settings.to_lexer(instructions)?,
+        &texts,
+        &mut hypothesis_scratch,
+    )?;
+    let mut references =
+        lex_texts(py, &reference_settings.to_lexer(instructions)?, &texts, &mut reference_scratch)?;
+    let hypothesis_tokens = decode_tokens(py, hypotheses.next_segment())?;
     references.next_segment();
-    let others = (0..texts.references()).map(|_| tokens(py, references.next_segment()));
-    let others = others.collect::<PyResult<Vec<_>>>()?;
-    let (ours, theirs) = (words.0, others.iter().map(|(view, _)| *view).collect::<Vec<_>>());
-    let best = on_text(py, texts.bytes(), || {
-        let mut search = Scratch::default();
-        let outcomes = theirs.iter().map(|view| search.outcome(&ours, view));
-        outcomes.enumerate().min_by_key(|(_, outcome)| outcome.edits())
+    let reference_tokens =
+        (0..texts.reference_count()).map(|_| decode_tokens(py, references.next_segment()));
+    let reference_tokens = reference_tokens.collect::<PyResult<Vec<_>>>()?;
+    let (hypothesis_view, reference_views) =
+        (hypothesis_tokens.0, reference_tokens.iter().map(|(view, _)| *view).collect::<Vec<_>>());
+    let best = run_on_text(py, texts.byte_count(), || {
+        let mut search = TerScratch::default();
+        let outcomes = reference_views.iter().map(|view| search.find_edits(&hypothesis_view, view));
+        outcomes.enumerate().min_by_key(|(_, outcome)| outcome.total_edits())
     })?;
     let missing = crate::error::Error::NoReference { segment: 1 };
-    let (chosen, Outcome { shifts, steps, .. }) = best.ok_or(missing)?;
+    let (best_reference, Outcome { shifts, steps, .. }) = best.ok_or(missing)?;
     let shifts = shifts.iter().map(|shift| (shift.start, shift.length, shift.target));
     let letter = |step: &Step| match step {
         Step::Match => 'm',
@@ -68,38 +80,50 @@ pub fn ter_alignment<'py>(
         Step::Deletion => 'd',
         Step::Insertion => 'i',
     };
-    let others = others.into_iter().map(|(_, tokens)| tokens);
-    Ok((words.1, others.collect(), chosen, shifts.collect(), steps.iter().map(letter).collect()))
+    let reference_strings = reference_tokens.into_iter().map(|(_, tokens)| tokens);
+    Ok((
+        hypothesis_tokens.1,
+        reference_strings.collect(),
+        best_reference,
+        shifts.collect(),
+        steps.iter().map(letter).collect(),
+    ))
 }
 
-/// The edits that make a hypothesis of a reference, a letter each: "h"it, "s"ubstitution, "d"eletion (of
-/// a token of the reference), "i"nsertion. Equal tokens have equal numbers.
+/// Return the edits that turn a reference into a hypothesis, as one letter each: "h"it,
+/// "s"ubstitution, "d"eletion (of a reference token), "i"nsertion. Equal tokens must have equal
+/// numbers.
 #[pyfunction]
-pub fn edits(py: Python<'_>, reference: Many<u32>, hypothesis: Many<u32>) -> PyResult<String> {
+pub fn edits(
+    py: Python<'_>,
+    reference: LongSequence<u32>,
+    hypothesis: LongSequence<u32>,
+) -> PyResult<String> {
     let letter = |edit: &Edit| match edit {
         Edit::Hit => 'h',
         Edit::Substitution => 's',
         Edit::Deletion => 'd',
         Edit::Insertion => 'i',
     };
-    let work =
-        || crate::edit_distance::edits(&reference.0, &hypothesis.0).iter().map(letter).collect();
+    let work = || {
+        crate::edit_distance::align_tokens(&reference.0, &hypothesis.0).iter().map(letter).collect()
+    };
     Ok(interruptible(py, work)?)
 }
 
-/// The texts of a segment, lexed.
-fn lexed<'a>(
+/// Lex the texts of a segment.
+fn lex_texts<'a>(
     py: Python<'_>,
     lexer: &lex::Lexer,
-    texts: &'a Sentence,
-    scratch: &'a mut lex::Scratch,
+    texts: &'a SegmentTexts,
+    scratch: &'a mut lex::LexScratch,
 ) -> PyResult<lex::Lexed<'a>> {
-    let lexed = on_text(py, texts.bytes(), || lexer.lex(texts.block(), scratch))?;
+    let lexed = run_on_text(py, texts.byte_count(), || lexer.lex(texts.block(), scratch))?;
     Ok(lexed.map_err(crate::error::Error::from)?)
 }
 
-/// The tokens of a text, for the kernel and for Python.
-fn tokens<'a, 'py>(
+/// Return the tokens of a segment, for the kernel and as strings.
+fn decode_tokens<'a, 'py>(
     py: Python<'py>,
     view: Option<View<'a>>,
 ) -> PyResult<(View<'a>, Vec<Bound<'py, PyAny>>)> {
@@ -108,7 +132,7 @@ fn tokens<'a, 'py>(
         if i % (1 << 14) == 0 {
             py.check_signals()?;
         }
-        decoded(py, view.token(i))
+        decode_token(py, view.token(i))
     });
     Ok((view, tokens.collect::<PyResult<_>>()?))
 }

@@ -1,60 +1,63 @@
-//! Totals of groups for Python: rows of a table in, the table of a state out.
+//! Group-by for Python: rows of a table in, the table of aggregated statistics out.
 
 use super::metrics::{self, Metric};
-use super::run::{MOST_WORKERS, interruptible};
-use super::sources::Given;
-use super::stopped;
+use super::run::{MAX_WORKERS, interruptible};
+use super::sources::ArrowCapsules;
 use super::table::Table;
-use crate::arrow::key::{KeyType, decimal, float, integer, signed};
+use super::to_stopped_error;
+use crate::arrow::key::{KeyType, read_decimal, read_float, read_integer_value, read_signed};
 use crate::arrow::rows;
-use crate::columns::{Rules, too_large};
+use crate::columns::{ColumnRules, overflow_error};
 use crate::count::{Batch, Count, Summary, Worker};
 use crate::error::Error;
-use crate::groups::count::{Found, Plan, run, workers};
-use crate::groups::group_sums::{self, Counts, Groups as Totals};
-use crate::groups::state_table::{self, Metrics};
+use crate::groups::count::{ColumnRoles, GroupedTable, count_table, create_workers};
+use crate::groups::group_sums::{self, GroupSums as Totals, RowCounts};
+use crate::groups::state_table::{self, StateMetrics};
 use crate::interrupt::Work;
-use crate::text_batches::{Block, Foreign};
+use crate::text_batches::{Block, BorrowedSegment};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyCapsule, PyList, PyString, PyTuple};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The bucket of an id: of a string's UTF-8, or of an integer's eight little-endian bytes.
+/// Return the hash bucket of an id, from the UTF-8 of a string or the eight little-endian bytes of
+/// an integer.
 #[pyfunction]
 pub fn bucket(identity: &Bound<'_, PyAny>, buckets: u64) -> PyResult<u64> {
     if buckets == 0 {
-        return Err(PyValueError::new_err("no buckets"));
+        return Err(PyValueError::new_err("buckets must be at least 1"));
     }
     if let Ok(text) = identity.cast::<PyString>() {
-        return super::with_utf8(text, |bytes| group_sums::bucket(bytes, buckets));
+        return super::with_utf8(text, |bytes| group_sums::hash_bucket(bytes, buckets));
     }
     if let Ok(bytes) = identity.cast::<PyBytes>() {
-        return Ok(group_sums::bucket(bytes.as_bytes(), buckets));
+        return Ok(group_sums::hash_bucket(bytes.as_bytes(), buckets));
     }
-    // Those of two signs in 64 bits, as Arrow's integers are.
+    // Integers of both signs with 64 bits, like Arrow's integers.
     let number = identity.extract::<i64>().map(i64::to_le_bytes);
     let number = number.or_else(|_| identity.extract::<u64>().map(u64::to_le_bytes))?;
-    Ok(group_sums::bucket(&number, buckets))
+    Ok(group_sums::hash_bucket(&number, buckets))
 }
 
-/// A table of another program. It can be read once.
+/// A table of another program that can be read once.
 #[pyclass(frozen, module = "truebleu._kernel")]
 pub struct Frame {
-    frame: Mutex<Option<rows::Frame>>,
+    frame: Mutex<Option<rows::TableReader>>,
     names: Vec<String>,
 }
 
 #[pymethods]
 impl Frame {
-    /// The table an object gives by the Arrow PyCapsule protocol. `name` is for messages.
+    /// Wrap a table that implements the Arrow PyCapsule protocol. `name` is for messages.
     #[new]
     fn new(table: &Bound<'_, PyAny>, name: String) -> PyResult<Self> {
-        let frame = match Given::by(table)? {
-            Given::Stream(stream) => rows::Frame::from_stream(name, stream)?,
-            Given::Array(schema, array) => rows::Frame::from_array(name, schema, array)?,
+        let frame = match ArrowCapsules::from_object(table)? {
+            ArrowCapsules::Stream(stream) => rows::TableReader::from_stream(name, stream)?,
+            ArrowCapsules::Array(schema, array) => {
+                rows::TableReader::from_array(name, schema, array)?
+            }
         };
-        let names = frame.names();
+        let names = frame.column_names();
         Ok(Self { frame: Mutex::new(Some(frame)), names })
     }
 
@@ -66,42 +69,42 @@ impl Frame {
 }
 
 impl Frame {
-    fn take(&self) -> PyResult<rows::Frame> {
-        let taken = self.frame.lock().unwrap_or_else(PoisonError::into_inner).take();
-        taken.ok_or_else(|| PyRuntimeError::new_err("this table has been read already"))
+    fn take(&self) -> PyResult<rows::TableReader> {
+        let reader = self.frame.lock().unwrap_or_else(PoisonError::into_inner).take();
+        reader.ok_or_else(|| PyRuntimeError::new_err("this table has already been read"))
     }
 }
 
-/// A metric whose rows Python counts: `call(hypotheses, references)` gives a table.
-struct Called {
+/// A metric whose rows a Python function counts: `call(hypotheses, references)` returns a table.
+struct PythonCounter {
     call: Py<PyAny>,
     width: usize,
 }
 
-impl Count for Called {
+impl Count for PythonCounter {
     fn width(&self) -> usize {
         self.width
     }
 
     fn worker(self: Arc<Self>) -> Box<dyn Worker> {
-        Box::new(Calling { called: self, rows: Vec::new() })
+        Box::new(PythonWorker { counter: self, rows: Vec::new() })
     }
 }
 
-struct Calling {
-    called: Arc<Called>,
+struct PythonWorker {
+    counter: Arc<PythonCounter>,
     rows: Vec<i64>,
 }
 
-/// The texts of one stream, the hypotheses' being 0.
-fn texts<'a>(batch: &'a Batch<'_>, stream: usize) -> Result<Vec<Option<&'a str>>, Error> {
+/// Return the texts of one stream, where 0 is the hypotheses.
+fn stream_texts<'a>(batch: &'a Batch<'_>, stream: usize) -> Result<Vec<Option<&'a str>>, Error> {
     let block = if stream == 0 { batch.hypotheses } else { &batch.references[stream - 1] };
     let Block::Segments { segments, .. } = block else {
-        return Err(Error::Input("rows of a table must be texts in memory".into()));
+        return Err(Error::Input("expected texts in memory".into()));
     };
     let mut texts = Vec::with_capacity(segments.len());
     for (i, segment) in segments.iter().enumerate() {
-        let bytes = segment.as_ref().map(Foreign::bytes);
+        let bytes = segment.as_ref().map(BorrowedSegment::bytes);
         let text = bytes.map(std::str::from_utf8).transpose().map_err(|error| Error::Utf8 {
             input: batch.names.0[stream].clone(),
             segment: batch.first + i as u64 + 1,
@@ -113,43 +116,45 @@ fn texts<'a>(batch: &'a Batch<'_>, stream: usize) -> Result<Vec<Option<&'a str>>
     Ok(texts)
 }
 
-impl Worker for Calling {
+impl Worker for PythonWorker {
     fn count(&mut self, batch: &Batch<'_>, _: &mut Summary) -> Result<&[i64], Error> {
-        let texts = |stream: usize| texts(batch, stream);
-        let hypotheses = texts(0)?;
-        let references = (1..=batch.references.len()).map(texts).collect::<Result<Vec<_>, _>>()?;
-        let Self { called, rows } = self;
+        let texts_of_stream = |stream: usize| stream_texts(batch, stream);
+        let hypotheses = texts_of_stream(0)?;
+        let references =
+            (1..=batch.references.len()).map(texts_of_stream).collect::<Result<Vec<_>, _>>()?;
+        let Self { counter, rows } = self;
         Python::attach(|py| -> PyResult<()> {
-            let of_row = (0..batch.count)
+            let references_by_row = (0..batch.count)
                 .map(|i| PyList::new(py, references.iter().filter_map(|stream| stream[i])));
-            // Tuples inside are never mistaken for streams of references.
-            let of_row = of_row.map(|list| Ok(list?.to_tuple())).collect::<PyResult<Vec<_>>>()?;
+            // Tuples cannot be mistaken for streams of references.
+            let of_row =
+                references_by_row.map(|list| Ok(list?.to_tuple())).collect::<PyResult<Vec<_>>>()?;
             let hypotheses = PyList::new(py, hypotheses.iter().flatten())?;
-            let table = called.call.bind(py).call1((hypotheses, PyList::new(py, of_row)?))?;
+            let table = counter.call.bind(py).call1((hypotheses, PyList::new(py, of_row)?))?;
             let table = table.cast::<Table>()?.get();
-            if table.width() != called.width || table.values().len() != batch.count * called.width {
-                return Err(PyValueError::new_err("the table returned has another shape"));
+            if table.width() != counter.width || table.values().len() != batch.count * counter.width
+            {
+                return Err(PyValueError::new_err("the returned table has an unexpected shape"));
             }
             rows.clear();
             rows.extend_from_slice(table.values());
             Ok(())
         })
-        .map_err(stopped)?;
+        .map_err(to_stopped_error)?;
         Ok(&self.rows)
     }
 }
 
-/// The names of columns, the numbers of those that may be below 0, and what limits others: the parts
-/// of `Rules`.
-type Named = (Vec<String>, Vec<usize>, Vec<(usize, u64, usize)>);
+/// The parts of `ColumnRules`: the names of columns, the signed columns, and the limits.
+type RuleParts = (Vec<String>, Vec<usize>, Vec<(usize, u64, usize)>);
 
-/// Totals of groups, and the columns they are made of.
+/// Aggregated statistics per group, and the settings for counting.
 #[pyclass(module = "truebleu._kernel")]
 pub struct Groups {
-    plan: Plan,
-    metrics: Metrics,
+    plan: ColumnRoles,
+    metrics: StateMetrics,
     counter: Arc<dyn Count>,
-    /// True if Python counts for one of them.
+    /// Whether a Python function counts for one of the metrics.
     calls: bool,
     groups: Totals,
     rows: u64,
@@ -159,12 +164,13 @@ pub struct Groups {
 
 #[pymethods]
 impl Groups {
-    /// No groups yet. `metrics` has each metric's fingerprint, what its columns are, and the
-    /// metric itself or what makes a table of hypotheses and references.
+    /// Create an empty collection. `metrics` has the fingerprint and the column rules of each
+    /// metric. The third item is the metric, or a function that makes a table from hypotheses and
+    /// references.
     #[new]
     #[pyo3(signature = (metrics, hypothesis, references, by, bucket, by_row=false))]
     fn new(
-        metrics: Vec<(String, Named, Bound<'_, PyAny>)>,
+        metrics: Vec<(String, RuleParts, Bound<'_, PyAny>)>,
         hypothesis: String,
         references: Vec<String>,
         by: Vec<String>,
@@ -178,206 +184,231 @@ impl Groups {
             return Err(PyValueError::new_err("bucket: expected at least 1 bucket"));
         }
         let mut counters: Vec<Arc<dyn Count>> = Vec::new();
-        let mut described = Vec::new();
+        let mut metric_rules = Vec::new();
         let mut calls = false;
         for (fingerprint, (names, signed, limits), metric) in metrics {
-            let rules = Rules { names, signed, limits };
+            let rules = ColumnRules { names, signed, limits };
             rules.check()?;
             counters.push(match metric.cast::<Metric>() {
                 Ok(metric) => metric.get().counter()?,
                 Err(_) => {
                     calls = true;
-                    Arc::new(Called { call: metric.unbind(), width: rules.names.len() })
+                    Arc::new(PythonCounter { call: metric.unbind(), width: rules.names.len() })
                 }
             });
-            described.push((fingerprint, rules));
+            metric_rules.push((fingerprint, rules));
         }
-        let counter = metrics::joined(counters);
-        let metrics = Metrics(described);
+        let counter = metrics::combine_counters(counters);
+        let metrics = StateMetrics(metric_rules);
         if counter.width() != metrics.width() || metrics.0.is_empty() {
-            return Err(PyValueError::new_err("the metrics have other widths"));
+            return Err(PyValueError::new_err("the metrics do not match their column names"));
         }
-        let plan = Plan { hypothesis, references, by, bucket, by_row };
-        let groups = Totals::new(plan.keys(), metrics.width());
+        let plan = ColumnRoles {
+            hypothesis,
+            references,
+            group_columns: by,
+            bucket_column: bucket,
+            by_row,
+        };
+        let groups = Totals::new(plan.key_names(), metrics.width());
         let idle = Mutex::default();
         Ok(Self { plan, metrics, counter, calls, groups, rows: 0, first_null: None, idle })
     }
 
-    /// Adds the rows of a table, all or none.
+    /// Add the rows of a table, completely or not at all.
     fn update(&mut self, py: Python<'_>, frame: &Frame, workers: usize) -> PyResult<()> {
         let frame = frame.take()?;
         let Self { plan, groups, counter, calls, idle, .. } = self;
         let idle = idle.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // What others wrote runs in the thread that called, and nowhere else.
-        let workers = if *calls { 1 } else { workers.clamp(1, MOST_WORKERS) };
-        let found = interruptible(py, || -> Result<Found, Error> {
-            idle.extend(self::workers(counter, workers.saturating_sub(idle.len())));
-            let found = run(plan, groups.width(), frame, &mut idle[..workers])?;
+        // Foreign code runs only in the calling thread.
+        let workers = if *calls { 1 } else { workers.clamp(1, MAX_WORKERS) };
+        let grouped = interruptible(py, || -> Result<GroupedTable, Error> {
+            idle.extend(self::create_workers(counter, workers.saturating_sub(idle.len())));
+            let found = count_table(plan, groups.width(), frame, &mut idle[..workers])?;
             groups.merge(&found.groups)?;
             Ok(found)
         })??;
         if self.first_null.is_none() {
-            self.first_null = found.first_null.map(|row| self.rows + row);
+            self.first_null = grouped.first_null.map(|row| self.rows + row);
         }
-        self.rows += found.rows;
+        self.rows += grouped.rows;
         Ok(())
     }
 
-    /// Adds the rows of a table of states, all or none.
+    /// Add the rows of a state table, completely or not at all.
     fn read(&mut self, py: Python<'_>, frame: &Frame) -> PyResult<()> {
         let frame = frame.take()?;
         let Self { plan, groups, metrics, .. } = self;
         Ok(interruptible(py, || {
-            let bucketed = plan.bucket.is_some();
-            groups.merge(&state_table::read(frame, &plan.keys(), bucketed, metrics)?)
+            let has_bucket = plan.bucket_column.is_some();
+            groups.merge(&state_table::read_state_table(
+                frame,
+                &plan.key_names(),
+                has_bucket,
+                metrics,
+            )?)
         })??)
     }
 
-    /// Adds the groups of another, all or none.
+    /// Add the groups of another collection, completely or not at all.
     fn merge(&mut self, py: Python<'_>, other: PyRef<'_, Self>) -> PyResult<()> {
-        let (own, theirs) = (&mut self.groups, &other.groups);
-        Ok(interruptible(py, || own.merge(theirs))??)
+        let (sums, other_sums) = (&mut self.groups, &other.groups);
+        Ok(interruptible(py, || sums.merge(other_sums))??)
     }
 
     fn __len__(&self) -> usize {
         self.groups.len()
     }
 
-    /// The first row with a null that this one has read, counted from 1.
+    /// The first row read with a null, counted from 1.
     #[getter]
     fn first_null(&self) -> Option<u64> {
         self.first_null
     }
 
-    /// The segments, the rows without a hypothesis, the rows without a reference; the fewest and
-    /// the most references of a segment: of all groups.
-    fn counted(&self, py: Python<'_>) -> PyResult<Counted> {
+    /// Return, over all groups, the numbers of segments, of rows without a hypothesis and of rows
+    /// without a reference, and the smallest and largest number of references.
+    fn counted(&self, py: Python<'_>) -> PyResult<CountTuple> {
         let groups = &self.groups;
         let counts = interruptible(py, || {
             let mut work = Work::default();
-            let counts = (0..groups.len()).inspect(|_| work.done(4));
-            counts.map(|group| *groups.counts(group)).try_fold(Counts::NONE, Counts::plus)
+            let counts = (0..groups.len()).inspect(|_| work.add(4));
+            counts
+                .map(|group| *groups.counts_of_group(group))
+                .try_fold(RowCounts::EMPTY, RowCounts::checked_add)
         })?;
-        Ok(counted(&counts.ok_or_else(too_large)?))
+        Ok(count_tuple(&counts.ok_or_else(overflow_error)?))
     }
 
-    /// For each group, in canonical order: the entries of its key, and what `counted` gives.
-    fn groups<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyTuple>, Counted)>> {
+    /// Return, for each group in canonical order, the entries of its key and the counts that
+    /// `counted` returns.
+    fn groups<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyTuple>, CountTuple)>> {
         let groups = &self.groups;
-        let ordered = interruptible(py, || groups.ordered())?;
-        let each = ordered.into_iter().enumerate().map(|(i, group)| {
+        let ordered = interruptible(py, || groups.ordered_groups())?;
+        let entries = ordered.into_iter().enumerate().map(|(i, group)| {
             if i % (1 << 12) == 0 {
                 py.check_signals()?;
             }
             let key: Vec<_> = groups
-                .entries(group)
-                .map(|(of, entry)| value(py, of, entry))
+                .key_entries(group)
+                .map(|(key_type, entry)| decode_entry(py, key_type, entry))
                 .collect::<PyResult<_>>()?;
-            Ok((PyTuple::new(py, key)?, counted(groups.counts(group))))
+            Ok((PyTuple::new(py, key)?, count_tuple(groups.counts_of_group(group))))
         });
-        each.collect()
+        entries.collect()
     }
 
-    /// The formats of the keys, as Arrow has them; None before anything was read.
+    /// The formats of the keys in Arrow's notation; None before anything was read.
     #[getter]
     fn formats(&self) -> Option<Vec<String>> {
         let types = self.groups.types.as_ref()?;
-        Some(types.iter().map(|of| of.format(false)).collect())
+        Some(types.iter().map(|key_type| key_type.format(false)).collect())
     }
 
-    /// The totals of one metric, one row per group in canonical order.
+    /// Return the sums of one metric, one row per group in canonical order.
     fn statistics(&self, py: Python<'_>, metric: usize) -> PyResult<Table> {
-        let part = self.metrics.part(metric).ok_or_else(|| PyIndexError::new_err("no metric"))?;
-        let (width, groups) = (part.len(), &self.groups);
+        let metric_columns = self
+            .metrics
+            .metric_columns(metric)
+            .ok_or_else(|| PyIndexError::new_err("metric index out of range"))?;
+        let (width, groups) = (metric_columns.len(), &self.groups);
         let values = interruptible(py, || {
             let mut work = Work::default();
-            let rows = groups.ordered().into_iter().inspect(|_| work.done(8 + width));
-            rows.flat_map(|group| groups.totals(group)[part.clone()].iter().copied()).collect()
+            let rows = groups.ordered_groups().into_iter().inspect(|_| work.add(8 + width));
+            rows.flat_map(|group| {
+                groups.sums_of_group(group)[metric_columns.clone()].iter().copied()
+            })
+            .collect()
         })?;
         Ok(Table::new(values, width))
     }
 
-    /// Some of the groups, by their place in canonical order, by some columns of their keys: those
-    /// that differ in others alone are added up. Buckets, if they are there, are the last column.
+    /// Return the groups at these positions of the canonical order, with only these key columns.
+    /// Groups that then have the same key are added. A bucket column, if any, is the last column.
     fn rolled_up(&self, py: Python<'_>, chosen: Vec<usize>, columns: Vec<usize>) -> PyResult<Self> {
         let groups = &self.groups;
-        let named = groups.names.len();
-        if columns.iter().any(|&column| column >= named)
+        let column_count = groups.names.len();
+        if columns.iter().any(|&column| column >= column_count)
             || chosen.iter().any(|&place| place >= groups.len())
         {
-            return Err(PyIndexError::new_err("no such column, or no such group"));
+            return Err(PyIndexError::new_err("column or group index out of range"));
         }
         let mut plan = self.plan.clone();
-        plan.by = columns.iter().filter_map(|&column| self.plan.by.get(column).cloned()).collect();
-        plan.bucket = plan.bucket.filter(|_| columns.contains(&self.plan.by.len()));
+        plan.group_columns = columns
+            .iter()
+            .filter_map(|&column| self.plan.group_columns.get(column).cloned())
+            .collect();
+        plan.bucket_column =
+            plan.bucket_column.filter(|_| columns.contains(&self.plan.group_columns.len()));
         let groups = interruptible(py, || {
-            let ordered = groups.ordered();
-            let chosen: Vec<_> = chosen.iter().map(|&place| ordered[place]).collect();
-            groups.rolled_up(&chosen, &columns)
+            let ordered = groups.ordered_groups();
+            let chosen: Vec<_> = chosen.iter().map(|&position| ordered[position]).collect();
+            groups.roll_up(&chosen, &columns)
         })??;
         let (metrics, counter) = (self.metrics.clone(), Arc::clone(&self.counter));
         let (rows, first_null, idle) = (self.rows, self.first_null, Mutex::default());
         Ok(Self { plan, metrics, counter, calls: self.calls, groups, rows, first_null, idle })
     }
 
-    /// Where each row is a group: the statistics of those that have text, and a byte for each row,
-    /// 1 if it has.
+    /// Return, if each row is a group, the statistics of the rows that have text, and one byte per
+    /// row: 1 if it has text.
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<(Table, Bound<'py, PyBytes>)> {
         let groups = &self.groups;
-        let (values, there) = interruptible(py, || {
+        let (values, has_text) = interruptible(py, || {
             let mut work = Work::default();
-            let (mut values, mut there) = (Vec::new(), Vec::with_capacity(groups.len()));
-            for group in groups.ordered() {
-                work.done(8 + groups.width());
-                let segments = groups.counts(group).segments;
-                there.push(u8::from(segments > 0));
+            let (mut values, mut has_text) = (Vec::new(), Vec::with_capacity(groups.len()));
+            for group in groups.ordered_groups() {
+                work.add(8 + groups.width());
+                let segments = groups.counts_of_group(group).segments;
+                has_text.push(u8::from(segments > 0));
                 if segments > 0 {
-                    values.extend_from_slice(groups.totals(group));
+                    values.extend_from_slice(groups.sums_of_group(group));
                 }
             }
-            (values, there)
+            (values, has_text)
         })?;
-        Ok((Table::new(values, groups.width()), PyBytes::new(py, &there)))
+        Ok((Table::new(values, groups.width()), PyBytes::new(py, &has_text)))
     }
 
-    /// The groups in canonical order as bytes.
+    /// Return the groups in canonical order as bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let groups = &self.groups;
-        Ok(PyBytes::new(py, &interruptible(py, || state_table::to_bytes(groups))?))
+        Ok(PyBytes::new(py, &interruptible(py, || state_table::encode_groups(groups))?))
     }
 
-    /// Adds groups that `to_bytes` wrote, whose keys have these formats.
+    /// Add groups from the bytes of `to_bytes`, with keys of these formats.
     fn read_bytes(
         &mut self,
         py: Python<'_>,
         formats: Option<Vec<String>>,
         data: &[u8],
     ) -> PyResult<()> {
-        let damaged = || Error::Input("these bytes are not sums: keys of an unknown type".into());
+        let unknown_type_error = || Error::Input("invalid sums: a key has an unknown type".into());
         let types = match formats {
             None => None,
             Some(formats) => {
                 let types = formats.iter().map(|format| KeyType::parse(format));
-                Some(types.collect::<Option<Vec<_>>>().ok_or_else(damaged)?)
+                Some(types.collect::<Option<Vec<_>>>().ok_or_else(unknown_type_error)?)
             }
         };
         let Self { plan, groups, metrics, .. } = self;
         Ok(interruptible(py, || {
-            groups.merge(&state_table::from_bytes(&plan.keys(), types, metrics, data)?)
+            groups.merge(&state_table::decode_groups(&plan.key_names(), types, metrics, data)?)
         })??)
     }
 
-    /// The table of the state as an Arrow array of structures: schema and array.
+    /// Return the state table as an Arrow array of structures: schema and array.
     fn arrow_array<'py>(
         &self,
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        let (schema, array) = self.table(py)?.structure();
+        let (schema, array) = self.state_table(py)?.into_structure();
         capsules(py, schema, array)
     }
 
-    /// A table of scores as an Arrow stream of one batch: of the groups at these places in
-    /// canonical order the key, the score, the segments, and columns of text.
+    /// Return a table of scores as an Arrow stream of one batch. For the groups at these positions
+    /// of the canonical order, it has the key, the score, the number of segments, and further
+    /// columns of text.
     fn scored<'py>(
         &self,
         py: Python<'py>,
@@ -388,50 +419,56 @@ impl Groups {
         let groups = &self.groups;
         let lengths = beside.iter().map(|(_, values)| values.len());
         if lengths.chain([scores.len()]).any(|length| length != places.len())
-            || places.iter().any(|&place| place >= groups.len())
+            || places.iter().any(|&position| position >= groups.len())
         {
-            return Err(PyValueError::new_err("columns of other lengths, or no such group"));
+            return Err(PyValueError::new_err(
+                "columns have different lengths, or a group index is out of range",
+            ));
         }
         let table = interruptible(py, || {
-            let ordered = groups.ordered();
-            let chosen: Vec<_> = places.iter().map(|&place| ordered[place]).collect();
-            state_table::Table::of_scores(groups, &chosen, scores, &beside)
+            let ordered = groups.ordered_groups();
+            let group_indices: Vec<_> = places.iter().map(|&position| ordered[position]).collect();
+            state_table::StateTable::from_scores(groups, &group_indices, scores, &beside)
         })??;
-        PyCapsule::new_with_value(py, table.stream(), c"arrow_array_stream")
+        PyCapsule::new_with_value(py, table.into_stream(), c"arrow_array_stream")
     }
 
-    /// The table of the state as an Arrow stream of one batch.
+    /// Return the state table as an Arrow stream of one batch.
     fn arrow_stream<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        PyCapsule::new_with_value(py, self.table(py)?.stream(), c"arrow_array_stream")
+        PyCapsule::new_with_value(py, self.state_table(py)?.into_stream(), c"arrow_array_stream")
     }
 }
 
 impl Groups {
-    fn table(&self, py: Python<'_>) -> PyResult<state_table::Table> {
+    /// Return the state table.
+    fn state_table(&self, py: Python<'_>) -> PyResult<state_table::StateTable> {
         let (groups, metrics) = (&self.groups, &self.metrics);
-        Ok(interruptible(py, || state_table::Table::new(groups, metrics))??)
+        Ok(interruptible(py, || state_table::StateTable::new(groups, metrics))??)
     }
 }
 
-/// A table of one column as an Arrow array of structures: `scores`, which stand where `there` is 1.
+/// Return a table with one column of scores as an Arrow array of structures. `scores` has the
+/// scores of the rows where `there` is 1; other rows are null.
 #[pyfunction]
 pub fn scores_of_rows<'py>(
     py: Python<'py>,
     scores: Vec<f64>,
     there: &[u8],
 ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-    let valid: Vec<_> = there.iter().map(|&byte| byte == 1).collect();
-    let mut given = scores.into_iter();
-    let each = valid.iter().map(|&valid| if valid { given.next() } else { Some(0.0) });
-    let each: Option<Vec<_>> = each.collect();
-    let each = each.filter(|_| given.next().is_none());
+    let is_valid: Vec<_> = there.iter().map(|&byte| byte == 1).collect();
+    let mut remaining_scores = scores.into_iter();
+    let column =
+        is_valid.iter().map(|&valid| if valid { remaining_scores.next() } else { Some(0.0) });
+    let each: Option<Vec<_>> = column.collect();
+    let each = each.filter(|_| remaining_scores.next().is_none());
     let each =
-        each.ok_or_else(|| PyValueError::new_err("another number of scores than of rows"))?;
-    let (schema, array) = state_table::Table::of_rows(each.into_iter(), &valid).structure();
+        each.ok_or_else(|| PyValueError::new_err("the number of scores does not match the rows"))?;
+    let (schema, array) =
+        state_table::StateTable::from_row_scores(each.into_iter(), &is_valid).into_structure();
     capsules(py, schema, array)
 }
 
-/// An Arrow array, with its schema before it.
+/// Return the capsules of an Arrow schema and array.
 fn capsules(
     py: Python<'_>,
     schema: crate::arrow::ArrowSchema,
@@ -443,31 +480,36 @@ fn capsules(
     ))
 }
 
-/// Segments, rows without a hypothesis, rows without a reference; the fewest and the most references
-/// of a segment.
-type Counted = (i64, i64, i64, Option<(i32, i32)>);
+/// The numbers of segments, of rows without a hypothesis and of rows without a reference, and the
+/// smallest and largest number of references.
+type CountTuple = (i64, i64, i64, Option<(i32, i32)>);
 
-fn counted(counts: &Counts) -> Counted {
-    let Counts { segments, null_hypotheses, null_references, references } = *counts;
+/// Convert counts to a tuple.
+fn count_tuple(counts: &RowCounts) -> CountTuple {
+    let RowCounts { segments, null_hypotheses, null_references, references } = *counts;
     (segments, null_hypotheses, null_references, references)
 }
 
-/// A key as Python has it: numbers, decimals, strings, truth values; dates as days, times as
-/// microseconds.
-fn value<'py>(py: Python<'py>, of: &KeyType, entry: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-    let Some(value) = of.value(entry) else {
+/// Convert the entry of a key to Python: numbers, decimals, strings, booleans; dates as days, times
+/// as microseconds.
+fn decode_entry<'py>(
+    py: Python<'py>,
+    key_type: &KeyType,
+    entry: &[u8],
+) -> PyResult<Bound<'py, PyAny>> {
+    let Some(value) = key_type.entry_value(entry) else {
         return Ok(py.None().into_bound(py));
     };
-    Ok(match of {
+    Ok(match key_type {
         KeyType::Null => py.None().into_bound(py),
         KeyType::Boolean => PyBool::new(py, value == [1]).to_owned().into_any(),
-        KeyType::Integer(_) => integer(value).into_pyobject(py)?.into_any(),
-        KeyType::Float(_) => float(value).into_pyobject(py)?.into_any(),
-        KeyType::Date | KeyType::Time(_) => signed(value).into_pyobject(py)?.into_any(),
+        KeyType::Integer(_) => read_integer_value(value).into_pyobject(py)?.into_any(),
+        KeyType::Float(_) => read_float(value).into_pyobject(py)?.into_any(),
+        KeyType::Date | KeyType::Time(_) => read_signed(value).into_pyobject(py)?.into_any(),
         KeyType::Decimal => {
-            let (mantissa, scale) = decimal(value);
-            let made = format!("{mantissa}E-{scale}");
-            py.import("decimal")?.getattr("Decimal")?.call1((made,))?
+            let (mantissa, scale) = read_decimal(value);
+            let decimal_text = format!("{mantissa}E-{scale}");
+            py.import("decimal")?.getattr("Decimal")?.call1((decimal_text,))?
         }
         KeyType::Fixed(_) | KeyType::Binary => PyBytes::new(py, value).into_any(),
         KeyType::Text => PyString::new(py, &String::from_utf8_lossy(value)).into_any(),

@@ -1,29 +1,30 @@
-//! A set of texts against itself, for Python.
+//! Leave-one-out scores of a set of texts, for Python.
 
-use super::run::{MOST_WORKERS, interruptible};
+use super::run::{MAX_WORKERS, interruptible};
 use super::sources::Source;
 use super::table::Table;
-use super::{Lexing, current_instructions};
+use super::{LexerSettings, current_instructions};
 use crate::bleu::ReferenceLength;
-use crate::leave_one_out::Set;
-use crate::ngrams::MOST_ORDERS;
+use crate::leave_one_out::TextSet;
+use crate::ngrams::MAX_ORDER;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// A source's texts, up to `most`, as numbers of tokens.
-fn read(
+/// Read up to `most` texts of a source as token ids.
+fn read_set(
     py: Python<'_>,
     texts: &Source,
     (tokenizer, lowercase): (&str, &str),
-    most: usize,
-) -> PyResult<Set> {
+    max_texts: usize,
+) -> PyResult<TextSet> {
     let source = texts.take()?;
-    let lexer = Lexing::new(py, tokenizer, lowercase)?.with(current_instructions()?)?;
-    Ok(interruptible(py, || Set::read(source, &lexer, most))??)
+    let lexer = LexerSettings::new(py, tokenizer, lowercase)?.to_lexer(current_instructions()?)?;
+    Ok(interruptible(py, || TextSet::read_texts(source, &lexer, max_texts))??)
 }
 
-/// BLEU's row of each text with all the others as references: hypothesis length, reference length
-/// (of the rule "average" the sum of the others'), matches and n-grams of each order.
+/// Return BLEU's row of each text with all other texts as references: hypothesis length, reference
+/// length, matches and n-grams of each order. For the rule "average", the reference length is the
+/// sum of the other lengths.
 #[pyfunction]
 #[pyo3(signature = (texts, *, tokenizer, lowercase, max_order, reference_length, at_least_one, most, workers))]
 #[allow(clippy::too_many_arguments)]
@@ -38,20 +39,20 @@ pub fn left_out(
     most: usize,
     workers: usize,
 ) -> PyResult<Table> {
-    let rule = ReferenceLength::named(reference_length).ok_or_else(|| {
-        PyValueError::new_err(format!("unknown rule for the reference length '{reference_length}'"))
+    let rule = ReferenceLength::from_name(reference_length).ok_or_else(|| {
+        PyValueError::new_err(format!("unknown reference length rule '{reference_length}'"))
     })?;
-    if !(1..=MOST_ORDERS).contains(&max_order) {
+    if !(1..=MAX_ORDER).contains(&max_order) {
         return Err(PyValueError::new_err("max_order must be 1 to 16"));
     }
-    let set = read(py, texts, (tokenizer, lowercase), most)?;
-    let workers = workers.clamp(1, MOST_WORKERS);
-    let rows = interruptible(py, || set.rows(max_order, rule, at_least_one, workers))?;
+    let set = read_set(py, texts, (tokenizer, lowercase), most)?;
+    let workers = workers.clamp(1, MAX_WORKERS);
+    let rows = interruptible(py, || set.bleu_rows(max_order, rule, at_least_one, workers))?;
     Ok(Table::new(rows, 2 + 2 * max_order))
 }
 
-/// The number of different n-grams of one order in the texts; and for each text its tokens, its
-/// n-grams, and how many of these are different ones.
+/// Return the number of distinct n-grams of one order in all texts. Also return each text's numbers
+/// of tokens, n-grams and distinct n-grams.
 #[pyfunction]
 #[pyo3(signature = (texts, *, tokenizer, lowercase, order))]
 pub fn distinct(
@@ -62,9 +63,9 @@ pub fn distinct(
     order: usize,
 ) -> PyResult<(usize, Table)> {
     if order == 0 {
-        return Err(PyValueError::new_err("n-grams have at least one token"));
+        return Err(PyValueError::new_err("order must be at least 1"));
     }
-    let set = read(py, texts, (tokenizer, lowercase), usize::MAX)?;
-    let (different, rows) = interruptible(py, || set.distinct(order))?;
-    Ok((different, Table::new(rows, 3)))
+    let set = read_set(py, texts, (tokenizer, lowercase), usize::MAX)?;
+    let (distinct_count, rows) = interruptible(py, || set.count_distinct(order))?;
+    Ok((distinct_count, Table::new(rows, 3)))
 }

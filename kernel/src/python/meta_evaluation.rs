@@ -1,30 +1,39 @@
-//! Two scores of the same things, for Python: doubles come as bytes, counts leave as tables.
+//! Meta-evaluation for Python: scores arrive as bytes of doubles, and counts are returned as
+//! tables.
 
 use super::resample::Stream;
-use super::run::{interruptible, list, on_text};
+use super::run::{create_list, interruptible, run_on_text};
 use super::table::Table;
 use crate::interrupt::Work;
-use crate::meta_evaluation::{self, Average, Counts, Matrices, Row};
+use crate::meta_evaluation::{self, Averaging, PairCounts, ScoreMatrices, ScoreRow};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-fn doubles(bytes: &[u8]) -> Vec<f64> {
-    bytes.as_chunks::<8>().0.iter().map(|eight| f64::from_ne_bytes(*eight)).collect()
+/// Decode doubles in native byte order.
+fn decode_doubles(bytes: &[u8]) -> Vec<f64> {
+    bytes.as_chunks::<8>().0.iter().map(|bytes| f64::from_ne_bytes(*bytes)).collect()
 }
 
-/// The rows of two matrices.
-fn rows(gold: &[u8], metric: &[u8], systems: usize, average: &str) -> PyResult<Vec<Row>> {
-    let average = Average::named(average)
-        .ok_or_else(|| PyValueError::new_err(format!("unknown average '{average}'")))?;
-    if gold.len() != metric.len() || systems == 0 || !gold.len().is_multiple_of(8 * systems) {
-        return Err(PyValueError::new_err("two matrices of the same systems are needed"));
+/// Return the rows of two score matrices.
+fn score_rows(
+    human: &[u8],
+    metric: &[u8],
+    systems: usize,
+    average: &str,
+) -> PyResult<Vec<ScoreRow>> {
+    let average = Averaging::from_name(average).ok_or_else(|| {
+        PyValueError::new_err(format!("unknown average '{average}' (expected none, item or sys)"))
+    })?;
+    if human.len() != metric.len() || systems == 0 || !human.len().is_multiple_of(8 * systems) {
+        return Err(PyValueError::new_err("expected two score matrices of the same systems"));
     }
-    let (gold, metric) = (doubles(gold), doubles(metric));
-    Ok(Matrices { gold: &gold, metric: &metric, systems }.rows(average))
+    let (human_scores, metric_scores) = (decode_doubles(human), decode_doubles(metric));
+    Ok(ScoreMatrices { human: &human_scores, metric: &metric_scores, systems }.rows(average))
 }
 
-/// For each row its cells, its pairs by kind, and the fewer of the different values of both.
+/// Return, for each row, the number of cells, the pair counts, and the smaller number of distinct
+/// values.
 #[pyfunction]
 pub fn pair_counts(
     py: Python<'_>,
@@ -37,24 +46,24 @@ pub fn pair_counts(
 ) -> PyResult<Table> {
     interruptible(py, || {
         let mut values = Vec::new();
-        for row in rows(gold, metric, systems, average)? {
-            let found = Counts::of(&row, epsilon, least);
-            let distinct = |scores: &[f64]| meta_evaluation::distinct(scores);
+        for row in score_rows(gold, metric, systems, average)? {
+            let counts = PairCounts::count_pairs(&row, epsilon, least);
+            let distinct_count = |scores: &[f64]| meta_evaluation::count_distinct(scores);
             values.extend([
-                row.gold.len() as i64,
-                found.concordant,
-                found.discordant,
-                found.gold_tied,
-                found.metric_tied,
-                found.both_tied,
-                distinct(&row.gold).min(distinct(&row.metric)),
+                row.human.len() as i64,
+                counts.concordant,
+                counts.discordant,
+                counts.human_tied,
+                counts.metric_tied,
+                counts.both_tied,
+                distinct_count(&row.human).min(distinct_count(&row.metric)),
             ]);
         }
         Ok(Table::new(values, 7))
     })?
 }
 
-/// Pearson's r, or Spearman's, of each row, and the number of its cells.
+/// Return Pearson's r or Spearman's ρ of each row, and the number of its cells.
 #[pyfunction]
 pub fn correlations(
     py: Python<'_>,
@@ -65,14 +74,17 @@ pub fn correlations(
     ranks: bool,
 ) -> PyResult<(Vec<f64>, Vec<usize>)> {
     interruptible(py, || {
-        let rows = rows(gold, metric, systems, average)?;
-        let one = if ranks { meta_evaluation::spearman } else { meta_evaluation::pearson };
-        Ok((rows.iter().map(one).collect(), rows.iter().map(|row| row.gold.len()).collect()))
+        let rows = score_rows(gold, metric, systems, average)?;
+        let correlation = if ranks { meta_evaluation::spearman } else { meta_evaluation::pearson };
+        Ok((
+            rows.iter().map(correlation).collect(),
+            rows.iter().map(|row| row.human.len()).collect(),
+        ))
     })?
 }
 
-/// The best tie threshold; for each row its pairs, and those that agree with it and without; and
-/// the pairs that it ties.
+/// Return the best tie threshold. Also return, for each row, the pairs and the agreeing pairs with
+/// and without the threshold, and the number of pairs that the threshold ties.
 #[pyfunction]
 pub fn best_epsilon(
     py: Python<'_>,
@@ -82,12 +94,13 @@ pub fn best_epsilon(
     average: &str,
 ) -> PyResult<(f64, Table, i64)> {
     interruptible(py, || {
-        let best = meta_evaluation::best_epsilon(&rows(gold, metric, systems, average)?);
+        let best = meta_evaluation::calibrate_ties(&score_rows(gold, metric, systems, average)?);
         Ok((best.epsilon, Table::new(best.rows.concat(), 3), best.tied))
     })?
 }
 
-/// A byte for each pair of each row: 1 if the metric agrees with people at this threshold.
+/// Return a byte for each pair of each row: 1 if the metric agrees with the human scores at this
+/// threshold.
 #[pyfunction]
 pub fn outcomes<'py>(
     py: Python<'py>,
@@ -97,13 +110,14 @@ pub fn outcomes<'py>(
     average: &str,
     epsilon: f64,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let found = interruptible(py, || -> PyResult<_> {
-        Ok(meta_evaluation::outcomes(&rows(gold, metric, systems, average)?, epsilon))
+    let agreements = interruptible(py, || -> PyResult<_> {
+        Ok(meta_evaluation::pair_outcomes(&score_rows(gold, metric, systems, average)?, epsilon))
     })??;
-    Ok(PyBytes::new(py, &found))
+    Ok(PyBytes::new(py, &agreements))
 }
 
-/// For every two systems, how many random exchanges leave the first as far ahead as it is.
+/// Return, for every two systems, the number of random swaps after which the first leads by at
+/// least the observed amount.
 #[pyfunction]
 pub fn leads(
     py: Python<'_>,
@@ -113,26 +127,29 @@ pub fn leads(
     samples: usize,
 ) -> PyResult<Vec<u32>> {
     interruptible(py, || {
-        let scores = doubles(scores);
-        stream.generator(|draws| meta_evaluation::leads(&scores, systems, draws, samples))
+        let scores = decode_doubles(scores);
+        stream.generator(|draws| meta_evaluation::count_leads(&scores, systems, draws, samples))
     })?
 }
 
-/// The cells that people rated and the metric did not.
+/// Return the cells that have a human score but no metric score.
 #[pyfunction]
 pub fn holes<'py>(py: Python<'py>, gold: &[u8], metric: &[u8]) -> PyResult<Bound<'py, PyList>> {
-    let found = on_text(py, gold.len(), || {
+    let missing_cells = run_on_text(py, gold.len(), || {
         let mut work = Work::default();
-        let both = doubles(gold).into_iter().zip(doubles(metric)).inspect(|_| work.done(1));
-        let missing =
-            both.enumerate().filter(|(_, (gold, metric))| !gold.is_nan() && metric.is_nan());
+        let score_pairs =
+            decode_doubles(gold).into_iter().zip(decode_doubles(metric)).inspect(|_| work.add(1));
+        let missing = score_pairs
+            .enumerate()
+            .filter(|(_, (human, metric))| !human.is_nan() && metric.is_nan());
         missing.map(|(cell, _)| cell).collect::<Vec<_>>()
     })?;
-    list(py, found)
+    create_list(py, missing_cells)
 }
 
-/// For every two metrics, in how many trials the first leads in r by as much as it does. `gold`:
-/// the number of cells, the sum of people's scores, that of their squares.
+/// Return, for every two metrics, the number of trials in which the first leads in r by at least
+/// the observed amount. `gold` has the number of cells, the sum of the human scores, and the sum of
+/// their squares.
 #[pyfunction]
 pub fn exceeding(
     py: Python<'_>,
@@ -143,13 +160,15 @@ pub fn exceeding(
     slack: f64,
 ) -> PyResult<Vec<u32>> {
     if totals.len() != exchanged.width() || !totals.len().is_multiple_of(meta_evaluation::MOMENTS) {
-        return Err(PyValueError::new_err("three columns for each metric are needed"));
+        return Err(PyValueError::new_err("expected three columns per metric"));
     }
     let trials = exchanged.values();
-    Ok(interruptible(py, || meta_evaluation::exceeding(&totals, trials, gold, scale, slack))?)
+    Ok(interruptible(py, || {
+        meta_evaluation::count_exceeding_leads(&totals, trials, gold, scale, slack)
+    })?)
 }
 
-/// A row for every subset of the rows: their sum.
+/// Return the sum of every subset of the rows, one row per subset.
 #[pyfunction]
 pub fn subset_sums(py: Python<'_>, table: &Table) -> PyResult<Table> {
     if table.rows().count() > 20 {
@@ -160,24 +179,24 @@ pub fn subset_sums(py: Python<'_>, table: &Table) -> PyResult<Table> {
     Ok(Table::new(sums, width))
 }
 
-/// A system, and the number of its lines.
-type Block = (String, usize);
+/// A system, and its number of consecutive lines.
+type SystemBlock = (String, usize);
 
-/// The blocks of systems of a file, and the doubles of their scores; or the number of the first
-/// line that is not a system and a score.
+/// Return the blocks of systems of a file, and the doubles of their scores. On failure, raise
+/// ValueError with the number of the first invalid line.
 #[pyfunction]
 pub fn score_lines<'py>(
     py: Python<'py>,
     text: &[u8],
-) -> PyResult<(Vec<Block>, Bound<'py, PyBytes>)> {
-    let read = interruptible(py, || {
-        meta_evaluation::score_lines(text).map(|(blocks, scores)| {
+) -> PyResult<(Vec<SystemBlock>, Bound<'py, PyBytes>)> {
+    let parsed = interruptible(py, || {
+        meta_evaluation::parse_score_lines(text).map(|(blocks, scores)| {
             let blocks: Vec<_> = blocks.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect();
             let bytes: Vec<u8> = scores.iter().flat_map(|score| score.to_ne_bytes()).collect();
             (blocks, bytes)
         })
     })?;
-    match read {
+    match parsed {
         Ok((blocks, bytes)) => Ok((blocks, PyBytes::new(py, &bytes))),
         Err(line) => Err(PyValueError::new_err(line)),
     }

@@ -1,101 +1,104 @@
-//! The metrics for Python: a counter and its formulas behind one class.
+//! The metrics for Python: a counter and its formulas in one class.
 
 use super::alignment;
 use super::pairwise::{MeanScores, Pairs, ReadPairs};
-use super::run::{MOST_WORKERS, Scan, interruptible, on_text, summary_dict};
-use super::sentence::{Desk, Desks};
+use super::run::{MAX_WORKERS, Scan, interruptible, run_on_text, summary_dict};
+use super::sentence::{ReaderPool, ReaderSlot};
 use super::sources::Source;
 use super::table::{Scores, Table};
-use super::{Lexing, chosen_instructions, current_instructions, stopped};
+use super::{LexerSettings, current_instructions, selected_instructions, to_stopped_error};
 use crate::bleu::{self, ReferenceLength, Smoothing};
 use crate::chrf;
-use crate::count::{self, Count, CountOne, Counter, Formula, Joint};
+use crate::count::{self, Count, Counter, Formula, JointCounter, SingleMetricCount};
 use crate::edit_distance;
 use crate::error::Error;
 use crate::interrupt::Work;
 use crate::lex::tercom;
 use crate::ngram_f;
-use crate::ngrams::MOST_ORDERS;
-use crate::pairwise::bleu::Bleu;
-use crate::pairwise::naive::{self, Plain};
-use crate::pairwise::overlap::{Overlap, Overlaps};
-use crate::scan::{Inputs, Scored};
+use crate::ngrams::MAX_ORDER;
+use crate::pairwise::bleu::PairwiseBleu;
+use crate::pairwise::naive::{self, NaivePairs};
+use crate::pairwise::overlap::{Overlap, OverlapPairs};
+use crate::scan::{Inputs, RowScores};
 use crate::simd::Instructions;
 use crate::ter;
-use crate::text_batches::MOST_SEGMENTS;
+use crate::text_batches::MAX_BATCH_SEGMENTS;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 use std::sync::Arc;
 
-type Make = Box<dyn Fn(Instructions) -> PyResult<Arc<dyn CountOne>> + Send + Sync>;
+/// Function that creates a counter for an instruction set.
+type MakeCounter = Box<dyn Fn(Instructions) -> PyResult<Arc<dyn SingleMetricCount>> + Send + Sync>;
 
-/// A set of texts: how many hypotheses and different references, the places of these in the order in
-/// which they are added, their weights, and what the sum of these is.
+/// A set of texts: the numbers of hypotheses and of distinct references, the indices of the
+/// references in the order of summation, their weights, and the divisor.
 #[derive(FromPyObject)]
-struct Set(usize, usize, Vec<usize>, Option<Vec<f64>>, f64);
+struct SetTuple(usize, usize, Vec<usize>, Option<Vec<f64>>, f64);
 
-/// A metric with all of its parameters, ready to count and score.
+/// A metric with all settings, ready for counting and scoring.
 #[pyclass(frozen, module = "truebleu._kernel")]
 pub struct Metric {
-    make: Make,
+    make: MakeCounter,
     read_pairs: ReadPairs,
     mean_scores: MeanScores,
-    /// For single segments, and for corpora.
+    /// The formulas for single segments and for corpora.
     segment: Arc<dyn Formula>,
     corpus: Arc<dyn Formula>,
-    /// A score's row has this width; 0 if the rows cannot be scored here.
+    /// The width of rows that can be scored; 0 if rows cannot be scored here.
     width: usize,
-    desks: Desks,
+    desks: ReaderPool,
 }
 
 impl Metric {
-    /// A metric that counts `columns` of what `hypotheses` and `references` lex.
+    /// Create a metric that counts `columns` of texts lexed with these settings.
     fn new<M: count::Metric + Clone>(
-        lexing: (Lexing, Option<Lexing>),
+        settings: (LexerSettings, Option<LexerSettings>),
         columns: M,
         segment: Arc<dyn Formula>,
         corpus: Arc<dyn Formula>,
     ) -> Self {
         let width = columns.width();
         let make = Arc::new(move |instructions| -> PyResult<_> {
-            let (lexing, other) = (&lexing.0, lexing.1.as_ref());
+            let (hypothesis_settings, reference_settings) = (&settings.0, settings.1.as_ref());
             Ok(Arc::new(Counter {
-                hypotheses: lexing.with(instructions)?,
-                references: other.map(|lexing| lexing.with(instructions)).transpose()?,
+                hypotheses: hypothesis_settings.to_lexer(instructions)?,
+                references: reference_settings
+                    .map(|settings| settings.to_lexer(instructions))
+                    .transpose()?,
                 metric: columns.clone(),
             }))
         });
-        let (maker, formula) = (Arc::clone(&make), Arc::clone(&segment));
-        let (other_maker, other_formula) = (Arc::clone(&make), Arc::clone(&segment));
+        let (make_pair_counter, formula) = (Arc::clone(&make), Arc::clone(&segment));
+        let (make_mean_counter, mean_formula) = (Arc::clone(&make), Arc::clone(&segment));
         Self {
             make: Box::new(move |instructions| Ok(make(instructions)?)),
             read_pairs: Box::new(move |instructions, hypotheses, references| {
-                let counter = maker(instructions).map_err(stopped)?;
+                let counter = make_pair_counter(instructions).map_err(to_stopped_error)?;
                 let formula = Arc::clone(&formula);
-                Ok(Box::new(Plain::read(counter, formula, hypotheses, references)?))
+                Ok(Box::new(NaivePairs::read_texts(counter, formula, hypotheses, references)?))
             }),
             mean_scores: Box::new(move |instructions, texts, sets, compensated, workers| {
-                let counter = other_maker(instructions).map_err(stopped)?;
-                naive::expected(&counter, &*other_formula, texts, sets, compensated, workers)
+                let counter = make_mean_counter(instructions).map_err(to_stopped_error)?;
+                naive::expected_scores(&counter, &*mean_formula, texts, sets, compensated, workers)
             }),
             segment,
             corpus,
             width,
-            desks: Desks::default(),
+            desks: ReaderPool::default(),
         }
     }
 
-    /// The same, with a faster way to all pairs of what `lexing` lexes.
-    fn overlapping<M: Overlap + Clone>(self, lexing: Lexing, metric: M) -> Self {
+    /// Return this metric with a faster method for all pairs of texts lexed with these settings.
+    fn with_overlap<M: Overlap + Clone>(self, settings: LexerSettings, metric: M) -> Self {
         let read_pairs: ReadPairs = Box::new(move |instructions, hypotheses, references| {
-            let lexer = lexing.with(instructions).map_err(stopped)?;
-            Ok(Box::new(Overlaps::read(metric.clone(), &lexer, hypotheses, references)?))
+            let lexer = settings.to_lexer(instructions).map_err(to_stopped_error)?;
+            Ok(Box::new(OverlapPairs::read_texts(metric.clone(), &lexer, hypotheses, references)?))
         });
         Self { read_pairs, ..self }
     }
 
-    /// The counter of this metric's rows.
+    /// Return the counter of this metric's rows.
     pub fn counter(&self) -> PyResult<Arc<dyn Count>> {
         let counter: Arc<dyn Count> = (self.make)(current_instructions()?)?;
         Ok(counter)
@@ -121,34 +124,36 @@ impl Metric {
         weights: Option<Vec<f64>>,
         compensated: bool,
     ) -> PyResult<Self> {
-        let smoothing = Smoothing::named(smoothing, smoothing_value)
+        let smoothing = Smoothing::from_name(smoothing, smoothing_value)
             .ok_or_else(|| PyValueError::new_err(format!("unknown smoothing '{smoothing}'")))?;
-        let fits = weights.as_ref().is_none_or(|weights| weights.len() == max_order);
-        if !(1..=MOST_ORDERS).contains(&max_order) || !fits {
-            return Err(PyValueError::new_err("max_order must be 1 to 16, with a weight for each"));
+        let has_all_weights = weights.as_ref().is_none_or(|weights| weights.len() == max_order);
+        if !(1..=MAX_ORDER).contains(&max_order) || !has_all_weights {
+            return Err(PyValueError::new_err(
+                "expected a max_order from 1 to 16 and one weight per order",
+            ));
         }
         let lengths = reference_lengths.iter().map(|name| {
-            ReferenceLength::named(name).ok_or_else(|| {
-                PyValueError::new_err(format!("unknown rule for the reference length '{name}'"))
+            ReferenceLength::from_name(name).ok_or_else(|| {
+                PyValueError::new_err(format!("unknown reference length rule '{name}'"))
             })
         });
         let lengths = lengths.collect::<PyResult<Vec<_>>>()?;
-        let scored = lengths.len() == 1;
+        let is_scorable = lengths.len() == 1;
         let formula = |effective_order| {
-            Arc::new(bleu::Formula {
+            Arc::new(bleu::BleuFormula {
                 smoothing,
                 effective_order,
                 weights: weights.clone(),
                 compensated,
             })
         };
-        let lexing = || Lexing::new(py, tokenizer, lowercase);
-        let columns = bleu::Columns { lengths, orders: max_order, at_least_one };
+        let create_settings = || LexerSettings::new(py, tokenizer, lowercase);
+        let columns = bleu::BleuColumns { lengths, max_order, at_least_one };
         let (segment, corpus) = (formula(effective_order.0), formula(effective_order.1));
-        let pairwise = Bleu { orders: max_order, at_least_one, formula: (*segment).clone() };
-        let metric =
-            Self::new((lexing()?, None), columns, segment, corpus).overlapping(lexing()?, pairwise);
-        Ok(Self { width: if scored { metric.width } else { 0 }, ..metric })
+        let pairwise = PairwiseBleu { max_order, at_least_one, formula: (*segment).clone() };
+        let metric = Self::new((create_settings()?, None), columns, segment, corpus)
+            .with_overlap(create_settings()?, pairwise);
+        Ok(Self { width: if is_scorable { metric.width } else { 0 }, ..metric })
     }
 
     /// chrF.
@@ -165,19 +170,19 @@ impl Metric {
         factor_and_one: f64,
         eps_smoothing: bool,
     ) -> PyResult<Self> {
-        if word_order > MOST_ORDERS || char_order + word_order == 0 {
+        if word_order > MAX_ORDER || char_order + word_order == 0 {
             return Err(PyValueError::new_err(
-                "expected at least one order, and at most 16 of words",
+                "expected char_order + word_order of at least 1, and word_order of at most 16",
             ));
         }
-        let formula = chrf::Formula { factor, factor_and_one, eps_smoothing };
+        let formula = chrf::ChrfFormula { factor, factor_and_one, eps_smoothing };
         let columns =
-            chrf::Columns { char_order, word_order, whitespace, formula: formula.clone() };
-        let lexing = || Lexing::of(py, columns.tokenizer(), lowercase);
-        let (lexing, other) = (lexing()?, lexing()?);
+            chrf::ChrfColumns { char_order, word_order, whitespace, formula: formula.clone() };
+        let create_settings = || LexerSettings::from_tokenizer(py, columns.tokenizer(), lowercase);
+        let (settings, pair_settings) = (create_settings()?, create_settings()?);
         let (pairwise, formula) = (columns.clone(), Arc::new(formula));
-        let metric = Self::new((lexing, None), columns, Arc::clone(&formula) as _, formula);
-        Ok(metric.overlapping(other, pairwise))
+        let metric = Self::new((settings, None), columns, Arc::clone(&formula) as _, formula);
+        Ok(metric.with_overlap(pair_settings, pairwise))
     }
 
     /// TER.
@@ -190,13 +195,20 @@ impl Metric {
         asian_support: bool,
         case_sensitive: bool,
     ) -> PyResult<Self> {
-        let options = tercom::Options { normalized, no_punct, asian_support, twice: false };
-        let (ours, theirs) = alignment::lexing(py, options, case_sensitive)?;
-        let lexing = (ours, Some(theirs));
-        Ok(Self::new(lexing, ter::Columns, Arc::new(ter::Formula), Arc::new(ter::Formula)))
+        let options =
+            tercom::TercomOptions { normalized, no_punct, asian_support, applies_twice: false };
+        let (hypothesis_settings, reference_settings) =
+            alignment::ter_lexer_settings(py, options, case_sensitive)?;
+        let settings = (hypothesis_settings, Some(reference_settings));
+        Ok(Self::new(
+            settings,
+            ter::TerColumns,
+            Arc::new(ter::TerFormula),
+            Arc::new(ter::TerFormula),
+        ))
     }
 
-    /// The word error rate and its relatives, or with `characters` the character error rate.
+    /// The word error rate and related metrics, or with `characters` the character error rate.
     #[staticmethod]
     #[pyo3(signature = (*, tokenizer, lowercase, measure, characters))]
     fn edits(
@@ -206,15 +218,15 @@ impl Metric {
         measure: &str,
         characters: bool,
     ) -> PyResult<Self> {
-        let measure = edit_distance::Measure::named(measure)
+        let measure = edit_distance::EditMeasure::from_name(measure)
             .ok_or_else(|| PyValueError::new_err(format!("unknown measure '{measure}'")))?;
         let tokenizer = if characters { "whole" } else { tokenizer };
-        let lexing = || Lexing::new(py, tokenizer, lowercase);
-        let columns = edit_distance::Columns { measure, characters };
-        Ok(Self::new((lexing()?, None), columns, Arc::new(measure), Arc::new(measure)))
+        let create_settings = || LexerSettings::new(py, tokenizer, lowercase);
+        let columns = edit_distance::EditColumns { measure, aligns_characters: characters };
+        Ok(Self::new((create_settings()?, None), columns, Arc::new(measure), Arc::new(measure)))
     }
 
-    /// The F-score of n-grams of some orders together.
+    /// The F-score of the n-grams of several orders together.
     #[staticmethod]
     #[pyo3(signature = (*, tokenizer, lowercase, orders, factor))]
     fn ngram_f(
@@ -224,16 +236,17 @@ impl Metric {
         orders: Vec<usize>,
         factor: f64,
     ) -> PyResult<Self> {
-        if !orders.is_sorted() || !orders.iter().all(|order| (1..=MOST_ORDERS).contains(order)) {
-            return Err(PyValueError::new_err("orders must be 1 to 16, the highest last"));
+        if !orders.is_sorted() || !orders.iter().all(|order| (1..=MAX_ORDER).contains(order)) {
+            return Err(PyValueError::new_err("orders must be in ascending order, from 1 to 16"));
         }
-        let lexing = || Lexing::new(py, tokenizer, lowercase);
-        let formula = ngram_f::Formula { factor };
-        let columns = ngram_f::Columns { orders, formula };
-        Ok(Self::new((lexing()?, None), columns, Arc::new(formula), Arc::new(formula)))
+        let create_settings = || LexerSettings::new(py, tokenizer, lowercase);
+        let formula = ngram_f::NgramFFormula { factor };
+        let columns = ngram_f::NgramFColumns { orders, formula };
+        Ok(Self::new((create_settings()?, None), columns, Arc::new(formula), Arc::new(formula)))
     }
 
-    /// Starts a run over hypotheses and references, with the rows of `others` beside this one's.
+    /// Start a scan of hypotheses and references, with the rows of `others` next to this metric's
+    /// rows.
     #[pyo3(signature = (hypotheses, references, workers, others=Vec::new()))]
     fn scan(
         &self,
@@ -251,40 +264,40 @@ impl Metric {
         for other in &others {
             counters.push(other.counter()?);
         }
-        let counter = joined(counters);
+        let counter = combine_counters(counters);
         let scan = crate::scan::Scan::new(inputs);
-        Ok(Scan { scan, counter, workers: workers.clamp(1, MOST_WORKERS) })
+        Ok(Scan { scan, counter, workers: workers.clamp(1, MAX_WORKERS) })
     }
 
-    /// The scores of all segments that are left in a run.
+    /// Return the scores of all remaining segments of a run.
     fn segments<'py>(&self, py: Python<'py>, run: &Scan) -> PyResult<(Scores, Bound<'py, PyDict>)> {
         let width = run.counter.width();
         let mut sinks: Vec<_> =
-            (0..run.workers).map(|_| Scored::new(&*self.segment, width)).collect();
+            (0..run.workers).map(|_| RowScores::new(&*self.segment, width)).collect();
         let (summary, scores) = interruptible(py, || -> Result<_, Error> {
             let summary = run.scan.run(&run.counter, None, &mut sinks, &mut |_| Ok(()))?;
-            Ok((summary, Scored::joined(sinks)))
+            Ok((summary, RowScores::merge(sinks)))
         })??;
         Ok((Scores::new(scores), summary_dict(py, &summary)?))
     }
 
-    /// The scores of a table's rows, each a segment or the totals of a corpus.
+    /// Return the scores of a table's rows, each a segment or the sums of a corpus.
     fn scores(&self, py: Python<'_>, table: &Table, corpus: bool) -> PyResult<Scores> {
         if table.width() != self.width {
             return Err(PyValueError::new_err(
-                "the table has another number of columns than this metric",
+                "the table's number of columns does not match the metric",
             ));
         }
         let formula = if corpus { &self.corpus } else { &self.segment };
         let mut work = Work::default();
         let score = |row| {
-            work.done(1 << 6);
+            work.add(1 << 6);
             formula.score(row)
         };
         Ok(interruptible(py, || Scores::new(table.rows().map(score).collect()))?)
     }
 
-    /// The score of one segment, the bytes of its row, and how many references it had.
+    /// Return the score of one segment, the bytes of its row, and its number of references.
     #[pyo3(signature = (hypothesis, references, /))]
     fn sentence<'py>(
         &self,
@@ -292,63 +305,61 @@ impl Metric {
         references: &Bound<'py, PyAny>,
     ) -> PyResult<(f64, Bound<'py, PyBytes>, usize)> {
         let py = hypothesis.py();
-        let make = || Ok((self.make)(current_instructions()?)?.reader());
-        self.desks.at_one(chosen_instructions(), make, |desk| {
-            desk.texts.read(hypothesis, references)?;
-            let Desk { texts, reader, .. } = desk;
-            let count = texts.references();
-            let row = on_text(py, texts.bytes(), || reader.sentence(texts.block(), count))??;
-            Ok((self.segment.score(row), bytes_of(py, row)?, count))
+        let make_reader = || Ok((self.make)(current_instructions()?)?.reader());
+        self.desks.with_reader(selected_instructions(), make_reader, |slot| {
+            slot.texts.set_texts(hypothesis, references)?;
+            let ReaderSlot { texts, reader, .. } = slot;
+            let count = texts.reference_count();
+            let row =
+                run_on_text(py, texts.byte_count(), || reader.sentence(texts.block(), count))??;
+            Ok((self.segment.score(row), row_bytes(py, row)?, count))
         })
     }
 
-    /// The mean score of each hypothesis of each set against the references of the set; without
-    /// references, against each other.
+    /// Return the mean score of each hypothesis of each set against the set's references. Without
+    /// references, the hypotheses also serve as references.
     #[pyo3(signature = (hypotheses, references, sets, compensated, workers))]
     fn expected(
         &self,
         py: Python<'_>,
         hypotheses: &Source,
         references: Option<&Source>,
-        sets: Vec<Set>,
+        sets: Vec<SetTuple>,
         compensated: bool,
         workers: usize,
     ) -> PyResult<Scores> {
         let texts = (hypotheses.take()?, references.map(Source::take).transpose()?);
         let instructions = current_instructions()?;
-        let sets: Vec<_> = sets
-            .into_iter()
-            .map(|Set(hypotheses, references, order, weights, whole)| naive::Set {
-                hypotheses,
-                references,
-                order,
-                weights,
-                whole,
-            })
-            .collect();
-        let fits = |set: &naive::Set| {
-            let weighted = set.weights.as_ref().is_none_or(|all| all.len() == set.order.len());
+        let sets: Vec<_> =
+            sets.into_iter()
+                .map(|SetTuple(hypotheses, references, order, weights, divisor)| {
+                    naive::ScoringSet { hypotheses, references, order, weights, divisor }
+                })
+                .collect();
+        let is_valid = |set: &naive::ScoringSet| {
+            let has_all_weights =
+                set.weights.as_ref().is_none_or(|weights| weights.len() == set.order.len());
             let sizes = [set.hypotheses, set.references];
-            weighted
-                && sizes.iter().all(|size| (1..=MOST_SEGMENTS).contains(size))
-                && set.order.iter().all(|&place| place < set.references)
+            has_all_weights
+                && sizes.iter().all(|size| (1..=MAX_BATCH_SEGMENTS).contains(size))
+                && set.order.iter().all(|&i| i < set.references)
                 && (references.is_some() || set.hypotheses == set.references)
         };
-        if !sets.iter().all(fits) {
-            return Err(PyValueError::new_err("sets that do not fit"));
+        if !sets.iter().all(is_valid) {
+            return Err(PyValueError::new_err("invalid sets"));
         }
-        let workers = workers.clamp(1, MOST_WORKERS);
-        let found = interruptible(py, || {
+        let workers = workers.clamp(1, MAX_WORKERS);
+        let scores = interruptible(py, || {
             (self.mean_scores)(instructions, texts, &sets, compensated, workers)
         })??;
-        if found.len() != sets.iter().map(|set| set.hypotheses).sum::<usize>() {
-            return Err(PyValueError::new_err("other texts than those of the sets"));
+        if scores.len() != sets.iter().map(|set| set.hypotheses).sum::<usize>() {
+            return Err(PyValueError::new_err("the number of texts does not match the sets"));
         }
-        Ok(Scores::new(found))
+        Ok(Scores::new(scores))
     }
 
-    /// Reads texts, to score each hypothesis against each reference; without references, against
-    /// each other.
+    /// Read texts for scoring each hypothesis against each reference. Without references, the
+    /// hypotheses also serve as references.
     #[pyo3(signature = (hypotheses, references, workers))]
     fn pairs(
         &self,
@@ -361,27 +372,27 @@ impl Metric {
         let references = references.map(Source::take).transpose()?;
         let instructions = current_instructions()?;
         let pairs = interruptible(py, || (self.read_pairs)(instructions, hypotheses, references))??;
-        Ok(Pairs::new(pairs, workers.clamp(1, MOST_WORKERS)))
+        Ok(Pairs::new(pairs, workers.clamp(1, MAX_WORKERS)))
     }
 }
 
-/// The bytes of a row, as the machine has them.
-fn bytes_of<'py>(py: Python<'py>, row: &[i64]) -> PyResult<Bound<'py, PyBytes>> {
+/// Return the bytes of a row in native byte order.
+fn row_bytes<'py>(py: Python<'py>, row: &[i64]) -> PyResult<Bound<'py, PyBytes>> {
     PyBytes::new_with(py, size_of_val(row), |bytes| {
-        for (place, number) in bytes.chunks_exact_mut(size_of::<i64>()).zip(row) {
-            place.copy_from_slice(&number.to_ne_bytes());
+        for (target, number) in bytes.chunks_exact_mut(size_of::<i64>()).zip(row) {
+            target.copy_from_slice(&number.to_ne_bytes());
         }
         Ok(())
     })
 }
 
-/// One counter for all: a lone one itself.
-pub fn joined(mut counters: Vec<Arc<dyn Count>>) -> Arc<dyn Count> {
+/// Combine counters into one; a single counter is returned unchanged.
+pub fn combine_counters(mut counters: Vec<Arc<dyn Count>>) -> Arc<dyn Count> {
     match counters.pop() {
-        Some(only) if counters.is_empty() => only,
+        Some(single) if counters.is_empty() => single,
         last => {
             counters.extend(last);
-            Arc::new(Joint(counters))
+            Arc::new(JointCounter(counters))
         }
     }
 }

@@ -1,11 +1,11 @@
-//! All pairs for Python: texts that are ready to be scored against each other, and their scores.
+//! All pairs for Python: texts that are ready for pairwise scoring, and their scores.
 
-use super::run::{interruptible, list};
+use super::run::{create_list, interruptible};
 use super::table::{Scores, fill_buffer};
 use crate::arrow::{self, ArrowArray, ArrowSchema};
 use crate::error::Error;
-use crate::pairwise::overlap::Places;
-use crate::pairwise::{self, Best, Expected, Row, Values};
+use crate::pairwise::overlap::SetRanges;
+use crate::pairwise::{self, Row, ScoreSlice, TopScores, WeightedSum};
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -13,10 +13,10 @@ use pyo3::types::{PyBytes, PyCapsule, PyList, PyTuple};
 use std::ffi::{CStr, c_int};
 use std::sync::Arc;
 
-/// What the references of a set weigh together is below.
-const MOST_WEIGHT: u64 = 1 << 31;
+/// Exclusive upper bound of the sum of the weights of a set's references.
+const WEIGHT_LIMIT: u64 = 1 << 31;
 
-/// Two lists of texts and a metric to score them with, all pairs or some.
+/// Two lists of texts and a metric for scoring all or some pairs of them.
 #[pyclass(frozen, module = "truebleu._kernel")]
 pub struct Pairs {
     pairs: Box<dyn pairwise::Pairs>,
@@ -24,88 +24,93 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// Pairs that have been read, and how many threads score them.
+    /// Create pairs from texts that have been read, with the number of threads.
     pub fn new(pairs: Box<dyn pairwise::Pairs>, workers: usize) -> Self {
         Self { pairs, workers }
     }
 
-    fn run<R: Row>(&self, py: Python<'_>, above: bool, rows: &mut [R]) -> PyResult<()> {
-        Ok(interruptible(py, || pairwise::run(&*self.pairs, above, rows, self.workers))??)
+    /// Score all pairs, or the pairs above the diagonal.
+    fn run<R: Row>(&self, py: Python<'_>, above_diagonal: bool, rows: &mut [R]) -> PyResult<()> {
+        Ok(interruptible(py, || pairwise::run(&*self.pairs, above_diagonal, rows, self.workers))??)
     }
 
-    /// The scores of all pairs, hypothesis after hypothesis; of a triangle those above the diagonal.
-    fn values<T>(&self, py: Python<'_>, triangle: bool) -> PyResult<Vec<T>>
+    /// Return the scores of all pairs, hypothesis by hypothesis; with `triangle`, only those above
+    /// the diagonal.
+    fn score_values<T>(&self, py: Python<'_>, triangle: bool) -> PyResult<Vec<T>>
     where
         T: Clone + Default + Send,
-        for<'a> Values<'a, T>: Row,
+        for<'a> ScoreSlice<'a, T>: Row,
     {
         let (height, width) = self.pairs.shape();
-        let whole = height.checked_mul(width);
+        let pair_count = height.checked_mul(width);
         let mut values =
-            zeros(whole.map(|whole| if triangle { (whole - height) / 2 } else { whole }))
-                .ok_or_else(|| too_large(height, width, size_of::<T>()))?;
-        let mut rest = &mut values[..];
+            try_zeros(pair_count.map(|whole| if triangle { (whole - height) / 2 } else { whole }))
+                .ok_or_else(|| memory_error(height, width, size_of::<T>()))?;
+        let mut remaining = &mut values[..];
         let mut rows = Vec::with_capacity(height);
         for i in 0..height {
             let first = if triangle { i + 1 } else { 0 };
-            let (own, others) = rest.split_at_mut(width - first);
-            rows.push(Values { first, values: own });
-            rest = others;
+            let (row, later_rows) = remaining.split_at_mut(width - first);
+            rows.push(ScoreSlice { first, values: row });
+            remaining = later_rows;
         }
         self.run(py, triangle, &mut rows)?;
         Ok(values)
     }
 }
 
-/// `count` zeros, if there is memory for them.
-fn zeros<T: Clone + Default>(count: Option<usize>) -> Option<Vec<T>> {
+/// Return `count` zeros, or `None` if memory is insufficient.
+fn try_zeros<T: Clone + Default>(count: Option<usize>) -> Option<Vec<T>> {
     let count = count?;
-    // Only this asks whether there is; what vec! asks for comes as zeros, but must be there.
+    // `vec!` would abort if memory is insufficient, but is faster than filling the vector.
     Vec::<T>::new().try_reserve_exact(count).ok()?;
     Some(vec![T::default(); count])
 }
 
-fn too_large(height: usize, width: usize, size: usize) -> PyErr {
+/// Return the error for a score matrix that does not fit into memory.
+fn memory_error(height: usize, width: usize, size: usize) -> PyErr {
     let bytes = height as f64 * width as f64 * size as f64;
     PyMemoryError::new_err(format!(
-        "{height} hypotheses × {width} references need {:.1} GiB of scores, which cannot be had; \
-         dtype=\"float32\" halves that, and top_k() and expected() keep no matrix at all",
+        "cannot allocate {:.1} GiB for the scores of {height} hypotheses × {width} references. \
+         Use dtype=\"float32\" to halve the size, or top_k() or expected() to avoid the matrix",
         bytes / (1u64 << 30) as f64
     ))
 }
 
 #[pymethods]
 impl Pairs {
-    /// The numbers of hypotheses and references.
+    /// Return the numbers of hypotheses and references.
     #[getter]
     fn shape(&self) -> (usize, usize) {
         self.pairs.shape()
     }
 
-    /// All scores, n × m; of a triangle, which needs the same texts on both sides, n(n-1)/2.
+    /// Return all scores, n × m. With `triangle`, both sides must have the same texts, and there
+    /// are n(n-1)/2 scores.
     fn matrix(&self, py: Python<'_>, single: bool, triangle: bool) -> PyResult<PairScores> {
         let (height, width) = self.pairs.shape();
         if triangle && height != width {
-            return Err(PyValueError::new_err("a triangle of different texts"));
+            return Err(PyValueError::new_err("triangle requires the same texts on both sides"));
         }
         let numbers = match single {
-            false => Numbers::Double(self.values(py, triangle)?),
-            true => Numbers::Single(self.values(py, triangle)?),
+            false => ScoreValues::Double(self.score_values(py, triangle)?),
+            true => ScoreValues::Single(self.score_values(py, triangle)?),
         };
         Ok(PairScores::new(numbers, (!triangle).then_some(width)))
     }
 
-    /// For each hypothesis the references with the highest scores, or with the lowest, and these
-    /// scores; the best first.
+    /// Return, for each hypothesis, the references with the highest or lowest scores and these
+    /// scores, best first.
     fn top_k<'py>(&self, py: Python<'py>, k: usize, lowest: bool) -> PyResult<Bound<'py, PyList>> {
         let (height, width) = self.pairs.shape();
         let k = k.clamp(1, width.max(1));
-        let mut rows: Vec<_> = (0..height).map(|_| Best::new(k, lowest)).collect();
+        let mut rows: Vec<_> = (0..height).map(|_| TopScores::new(k, lowest)).collect();
         self.run(py, false, &mut rows)?;
-        list(py, rows.into_iter().map(Best::sorted))
+        create_list(py, rows.into_iter().map(TopScores::into_sorted))
     }
 
-    /// For each hypothesis the mean of its scores, by the weights of the references and their sum.
+    /// Return the weighted mean score of each hypothesis. `whole` is the sum of the weights of the
+    /// references.
     fn expected(
         &self,
         py: Python<'_>,
@@ -115,15 +120,16 @@ impl Pairs {
     ) -> PyResult<Scores> {
         let (height, width) = self.pairs.shape();
         if weights.as_ref().is_some_and(|weights| weights.len() != width) {
-            return Err(PyValueError::new_err("every reference needs a weight"));
+            return Err(PyValueError::new_err("expected one weight per reference"));
         }
-        let mut rows = vec![Expected::new(weights.as_deref(), compensated); height];
+        let mut rows = vec![WeightedSum::new(weights.as_deref(), compensated); height];
         self.run(py, false, &mut rows)?;
         Ok(Scores::new(rows.iter().map(|row| row.sum() / whole).collect()))
     }
 
-    /// The score of each hypothesis against the sum of the references of its set. The sets follow
-    /// each other: so many hypotheses, so many references; `None` if sums say nothing here.
+    /// Return the score of each hypothesis against the sum of the references of its set. The sets
+    /// are consecutive, given as numbers of hypotheses and references. Return `None` if the metric
+    /// cannot sum references.
     fn against_sums(
         &self,
         py: Python<'_>,
@@ -132,57 +138,65 @@ impl Pairs {
     ) -> PyResult<Option<Scores>> {
         let (height, width) = self.pairs.shape();
         let mut ends = (0_usize, 0_usize);
-        let places = sets.into_iter().map(|(hypotheses, references)| {
-            let (own, others) = ends;
-            ends = (own.checked_add(hypotheses)?, others.checked_add(references)?);
-            Some(Places { hypotheses: own..ends.0, references: others..ends.1 })
+        let set_ranges = sets.into_iter().map(|(hypotheses, references)| {
+            let (hypothesis_start, reference_start) = ends;
+            ends = (
+                hypothesis_start.checked_add(hypotheses)?,
+                reference_start.checked_add(references)?,
+            );
+            Some(SetRanges {
+                hypotheses: hypothesis_start..ends.0,
+                references: reference_start..ends.1,
+            })
         });
-        let sets = places.collect::<Option<Vec<_>>>();
+        let sets = set_ranges.collect::<Option<Vec<_>>>();
         let Some(sets) = sets.filter(|_| ends == (height, width)) else {
             return Err(PyValueError::new_err(format!(
-                "sets: expected sizes that add up to {height} hypotheses and {width} references"
+                "sets: expected sizes with a total of {height} hypotheses and {width} references"
             )));
         };
-        // Counts are multiplied by what a set's references weigh together.
-        let fits = |weights: &Vec<u32>| {
-            let of_set = |set: &Places| weights.get(set.references.clone());
-            let sum = |all: &[u32]| all.iter().map(|&weight| u64::from(weight)).sum::<u64>();
+        // Counts are multiplied by the sum of the weights of a set's references.
+        let are_valid = |weights: &Vec<u32>| {
+            let weights_of_set = |set: &SetRanges| weights.get(set.references.clone());
+            let sum =
+                |weights: &[u32]| weights.iter().map(|&weight| u64::from(weight)).sum::<u64>();
             weights.len() == width
-                && sets.iter().filter_map(of_set).all(|all| sum(all) < MOST_WEIGHT)
+                && sets.iter().filter_map(weights_of_set).all(|weights| sum(weights) < WEIGHT_LIMIT)
         };
-        if !weights.as_ref().is_none_or(fits) {
+        if !weights.as_ref().is_none_or(are_valid) {
             return Err(PyValueError::new_err(
-                "weights: expected one for each reference, those of a set below 2^31 together",
+                "weights: expected one per reference, with a sum below 2^31 per set",
             ));
         }
         let workers = self.workers;
-        let scored =
-            interruptible(py, || self.pairs.against_sums(&sets, weights.as_deref(), workers))?;
-        Ok(scored.map(Scores::new))
+        let scores = interruptible(py, || {
+            self.pairs.score_against_sums(&sets, weights.as_deref(), workers)
+        })?;
+        Ok(scores.map(Scores::new))
     }
 }
 
-/// Scores in either precision.
-enum Numbers {
+/// Scores in double or single precision.
+enum ScoreValues {
     Double(Vec<f64>),
     Single(Vec<f32>),
 }
 
-/// Scores of pairs: rows of the same width, or all in one row.
+/// Scores of pairs, as rows of equal width or as a single row.
 #[pyclass(frozen, subclass, module = "truebleu._kernel")]
 pub struct PairScores {
-    numbers: Arc<Numbers>,
-    /// For the buffer protocol; the second only of rows.
+    numbers: Arc<ScoreValues>,
+    /// Shape and strides for the buffer protocol; the second entry is for rows only.
     shape: [isize; 2],
     strides: [isize; 2],
     dimensions: c_int,
 }
 
 impl PairScores {
-    fn new(numbers: Numbers, width: Option<usize>) -> Self {
+    fn new(numbers: ScoreValues, width: Option<usize>) -> Self {
         let (length, size) = match &numbers {
-            Numbers::Double(values) => (values.len(), 8),
-            Numbers::Single(values) => (values.len(), 4),
+            ScoreValues::Double(values) => (values.len(), 8),
+            ScoreValues::Single(values) => (values.len(), 4),
         };
         let (shape, strides, dimensions) = match width {
             Some(width) => {
@@ -194,39 +208,43 @@ impl PairScores {
         Self { numbers: Arc::new(numbers), shape, strides, dimensions }
     }
 
-    /// The numbers of a range, in double precision.
-    fn part(&self, range: std::ops::Range<usize>) -> Option<Vec<f64>> {
+    /// Return the scores of a range in double precision.
+    fn values_in_range(&self, range: std::ops::Range<usize>) -> Option<Vec<f64>> {
         Some(match &*self.numbers {
-            Numbers::Double(values) => values.get(range)?.to_vec(),
-            Numbers::Single(values) => values.get(range)?.iter().map(|&v| f64::from(v)).collect(),
+            ScoreValues::Double(values) => values.get(range)?.to_vec(),
+            ScoreValues::Single(values) => {
+                values.get(range)?.iter().map(|&v| f64::from(v)).collect()
+            }
         })
     }
 
     fn len(&self) -> usize {
         match &*self.numbers {
-            Numbers::Double(values) => values.len(),
-            Numbers::Single(values) => values.len(),
+            ScoreValues::Double(values) => values.len(),
+            ScoreValues::Single(values) => values.len(),
         }
     }
 
+    /// Return the schema of the scores.
     fn schema(&self) -> ArrowSchema {
         let format = if self.is_single() { "f" } else { "g" };
         if self.dimensions == 1 {
-            return arrow::schema(format, "score", Vec::new());
+            return arrow::create_schema(format, "score", Vec::new());
         }
-        let item = arrow::schema(format, "item", Vec::new());
-        arrow::schema(&format!("+w:{}", self.shape[1]), "scores", vec![item])
+        let item = arrow::create_schema(format, "item", Vec::new());
+        arrow::create_schema(&format!("+w:{}", self.shape[1]), "scores", vec![item])
     }
 
+    /// Return the scores as an Arrow array.
     fn array(&self) -> ArrowArray {
-        let numbers = match &*self.numbers {
-            Numbers::Double(values) => arrow::numbers(values.clone()),
-            Numbers::Single(values) => arrow::numbers(values.clone()),
+        let column = match &*self.numbers {
+            ScoreValues::Double(values) => arrow::number_column(values.clone()),
+            ScoreValues::Single(values) => arrow::number_column(values.clone()),
         };
         match self.dimensions {
-            1 => numbers,
-            // A list of fixed size has the layout of a structure of one column.
-            _ => arrow::structure(self.shape[0] as usize, vec![numbers]),
+            1 => column,
+            // A list of fixed size has the memory layout of a structure with one column.
+            _ => arrow::struct_array(self.shape[0] as usize, vec![column]),
         }
     }
 }
@@ -234,18 +252,18 @@ impl PairScores {
 #[pymethods]
 impl PairScores {
     #[new]
-    #[pyo3(signature = (scores, *_arguments, **_named))]
+    #[pyo3(signature = (scores, *_arguments, **_keywords))]
     fn python_new(
         scores: PyRef<'_, Self>,
         _arguments: &Bound<'_, PyTuple>,
-        _named: Option<&Bound<'_, PyAny>>,
+        _keywords: Option<&Bound<'_, PyAny>>,
     ) -> Self {
         let Self { numbers, shape, strides, dimensions } = &*scores;
         let numbers = Arc::clone(numbers);
         Self { numbers, shape: *shape, strides: *strides, dimensions: *dimensions }
     }
 
-    /// Scores from rows, which are of the same width if that is given.
+    /// Create scores from rows, which must have the given width if there is one.
     #[staticmethod]
     #[pyo3(signature = (rows, width, single))]
     fn from_rows(
@@ -254,41 +272,41 @@ impl PairScores {
         single: bool,
     ) -> PyResult<Self> {
         if width.is_some_and(|width| rows.iter().any(|row| row.values().len() != width)) {
-            return Err(PyValueError::new_err("rows of different widths"));
+            return Err(PyValueError::new_err("rows have different widths (expected {width})"));
         }
         let values = rows.iter().flat_map(|row| row.values());
         let numbers = match single {
-            false => Numbers::Double(values.copied().collect()),
-            true => Numbers::Single(values.map(|&value| value as f32).collect()),
+            false => ScoreValues::Double(values.copied().collect()),
+            true => ScoreValues::Single(values.map(|&value| value as f32).collect()),
         };
         Ok(Self::new(numbers, width))
     }
 
-    /// Scores from little-endian bytes.
+    /// Create scores from little-endian bytes.
     #[staticmethod]
     #[pyo3(signature = (data, width, single))]
     fn from_bytes(data: &[u8], width: Option<usize>, single: bool) -> Self {
         let numbers = match single {
-            false => Numbers::Double(
+            false => ScoreValues::Double(
                 data.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect(),
             ),
-            true => Numbers::Single(
+            true => ScoreValues::Single(
                 data.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
             ),
         };
         Self::new(numbers, width)
     }
 
-    /// The scores as little-endian bytes.
+    /// Return the scores as little-endian bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let bytes: Vec<u8> = match &*self.numbers {
-            Numbers::Double(values) => values.iter().flat_map(|v| v.to_le_bytes()).collect(),
-            Numbers::Single(values) => values.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            ScoreValues::Double(values) => values.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            ScoreValues::Single(values) => values.iter().flat_map(|v| v.to_le_bytes()).collect(),
         };
         PyBytes::new(py, &bytes)
     }
 
-    /// The number of rows, or of scores.
+    /// Return the number of rows, or of scores if there are no rows.
     fn __len__(&self) -> usize {
         self.shape[0] as usize
     }
@@ -299,42 +317,42 @@ impl PairScores {
         PyTuple::new(py, &self.shape[..self.dimensions as usize])
     }
 
-    /// True if the scores are in single precision.
+    /// Whether the scores have single precision.
     #[getter(single)]
     fn is_single(&self) -> bool {
-        matches!(*self.numbers, Numbers::Single(_))
+        matches!(*self.numbers, ScoreValues::Single(_))
     }
 
-    /// One row, in double precision.
+    /// Return one row in double precision.
     fn row(&self, i: usize) -> PyResult<Scores> {
         let width = self.shape[1] as usize;
-        let row = i.checked_mul(width).and_then(|start| self.part(start..start + width));
+        let row = i.checked_mul(width).and_then(|start| self.values_in_range(start..start + width));
         let row = row.filter(|_| self.dimensions == 2 && i < self.shape[0] as usize);
         row.map(Scores::new).ok_or_else(|| PyIndexError::new_err("row out of range"))
     }
 
-    /// One score, counted from the first of all.
+    /// Return one score by its index over all scores.
     fn at(&self, i: usize) -> PyResult<f64> {
         let value = match &*self.numbers {
-            Numbers::Double(values) => values.get(i).copied(),
-            Numbers::Single(values) => values.get(i).map(|&value| f64::from(value)),
+            ScoreValues::Double(values) => values.get(i).copied(),
+            ScoreValues::Single(values) => values.get(i).map(|&value| f64::from(value)),
         };
         value.ok_or_else(|| PyIndexError::new_err("score out of range"))
     }
 
-    /// All scores, one after the other.
+    /// Return all scores.
     fn all<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        list(py, self.part(0..self.len()).unwrap_or_default())
+        create_list(py, self.values_in_range(0..self.len()).unwrap_or_default())
     }
 
-    /// True if precision, shape and all scores are the same.
+    /// Return whether precision, shape and all scores are equal.
     fn same(&self, other: &Self) -> bool {
-        let numbers = match (&*self.numbers, &*other.numbers) {
-            (Numbers::Double(own), Numbers::Double(others)) => own == others,
-            (Numbers::Single(own), Numbers::Single(others)) => own == others,
+        let are_equal = match (&*self.numbers, &*other.numbers) {
+            (ScoreValues::Double(own), ScoreValues::Double(others)) => own == others,
+            (ScoreValues::Single(own), ScoreValues::Single(others)) => own == others,
             _ => false,
         };
-        numbers && self.dimensions == other.dimensions && self.shape == other.shape
+        are_equal && self.dimensions == other.dimensions && self.shape == other.shape
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -359,7 +377,7 @@ impl PairScores {
         let _ = requested_schema;
         let array = slf.get().array();
         let owner = slf.unbind();
-        let stream = arrow::stream(move || owner.get().schema(), array);
+        let stream = arrow::single_array_stream(move || owner.get().schema(), array);
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 
@@ -374,19 +392,19 @@ impl PairScores {
         // SAFETY: the scores are frozen, and the buffer holds a reference to them.
         unsafe {
             match &*scores.numbers {
-                Numbers::Double(v) => fill_buffer(slf.as_any(), view, flags, v, double, layout),
-                Numbers::Single(v) => fill_buffer(slf.as_any(), view, flags, v, single, layout),
+                ScoreValues::Double(v) => fill_buffer(slf.as_any(), view, flags, v, double, layout),
+                ScoreValues::Single(v) => fill_buffer(slf.as_any(), view, flags, v, single, layout),
             }
         }
     }
 }
 
-/// The mean scores of sets of texts: what a metric's `expected` does, with its threads.
+/// Function that computes the mean scores of sets of texts, with a number of threads.
 pub type MeanScores = Box<
     dyn Fn(
             crate::simd::Instructions,
             (Box<dyn crate::text_batches::Source>, Option<Box<dyn crate::text_batches::Source>>),
-            &[pairwise::naive::Set],
+            &[pairwise::naive::ScoringSet],
             bool,
             usize,
         ) -> Result<Vec<f64>, Error>
@@ -394,7 +412,7 @@ pub type MeanScores = Box<
         + Sync,
 >;
 
-/// Reading texts for pairs: what a metric's `pairs` does.
+/// Function that reads texts for pairwise scoring.
 pub type ReadPairs = Box<
     dyn Fn(
             crate::simd::Instructions,

@@ -1,12 +1,12 @@
-//! A run over sources: progress and interrupts while it lasts, and its results.
+//! Scans for Python: progress and interrupts during a run, and its results.
 
-use super::stopped;
 use super::table::Table;
-use crate::corpus_warnings::{InputSigns, Scripts};
+use super::to_stopped_error;
+use crate::corpus_warnings::{CharacterStatistics, InputWarnings};
 use crate::count::{Count, Summary};
 use crate::error::Error;
 use crate::interrupt;
-use crate::scan::{self, Rows, Totals};
+use crate::scan::{self, RowList, RowTotals};
 use crate::scripts;
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::prelude::*;
@@ -14,42 +14,45 @@ use pyo3::types::{IntoPyDict, PyDict, PyList};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The most threads of a run.
-pub const MOST_WORKERS: usize = 1024;
+/// Maximum number of threads of a run.
+pub const MAX_WORKERS: usize = 1024;
 
-/// Does work without the interpreter's lock, until it is done or a signal's handler raises.
+/// Run `work` without the interpreter's lock, until it ends or a signal handler raises an
+/// exception.
 ///
-/// Handlers run in the main thread: work in another one is done to its end.
+/// Handlers run in the main thread, so work in other threads always runs to its end.
 pub fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
-    py.detach(|| interrupt::run(|| Python::attach(|py| py.check_signals()).map_err(stopped), work))
+    py.detach(|| {
+        interrupt::run(|| Python::attach(|py| py.check_signals()).map_err(to_stopped_error), work)
+    })
 }
 
-/// So many bytes of text are some tens of microseconds of work.
-const LONG: usize = 1 << 14;
+/// Number of bytes of text that take some tens of microseconds of work.
+const MAX_UNINTERRUPTIBLE_BYTES: usize = 1 << 14;
 
-/// Work on so many bytes of text, [`interruptible`] if they are many.
-pub fn on_text<T: Send>(
+/// Run `work` on a text of `bytes` bytes; if the text is long, run it with [`interruptible`].
+pub fn run_on_text<T: Send>(
     py: Python<'_>,
     bytes: usize,
     work: impl FnOnce() -> T + Send,
 ) -> Result<T, Error> {
-    if bytes > LONG { interruptible(py, work) } else { Ok(work()) }
+    if bytes > MAX_UNINTERRUPTIBLE_BYTES { interruptible(py, work) } else { Ok(work()) }
 }
 
-/// What one sequence of Python's holds, however long: a signal is seen while it is read.
-pub struct Many<T>(pub Vec<T>);
+/// The items of a Python sequence of any length. Signals are handled while it is read.
+pub struct LongSequence<T>(pub Vec<T>);
 
-/// Python objects made or read between two looks for signals.
-const OBJECTS: usize = 1 << 14;
+/// Number of Python objects created or read between two checks for signals.
+const MAX_UNCHECKED_OBJECTS: usize = 1 << 14;
 
-impl<'a, 'py, T: FromPyObjectOwned<'py>> FromPyObject<'a, 'py> for Many<T> {
+impl<'a, 'py, T: FromPyObjectOwned<'py>> FromPyObject<'a, 'py> for LongSequence<T> {
     type Error = PyErr;
 
-    fn extract(given: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         let mut items = Vec::new();
-        for item in given.try_iter()? {
-            if items.len() % OBJECTS == 0 {
-                given.py().check_signals()?;
+        for item in object.try_iter()? {
+            if items.len() % MAX_UNCHECKED_OBJECTS == 0 {
+                object.py().check_signals()?;
             }
             items.push(item?.extract().map_err(Into::into)?);
         }
@@ -57,26 +60,27 @@ impl<'a, 'py, T: FromPyObjectOwned<'py>> FromPyObject<'a, 'py> for Many<T> {
     }
 }
 
-/// A list for Python, however long: a signal is seen while it is made.
-pub fn list<'py, T: IntoPyObject<'py>>(
+/// Create a Python list of any length. Signals are handled while it is created.
+pub fn create_list<'py, T: IntoPyObject<'py>>(
     py: Python<'py>,
     items: impl IntoIterator<Item = T>,
 ) -> PyResult<Bound<'py, PyList>> {
     let mut items = items.into_iter();
-    let mut next = || PyList::new(py, items.by_ref().take(OBJECTS).collect::<Vec<_>>());
-    let list = next()?;
+    let mut next_part =
+        || PyList::new(py, items.by_ref().take(MAX_UNCHECKED_OBJECTS).collect::<Vec<_>>());
+    let list = next_part()?;
     loop {
         py.check_signals()?;
-        let more = next()?;
-        if more.is_empty() {
+        let part = next_part()?;
+        if part.is_empty() {
             return Ok(list);
         }
-        list.set_slice(list.len(), list.len(), &more)?;
+        list.set_slice(list.len(), list.len(), &part)?;
     }
 }
 
-/// Lets Python see an interrupt, and how far the run is, about twenty times a second.
-pub fn signals(progress: Option<Py<PyAny>>) -> impl FnMut(u64) -> Result<(), Error> {
+/// Return a check that handles signals and reports progress, about twenty times per second.
+pub fn signal_check(progress: Option<Py<PyAny>>) -> impl FnMut(u64) -> Result<(), Error> {
     let mut last = Instant::now();
     move |segments| {
         if last.elapsed() < Duration::from_millis(50) {
@@ -87,45 +91,47 @@ pub fn signals(progress: Option<Py<PyAny>>) -> impl FnMut(u64) -> Result<(), Err
             py.check_signals()?;
             progress.as_ref().map_or(Ok(()), |call| call.call1(py, (segments,)).map(drop))
         })
-        .map_err(stopped)
+        .map_err(to_stopped_error)
     }
 }
 
-/// The summary of a run as a dict; its meaning is decided in Python.
+/// Convert the summary of a run to a dict, which Python interprets.
 pub fn summary_dict<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    let seen = &summary.checks;
+    let checks = &summary.checks;
     dict.set_item("segments", summary.segments)?;
     dict.set_item("references", summary.references)?;
-    dict.set_item("tokenized", (seen.tokenized.count, seen.tokenized.first.clone()))?;
-    dict.set_item("identical", seen.identical)?;
-    dict.set_item("marked", seen.marked.clone())?;
-    let empty = seen.inputs.iter().map(|input| (input.empty.count, input.empty.first.clone()));
+    dict.set_item("tokenized", (checks.tokenized.count, checks.tokenized.first.clone()))?;
+    dict.set_item("identical", checks.identical)?;
+    dict.set_item("marked", checks.inputs_with_bom.clone())?;
+    let empty = checks.inputs.iter().map(|input| (input.empty.count, input.empty.first.clone()));
     dict.set_item("empty", empty.collect::<Vec<_>>())?;
-    let numbers = |number: fn(&InputSigns) -> u64| seen.inputs.iter().map(number).collect();
+    let input_counts =
+        |number: fn(&InputWarnings) -> u64| checks.inputs.iter().map(number).collect();
     let (decomposed, tabs): (Vec<u64>, Vec<u64>) =
-        (numbers(|it| it.decomposed), numbers(|it| it.tabs));
+        (input_counts(|input| input.decomposed), input_counts(|input| input.tabs));
     dict.set_item("decomposed", decomposed)?;
     dict.set_item("tabs", tabs)?;
-    let by_script = |of: &Scripts| {
-        let letters = scripts::NAMES.into_iter().zip(of.letters).filter(|(_, count)| *count > 0);
+    let letters_by_script = |statistics: &CharacterStatistics| {
+        let letters =
+            scripts::NAMES.into_iter().zip(statistics.letters).filter(|(_, count)| *count > 0);
         letters.into_py_dict(py)
     };
     let references = PyDict::new(py);
-    let own = &seen.reference_scripts;
-    references.set_item("segments", own.segments)?;
-    references.set_item("characters", own.characters)?;
-    references.set_item("words", own.words)?;
-    references.set_item("accented", own.accented)?;
-    references.set_item("scripts", by_script(own)?)?;
+    let reference_statistics = &checks.reference_scripts;
+    references.set_item("segments", reference_statistics.segments)?;
+    references.set_item("characters", reference_statistics.characters)?;
+    references.set_item("words", reference_statistics.words)?;
+    references.set_item("accented", reference_statistics.accented)?;
+    references.set_item("scripts", letters_by_script(reference_statistics)?)?;
     dict.set_item("reference_text", references)?;
-    dict.set_item("characters", (seen.scripts.segments, seen.scripts.characters))?;
-    dict.set_item("han", seen.scripts.han.clone())?;
-    dict.set_item("scripts", by_script(&seen.scripts)?)?;
+    dict.set_item("characters", (checks.scripts.segments, checks.scripts.characters))?;
+    dict.set_item("han", checks.scripts.han.clone())?;
+    dict.set_item("scripts", letters_by_script(&checks.scripts)?)?;
     Ok(dict)
 }
 
-/// A run over sources, a piece at a time.
+/// A run over sources, in one or more parts.
 #[pyclass(frozen, module = "truebleu._kernel")]
 pub struct Scan {
     /// The sources.
@@ -138,23 +144,23 @@ pub struct Scan {
 
 #[pymethods]
 impl Scan {
-    /// The rows of the next segments: about so many, or all that are left.
+    /// Return the rows of about `segments` further segments, or of all remaining segments.
     #[pyo3(signature = (segments=None))]
     fn table<'py>(
         &self,
         py: Python<'py>,
         segments: Option<u64>,
     ) -> PyResult<(Table, Bound<'py, PyDict>)> {
-        let mut sinks = vec![Rows::default(); self.workers];
+        let mut sinks = vec![RowList::default(); self.workers];
         let (summary, rows) = interruptible(py, || -> Result<_, Error> {
             let summary = self.scan.run(&self.counter, segments, &mut sinks, &mut |_| Ok(()))?;
-            Ok((summary, Rows::joined(sinks)))
+            Ok((summary, RowList::merge(sinks)))
         })??;
         Ok((Table::new(rows, self.counter.width()), summary_dict(py, &summary)?))
     }
 
-    /// The sum of all rows that are left. `progress` is called now and then with the number of
-    /// segments so far.
+    /// Return the sum of all remaining rows. `progress` is called regularly with the number of
+    /// segments read so far.
     #[pyo3(signature = (progress=None))]
     fn totals<'py>(
         &self,
@@ -162,10 +168,10 @@ impl Scan {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(Table, Bound<'py, PyDict>)> {
         let width = self.counter.width();
-        let mut sinks = vec![Totals(vec![0; width]); self.workers];
-        let mut told = signals(progress);
+        let mut sinks = vec![RowTotals(vec![0; width]); self.workers];
+        let mut check = signal_check(progress);
         let summary =
-            interruptible(py, || self.scan.run(&self.counter, None, &mut sinks, &mut told))??;
+            interruptible(py, || self.scan.run(&self.counter, None, &mut sinks, &mut check))??;
         let mut totals = vec![0; width];
         for sink in sinks {
             for (total, value) in totals.iter_mut().zip(sink.0) {

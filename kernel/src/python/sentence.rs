@@ -1,151 +1,164 @@
-//! One segment from Python: its texts, and what reads them, whose memory is used again.
+//! Single segments from Python: their texts, and readers that reuse their buffers.
 
-use super::sources::{Keep, not_text, several};
+use super::sources::{ByteOwners, not_text_error, several};
 use crate::count::Reader;
-use crate::text_batches::{Block, Foreign, check_size};
+use crate::text_batches::{Block, BorrowedSegment, check_text_size};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 use std::sync::{Mutex, PoisonError};
 
 /// The texts of one segment.
-pub struct Sentence {
-    /// The hypothesis, then its references.
+pub struct SegmentTexts {
+    /// The hypothesis, then the references.
     block: Block,
-    /// The owners of their bytes.
-    keep: Keep,
+    /// The owners of the bytes.
+    owners: ByteOwners,
 }
 
-impl Default for Sentence {
+impl Default for SegmentTexts {
     fn default() -> Self {
-        let block = Block::Segments { segments: Vec::new(), trusted: true, keep: None };
-        Self { block, keep: Keep::default() }
+        let block = Block::Segments { segments: Vec::new(), is_utf8: true, owner: None };
+        Self { block, owners: ByteOwners::default() }
     }
 }
 
-impl Sentence {
-    /// A segment that is read once.
+impl SegmentTexts {
+    /// Create a segment that is read once.
     pub fn new(hypothesis: &Bound<'_, PyString>, references: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let mut made = Self::default();
-        made.read(hypothesis, references)?;
-        Ok(made)
+        let mut texts = Self::default();
+        texts.set_texts(hypothesis, references)?;
+        Ok(texts)
     }
 
-    /// `references` is a string, or a sequence of strings and None. The caller holds both, until it
-    /// has these texts forgotten.
-    pub fn read(
+    /// Set the texts. `references` is a string, or a sequence of strings and None. The caller must
+    /// own both until these texts are cleared.
+    pub fn set_texts(
         &mut self,
         hypothesis: &Bound<'_, PyString>,
         references: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        self.push(hypothesis)?;
+        self.push_text(hypothesis)?;
         if let Ok(text) = references.cast::<PyString>() {
-            self.push(text)?;
+            self.push_text(text)?;
         } else if let Ok(list) = references.cast::<PyList>()
             && list.len() == 1
         {
-            // As most are: held itself, for less than a tuple of it costs.
+            // Optimized for the most frequent case: owning the string is cheaper than owning a
+            // tuple.
             let text = list.get_item(0)?;
             self.push_reference(0, &text)?;
-            self.keep.held = Some(text.unbind());
+            self.owners.owner = Some(text.unbind());
         } else if !references.is_none() {
-            let several = several(references, 1)?;
-            for (i, text) in several.iter_borrowed().enumerate() {
+            let reference_strings = several(references, 1)?;
+            for (i, text) in reference_strings.iter_borrowed().enumerate() {
                 self.push_reference(i, &text)?;
             }
-            // What is no tuple may give strings, or lose them, that only `several` holds.
-            self.keep.held = Some(several.into_any().unbind());
+            // A sequence other than a tuple may drop its strings, so the tuple owns them.
+            self.owners.owner = Some(reference_strings.into_any().unbind());
         }
-        Ok(check_size("a segment's texts", self.bytes())?)
+        Ok(check_text_size("a segment's texts", self.byte_count())?)
     }
 
+    /// Append a reference.
     fn push_reference(&mut self, i: usize, text: &Bound<'_, PyAny>) -> PyResult<()> {
         if text.is_none() {
             return Ok(());
         }
-        self.push(text.cast::<PyString>().map_err(|_| not_text(1, Some(i + 1), text))?)
+        self.push_text(text.cast::<PyString>().map_err(|_| not_text_error(1, Some(i + 1), text))?)
     }
 
-    fn push(&mut self, text: &Bound<'_, PyString>) -> PyResult<()> {
-        let text = self.keep.foreign(text)?;
-        self.texts().push(Some(text));
+    /// Append a text.
+    fn push_text(&mut self, text: &Bound<'_, PyString>) -> PyResult<()> {
+        let bytes = self.owners.borrow(text)?;
+        self.segments_mut().push(Some(bytes));
         Ok(())
     }
 
-    fn texts(&mut self) -> &mut Vec<Option<Foreign>> {
+    /// Return the texts of the block.
+    fn segments_mut(&mut self) -> &mut Vec<Option<BorrowedSegment>> {
         match &mut self.block {
             Block::Segments { segments, .. } => segments,
-            Block::Lines { .. } | Block::Tokens(_) => unreachable!("it was made of segments"),
+            Block::Lines { .. } | Block::Tokens(_) => {
+                unreachable!("the block consists of segments")
+            }
         }
     }
 
-    /// The hypothesis and its references.
+    /// Return the hypothesis and its references.
     pub fn block(&self) -> &Block {
         &self.block
     }
 
-    /// The number of references.
-    pub fn references(&self) -> usize {
+    /// Return the number of references.
+    pub fn reference_count(&self) -> usize {
         match &self.block {
             Block::Segments { segments, .. } => segments.len() - 1,
             Block::Lines { .. } | Block::Tokens(_) => 0,
         }
     }
 
-    /// The length of all texts.
-    pub fn bytes(&self) -> usize {
-        self.block.bytes()
+    /// Return the total length of all texts in bytes.
+    pub fn byte_count(&self) -> usize {
+        self.block.byte_count()
     }
 
-    /// Lets go of the texts and keeps the memory.
-    pub fn forget(&mut self) {
-        self.texts().clear();
-        self.keep = Keep::default();
+    /// Remove the texts and keep the memory.
+    pub fn clear(&mut self) {
+        self.segments_mut().clear();
+        self.owners = ByteOwners::default();
     }
 }
 
-/// A reader, and its place for texts.
-pub struct Desk {
-    /// Of which choice of instructions the reader is.
-    choice: u8,
+/// A reader with its texts.
+pub struct ReaderSlot {
+    /// The index of the reader's instruction set.
+    instructions: u8,
     /// The reader.
     pub reader: Box<dyn Reader>,
-    /// What it reads.
-    pub texts: Sentence,
+    /// The texts that it reads.
+    pub texts: SegmentTexts,
 }
 
-/// A metric's desks for single segments that nobody sits at.
+/// A metric's pool of idle readers for single segments.
 #[derive(Default)]
-pub struct Desks {
-    /// The first, which nearly every segment is read at: kept where it is, with its lock held.
-    first: Mutex<Option<Desk>>,
-    /// More of them, for threads that come at the same time.
-    more: Mutex<Vec<Desk>>,
+pub struct ReaderPool {
+    /// The first slot, which almost every segment uses. It stays in place, locked during use.
+    first_slot: Mutex<Option<ReaderSlot>>,
+    /// Further slots, for threads that run at the same time.
+    other_slots: Mutex<Vec<ReaderSlot>>,
 }
 
-impl Desks {
-    /// Does something at a desk for this choice of instructions; `make` makes a reader.
-    pub fn at_one<R>(
+impl ReaderPool {
+    /// Run a function with a reader for these instructions, creating the reader with `make` if
+    /// necessary.
+    pub fn with_reader<R>(
         &self,
         choice: u8,
         make: impl FnOnce() -> PyResult<Box<dyn Reader>>,
-        work: impl FnOnce(&mut Desk) -> PyResult<R>,
+        work: impl FnOnce(&mut ReaderSlot) -> PyResult<R>,
     ) -> PyResult<R> {
-        let make = || Ok::<_, PyErr>(Desk { choice, reader: make()?, texts: Sentence::default() });
-        if let Ok(mut first) = self.first.try_lock() {
-            let desk = match &mut *first {
-                Some(desk) if desk.choice == choice => desk,
-                other => other.insert(make()?),
+        let make_slot = || {
+            Ok::<_, PyErr>(ReaderSlot {
+                instructions: choice,
+                reader: make()?,
+                texts: SegmentTexts::default(),
+            })
+        };
+        if let Ok(mut first) = self.first_slot.try_lock() {
+            let slot = match &mut *first {
+                Some(desk) if desk.instructions == choice => desk,
+                empty_slot => empty_slot.insert(make_slot()?),
             };
-            let result = work(desk);
-            desk.texts.forget();
+            let result = work(slot);
+            slot.texts.clear();
             return result;
         }
-        let more = || self.more.lock().unwrap_or_else(PoisonError::into_inner);
-        let idle = more().pop().filter(|desk| desk.choice == choice);
-        let mut desk = idle.map_or_else(make, Ok)?;
-        let result = work(&mut desk);
-        desk.texts.forget();
-        more().push(desk);
+        let lock_others = || self.other_slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle_slot = lock_others().pop().filter(|desk| desk.instructions == choice);
+        let mut slot = idle_slot.map_or_else(make_slot, Ok)?;
+        let result = work(&mut slot);
+        slot.texts.clear();
+        lock_others().push(slot);
         result
     }
 }

@@ -1,11 +1,12 @@
-//! Text from Python: sequences of strings, tokens, Arrow columns, files.
+//! Text from Python: sequences of strings, tokens, Arrow columns, and files.
 
-use super::{long_utf8, stopped, with_utf8};
-use crate::arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, Column};
+use super::{encode_long_text, to_stopped_error, with_utf8};
+use crate::arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, TextColumn};
 use crate::error::Error;
 use crate::interrupt::Work;
 use crate::text_batches::{
-    self, Batch, Block, Foreign, MOST_SEGMENTS, Piece, Stream, TokenBlock, Want, check_size,
+    self, Batch, BatchSize, Block, BorrowedSegment, Chunk, MAX_BATCH_SEGMENTS, Stream, TokenBlock,
+    check_text_size,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
@@ -16,7 +17,7 @@ use std::any::Any;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A stream of segments. It can be read once.
+/// A stream of segments that can be read once.
 #[pyclass(frozen, module = "truebleu._kernel")]
 pub struct Source {
     source: Mutex<Option<Box<dyn text_batches::Source>>>,
@@ -27,15 +28,16 @@ impl Source {
         Self { source: Mutex::new(Some(Box::new(source))) }
     }
 
-    /// The source itself, once.
+    /// Return the source, which can be taken only once.
     pub fn take(&self) -> PyResult<Box<dyn text_batches::Source>> {
-        let taken = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
-        taken.ok_or_else(|| PyRuntimeError::new_err("this source has been read already"))
+        let inner = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
+        inner.ok_or_else(|| PyRuntimeError::new_err("this source has already been read"))
     }
 }
 
-/// The type of a value that should be text, or how it is missing: `text.checks.described`.
-fn described(value: &Bound<'_, PyAny>) -> String {
+/// Describe the type of a value that should be text, or the kind of missing value, like
+/// `text.argument_checks`.
+fn describe_value(value: &Bound<'_, PyAny>) -> String {
     let name = value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
     let is_nan = value.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan());
     let missing = match name.as_str() {
@@ -45,60 +47,66 @@ fn described(value: &Bound<'_, PyAny>) -> String {
         _ if is_nan => "NaN",
         _ => return format!("of type {name}"),
     };
-    format!("{missing}, a missing value (fill it with \"\" or leave the segment out)")
+    format!("{missing}, a missing value (replace it by \"\" or remove the segment)")
 }
 
-/// Bytes in Python objects, or copies of them.
+/// Owners of bytes in Python objects, and copies of bytes.
 #[derive(Default)]
-pub struct Keep {
+pub struct ByteOwners {
     copies: Vec<Vec<u8>>,
-    /// What holds the strings.
-    pub held: Option<Py<PyAny>>,
+    /// The owner of the strings.
+    pub owner: Option<Py<PyAny>>,
 }
 
-impl Keep {
-    /// The bytes of a string that lives as long as its source.
-    pub fn foreign(&mut self, text: &Bound<'_, PyString>) -> PyResult<Foreign> {
-        let long = long_utf8(text)?;
-        if long.is_none()
+impl ByteOwners {
+    /// Borrow the bytes of a string, or copy them if necessary.
+    pub fn borrow(&mut self, text: &Bound<'_, PyString>) -> PyResult<BorrowedSegment> {
+        let encoded = encode_long_text(text)?;
+        if encoded.is_none()
             && let Ok(text) = text.to_str()
         {
-            // SAFETY: strings do not change, and the source (or this value) holds this one.
-            return Ok(unsafe { Foreign::new(text.as_bytes()) });
+            // SAFETY: strings are immutable, and the source (or this value) owns this one.
+            return Ok(unsafe { BorrowedSegment::new(text.as_bytes()) });
         }
-        let copy = match long {
+        let copy = match encoded {
             Some(copy) => copy,
             None => with_utf8(text, <[u8]>::to_vec)?,
         };
-        // SAFETY: moving a vector does not move its bytes, and this value keeps them.
-        let foreign = unsafe { Foreign::new(&copy) };
+        // SAFETY: moving a vector does not move its bytes, and this value owns them.
+        let foreign = unsafe { BorrowedSegment::new(&copy) };
         self.copies.push(copy);
         Ok(foreign)
     }
 
-    fn done(self) -> Option<Arc<dyn Any + Send + Sync>> {
-        (!self.copies.is_empty() || self.held.is_some())
+    /// Return the owners, or `None` if there are none.
+    fn into_owner(self) -> Option<Arc<dyn Any + Send + Sync>> {
+        (!self.copies.is_empty() || self.owner.is_some())
             .then(|| Arc::new(self) as Arc<dyn Any + Send + Sync>)
     }
 }
 
-/// Hypotheses: a tuple of strings.
-struct Strings {
+/// Source of hypotheses from a tuple of strings.
+struct StringSource {
     name: String,
     items: Py<PyTuple>,
     position: usize,
 }
 
-impl Strings {
-    fn read(&mut self, py: Python<'_>, want: Want) -> PyResult<Result<Option<Batch>, Error>> {
+impl StringSource {
+    /// Read the next batch.
+    fn read_batch(
+        &mut self,
+        py: Python<'_>,
+        size: BatchSize,
+    ) -> PyResult<Result<Option<Batch>, Error>> {
         let items = self.items.bind(py);
-        let (most, most_bytes) = limits(want);
-        let mut segments = Vec::with_capacity(most.min(items.len() - self.position));
-        let mut keep = Keep::default();
+        let (max_segments, max_bytes) = batch_limits(size);
+        let mut segments = Vec::with_capacity(max_segments.min(items.len() - self.position));
+        let mut owners = ByteOwners::default();
         let mut bytes = 0;
         while self.position < items.len()
-            && segments.len() < most
-            && (segments.is_empty() || bytes < most_bytes)
+            && segments.len() < max_segments
+            && (segments.is_empty() || bytes < max_bytes)
         {
             let item = items.get_borrowed_item(self.position)?;
             self.position += 1;
@@ -108,60 +116,66 @@ impl Strings {
                     return Ok(Err(Error::MissingHypothesis { input: self.name.clone(), segment }));
                 }
                 return Err(PyTypeError::new_err(format!(
-                    "{}: segment {segment} is {}, not str",
+                    "{}, segment {segment}: expected str, found {}",
                     self.name,
-                    described(&item)
+                    describe_value(&item)
                 )));
             };
-            let text = keep.foreign(&text)?;
-            bytes += text.bytes().len();
-            segments.push(Some(text));
+            let segment_bytes = owners.borrow(&text)?;
+            bytes += segment_bytes.bytes().len();
+            segments.push(Some(segment_bytes));
         }
         if segments.is_empty() {
             return Ok(Ok(None));
         }
-        if let Err(error) = check_size(&self.name, bytes) {
+        if let Err(error) = check_text_size(&self.name, bytes) {
             return Ok(Err(error));
         }
         let count = segments.len();
-        let block = Block::Segments { segments, trusted: true, keep: keep.done() };
+        let block = Block::Segments { segments, is_utf8: true, owner: owners.into_owner() };
         Ok(Ok(Some(Batch { count, streams: vec![block] })))
     }
 }
 
-fn limits(want: Want) -> (usize, usize) {
-    match want {
-        Want::Segments(segments) => (segments, usize::MAX),
-        Want::Bytes(bytes) => (MOST_SEGMENTS, bytes),
+/// Return the maximum numbers of segments and bytes of a batch.
+fn batch_limits(size: BatchSize) -> (usize, usize) {
+    match size {
+        BatchSize::Segments(segments) => (segments, usize::MAX),
+        BatchSize::Bytes(bytes) => (MAX_BATCH_SEGMENTS, bytes),
     }
 }
 
-impl text_batches::Source for Strings {
+impl text_batches::Source for StringSource {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn next(&mut self, want: Want) -> Result<Option<Batch>, Error> {
-        Python::attach(|py| self.read(py, want)).map_err(stopped)?
+    fn next(&mut self, size: BatchSize) -> Result<Option<Batch>, Error> {
+        Python::attach(|py| self.read_batch(py, size)).map_err(to_stopped_error)?
     }
 }
 
-/// Texts that are UTF-8 already: a tuple of bytes, or `None` where there is none.
-struct Encoded {
+/// Source of texts that are UTF-8 already, from a tuple of bytes and `None`.
+struct EncodedSource {
     name: String,
     items: Py<PyTuple>,
     position: usize,
 }
 
-impl Encoded {
-    fn read(&mut self, py: Python<'_>, want: Want) -> PyResult<Result<Option<Batch>, Error>> {
+impl EncodedSource {
+    /// Read the next batch.
+    fn read_batch(
+        &mut self,
+        py: Python<'_>,
+        size: BatchSize,
+    ) -> PyResult<Result<Option<Batch>, Error>> {
         let items = self.items.bind(py);
-        let (most, most_bytes) = limits(want);
-        let mut segments = Vec::with_capacity(most.min(items.len() - self.position));
+        let (max_segments, max_bytes) = batch_limits(size);
+        let mut segments = Vec::with_capacity(max_segments.min(items.len() - self.position));
         let mut bytes = 0;
         while self.position < items.len()
-            && segments.len() < most
-            && (segments.is_empty() || bytes < most_bytes)
+            && segments.len() < max_segments
+            && (segments.is_empty() || bytes < max_bytes)
         {
             let item = items.get_borrowed_item(self.position)?;
             self.position += 1;
@@ -171,62 +185,68 @@ impl Encoded {
                     let text = item.cast::<PyBytes>()?;
                     let text = text.as_bytes();
                     bytes += text.len();
-                    // SAFETY: bytes do not change, and this source holds them.
-                    Some(unsafe { Foreign::new(text) })
+                    // SAFETY: `bytes` objects are immutable, and this source owns them.
+                    Some(unsafe { BorrowedSegment::new(text) })
                 }
             });
         }
         if segments.is_empty() {
             return Ok(Ok(None));
         }
-        if let Err(error) = check_size(&self.name, bytes) {
+        if let Err(error) = check_text_size(&self.name, bytes) {
             return Ok(Err(error));
         }
         let count = segments.len();
-        // Lone surrogates are none of UTF-8, and are taken for what they are.
-        let block = Block::Segments { segments, trusted: true, keep: None };
+        // Lone surrogates are not valid UTF-8, but are allowed here.
+        let block = Block::Segments { segments, is_utf8: true, owner: None };
         Ok(Ok(Some(Batch { count, streams: vec![block] })))
     }
 }
 
-impl text_batches::Source for Encoded {
+impl text_batches::Source for EncodedSource {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn next(&mut self, want: Want) -> Result<Option<Batch>, Error> {
-        Python::attach(|py| self.read(py, want)).map_err(stopped)?
+    fn next(&mut self, size: BatchSize) -> Result<Option<Batch>, Error> {
+        Python::attach(|py| self.read_batch(py, size)).map_err(to_stopped_error)?
     }
 }
 
-/// References: a tuple that has for each segment a string, or a tuple or list of strings and `None`.
-struct References {
+/// Source of references from a tuple with one entry per segment: a string, or a sequence of strings
+/// and `None`.
+struct ReferenceSource {
     items: Py<PyTuple>,
     position: usize,
 }
 
-impl References {
-    fn read(&mut self, py: Python<'_>, want: Want) -> PyResult<Result<Option<Batch>, Error>> {
+impl ReferenceSource {
+    /// Read the next batch.
+    fn read_batch(
+        &mut self,
+        py: Python<'_>,
+        size: BatchSize,
+    ) -> PyResult<Result<Option<Batch>, Error>> {
         let items = self.items.bind(py);
-        let (most, _) = limits(want);
-        let count = most.min(items.len() - self.position);
+        let (max_segments, _) = batch_limits(size);
+        let count = max_segments.min(items.len() - self.position);
         if count == 0 {
             return Ok(Ok(None));
         }
-        let mut keep = Keep::default();
-        // One object to release later, instead of one per segment.
-        let mut held = Vec::new();
-        let mut streams: Vec<Vec<Option<Foreign>>> = vec![Vec::with_capacity(count)];
+        let mut owners = ByteOwners::default();
+        // One owner for all segments is faster to release than one per segment.
+        let mut reference_lists = Vec::new();
+        let mut streams: Vec<Vec<Option<BorrowedSegment>>> = vec![Vec::with_capacity(count)];
         let mut bytes = 0;
         for row in 0..count {
             let item = items.get_borrowed_item(self.position + row)?;
             if let Ok(text) = item.cast::<PyString>() {
-                let text = keep.foreign(&text)?;
-                bytes += text.bytes().len();
-                streams[0].push(Some(text));
+                let segment_bytes = owners.borrow(&text)?;
+                bytes += segment_bytes.bytes().len();
+                streams[0].push(Some(segment_bytes));
             } else if !item.is_none() {
-                let several = several(&item, self.position + row + 1)?;
-                for (i, text) in several.iter_borrowed().enumerate() {
+                let segment_references = several(&item, self.position + row + 1)?;
+                for (i, text) in segment_references.iter_borrowed().enumerate() {
                     if streams.len() <= i {
                         streams.push(vec![None; row]);
                     }
@@ -235,51 +255,52 @@ impl References {
                     }
                     let text = text
                         .cast::<PyString>()
-                        .map_err(|_| not_text(self.position + row + 1, Some(i + 1), &text))?;
-                    let text = keep.foreign(&text)?;
+                        .map_err(|_| not_text_error(self.position + row + 1, Some(i + 1), &text))?;
+                    let text = owners.borrow(&text)?;
                     bytes += text.bytes().len();
                     streams[i].push(Some(text));
                 }
-                held.push(several);
+                reference_lists.push(segment_references);
             }
             for stream in &mut streams {
                 stream.resize(row + 1, None);
             }
         }
         self.position += count;
-        if let Err(error) = check_size("references", bytes) {
+        if let Err(error) = check_text_size("references", bytes) {
             return Ok(Err(error));
         }
-        if !held.is_empty() {
-            keep.held = Some(PyTuple::new(py, held)?.into_any().unbind());
+        if !reference_lists.is_empty() {
+            owners.owner = Some(PyTuple::new(py, reference_lists)?.into_any().unbind());
         }
-        let keep = keep.done();
-        let block = |segments| Block::Segments { segments, trusted: true, keep: keep.clone() };
+        let owner = owners.into_owner();
+        let block = |segments| Block::Segments { segments, is_utf8: true, owner: owner.clone() };
         Ok(Ok(Some(Batch { count, streams: streams.into_iter().map(block).collect() })))
     }
 }
 
-impl text_batches::Source for References {
+impl text_batches::Source for ReferenceSource {
     fn name(&self) -> &str {
         "references"
     }
 
-    fn next(&mut self, want: Want) -> Result<Option<Batch>, Error> {
-        Python::attach(|py| self.read(py, want)).map_err(stopped)?
+    fn next(&mut self, size: BatchSize) -> Result<Option<Batch>, Error> {
+        Python::attach(|py| self.read_batch(py, size)).map_err(to_stopped_error)?
     }
 }
 
-/// The error about a reference of another type.
-pub fn not_text(segment: usize, reference: Option<usize>, value: &Bound<'_, PyAny>) -> PyErr {
-    let which = reference.map_or(String::new(), |reference| format!(", reference {reference}"));
+/// Return the error for a reference of an unsupported type.
+pub fn not_text_error(segment: usize, reference: Option<usize>, value: &Bound<'_, PyAny>) -> PyErr {
+    let reference_name =
+        reference.map_or(String::new(), |reference| format!(", reference {reference}"));
     PyTypeError::new_err(format!(
-        "references: segment {segment}{which} is {}; \
-         a segment's references are a string, or a sequence of strings and None",
-        described(value)
+        "references, segment {segment}{reference_name}: found {} \
+         (expected a string, or a sequence of strings and None, per segment)",
+        describe_value(value)
     ))
 }
 
-/// The references of one segment, as a tuple that holds them.
+/// Return the references of one segment as a tuple that owns them.
 pub fn several<'py>(item: &Bound<'py, PyAny>, segment: usize) -> PyResult<Bound<'py, PyTuple>> {
     if let Ok(tuple) = item.cast::<PyTuple>() {
         return Ok(tuple.clone());
@@ -287,22 +308,23 @@ pub fn several<'py>(item: &Bound<'py, PyAny>, segment: usize) -> PyResult<Bound<
     if let Ok(list) = item.cast::<PyList>() {
         return Ok(list.to_tuple());
     }
-    let unordered = item.is_instance_of::<PyDict>() || item.is_instance_of::<PySet>();
-    if unordered || item.is_instance_of::<PyBytes>() || !item.hasattr("__len__")? {
-        return Err(not_text(segment, None, item));
+    let is_unordered = item.is_instance_of::<PyDict>() || item.is_instance_of::<PySet>();
+    if is_unordered || item.is_instance_of::<PyBytes>() || !item.hasattr("__len__")? {
+        return Err(not_text_error(segment, None, item));
     }
     PyTuple::new(item.py(), item.try_iter()?.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// Segments that are tokens: an iterator over sequences of strings or integers, or, for
-/// references, over lists of such sequences (and `None`).
-struct TokenRows {
+/// Source of tokenized segments from an iterator over sequences of strings or integers. For
+/// references, each item is a list of such sequences and `None`.
+struct TokenSource {
     name: String,
     rows: Py<PyIterator>,
-    several: bool,
-    given: usize,
+    has_several_references: bool,
+    segment_count: usize,
 }
 
+/// Append the tokens of a segment to a block.
 fn push_tokens(
     block: &mut TokenBlock,
     tokens: &Bound<'_, PyAny>,
@@ -312,20 +334,20 @@ fn push_tokens(
     let mut work = Work::default();
     for token in tokens.try_iter()? {
         let token = token?;
-        work.done(64);
+        work.add(64);
         if let Ok(text) = token.cast::<PyString>() {
-            with_utf8(text, |bytes| block.text.raw().extend_from_slice(bytes))?;
+            with_utf8(text, |bytes| block.text.buffer_mut().extend_from_slice(bytes))?;
         } else {
-            // Any integer, NumPy's too. Its digits stand for it.
+            // Any integer, including NumPy's, is represented by its digits.
             let number = token.call_method0("__index__").map_err(|_| {
                 PyTypeError::new_err(format!(
-                    "{name}: segment {segment} has a token {}; \
-                     tokens are strings or integers",
-                    described(&token)
+                    "{name}, segment {segment}: found a token {} \
+                     (expected strings or integers)",
+                    describe_value(&token)
                 ))
             })?;
             let digits = number.cast::<PyInt>()?.str()?;
-            with_utf8(&digits, |bytes| block.text.raw().extend_from_slice(bytes))?;
+            with_utf8(&digits, |bytes| block.text.buffer_mut().extend_from_slice(bytes))?;
         }
         block.token_ends.push(block.text.len() as u32);
     }
@@ -333,33 +355,41 @@ fn push_tokens(
     Ok(())
 }
 
-impl TokenRows {
-    fn read(&mut self, py: Python<'_>, want: Want) -> PyResult<Result<Option<Batch>, Error>> {
+impl TokenSource {
+    /// Read the next batch.
+    fn read_batch(
+        &mut self,
+        py: Python<'_>,
+        size: BatchSize,
+    ) -> PyResult<Result<Option<Batch>, Error>> {
         let mut rows = self.rows.bind(py).clone();
-        let (most, most_bytes) = limits(want);
+        let (max_segments, max_bytes) = batch_limits(size);
         let mut blocks = vec![TokenBlock::default()];
         let mut count = 0;
-        while count < most && (count == 0 || blocks[0].text.len() < most_bytes) {
+        while count < max_segments && (count == 0 || blocks[0].text.len() < max_bytes) {
             let Some(row) = rows.next() else { break };
             let row = row?;
-            self.given += 1;
-            let sequences: Vec<Bound<'_, PyAny>> =
-                if self.several { row.try_iter()?.collect::<PyResult<_>>()? } else { vec![row] };
+            self.segment_count += 1;
+            let sequences: Vec<Bound<'_, PyAny>> = if self.has_several_references {
+                row.try_iter()?.collect::<PyResult<_>>()?
+            } else {
+                vec![row]
+            };
             for (i, tokens) in sequences.iter().enumerate() {
                 if blocks.len() <= i {
-                    blocks.push(missing_rows(count));
+                    blocks.push(missing_segments(count));
                 }
                 if !tokens.is_none() {
-                    push_tokens(&mut blocks[i], tokens, &self.name, self.given)?;
+                    push_tokens(&mut blocks[i], tokens, &self.name, self.segment_count)?;
                 }
             }
             count += 1;
             for block in &mut blocks {
                 if block.segment_ends.len() < count {
-                    block.missing.push(count as u32 - 1);
+                    block.missing_segments.push(count as u32 - 1);
                     block.segment_ends.push(block.token_ends.len() as u32);
                 }
-                if let Err(error) = check_size(&self.name, block.text.len()) {
+                if let Err(error) = check_text_size(&self.name, block.text.len()) {
                     return Ok(Err(error));
                 }
             }
@@ -375,134 +405,142 @@ impl TokenRows {
     }
 }
 
-fn missing_rows(count: usize) -> TokenBlock {
+/// Return a block with `count` missing segments.
+fn missing_segments(count: usize) -> TokenBlock {
     TokenBlock {
         segment_ends: vec![0; count],
-        missing: (0..count as u32).collect(),
+        missing_segments: (0..count as u32).collect(),
         ..TokenBlock::default()
     }
 }
 
-impl text_batches::Source for TokenRows {
+impl text_batches::Source for TokenSource {
     fn name(&self) -> &str {
         &self.name
     }
 
-    /// True, so that what others wrote runs in the thread that called, and nowhere else.
-    fn waits(&self) -> bool {
+    /// Return true, so that foreign code runs only in the calling thread.
+    fn may_wait(&self) -> bool {
         true
     }
 
-    fn next(&mut self, want: Want) -> Result<Option<Batch>, Error> {
-        Python::attach(|py| self.read(py, want)).map_err(stopped)?
+    fn next(&mut self, size: BatchSize) -> Result<Option<Batch>, Error> {
+        Python::attach(|py| self.read_batch(py, size)).map_err(to_stopped_error)?
     }
 }
 
-/// Hypotheses from a tuple of strings.
+/// Create a source of hypotheses from a tuple of strings.
 #[pyfunction]
 pub fn strings(items: Py<PyTuple>, name: String) -> Source {
-    Source::new(Strings { name, items, position: 0 })
+    Source::new(StringSource { name, items, position: 0 })
 }
 
-/// References from a tuple that has for each segment a string, or a sequence of strings and None.
+/// Create a source of references from a tuple with a string, or a sequence of strings and None, per
+/// segment.
 #[pyfunction]
 pub fn references(items: Bound<'_, PyTuple>) -> PyResult<Source> {
-    let items = plain_sequences(items)?.unbind();
-    Ok(Source::new(References { items, position: 0 }))
+    let items = to_plain_sequences(items)?.unbind();
+    Ok(Source::new(ReferenceSource { items, position: 0 }))
 }
 
-/// The same references with tuples for sequences of classes that others wrote: their code runs here,
-/// in the thread that called, and not in whichever reads on.
-fn plain_sequences(items: Bound<'_, PyTuple>) -> PyResult<Bound<'_, PyTuple>> {
+/// Replace sequences of foreign classes by tuples. Their code runs here in the calling thread, and
+/// not in a thread that reads later.
+fn to_plain_sequences(items: Bound<'_, PyTuple>) -> PyResult<Bound<'_, PyTuple>> {
     let py = items.py();
-    let mut changed = None;
+    let mut replaced = None;
     for (i, item) in items.iter_borrowed().enumerate() {
         if i % (1 << 14) == 0 {
             py.check_signals()?;
         }
-        let plain = item.is_instance_of::<PyString>()
+        let is_plain = item.is_instance_of::<PyString>()
             || item.is_none()
             || item.is_instance_of::<PyTuple>()
             || item.is_instance_of::<PyList>();
-        if !plain {
-            let all = changed.get_or_insert_with(|| items.iter().collect::<Vec<_>>());
-            all[i] = several(&item, i + 1)?.into_any();
+        if !is_plain {
+            let items_list = replaced.get_or_insert_with(|| items.iter().collect::<Vec<_>>());
+            items_list[i] = several(&item, i + 1)?.into_any();
         }
     }
-    changed.map_or(Ok(items.clone()), |all| PyTuple::new(py, all))
+    replaced.map_or(Ok(items.clone()), |items| PyTuple::new(py, items))
 }
 
-/// Texts from a tuple of bytes, each the UTF-8 of a string (with surrogates as Python has them),
-/// or None.
+/// Create a source from a tuple of bytes, each the UTF-8 of a string (surrogates allowed), or None.
 #[pyfunction]
 pub fn encoded(items: Py<PyTuple>, name: String) -> Source {
-    Source::new(Encoded { name, items, position: 0 })
+    Source::new(EncodedSource { name, items, position: 0 })
 }
 
-/// Segments that are tokens; with `several`, each row is a sequence of them.
+/// Create a source of tokenized segments. With `several`, each row is a sequence of segments.
 #[pyfunction]
 pub fn tokens(rows: Py<PyIterator>, name: String, several: bool) -> Source {
-    Source::new(TokenRows { name, rows, several, given: 0 })
+    Source::new(TokenSource { name, rows, has_several_references: several, segment_count: 0 })
 }
 
-/// The capsules an object gives by the Arrow PyCapsule protocol.
-pub enum Given {
+/// The capsules of an object that implements the Arrow PyCapsule protocol.
+pub enum ArrowCapsules {
     /// A stream of arrays.
     Stream(ArrowArrayStream),
     /// A single array, and its type.
     Array(ArrowSchema, ArrowArray),
 }
 
-impl Given {
-    /// By `__arrow_c_stream__`, or by `__arrow_c_array__`.
-    pub fn by(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        fn moved<T>(capsule: &Bound<'_, PyAny>, name: &std::ffi::CStr, empty: T) -> PyResult<T> {
+impl ArrowCapsules {
+    /// Return the capsules of `__arrow_c_stream__` or `__arrow_c_array__`.
+    pub fn from_object(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        fn take_from_capsule<T>(
+            capsule: &Bound<'_, PyAny>,
+            name: &std::ffi::CStr,
+            empty: T,
+        ) -> PyResult<T> {
             let pointer = capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.cast::<T>();
-            // SAFETY: a capsule of this name holds such a structure; an empty one in its place
-            // tells the capsule that it has been moved out.
+            // SAFETY: a capsule of this name holds such a structure. An empty structure in its
+            // place marks it as moved out.
             Ok(unsafe { pointer.as_ptr().replace(empty) })
         }
         if object.hasattr("__arrow_c_stream__")? {
             let capsule = object.call_method0("__arrow_c_stream__")?;
-            let stream = moved(&capsule, c"arrow_array_stream", ArrowArrayStream::empty())?;
+            let stream =
+                take_from_capsule(&capsule, c"arrow_array_stream", ArrowArrayStream::empty())?;
             return Ok(Self::Stream(stream));
         }
         let (schema, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
             object.call_method0("__arrow_c_array__")?.extract()?;
-        let schema = moved(&schema, c"arrow_schema", ArrowSchema::empty())?;
-        Ok(Self::Array(schema, moved(&array, c"arrow_array", ArrowArray::empty())?))
+        let schema = take_from_capsule(&schema, c"arrow_schema", ArrowSchema::empty())?;
+        Ok(Self::Array(schema, take_from_capsule(&array, c"arrow_array", ArrowArray::empty())?))
     }
 }
 
-/// An Arrow column, by the PyCapsule protocol.
+/// Create a source from an Arrow column, by the PyCapsule protocol.
 #[pyfunction]
 pub fn arrow(column: &Bound<'_, PyAny>, name: String, required: bool) -> PyResult<Source> {
-    Ok(Source::new(match Given::by(column)? {
-        Given::Stream(stream) => Column::from_stream(name, required, stream)?,
-        Given::Array(schema, array) => Column::from_array(name, required, &schema, array)?,
+    Ok(Source::new(match ArrowCapsules::from_object(column)? {
+        ArrowCapsules::Stream(stream) => TextColumn::from_stream(name, required, stream)?,
+        ArrowCapsules::Array(schema, array) => {
+            TextColumn::from_array(name, required, &schema, array)?
+        }
     }))
 }
 
-/// The lines of a regular file, as far as it reaches now.
+/// Create a source of the lines of a regular file, up to its current size.
 #[pyfunction]
 pub fn file(path: PathBuf, name: String) -> PyResult<Source> {
-    Ok(Source::new(Stream::file(name, std::fs::File::open(path)?)?))
+    Ok(Source::new(Stream::from_file(name, std::fs::File::open(path)?)?))
 }
 
-/// The lines of what `read(size)` brings as bytes; with `column`, a tab-separated column of them,
-/// counted from 0.
+/// Create a source of the lines that `read(size)` returns as bytes, or of one tab-separated column
+/// of them, counted from 0.
 #[pyfunction]
 #[pyo3(signature = (read, name, column=None))]
 pub fn stream(read: Py<PyAny>, name: String, column: Option<usize>) -> Source {
-    const MOST: usize = 1 << 22;
-    let read = move |into: &mut Piece| {
-        let more = Python::attach(|py| -> PyResult<usize> {
-            let bytes = read.bind(py).call1((into.room().len().min(MOST),))?;
+    const MAX_READ_BYTES: usize = 1 << 22;
+    let read_chunk = move |chunk: &mut Chunk| {
+        let byte_count = Python::attach(|py| -> PyResult<usize> {
+            let bytes = read.bind(py).call1((chunk.spare_mut().len().min(MAX_READ_BYTES),))?;
             let bytes = bytes.cast::<PyBytes>()?.as_bytes();
-            into.append(bytes);
+            chunk.append(bytes);
             Ok(bytes.len())
         });
-        more.map_err(stopped)
+        byte_count.map_err(to_stopped_error)
     };
-    Source::new(Stream::new(name, column, Box::new(read)))
+    Source::new(Stream::new(name, column, Box::new(read_chunk)))
 }

@@ -1,4 +1,4 @@
-//! Columns of texts that Python holds, looked at all at once.
+//! Functions on whole columns of texts that Python owns.
 
 use super::run::interruptible;
 use crate::interrupt::{self, Work};
@@ -8,34 +8,34 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
-/// A column of texts that Python holds: one by one, or as lines, all of which have an end.
-pub enum Held<'py> {
-    Each(Vec<Option<Bound<'py, PyBytes>>>),
+/// A column of texts that Python owns: single texts, or newline-terminated lines.
+pub enum PythonTexts<'py> {
+    Segments(Vec<Option<Bound<'py, PyBytes>>>),
     Lines(Bound<'py, PyBytes>),
 }
 
-impl<'py> FromPyObject<'_, 'py> for Held<'py> {
+impl<'py> FromPyObject<'_, 'py> for PythonTexts<'py> {
     type Error = PyErr;
 
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        if let Ok(text) = given.cast::<PyBytes>() {
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(text) = object.cast::<PyBytes>() {
             return Ok(Self::Lines(text.to_owned()));
         }
-        let texts = given.cast::<PyTuple>()?.iter().enumerate().map(|(i, item)| {
+        let texts = object.cast::<PyTuple>()?.iter().enumerate().map(|(i, item)| {
             if i % (1 << 14) == 0 {
-                given.py().check_signals()?;
+                object.py().check_signals()?;
             }
             Ok(if item.is_none() { None } else { Some(item.cast_into::<PyBytes>()?) })
         });
-        Ok(Self::Each(texts.collect::<PyResult<_>>()?))
+        Ok(Self::Segments(texts.collect::<PyResult<_>>()?))
     }
 }
 
-impl Held<'_> {
-    /// Each text, if it is there.
+impl PythonTexts<'_> {
+    /// Return each text, or `None` if it is missing.
     pub fn texts(&self) -> Vec<Option<&[u8]>> {
         match self {
-            Self::Each(texts) => {
+            Self::Segments(texts) => {
                 texts.iter().map(|text| text.as_ref().map(|text| text.as_bytes())).collect()
             }
             Self::Lines(text) => {
@@ -51,66 +51,67 @@ impl Held<'_> {
         }
     }
 
-    /// Columns of the same segments.
+    /// Return columns of equal length.
     pub fn columns<'a>(
-        given: impl IntoIterator<Item = &'a Self>,
+        python_columns: impl IntoIterator<Item = &'a Self>,
     ) -> PyResult<Vec<Vec<Option<&'a [u8]>>>>
     where
         Self: 'a,
     {
-        let columns: Vec<_> = given.into_iter().map(Self::texts).collect();
+        let columns: Vec<_> = python_columns.into_iter().map(Self::texts).collect();
         if columns.iter().any(|column| column.len() != columns[0].len()) {
-            return Err(PyValueError::new_err("columns of different lengths"));
+            return Err(PyValueError::new_err("columns have different lengths"));
         }
         Ok(columns)
     }
 }
 
-/// Whole lines, of about a mebibyte each time, with the end of each but perhaps the last.
-fn parts(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = text;
+/// Split text after lines into parts of about one mebibyte.
+fn split_parts(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut remaining = text;
     std::iter::from_fn(move || {
-        let end = memchr(b'\n', rest.get(1 << 20..).unwrap_or_default());
-        let (part, next) = rest.split_at(end.map_or(rest.len(), |end| (1 << 20) + end + 1));
-        rest = next;
+        let end = memchr(b'\n', remaining.get(1 << 20..).unwrap_or_default());
+        let (part, after) =
+            remaining.split_at(end.map_or(remaining.len(), |end| (1 << 20) + end + 1));
+        remaining = after;
         (!part.is_empty()).then_some(part)
     })
 }
 
-/// The number of line ends in a text.
+/// Return the number of line ends in a text.
 #[pyfunction]
 pub fn count_lines(py: Python<'_>, text: &[u8]) -> PyResult<usize> {
-    let parts = parts(text).inspect(|_| interrupt::poll());
-    Ok(interruptible(py, || parts.map(|part| memchr_iter(b'\n', part).count()).sum())?)
+    let text_parts = split_parts(text).inspect(|_| interrupt::poll());
+    Ok(interruptible(py, || text_parts.map(|part| memchr_iter(b'\n', part).count()).sum())?)
 }
 
-/// True if a text is UTF-8.
+/// Return whether a text is valid UTF-8.
 #[pyfunction]
 pub fn is_utf8(py: Python<'_>, text: &[u8]) -> PyResult<bool> {
-    let mut parts = parts(text).inspect(|_| interrupt::poll());
-    Ok(interruptible(py, || parts.all(|part| std::str::from_utf8(part).is_ok()))?)
+    let mut text_parts = split_parts(text).inspect(|_| interrupt::poll());
+    Ok(interruptible(py, || text_parts.all(|part| std::str::from_utf8(part).is_ok()))?)
 }
 
-/// The number of segments whose texts are the same in two columns.
+/// Return the number of segments with equal texts in two columns.
 #[pyfunction]
-pub fn count_same(py: Python<'_>, one: Held<'_>, other: Held<'_>) -> PyResult<usize> {
-    let columns = Held::columns([&one, &other])?;
+pub fn count_same(py: Python<'_>, one: PythonTexts<'_>, other: PythonTexts<'_>) -> PyResult<usize> {
+    let columns = PythonTexts::columns([&one, &other])?;
     let mut work = Work::default();
-    let pairs = columns[0].iter().zip(&columns[1]).inspect(|_| work.done(8));
-    Ok(interruptible(py, || pairs.filter(|(one, other)| one == other).count())?)
+    let pairs = columns[0].iter().zip(&columns[1]).inspect(|_| work.add(8));
+    Ok(interruptible(py, || pairs.filter(|(first, second)| first == second).count())?)
 }
 
-/// Columns of texts for a page: `payload.py` of the report describes the bytes.
+/// Encode columns of texts for a report, in the format that the report's `payload.py` describes.
 #[pyfunction]
 pub fn with_dictionary<'py>(
     py: Python<'py>,
-    columns: Vec<Held<'py>>,
+    columns: Vec<PythonTexts<'py>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let columns = text_codec::Columns(Held::columns(&columns)?);
-    // Sizes are numbers of four bytes.
-    if columns.sizes().any(|size| u32::try_from(size).is_err()) {
-        let message = "the texts of a system or reference are 4 GiB or more; embed fewer of them";
+    let columns = text_codec::TextColumns(PythonTexts::columns(&columns)?);
+    // Sizes are stored in four bytes.
+    if columns.column_sizes().any(|size| u32::try_from(size).is_err()) {
+        let message = "the texts of a system or reference have 4 GiB or more. Embed fewer texts";
         return Err(PyValueError::new_err(message));
     }
-    Ok(PyBytes::new(py, &interruptible(py, || columns.written())?))
+    Ok(PyBytes::new(py, &interruptible(py, || columns.encode())?))
 }

@@ -1,20 +1,20 @@
-//! aarch64 with 128-bit vectors: sixty-four bytes, eight keys or eight orders in four of them.
+//! The aarch64 instruction set: 64 bytes, eight keys or eight orders in four 128-bit vectors.
 
 use super::{Classes, Job, ORDERS, Vector};
 use std::arch::aarch64::*;
 use std::array::from_fn;
 
-/// Every processor has it that the targets this module is compiled for stand for.
+/// NEON, which every processor of the targets of this module supports.
 #[derive(Clone, Copy)]
 pub struct Neon;
 
-/// The bit of each byte of a mask within its eight.
+/// The bit that represents each byte of a mask, within groups of eight.
 const BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
 
-/// Eight truth values of 64 bits as bits.
+/// Convert eight 64-bit booleans to bits.
 #[inline(always)]
 unsafe fn eight_bits(mask: [uint64x2_t; 4]) -> u64 {
-    // SAFETY: the target has NEON, and the array more than 8 bytes.
+    // SAFETY: the target has NEON, and the array has more than 8 bytes.
     unsafe {
         let four = mask.map(|two| vreinterpretq_u32_u64(two));
         let low = vreinterpretq_u16_u32(vuzp1q_u32(four[0], four[1]));
@@ -24,7 +24,7 @@ unsafe fn eight_bits(mask: [uint64x2_t; 4]) -> u64 {
     }
 }
 
-// SAFETY: each function uses only what the trait's contract gives it, and the target has NEON.
+// SAFETY: each function relies only on the trait's contract, and the target has NEON.
 unsafe impl Vector for Neon {
     type Bytes = [uint8x16_t; 4];
     type Mask = [uint8x16_t; 4];
@@ -33,14 +33,14 @@ unsafe impl Vector for Neon {
 
     #[inline(never)]
     unsafe fn call<J: Job>(job: J) -> J::Output {
-        // SAFETY: the target has what Neon needs.
+        // SAFETY: the target has the features of Neon.
         unsafe { job.run::<Self>() }
     }
 
     #[inline(always)]
-    unsafe fn load(at: *const u8) -> Self::Bytes {
-        // SAFETY: the caller gives 64 readable bytes.
-        unsafe { from_fn(|i| vld1q_u8(at.add(16 * i))) }
+    unsafe fn load(source: *const u8) -> Self::Bytes {
+        // SAFETY: the caller guarantees 64 readable bytes.
+        unsafe { from_fn(|i| vld1q_u8(source.add(16 * i))) }
     }
 
     #[inline(always)]
@@ -60,20 +60,20 @@ unsafe impl Vector for Neon {
 
     #[inline(always)]
     unsafe fn classes(bytes: Self::Bytes, table: &Classes) -> Self::Bytes {
-        // SAFETY: the target has NEON, and each table 16 bytes.
+        // SAFETY: the target has NEON, and each table has 16 bytes.
         unsafe {
             let (low, high) = (vld1q_u8(table.low.as_ptr()), vld1q_u8(table.high.as_ptr()));
             bytes.map(|sixteen| {
-                let of_low = vqtbl1q_u8(low, vandq_u8(sixteen, vdupq_n_u8(15)));
-                vandq_u8(of_low, vqtbl1q_u8(high, vshrq_n_u8::<4>(sixteen)))
+                let low_classes = vqtbl1q_u8(low, vandq_u8(sixteen, vdupq_n_u8(15)));
+                vandq_u8(low_classes, vqtbl1q_u8(high, vshrq_n_u8::<4>(sixteen)))
             })
         }
     }
 
     #[inline(always)]
-    unsafe fn having(classes: Self::Bytes, some: u8) -> u64 {
+    unsafe fn having(classes: Self::Bytes, class_bits: u8) -> u64 {
         // SAFETY: the target has NEON.
-        unsafe { Self::bits(classes.map(|sixteen| vtstq_u8(sixteen, vdupq_n_u8(some)))) }
+        unsafe { Self::bits(classes.map(|sixteen| vtstq_u8(sixteen, vdupq_n_u8(class_bits)))) }
     }
 
     #[inline(always)]
@@ -84,11 +84,11 @@ unsafe impl Vector for Neon {
 
     #[inline(always)]
     unsafe fn bits(mask: Self::Mask) -> u64 {
-        // SAFETY: the target has NEON, and the array 16 bytes.
+        // SAFETY: the target has NEON, and the array has 16 bytes.
         unsafe {
             let places = vld1q_u8(BITS.as_ptr());
             let [a, b, c, d] = mask.map(|sixteen| vandq_u8(sixteen, places));
-            // Three sums of neighbours make one byte of eight.
+            // Three pairwise sums gather eight bytes into one.
             let eighths = vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d));
             vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(eighths, eighths)))
         }
@@ -97,11 +97,11 @@ unsafe impl Vector for Neon {
     #[inline(always)]
     unsafe fn positions(mut bits: u64, base: u32, out: *mut u32) {
         let count = bits.count_ones() as usize;
-        // Twelve at once without a branch: few blocks have more.
+        // Twelve at once without a branch, because few blocks have more.
         for first in (0..count.max(1)).step_by(12) {
             for k in first..first + 12 {
-                // SAFETY: at most 72 of the 80 values there is room for; those behind the last set
-                // bit are written over or never read.
+                // SAFETY: at most 72 of 80 values are written. Values after the last set bit are
+                // overwritten or never read.
                 unsafe { out.add(k).write(base.wrapping_add(bits.trailing_zeros())) };
                 bits &= bits.wrapping_sub(1);
             }
@@ -109,9 +109,9 @@ unsafe impl Vector for Neon {
     }
 
     #[inline(always)]
-    unsafe fn load_keys(at: *const u64) -> Self::Keys {
-        // SAFETY: the caller gives eight readable keys.
-        unsafe { from_fn(|i| vld1q_u64(at.add(2 * i))) }
+    unsafe fn load_keys(source: *const u64) -> Self::Keys {
+        // SAFETY: the caller guarantees eight readable keys.
+        unsafe { from_fn(|i| vld1q_u64(source.add(2 * i))) }
     }
 
     #[inline(always)]
@@ -121,10 +121,10 @@ unsafe impl Vector for Neon {
     }
 
     #[inline(always)]
-    unsafe fn marked_keys(at: *const u64) -> u64 {
-        // SAFETY: the caller gives eight readable keys.
+    unsafe fn marked_keys(source: *const u64) -> u64 {
+        // SAFETY: the caller guarantees eight readable keys.
         unsafe {
-            eight_bits(Self::load_keys(at).map(|two| vcgeq_u64(two, vdupq_n_u64(0xFF << 56))))
+            eight_bits(Self::load_keys(source).map(|two| vcgeq_u64(two, vdupq_n_u64(0xFF << 56))))
         }
     }
 
@@ -147,12 +147,14 @@ unsafe impl Vector for Neon {
     unsafe fn next_ends(ends: Self::Orders, carry: Self::Orders, equal: u64) -> Self::Orders {
         // SAFETY: the target has NEON.
         unsafe {
-            let moved: Self::Orders = from_fn(|i| vorrq_u64(vaddq_u64(ends[i], ends[i]), carry[i]));
+            let shifted: Self::Orders =
+                from_fn(|i| vorrq_u64(vaddq_u64(ends[i], ends[i]), carry[i]));
             let equal = vdupq_n_u64(equal);
-            // Each order's bits go to the one above; every position ends an n-gram of order 0.
+            // Move each order's bits to the next higher order; an n-gram of order 0 ends at every
+            // position.
             from_fn(|i| {
-                let below = if i == 0 { vdupq_n_u64(u64::MAX) } else { moved[i - 1] };
-                vandq_u64(vextq_u64::<1>(below, moved[i]), equal)
+                let below = if i == 0 { vdupq_n_u64(u64::MAX) } else { shifted[i - 1] };
+                vandq_u64(vextq_u64::<1>(below, shifted[i]), equal)
             })
         }
     }

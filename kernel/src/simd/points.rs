@@ -1,23 +1,23 @@
-//! Bytes to code points, of the characters that a bitset chooses.
+//! Conversion of selected characters to code points.
 //!
-//! A character of one byte is its byte. One of two bytes `a` and `b` is
-//! `(a - 0xC0) * 64 + (b - 0x80)`. Longer ones get a value that means nothing: whoever needs them
-//! decodes them one by one.
+//! A character of one byte is its byte. A character of two bytes `a` and `b` is `(a - 0xC0) * 64 +
+//! (b - 0x80)`. Longer characters get a meaningless value; callers that need them decode them one
+//! by one.
 
-/// What is too much in `a * 64 + b`.
+/// The excess in `a * 64 + b`.
 const EXCESS: u32 = 0xC0 * 64 + 0x80;
 
-/// The code points at the set bits, one after the other.
+/// Write the code points at the set bits, one after the other.
 ///
 /// # Safety
 /// 65 bytes must be readable, and `out` must have room for 64 values.
 #[inline(always)]
-pub unsafe fn plain(at: *const u8, mut bits: u64, mut out: *mut u32) {
+pub unsafe fn write_points(source: *const u8, mut bits: u64, mut out: *mut u32) {
     while bits != 0 {
         // SAFETY: the bit is below 64.
         unsafe {
-            let at = at.add(bits.trailing_zeros() as usize);
-            let (a, b) = (u32::from(*at), u32::from(*at.add(1)));
+            let character = source.add(bits.trailing_zeros() as usize);
+            let (a, b) = (u32::from(*character), u32::from(*character.add(1)));
             *out = if a < 0x80 { a } else { (a * 64 + b).wrapping_sub(EXCESS) };
             out = out.add(1);
         }
@@ -25,9 +25,9 @@ pub unsafe fn plain(at: *const u8, mut bits: u64, mut out: *mut u32) {
     }
 }
 
-/// For each byte the places of its set bits, in order, as bytes.
+/// The positions of the set bits of each byte, in order.
 #[cfg(target_arch = "x86_64")]
-static PLACES: [[u8; 8]; 256] = {
+static BIT_POSITIONS: [[u8; 8]; 256] = {
     let mut places = [[0; 8]; 256];
     let mut byte = 0;
     while byte < 256 {
@@ -44,55 +44,56 @@ static PLACES: [[u8; 8]; 256] = {
     places
 };
 
-/// [`plain`], eight bytes at a time. All values up to the last set bit's eight are written whole.
+/// Write the same values as [`write_points`], eight bytes at a time. Whole groups of eight are
+/// written, up to the group of the last set bit.
 ///
 /// # Safety
-/// The processor must have AVX2 and popcnt; 80 bytes must be readable, and `out` must have room for
-/// 80 values.
+/// The processor must support AVX2 and popcnt; 80 bytes must be readable, and `out` must have room
+/// for 80 values.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub unsafe fn avx2(mut at: *const u8, mut bits: u64, mut out: *mut u32) {
+pub unsafe fn avx2(mut source: *const u8, mut bits: u64, mut out: *mut u32) {
     use std::arch::x86_64::*;
     // SAFETY: each step reads 9 bytes and writes 8 values, and there are at most eight steps.
     unsafe {
         while bits != 0 {
-            let a = _mm256_cvtepu8_epi32(_mm_loadl_epi64(at.cast()));
-            let b = _mm256_cvtepu8_epi32(_mm_loadl_epi64(at.add(1).cast()));
+            let a = _mm256_cvtepu8_epi32(_mm_loadl_epi64(source.cast()));
+            let b = _mm256_cvtepu8_epi32(_mm_loadl_epi64(source.add(1).cast()));
             let two = _mm256_add_epi32(_mm256_slli_epi32::<6>(a), b);
             let two = _mm256_sub_epi32(two, _mm256_set1_epi32(EXCESS as i32));
             let is_two = _mm256_cmpgt_epi32(a, _mm256_set1_epi32(0x7F));
             let points = _mm256_blendv_epi8(a, two, is_two);
-            let places = PLACES.as_ptr().add((bits & 0xFF) as usize);
+            let places = BIT_POSITIONS.as_ptr().add((bits & 0xFF) as usize);
             let places = _mm256_cvtepu8_epi32(_mm_loadl_epi64(places.cast()));
             _mm256_storeu_si256(out.cast(), _mm256_permutevar8x32_epi32(points, places));
             out = out.add((bits & 0xFF).count_ones() as usize);
-            at = at.add(8);
+            source = source.add(8);
             bits >>= 8;
         }
     }
 }
 
-/// [`plain`], sixteen bytes at a time.
+/// Write the same values as [`write_points`], sixteen bytes at a time.
 ///
 /// # Safety
-/// The processor must have AVX-512 F and popcnt; 80 bytes must be readable, and `out` must have room
-/// for 80 values.
+/// The processor must support AVX-512 F and popcnt; 80 bytes must be readable, and `out` must have
+/// room for 80 values.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub unsafe fn avx512(mut at: *const u8, mut bits: u64, mut out: *mut u32) {
+pub unsafe fn avx512(mut source: *const u8, mut bits: u64, mut out: *mut u32) {
     use std::arch::x86_64::*;
     // SAFETY: each step reads 17 bytes and writes 16 values, and there are at most four steps.
     unsafe {
         while bits != 0 {
-            let a = _mm512_cvtepu8_epi32(_mm_loadu_si128(at.cast()));
-            let b = _mm512_cvtepu8_epi32(_mm_loadu_si128(at.add(1).cast()));
+            let a = _mm512_cvtepu8_epi32(_mm_loadu_si128(source.cast()));
+            let b = _mm512_cvtepu8_epi32(_mm_loadu_si128(source.add(1).cast()));
             let is_two = _mm512_cmpgt_epi32_mask(a, _mm512_set1_epi32(0x7F));
             let two = _mm512_add_epi32(_mm512_slli_epi32::<6>(a), b);
             let points = _mm512_mask_sub_epi32(a, is_two, two, _mm512_set1_epi32(EXCESS as i32));
-            let chosen = bits as u16;
-            _mm512_storeu_si512(out.cast(), _mm512_maskz_compress_epi32(chosen, points));
-            out = out.add(chosen.count_ones() as usize);
-            at = at.add(16);
+            let selected_bits = bits as u16;
+            _mm512_storeu_si512(out.cast(), _mm512_maskz_compress_epi32(selected_bits, points));
+            out = out.add(selected_bits.count_ones() as usize);
+            source = source.add(16);
             bits >>= 16;
         }
     }

@@ -1,21 +1,22 @@
-//! Rows of the edit distance within the beam, sixty-four cells at a time.
+//! Rows of the edit distance within the beam, 64 cells at a time.
 //!
-//! Neighbouring cells of the table differ by -1, 0 or 1, within the beam as without one, so a row
-//! is two words of bits: where it rises and where it falls (Myers 1999, with the operations of
-//! Hyyrö 2003). The beam is 50 cells wide and moves to the right from row to row, and so does the
-//! window of bits. What is outside of the beam must never be the cheaper way:
+//! Neighbouring cells of the table differ by -1, 0 or 1, with or without a beam. So a row is two
+//! bitsets: the cells where it rises and where it falls (Myers 1999, with the operations of Hyyrö
+//! 2003). The beam is 50 cells wide and moves to the right from row to row, and the window of bits
+//! moves with it. Cells outside the beam must never be on a cheaper path:
 //!
-//! * On the left of the window stands a cell that costs one more than the cell above it, from
-//!   which another step costs more than any way from above.
-//! * On the right the row above is continued as if it rose all the way, and words that would be
-//!   equal to those of a cell without a neighbour above and to the left are masked.
+//! * To the left of the window is a cell that costs one more than the cell above it. Any step from
+//!   there costs more than a path from above.
+//!
+//! * To the right, the row above is continued as if each cell rose. Matches of cells without an
+//!   upper left neighbour in the beam are masked.
 
-use super::Band;
+use super::Beam;
 
-/// A row of the table: the window's cells as differences, and the cell before the window.
+/// A row of the table: the differences of the window's cells, and the cell before the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row {
-    /// The cells that are one more than the cell before them. All bits behind the beam are set.
+    /// The cells that are one more than the cell before them. All bits past the beam are set.
     pub rise: u64,
     /// The cells that are one less than the cell before them.
     pub fall: u64,
@@ -24,45 +25,45 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row of no words at all, which costs an insertion a cell.
+    /// The row of an empty hypothesis, where each cell costs one more insertion.
     pub const FIRST: Self = Self { rise: !0, fall: 0, base: 0 };
 
-    /// True if two rows differ by the same number everywhere.
+    /// Return whether two rows differ by a constant.
     #[inline(always)]
     pub fn is_parallel(&self, other: &Self) -> bool {
         (self.rise, self.fall) == (other.rise, other.fall)
     }
 }
 
-/// How the steps to a row's cells can be told: a bit a cell.
+/// The bits of a row that determine the steps to its cells.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trace {
-    /// The cell is as cheap as the one above and to the left.
+    /// The cell costs the same as its upper left neighbour.
     flat: u64,
-    /// The cell costs one more than the one above.
+    /// The cell costs one more than the cell above.
     down: u64,
 }
 
-/// Where the window of a row is, and what of it lies in the beam.
+/// The position of a row's window, and the part of it within the beam.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Place {
-    /// The first column of the window, and how far it is from the window of the row above.
+pub struct Window {
+    /// The first column of the window, and its distance from the window of the row above.
     pub column: u32,
     shift: u32,
     /// The cells within the beam.
-    inside: u64,
-    /// The cells whose neighbour above and to the left is within the beam.
-    diagonal: u64,
+    valid_cells: u64,
+    /// The cells whose upper left neighbour is within the beam.
+    has_diagonal: u64,
 }
 
-/// The windows of all rows of a table, the first row aside; `None` where the beam is too wide.
-pub fn places(hypothesis: usize, reference: usize, places: &mut Vec<Place>) -> Option<()> {
-    let band = Band::new(hypothesis, reference);
+/// Compute the windows of all rows except the first. Return `None` if the beam is too wide.
+pub fn places(hypothesis: usize, reference: usize, places: &mut Vec<Window>) -> Option<()> {
+    let band = Beam::new(hypothesis, reference);
     if band.width() > 60 {
         return None;
     }
     places.clear();
-    // Column 0 needs no bit: it costs one more in each row, as does what is left of a window.
+    // Column 0 needs no bit, because it costs one more in each row, like the cell left of a window.
     let mut column = 1;
     let mut above = 0..reference + 1;
     places.extend((1..=hypothesis).map(|i| {
@@ -73,62 +74,63 @@ pub fn places(hypothesis: usize, reference: usize, places: &mut Vec<Place>) -> O
         if column == above.start {
             diagonal &= !1;
         }
-        let place = Place {
+        let window = Window {
             column: column as u32,
             shift: shift as u32,
-            inside: ones(columns.end - column),
-            diagonal,
+            valid_cells: ones(columns.end - column),
+            has_diagonal: diagonal,
         };
         above = columns;
-        place
+        window
     }));
     Some(())
 }
 
-/// `count` ones from the lowest bit on.
+/// Return a word with the lowest `count` bits set.
 fn ones(count: usize) -> u64 {
     if count < 64 { (1 << count) - 1 } else { !0 }
 }
 
-impl Place {
-    /// The row below `above`, in this place; `equal` has the cells whose word is the row's.
+impl Window {
+    /// Return the row below `above`, in this window. `equal` marks the cells whose word equals the
+    /// row's word.
     #[inline(always)]
-    pub fn below(&self, above: Row, equal: u64) -> (Row, Trace) {
-        let left = (1u64 << self.shift) - 1;
-        let base = above.base + 1 + (above.rise & left).count_ones() as i32
-            - (above.fall & left).count_ones() as i32;
-        // The highest bit is behind the beam, so it rises, and so does what moves in.
+    pub fn next_row(&self, above: Row, equal: u64) -> (Row, Trace) {
+        let skipped = (1u64 << self.shift) - 1;
+        let base = above.base + 1 + (above.rise & skipped).count_ones() as i32
+            - (above.fall & skipped).count_ones() as i32;
+        // The highest bit is past the beam, so it is set, and so are the bits that are shifted in.
         let rise = (above.rise as i64 >> self.shift) as u64;
         let fall = above.fall >> self.shift;
-        let equal = equal & self.diagonal;
+        let equal = equal & self.has_diagonal;
         let flat = ((equal & rise).wrapping_add(rise) ^ rise) | equal | fall;
         let down = fall | !(flat | rise);
         let up = flat & rise;
         let before = down << 1 | 1;
         let row = Row {
-            rise: up << 1 | !(flat | before) | !self.inside,
-            fall: flat & before & self.inside,
+            rise: up << 1 | !(flat | before) | !self.valid_cells,
+            fall: flat & before & self.valid_cells,
             base,
         };
         (row, Trace { flat, down })
     }
 
-    /// The cell of `row` in `column`.
+    /// Return the cell of `row` in `column`.
     pub fn cell(&self, row: Row, column: usize) -> u32 {
-        let left = ones(column + 1 - self.column as usize);
-        let rises = (row.rise & left).count_ones() as i32;
-        (row.base + rises - (row.fall & left).count_ones() as i32) as u32
+        let cells_up_to_column = ones(column + 1 - self.column as usize);
+        let rises = (row.rise & cells_up_to_column).count_ones() as i32;
+        (row.base + rises - (row.fall & cells_up_to_column).count_ones() as i32) as u32
     }
 
-    /// True if the step to the cell in `column` is from above and the left; `None` if neither
-    /// word is the other's match or substitution, then whether it is from above.
+    /// Return the step to the cell in `column`. Matches and substitutions come first, then
+    /// deletions, then insertions.
     #[inline(always)]
     pub fn step(&self, trace: Trace, column: usize, equal: bool) -> super::Step {
         let bit = column - self.column as usize;
         let has = |bits: u64| bits >> bit & 1 == 1;
-        if has(self.diagonal) && equal {
+        if has(self.has_diagonal) && equal {
             super::Step::Match
-        } else if has(self.diagonal & !trace.flat) {
+        } else if has(self.has_diagonal & !trace.flat) {
             super::Step::Substitution
         } else if has(trace.down) {
             super::Step::Deletion
@@ -138,24 +140,25 @@ impl Place {
     }
 }
 
-/// Where the words of the reference stand.
+/// The positions of each word in the reference.
 #[derive(Default)]
 pub struct Occurrences {
-    /// For each word the end of its positions; the first word has the number 1.
+    /// The end of each word's positions; words count from 1.
     ends: Vec<u32>,
     positions: Vec<u32>,
-    /// Words of bits that a row of `dense` has; 0 if there are too many.
+    /// Number of 64-bit words per row of `dense`; 0 if `dense` would be too large.
     width: usize,
-    /// For each word a bit for each position.
+    /// For each word, a bitset of its positions.
     dense: Vec<u64>,
 }
 
 impl Occurrences {
-    /// The most words of bits in all: such a table stays in the first- or second-level cache.
-    const MOST_DENSE: usize = 1 << 14;
+    /// Maximum total size of `dense` in 64-bit words, so that it fits the first- or second-level
+    /// cache.
+    const MAX_DENSE_WORDS: usize = 1 << 14;
 
-    /// Notes where each of the words 1 to `words` stands in `reference`.
-    pub fn note(&mut self, reference: &[u32], words: usize) {
+    /// Record the positions of the words 1 to `words` in `reference`.
+    pub fn index(&mut self, reference: &[u32], words: usize) {
         self.ends.clear();
         self.ends.resize(words + 2, 0);
         for &word in reference {
@@ -166,15 +169,15 @@ impl Occurrences {
         }
         self.positions.resize(reference.len(), 0);
         for (position, &word) in reference.iter().enumerate() {
-            let at = &mut self.ends[word as usize];
-            self.positions[*at as usize] = position as u32;
-            *at += 1;
+            let end = &mut self.ends[word as usize];
+            self.positions[*end as usize] = position as u32;
+            *end += 1;
         }
-        // A window may begin at any bit and end in the word of bits behind it.
+        // A window may start at any bit and end in the next 64-bit word.
         let width = reference.len() / 64 + 2;
         self.dense.clear();
         self.width = 0;
-        if width.saturating_mul(words + 1) <= Self::MOST_DENSE {
+        if width.saturating_mul(words + 1) <= Self::MAX_DENSE_WORDS {
             self.width = width;
             self.dense.resize(width * (words + 1), 0);
             for (position, &word) in reference.iter().enumerate() {
@@ -183,27 +186,27 @@ impl Occurrences {
         }
     }
 
-    /// The positions of a word, in order.
+    /// Return the positions of a word in ascending order.
     #[inline(always)]
-    pub fn of(&self, word: u32) -> &[u32] {
+    pub fn positions_of_word(&self, word: u32) -> &[u32] {
         let Some(word) = (word as usize).checked_sub(1) else {
             return &[];
         };
         &self.positions[self.ends[word] as usize..self.ends[word + 1] as usize]
     }
 
-    /// The cells from `column` on whose word is `word`.
+    /// Return the cells from `column` whose word is `word`.
     #[inline(always)]
-    pub fn equal(&self, word: u32, column: u32) -> u64 {
+    pub fn matching_cells(&self, word: u32, column: u32) -> u64 {
         let first = column as usize - 1;
         if self.width == 0 {
-            let positions = self.of(word);
+            let positions = self.positions_of_word(word);
             let start = positions.partition_point(|&position| (position as usize) < first);
             let offsets = positions[start..].iter().map(|&position| position as usize - first);
             return offsets.take_while(|&bit| bit < 64).fold(0, |bits, bit| bits | 1 << bit);
         }
-        let at = word as usize * self.width + first / 64;
+        let index = word as usize * self.width + first / 64;
         let bit = first % 64;
-        self.dense[at] >> bit | self.dense[at + 1] << 1 << (63 - bit)
+        self.dense[index] >> bit | self.dense[index + 1] << 1 << (63 - bit)
     }
 }

@@ -1,33 +1,33 @@
-//! TER as it is defined: a whole table of distances for each candidate.
+//! The definition of TER, which computes a full table of distances for each candidate.
 //!
-//! This is what the tests hold the fast search equal to, and what computes the few segments whose
-//! beam is too wide for it.
+//! Tests compare the fast search with it. It also handles the few segments whose beam is too wide
+//! for the fast search.
 
-use super::{Band, Limits, Outcome, Shift};
+use super::{Beam, Limits, Outcome, Shift};
 use crate::interrupt::Work;
 
-/// An edit of a word on the way from hypothesis to reference.
+/// An edit of a word that turns the hypothesis into the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The same word on both sides.
+    /// Equal words in hypothesis and reference.
     Match,
-    /// Another word in the reference.
+    /// A hypothesis word replaced by another word.
     Substitution,
-    /// A word of the hypothesis that the reference has not.
+    /// A hypothesis word that the reference lacks.
     Deletion,
-    /// A word of the reference that the hypothesis has not.
+    /// A reference word that the hypothesis lacks.
     Insertion,
 }
 
-/// Edit distance within a beam, and the steps of one cheapest way.
+/// Return the edit distance within the beam, and the steps of one cheapest path.
 ///
-/// Of equally cheap ways, from the end, a match or substitution is taken first, then a deletion,
-/// then an insertion.
+/// Among equally cheap paths, seen from the end, a match or substitution comes first, then a
+/// deletion, then an insertion.
 pub fn distance(hypothesis: &[u32], reference: &[u32]) -> (u32, Vec<Step>) {
-    /// More than any distance.
+    /// A number above any distance.
     const FAR: u32 = u32::MAX / 2;
-    let band = Band::new(hypothesis.len(), reference.len());
-    // Only the columns within the beam are kept of each row.
+    let band = Beam::new(hypothesis.len(), reference.len());
+    // Only the columns within the beam are stored.
     let mut rows: Vec<(usize, Vec<(u32, Step)>)> = Vec::with_capacity(hypothesis.len() + 1);
     rows.push((0, (0..=reference.len()).map(|j| (j as u32, Step::Insertion)).collect()));
     let mut work = Work::default();
@@ -35,25 +35,25 @@ pub fn distance(hypothesis: &[u32], reference: &[u32]) -> (u32, Vec<Step>) {
         let (above_start, above) = &rows[i - 1];
         let columns = band.columns(i);
         let mut row: Vec<(u32, Step)> = Vec::with_capacity(columns.len());
-        let at = |j: usize| {
+        let cell_above = |j: usize| {
             j.checked_sub(*above_start).and_then(|j| above.get(j)).map_or(FAR, |cell| cell.0)
         };
         for j in columns.clone() {
-            work.done(4);
+            work.add(4);
             if j == 0 {
-                row.push((at(0) + 1, Step::Deletion));
+                row.push((cell_above(0) + 1, Step::Deletion));
                 continue;
             }
-            let same = *word == reference[j - 1];
-            let step = if same { Step::Match } else { Step::Substitution };
+            let is_match = *word == reference[j - 1];
+            let step = if is_match { Step::Match } else { Step::Substitution };
             let left = row.last().map_or(FAR, |cell| cell.0);
-            let ways = [
-                (at(j - 1) + u32::from(!same), step),
-                (at(j) + 1, Step::Deletion),
+            let options = [
+                (cell_above(j - 1) + u32::from(!is_match), step),
+                (cell_above(j) + 1, Step::Deletion),
                 (left + 1, Step::Insertion),
             ];
-            // The first of the cheapest.
-            row.push(ways.into_iter().min_by_key(|way| way.0).unwrap_or(ways[0]));
+            // `min_by_key` returns the first of the cheapest options.
+            row.push(options.into_iter().min_by_key(|option| option.0).unwrap_or(options[0]));
         }
         rows.push((columns.start, row));
     }
@@ -70,55 +70,55 @@ pub fn distance(hypothesis: &[u32], reference: &[u32]) -> (u32, Vec<Step>) {
     (cell(hypothesis.len(), reference.len()).0, steps)
 }
 
-/// The queries of the shift search on an alignment.
-struct Aligned {
-    /// For each word of the reference, how many words of the hypothesis come before what follows
-    /// it: one more than the word it is aligned with, or than the last one before it.
-    after: Vec<usize>,
-    wrong_in_hypothesis: Vec<bool>,
-    wrong_in_reference: Vec<bool>,
+/// An alignment's data for the shift search.
+struct Alignment {
+    /// For each reference word, the number of hypothesis words before its successor's position: one
+    /// more than the position of the aligned word, or of the last aligned word before it.
+    aligned_end: Vec<usize>,
+    is_error_in_hypothesis: Vec<bool>,
+    is_error_in_reference: Vec<bool>,
 }
 
-impl Aligned {
+impl Alignment {
     fn new(steps: &[Step]) -> Self {
-        let mut aligned = Self {
-            after: Vec::new(),
-            wrong_in_hypothesis: Vec::new(),
-            wrong_in_reference: Vec::new(),
+        let mut alignment = Self {
+            aligned_end: Vec::new(),
+            is_error_in_hypothesis: Vec::new(),
+            is_error_in_reference: Vec::new(),
         };
         for &step in steps {
-            let wrong = step != Step::Match;
+            let is_error = step != Step::Match;
             if step != Step::Insertion {
-                aligned.wrong_in_hypothesis.push(wrong);
+                alignment.is_error_in_hypothesis.push(is_error);
             }
             if step != Step::Deletion {
-                aligned.after.push(aligned.wrong_in_hypothesis.len());
-                aligned.wrong_in_reference.push(wrong);
+                alignment.aligned_end.push(alignment.is_error_in_hypothesis.len());
+                alignment.is_error_in_reference.push(is_error);
             }
         }
-        aligned
+        alignment
     }
 }
 
-/// The words after a shift. `target` counts in the words before it, and inside of the shifted
-/// words it means so many places to the right.
-pub fn shifted(words: &[u32], start: usize, length: usize, target: usize) -> Vec<u32> {
-    let (before, rest) = words.split_at(start);
-    let (block, after) = rest.split_at(length);
-    let mut shifted: Vec<u32> = [before, after].concat();
-    let to = Shift::landing(words.len(), start, length, target);
-    shifted.splice(to..to, block.iter().copied());
+/// Return the words after a shift. `target` counts in the words before the shift. A target within
+/// the shifted words moves these by that many positions to the right.
+pub fn apply_shift(words: &[u32], start: usize, length: usize, target: usize) -> Vec<u32> {
+    let (leading, tail) = words.split_at(start);
+    let (block, following) = tail.split_at(length);
+    let mut shifted: Vec<u32> = [leading, following].concat();
+    let insertion_point = Shift::target_position(words.len(), start, length, target);
+    shifted.splice(insertion_point..insertion_point, block.iter().copied());
     shifted
 }
 
-/// Shifts until no shift reduces the edit distance.
+/// Apply shifts until no shift reduces the edit distance.
 pub fn search(hypothesis: &[u32], reference: &[u32]) -> Outcome {
     let mut words = hypothesis.to_vec();
     let mut shifts = Vec::new();
-    let mut checked = 0;
+    let mut candidate_count = 0;
     loop {
         let (current, steps) = distance(&words, reference);
-        let best = best_shift(&words, reference, current, &steps, &mut checked);
+        let best = best_shift(&words, reference, current, &steps, &mut candidate_count);
         let Some((shift, next)) = best else {
             return Outcome { distance: current, shifts, steps };
         };
@@ -127,47 +127,53 @@ pub fn search(hypothesis: &[u32], reference: &[u32]) -> Outcome {
     }
 }
 
-/// The shift that reduces the distance most; of several the longest, then the first, then the one
-/// that goes least far.
+/// Return the shift that reduces the distance most. Ties are broken by length (longest), then start
+/// (first), then target (first).
 fn best_shift(
     words: &[u32],
     reference: &[u32],
     current: u32,
     steps: &[Step],
-    checked: &mut usize,
+    candidate_count: &mut usize,
 ) -> Option<(Shift, Vec<u32>)> {
-    let aligned = Aligned::new(steps);
+    let alignment = Alignment::new(steps);
     let mut best: Option<(_, Vec<u32>)> = None;
     for start in 0..words.len() {
-        for at in 0..reference.len() {
-            if start.abs_diff(at) > Limits::DISTANCE {
+        for reference_start in 0..reference.len() {
+            if start.abs_diff(reference_start) > Limits::MAX_SHIFT_DISTANCE {
                 continue;
             }
-            let pairs = words[start..].iter().zip(&reference[at..]).take(Limits::SIZE);
+            let pairs = words[start..]
+                .iter()
+                .zip(&reference[reference_start..])
+                .take(Limits::MAX_SHIFT_WORDS);
             let longest = pairs.take_while(|(a, b)| a == b).count();
             for length in 1..=longest {
-                let right = |wrong: &[bool]| !wrong.contains(&true);
-                if right(&aligned.wrong_in_hypothesis[start..start + length])
-                    || right(&aligned.wrong_in_reference[at..at + length])
-                    || (start + 1..start + length + 1).contains(&aligned.after[at])
+                let is_correct = |errors: &[bool]| !errors.contains(&true);
+                if is_correct(&alignment.is_error_in_hypothesis[start..start + length])
+                    || is_correct(
+                        &alignment.is_error_in_reference[reference_start..reference_start + length],
+                    )
+                    || (start + 1..start + length + 1)
+                        .contains(&alignment.aligned_end[reference_start])
                 {
                     continue;
                 }
-                let mut last = None;
-                for i in at..=at + length {
-                    let target = if i == 0 { 0 } else { aligned.after[i - 1] };
-                    if last.replace(target) == Some(target) {
+                let mut last_target = None;
+                for i in reference_start..=reference_start + length {
+                    let target = if i == 0 { 0 } else { alignment.aligned_end[i - 1] };
+                    if last_target.replace(target) == Some(target) {
                         continue;
                     }
-                    let next = shifted(words, start, length, target);
+                    let next = apply_shift(words, start, length, target);
                     let gain = i64::from(current) - i64::from(distance(&next, reference).0);
-                    *checked += 1;
+                    *candidate_count += 1;
                     let key = (gain, length, -(start as i64), -(target as i64));
-                    if best.as_ref().is_none_or(|(other, _)| key > *other) {
+                    if best.as_ref().is_none_or(|(best_key, _)| key > *best_key) {
                         best = Some((key, next));
                     }
                 }
-                if *checked >= Limits::CANDIDATES {
+                if *candidate_count >= Limits::MAX_CANDIDATES {
                     return None;
                 }
             }
@@ -175,6 +181,6 @@ fn best_shift(
     }
     let ((gain, length, start, target), next) = best?;
     let (start, target) = (-start as usize, -target as usize);
-    let target = Shift::landing(words.len(), start, length, target);
+    let target = Shift::target_position(words.len(), start, length, target);
     (gain > 0).then_some((Shift { start, length, target }, next))
 }

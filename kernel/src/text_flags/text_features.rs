@@ -1,41 +1,41 @@
-//! What one text shows: its flags, and what is counted in it, 64 bytes at a time.
+//! The features of one text: its flags and its counts, computed 64 bytes at a time.
 
 use super::{
-    CONTROL, EDGES, EMPTY, ENTITIES, INVISIBLE, LETTERS, MOJIBAKE, Options, REPLACEMENT, TOKENIZED,
-    UNSPLIT,
+    CONTROL, EDGES, EMPTY, ENTITIES, FlagOptions, INVISIBLE, MIN_SCRIPT_LETTERS, MOJIBAKE,
+    REPLACEMENT, TOKENIZED, UNSPLIT,
 };
 use crate::interrupt::Work;
-use crate::lex::utf8::decode;
+use crate::lex::utf8::decode_char;
 use crate::lex::whitespace::{trim_end, trim_start};
 use crate::preservation;
 use crate::scripts::{self, HAN, KANA, LATIN};
 use crate::simd::{Classes, Vector};
 
-/// What is counted in all texts of a column.
+/// Counts over all texts of a column.
 #[derive(Clone)]
-pub struct Totals {
-    /// Letters that are written from left to right, and from right to left.
+pub struct ColumnTotals {
+    /// The number of left-to-right letters, and of right-to-left letters.
     pub letters: [u64; 2],
-    /// Each of [`Options::marks`].
+    /// The number of occurrences of each of [`FlagOptions::marks`].
     pub marks: Vec<u64>,
 }
 
-impl Totals {
-    pub(super) fn new(options: &Options) -> Self {
+impl ColumnTotals {
+    pub(super) fn new(options: &FlagOptions) -> Self {
         Self { letters: [0; 2], marks: vec![0; options.marks.len()] }
     }
 
-    /// Counts a character outside ASCII. `directions.js` of the report has the same letters.
-    fn add(&mut self, point: u32, options: &Options) {
+    /// Count a non-ASCII character. The report's `text_direction.js` classifies the same letters.
+    fn count_character(&mut self, point: u32, options: &FlagOptions) {
         match point {
             0x580..=0x7FF => self.letters[1] += 1,
-            // What is from U+2000 to U+2FFF is mostly no letter.
+            // Most characters from U+2000 to U+2FFF are not letters.
             0xC0..=0x57F | 0x800..=0x1FFF | 0x3000..=0xDFFF | 0x10000..=0x3FFFF => {
                 self.letters[0] += 1;
             }
             _ => {}
         }
-        // Marks are in two blocks, as are few letters.
+        // Marks are in these ranges, which have few letters.
         if matches!(point, 0x80..=0xBF | 0x2000..=0x2FFF | 0xFF00..) {
             for (mark, count) in options.marks.iter().zip(&mut self.marks) {
                 *count += u64::from(u32::from(*mark) == point);
@@ -44,82 +44,87 @@ impl Totals {
     }
 }
 
-/// The contents of a text.
+/// The features of a text.
 #[derive(Clone)]
-pub struct Seen {
+pub struct TextFeatures {
     pub flags: u32,
-    /// White space aside.
+    /// The number of characters, without white space.
     pub characters: u32,
     pub letters: [u32; scripts::COUNT],
-    /// The number opened minus the number closed, of each kind.
+    /// The number of opening brackets minus the number of closing brackets, of each kind.
     pub brackets: [i32; 3],
     has_digits: bool,
 }
 
-impl Seen {
+impl TextFeatures {
+    /// Return the features of a text, and add its counts to `totals`.
     #[inline(always)]
-    pub fn of<V: Vector>(text: &[u8], options: &Options, totals: &mut Totals) -> Self {
-        let mut seen = Self {
+    pub fn from_text<V: Vector>(
+        text: &[u8],
+        options: &FlagOptions,
+        totals: &mut ColumnTotals,
+    ) -> Self {
+        let mut features = Self {
             flags: 0,
             characters: 0,
             letters: [0; scripts::COUNT],
             brackets: [0; 3],
             has_digits: false,
         };
-        let inner = trim_start(trim_end(text));
-        if inner.is_empty() {
-            seen.flags |= EMPTY;
+        let trimmed = trim_start(trim_end(text));
+        if trimmed.is_empty() {
+            features.flags |= EMPTY;
         }
-        if inner.len() < text.len() && !inner.is_empty() {
-            seen.flags |= EDGES;
+        if trimmed.len() < text.len() && !trimmed.is_empty() {
+            features.flags |= EDGES;
         }
-        let mut wrong = Wrong::default();
-        // Where the last character ended that was not of ASCII.
+        let mut detector = MojibakeDetector::default();
+        // The end of the last non-ASCII character.
         let mut end = 0;
         let mut work = Work::default();
-        for (start, block) in (0..).step_by(BLOCK).zip(inner.chunks(BLOCK)) {
-            work.done(BLOCK);
-            // SAFETY: `columns` runs with the instructions of V.
-            let mut unusual = unsafe { seen.count::<V>(block, options, totals) };
-            while unusual != 0 {
-                let at = start + unusual.trailing_zeros() as usize;
-                unusual &= unusual - 1;
-                // A character of several bytes is looked at once.
-                if at >= end {
-                    seen.look(inner, at, &mut end, &mut wrong, options, totals);
+        for (start, block) in (0..).step_by(BLOCK).zip(trimmed.chunks(BLOCK)) {
+            work.add(BLOCK);
+            // SAFETY: `flag_columns` runs with the instructions of V.
+            let mut special_bytes = unsafe { features.count_block::<V>(block, options, totals) };
+            while special_bytes != 0 {
+                let position = start + special_bytes.trailing_zeros() as usize;
+                special_bytes &= special_bytes - 1;
+                // Process each multi-byte character only once.
+                if position >= end {
+                    features.examine(trimmed, position, &mut end, &mut detector, options, totals);
                 }
             }
         }
-        if wrong.weight >= 2 {
-            seen.flags |= MOJIBAKE;
+        if detector.weight >= 2 {
+            features.flags |= MOJIBAKE;
         }
-        if inner.ends_with(b" .") {
-            seen.flags |= TOKENIZED;
+        if trimmed.ends_with(b" .") {
+            features.flags |= TOKENIZED;
         }
-        if options.tokenized {
-            seen.flags &= !TOKENIZED;
+        if options.expects_tokenized {
+            features.flags &= !TOKENIZED;
         }
-        if seen.is_unsplit(options) {
-            seen.flags |= UNSPLIT;
+        if features.is_unsplit(options) {
+            features.flags |= UNSPLIT;
         }
-        seen
+        features
     }
 
-    /// Counts what is counted byte by byte in a block, and gives the bits of bytes that are more than
-    /// a part of a word, or a space.
+    /// Count the bytes of a block, and return the bytes that need closer examination: all bytes
+    /// except ordinary word characters and spaces.
     ///
     /// # Safety
-    /// The processor must have the instructions of `V`.
+    /// The processor must support the instructions of `V`.
     #[inline(always)]
-    unsafe fn count<V: Vector>(
+    unsafe fn count_block<V: Vector>(
         &mut self,
         block: &[u8],
-        options: &Options,
-        totals: &mut Totals,
+        options: &FlagOptions,
+        totals: &mut ColumnTotals,
     ) -> u64 {
         let mut padded = [b' '; BLOCK];
         padded[..block.len()].copy_from_slice(block);
-        // SAFETY: 64 bytes are read; the caller promises the rest.
+        // SAFETY: 64 bytes are read; the caller guarantees everything else.
         unsafe {
             let bytes = V::load(padded.as_ptr());
             let letters =
@@ -135,25 +140,26 @@ impl Seen {
                     *count += u64::from(V::bits(V::equal(bytes, *mark as u8)).count_ones());
                 }
             }
-            V::having(V::classes(bytes, &UNUSUAL), 0xFF) | V::bits(V::within(bytes, 0x80, 0xFF))
+            V::having(V::classes(bytes, &SPECIAL_BYTES), 0xFF)
+                | V::bits(V::within(bytes, 0x80, 0xFF))
         }
     }
 
-    /// Looks at an unusual byte of a text, or at the character that begins with it, which `end` then
-    /// is the end of.
+    /// Examine a special byte, or the character that starts with it. Set `end` to the end of that
+    /// character.
     #[inline(always)]
-    fn look(
+    fn examine(
         &mut self,
         text: &[u8],
-        at: usize,
+        position: usize,
         end: &mut usize,
-        wrong: &mut Wrong,
-        options: &Options,
-        totals: &mut Totals,
+        detector: &mut MojibakeDetector,
+        options: &FlagOptions,
+        totals: &mut ColumnTotals,
     ) {
-        let byte = text[at];
+        let byte = text[position];
         if byte.is_ascii() {
-            let (before, rest) = (&text[..at], &text[at + 1..]);
+            let (before, after) = (&text[..position], &text[position + 1..]);
             match byte {
                 b'(' => self.brackets[0] += 1,
                 b')' => self.brackets[0] -= 1,
@@ -161,24 +167,24 @@ impl Seen {
                 b']' => self.brackets[1] -= 1,
                 b'{' => self.brackets[2] += 1,
                 b'}' => self.brackets[2] -= 1,
-                b'&' if is_entity(rest) => self.flags |= ENTITIES,
-                b',' if before.ends_with(b" ") && rest.starts_with(b" ") => {
+                b'&' if is_entity(after) => self.flags |= ENTITIES,
+                b',' if before.ends_with(b" ") && after.starts_with(b" ") => {
                     self.flags |= TOKENIZED;
                 }
-                b'@' if is_mark_of_tokens(before, rest) => self.flags |= TOKENIZED,
+                b'@' if is_joiner(before, after) => self.flags |= TOKENIZED,
                 0..=0x1F | 0x7F => self.flags |= CONTROL,
                 _ => {}
             }
             return;
         }
-        let (point, width) = decode(&text[at..]);
-        if at != *end {
-            wrong.rest = 0;
+        let (point, width) = decode_char(&text[position..]);
+        if position != *end {
+            detector.remaining = 0;
         }
-        *end = at + width;
+        *end = position + width;
         let point = point.unwrap_or(0xFFFD);
-        totals.add(point, options);
-        wrong.next(point, at.checked_sub(1).map_or(0, |before| text[before]));
+        totals.count_character(point, options);
+        detector.add_character(point, position.checked_sub(1).map_or(0, |before| text[before]));
         match point {
             0x80..=0x9F => self.flags |= CONTROL,
             0xFFFD | 0xD800..=0xDFFF => self.flags |= REPLACEMENT,
@@ -186,39 +192,42 @@ impl Seen {
                 self.flags |= INVISIBLE;
             }
             0xFEFF | 0xE0000..=0xE007F => self.flags |= INVISIBLE,
-            // SentencePiece's space.
+            // SentencePiece's mark for a space.
             0x2581 => self.flags |= TOKENIZED,
             _ => {
-                if let Some(script) = scripts::of(point) {
+                if let Some(script) = scripts::find_script(point) {
                     self.letters[script] += 1;
                 }
             }
         }
     }
 
-    /// Those of the text, of which this was seen.
-    pub fn numbers(&self, text: &[u8]) -> Vec<Vec<u8>> {
-        if self.has_digits { preservation::numbers(text) } else { Vec::new() }
+    /// Return the numbers of the text from which the features were computed.
+    pub fn numbers_of_text(&self, text: &[u8]) -> Vec<Vec<u8>> {
+        if self.has_digits { preservation::extract_numbers(text) } else { Vec::new() }
     }
 
-    fn is_unsplit(&self, options: &Options) -> bool {
-        let all = f64::from(self.characters);
-        options.unsplit.iter().any(|&(script, share)| f64::from(self.letters[script]) > share * all)
+    fn is_unsplit(&self, options: &FlagOptions) -> bool {
+        let character_count = f64::from(self.characters);
+        options
+            .unsplit
+            .iter()
+            .any(|&(script, share)| f64::from(self.letters[script]) > share * character_count)
     }
 
-    /// The script of more than half of the letters; Chinese and Japanese share one.
+    /// Return the script of more than half of the letters, where Chinese and Japanese count as one.
     pub fn script(&self) -> Option<usize> {
         let mut letters = self.letters;
         letters[HAN] += std::mem::take(&mut letters[KANA]);
-        let all: u32 = letters.iter().sum();
-        let most = letters.iter().position(|&own| 2 * own > all);
-        most.filter(|_| all >= LETTERS)
+        let letter_count: u32 = letters.iter().sum();
+        let majority_script = letters.iter().position(|&count| 2 * count > letter_count);
+        majority_script.filter(|_| letter_count >= MIN_SCRIPT_LETTERS)
     }
 }
 
-/// True if an ampersand with this text behind it is a character's name or number.
-fn is_entity(rest: &[u8]) -> bool {
-    let (rest, digits) = match rest {
+/// Return whether an ampersand followed by this text starts an HTML character reference.
+fn is_entity(remaining: &[u8]) -> bool {
+    let (rest, digits) = match remaining {
         [b'#', b'x' | b'X', rest @ ..] => (rest, (1..=6, u8::is_ascii_hexdigit as fn(&u8) -> bool)),
         [b'#', rest @ ..] => (rest, (1..=7, u8::is_ascii_digit as fn(&u8) -> bool)),
         rest => (rest, (2..=8, u8::is_ascii_alphabetic as fn(&u8) -> bool)),
@@ -227,21 +236,21 @@ fn is_entity(rest: &[u8]) -> bool {
     digits.0.contains(&length) && rest.get(length) == Some(&b';')
 }
 
-/// True for an at sign that tokenizers leave: `@@` behind a piece of a word, ` @-@ `.
-fn is_mark_of_tokens(before: &[u8], rest: &[u8]) -> bool {
-    match rest {
+/// Return whether an at sign is a tokenizer's mark: `@@` after a subword, or ` @-@ `.
+fn is_joiner(before: &[u8], after: &[u8]) -> bool {
+    match after {
         [b'@'] | [b'@', b' ', ..] => before.last().is_some_and(|&byte| byte > b' ' && byte != b'@'),
         [b'-', b'@', b' ', ..] => before.ends_with(b" "),
         _ => false,
     }
 }
 
-/// Bytes of text that are looked at together.
+/// Number of bytes processed at once.
 const BLOCK: usize = 64;
 
-/// Bytes of ASCII that are more than a part of a word, or a space.
-const UNUSUAL: Classes = Classes::new([
-    // Control characters, but not the tab.
+/// ASCII bytes other than ordinary word characters and spaces.
+const SPECIAL_BYTES: Classes = Classes::new([
+    // Control characters except the tab.
     (1, !(1 << 9)),
     (1 << 1, !0),
     // & ( ) ,
@@ -256,59 +265,61 @@ const UNUSUAL: Classes = Classes::new([
     (0, 0),
 ]);
 
-/// Finds UTF-8 that was read as Windows-1252 or Latin-1: é as Ã©, ’ as â€™, и as Ð¸.
+/// Detector of UTF-8 that was decoded as Windows-1252 or Latin-1: é as Ã©, ’ as â€™, и as Ð¸.
 #[derive(Default)]
-struct Wrong {
-    /// 2 and more are enough.
+struct MojibakeDetector {
+    /// Evidence so far; 2 or more is sufficient.
     weight: u32,
-    /// Characters that are still to come of a sequence, and what it weighs.
-    rest: u32,
-    worth: u32,
-    /// The first character of the run.
+    /// The number of remaining characters of a sequence, and the weight of the sequence.
+    remaining: u32,
+    sequence_weight: u32,
+    /// The first character of the sequence.
     lead: u32,
 }
 
-impl Wrong {
+impl MojibakeDetector {
     #[inline(always)]
-    fn next(&mut self, point: u32, before: u8) {
-        if self.rest > 0 && is_continuation(point) {
-            self.rest -= 1;
+    fn add_character(&mut self, point: u32, previous: u8) {
+        if self.remaining > 0 && is_continuation(point) {
+            self.remaining -= 1;
             match (self.lead, point) {
-                // With the euro sign it is punctuation of all kinds; without it, anything.
-                (0xE2, 0x20AC) if self.rest == 1 => self.worth = 2,
-                // In French, à and a guillemet have a no-break space between them.
-                (0xE0, 0xA0) => self.rest = 0,
-                // Any word may have quotes and dashes behind it.
-                _ if self.worth < 2 && is_mark(point) => self.worth = 0,
+                // With the euro sign it is some punctuation; without it, it may be anything.
+                (0xE2, 0x20AC) if self.remaining == 1 => self.sequence_weight = 2,
+                // French text may have a no-break space between à and a guillemet.
+                (0xE0, 0xA0) => self.remaining = 0,
+                // Quotes and dashes may follow any word.
+                _ if self.sequence_weight < 2 && is_quote_or_dash(point) => {
+                    self.sequence_weight = 0
+                }
                 _ => {}
             }
-            if self.rest == 0 && (self.lead, point) != (0xE0, 0xA0) {
-                self.weight += self.worth;
+            if self.remaining == 0 && (self.lead, point) != (0xE0, 0xA0) {
+                self.weight += self.sequence_weight;
             }
         } else {
-            self.rest = 0;
+            self.remaining = 0;
             if (0xC2..=0xF4).contains(&point) {
                 self.lead = point;
-                self.rest = 1 + u32::from(point >= 0xE0) + u32::from(point >= 0xF0);
+                self.remaining = 1 + u32::from(point >= 0xE0) + u32::from(point >= 0xF0);
                 // Words in capitals may end in such letters.
-                let capitals = before.is_ascii_uppercase();
-                self.worth = if point <= 0xC3 && !capitals { 2 } else { 1 };
+                let follows_capital = previous.is_ascii_uppercase();
+                self.sequence_weight = if point <= 0xC3 && !follows_capital { 2 } else { 1 };
             }
         }
     }
 }
 
-/// Quotes, dashes and dots.
-fn is_mark(point: u32) -> bool {
+/// Return whether a character is a quote, a dash or an ellipsis.
+fn is_quote_or_dash(point: u32) -> bool {
     matches!(point, 0x2013..=0x2026 | 0x2039 | 0x203A | 0xAB | 0xBB)
 }
 
-/// True if Windows-1252 or Latin-1 has this character where UTF-8 has bytes after the first.
+/// Return whether Windows-1252 or Latin-1 has this character for a UTF-8 continuation byte.
 fn is_continuation(point: u32) -> bool {
-    const WINDOWS: [u32; 27] = [
+    const WINDOWS_1252: [u32; 27] = [
         0x20AC, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039, 0x152,
         0x17D, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x2DC, 0x2122, 0x161,
         0x203A, 0x153, 0x17E, 0x178,
     ];
-    (0x80..=0xBF).contains(&point) || (point > 0xFF && WINDOWS.contains(&point))
+    (0x80..=0xBF).contains(&point) || (point > 0xFF && WINDOWS_1252.contains(&point))
 }

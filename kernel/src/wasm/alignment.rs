@@ -1,91 +1,94 @@
-//! The way from a hypothesis to a reference, token by token, for pages: TER's and the error rates'.
+//! Token-level alignments of a hypothesis with a reference for reports, for TER and the error
+//! rates.
 
-use super::Done;
-use super::metric_settings::{Edited, Metric};
-use super::texts::{Part, Texts};
+use super::TextResult;
+use super::metric_settings::{EditKind, PageMetric};
+use super::texts::{TextColumn, TextRange};
 use crate::count::Formula;
 use crate::edit_distance::Edit;
-use crate::lex::{Lexer, Scratch as Lexing};
-use crate::ter::{Scratch, Shift, Step};
-use crate::text_batches::{Source, Want};
+use crate::lex::{LexScratch as Lexing, Lexer};
+use crate::ter::{Shift, Step, TerScratch};
+use crate::text_batches::{BatchSize, Source};
 use crate::tokens::View;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A hypothesis and the reference that it is scored by, and the steps between them: 0 for a match,
-/// 1 for a substitution, 2 for a deletion from the hypothesis and 3 for an insertion into it, as TER
-/// has them, or 4 and 5 for those of the reference, as error rates have them.
+/// The alignment of a hypothesis with the reference that determines its score. Steps are 0 for a
+/// match, 1 for a substitution, 2 for a deletion from the hypothesis and 3 for an insertion into it
+/// (TER). For error rates, 4 is a deletion from the reference and 5 an insertion into it.
 struct Alignment {
-    chosen: usize,
+    reference_index: usize,
     tokens: [Vec<Vec<u8>>; 2],
     shifts: Vec<Shift>,
     steps: Vec<u32>,
 }
 
-/// Does something with the tokens of a text, if it is there.
+/// Call a function with the tokens of a text, and return its result; `None` if the text is missing.
 fn with_tokens<R>(
-    texts: &Arc<Texts>,
-    at: usize,
+    texts: &Arc<TextColumn>,
+    index: usize,
     lexer: &Lexer,
-    take: impl FnOnce(&View<'_>) -> R,
-) -> Done<Option<R>> {
-    let mut part = Part::new(Arc::clone(texts), at, at + 1)?;
-    let batch = part.next(Want::Segments(1)).map_err(|error| error.to_string())?;
+    work: impl FnOnce(&View<'_>) -> R,
+) -> TextResult<Option<R>> {
+    let mut range = TextRange::new(Arc::clone(texts), index, index + 1)?;
+    let batch = range.next(BatchSize::Segments(1)).map_err(|error| error.to_string())?;
     let batch = batch.ok_or("no text")?;
     let mut scratch = Lexing::default();
-    let mut lexed = lexer.lex(&batch.streams[0], &mut scratch).map_err(|_| "no UTF-8")?;
-    Ok(lexed.next_segment().map(|view| take(&view)))
+    let mut lexed = lexer.lex(&batch.streams[0], &mut scratch).map_err(|_| "invalid UTF-8")?;
+    Ok(lexed.next_segment().map(|view| work(&view)))
 }
 
-fn tokens_of(view: &View<'_>) -> Vec<Vec<u8>> {
+/// Return the tokens of a segment.
+fn copy_tokens(view: &View<'_>) -> Vec<Vec<u8>> {
     (0..view.count()).map(|i| view.token(i).to_vec()).collect()
 }
 
-/// The alignment of the first text with the best of the others, as numbers of 4 bytes, then tokens.
+/// Encode the alignment of the first text with the best of the other texts: numbers of 4 bytes,
+/// then tokens.
 ///
-/// First stand the number of the reference, how many tokens the hypothesis has, how many the
-/// reference, how many shifts and how many steps; then the lengths of the tokens, the shifts (start,
-/// length, target) and the steps.
-pub fn alignment(metric: &Metric, texts: Texts) -> Done<Vec<u8>> {
-    let edited = metric.edited().ok_or("the metric counts no edits of tokens")?;
+/// The numbers start with the index of the reference, the number of tokens of the hypothesis, the
+/// number of tokens of the reference, the number of shifts and the number of steps. The lengths of
+/// the tokens, the shifts (start, length, target) and the steps follow.
+pub fn encode_alignment(metric: &PageMetric, texts: TextColumn) -> TextResult<Vec<u8>> {
+    let edit_kind = metric.edited().ok_or("the metric does not count token edits")?;
     let texts = Arc::new(texts);
     let mut best: Option<(f64, Alignment)> = None;
-    for at in 1..texts.count() {
-        let found = with_tokens(&texts, 0, metric.hypotheses(), |hypothesis| {
-            with_tokens(&texts, at, metric.references(), |reference| {
-                aligned(edited, at - 1, hypothesis, reference)
+    for index in 1..texts.count() {
+        let candidate = with_tokens(&texts, 0, metric.hypotheses(), |hypothesis| {
+            with_tokens(&texts, index, metric.references(), |reference| {
+                align_with_reference(edit_kind, index - 1, hypothesis, reference)
             })
         })?;
-        let Some((score, one)) = found.ok_or("no hypothesis")?? else { continue };
-        if best.as_ref().is_none_or(|(known, _)| score < *known) {
-            best = Some((score, one));
+        let Some((score, alignment)) = candidate.ok_or("no hypothesis")?? else { continue };
+        if best.as_ref().is_none_or(|(best_score, _)| score < *best_score) {
+            best = Some((score, alignment));
         }
     }
-    let (_, Alignment { chosen, tokens, shifts, steps }) = best.ok_or("no reference")?;
+    let (_, Alignment { reference_index, tokens, shifts, steps }) = best.ok_or("no reference")?;
     let mut numbers: Vec<u32> =
-        [chosen, tokens[0].len(), tokens[1].len(), shifts.len(), steps.len()]
+        [reference_index, tokens[0].len(), tokens[1].len(), shifts.len(), steps.len()]
             .map(|count| count as u32)
             .to_vec();
     numbers.extend(tokens.iter().flatten().map(|token| token.len() as u32));
-    let places = shifts.iter().flat_map(|shift| [shift.start, shift.length, shift.target]);
-    numbers.extend(places.map(|place| place as u32));
+    let positions = shifts.iter().flat_map(|shift| [shift.start, shift.length, shift.target]);
+    numbers.extend(positions.map(|position| position as u32));
     numbers.extend(steps);
     let mut bytes: Vec<u8> = numbers.into_iter().flat_map(u32::to_le_bytes).collect();
     tokens.iter().flatten().for_each(|token| bytes.extend(token));
     Ok(bytes)
 }
 
-/// The alignment with one reference, and a number that is lower for a better one.
-fn aligned(
-    edited: Edited,
-    chosen: usize,
+/// Return the cost of the alignment with one reference, lower being better, and the alignment.
+fn align_with_reference(
+    edit_kind: EditKind,
+    reference_index: usize,
     hypothesis: &View<'_>,
     reference: &View<'_>,
 ) -> (f64, Alignment) {
-    let tokens = [tokens_of(hypothesis), tokens_of(reference)];
-    let Edited::Rate(measure) = edited else {
-        let outcome = Scratch::default().outcome(hypothesis, reference);
-        let edits = outcome.edits() as f64;
+    let tokens = [copy_tokens(hypothesis), copy_tokens(reference)];
+    let EditKind::Rate(measure) = edit_kind else {
+        let outcome = TerScratch::default().find_edits(hypothesis, reference);
+        let edits = outcome.total_edits() as f64;
         let step = |step: &Step| match step {
             Step::Match => 0,
             Step::Substitution => 1,
@@ -93,23 +96,26 @@ fn aligned(
             Step::Insertion => 3,
         };
         let steps = outcome.steps.iter().map(step).collect();
-        return (edits, Alignment { chosen, tokens, shifts: outcome.shifts, steps });
+        return (edits, Alignment { reference_index, tokens, shifts: outcome.shifts, steps });
     };
-    let mut numbers: HashMap<&[u8], u32> = HashMap::new();
-    let [ours, theirs] = tokens.each_ref().map(|tokens| {
-        let mut of = Vec::with_capacity(tokens.len());
+    let mut ids: HashMap<&[u8], u32> = HashMap::new();
+    let [hypothesis_ids, reference_ids] = tokens.each_ref().map(|tokens| {
+        let mut token_ids = Vec::with_capacity(tokens.len());
         for token in tokens {
-            let next = numbers.len() as u32;
-            of.push(*numbers.entry(token).or_insert(next));
+            let next = ids.len() as u32;
+            token_ids.push(*ids.entry(token).or_insert(next));
         }
-        of
+        token_ids
     });
-    let edits = crate::edit_distance::edits(&theirs, &ours);
+    let edits = crate::edit_distance::align_tokens(&reference_ids, &hypothesis_ids);
     let mut row = [0; 4];
     edits.iter().for_each(|&edit| row[edit as usize] += 1);
     let score = measure.score(&row);
-    let better =
-        if measure == crate::edit_distance::Measure::InformationPreserved { -score } else { score };
+    let cost = if measure == crate::edit_distance::EditMeasure::InformationPreserved {
+        -score
+    } else {
+        score
+    };
     let step = |edit: &Edit| match edit {
         Edit::Hit => 0,
         Edit::Substitution => 1,
@@ -117,5 +123,5 @@ fn aligned(
         Edit::Insertion => 5,
     };
     let steps = edits.iter().map(step).collect();
-    (better, Alignment { chosen, tokens, shifts: Vec::new(), steps })
+    (cost, Alignment { reference_index, tokens, shifts: Vec::new(), steps })
 }

@@ -1,17 +1,18 @@
-//! Metrics from recipes: what truebleu's metrics hand to the kernel in Python, as lines of text.
+//! Metrics created from settings in text form, equal to the settings that Python passes to the
+//! kernel.
 //!
-//! A recipe is a line for each parameter, `name=value`; the first is `metric=bleu`, `chrf`, `ter`,
-//! `edits` or `ngram_f`. Lists have commas, truth values are `yes` and `no`.
+//! There is one line `name=value` per setting; the first is `metric=bleu`, `chrf`, `ter`, `edits`
+//! or `ngram_f`. Lists are separated by commas, and booleans are `yes` and `no`.
 
-use super::Done;
+use super::TextResult;
 use crate::bleu::{self, ReferenceLength, Smoothing, variants};
 use crate::chrf;
-use crate::count::{self, CountOne, Counter, Formula};
+use crate::count::{self, Counter, Formula, SingleMetricCount};
 use crate::edit_distance;
 use crate::lex::lowercase::Lowercase;
 use crate::lex::{Lexer, Tokenizer, tercom};
 use crate::ngram_f;
-use crate::ngrams::MOST_ORDERS;
+use crate::ngrams::MAX_ORDER;
 use crate::simd::Instructions;
 use crate::text_batches::PaddedBuffer;
 use std::cell::RefCell;
@@ -19,84 +20,90 @@ use std::collections::HashMap;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// A metric, ready to count and score.
-pub struct Metric {
-    /// What counts.
-    pub counter: Arc<dyn CountOne>,
-    segment: Arc<dyn Formula>,
-    corpus: Arc<dyn Formula>,
+/// A metric, ready for counting and scoring.
+pub struct PageMetric {
+    /// The counter.
+    pub counter: Arc<dyn SingleMetricCount>,
+    segment_formula: Arc<dyn Formula>,
+    corpus_formula: Arc<dyn Formula>,
     lexers: (Lexer, Lexer),
-    /// BLEU's steps, of segments and of corpora.
-    bleu: Option<[variants::Formula; 2]>,
-    /// The score of a corpus is the mean of its segments'.
-    mean: bool,
-    /// What is edited, if it is tokens.
-    edited: Option<Edited>,
+    /// BLEU's formulas for segments and for corpora, with intermediate steps.
+    bleu_formulas: Option<[variants::BleuVariantFormula; 2]>,
+    /// Whether the corpus score is the mean of segment scores.
+    is_segment_mean: bool,
+    /// The kind of token edits, if the metric counts them.
+    edit_kind: Option<EditKind>,
 }
 
-/// How tokens are edited.
+/// The kind of token edits.
 #[derive(Clone, Copy)]
-pub enum Edited {
-    /// As TER does.
+pub enum EditKind {
+    /// TER's edits, with shifts.
     Ter,
-    /// As an error rate does.
-    Rate(edit_distance::Measure),
+    /// An error rate's edits.
+    Rate(edit_distance::EditMeasure),
 }
 
 thread_local! {
     static LOWERCASE: RefCell<Option<Arc<Lowercase>>> = const { RefCell::new(None) };
 }
 
-/// Takes the lower-case form of each letter from Python.
+/// Set the lowercase mapping that Python uses.
 pub fn use_lowercase(pairs: &[[u32; 2]]) {
     let pairs = pairs.iter().map(|&[upper, lower]| (upper, lower));
     let letters = Lowercase::new(pairs.clone(), Box::new(|text, out| out.extend_from_slice(text)));
-    let table = Lowercase::new(pairs, Box::new(move |segment, out| sigma(&letters, segment, out)));
-    LOWERCASE.set(Some(Arc::new(table)));
+    let mapping = Lowercase::new(
+        pairs,
+        Box::new(move |segment, out| lowercase_special(&letters, segment, out)),
+    );
+    LOWERCASE.set(Some(Arc::new(mapping)));
 }
 
-/// A segment with capital sigma, whose small form depends on the letters around it, or dotted
-/// capital I, which becomes two characters: these two as Rust's library has them.
-fn sigma(letters: &Lowercase, segment: &[u8], out: &mut Vec<u8>) {
+/// Lowercase a segment with a capital sigma, whose lowercase form depends on its context, or a
+/// dotted capital I, whose lowercase form has two characters. Rust's library lowercases these
+/// characters.
+fn lowercase_special(letters: &Lowercase, segment: &[u8], out: &mut Vec<u8>) {
     let text = String::from_utf8_lossy(segment);
     let lower = text.to_lowercase();
-    let mut rest = &lower[..];
-    let special: Vec<&str> = text
+    let mut remaining = &lower[..];
+    let special_forms: Vec<&str> = text
         .chars()
         .filter_map(|character| {
             let length: usize = character.to_lowercase().map(char::len_utf8).sum();
-            let (own, behind) = rest.split_at(length);
-            rest = behind;
-            SPECIAL.contains(&character).then_some(own)
+            let (lower_form, after) = remaining.split_at(length);
+            remaining = after;
+            SPECIAL.contains(&character).then_some(lower_form)
         })
         .collect();
-    let mut special = special.into_iter();
-    let starts = |at: &usize| SPECIAL.iter().any(|c| segment[*at..].starts_with(bytes(c)));
-    let mut at = 0;
-    while at < segment.len() {
-        let end = (at..segment.len()).find(starts).unwrap_or(segment.len());
+    let mut special = special_forms.into_iter();
+    let is_special = |i: &usize| SPECIAL.iter().any(|c| segment[*i..].starts_with(utf8_bytes(c)));
+    let mut position = 0;
+    while position < segment.len() {
+        let end = (position..segment.len()).find(is_special).unwrap_or(segment.len());
         let mut lowered = PaddedBuffer::default();
-        letters.append(&segment[at..end], &mut lowered);
+        letters.append(&segment[position..end], &mut lowered);
         lowered.finish();
         out.extend_from_slice(lowered.padded().bytes());
-        at = end + 2; // both are two bytes
+        position = end + 2; // both are two bytes
         if end < segment.len() {
             out.extend_from_slice(special.next().unwrap_or_default().as_bytes());
         }
     }
 }
 
-/// The characters that have no small form of their own.
+/// The characters whose lowercase form is not a fixed single character.
 const SPECIAL: [char; 2] = ['Σ', 'İ'];
 
-fn bytes(character: &char) -> &'static [u8] {
+/// Return the UTF-8 bytes of a special character.
+fn utf8_bytes(character: &char) -> &'static [u8] {
     if *character == 'Σ' { "Σ".as_bytes() } else { "İ".as_bytes() }
 }
 
-/// The parameters of a recipe.
-struct Parameters<'a>(HashMap<&'a str, &'a str>);
+/// The settings of a metric by name.
+struct Settings<'a>(HashMap<&'a str, &'a str>);
 
-fn is_yes(name: &str, text: &str) -> Done<bool> {
+/// Parse a boolean.
+fn parse_boolean(name: &str, text: &str) -> TextResult<bool> {
     match text {
         "yes" => Ok(true),
         "no" => Ok(false),
@@ -104,269 +111,317 @@ fn is_yes(name: &str, text: &str) -> Done<bool> {
     }
 }
 
-impl<'a> Parameters<'a> {
-    fn text(&self, name: &str) -> Done<&'a str> {
-        self.0.get(name).copied().ok_or_else(|| format!("the recipe has no {name}"))
+impl<'a> Settings<'a> {
+    /// Return the value of a setting.
+    fn text(&self, name: &str) -> TextResult<&'a str> {
+        self.0.get(name).copied().ok_or_else(|| format!("missing setting: {name}"))
     }
 
-    fn number<T: FromStr>(&self, name: &str) -> Done<T> {
+    /// Return the value of a numeric setting.
+    fn number<T: FromStr>(&self, name: &str) -> TextResult<T> {
         let text = self.text(name)?;
         text.parse().map_err(|_| format!("{name}={text}: expected a number"))
     }
 
-    fn yes(&self, name: &str) -> Done<bool> {
-        is_yes(name, self.text(name)?)
+    /// Return the value of a boolean setting.
+    fn boolean(&self, name: &str) -> TextResult<bool> {
+        parse_boolean(name, self.text(name)?)
     }
 
-    fn order(&self, name: &str, least: usize) -> Done<usize> {
+    /// Return an n-gram order of at least `min_order`.
+    fn order(&self, name: &str, min_order: usize) -> TextResult<usize> {
         let order = self.number(name)?;
-        if (least..=MOST_ORDERS).contains(&order) {
+        if (min_order..=MAX_ORDER).contains(&order) {
             return Ok(order);
         }
-        Err(format!("{name}={order}: expected {least} to {MOST_ORDERS}"))
+        Err(format!("{name}={order}: expected {min_order} to {MAX_ORDER}"))
     }
 
-    fn lexer(&self, tokenizer: Tokenizer) -> Done<Lexer> {
-        self.lexer_of(tokenizer, self.text("lowercase")?)
+    /// Return a lexer with the lowercase setting.
+    fn lexer(&self, tokenizer: Tokenizer) -> TextResult<Lexer> {
+        self.lexer_with_lowercase(tokenizer, self.text("lowercase")?)
     }
 
-    fn lexer_of(&self, tokenizer: Tokenizer, lowercase: &str) -> Done<Lexer> {
+    /// Return a lexer with this lowercase mode.
+    fn lexer_with_lowercase(&self, tokenizer: Tokenizer, lowercase: &str) -> TextResult<Lexer> {
         let lowercase = match lowercase {
             "no" => None,
             "ascii" => Some(Arc::new(Lowercase::ascii())),
-            "python" => Some(LOWERCASE.with_borrow(Clone::clone).ok_or("no table of lower case")?),
+            "python" => Some(
+                LOWERCASE.with_borrow(Clone::clone).ok_or("the lowercase mapping is not set")?,
+            ),
             text => return Err(format!("lowercase={text}: expected no, python or ascii")),
         };
         Ok(Lexer { tokenizer, lowercase, instructions: Instructions::best() })
     }
 
-    fn tokenizer(&self) -> Done<Lexer> {
+    /// Return the lexer of the tokenizer setting.
+    fn tokenizer_lexer(&self) -> TextResult<Lexer> {
         let name = self.text("tokenizer")?;
-        let tokenizer = Tokenizer::named(name);
-        self.lexer(tokenizer.ok_or_else(|| format!("the page has no tokenizer {name}"))?)
+        let tokenizer = Tokenizer::from_name(name);
+        self.lexer(
+            tokenizer.ok_or_else(|| format!("tokenizer {name} is not available in the browser"))?,
+        )
     }
 }
 
-impl Metric {
-    /// The metric of a recipe.
-    pub fn new(recipe: &str) -> Done<Self> {
-        let lines = recipe.lines().map(|line| {
+impl PageMetric {
+    /// Create the metric with these settings.
+    pub fn new(settings_text: &str) -> TextResult<Self> {
+        let lines = settings_text.lines().map(|line| {
             line.split_once('=').ok_or_else(|| format!("{line}: expected a name and a value"))
         });
-        let given = Parameters(lines.collect::<Done<_>>()?);
-        match given.text("metric")? {
-            "bleu" => given.bleu(),
-            "chrf" => given.chrf(),
-            "ter" => given.ter(),
-            "edits" => given.edits(),
-            "ngram_f" => given.ngram_f(),
-            name => Err(format!("the page has no metric {name}")),
+        let settings = Settings(lines.collect::<TextResult<_>>()?);
+        match settings.text("metric")? {
+            "bleu" => settings.bleu(),
+            "chrf" => settings.chrf(),
+            "ter" => settings.ter(),
+            "edits" => settings.edits(),
+            "ngram_f" => settings.ngram_f(),
+            name => Err(format!("metric {name} is not available in the browser")),
         }
     }
 
-    fn made<M: count::Metric>(
+    /// Create a metric from its lexers, its counter and its formulas.
+    fn from_parts<M: count::Metric>(
         lexers: (Lexer, Option<Lexer>),
         metric: M,
         segment: Arc<dyn Formula>,
         corpus: Arc<dyn Formula>,
     ) -> Self {
         let (hypotheses, references) = lexers;
-        let both = (hypotheses.clone(), references.clone().unwrap_or_else(|| hypotheses.clone()));
+        let lexer_pair =
+            (hypotheses.clone(), references.clone().unwrap_or_else(|| hypotheses.clone()));
         let counter = Arc::new(Counter { hypotheses, references, metric });
-        Self { counter, segment, corpus, lexers: both, bleu: None, mean: false, edited: None }
+        Self {
+            counter,
+            segment_formula: segment,
+            corpus_formula: corpus,
+            lexers: lexer_pair,
+            bleu_formulas: None,
+            is_segment_mean: false,
+            edit_kind: None,
+        }
     }
 
-    /// The rows of a table of such a width, which must be this metric's.
+    /// Return the rows of a table, or an error if its width is not the metric's.
     pub fn rows<'a>(
         &self,
         values: &'a [i64],
         width: usize,
-    ) -> Done<std::slice::ChunksExact<'a, i64>> {
+    ) -> TextResult<std::slice::ChunksExact<'a, i64>> {
         if width != self.counter.width() {
-            return Err(format!("a table of {width} columns is not this metric's"));
+            return Err(format!("the table has {width} columns, which does not match the metric"));
         }
         Ok(values.chunks_exact(width))
     }
 
-    /// What is edited, if it is tokens.
-    pub fn edited(&self) -> Option<Edited> {
-        self.edited
+    /// Return the kind of token edits, if the metric counts them.
+    pub fn edited(&self) -> Option<EditKind> {
+        self.edit_kind
     }
 
-    /// True if the score of a corpus is the mean of its segments'.
+    /// Return whether the corpus score is the mean of segment scores.
     pub fn is_mean(&self) -> bool {
-        self.mean
+        self.is_segment_mean
     }
 
-    /// That mean.
-    pub fn mean<'a>(&self, rows: impl ExactSizeIterator<Item = &'a [i64]>) -> f64 {
-        let Some([formula, _]) = &self.bleu else { return 0.0 };
+    /// Return the mean of segment scores.
+    pub fn mean_segment_score<'a>(&self, rows: impl ExactSizeIterator<Item = &'a [i64]>) -> f64 {
+        let Some([formula, _]) = &self.bleu_formulas else { return 0.0 };
         let count = rows.len();
         if count == 0 {
             return 0.0;
         }
-        let factor = formula.factor();
-        let natural = rows.map(|row| formula.natural(row));
-        let mean = bleu::sum(natural, formula.compensated) / count as f64;
+        let factor = formula.percent_factor();
+        let scores = rows.map(|row| formula.unscaled_score(row));
+        let mean = bleu::sum(scores, formula.compensated) / count as f64;
         if factor == 1.0 { mean } else { factor * mean }
     }
 
-    /// BLEU's steps to the score of a segment, or of a corpus.
-    pub fn bleu(&self, corpus: bool) -> Option<&variants::Formula> {
-        self.bleu.as_ref().map(|both| &both[usize::from(corpus)])
+    /// Return BLEU's formula with intermediate steps, for a segment or a corpus.
+    pub fn bleu_formula(&self, is_corpus: bool) -> Option<&variants::BleuVariantFormula> {
+        self.bleu_formulas.as_ref().map(|formulas| &formulas[usize::from(is_corpus)])
     }
 
-    /// The formula of segments, or of corpora.
-    pub fn formula(&self, corpus: bool) -> &dyn Formula {
-        if corpus { &*self.corpus } else { &*self.segment }
+    /// Return the formula for segments or for corpora.
+    pub fn formula(&self, is_corpus: bool) -> &dyn Formula {
+        if is_corpus { &*self.corpus_formula } else { &*self.segment_formula }
     }
 
-    /// How hypotheses become tokens.
+    /// Return the lexer for hypotheses.
     pub fn hypotheses(&self) -> &Lexer {
         &self.lexers.0
     }
 
-    /// How references do.
+    /// Return the lexer for references.
     pub fn references(&self) -> &Lexer {
         &self.lexers.1
     }
 }
 
-impl Parameters<'_> {
-    fn named<T>(&self, name: &str, find: impl Fn(&str) -> Option<T>) -> Done<T> {
+impl Settings<'_> {
+    /// Return the value of a setting, converted by `find`.
+    fn named_value<T>(&self, name: &str, find: impl Fn(&str) -> Option<T>) -> TextResult<T> {
         let text = self.text(name)?;
-        find(text).ok_or_else(|| format!("no {name} {text}"))
+        find(text).ok_or_else(|| format!("invalid {name}: {text}"))
     }
 
-    fn bleu(&self) -> Done<Metric> {
-        let orders = self.order("max_order", 1)?;
-        let length = self.named("reference_lengths", ReferenceLength::named)?;
+    /// Create BLEU.
+    fn bleu(&self) -> TextResult<PageMetric> {
+        let max_order = self.order("max_order", 1)?;
+        let length = self.named_value("reference_lengths", ReferenceLength::from_name)?;
         let weights = match self.text("weights")? {
             "" => None,
             text => {
                 let weights = text.split(',').map(str::parse).collect::<Result<Vec<f64>, _>>();
                 let weights = weights.map_err(|_| format!("weights={text}: expected numbers"))?;
-                if weights.len() != orders {
-                    return Err(format!("{} weights for {orders} orders", weights.len()));
+                if weights.len() != max_order {
+                    return Err(format!("{} weights for {max_order} orders", weights.len()));
                 }
                 Some(weights)
             }
         };
-        let mean = self.named("aggregate", |text| match text {
+        let is_segment_mean = self.named_value("aggregate", |text| match text {
             "segments" => Some(true),
             "corpus" => Some(false),
             _ => None,
         })?;
-        let both = self.text("missing")?.split_once(',').ok_or("missing: expected two")?;
-        let missing =
-            |name: &str| variants::Missing::named(name).ok_or_else(|| format!("no missing {name}"));
-        let of = |missing| -> Done<variants::Formula> {
-            Ok(variants::Formula {
-                smoothing: self.named("smoothing", variants::Smoothing::named)?,
-                value: self.number("smoothing_value")?,
-                missing,
-                no_match: self.named("no_match", variants::NoMatch::named)?,
-                penalty: self.named("brevity_penalty", variants::Penalty::named)?,
+        let missing_orders = self
+            .text("missing")?
+            .split_once(',')
+            .ok_or("missing: expected two comma-separated values")?;
+        let parse_missing_order = |name: &str| {
+            variants::MissingOrder::from_name(name)
+                .ok_or_else(|| format!("invalid missing: {name}"))
+        };
+        let make_formula = |missing_order| -> TextResult<variants::BleuVariantFormula> {
+            Ok(variants::BleuVariantFormula {
+                smoothing: self.named_value("smoothing", variants::Smoothing::from_name)?,
+                smoothing_value: self.number("smoothing_value")?,
+                missing_order,
+                no_match: self.named_value("no_match", variants::NoMatch::from_name)?,
+                penalty: self.named_value("brevity_penalty", variants::Penalty::from_name)?,
                 empty_brevity: self.number("empty_brevity")?,
                 weights: weights.clone(),
-                arithmetic: self.named("arithmetic", variants::Arithmetic::named)?,
-                compensated: self.yes("compensated")?,
-                parts: length == ReferenceLength::Average,
+                arithmetic: self.named_value("arithmetic", variants::Arithmetic::from_name)?,
+                compensated: self.boolean("compensated")?,
+                lengths_in_parts: length == ReferenceLength::Average,
             })
         };
-        let segment = of(missing(both.0)?)?;
-        // What is a mean of segments is one of their scores.
-        let corpus = of(if mean { segment.missing } else { missing(both.1)? })?;
-        let columns = bleu::Columns {
+        let segment = make_formula(parse_missing_order(missing_orders.0)?)?;
+        // A metric that averages segment scores uses the segment setting for corpora, too.
+        let corpus = make_formula(if is_segment_mean {
+            segment.missing_order
+        } else {
+            parse_missing_order(missing_orders.1)?
+        })?;
+        let columns = bleu::BleuColumns {
             lengths: vec![length],
-            orders,
-            at_least_one: segment.missing == variants::Missing::AtLeastOne,
+            max_order,
+            at_least_one: segment.missing_order == variants::MissingOrder::AtLeastOne,
         };
-        let made = Metric::made(
-            (self.tokenizer()?, None),
+        let metric = PageMetric::from_parts(
+            (self.tokenizer_lexer()?, None),
             columns,
-            self.fastest(&segment)?,
-            self.fastest(&corpus)?,
+            self.fastest_formula(&segment)?,
+            self.fastest_formula(&corpus)?,
         );
-        Ok(Metric { bleu: Some([segment, corpus]), mean, ..made })
+        Ok(PageMetric { bleu_formulas: Some([segment, corpus]), is_segment_mean, ..metric })
     }
 
-    /// sacreBLEU's case of a formula as it is for many rows, and any other as it is.
-    fn fastest(&self, of: &variants::Formula) -> Done<Arc<dyn Formula>> {
-        use variants::{Arithmetic, Missing, NoMatch, Penalty};
-        let smoothing = Smoothing::named(self.text("smoothing")?, of.value);
-        let usual = of.arithmetic == Arithmetic::SacreBleu
-            && of.no_match == NoMatch::Zero
-            && of.penalty == Penalty::Standard
-            && of.empty_brevity == 0.0
-            && matches!(of.missing, Missing::Zero | Missing::Drop)
-            && !of.parts;
+    /// Return the fast formula for many rows if it gives the same scores, otherwise the formula
+    /// itself.
+    fn fastest_formula(
+        &self,
+        variant_formula: &variants::BleuVariantFormula,
+    ) -> TextResult<Arc<dyn Formula>> {
+        use variants::{Arithmetic, MissingOrder, NoMatch, Penalty};
+        let smoothing =
+            Smoothing::from_name(self.text("smoothing")?, variant_formula.smoothing_value);
+        let is_sacrebleu_formula = variant_formula.arithmetic == Arithmetic::SacreBleu
+            && variant_formula.no_match == NoMatch::Zero
+            && variant_formula.penalty == Penalty::Standard
+            && variant_formula.empty_brevity == 0.0
+            && matches!(variant_formula.missing_order, MissingOrder::Zero | MissingOrder::Drop)
+            && !variant_formula.lengths_in_parts;
         Ok(match smoothing {
-            Some(smoothing) if usual => Arc::new(bleu::Formula {
+            Some(smoothing) if is_sacrebleu_formula => Arc::new(bleu::BleuFormula {
                 smoothing,
-                effective_order: of.missing == Missing::Drop,
-                weights: of.weights.clone(),
-                compensated: of.compensated,
+                effective_order: variant_formula.missing_order == MissingOrder::Drop,
+                weights: variant_formula.weights.clone(),
+                compensated: variant_formula.compensated,
             }),
-            _ => Arc::new(of.clone()),
+            _ => Arc::new(variant_formula.clone()),
         })
     }
 
-    fn chrf(&self) -> Done<Metric> {
+    /// Create chrF.
+    fn chrf(&self) -> TextResult<PageMetric> {
         let (char_order, word_order) = (self.number("char_order")?, self.order("word_order", 0)?);
         if char_order + word_order == 0 {
             return Err("expected at least one order".to_owned());
         }
         let (factor, factor_and_one) = (self.number("factor")?, self.number("factor_and_one")?);
-        let eps_smoothing = self.yes("eps_smoothing")?;
-        let formula = chrf::Formula { factor, factor_and_one, eps_smoothing };
-        let whitespace = self.yes("whitespace")?;
+        let eps_smoothing = self.boolean("eps_smoothing")?;
+        let formula = chrf::ChrfFormula { factor, factor_and_one, eps_smoothing };
+        let whitespace = self.boolean("whitespace")?;
         let columns =
-            chrf::Columns { char_order, word_order, whitespace, formula: formula.clone() };
+            chrf::ChrfColumns { char_order, word_order, whitespace, formula: formula.clone() };
         let lexer = self.lexer(columns.tokenizer())?;
         let formula = Arc::new(formula);
-        Ok(Metric::made((lexer, None), columns, Arc::clone(&formula) as _, formula))
+        Ok(PageMetric::from_parts((lexer, None), columns, Arc::clone(&formula) as _, formula))
     }
 
-    fn ter(&self) -> Done<Metric> {
-        let options = tercom::Options {
-            normalized: self.yes("normalized")?,
-            no_punct: self.yes("no_punct")?,
-            asian_support: self.yes("asian_support")?,
-            twice: false,
+    /// Create TER.
+    fn ter(&self) -> TextResult<PageMetric> {
+        let options = tercom::TercomOptions {
+            normalized: self.boolean("normalized")?,
+            no_punct: self.boolean("no_punct")?,
+            asian_support: self.boolean("asian_support")?,
+            applies_twice: false,
         };
-        let lowercase = if self.yes("case_sensitive")? { "no" } else { "python" };
-        let lexer = |twice| self.lexer_of(options.tokenizer(twice), lowercase);
+        let lowercase = if self.boolean("case_sensitive")? { "no" } else { "python" };
+        let lexer = |twice| self.lexer_with_lowercase(options.tokenizer(twice), lowercase);
         let lexers = (lexer(false)?, Some(lexer(true)?));
-        let made = Metric::made(
+        let metric = PageMetric::from_parts(
             lexers,
-            crate::ter::Columns,
-            Arc::new(crate::ter::Formula),
-            Arc::new(crate::ter::Formula),
+            crate::ter::TerColumns,
+            Arc::new(crate::ter::TerFormula),
+            Arc::new(crate::ter::TerFormula),
         );
-        Ok(Metric { edited: Some(Edited::Ter), ..made })
+        Ok(PageMetric { edit_kind: Some(EditKind::Ter), ..metric })
     }
 
-    fn edits(&self) -> Done<Metric> {
+    /// Create an error rate.
+    fn edits(&self) -> TextResult<PageMetric> {
         let name = self.text("measure")?;
-        let measure =
-            edit_distance::Measure::named(name).ok_or_else(|| format!("no measure {name}"))?;
-        let columns = edit_distance::Columns { measure, characters: self.yes("characters")? };
-        let edited = (!columns.characters).then_some(Edited::Rate(measure));
+        let measure = edit_distance::EditMeasure::from_name(name)
+            .ok_or_else(|| format!("invalid measure: {name}"))?;
+        let columns =
+            edit_distance::EditColumns { measure, aligns_characters: self.boolean("characters")? };
+        let edited = (!columns.aligns_characters).then_some(EditKind::Rate(measure));
         let formula = || Arc::new(measure);
-        let made = Metric::made((self.tokenizer()?, None), columns, formula(), formula());
-        Ok(Metric { edited, ..made })
+        let metric =
+            PageMetric::from_parts((self.tokenizer_lexer()?, None), columns, formula(), formula());
+        Ok(PageMetric { edit_kind: edited, ..metric })
     }
 
-    fn ngram_f(&self) -> Done<Metric> {
+    /// Create an n-gram F-score.
+    fn ngram_f(&self) -> TextResult<PageMetric> {
         let orders = self.text("orders")?.split(',').map(str::parse).collect::<Result<Vec<_>, _>>();
         let orders: Vec<usize> = orders.map_err(|_| "orders: expected numbers")?;
-        if !orders.is_sorted() || !orders.iter().all(|order| (1..=MOST_ORDERS).contains(order)) {
-            return Err("orders must be 1 to 16, the highest last".to_owned());
+        if !orders.is_sorted() || !orders.iter().all(|order| (1..=MAX_ORDER).contains(order)) {
+            return Err("orders must be in ascending order, from 1 to 16".to_owned());
         }
-        let formula = ngram_f::Formula { factor: self.number("factor")? };
-        let columns = ngram_f::Columns { orders, formula };
+        let formula = ngram_f::NgramFFormula { factor: self.number("factor")? };
+        let columns = ngram_f::NgramFColumns { orders, formula };
         let formula = Arc::new(formula);
-        Ok(Metric::made((self.tokenizer()?, None), columns, Arc::clone(&formula) as _, formula))
+        Ok(PageMetric::from_parts(
+            (self.tokenizer_lexer()?, None),
+            columns,
+            Arc::clone(&formula) as _,
+            formula,
+        ))
     }
 }

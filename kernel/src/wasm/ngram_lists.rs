@@ -1,60 +1,68 @@
-//! The n-grams that set systems apart, for pages: the lists of [`crate::distinctive_ngrams`].
+//! Distinctive n-grams of systems for reports: the lists of [`crate::distinctive_ngrams`].
 
-use super::Done;
-use crate::distinctive_ngrams::{Lists, Pair};
+use super::TextResult;
+use crate::distinctive_ngrams::{ListSettings, SystemPair};
 use crate::lex::Lexer;
 use crate::text_batches::Source;
-use crate::token_corpus::Corpus;
+use crate::token_corpus::TokenCorpus;
 
-/// Tokens of all texts together.
-const MOST_TOKENS: usize = 1 << 25;
+/// Maximum number of tokens of all texts.
+const MAX_TOKENS: usize = 1 << 25;
 
 /// The tokens of systems and references.
-pub struct Grams {
-    corpus: Corpus,
-    orders: usize,
+pub struct NgramLists {
+    corpus: TokenCorpus,
+    max_order: usize,
 }
 
-impl Grams {
-    /// Reads all texts, to look at n-grams up to `orders`.
+impl NgramLists {
+    /// Read all texts, for n-grams up to `max_order`.
     pub fn new(
         systems: Vec<Box<dyn Source>>,
         references: Vec<Box<dyn Source>>,
         lexer: &Lexer,
-        orders: usize,
-    ) -> Done<Self> {
-        let read = Corpus::read(systems, references, lexer, orders, MOST_TOKENS, &mut |_| Ok(()));
-        Ok(Self { corpus: read.map_err(|error| error.to_string())?, orders })
+        max_order: usize,
+    ) -> TextResult<Self> {
+        let result =
+            TokenCorpus::read(systems, references, lexer, max_order, MAX_TOKENS, &mut |_| Ok(()));
+        Ok(Self { corpus: result.map_err(|error| error.to_string())?, max_order })
     }
 
-    /// The number of segments that were read.
-    pub fn segments(&self) -> usize {
-        self.corpus.count()
+    /// Return the number of segments read.
+    pub fn segment_count(&self) -> usize {
+        self.corpus.segment_count()
     }
 
-    /// For each segment the words of the references by their frequency in them, and those that each
-    /// system has, as [`Corpus::buckets`] has them: the width of a row, and the rows.
-    pub fn frequencies(&self, edges: &[u64]) -> (usize, Vec<i64>) {
-        let rows = self.corpus.buckets(&self.corpus.reference_frequencies(), edges);
+    /// Return the width and the rows of the word counts by frequency bucket
+    /// ([`TokenCorpus::count_frequency_buckets`]).
+    pub fn frequency_rows(&self, edges: &[u64]) -> (usize, Vec<i64>) {
+        let rows = self.corpus.count_frequency_buckets(&self.corpus.reference_frequencies(), edges);
         (edges.len() * (1 + self.corpus.systems), rows)
     }
 
-    /// The lists of two systems, or of one, with at most `limit` n-grams of each order, as numbers of
-    /// 4 bytes, then the tokens.
+    /// Encode the lists of one or two systems, with at most `limit` n-grams per order and kind:
+    /// numbers of 4 bytes, then the tokens.
     ///
-    /// First stands how many n-grams there are; then of each its list (a difference, over, missed),
-    /// its order, the lengths of its tokens, how often each system matched it, and wrote it, its
-    /// count in the references, and the log-odds and the z of these, as two numbers each.
-    pub fn lists(&self, pair: Pair, limit: usize) -> Done<Vec<u8>> {
-        let known = |system: usize| system < self.corpus.systems;
-        if !known(pair.0) || !pair.1.is_none_or(known) || limit == 0 {
-            return Err("no such systems".to_owned());
+    /// The first number is the number of n-grams. Each n-gram has the index of its list
+    /// (difference, overproduced, missed), its order, and the lengths of its tokens. Then follow
+    /// its matches and its count in each system, its count in the references, the log-odds ratio
+    /// and the z-score; floats take two numbers each.
+    pub fn encode_lists(&self, pair: SystemPair, max_entries: usize) -> TextResult<Vec<u8>> {
+        let is_system = |system: usize| system < self.corpus.systems;
+        if !is_system(pair.0) || !pair.1.is_none_or(is_system) || max_entries == 0 {
+            return Err("invalid system or list length".to_owned());
         }
-        let Self { corpus, orders } = self;
-        let lists = Lists { orders: *orders, pairs: &[pair], limit, examples: 0, least: None };
+        let Self { corpus, max_order } = self;
+        let lists = ListSettings {
+            max_order: *max_order,
+            pairs: &[pair],
+            max_entries,
+            max_examples: 0,
+            initial_minimum: None,
+        };
         let (mut numbers, mut text, mut count) = (vec![0_u32], Vec::new(), 0);
-        for (order, found) in lists.of(corpus).into_iter().enumerate() {
-            for (kind, entries) in found.into_iter().flatten().enumerate() {
+        for (order, lists_by_pair) in lists.find_lists(corpus).into_iter().enumerate() {
+            for (kind, entries) in lists_by_pair.into_iter().flatten().enumerate() {
                 for entry in entries {
                     count += 1;
                     numbers.extend([kind as u32, order as u32 + 1]);
@@ -63,9 +71,9 @@ impl Grams {
                         numbers.push(token.len() as u32);
                         text.extend_from_slice(token);
                     }
-                    numbers.extend(entry.matched);
-                    numbers.extend(entry.produced);
-                    numbers.push(entry.reference);
+                    numbers.extend(entry.match_counts);
+                    numbers.extend(entry.system_counts);
+                    numbers.push(entry.reference_count);
                     for x in [entry.log_odds, entry.z] {
                         numbers.extend([x.to_bits() as u32, (x.to_bits() >> 32) as u32]);
                     }

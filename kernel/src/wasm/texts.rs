@@ -1,94 +1,98 @@
-//! Columns of texts that the page holds, read by the kernel from where they lie.
+//! Columns of texts in the memory of the page, which the kernel reads without copying.
 
-use super::Done;
+use super::TextResult;
 use crate::error::Error;
-use crate::text_batches::{self, Batch, Block, Foreign, MOST_SEGMENTS, Want, check_size};
+use crate::text_batches::{
+    self, Batch, BatchSize, Block, BorrowedSegment, MAX_BATCH_SEGMENTS, check_text_size,
+};
 use std::sync::Arc;
 
-/// In the place of a length: there is no such text.
-const MISSING: u32 = u32::MAX;
+/// The length that marks a missing text.
+const MISSING_LENGTH: u32 = u32::MAX;
 
-/// Texts one behind the other.
-pub struct Texts {
+/// Concatenated texts.
+pub struct TextColumn {
     bytes: Vec<u8>,
-    /// Where each starts, and where the last ends.
+    /// The start of each text, and the end of the last text.
     starts: Vec<usize>,
-    missing: Vec<bool>,
+    is_missing: Vec<bool>,
 }
 
-impl Texts {
-    /// `bytes` are the lengths of so many texts, then the texts.
-    pub fn new(bytes: Vec<u8>, count: usize) -> Done<Self> {
+impl TextColumn {
+    /// Create a column from the lengths of `count` texts, followed by the texts.
+    pub fn new(bytes: Vec<u8>, count: usize) -> TextResult<Self> {
         let lengths = count.checked_mul(4).and_then(|end| bytes.get(..end));
-        let lengths = lengths.ok_or_else(|| format!("no room for {count} lengths"))?;
+        let lengths =
+            lengths.ok_or_else(|| format!("the input is too short for {count} lengths"))?;
         let (mut starts, mut missing) = (vec![4 * count], Vec::with_capacity(count));
-        let mut at = 4 * count;
+        let mut position = 4 * count;
         for length in lengths.as_chunks::<4>().0 {
             let length = u32::from_le_bytes(*length);
-            missing.push(length == MISSING);
-            at += if length == MISSING { 0 } else { length as usize };
-            starts.push(at);
+            missing.push(length == MISSING_LENGTH);
+            position += if length == MISSING_LENGTH { 0 } else { length as usize };
+            starts.push(position);
         }
-        if at != bytes.len() {
-            return Err(format!("{} bytes, and {at} by the lengths", bytes.len()));
+        if position != bytes.len() {
+            return Err(format!("expected {position} bytes by the lengths, found {}", bytes.len()));
         }
-        Ok(Self { bytes, starts, missing })
+        Ok(Self { bytes, starts, is_missing: missing })
     }
 
-    /// How many there are.
+    /// Return the number of texts.
     pub fn count(&self) -> usize {
-        self.missing.len()
+        self.is_missing.len()
     }
 
+    /// Return a text, or `None` if it is missing.
     fn text(&self, i: usize) -> Option<&[u8]> {
-        (!self.missing[i]).then(|| &self.bytes[self.starts[i]..self.starts[i + 1]])
+        (!self.is_missing[i]).then(|| &self.bytes[self.starts[i]..self.starts[i + 1]])
     }
 }
 
-/// Some texts of a column, from one to another, as a source.
-pub struct Part {
-    texts: Arc<Texts>,
-    next: usize,
+/// Source of a range of the texts of a column.
+pub struct TextRange {
+    texts: Arc<TextColumn>,
+    position: usize,
     last: usize,
 }
 
-impl Part {
-    /// The texts from `first` to `last`, which is left out.
-    pub fn new(texts: Arc<Texts>, first: usize, last: usize) -> Done<Self> {
-        if first > last || last > texts.missing.len() {
-            return Err(format!("no texts {first} to {last}"));
+impl TextRange {
+    /// Create a source of the texts from `first` up to but not including `last`.
+    pub fn new(texts: Arc<TextColumn>, first: usize, last: usize) -> TextResult<Self> {
+        if first > last || last > texts.is_missing.len() {
+            return Err(format!("invalid range of texts: {first} to {last}"));
         }
-        Ok(Self { texts, next: first, last })
+        Ok(Self { texts, position: first, last })
     }
 }
 
-impl text_batches::Source for Part {
+impl text_batches::Source for TextRange {
     fn name(&self) -> &str {
         "texts"
     }
 
-    fn next(&mut self, want: Want) -> Result<Option<Batch>, Error> {
-        let (most, most_bytes) = match want {
-            Want::Segments(segments) => (segments, usize::MAX),
-            Want::Bytes(bytes) => (MOST_SEGMENTS, bytes),
+    fn next(&mut self, size: BatchSize) -> Result<Option<Batch>, Error> {
+        let (max_segments, max_bytes) = match size {
+            BatchSize::Segments(segments) => (segments, usize::MAX),
+            BatchSize::Bytes(bytes) => (MAX_BATCH_SEGMENTS, bytes),
         };
         let mut segments = Vec::new();
         let mut bytes = 0;
-        while self.next < self.last
-            && segments.len() < most
-            && (segments.is_empty() || bytes < most_bytes)
+        while self.position < self.last
+            && segments.len() < max_segments
+            && (segments.is_empty() || bytes < max_bytes)
         {
-            let text = self.texts.text(self.next);
+            let text = self.texts.text(self.position);
             bytes += text.map_or(0, <[u8]>::len);
-            // SAFETY: the block keeps the texts, which nothing changes.
-            segments.push(text.map(|text| unsafe { Foreign::new(text) }));
-            self.next += 1;
+            // SAFETY: the block owns the texts, which do not change.
+            segments.push(text.map(|text| unsafe { BorrowedSegment::new(text) }));
+            self.position += 1;
         }
-        check_size("texts", bytes)?;
+        check_text_size("texts", bytes)?;
         let count = segments.len();
-        let keep = Arc::clone(&self.texts);
-        // They come from Python, which made them UTF-8, or from a browser's own encoder.
-        let block = Block::Segments { segments, trusted: true, keep: Some(keep) };
+        let owner = Arc::clone(&self.texts);
+        // The texts are valid UTF-8, because Python or the browser's encoder created them.
+        let block = Block::Segments { segments, is_utf8: true, owner: Some(owner) };
         Ok((count > 0).then_some(Batch { count, streams: vec![block] }))
     }
 }

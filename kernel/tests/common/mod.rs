@@ -1,16 +1,19 @@
-//! Text that is hard to lex, and ways to put it before the kernel.
+//! Text that is hard to lex, and conversion of texts to blocks.
 #![allow(dead_code)]
 
 use proptest::prelude::*;
 use truebleu_kernel::simd::Instructions;
-use truebleu_kernel::text_batches::{Block, Foreign};
+use truebleu_kernel::text_batches::{Block, BorrowedSegment};
 
-/// The instruction sets this machine has.
-pub fn available() -> impl Iterator<Item = Instructions> {
-    Instructions::NAMES.into_iter().filter_map(Instructions::named).filter(|set| set.is_available())
+/// Return the instruction sets that this processor supports.
+pub fn available_sets() -> impl Iterator<Item = Instructions> {
+    Instructions::NAMES
+        .into_iter()
+        .filter_map(Instructions::from_name)
+        .filter(|set| set.is_available())
 }
 
-/// Pieces that the tokenizers' rules are about.
+/// Strings that the tokenizers' rules handle.
 const PIECES: &[&str] = &[
     "a",
     "the",
@@ -111,8 +114,8 @@ const PIECES: &[&str] = &[
     "\u{80}",
 ];
 
-/// A segment: pieces, words, any characters; without a newline.
-pub fn segment() -> impl Strategy<Value = String> {
+/// Generate a segment of pieces, words and arbitrary characters, without newlines.
+pub fn random_segment() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         6 => prop::sample::select(PIECES).prop_map(str::to_owned),
         1 => "[a-z]{1,12}",
@@ -122,12 +125,12 @@ pub fn segment() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
 
-/// Segments as a block in memory. The strings must outlive it.
-pub fn block(segments: &[Option<Vec<u8>>]) -> Block {
+/// Convert segments to a block in memory. The strings must outlive it.
+pub fn to_block(segments: &[Option<Vec<u8>>]) -> Block {
     let segments = segments
         .iter()
         // SAFETY: the tests keep the vectors as long as the block.
-        .map(|segment| segment.as_ref().map(|bytes| unsafe { Foreign::new(bytes) }))
+        .map(|segment| segment.as_ref().map(|bytes| unsafe { BorrowedSegment::new(bytes) }))
         .collect();
-    Block::Segments { segments, trusted: true, keep: None }
+    Block::Segments { segments, is_utf8: true, owner: None }
 }

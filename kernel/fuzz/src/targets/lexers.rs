@@ -1,33 +1,34 @@
-//! Each block lexer gives the tokens of its definition, and refuses what is not UTF-8 where it is.
+//! Each block lexer produces the tokens of its scalar definition, and reports the position of
+//! invalid UTF-8.
 
-use crate::input::{BETWEEN, Input, is_pythons, texts, with_lines, with_segments};
+use crate::input::{Input, TEXT_SEPARATOR, is_python_utf8, split_texts, with_lines, with_segments};
 use crate::make::{self, Random};
 use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
 use truebleu_kernel::lex::lowercase::Lowercase;
-use truebleu_kernel::lex::{BadBytes, Lexed, Lexer, Scratch, Tokenizer};
+use truebleu_kernel::lex::{InvalidUtf8, LexScratch, Lexed, Lexer, Tokenizer};
 use truebleu_kernel::tokens::View;
 
-/// Bits of the input's third byte.
-const LOWERCASE: u8 = 1;
-const LINES: u8 = 2;
-const TRUSTED: u8 = 4;
+/// Bits of the third input byte.
+const LOWERCASE_FLAG: u8 = 1;
+const LINES_FLAG: u8 = 2;
+const UTF8_FLAG: u8 = 4;
 
-/// An input: the tokenizer, the instruction set, bits; then the segments.
+/// Make an input: the tokenizer, the instruction set, flags; then the segments.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {
-    out.extend([random.bits() as u8, random.bits() as u8, random.bits() as u8]);
+    out.extend([random.next_bits() as u8, random.next_bits() as u8, random.next_bits() as u8]);
     if random.once_in(4) {
-        out[2] &= !LOWERCASE;
+        out[2] &= !LOWERCASE_FLAG;
     }
     let count = 1 + random.length(8);
-    make::texts(random, count, out, |random, out| {
+    make::append_texts(random, count, out, |random, out| {
         if random.once_in(12) {
-            out.push(MISSING);
+            out.push(MISSING_MARK);
         }
-        make::text(random, 160, out);
+        make::append_text(random, 160, out);
         if random.once_in(8) {
             out.push(b'\n');
-            make::text(random, 40, out);
+            make::append_text(random, 40, out);
         }
     });
     if random.once_in(6) {
@@ -37,14 +38,14 @@ pub fn make(random: &mut Random, out: &mut Vec<u8>) {
     }
 }
 
-/// The first byte of a segment that is missing.
-const MISSING: u8 = 0xFE;
+/// The first byte of a missing segment.
+const MISSING_MARK: u8 = 0xFE;
 
-/// Lower case by the standard library.
-pub fn lowercase() -> Arc<Lowercase> {
+/// Return the lowercase mapping of the standard library.
+pub fn rust_lowercase() -> Arc<Lowercase> {
     static TABLE: OnceLock<Arc<Lowercase>> = OnceLock::new();
     let table = TABLE.get_or_init(|| {
-        // Miri would take minutes over all characters, and what they become is not looked at there.
+        // Miri would need minutes for all characters, and does not check the mapping.
         let last = if cfg!(miri) { 0x600 } else { 0x11_0000 };
         let pairs = (0x80..last).filter_map(char::from_u32).filter_map(|upper| {
             let mut lower = upper.to_lowercase();
@@ -60,27 +61,28 @@ pub fn lowercase() -> Arc<Lowercase> {
     Arc::clone(table)
 }
 
+/// Reusable buffers.
 #[derive(Default)]
-struct Memory {
-    scratch: Scratch,
+struct LexerBuffers {
+    scratch: LexScratch,
     text: Vec<u8>,
-    defined: Vec<u8>,
+    expected_text: Vec<u8>,
     ranges: Vec<(usize, usize)>,
 }
 
-/// Runs it.
+/// Run the target.
 pub fn target(data: &[u8]) {
     thread_local! {
-        static MEMORY: RefCell<Memory> = RefCell::default();
+        static MEMORY: RefCell<LexerBuffers> = RefCell::default();
     }
     let mut input = Input(data);
     let tokenizer = input.tokenizer();
     let instructions = input.instructions();
-    let bits = input.byte();
-    let lowercase = (bits & LOWERCASE != 0 && !cfg!(miri)).then(lowercase);
+    let flags = input.byte();
+    let lowercase = (flags & LOWERCASE_FLAG != 0 && !cfg!(miri)).then(rust_lowercase);
     let lexer = Lexer { tokenizer, lowercase, instructions };
-    MEMORY.with_borrow_mut(|Memory { scratch, text, defined, ranges }| {
-        if bits & LINES != 0 {
+    MEMORY.with_borrow_mut(|LexerBuffers { scratch, text, expected_text: defined, ranges }| {
+        if flags & LINES_FLAG != 0 {
             text.clear();
             text.extend_from_slice(input.0);
             text.push(b'\n');
@@ -89,53 +91,64 @@ pub fn target(data: &[u8]) {
                 let expected = std::str::from_utf8(text).map(drop).map_err(|error| {
                     let offset = error.valid_up_to();
                     let segment = text[..offset].iter().filter(|&&byte| byte == b'\n').count();
-                    BadBytes { segment, offset, byte: text[offset] }
+                    InvalidUtf8 { segment, offset, byte: text[offset] }
                 });
                 let lexed = lexer.lex(block, scratch);
-                assert_eq!(lexed.as_ref().map(drop).map_err(clone), expected);
+                assert_eq!(lexed.as_ref().map(drop).map_err(clone_error), expected);
                 if let Ok(lexed) = lexed {
-                    check(&lexer, lexed, segments(), true, (defined, ranges));
+                    check_segments(&lexer, lexed, segments(), true, (defined, ranges));
                 }
             });
             return;
         }
-        let trusted = bits & TRUSTED != 0;
-        let segments: Vec<Option<&[u8]>> =
-            texts(input.0).map(|text| (text.first() != Some(&MISSING)).then_some(text)).collect();
-        let whole = segments.iter().flatten().all(|text| std::str::from_utf8(text).is_ok());
-        let pythons = segments.iter().flatten().all(|text| is_pythons(text));
-        with_segments(&segments, trusted, |block| match lexer.lex(block, scratch) {
+        let is_trusted = flags & UTF8_FLAG != 0;
+        let segments: Vec<Option<&[u8]>> = split_texts(input.0)
+            .map(|text| (text.first() != Some(&MISSING_MARK)).then_some(text))
+            .collect();
+        let is_valid = segments.iter().flatten().all(|text| std::str::from_utf8(text).is_ok());
+        let is_valid_python = segments.iter().flatten().all(|text| is_python_utf8(text));
+        with_segments(&segments, is_trusted, |block| match lexer.lex(block, scratch) {
             Ok(lexed) => {
-                assert!(trusted || whole, "text that is not UTF-8 was taken");
-                // Lower case as the standard library has it is of text without surrogates.
-                let comparable = whole || pythons && lexer.lowercase.is_none();
-                check(&lexer, lexed, segments.iter().copied(), comparable, (defined, ranges));
+                assert!(is_trusted || is_valid, "invalid UTF-8 was accepted");
+                // The standard library lowercases only text without surrogates.
+                let comparable = is_valid || is_valid_python && lexer.lowercase.is_none();
+                check_segments(
+                    &lexer,
+                    lexed,
+                    segments.iter().copied(),
+                    comparable,
+                    (defined, ranges),
+                );
             }
             Err(bad) => {
-                assert!(!trusted && !whole, "text was refused");
-                let first = segments
+                assert!(!is_trusted && !is_valid, "valid text was rejected");
+                let first_invalid = segments
                     .iter()
                     .position(|text| text.is_some_and(|text| std::str::from_utf8(text).is_err()));
-                // Segments with a newline inside are looked at last.
-                let folded = segments.iter().flatten().any(|text| text.contains(&b'\n'));
-                assert!(folded || Some(bad.segment) == first, "{bad:?}, and not {first:?}");
+                // Segments with newlines are checked last.
+                let has_newlines = segments.iter().flatten().any(|text| text.contains(&b'\n'));
+                assert!(
+                    has_newlines || Some(bad.segment) == first_invalid,
+                    "{bad:?} (expected {first_invalid:?})"
+                );
             }
         });
     });
 }
 
-fn clone(bad: &BadBytes) -> BadBytes {
-    let &BadBytes { segment, offset, byte } = bad;
-    BadBytes { segment, offset, byte }
+/// Copy an error.
+fn clone_error(bad: &InvalidUtf8) -> InvalidUtf8 {
+    let &InvalidUtf8 { segment, offset, byte } = bad;
+    InvalidUtf8 { segment, offset, byte }
 }
 
-/// That each segment has its tokens, if that can be said of these bytes.
-fn check<'a>(
+/// Check the tokens of each segment, if the bytes allow a comparison.
+fn check_segments<'a>(
     lexer: &Lexer,
     mut lexed: Lexed<'_>,
     segments: impl Iterator<Item = Option<&'a [u8]>>,
     comparable: bool,
-    (defined, ranges): (&mut Vec<u8>, &mut Vec<(usize, usize)>),
+    (expected_text, ranges): (&mut Vec<u8>, &mut Vec<(usize, usize)>),
 ) {
     for (number, segment) in segments.enumerate() {
         let view = lexed.next_segment();
@@ -143,11 +156,11 @@ fn check<'a>(
         let (Some(view), Some(segment)) = (view, segment) else { continue };
         let size: usize = (0..view.count()).map(|i| view.token(i).len()).sum();
         if !comparable {
-            // An entity of two characters and more becomes one; lower case may be longer.
+            // An entity of several characters becomes one character; lowercase text may be longer.
             assert!(size <= 3 * segment.len(), "tokens of {size} bytes");
             continue;
         }
-        defined.clear();
+        expected_text.clear();
         ranges.clear();
         let lowered;
         let segment = match &lexer.lowercase {
@@ -157,34 +170,35 @@ fn check<'a>(
                 lowered.as_bytes()
             }
         };
-        lexer.tokenizer.tokenize(segment, defined, |start, end| ranges.push((start, end)));
-        same(&lexer.tokenizer, number, &view, defined, ranges);
+        lexer.tokenizer.tokenize(segment, expected_text, |start, end| ranges.push((start, end)));
+        assert_same_tokens(&lexer.tokenizer, number, &view, expected_text, ranges);
     }
 }
 
-fn same(
+/// Panic unless the tokens equal the expected tokens.
+fn assert_same_tokens(
     tokenizer: &Tokenizer,
     number: usize,
     view: &View<'_>,
-    defined: &[u8],
+    expected_text: &[u8],
     ranges: &[(usize, usize)],
 ) {
-    let equal = view.count() == ranges.len()
+    let are_equal = view.count() == ranges.len()
         && ranges
             .iter()
             .enumerate()
-            .all(|(i, &(start, end))| view.token(i) == &defined[start..end]);
-    if !equal {
-        let found: Vec<_> =
+            .all(|(i, &(start, end))| view.token(i) == &expected_text[start..end]);
+    if !are_equal {
+        let tokens: Vec<_> =
             (0..view.count()).map(|i| String::from_utf8_lossy(view.token(i))).collect();
         let expected: Vec<_> = ranges
             .iter()
-            .map(|&(start, end)| String::from_utf8_lossy(&defined[start..end]))
+            .map(|&(start, end)| String::from_utf8_lossy(&expected_text[start..end]))
             .collect();
-        panic!("{tokenizer:?}, segment {number}: {found:?}, and not {expected:?}");
+        panic!("{tokenizer:?}, segment {number}: {tokens:?} (expected {expected:?})");
     }
     for i in 0..view.count() {
         let token = view.token(i);
-        assert!(!token.is_empty() && !token.contains(&BETWEEN));
+        assert!(!token.is_empty() && !token.contains(&TEXT_SEPARATOR));
     }
 }

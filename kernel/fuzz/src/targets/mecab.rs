@@ -1,4 +1,5 @@
-//! Whatever is in a dictionary of MeCab's: it is refused, or any text has tokens that are parts of it.
+//! MeCab dictionaries with arbitrary contents either fail, or split any text into tokens that are
+//! parts of it.
 
 use crate::input::Input;
 use crate::make::{self, Random};
@@ -6,50 +7,51 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ptr;
 use std::sync::OnceLock;
-use truebleu_kernel::lex::mecab::{Bytes, Dictionary, Files};
+use truebleu_kernel::lex::mecab::{DictionaryFiles, FileBytes, MecabDictionary};
 
-/// An input: whether all is checked; the number of changes; of each the file, the place and the new byte; then the text.
+/// Make an input: whether all data are checked; the number of changes; the file, the position and
+/// the new byte of each; then the text.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {
     let changes = random.below(7);
-    out.extend([random.bits() as u8, changes as u8]);
+    out.extend([random.next_bits() as u8, changes as u8]);
     for _ in 0..changes {
         let file = random.below(5);
-        let whole = &files()[file];
-        // Most of the table of characters is of characters that no text has.
-        let place = match random.below(3) {
-            0 => random.below(whole.len()),
-            1 => random.below(whole.len().min(160)),
-            // Lists of words end with the entries.
-            _ => whole.len() - 1 - random.below(whole.len().min(400)),
+        let contents = &dictionary_files()[file];
+        // Most of the character table is for characters that do not occur.
+        let position = match random.below(3) {
+            0 => random.below(contents.len()),
+            1 => random.below(contents.len().min(160)),
+            // Word lists end with the entries.
+            _ => contents.len() - 1 - random.below(contents.len().min(400)),
         };
         let value = match random.below(3) {
-            0 => whole[place] ^ 1 << random.below(8),
-            1 => *random.of(&[0, 1, 0x7F, 0x80, 0xFF]),
-            _ => random.bits() as u8,
+            0 => contents[position] ^ 1 << random.below(8),
+            1 => *random.choose(&[0, 1, 0x7F, 0x80, 0xFF]),
+            _ => random.next_bits() as u8,
         };
         out.push(file as u8);
-        out.extend(&(place as u32).to_le_bytes()[..3]);
+        out.extend(&(position as u32).to_le_bytes()[..3]);
         out.push(value);
     }
     const PIECES: &[&str] =
         &["a", "b", "ab", "東", "京", "東京", " ", "\u{3000}", "アイ", "ア", "z", "1", "😀", "\0"];
     for _ in 0..random.length(40) {
-        out.extend_from_slice(random.of(PIECES).as_bytes());
+        out.extend_from_slice(random.choose(PIECES).as_bytes());
     }
     if random.once_in(4) {
-        make::text(random, 40, out);
+        make::append_text(random, 40, out);
     }
 }
 
-/// The kinds of words.
-const KINDS: usize = 3;
+/// Number of word types.
+const WORD_TYPES: usize = 3;
 
-/// A word: spelling, kind to its left and to its right neighbour, part of speech, cost.
+/// A word: spelling, left type, right type, part of speech, cost.
 type Word<'a> = (&'a str, u16, u16, u16, i16);
 
-/// A list of words in the form of MeCab's. Each state of its double array has a place of its own, at
-/// which no other has followers.
-fn lexicon(kind: u32, words: &[Word<'_>]) -> Vec<u8> {
+/// Return a word list in MeCab's format. Each state of its double array has a separate base, so
+/// that no children overlap.
+fn encode_lexicon(kind: u32, words: &[Word<'_>]) -> Vec<u8> {
     let mut spellings: BTreeMap<&[u8], Vec<Word<'_>>> = BTreeMap::new();
     for word in words {
         spellings.entry(word.0.as_bytes()).or_default().push(*word);
@@ -62,27 +64,27 @@ fn lexicon(kind: u32, words: &[Word<'_>]) -> Vec<u8> {
     states.dedup();
     let base = |state: &[u8]| 1 + 257 * states.binary_search(&state).unwrap_or(0);
     let mut array = vec![0; 8 * (1 + 257 * states.len())];
-    let mut put = |place: usize, next: i32, owner: usize| {
+    let mut write_unit = |place: usize, next: i32, owner: usize| {
         array[8 * place..][..4].copy_from_slice(&next.to_le_bytes());
         array[8 * place + 4..][..4].copy_from_slice(&(owner as u32).to_le_bytes());
     };
-    put(0, base(b"") as i32, 0);
+    write_unit(0, base(b"") as i32, 0);
     for state in &states[1..] {
         let (last, above) = state.split_last().unwrap();
-        put(base(above) + usize::from(*last) + 1, base(state) as i32, base(above));
+        write_unit(base(above) + usize::from(*last) + 1, base(state) as i32, base(above));
     }
     let mut entries = Vec::new();
     for (spelling, words) in &spellings {
         let value = (entries.len() / 16) << 8 | words.len();
-        put(base(spelling), -(value as i32) - 1, base(spelling));
+        write_unit(base(spelling), -(value as i32) - 1, base(spelling));
         for &(_, left, right, part, cost) in words {
-            for half in [left, right, part, cost as u16, 0, 0, 0, 0] {
-                entries.extend(half.to_le_bytes());
+            for field in [left, right, part, cost as u16, 0, 0, 0, 0] {
+                entries.extend(field.to_le_bytes());
             }
         }
     }
     let size = (72 + array.len() + entries.len()) as u32;
-    let counts = [words.len(), KINDS, KINDS, array.len(), entries.len(), 0, 0];
+    let counts = [words.len(), WORD_TYPES, WORD_TYPES, array.len(), entries.len(), 0, 0];
     let fields = [size ^ 0xEF71_8F77, 102, kind].into_iter().chain(counts.map(|n| n as u32));
     let mut file: Vec<u8> = fields.flat_map(u32::to_le_bytes).collect();
     file.extend(b"utf8");
@@ -92,8 +94,8 @@ fn lexicon(kind: u32, words: &[Word<'_>]) -> Vec<u8> {
     file
 }
 
-/// The files of a dictionary of a few words.
-fn files() -> &'static [Vec<u8>; 5] {
+/// Return the files of a dictionary of a few words.
+fn dictionary_files() -> &'static [Vec<u8>; 5] {
     static FILES: OnceLock<[Vec<u8>; 5]> = OnceLock::new();
     FILES.get_or_init(|| {
         let words: [Word<'_>; 8] = [
@@ -106,17 +108,17 @@ fn files() -> &'static [Vec<u8>; 5] {
             ("b\u{3000}c", 1, 1, 5, 10),
             ("アイ", 1, 1, 5, 2000),
         ];
-        // Whether runs of a kind are words, whether words are made up where there are some, and the
-        // longest of those that are no run.
+        // For each character type: whether runs are words, whether words are generated even if the
+        // dictionary has words, and the maximum length of words that are not runs.
         let kinds = [
             ("DEFAULT", true, false, 0),
             ("SPACE", true, false, 0),
             ("K", true, true, 2),
             ("D", false, false, 3),
         ];
-        let made_up = kinds.map(|(name, ..)| (name, 1, 1, 5, 1000));
+        let generated_words = kinds.map(|(name, ..)| (name, 1, 1, 5, 1000));
         let costs = [0i16, 0, 0, 0, 0, 0, 0, 500, 0];
-        let mut matrix = vec![KINDS as u8, 0, KINDS as u8, 0];
+        let mut matrix = vec![WORD_TYPES as u8, 0, WORD_TYPES as u8, 0];
         matrix.extend(costs.into_iter().flat_map(i16::to_le_bytes));
         let mut characters = (kinds.len() as u32).to_le_bytes().to_vec();
         for (name, ..) in kinds {
@@ -124,75 +126,83 @@ fn files() -> &'static [Vec<u8>; 5] {
             padded[..name.len()].copy_from_slice(name.as_bytes());
             characters.extend(padded);
         }
-        let bits = |kind: usize| {
-            let (_, groups, always, length) = kinds[kind];
+        let type_bits = |kind: usize| {
+            let (_, groups_runs, always_generates, length) = kinds[kind];
             let bits = 1 << kind | (kind as u32) << 18 | length << 26;
-            (bits | u32::from(groups) << 30 | u32::from(always) << 31).to_le_bytes()
+            (bits | u32::from(groups_runs) << 30 | u32::from(always_generates) << 31).to_le_bytes()
         };
         let first = characters.len();
-        characters.extend(bits(0).repeat(0xFFFF));
-        let mut put = |point: char, kind| {
-            characters[first + 4 * point as usize..][..4].copy_from_slice(&bits(kind));
+        characters.extend(type_bits(0).repeat(0xFFFF));
+        let mut set_types = |point: char, kind| {
+            characters[first + 4 * point as usize..][..4].copy_from_slice(&type_bits(kind));
         };
-        [' ', '\t'].into_iter().for_each(|space| put(space, 1));
-        ('ア'..='ン').for_each(|point| put(point, 2));
-        ('0'..='9').for_each(|digit| put(digit, 3));
+        [' ', '\t'].into_iter().for_each(|space| set_types(space, 1));
+        ('ア'..='ン').for_each(|point| set_types(point, 2));
+        ('0'..='9').for_each(|digit| set_types(digit, 3));
         let settings = b"left-space-penalty-factor = 6,700\nmax-grouping-size = 24\n".to_vec();
-        [lexicon(0, &words), lexicon(2, &made_up), matrix, characters, settings]
+        [
+            encode_lexicon(0, &words),
+            encode_lexicon(2, &generated_words),
+            matrix,
+            characters,
+            settings,
+        ]
     })
 }
 
-/// A copy of the files to change, and its changes since: the file, the place, what was there.
+/// A copy of the files for changes, and the changes so far: the file, the position, and the
+/// original byte.
 #[derive(Default)]
-struct Copy {
+struct ChangedFiles {
     files: Option<[Vec<u8>; 5]>,
     changes: Vec<(usize, usize, u8)>,
 }
 
 thread_local! {
-    static COPY: Cell<Copy> = Cell::default();
+    static CHANGED_FILES: Cell<ChangedFiles> = Cell::default();
 }
 
-/// Runs it.
+/// Run the target.
 pub fn target(data: &[u8]) {
     let mut input = Input(data);
-    let also_checked = input.below(8) == 0;
-    // The files are large, so they are copied once, and what was changed is put back.
-    let mut copy = COPY.take();
-    let mut files = copy.files.take().unwrap_or_else(|| files().clone());
-    for (file, place, byte) in copy.changes.drain(..).rev() {
-        files[file][place] = byte;
+    let checks_data = input.below(8) == 0;
+    // The files are large, so they are copied once, and changes are reverted.
+    let mut changed = CHANGED_FILES.take();
+    let mut files = changed.files.take().unwrap_or_else(|| dictionary_files().clone());
+    for (file, position, byte) in changed.changes.drain(..).rev() {
+        files[file][position] = byte;
     }
     for _ in 0..input.below(7) {
         let file = input.below(5);
-        let place = u32::from_le_bytes([input.byte(), input.byte(), input.byte(), 0]) as usize;
-        let place = place % files[file].len();
-        copy.changes.push((file, place, files[file][place]));
+        let position = u32::from_le_bytes([input.byte(), input.byte(), input.byte(), 0]) as usize;
+        let place = position % files[file].len();
+        changed.changes.push((file, place, files[file][place]));
         files[file][place] = input.byte();
     }
-    read(&files, input.0, also_checked);
-    copy.files = Some(files);
-    COPY.set(copy);
+    split_with_dictionary(&files, input.0, checks_data);
+    changed.files = Some(files);
+    CHANGED_FILES.set(changed);
 }
 
-/// Reads the files as a dictionary's, and a text with it.
-fn read(files: &[Vec<u8>; 5], text: &[u8], also_checked: bool) {
-    // SAFETY: the dictionary is gone when this function ends, and the files are not.
-    let there = |file: &[u8]| Bytes::Static(unsafe { &*ptr::from_ref(file) });
-    let [words, unknown, matrix, characters, settings] = files.each_ref().map(|file| there(file));
-    let files = Files { words, unknown, matrix, characters, settings };
-    let Ok(dictionary) = Dictionary::new(files) else { return };
+/// Read the files as a dictionary, and split a text with it.
+fn split_with_dictionary(files: &[Vec<u8>; 5], text: &[u8], checks_data: bool) {
+    // SAFETY: the dictionary is dropped at the end of this function, before the files.
+    let borrow_static = |file: &[u8]| FileBytes::Static(unsafe { &*ptr::from_ref(file) });
+    let [words, unknown, matrix, characters, settings] =
+        files.each_ref().map(|file| borrow_static(file));
+    let files = DictionaryFiles { words, unknown, matrix, characters, settings };
+    let Ok(dictionary) = MecabDictionary::new(files) else { return };
     let mut last = 0;
     dictionary.tokenize(text, |start, end| {
         assert!(last <= start && start < end && end <= text.len());
         last = end;
     });
     let mut last = 0;
-    dictionary.split(text, |start, end| {
+    dictionary.split_words(text, |start, end| {
         assert!(last <= start && start < end && end <= text.len());
         last = end;
     });
-    if also_checked {
-        let _ = dictionary.check();
+    if checks_data {
+        let _ = dictionary.check_data();
     }
 }

@@ -1,9 +1,9 @@
-//! Lines of systems and scores are read as their definition reads them.
+//! Lines of systems and scores are parsed like in the definition.
 
 use crate::make::{self, Random};
-use truebleu_kernel::meta_evaluation::score_lines;
+use truebleu_kernel::meta_evaluation::parse_score_lines;
 
-/// An input: the lines.
+/// Make an input: the lines.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {
     const WORDS: &[&str] = &[
         "oak", "elm", "ö", "None", "none", "nan", "inf", "-inf", "1", "-2e-1", "+.5", "5.",
@@ -14,19 +14,19 @@ pub fn make(random: &mut Random, out: &mut Vec<u8>) {
         for i in 0..if random.once_in(10) { random.below(4) } else { 2 } {
             if i > 0 {
                 out.extend_from_slice(
-                    random.of(&["\t", " ", "  ", "\r", "\u{b}", "\u{c}"]).as_bytes(),
+                    random.choose(&["\t", " ", "  ", "\r", "\u{b}", "\u{c}"]).as_bytes(),
                 );
             }
-            out.extend_from_slice(random.of(WORDS).as_bytes());
+            out.extend_from_slice(random.choose(WORDS).as_bytes());
         }
-        out.extend_from_slice(random.of(&["\n", "\n", "\n", "\r\n", "\n\n", ""]).as_bytes());
+        out.extend_from_slice(random.choose(&["\n", "\n", "\n", "\r\n", "\n\n", ""]).as_bytes());
     }
     if random.once_in(4) {
         make::damage(random, out);
     }
 }
 
-/// Runs it.
+/// Run the target.
 pub fn target(data: &[u8]) {
     let mut expected: Result<Vec<(&str, f64)>, usize> = Ok(Vec::new());
     let text = data.strip_suffix(b"\n").unwrap_or(data);
@@ -46,7 +46,7 @@ pub fn target(data: &[u8]) {
             _ => {}
         }
     }
-    match (score_lines(data), expected) {
+    match (parse_score_lines(data), expected) {
         (Ok((blocks, scores)), Ok(pairs)) => {
             assert!(blocks.windows(2).all(|pair| pair[0].0 != pair[1].0));
             let systems =
@@ -55,8 +55,8 @@ pub fn target(data: &[u8]) {
             let bits = scores.iter().map(|score| score.to_bits());
             assert!(bits.eq(pairs.iter().map(|pair| pair.1.to_bits())));
         }
-        (found, expected) => {
-            assert_eq!(found.map(drop), expected.map(drop));
+        (result, expected) => {
+            assert_eq!(result.map(drop), expected.map(drop));
         }
     }
 }

@@ -1,37 +1,38 @@
-//! Saved tables: what is taken keeps all rules, sums are exact, and no damage goes unseen.
+//! Saved tables: accepted rows satisfy all rules, sums are exact, and damage is detected.
 
 use crate::input::Input;
 use crate::make::{self, Random};
-use truebleu_kernel::checksummed_frame::{STATISTICS, Sealed, checksum};
-use truebleu_kernel::columns::{self, Rules};
+use truebleu_kernel::checksummed_frame::{FrameParts, STATISTICS, checksum};
+use truebleu_kernel::columns::{self, ColumnRules};
 
-/// The most columns.
-const MOST: usize = 6;
+/// Maximum number of columns.
+const MAX_COLUMNS: usize = 6;
 
-/// Integers that rules and sums are about.
-const VALUES: [i64; 12] =
+/// Integers near the limits of rules and sums.
+const LIMIT_VALUES: [i64; 12] =
     [0, 1, 2, 7, 8, 9, -1, i64::MAX, i64::MIN, 1 << 50, -(1 << 50), (1 << 62) + 1];
 
-/// An input: the rules, what becomes of the frame, the damage; then the integers, a byte each.
+/// Make an input: the rules, the treatment of the frame, the damage; then the integers, one byte
+/// per integer.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {
-    out.extend(random.bits().to_le_bytes());
-    let small = random.once_in(2);
+    out.extend(random.next_bits().to_le_bytes());
+    let is_small = random.once_in(2);
     for _ in 0..random.length(40) {
-        out.push(random.below(if small { 48 } else { 256 }) as u8);
+        out.push(random.below(if is_small { 48 } else { 256 }) as u8);
     }
 }
 
-/// Runs it.
+/// Run the target.
 pub fn target(data: &[u8]) {
     let mut input = Input(data);
-    let width = 1 + input.below(MOST);
-    let bits = input.byte();
-    let frame = input.byte();
+    let width = 1 + input.below(MAX_COLUMNS);
+    let rule_bits = input.byte();
+    let frame_bits = input.byte();
     let seed = u64::from_le_bytes(std::array::from_fn(|i| if i < 5 { input.byte() } else { 0 }));
-    let rules = Rules {
+    let rules = ColumnRules {
         names: (0..width).map(|column| format!("c{column}")).collect(),
-        signed: (0..width).filter(|column| bits >> column & 1 == 1).collect(),
-        limits: match bits >> 6 {
+        signed: (0..width).filter(|column| rule_bits >> column & 1 == 1).collect(),
+        limits: match rule_bits >> 6 {
             0 => vec![],
             1 => vec![(0, 1, width - 1)],
             2 => vec![(width - 1, 8, 0), (width / 2, 1 << 63, 0)],
@@ -39,62 +40,73 @@ pub fn target(data: &[u8]) {
         },
     };
     assert!(rules.check().is_ok());
-    let value = |byte: u8| match byte {
+    let to_integer = |byte: u8| match byte {
         0..48 => i64::from(byte % 12),
-        _ => VALUES[usize::from(byte) % VALUES.len()],
+        _ => LIMIT_VALUES[usize::from(byte) % LIMIT_VALUES.len()],
     };
     let rows = input.0.len() / width;
-    let values: Vec<i64> = input.take(rows * width).iter().map(|&byte| value(byte)).collect();
-    check(&rules, &values);
-    if frame & 3 != 0 {
+    let values: Vec<i64> = input.take(rows * width).iter().map(|&byte| to_integer(byte)).collect();
+    check_table(&rules, &values);
+    if frame_bits & 3 != 0 {
         return;
     }
     let content: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    let header = ["{}", "", "{\"columns\": [\"é\"]}", "[[[[[["][usize::from(frame >> 2 & 3)];
-    let whole = STATISTICS.seal(header, &content);
-    assert_eq!(STATISTICS.open("x", &whole).ok(), Some(Sealed { header, content: &content }));
-    let mut damaged = whole.clone();
+    let header = ["{}", "", "{\"columns\": [\"é\"]}", "[[[[[["][usize::from(frame_bits >> 2 & 3)];
+    let valid_frame = STATISTICS.seal(header, &content);
+    assert_eq!(
+        STATISTICS.open("x", &valid_frame).ok(),
+        Some(FrameParts { header, content: &content })
+    );
+    let mut damaged = valid_frame.clone();
     make::damage(&mut Random::new(seed), &mut damaged);
-    assert!(damaged == whole || STATISTICS.open("x", &damaged).is_err(), "damage was not seen");
-    // Damage by somebody who makes the checksum again.
+    assert!(
+        damaged == valid_frame || STATISTICS.open("x", &damaged).is_err(),
+        "damage was not detected"
+    );
+    // Damage with a recomputed checksum.
     damaged.truncate(damaged.len().saturating_sub(8));
     damaged.extend(checksum(&damaged));
-    if let Ok(Sealed { header, content }) = STATISTICS.open("x", &damaged) {
+    if let Ok(FrameParts { header, content }) = STATISTICS.open("x", &damaged) {
         assert!(header.len() + content.len() < damaged.len());
         let integers = content.as_chunks::<8>().0.iter().map(|bytes| i64::from_le_bytes(*bytes));
         let integers: Vec<i64> = integers.collect();
-        check(&rules, &integers[..integers.len() / width * width]);
+        check_table(&rules, &integers[..integers.len() / width * width]);
     }
 }
 
-/// That rows are taken if they keep the rules, and that their sums are exact or refused.
-fn check(rules: &Rules, values: &[i64]) {
+/// Check that rows are accepted if they satisfy the rules, and that their sums are exact or
+/// rejected.
+fn check_table(rules: &ColumnRules, values: &[i64]) {
     let width = rules.names.len();
-    let wide = |row: &[i64], column: usize| u128::from(row[column].unsigned_abs());
-    let kept = |row: &[i64]| {
-        let signs = (0..width).all(|column| row[column] >= 0 || rules.signed.contains(&column));
-        let within = |&(column, times, limit): &(usize, u64, usize)| {
-            wide(row, column) <= wide(row, limit) * u128::from(times)
+    let magnitude = |row: &[i64], column: usize| u128::from(row[column].unsigned_abs());
+    let satisfies_rules = |row: &[i64]| {
+        let has_valid_signs =
+            (0..width).all(|column| row[column] >= 0 || rules.signed.contains(&column));
+        let is_within_limit = |&(column, times, limit): &(usize, u64, usize)| {
+            magnitude(row, column) <= magnitude(row, limit) * u128::from(times)
         };
-        signs && rules.limits.iter().all(within)
+        has_valid_signs && rules.limits.iter().all(is_within_limit)
     };
-    let broken = values.chunks(width).position(|row| !kept(row));
-    let found = rules.check_rows(values).map_err(|error| error.to_string());
-    match (broken, found) {
+    let invalid_row = values.chunks(width).position(|row| !satisfies_rules(row));
+    let result = rules.check_rows(values).map_err(|error| error.to_string());
+    match (invalid_row, result) {
         (None, Ok(())) => {}
-        (Some(row), Err(told)) => {
-            assert!(told.contains(&format!("in row {} ", row + 1)), "{told}, and not row {row}");
+        (Some(row), Err(message)) => {
+            assert!(
+                message.contains(&format!("row {}: ", row + 1)),
+                "{message} (expected row {row})"
+            );
         }
-        (broken, found) => panic!("{found:?}, and row {broken:?} breaks a rule"),
+        (invalid_row, result) => panic!("{result:?}, but row {invalid_row:?} breaks a rule"),
     }
     let sums: Vec<i128> = (0..width)
         .map(|column| values.iter().skip(column).step_by(width).copied().map(i128::from).sum())
         .collect();
     let exact: Option<Vec<i64>> = sums.into_iter().map(|sum| i64::try_from(sum).ok()).collect();
-    assert_eq!(columns::total(values, width).ok(), exact);
-    // Row by row, what goes beyond 64 bits on the way is refused as well.
-    let mut added = vec![0; width];
-    if values.chunks(width).all(|row| columns::add(&mut added, row)) {
-        assert_eq!(Some(added), exact);
+    assert_eq!(columns::sum_rows(values, width).ok(), exact);
+    // Row by row, intermediate sums that overflow 64 bits are rejected, too.
+    let mut row_sums = vec![0; width];
+    if values.chunks(width).all(|row| columns::add_row(&mut row_sums, row)) {
+        assert_eq!(Some(row_sums), exact);
     }
 }

@@ -1,53 +1,57 @@
-//! TER's search on rows of bits finds the shifts and steps that the plain one finds.
+//! TER's bit-parallel search finds the same shifts and steps as the naive search.
 
 use crate::input::Input;
 use crate::make::Random;
 use truebleu_kernel::ter::{naive, search};
 
-/// The most words of a side.
-const MOST: usize = 160;
+/// Maximum number of words of a text.
+const MAX_WORDS: usize = 160;
 
-/// An input: the hypothesis' length, then the words of both sides, a byte each.
+/// Make an input: the length of the hypothesis, then the words of hypothesis and reference, one
+/// byte per word.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {
-    let most = match random.below(10_000) {
-        0 => MOST,
+    let max_words = match random.below(10_000) {
+        0 => MAX_WORDS,
         1..200 => 20,
         _ => 8,
     };
-    let kinds = 2 + random.below(12);
+    let vocabulary_size = 2 + random.below(12);
     let reference: Vec<u8> =
-        (0..1 + random.below(most)).map(|_| 1 + random.below(kinds) as u8).collect();
+        (0..1 + random.below(max_words)).map(|_| 1 + random.below(vocabulary_size) as u8).collect();
     out.push(0);
-    // Pieces of the reference, and other words.
-    let words = random.below(most + 1);
-    while out.len() <= words {
+    // Parts of the reference, and other words.
+    let hypothesis_words = random.below(max_words + 1);
+    while out.len() <= hypothesis_words {
         let start = random.below(reference.len());
         let length = random.below(12.min(reference.len() - start) + 1);
         out.extend_from_slice(&reference[start..start + length]);
         if random.once_in(3) {
-            out.push(random.below(kinds + 2) as u8);
+            out.push(random.below(vocabulary_size + 2) as u8);
         }
     }
-    out.truncate(MOST);
+    out.truncate(MAX_WORDS);
     out[0] = (out.len() - 1) as u8;
     out.extend(reference);
 }
 
-/// Runs it.
+/// Run the target.
 pub fn target(data: &[u8]) {
     let mut input = Input(data);
-    let length = input.below(MOST);
-    let words = |bytes: &[u8]| bytes.iter().map(|&byte| u32::from(byte)).collect::<Vec<_>>();
-    let hypothesis = words(input.take(length));
-    let reference = words(input.take(MOST));
+    let length = input.below(MAX_WORDS);
+    let to_words = |bytes: &[u8]| bytes.iter().map(|&byte| u32::from(byte)).collect::<Vec<_>>();
+    let hypothesis = to_words(input.take(length));
+    let reference = to_words(input.take(MAX_WORDS));
     if reference.is_empty() {
         return;
     }
-    if let Some(fast) = search(&hypothesis, &reference) {
-        assert_eq!(fast, naive::search(&hypothesis, &reference));
-        // Bounds of the definition.
-        let edits = fast.edits();
+    if let Some(outcome) = search(&hypothesis, &reference) {
+        assert_eq!(outcome, naive::search(&hypothesis, &reference));
+        // General bounds on the number of edits.
+        let total_edits = outcome.total_edits();
         let lengths = [hypothesis.len(), reference.len()];
-        assert!(edits <= hypothesis.len() + reference.len(), "{edits} edits of {lengths:?} words");
+        assert!(
+            total_edits <= hypothesis.len() + reference.len(),
+            "{total_edits} edits of {lengths:?} words"
+        );
     }
 }

@@ -1,151 +1,153 @@
-//! A set of spellings with a number for each: a double array.
+//! A trie that maps spellings to numbers, stored as a double array.
 
-/// A place in the array: a prefix of spellings.
+/// A node of the trie, which represents a prefix of spellings.
 #[derive(Clone, Copy)]
-struct Node {
-    /// The prefix without its last byte; `NONE` for a place that is free.
+struct TrieNode {
+    /// The node of the prefix without its last byte; `NONE` for a free slot.
     parent: u32,
-    /// The prefix with one more byte is at this place xor the byte.
-    next: u32,
-    /// The number of the spelling that is this prefix.
+    /// The child for a byte has the index `next` xor the byte.
+    child_base: u32,
+    /// The number of the spelling that equals the prefix.
     value: u32,
 }
 
 const NONE: u32 = u32::MAX;
 
-/// The empty prefix.
+/// The node of the empty prefix.
 pub const ROOT: u32 = 0;
 
-/// Prefixes with several followers are tried in so many blocks of the array, the newest, before
-/// a new one is added.
-const TRIED: usize = 8;
+/// Number of recent blocks in which space for several children is sought before a new block is
+/// added.
+const MAX_SEARCHED_BLOCKS: usize = 8;
 
-/// A set of spellings.
+/// A trie of spellings.
 #[derive(Default)]
 pub struct Trie {
-    nodes: Vec<Node>,
-    /// Blocks of 256 places of which some are free, and how many.
-    open: Vec<(u32, u32)>,
+    nodes: Vec<TrieNode>,
+    /// Blocks of 256 slots with free slots, and their numbers of free slots.
+    open_blocks: Vec<(u32, u32)>,
 }
 
 impl Trie {
-    /// The trie of spellings with their numbers, none of them empty.
+    /// Create a trie of spellings, none of them empty, with their numbers.
     pub fn new(mut spellings: Vec<(&[u8], u32)>) -> Self {
         let mut trie = Self::default();
         if spellings.is_empty() {
             return trie;
         }
         spellings.sort_unstable();
-        trie.block();
+        trie.add_block();
         trie.claim(ROOT, ROOT);
         let mut labels = Vec::new();
-        let mut above = vec![(ROOT, 0, spellings.len(), 0)];
-        while let Some((node, mut first, last, depth)) = above.pop() {
+        let mut pending = vec![(ROOT, 0, spellings.len(), 0)];
+        while let Some((node, mut first, last, depth)) = pending.pop() {
             while first < last && spellings[first].0.len() == depth {
                 trie.nodes[node as usize].value = spellings[first].1;
                 first += 1;
             }
             labels.clear();
-            let mut from = first;
+            let mut label_start = first;
             for i in first..last {
                 let byte = spellings[i].0[depth];
                 if i + 1 == last || spellings[i + 1].0[depth] != byte {
-                    labels.push((byte, from, i + 1));
-                    from = i + 1;
+                    labels.push((byte, label_start, i + 1));
+                    label_start = i + 1;
                 }
             }
             if labels.is_empty() {
                 continue;
             }
-            let next = trie.place(&labels);
-            trie.nodes[node as usize].next = next;
-            for &(byte, from, to) in labels.iter().rev() {
-                let child = next ^ u32::from(byte);
+            let child_base = trie.find_base(&labels);
+            trie.nodes[node as usize].child_base = child_base;
+            for &(byte, group_start, group_end) in labels.iter().rev() {
+                let child = child_base ^ u32::from(byte);
                 trie.claim(child, node);
-                above.push((child, from, to, depth + 1));
+                pending.push((child, group_start, group_end, depth + 1));
             }
         }
-        trie.open = Vec::new();
+        trie.open_blocks = Vec::new();
         trie
     }
 
-    /// Adds a block.
-    fn block(&mut self) -> u32 {
+    /// Append a block of free slots.
+    fn add_block(&mut self) -> u32 {
         let block = (self.nodes.len() / 256) as u32;
-        let free = Node { parent: NONE, next: 0, value: NONE };
+        let free = TrieNode { parent: NONE, child_base: 0, value: NONE };
         self.nodes.resize(self.nodes.len() + 256, free);
-        self.open.push((block, 256));
+        self.open_blocks.push((block, 256));
         block
     }
 
-    /// Where the followers of a prefix can go.
-    fn place(&mut self, labels: &[(u8, usize, usize)]) -> u32 {
+    /// Return a base at which all children of a prefix have free slots.
+    fn find_base(&mut self, labels: &[(u8, usize, usize)]) -> u32 {
         let first = u32::from(labels[0].0);
-        let tried = if labels.len() == 1 { self.open.len() } else { TRIED };
-        for &(block, free) in self.open.iter().rev().take(tried) {
+        let block_limit =
+            if labels.len() == 1 { self.open_blocks.len() } else { MAX_SEARCHED_BLOCKS };
+        for &(block, free) in self.open_blocks.iter().rev().take(block_limit) {
             if (free as usize) < labels.len() {
                 continue;
             }
             let start = 256 * block;
-            for at in start..start + 256 {
-                let next = at ^ first;
+            for slot in start..start + 256 {
+                let base = slot ^ first;
                 if labels
                     .iter()
-                    .all(|&(byte, ..)| self.nodes[(next ^ u32::from(byte)) as usize].parent == NONE)
+                    .all(|&(byte, ..)| self.nodes[(base ^ u32::from(byte)) as usize].parent == NONE)
                 {
-                    return next;
+                    return base;
                 }
             }
         }
-        256 * self.block()
+        256 * self.add_block()
     }
 
-    fn claim(&mut self, at: u32, parent: u32) {
-        self.nodes[at as usize].parent = parent;
-        if let Some(i) = self.open.iter().rposition(|&(block, _)| block == at / 256) {
-            self.open[i].1 -= 1;
-            if self.open[i].1 == 0 {
-                self.open.remove(i);
+    /// Mark a slot as used by a child of `parent`.
+    fn claim(&mut self, slot: u32, parent: u32) {
+        self.nodes[slot as usize].parent = parent;
+        if let Some(i) = self.open_blocks.iter().rposition(|&(block, _)| block == slot / 256) {
+            self.open_blocks[i].1 -= 1;
+            if self.open_blocks[i].1 == 0 {
+                self.open_blocks.remove(i);
             }
         }
     }
 
-    /// The prefix with one more byte.
+    /// Return the child for a byte.
     #[inline(always)]
-    pub fn follow(&self, node: u32, byte: u8) -> Option<u32> {
-        let next = self.nodes.get(node as usize)?.next ^ u32::from(byte);
-        // The root is its own parent, and nobody's follower.
-        let found = self.nodes.get(next as usize)?.parent == node && next != ROOT;
-        found.then_some(next)
+    pub fn child(&self, node: u32, byte: u8) -> Option<u32> {
+        let child_index = self.nodes.get(node as usize)?.child_base ^ u32::from(byte);
+        // The root is its own parent, and not the child of any node.
+        let is_child = self.nodes.get(child_index as usize)?.parent == node && child_index != ROOT;
+        is_child.then_some(child_index)
     }
 
-    /// The number of the spelling that is this prefix.
+    /// Return the number of the spelling that equals the prefix.
     #[inline(always)]
     pub fn value(&self, node: u32) -> Option<u32> {
         let value = self.nodes[node as usize].value;
         (value != NONE).then_some(value)
     }
 
-    /// The length of the longest spelling that `text` starts with.
+    /// Return the length of the longest spelling at the start of `text`.
     #[inline(always)]
-    pub fn longest(&self, text: &[u8]) -> Option<usize> {
+    pub fn longest_prefix(&self, text: &[u8]) -> Option<usize> {
         if self.nodes.is_empty() {
             return None;
         }
         let mut longest = None;
         let mut node = ROOT;
-        for (at, &byte) in text.iter().enumerate() {
-            let Some(next) = self.follow(node, byte) else { break };
+        for (position, &byte) in text.iter().enumerate() {
+            let Some(next) = self.child(node, byte) else { break };
             node = next;
             if self.value(node).is_some() {
-                longest = Some(at + 1);
+                longest = Some(position + 1);
             }
         }
         longest
     }
 
-    /// True if some spelling starts with this byte.
-    pub fn starts(&self, byte: u8) -> bool {
-        self.follow(ROOT, byte).is_some()
+    /// Return whether a spelling starts with this byte.
+    pub fn starts_with_byte(&self, byte: u8) -> bool {
+        self.child(ROOT, byte).is_some()
     }
 }

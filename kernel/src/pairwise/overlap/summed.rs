@@ -1,130 +1,133 @@
-//! Texts against the sum of many references: time grows with the number of texts, not of pairs.
+//! Texts against the sum of many references, in time linear in the number of texts rather than
+//! pairs.
 //!
-//! The counts of all references are added up, and those of the hypothesis are taken as often as
-//! there are references: of an n-gram that it has c times, of m references that have it t times
-//! together, min(m · c, t) match. That is what Jannis Vamvas and Rico Sennrich (2024, Linear-time
-//! minimum Bayes risk decoding with reference aggregation) call the aggregate reference, in whole
-//! numbers; a weight of w makes w references of one.
+//! The counts of all references are added, and the hypothesis counts once per reference. Consider
+//! an n-gram that the hypothesis has c times and m references have t times in total: min(m · c, t)
+//! of its occurrences match. This is the aggregate reference of Jannis Vamvas and Rico Sennrich
+//! (2024, Linear-time minimum Bayes risk decoding with reference aggregation), in integers. A
+//! weight of w counts a reference w times.
 
-use super::{Nodes, Overlap, Overlaps, Side, Summed, Walk};
+use super::{NgramTree, NgramWalk, Overlap, OverlapPairs, SummedPair, TextUnits};
 use crate::interrupt::{self, Work, in_threads};
-use crate::pairwise::taken;
+use crate::pairwise::claim_next;
 use std::ops::Range;
 use std::sync::atomic::AtomicUsize;
 
-/// Where the hypotheses and the references of a set are.
+/// The positions of the hypotheses and the references of a set.
 #[derive(Clone, Debug)]
-pub struct Places {
-    /// The hypotheses.
+pub struct SetRanges {
+    /// The range of the hypotheses.
     pub hypotheses: Range<usize>,
-    /// The references.
+    /// The range of the references.
     pub references: Range<usize>,
 }
 
-impl<M: Overlap> Overlaps<M> {
-    /// The score of each hypothesis of each set against the sum of its references, as often as
-    /// `weights` says for each of all references.
-    pub(super) fn against_sums(
+impl<M: Overlap> OverlapPairs<M> {
+    /// Return the score of each hypothesis of each set against the sum of the set's references.
+    /// `weights` gives the multiplicity of each reference.
+    pub(super) fn score_against_sums(
         &self,
-        sets: &[Places],
+        sets: &[SetRanges],
         weights: Option<&[u32]>,
         workers: usize,
     ) -> Vec<f64> {
         let next = AtomicUsize::new(0);
         let work = || {
-            let (mut memory, mut found) = (Memory::default(), Vec::new());
-            while let Some((i, set)) = taken(&next, sets) {
+            let (mut scratch, mut results) = (SumScratch::default(), Vec::new());
+            while let Some((i, set)) = claim_next(&next, sets) {
                 let weight = |reference| weights.map_or(1, |weights| i64::from(weights[reference]));
-                memory.add_up(self, set.references.clone(), weight);
+                scratch.sum_references(self, set.references.clone(), weight);
                 let scores =
-                    set.hypotheses.clone().map(|hypothesis| memory.score(self, hypothesis));
-                found.push((i, scores.collect::<Vec<f64>>()));
+                    set.hypotheses.clone().map(|hypothesis| scratch.score(self, hypothesis));
+                results.push((i, scores.collect::<Vec<f64>>()));
             }
-            found
+            results
         };
         let threads = workers.min(sets.len());
-        let mut found: Vec<_> = in_threads(threads, work, work).into_iter().flatten().collect();
-        found.sort_unstable_by_key(|(i, _)| *i);
-        found.into_iter().flat_map(|(_, scores)| scores).collect()
+        let mut results: Vec<_> = in_threads(threads, work, work).into_iter().flatten().collect();
+        results.sort_unstable_by_key(|(i, _)| *i);
+        results.into_iter().flat_map(|(_, scores)| scores).collect()
     }
 }
 
-/// One thread's memory: the sum of a set's references.
+/// Buffers of one thread: the sum of a set's references.
 #[derive(Default)]
-struct Memory {
-    /// Of each kind of units the n-grams, and how often the references have them.
-    kinds: Vec<(Nodes, Vec<i64>)>,
-    /// The sum; the hypothesis' numbers are those of the last one.
-    pair: Summed,
-    found: Vec<u32>,
-    walk: Walk<u32>,
+struct SumScratch {
+    /// For each kind of unit, the n-grams and their counts in the references.
+    kinds: Vec<(NgramTree, Vec<i64>)>,
+    /// The summed references, and the most recent hypothesis.
+    pair: SummedPair,
+    node_list: Vec<u32>,
+    walk: NgramWalk<u32>,
     work: Work,
 }
 
-impl Memory {
-    /// Adds up the references of a set.
-    fn add_up<M: Overlap>(
+impl SumScratch {
+    /// Sum the references of a set.
+    fn sum_references<M: Overlap>(
         &mut self,
-        all: &Overlaps<M>,
+        pairs: &OverlapPairs<M>,
         references: Range<usize>,
         weight: impl Fn(usize) -> i64,
     ) {
-        let Self { kinds, pair, found, work, .. } = self;
+        let Self { kinds, pair, node_list: found, work, .. } = self;
         kinds.clear();
-        *pair = Summed { times: references.clone().map(&weight).sum(), ..Summed::default() };
-        let texts = all.references();
-        pair.lengths[1] = references.clone().map(|i| weight(i) * texts.length(0, i)).sum();
-        for (units, &orders) in texts.units.iter().zip(&all.orders) {
-            let (mut nodes, mut counts) = (Nodes::default(), Vec::new());
+        *pair =
+            SummedPair { times: references.clone().map(&weight).sum(), ..SummedPair::default() };
+        let references_units = pairs.references();
+        pair.lengths[1] =
+            references.clone().map(|i| weight(i) * references_units.length(0, i)).sum();
+        for (units, &max_order) in references_units.units.iter().zip(&pairs.max_orders) {
+            let (mut tree, mut counts) = (NgramTree::default(), Vec::new());
             let first = pair.orders.len();
-            pair.orders.resize(first + orders, [0; 3]);
+            pair.orders.resize(first + max_order, [0; 3]);
             for i in references.clone() {
                 interrupt::poll();
                 found.clear();
                 let text = units.text(i);
-                nodes.grow_all(text, orders, found, work);
-                counts.resize(nodes.count(), 0);
+                tree.insert_all(text, max_order, found, work);
+                counts.resize(tree.count(), 0);
                 found.iter().for_each(|&node| counts[node as usize] += weight(i));
-                for (order, [_, all, _]) in pair.orders[first..].iter_mut().enumerate() {
-                    *all += weight(i) * text.len().saturating_sub(order) as i64;
+                for (order, [_, total, _]) in pair.orders[first..].iter_mut().enumerate() {
+                    *total += weight(i) * text.len().saturating_sub(order) as i64;
                 }
             }
-            kinds.push((nodes, counts));
+            kinds.push((tree, counts));
         }
     }
 
-    /// The score of a hypothesis against the sum.
-    fn score<M: Overlap>(&mut self, all: &Overlaps<M>, hypothesis: usize) -> f64 {
+    /// Return the score of a hypothesis against the sum.
+    fn score<M: Overlap>(&mut self, pairs: &OverlapPairs<M>, hypothesis: usize) -> f64 {
         interrupt::poll();
         let Self { kinds, pair, walk, .. } = self;
         let times = pair.times;
-        pair.lengths[0] = times * all.hypotheses.length(0, hypothesis);
-        let mut rest = &mut pair.orders[..];
+        pair.lengths[0] = times * pairs.hypotheses.length(0, hypothesis);
+        let mut remaining_orders = &mut pair.orders[..];
         for (((nodes, counts), units), &orders) in
-            kinds.iter().zip(&all.hypotheses.units).zip(&all.orders)
+            kinds.iter().zip(&pairs.hypotheses.units).zip(&pairs.max_orders)
         {
-            let (own, others) = rest.split_at_mut(orders);
+            let (unit_orders, later_orders) = remaining_orders.split_at_mut(orders);
             let units = units.text(hypothesis);
-            walk.begin(nodes, units);
-            for (order, [ours, _, matches]) in own.iter_mut().enumerate() {
-                *ours = times * units.len().saturating_sub(order) as i64;
-                walk.go_on(nodes, units, order);
-                let Walk { alive, seen, .. } = &mut *walk;
-                // All occurrences of an n-gram are counted with the first.
-                let counted = alive.iter().map(|&(_, node)| {
+            walk.start_text(nodes, units);
+            for (order, [hypothesis_ngrams, _, matches]) in unit_orders.iter_mut().enumerate() {
+                *hypothesis_ngrams = times * units.len().saturating_sub(order) as i64;
+                walk.next_order(nodes, units, order);
+                let NgramWalk { active: alive, node_counts: seen, .. } = &mut *walk;
+                // The first occurrence of an n-gram counts all occurrences.
+                let clipped_counts = alive.iter().map(|&(_, node)| {
                     let count = i64::from(std::mem::take(&mut seen[node as usize]));
                     (times * count).min(counts[node as usize])
                 });
-                *matches = counted.sum();
+                *matches = clipped_counts.sum();
             }
-            rest = others;
+            remaining_orders = later_orders;
         }
-        all.metric.score_of_sum(pair)
+        pairs.metric.score_against_sum(pair)
     }
 }
 
-impl Side {
-    /// The length of a text in units of a kind.
+impl TextUnits {
+    /// Return the length of a text in units of a kind.
     fn length(&self, kind: usize, i: usize) -> i64 {
         self.units[kind].text(i).len() as i64
     }

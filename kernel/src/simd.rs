@@ -115,8 +115,8 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Create the table. Class `i` has the bytes whose high half is set in `rectangles[i].0` and whose
-    /// low half is set in `rectangles[i].1`.
+    /// Create the table. Class `i` has the bytes whose high half is set in `rectangles[i].0` and
+    /// whose low half is set in `rectangles[i].1`.
     pub const fn new(rectangles: [(u8, u16); 8]) -> Self {
         let mut table = Self { low: [0; 16], high: [0; 16], bytes: [0; 256] };
         let mut byte = 0;

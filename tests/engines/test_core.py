@@ -505,7 +505,7 @@ def test_decimals_sort_by_value():
     assert Sums(by="key").update(table).keys == values
     fine = table.slice(0, 1).set_column(2, "key", pa.array([Decimal("1e-9")]))
     sums = Sums(by="key").update(table).update(fine)
-    with pytest.raises(InputError, match="key: no decimal of 38 digits holds all of these keys"):
+    with pytest.raises(InputError, match="key: the keys do not fit a decimal type of 38 digits"):
         pa.table(sums)
 
 
@@ -591,7 +591,7 @@ def test_buckets_are_spread_evenly():
 
 def test_null_ids_and_unsupported_id_types_raise_error():
     table = pa.table({**TEXT, "id": ["a", None, "c"], "x": [1.5, 2.5, 3.5]})
-    with pytest.raises(InputError, match="id: row 2 is null; every row needs an id"):
+    with pytest.raises(InputError, match=r"id: row 2 is null \(every row needs an id\)"):
         Sums(bucket=("id", 5)).update(table)
     with pytest.raises(InputError, match=r"x: expected ids to be strings, .*, not float64"):
         Sums(bucket=("x", 5)).update(table)
@@ -700,9 +700,9 @@ def test_unsupported_column_types_raise_error():
     lists = [["a"], ["b"], []]
     check_rejected("ref: an Arrow column of int64 holds no text", Sums(), ref=[1, 2, 3])
     check_rejected("hyp: an Arrow column of boolean holds no text", Sums(), hyp=[True] * 3)
-    check_rejected("hyp: expected one string per row, not a column of lists", Sums(), hyp=lists)
+    check_rejected("hyp: expected one string per row, found a column of lists", Sums(), hyp=lists)
     check_rejected(
-        "ref: expected strings or lists of strings, not lists of lists",
+        "ref: expected strings or lists of strings, found lists of lists",
         Sums(),
         ref=[[references] for references in lists],
     )
@@ -715,7 +715,7 @@ def test_unsupported_column_types_raise_error():
     encoded = pa.RunEndEncodedArray.from_arrays([1, 3], ["a", "b"])
     check_rejected("ref: an Arrow column of run-end encoded values", Sums(), ref=encoded)
     check_rejected("dictionaries of them, not run-end encoded values", Sums(by="key"), key=encoded)
-    with pytest.raises(InputError, match="key: int64, and string before; cast one of them"):
+    with pytest.raises(InputError, match="key: incompatible types"):
         Sums(by="key").update(pa.table({**TEXT, "key": ["a"] * 3})).update(
             pa.table({**TEXT, "key": [1] * 3})
         )
@@ -727,7 +727,7 @@ def test_missing_and_duplicate_columns_raise_error():
     ):
         Sums().update(pa.table({"hyps": ["a"], "ref": ["a"]}))
     twice = pa.Table.from_arrays([pa.array(["a"])] * 3, ["hyp", "ref", "ref"])
-    with pytest.raises(InputError, match="several columns are called 'ref'"):
+    with pytest.raises(InputError, match="duplicate column 'ref'"):
         Sums().update(twice)
     with pytest.raises(
         InputError, match=r"rows: expected a table with named columns.*, not an Arrow column"
@@ -772,7 +772,7 @@ def test_invalid_utf8_error_names_row():
         for metric_object in (BLEU(), BLEU(tokenize=_split_words)):
             with pytest.raises(InputError, match=message.format(name)):
                 Sums(metric_object).update(pa.table({**TEXT, name: bad}))
-    with pytest.raises(InputError, match="key: row 2 is not UTF-8"):
+    with pytest.raises(InputError, match="key: row 2 is not valid UTF-8"):
         Sums(by="key").update(pa.table({**TEXT, "key": bad}))
     # Row numbers include omitted rows.
     hyp = pa.array([None, "a", "b"])
@@ -854,12 +854,12 @@ def test_merging_incompatible_sums_raises_error():
     [
         ("segments", pa.array([None], pa.int64()), "segments: row 1 of the state is null"),
         ("segments", [-1], "segments: row 1 of the state is below 0"),
-        ("segments", [0], "does not fit the numbers of references"),
-        ("segments", [1.0], "segments: expected 64-bit integers, not float64"),
+        ("segments", [0], "contradicts the numbers of references"),
+        ("segments", [1.0], "segments: expected 64-bit integers, found float64"),
         ("most_references", [0], "is not a valid number of references"),
         ("statistics", [[1] * 9], "is not a list of 10 integers"),
         ("statistics", [[*[1] * 9, None]], "is not a list of 10 integers"),
-        ("statistics", ["1 2 3"], "statistics: expected lists of integers, not string"),
+        ("statistics", ["1 2 3"], "statistics: expected lists of integers, found string"),
         ("fingerprint", [None], "made with"),
     ],
 )
@@ -876,9 +876,9 @@ def test_invalid_state_tables_raise_error(name, value, message):
 def test_state_without_metric_row_raises_error():
     sums = Sums(METRICS, by="ref").update(pa.table(TEXT))
     table = pa.table(sums)
-    with pytest.raises(InputError, match=r"not whole.*rows of other metrics and none of"):
+    with pytest.raises(InputError, match=r"incomplete.*rows for other metrics, but not for"):
         sums.spawn().merge_state(table.slice(1))
-    with pytest.raises(InputError, match=r"not whole.*counts other segments"):
+    with pytest.raises(InputError, match=r"incomplete.*different counts"):
         sums.spawn().merge_state(pa.concat_tables([table, table.slice(0, 1)]))
 
 

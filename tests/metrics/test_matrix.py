@@ -471,8 +471,8 @@ except MemoryError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=True)
     assert done.stdout.decode() == (
-        "60000 hypotheses × 60000 references need 26.8 GiB of scores, which cannot be had; "
-        'dtype="float32" halves that, and top_k() and expected() keep no matrix at all\n'
+        "cannot allocate 26.8 GiB for the scores of 60000 hypotheses × 60000 references. "
+        'Use dtype="float32" to halve the size, or top_k() or expected() to avoid the matrix\n'
     )
 
 

@@ -176,7 +176,7 @@ def test_shared_source_is_read_once():
     tables = [one for one in results if not isinstance(one, str)]
     assert len(tables) == 1
     assert tables[0].tolist() == tb.BLEU().statistics(HYPOTHESES, REFERENCES).sum().tolist()
-    assert results.count("this source has been read already") == THREADS - 1
+    assert results.count("this source has already been read") == THREADS - 1
 
 
 @pytest.mark.parametrize("workers", [1, 3])

@@ -152,9 +152,9 @@ def test_invalid_header_raises_error(load_bytes):
         with pytest.raises(InputError, match="expected 240 bytes of rows"):
             load_bytes(seal_table(table, data=rows))
     old = b"truebleu statistics 1\n" + json.dumps(table._make_header()).encode() + b"\n"
-    with pytest.raises(InputError, match=r"version 1 .* reads version 2"):
+    with pytest.raises(InputError, match=r"unsupported version 1 .* \(expected 2\)"):
         load_bytes(old + bytes(-len(old) % 64) + table.to_bytes())
-    with pytest.raises(InputError, match=r"not what Statistics\.save has written"):
+    with pytest.raises(InputError, match=r"not written by Statistics\.save"):
         load_bytes(_kernel.sealed("sums", "{}", b""))
 
 
@@ -177,17 +177,17 @@ def change_value(table: Statistics, row: int, column: str, value: int) -> bytes:
 @pytest.mark.parametrize(
     ("metric", "column", "value", "message"),
     [
-        (BLEU(), "matches_1", -5, "row 2 matches_1 is -5, below 0"),
-        (BLEU(), "reference_length", -1, "row 2 reference_length is -1, below 0"),
-        (BLEU(), "matches_1", 3, "row 2 matches_1 is 3, which is too much where totals_1 is 2"),
-        (BLEU(), "totals_2", 2**40, "totals_2 is 1099511627776, which is too much"),
-        (BLEU(), "hypothesis_length", 1, "totals_1 is 2, .* where hypothesis_length is 1"),
-        (CHRF(), "matches_c1", 2**62, "matches_c1 is .* where hypothesis_c1 is"),
-        (TER(), "edits", MIN_INT64, "row 2 edits is -9223372036854775808, below 0"),
-        (NIST(), "information_1", 2**62, "where totals_1 is 2"),
-        (Difference(), "segments", -1, "segments is -1, below 0"),
-        (Difference(), "difference_high", -(2**40), "too much where segments is 1"),
-        (Difference(), "half_low", 2**31, "too much where segments is 1"),
+        (BLEU(), "matches_1", -5, "row 2 matches_1 is -5 \(expected at least 0\)"),
+        (BLEU(), "reference_length", -1, "row 2 reference_length is -1 \(expected at least 0\)"),
+        (BLEU(), "matches_1", 3, "row 2 matches_1 is 3, which is too large because totals_1 is 2"),
+        (BLEU(), "totals_2", 2**40, "totals_2 is 1099511627776, which is too large"),
+        (BLEU(), "hypothesis_length", 1, "totals_1 is 2, .* because hypothesis_length is 1"),
+        (CHRF(), "matches_c1", 2**62, "matches_c1 is .* because hypothesis_c1 is"),
+        (TER(), "edits", MIN_INT64, "row 2 edits is -9223372036854775808 \(expected at least 0\)"),
+        (NIST(), "information_1", 2**62, "because totals_1 is 2"),
+        (Difference(), "segments", -1, "segments is -1 \(expected at least 0\)"),
+        (Difference(), "difference_high", -(2**40), "too large because segments is 1"),
+        (Difference(), "half_low", 2**31, "too large because segments is 1"),
     ],
     ids=str,
 )

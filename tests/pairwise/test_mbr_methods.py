@@ -99,7 +99,7 @@ def test_the_aggregate_counts_in_whole_numbers():
 
 def test_sums_of_other_texts_than_there_are_are_refused():
     for sets in ([(1, 1)], [(2, 2), (1, 0)], [(2**63, 1), (2**63, 1)]):
-        with pytest.raises(ValueError, match="sets: expected sizes that add up to 2 hypoth"):
+        with pytest.raises(ValueError, match="sets: expected sizes with a total of 2 hypoth"):
             against_sums(CHRF(), ["a", "b"], ["a", "b"], sets)
     for weights in ([1], [2**31, 0], [2**30, 2**30]):
         with pytest.raises(ValueError, match="weights: expected one for each reference"):

@@ -279,14 +279,14 @@ def test_tokens_equal_python():
 def test_invalid_recipe_is_reported():
     default_recipe = BLEU().recipe
     invalid_recipes = [
-        (default_recipe | {"metric": "meteor"}, "the page has no metric meteor"),
-        (default_recipe | {"tokenizer": "ja-mecab"}, "the page has no tokenizer ja-mecab"),
+        (default_recipe | {"metric": "meteor"}, "metric meteor is not available in the browser"),
+        (default_recipe | {"tokenizer": "ja-mecab"}, "tokenizer ja-mecab is not available in the browser"),
         (default_recipe | {"max_order": 17}, "max_order=17: expected 1 to 16"),
         (default_recipe | {"smoothing": "more"}, "no smoothing more"),
         (default_recipe | {"max_order": "four"}, "max_order=four: expected a number"),
         (default_recipe | {"weights": [1, 2]}, "2 weights for 4 orders"),
         (default_recipe | {"lowercase": "yes"}, "lowercase=yes: expected no, python or ascii"),
-        ({"metric": "bleu"}, "the recipe has no max_order"),
+        ({"metric": "bleu"}, "missing setting: max_order"),
     ]
     default_case = make_case(BLEU(), ["a"] * 3, [("a",)] * 3)
     results = run_in_node([default_case | {"recipe": recipe} for recipe, _ in invalid_recipes])

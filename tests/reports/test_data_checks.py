@@ -368,7 +368,7 @@ def test_file_lines_equal_texts():
             ) == len(lines)
     assert segments.to_kernel_texts(segments.FileText(text), 3) == tuple(texts[:3])
     assert _kernel.count_same(tuple(texts), (None, *texts[1:])) == len(texts) - 1
-    with pytest.raises(ValueError, match="columns of different lengths"):
+    with pytest.raises(ValueError, match="columns have different lengths"):
         _kernel.count_same(text, text + b"\n")
 
 

@@ -140,7 +140,7 @@ def test_scripts_are_the_kernels():
     text, none = (b"a",), {"tokenized": False, "negation": [], "marks": []}
     for script in scripts:
         _kernel.health([text], [text], None, **none, unsplit=[(script, 0.5)])
-    with pytest.raises(ValueError, match="no script 'elvish'"):
+    with pytest.raises(ValueError, match="unknown script 'elvish'"):
         _kernel.health([text], [text], None, **none, unsplit=[("elvish", 0.5)])
 
 

@@ -147,7 +147,7 @@ def translate_errors(data: TableInput) -> Iterator[None]:
         yield
     except InputError as error:
         # DuckDB failed while the kernel read its stream.
-        match = re.search(r"the Arrow stream failed with status \d+: (.*)", str(error), re.DOTALL)
+        match = re.search(r"Arrow stream failed with status \d+: (.*)", str(error), re.DOTALL)
         if match is None:
             raise
         message = match[1]

@@ -9,8 +9,8 @@
 //!
 //! * Candidates are evaluated in tie-breaking order, so a later candidate replaces the best only if
 //!   it is better. Candidates that cannot be better are skipped: no shift can reduce the distance
-//!   below the number of unmatched words. Where the beam loses nothing, a shift of `n` words over `d`
-//!   words gains at most 2 min(n, d) edits.
+//!   below the number of unmatched words. Where the beam loses nothing, a shift of `n` words over
+//!   `d` words gains at most 2 min(n, d) edits.
 
 use super::beam::{self, Occurrences, Row, Trace, Window};
 use super::{Beam, Limits, Shift, Step};

@@ -431,8 +431,11 @@ def test_equal_floats_and_nans_form_one_group_each():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (pa.array([1_000, 1_001]).cast(pa.timestamp("ns")), "row 2 is no whole number of micro"),
-        (pa.array([0, 2**62]).cast(pa.timestamp("s")), "row 2 is no whole number of micro"),
+        (
+            pa.array([1_000, 1_001]).cast(pa.timestamp("ns")),
+            "row 2 is not an integer number of micro",
+        ),
+        (pa.array([0, 2**62]).cast(pa.timestamp("s")), "row 2 is not an integer number of micro"),
         (pa.array([0, 86_400_001]).view(pa.date64()), "row 2 is a date with a time of day"),
         (pa.array([1, Decimal("1e40")], pa.decimal256(60, 0)), "row 2 is a decimal of more than"),
     ],
@@ -698,23 +701,29 @@ def test_unsupported_column_types_raise_error():
         assert message in str(raised.value)
 
     lists = [["a"], ["b"], []]
-    check_rejected("ref: an Arrow column of int64 holds no text", Sums(), ref=[1, 2, 3])
-    check_rejected("hyp: an Arrow column of boolean holds no text", Sums(), hyp=[True] * 3)
+    check_rejected(
+        "lists of strings, found an Arrow column of int64",
+        Sums(),
+        ref=[1, 2, 3],
+    )
+    check_rejected("found an Arrow column of boolean", Sums(), hyp=[True] * 3)
     check_rejected("hyp: expected one string per row, found a column of lists", Sums(), hyp=lists)
     check_rejected(
         "ref: expected strings or lists of strings, found lists of lists",
         Sums(),
         ref=[[references] for references in lists],
     )
-    check_rejected("dictionaries of them, not list", Sums(by="key"), key=lists)
+    check_rejected("dictionaries of them, found list", Sums(by="key"), key=lists)
     check_rejected(
         "key: expected keys to be strings, integers, floats, booleans, dates, times",
         Sums(by="key"),
         key=[{"a": 1}] * 3,
     )
     encoded = pa.RunEndEncodedArray.from_arrays([1, 3], ["a", "b"])
-    check_rejected("ref: an Arrow column of run-end encoded values", Sums(), ref=encoded)
-    check_rejected("dictionaries of them, not run-end encoded values", Sums(by="key"), key=encoded)
+    check_rejected("found an Arrow column of run-end encoded values", Sums(), ref=encoded)
+    check_rejected(
+        "dictionaries of them, found run-end encoded values", Sums(by="key"), key=encoded
+    )
     with pytest.raises(InputError, match="key: incompatible types"):
         Sums(by="key").update(pa.table({**TEXT, "key": ["a"] * 3})).update(
             pa.table({**TEXT, "key": [1] * 3})
@@ -730,7 +739,7 @@ def test_missing_and_duplicate_columns_raise_error():
     with pytest.raises(InputError, match="duplicate column 'ref'"):
         Sums().update(twice)
     with pytest.raises(
-        InputError, match=r"rows: expected a table with named columns.*, not an Arrow column"
+        InputError, match=r"rows: expected a table with named columns.*, found an Arrow column"
     ):
         Sums().update(pa.array(["a"]))
 
@@ -767,7 +776,7 @@ def test_all_null_group_is_counted_without_score():
 def test_invalid_utf8_error_names_row():
     offsets = pa.py_buffer(b"".join(i.to_bytes(4, "little") for i in (0, 2, 4, 6)))
     bad = pa.StringArray.from_buffers(3, offsets, pa.py_buffer(b"ab\xffcde"))
-    message = "{}: row 2 has a byte 0xff that is not UTF-8"
+    message = "{}, row 2: byte 0xff is not valid UTF-8"
     for name in ("hyp", "ref"):
         for metric_object in (BLEU(), BLEU(tokenize=_split_words)):
             with pytest.raises(InputError, match=message.format(name)):
@@ -842,7 +851,7 @@ def test_merging_incompatible_sums_raises_error():
             sums.merge(incompatible)
     with pytest.raises(InputError, match=r"different buckets .* \(expected 5, found 6\)"):
         Sums(bucket=("hyp", 5)).merge(Sums(bucket=("hyp", 6)))
-    with pytest.raises(InputError, match=r"made with chrF2.*these sums are of BLEU"):
+    with pytest.raises(InputError, match=r"cannot add statistics of chrF2.* to sums of BLEU"):
         sums.merge_state(pa.table(Sums("chrf").update(table)))
     with pytest.raises(TypeError, match="use merge_state for tables"):
         sums.merge(pa.table(sums))
@@ -853,14 +862,14 @@ def test_merging_incompatible_sums_raises_error():
     ("name", "value", "message"),
     [
         ("segments", pa.array([None], pa.int64()), "segments: row 1 of the state is null"),
-        ("segments", [-1], "segments: row 1 of the state is below 0"),
+        ("segments", [-1], "segments: row 1 of the state is negative"),
         ("segments", [0], "contradicts the numbers of references"),
         ("segments", [1.0], "segments: expected 64-bit integers, found float64"),
-        ("most_references", [0], "is not a valid number of references"),
+        ("most_references", [0], "is not a positive 32-bit integer"),
         ("statistics", [[1] * 9], "is not a list of 10 integers"),
         ("statistics", [[*[1] * 9, None]], "is not a list of 10 integers"),
         ("statistics", ["1 2 3"], "statistics: expected lists of integers, found string"),
-        ("fingerprint", [None], "made with"),
+        ("fingerprint", [None], "cannot add statistics of"),
     ],
 )
 def test_invalid_state_tables_raise_error(name, value, message):

@@ -203,7 +203,7 @@ def test_invalid_headers_raise_error():
             original.spawn().merge_bytes(rebuild_bytes(original, formats=formats))
     with pytest.raises(InputError, match="sums with different metrics"):
         original.spawn().merge_bytes(rebuild_bytes(original, metrics=["x"]))
-    with pytest.raises(InputError, match=r"version 1 .* reads version 2"):
+    with pytest.raises(InputError, match=r"unsupported version 1 .*expected 2"):
         original.spawn().merge_bytes(b"truebleu sums 1\n{}\n" + content)
 
 
@@ -212,16 +212,16 @@ def test_merging_beyond_64_bits_raises_error():
     data = rebuild_bytes(ter_sums, pack_group(row=(2**62, 2**62)))
     large_sums = ter_sums.spawn().merge_bytes(data)
     before = large_sums.to_bytes()
-    with pytest.raises(InputError, match="beyond 64-bit integers"):
+    with pytest.raises(InputError, match="overflow 64-bit integers"):
         large_sums.merge_bytes(data)
-    with pytest.raises(InputError, match="beyond 64-bit integers"):
+    with pytest.raises(InputError, match="overflow 64-bit integers"):
         large_sums.merge(large_sums)
     state_tables = pa.concat_tables([pa.table(large_sums)] * 2)
-    with pytest.raises(InputError, match="beyond 64-bit integers"):
+    with pytest.raises(InputError, match="overflow 64-bit integers"):
         ter_sums.spawn().merge_state(state_tables)
     assert large_sums.to_bytes() == before
     many_segments = rebuild_bytes(ter_sums, pack_group(counts=(2**62, 0, 0)))
-    with pytest.raises(InputError, match="beyond 64-bit integers"):
+    with pytest.raises(InputError, match="overflow 64-bit integers"):
         ter_sums.spawn().merge_bytes(many_segments).merge_bytes(many_segments)
 
 
@@ -232,7 +232,7 @@ def test_impossible_statistics_raise_error():
         rows = [{**state_row, "statistics": list(state_row["statistics"])} for state_row in state]
         rows[row]["statistics"][column] = value
         table = pa.Table.from_pylist(rows, schema=pa.table(original).schema)
-        with pytest.raises(InputError, match=r"(those of|come from) text"):
+        with pytest.raises(InputError, match=r"statistics of text"):
             original.spawn().merge_state(table)
 
 
@@ -242,7 +242,7 @@ def test_ids_beyond_64_bits_raise_error(number):
         _kernel.bucket(number, 7)
     with pytest.raises((ValueError, OverflowError)):
         _kernel.bucket("a", 2**64)
-    with pytest.raises(ValueError, match="no buckets"):
+    with pytest.raises(ValueError, match="buckets must be at least 1"):
         _kernel.bucket("a", 0)
 
 

@@ -177,13 +177,18 @@ def change_value(table: Statistics, row: int, column: str, value: int) -> bytes:
 @pytest.mark.parametrize(
     ("metric", "column", "value", "message"),
     [
-        (BLEU(), "matches_1", -5, r"row 2 matches_1 is -5 \(expected at least 0\)"),
-        (BLEU(), "reference_length", -1, r"row 2 reference_length is -1 \(expected at least 0\)"),
-        (BLEU(), "matches_1", 3, "row 2 matches_1 is 3, which is too large because totals_1 is 2"),
+        (BLEU(), "matches_1", -5, r"row 2: matches_1 is -5 \(expected at least 0\)"),
+        (BLEU(), "reference_length", -1, r"row 2: reference_length is -1 \(expected at least 0\)"),
+        (BLEU(), "matches_1", 3, "row 2: matches_1 is 3, which is too large because totals_1 is 2"),
         (BLEU(), "totals_2", 2**40, "totals_2 is 1099511627776, which is too large"),
         (BLEU(), "hypothesis_length", 1, "totals_1 is 2, .* because hypothesis_length is 1"),
         (CHRF(), "matches_c1", 2**62, "matches_c1 is .* because hypothesis_c1 is"),
-        (TER(), "edits", MIN_INT64, r"row 2 edits is -9223372036854775808 \(expected at least 0\)"),
+        (
+            TER(),
+            "edits",
+            MIN_INT64,
+            r"row 2: edits is -9223372036854775808 \(expected at least 0\)",
+        ),
         (NIST(), "information_1", 2**62, "because totals_1 is 2"),
         (Difference(), "segments", -1, r"segments is -1 \(expected at least 0\)"),
         (Difference(), "difference_high", -(2**40), "too large because segments is 1"),
@@ -252,9 +257,9 @@ def test_overflowing_sums_raise_error():
     metric = BLEU()
     table = metric.make_statistics(_kernel.Table.from_rows([[2**62] * 10] * 3, 10), 1)
     for verb in (table.sum, table.total, lambda: table.groups([1, 1, 1])):
-        with pytest.raises(InputError, match="beyond 64-bit integers"):
+        with pytest.raises(InputError, match="overflow 64-bit integers"):
             verb()
-    with pytest.raises(InputError, match="beyond 64-bit integers"):
+    with pytest.raises(InputError, match="overflow 64-bit integers"):
         metric.from_statistics(table)
     assert table[:1].sum() == table[:1]
     assert [one.tolist() for one in table.groups([*"abc"]).values()] == [[[2**62] * 10]] * 3

@@ -280,7 +280,10 @@ def test_invalid_recipe_is_reported():
     default_recipe = BLEU().recipe
     invalid_recipes = [
         (default_recipe | {"metric": "meteor"}, "metric meteor is not available in the browser"),
-        (default_recipe | {"tokenizer": "ja-mecab"}, "tokenizer ja-mecab is not available in the browser"),
+        (
+            default_recipe | {"tokenizer": "ja-mecab"},
+            "tokenizer ja-mecab is not available in the browser",
+        ),
         (default_recipe | {"max_order": 17}, "max_order=17: expected 1 to 16"),
         (default_recipe | {"smoothing": "more"}, "no smoothing more"),
         (default_recipe | {"max_order": "four"}, "max_order=four: expected a number"),

@@ -169,17 +169,15 @@ class NAType:  # noqa: PLW1641
 )
 def test_missing_values_of_tables_are_named(metric, value):
     name = "pandas.NA" if isinstance(value, NAType) else "NaN"
-    message = f'is {name}, a missing value \\(replace it by "" or remove the segment\\)'
+    message = f'{name}, a missing value \\(replace it by "" or remove the segment\\)'
     for hypotheses, references, place in (
-        (["a", value], ["a", "b"], "hypotheses: segment 2"),
-        (["a", "b"], ["a", value], "references: segment 2"),
-        (["a", "b"], ["a", ("b", value)], "references: segment 2, reference 2"),
+        (["a", value], ["a", "b"], "hypotheses[:,] segment 2"),
+        (["a", "b"], ["a", value], "references[:,] segment 2"),
+        (["a", "b"], ["a", ("b", value)], "references[:,] segment 2, reference 2"),
     ):
-        with pytest.raises(TypeError, match=f"{place} {message}"):
+        with pytest.raises(TypeError, match=f"{place}.*{message}"):
             metric.score(hypotheses, references)
-    with pytest.raises(
-        TypeError, match=f"hypothesis: expected a str, not {message.removeprefix('is ')}"
-    ):
+    with pytest.raises(TypeError, match=f"hypothesis: expected .*str, .*{message}"):
         metric.sentence(value, "a")
 
 
@@ -206,9 +204,9 @@ def test_mixed_token_types_are_refused():
 @verbs
 def test_arrow_columns(verb):
     pa = pytest.importorskip("pyarrow")
-    with pytest.raises((TypeError, InputError), match=r"(?s)hypotheses.*text"):
+    with pytest.raises((TypeError, InputError), match=r"(?s)hypotheses.*expected strings"):
         verb(pa.array([1, 2]), ["a", "b"])
-    with pytest.raises((TypeError, InputError), match=r"(?s)references.*text"):
+    with pytest.raises((TypeError, InputError), match=r"(?s)references.*expected strings"):
         verb(["a", "b"], pa.array([1.0, 2.0]))
     with pytest.raises(InputError, match=r"(?s)hypothes.*2"):
         verb(pa.array(["a", None]), ["a", "b"])
@@ -364,7 +362,7 @@ def test_an_empty_file(verb, write):
 def test_missing_column_is_refused(write):
     table = write("table.tsv", ["a\tb", "c"])
     with pytest.raises(
-        InputError, match=r"(?s)table\.tsv.*line 2.*column 2|table\.tsv:2.*column 2"
+        InputError, match=r"(?s)table\.tsv.*line 2.*at least 2 tab-separated columns"
     ):
         truebleu.bleu(File(table, column=2), ["b", "d"])
 

@@ -392,7 +392,9 @@ def test_other_charsets_are_refused(tmp_path):
     words = bytearray((folder("ja-mecab") / "sys.dic").read_bytes())
     words[40:72] = b"EUC-JP".ljust(32, b"\0")
     place = copied("ja-mecab", tmp_path, sys=words)
-    with pytest.raises(InputError, match=r"sys\.dic.*unsupported encoding EUC-JP \(expected UTF-8\)"):
+    with pytest.raises(
+        InputError, match=r"sys\.dic.*unsupported encoding EUC-JP \(expected UTF-8\)"
+    ):
         tb.tokenize("a", f"mecab:{place}")
 
 

@@ -102,7 +102,7 @@ def test_sums_of_other_texts_than_there_are_are_refused():
         with pytest.raises(ValueError, match="sets: expected sizes with a total of 2 hypoth"):
             against_sums(CHRF(), ["a", "b"], ["a", "b"], sets)
     for weights in ([1], [2**31, 0], [2**30, 2**30]):
-        with pytest.raises(ValueError, match="weights: expected one for each reference"):
+        with pytest.raises(ValueError, match="weights: expected one per reference"):
             against_sums(CHRF(), ["a", "b"], ["a", "b"], [(2, 2)], weights=weights)
     # The sum of one set is not that of another.
     assert (

@@ -85,7 +85,7 @@ def prepare_metadata_for_build_editable(folder: str, settings: object = None) ->
 
 
 def build_wheel(wheel: str, settings: object = None, metadata: str | None = None) -> str:
-    """A wheel, with the kernel for pages and the example texts in it."""
+    """Return a wheel, with the kernel for pages and the example texts in it."""
     prepare()
     os.environ.setdefault("RUSTFLAGS", remapped())
     try:
@@ -122,7 +122,7 @@ def prepare() -> bool:
 
 
 def remapped() -> str:
-    """Flags of rustc: what is compiled names no folder of this machine."""
+    """Return flags of rustc that keep local paths out of the binary."""
     said = subprocess.check_output([os.environ.get("RUSTC", "rustc"), "-vV"], text=True, cwd=ROOT)
     (commit,) = re.findall("^commit-hash: (.+)$", said, re.MULTILINE)
     asked = [os.environ.get("RUSTC", "rustc"), "--print", "sysroot"]
@@ -142,7 +142,7 @@ def remapped() -> str:
 
 
 def without_place(path: Path) -> None:
-    """Takes this folder out of the bill of materials of a wheel, which calls the kernel by it."""
+    """Take this folder out of the bill of materials of a wheel, which calls the kernel by it."""
     with zipfile.ZipFile(path) as packed:
         files = [(about, packed.read(about)) for about in packed.infolist()]
     said = {}  # the lines of RECORD for what is changed
@@ -161,7 +161,7 @@ def without_place(path: Path) -> None:
 
 
 def write_licenses() -> None:
-    """Collects the licences of all crates that the kernel is built from, whatever the platform."""
+    """Collect the licences of all crates that the kernel is built from, whatever the platform."""
     asked = ["cargo", "metadata", "--locked", "--format-version=1", "--features=python"]
     asked += ["--manifest-path", str(ROOT / "kernel" / "Cargo.toml")]
     told = json.loads(subprocess.check_output(asked, cwd=ROOT))
@@ -209,7 +209,7 @@ def write_licenses() -> None:
 
 
 def add_crates(path: Path) -> None:
-    """Puts all crates into a source distribution, and a configuration that tells cargo so."""
+    """Put all crates into a source distribution, and a configuration that tells cargo so."""
     with tarfile.open(path) as packed:
         members = [(member, packed.extractfile(member)) for member in packed.getmembers()]
         files = {member.name: file.read() for member, file in members if file}
@@ -283,7 +283,7 @@ def build_page_kernel() -> bool:
 
 
 def copy_examples() -> None:
-    """Puts the example texts into the package, for a wheel."""
+    """Put the example texts into the package, for a wheel."""
     shutil.rmtree(EXAMPLES, ignore_errors=True)
     shutil.copytree(ROOT / "examples", EXAMPLES, ignore=lambda _, names: {"report.html"} & {*names})
 

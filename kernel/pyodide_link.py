@@ -24,7 +24,7 @@ SETTINGS = (
 
 
 def linker() -> list[str]:
-    """The program of the Rust that compiles here."""
+    """Return the program of the Rust that compiles here."""
     said = subprocess.check_output([os.environ.get("RUSTC", "rustc"), "-vV"], text=True)
     (host,) = (line[6:] for line in said.splitlines() if line.startswith("host: "))
     asked = [os.environ.get("RUSTC", "rustc"), "--print", "sysroot"]
@@ -33,7 +33,7 @@ def linker() -> list[str]:
 
 
 def main() -> int:
-    """Says what emcc is told to the linker; the linker's status."""
+    """Say what emcc is told to the linker; the linker's status."""
     files, exports, out = [], [], ""
     words = iter(sys.argv[1:])
     for word in words:

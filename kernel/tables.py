@@ -14,7 +14,7 @@ PAGE = 256
 
 
 def main() -> None:
-    """Writes the file."""
+    """Write the file."""
     code = bytearray(0x110000)
     text = "".join(chr(point) for point in range(0x110000))
     for name, number in CLASSES.items():
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def rows(numbers: list[int], width: int) -> list[str]:
-    """The lines of an array, so many numbers a line."""
+    """Return the lines of an array, so many numbers a line."""
     return [
         "    " + ",".join(str(n) for n in numbers[at : at + width]) + ","
         for at in range(0, len(numbers), width)

@@ -44,7 +44,7 @@ PYTHONS = {"abi3": "3.11", "3.14t": "3.14t"}  # the stable ABI is of that releas
 
 
 def main() -> None:
-    """Builds what the command line names."""
+    """Build what the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("what", nargs="*", metavar="WHAT", help=", ".join([*PLATFORMS, "sdist"]))
     parser.add_argument("--python", nargs="*", choices=PYTHONS, default=[*PYTHONS])
@@ -77,7 +77,7 @@ def date() -> str:
 
 
 def build(name: str, python: str, out: Path) -> Path:
-    """Builds one wheel; its path."""
+    """Build one wheel; its path."""
     target, tag = PLATFORMS[name]
     folder = os.environ.get("CARGO_TARGET_DIR", str(backend.ROOT / "target" / "wheels"))
     asked = ["maturin", "build", "--release", "--locked", "--target", target]

@@ -1,6 +1,7 @@
-// What the theme leaves out for keyboards and screen readers: a name of the search, and wide tables that can be scrolled.
+// Accessibility that the theme lacks: a label of the search field, and wide tables that the
+// keyboard can scroll.
 document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
-const known = new WeakSet();
+const observed = new WeakSet();
 const reachable = new ResizeObserver((changes) => {
   for (const { target } of changes) {
     if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
@@ -9,8 +10,8 @@ const reachable = new ResizeObserver((changes) => {
 });
 const watch = () => {
   for (const wide of document.querySelectorAll(".md-typeset__scrollwrap")) {
-    if (!known.has(wide)) reachable.observe(wide);
-    known.add(wide);
+    if (!observed.has(wide)) reachable.observe(wide);
+    observed.add(wide);
   }
 };
 // The theme puts tables into these boxes when the page is there.

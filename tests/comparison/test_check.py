@@ -162,7 +162,7 @@ def test_check_without_conditions_does_not_pass():
 
 @pytest.fixture
 def log(tmp_path, truebleu_command) -> Path:
-    """A log with the score of cedar, tracked as `main`."""
+    """Return a log with the score of cedar, tracked as `main`."""
     path = tmp_path / "scores.jsonl"
     words = ("score", REFERENCE.path, "-i", CEDAR.path, "--log", path, "--log-name", "main")
     assert truebleu_command(*words).status == 0

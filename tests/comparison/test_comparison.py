@@ -37,7 +37,7 @@ COUNT = 300
 
 @pytest.fixture(scope="module")
 def examples() -> Comparison:
-    """The three example systems by two metrics, as in the golden files."""
+    """Return the three example systems by two metrics, as in the golden files."""
     return compare(SYSTEMS, REFERENCES, metrics=["bleu", "chrf"], correction="holm")
 
 

@@ -28,7 +28,7 @@ def kinds(comparison) -> set[str]:
 
 @pytest.fixture(scope="module")
 def by_documents() -> Comparison:
-    """The example systems, with documents as resampling unit."""
+    """Return the example systems, with documents as resampling unit."""
     return compare(SYSTEMS, REFERENCE, documents=DOCUMENTS, resample="documents", **FEW_SAMPLES)
 
 

@@ -53,7 +53,7 @@ def entry(score=20.0, **changes) -> Entry:
 
 @pytest.fixture
 def log_folder(write, monkeypatch, tmp_path):
-    """A folder, made the current one, with a reference and the outputs of two systems."""
+    """Return a folder, made the current one, with a reference and the outputs of two systems."""
     monkeypatch.chdir(tmp_path)
     write("ref", REFERENCE)
     write("one", FIRST)

@@ -42,7 +42,7 @@ def restore():
 
 @pytest.fixture
 def kernel_calls(monkeypatch):
-    """The number of corpora that the kernel counted."""
+    """Return the number of corpora that the kernel counted."""
     calls = []
     original = counting.count_rows
 

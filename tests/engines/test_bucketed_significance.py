@@ -52,7 +52,7 @@ def make_sums(texts, metrics="bleu", buckets=BUCKETS, **options):
 
 @pytest.fixture(scope="module")
 def exact(texts):
-    """The exact test with segments."""
+    """Return the exact test with segments."""
     reference, systems = texts
     metric = BLEU()
     tables = {name: metric.statistics(text, reference) for name, text in systems.items()}

@@ -107,7 +107,7 @@ def table():
 
 @pytest.fixture
 def data_folder(table, tmp_path):
-    """The table as four Parquet files, and as CSV and JSON lines."""
+    """Return the table as four Parquet files, and as CSV and JSON lines."""
     for number in range(4):
         pq.write_table(table.slice(number * 100, 100), tmp_path / f"part-{number}.parquet")
     with duckdb.connect() as connection:
@@ -376,7 +376,7 @@ def test_home_folder_is_expanded(data_folder, monkeypatch):
 
 @pytest.fixture
 def tables_to_join():
-    """Two systems' hypotheses by id, and the references with their domain, in other orders."""
+    """Return two systems' hypotheses by id, and references with domains in another order."""
     dice = random.Random(4)
     ids = list(range(200))
     references = [TEXT.ref[i] for i in ids]

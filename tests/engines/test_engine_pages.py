@@ -16,7 +16,7 @@ BIRCH, CEDAR = 29.961152617056065, 46.951677283144946
 
 @pytest.fixture
 def tables(tmp_path, monkeypatch):
-    """The Python names after creating the page's tables."""
+    """Return the Python names after creating the page's tables."""
     monkeypatch.chdir(tmp_path)
     return page_code.make_tables(tmp_path)
 

@@ -77,7 +77,7 @@ def frame():
 
 @pytest.fixture(params=["frame", "lazy frame", "files", "frames"])
 def data(request, frame, tmp_path):
-    """The same rows in memory and in files, in one frame and in several."""
+    """Return the same rows in memory and in files, in one frame and in several."""
     if request.param == "frame":
         return frame
     if request.param == "lazy frame":

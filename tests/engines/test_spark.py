@@ -88,7 +88,7 @@ def session():
 
 @pytest.fixture(scope="module")
 def table():
-    """The example systems: system, hyp, ref (two references), id."""
+    """Return the example systems: system, hyp, ref (two references), id."""
     pa = pytest.importorskip("pyarrow")
     folder = ROOT / "examples" / "de-en"
     lines = {path.stem: path.read_text("utf-8").splitlines() for path in folder.glob("*.en")}
@@ -629,7 +629,7 @@ def test_killed_stream_counts_each_segment_once():
 
 @pytest.fixture
 def many_files(table, tmp_path):
-    """A folder of 60 files, and the path of a file in the middle to damage."""
+    """Return a folder of 60 files, and the path of a file in the middle to damage."""
     import pyarrow.parquet as pq
 
     def path(number):

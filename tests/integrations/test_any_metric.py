@@ -30,7 +30,7 @@ NAMES = [*registry.METRICS, *FAMILY, COMMAND]
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    """The text, and all metrics that can run here, by name."""
+    """Return the text, and all metrics that can run here, by name."""
     folder = tmp_path_factory.mktemp("any-metric")
     (folder / "program.py").write_text(PROGRAM)
     pairs = zip(

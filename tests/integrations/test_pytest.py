@@ -45,7 +45,7 @@ def run_pytest(folder, text: str) -> subprocess.CompletedProcess:
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
-    """The output of pytest, and its JUnit XML."""
+    """Return the output of pytest, and its JUnit XML."""
     folder = tmp_path_factory.mktemp("project")
     done = run_pytest(folder, TESTS)
     assert done.returncode == 1, done.stdout + done.stderr

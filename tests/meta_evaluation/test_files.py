@@ -1,4 +1,4 @@
-"""Files of people's and metrics' scores: what each kind says, and what is said of broken ones."""
+"""Files of human and metric scores: every kind of file, and messages for broken files."""
 
 from __future__ import annotations
 

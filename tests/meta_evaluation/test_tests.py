@@ -24,7 +24,7 @@ def standard(values):
 
 
 def enumerated(statistic, gold, first, second):
-    """The share of all exchanges that lead by as much."""
+    """Return the share of all exchanges that lead by as much."""
     first, second = standard(first), standard(second)
     lead = statistic(gold, first) - statistic(gold, second)
     count = 0
@@ -126,7 +126,7 @@ def test_pairs_change_places_for_accuracy_with_ties():
 
 
 def test_pair_permutation_is_right_as_often_as_it_says():
-    """Of two metrics that are equally good, five in a hundred seem better at 5 %."""
+    """For two equally good metrics, a test at 5 % finds a difference in 5 % of the trials."""
     draw = random.Random(7)
     rejected = 0
     for _ in range(200):
@@ -217,7 +217,7 @@ def test_intervals_over_items_documents_and_systems(over):
 
 
 def test_intervals_of_systems_come_from_their_segments():
-    """Of every sample the scores of systems are computed anew: BLEU's from its statistics."""
+    """Every resample recomputes the systems' scores; BLEU's come from its statistics."""
     names = ("aspen", "birch", "cedar")
     folder = EXAMPLES / "de-en"
     texts = {name: (folder / f"{name}.en").read_text("utf-8").splitlines() for name in names}
@@ -268,7 +268,7 @@ def test_statistics_without_a_test_are_named():
 
 
 def test_a_threshold_that_ties_everything_is_said():
-    """Where people tie most pairs, the best threshold ties all, whatever the metric is."""
+    """If people tie most pairs, the best threshold ties all pairs, for any metric."""
     draw = random.Random(5)
     people = {name: [0.0] * 30 for name in "abcd"}
     for i in range(6):

@@ -1,6 +1,6 @@
 """WMT23's metrics task: the official table and further numbers, from the published scores.
 
-The numbers are those that mt-metrics-eval's own code gives for these files; scipy's agree.
+mt-metrics-eval's code returns these numbers for these files; scipy agrees.
 """
 
 from __future__ import annotations
@@ -265,7 +265,7 @@ def test_what_a_tree_does_not_have_is_told(extra_words, message, capsys):
 def test_reference_among_outputs_is_left_out(
     copy_name, include, pearson, reason, by_tree, tmp_path
 ):
-    """Under any name, as files or as a tree, and also where people scored it and nobody else."""
+    """The reference may have any name, come from files or a tree, and have only human scores."""
     human = DATA / "human-scores" / "en-de.mqm.seg.score"
     reference = DATA / "references" / "en-de.refA.txt"
     outputs = sorted((DATA / "system-outputs" / "en-de").glob("[!r]*.txt"))

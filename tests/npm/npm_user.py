@@ -39,7 +39,7 @@ class InstalledPackage:
         )
 
     def node(self, script: str, input_value: object = None) -> Any:
-        """What a script prints as JSON; `given` is its input."""
+        """Return the JSON output of a script; `given` is its input."""
         completed = self.run("node", script, input_text=json.dumps(input_value))
         assert completed.returncode == 0, completed.stderr
         return json.loads(completed.stdout)

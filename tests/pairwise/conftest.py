@@ -5,7 +5,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def sources(wmt22):
-    """The outputs of all systems for each of some segments of three language pairs."""
+    """Return the outputs of all systems for each of some segments of three language pairs."""
     candidate_sets = []
     for pair in ("en-de", "zh-en", "en-cs"):
         paths = sorted((wmt22 / "system-outputs").glob(f"generaltest2022.{pair}.hyp.*"))

@@ -1,4 +1,4 @@
-"""Minimum Bayes risk as its papers put it, slowly: what the package is held equal to."""
+"""Naive minimum Bayes risk decoding, as in the papers: the oracle for the package."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from truebleu._kernel import Table
 
 
 def units(metric, text):
-    """The sequences that n-grams are taken from, and how long n-grams are."""
+    """Return the sequences that n-grams are taken from, and how long n-grams are."""
     if metric.NAME == "BLEU":
         return [(text.split(), metric.max_order)]
     words = text.split()
@@ -18,7 +18,7 @@ def units(metric, text):
 
 
 def counts(metric, text):
-    """A Counter of n-grams for each order of each kind."""
+    """Return a Counter of n-grams for each order of each kind."""
     return [
         Counter(tuple(sequence[i : i + n]) for i in range(len(sequence) - n + 1))
         for sequence, orders in units(metric, text)
@@ -27,7 +27,7 @@ def counts(metric, text):
 
 
 def against_sum(metric, hypothesis, references, weights=None):
-    """The score of a text against the sum of others, by BLEU without a tokenizer or by chrF."""
+    """Return the score of a text against the sum of others, by untokenized BLEU or chrF."""
     weights = weights or [1] * len(references)
     times = sum(weights)
     sums = [Counter() for _ in counts(metric, "")]

@@ -4,7 +4,7 @@ from collections import Counter
 
 
 def plain_self_bleu(metric, tokens):
-    """Each text's score with all the others as references; texts are lists of tokens."""
+    """Return each text's score with all the others as references; texts are lists of tokens."""
     parameters, formula = metric.parameters, metric.make_formula(segment=True)
     min_matches = 1 if metric.resolve_missing_order(segment=True) == "at-least-one" else 0
     values = []

@@ -1,4 +1,4 @@
-"""How different texts are: self-BLEU, pairwise diversity, distinct n-grams."""
+"""Diversity of texts: self-BLEU, pairwise diversity, distinct n-grams."""
 
 import json
 import math
@@ -31,7 +31,7 @@ SETS = st.lists(WORDS, min_size=2, max_size=7)
 
 @pytest.fixture(scope="module")
 def outputs(wmt22):
-    """The outputs of all systems of WMT22's English to German, segment by segment."""
+    """Return the outputs of all systems of WMT22's English to German, segment by segment."""
     paths = sorted((wmt22 / "system-outputs").glob("generaltest2022.en-de.hyp.*.de"))
     columns = [path.read_text(encoding="utf-8").splitlines() for path in paths]
     return list(zip(*columns, strict=True))
@@ -66,9 +66,9 @@ def test_self_bleu_of_real_text_is_texygens(outputs):
 
 
 def test_self_bleu_of_real_text_is_fast_bleus(outputs):
-    """But where it is not defined: fast-bleu 0.0.90 reads one length more than there are others.
+    """Except where it is undefined: fast-bleu 0.0.90 reads one reference length too many.
 
-    What lies there decides its brevity penalty unless another text is as long as the hypothesis.
+    The memory there decides its brevity penalty unless another text is as long as the hypothesis.
     It has the weights in single precision.
     """
     fast_bleu = pytest.importorskip("fast_bleu", reason="fast-bleu is not installed")
@@ -217,7 +217,7 @@ assert self_bleu(texts, workers=1000) == expected
 
 @pytest.mark.skipif(sys.platform != "linux", reason="where memory can be limited so")
 def test_threads_that_the_system_does_not_grant_are_done_without():
-    # Stacks so large that only five fit, and room beside them for what threads need besides.
+    # Stacks so large that only five fit, plus the memory that threads need in addition.
     limits = {"RUST_MIN_STACK": str(48 << 20), "MALLOC_ARENA_MAX": "1"}
     subprocess.run([sys.executable, "-c", FEW_THREADS], check=True, env=os.environ | limits)
 
@@ -231,7 +231,7 @@ def test_texts_without_tokens():
 
 
 def mean_of_pairs(metric, texts):
-    """The definition, pair by pair."""
+    """Return the definition, pair by pair."""
     means = []
     for i, text in enumerate(texts):
         other_texts = [other for j, other in enumerate(texts) if j != i]

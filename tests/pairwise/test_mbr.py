@@ -27,7 +27,7 @@ def sentence_ter(hypothesis, reference, ter=sacrebleu_ter.TER()):  # noqa: B008
 
 
 def naive(score, candidates, references, weights=None):
-    """The expected score of each candidate, pair by pair."""
+    """Return the expected score of each candidate, pair by pair."""
     if weights is None:
         return [sum(score(h, r) for r in references) / len(references) for h in candidates]
     return [

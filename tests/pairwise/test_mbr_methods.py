@@ -78,7 +78,7 @@ def test_the_aggregate_chooses_nearly_the_best(sources, metric, min_share):
     fast = tb.mbr(sources, utility=metric, method="aggregate")
     same = [one.best == other.best for one, other in zip(exact, fast, strict=True)]
     assert sum(same) / len(same) > min_share
-    # Where it is another one, it is hardly worse.
+    # If the choice differs, it is hardly worse.
     lost = [one.value - one.expected[other.index] for one, other in zip(exact, fast, strict=True)]
     assert min(lost) >= 0
     assert sum(lost) / len(lost) < 1
@@ -104,7 +104,7 @@ def test_sums_of_other_texts_than_there_are_are_refused():
     for weights in ([1], [2**31, 0], [2**30, 2**30]):
         with pytest.raises(ValueError, match="weights: expected one per reference"):
             against_sums(CHRF(), ["a", "b"], ["a", "b"], [(2, 2)], weights=weights)
-    # The sum of one set is not that of another.
+    # Different sets have different sums.
     assert (
         len(against_sums(CHRF(), ["a", "b"], ["a", "b"], [(1, 1), (1, 1)], weights=[2**30, 2**30]))
         == 2

@@ -1,4 +1,4 @@
-"""What may score a pair for minimum Bayes risk: any metric, a function, or numbers."""
+"""Utilities for minimum Bayes risk: any metric, a function, or numbers."""
 
 import array
 import pickle

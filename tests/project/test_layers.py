@@ -206,7 +206,7 @@ def test_every_imported_module_exists():
 
 
 def test_imports_go_to_lower_layers():
-    """Return a package imports only lower layers, also for type checkers."""
+    """A package imports only lower layers, also for type checkers."""
     broken = []
     for import_ in imports():
         importer, imported = package_of(import_.module), package_of(import_.target)

@@ -47,7 +47,7 @@ CELLS = [
 @pytest.mark.parametrize("interface", metric_support.INTERFACES, ids=" ".join)
 @pytest.mark.parametrize("name", CELLS)
 def test_metric_works_or_is_refused_in_one_sentence(name, interface, input_folder):
-    """Return the number of the metric, or one sentence; the cell raises otherwise."""
+    """The number of the metric, or one sentence; the cell raises otherwise."""
     skip_without(name)
     refusal = metric_support.cell(interface, name, input_folder)
     assert len(refusal) < 200

@@ -122,7 +122,7 @@ def test_every_integration_and_engine_is_documented(pages):
 
 
 def test_page_of_undetected_errors_is_current(pages):
-    """Return the wrong hypothesis scores higher than the right one, where the page says so."""
+    """The wrong hypothesis scores higher than the right one, where the page says so."""
     cannot_see = importlib.import_module("cannot_see")
     claims = {
         one["title"]: (one["reference"], dict(one["hypotheses"])) for one in cannot_see.CLAIMS
@@ -239,7 +239,7 @@ WITH_SESSIONS = [
 
 @pytest.mark.parametrize("page", WITH_SESSIONS, ids=lambda page: page.stem)
 def test_python_examples_on_pages_run(page, monkeypatch):
-    """Return the examples in pages that are written by hand."""
+    """The examples in pages that are written by hand."""
     monkeypatch.chdir(ROOT)
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     done = doctest.testfile(str(page), module_relative=False, optionflags=options)

@@ -132,7 +132,7 @@ def test_options_do_not_break_on_a_phone(site, chromium):
 
 
 def test_copying_a_session_copies_only_the_input(site, chromium):
-    """Return the theme's script marks a block while it reads its text."""
+    """The theme's script marks a block while it reads its text."""
     page = chromium.new_page()
     page.goto((site / "tutorials" / "score.html").as_uri())
     copied = page.locator(".md-typeset pre > code").evaluate_all(

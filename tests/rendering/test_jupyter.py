@@ -61,7 +61,7 @@ def build_environment(folder):
 
 @pytest.fixture(scope="module")
 def notebooks(tmp_path_factory):
-    """An executed notebook, untrusted and trusted."""
+    """Return an executed notebook, untrusted and trusted."""
     folder = tmp_path_factory.mktemp("notebooks")
     cells = [
         {
@@ -90,7 +90,7 @@ def notebooks(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def lab(notebooks):
-    """The URL and token of a JupyterLab server in the folder of the notebooks."""
+    """Return the URL and token of a JupyterLab server in the folder of the notebooks."""
     words = ["-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", "--port=0", "--allow-root"]
     with open(notebooks / "log.txt", "wb") as log:
         server = subprocess.Popen(
@@ -116,7 +116,7 @@ def lab(notebooks):
 
 @pytest.fixture
 def open_notebook(lab, notebooks, browser):
-    """Function that opens a notebook in JupyterLab with a theme and a colour scheme."""
+    """Return a function that opens a notebook in JupyterLab with a theme and a colour scheme."""
     contexts = []
 
     def open_notebook(name, theme="Light", scheme="light"):

@@ -16,7 +16,7 @@ from truebleu.significance import Measure, bootstrap_intervals, run_paired_tests
 
 @pytest.fixture(scope="module")
 def document_corpus():
-    """Two systems on 60 segments in 13 documents of different sizes, and their references."""
+    """Return two systems on 60 segments in 13 documents of different sizes, and references."""
     dice = random.Random(7)
     refs = references(dice, 60)
     systems = {name: output(dice, refs, kept) for name, kept in (("one", 0.7), ("other", 0.75))}

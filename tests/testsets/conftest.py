@@ -6,7 +6,7 @@ from archive_fixtures import Archives
 
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
-    """An empty home folder, without environment variables."""
+    """Return an empty home folder, without environment variables."""
     home = tmp_path / "home"
     home.mkdir()
     for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "SACREBLEU"):

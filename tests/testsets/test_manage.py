@@ -18,7 +18,7 @@ from truebleu.text import download
 
 @pytest.fixture
 def path(archives, tmp_path) -> str:
-    """A user's registry in the folder of registries."""
+    """Return a user's registry in the folder of registries."""
     folder = Path(catalogue.get_user_folder())
     folder.mkdir(parents=True)
     entry = make_xml_entry(archives, licence="research", description="Made up.", released="2024")

@@ -94,7 +94,7 @@ def to(address: str, code: int = 302):
 def send_complete(
     content: bytes = CONTENT, tag: str | None = '"1"', *, ranges: bool = True, header="ETag"
 ):
-    """A correct server: it sends a version, and ranges if the client has the same version."""
+    """Return a correct server: it sends a version, and ranges for the same version."""
 
     def answer(handler):
         begin = handler.headers.get("Range", "bytes=0-")[len("bytes=") : -1]
@@ -118,7 +118,7 @@ def send_complete(
 
 
 def cut(length: int, tag: str | None = '"1"', *, reset: bool = False, header="ETag"):
-    """A server that closes the connection after some bytes."""
+    """Return a server that closes the connection after some bytes."""
 
     def answer(handler):
         handler.send_response(200)
@@ -137,7 +137,7 @@ def cut(length: int, tag: str | None = '"1"', *, reset: bool = False, header="ET
 
 
 def unsized(content: bytes):
-    """A server that does not say how much there is."""
+    """Return a server that does not say how much there is."""
 
     def answer(handler):
         handler.send_response(200)
@@ -161,7 +161,7 @@ def start_isolated(tmp_path, monkeypatch):
 
 @pytest.fixture
 def waits(monkeypatch):
-    """The waits between attempts in seconds, which the test skips."""
+    """Return the waits between attempts in seconds, which the test skips."""
     waits: list[float] = []
     monkeypatch.setattr(http_transfer, "sleep", waits.append)
     return waits
@@ -743,7 +743,7 @@ def get(record_checksum=True):
 
 
 def started(code: str, address: str, place: Path, **environment: str) -> subprocess.Popen:
-    """A process that downloads."""
+    """Return a process that downloads."""
     return subprocess.Popen(
         [sys.executable, "-c", PRELUDE + textwrap.dedent(code), address, str(place), SHA256],
         stdout=subprocess.PIPE,
@@ -1077,7 +1077,7 @@ def test_short_download_shows_no_progress(server, place, monkeypatch):
 
 
 def packed(path: Path, members: dict, kind: str = "w:gz") -> str:
-    """An archive of members: bytes, or what a TarInfo or a ZipInfo is of."""
+    """Return an archive of members: bytes, or what a TarInfo or a ZipInfo is of."""
     if path.suffix == ".zip":
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, content in members.items():

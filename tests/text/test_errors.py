@@ -463,7 +463,7 @@ def test_other_values_give_clean_error(hypotheses, references):
 
 
 def segments(content: bytes) -> list[str]:
-    """The lines of a file as Python reads them, ended by newlines only."""
+    """Return the lines of a file as Python reads them, ended by newlines only."""
     lines = content.decode().split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 

@@ -39,7 +39,7 @@ def test_ctrl_c_interrupts_kernel(case):
 
 
 def ran(code: str, **options) -> subprocess.CompletedProcess:
-    """A script that must end; what hangs is killed and fails."""
+    """Return a script that must end; what hangs is killed and fails."""
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
         capture_output=True,

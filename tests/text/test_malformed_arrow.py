@@ -19,7 +19,7 @@ def buffer(code: str, *values: int):
 
 
 def changed_to(code: str, values: tuple[int, ...], make):
-    """The array that `make` makes of offsets of 0, which then are others: pyarrow looks at them."""
+    """Return the array that `make` builds, with its offsets replaced afterwards."""
     memory = bytearray(struct.calcsize(code) * len(values))
     array = make(pa.py_buffer(memory))
     memory[:] = struct.pack(f"<{len(values)}{code}", *values)

@@ -42,7 +42,7 @@ def tagger(name: str):
 
 
 def by_mecab(text: str, name: str) -> list[str]:
-    """The tokens as sacreBLEU's BLEU has them."""
+    """Return the tokens as sacreBLEU's BLEU has them."""
     return tagger(name).parse(text.strip()).split()
 
 
@@ -326,7 +326,7 @@ def test_any_number_of_threads_on_one_dictionary():
 
 
 def copied(name: str, place: Path, **changes: bytes) -> Path:
-    """A folder with a dictionary's files, some of which are others."""
+    """Return a folder with a dictionary's files, some of which are others."""
     place.mkdir(exist_ok=True)
     for file in FILES:
         target, key = place / file, file.partition(".")[0]

@@ -69,7 +69,7 @@ ALL = [*KINDS, *CHANGED]
 
 @cache
 def lines() -> list[str]:
-    """The examples' text, and some that has every kind of character."""
+    """Return the examples' text, and some that has every kind of character."""
     files = sorted(file for file in EXAMPLES.glob("*/*.*") if file.suffix != ".txt")
     text = [line for file in files for line in file.read_text("utf-8").splitlines()]
     text += [
@@ -90,7 +90,7 @@ def spm_folder(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def model(spm_folder):
-    """The path of a model, by its name in `ALL`."""
+    """Return the path of a model, by its name in `ALL`."""
 
     def path(name: str) -> Path:
         file = spm_folder / f"{name}.model"
@@ -254,7 +254,7 @@ def test_tokens_are_what_sacrebleu_makes_of_pieces(model, load_pair, name):
 
 @pytest.fixture
 def model_cache(tmp_path, monkeypatch):
-    """A process without models: its cache folder."""
+    """Return a process without models: its cache folder."""
     for variable in list(os.environ):
         if variable.startswith("TRUEBLEU_"):
             monkeypatch.delenv(variable)
@@ -333,7 +333,7 @@ def archives(spm_folder):
 
 
 def published(monkeypatch, archives, name: str, files: list[str], sha256: str | None) -> None:
-    """Publishes a model at the addresses of files on the server."""
+    """Publish a model at the addresses of files on the server."""
     port = archives.server.server_port
     addresses = tuple(f"http://127.0.0.1:{port}/{file}" for file in files)
     model_source = replace(sentencepiece.MODELS[name], urls=addresses, sha256=sha256)

@@ -204,7 +204,7 @@ def test_shared_run_loses_no_segments(workers):
     shared = [row for part in run_in_threads(rows) for row in part]
     expected = metric.statistics(HYPOTHESES, REFERENCES).tolist() * 25
     assert sorted(shared) == sorted(expected)
-    assert all(told.startswith("the run is being read already") for told in refused)
+    assert all(told.startswith("the run is already being read") for told in refused)
 
 
 def test_lists_changed_during_scoring_do_not_crash():

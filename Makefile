@@ -160,6 +160,7 @@ bench: $(VENV)/.installed $(VENV)/.group-bench ## measure it beside its peers, i
 lint: $(VENV)/.installed $(VENV)/.group-lint $(VENV)/.group-test ## what continuous integration insists on: style, types, stubs, warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/python tools/plain_names.py truebleu kernel/src docs tests benchmarks npm
 	$(BIN)/mypy truebleu benchmarks npm/build.py
 	$(BIN)/python -m pytest --quiet tests/project/test_trust.py -k types
 	$(BIN)/stubtest --ignore-missing-stub --ignore-disjoint-bases --ignore-unused-allowlist --allowlist .ci/stubtest-allowed.txt truebleu._kernel

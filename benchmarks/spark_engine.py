@@ -59,7 +59,7 @@ def overhead(rows: str, runs: str) -> dict[str, Any]:
     from truebleu.engines import spark
     from truebleu.engines.aggregates import Sums
 
-    folder = table(int(rows))
+    folder = make_rows_table(int(rows))
     in_memory = pq.read_table(folder)
     session = _session("local[1]")
     frame = session.read.parquet(str(folder))
@@ -88,7 +88,7 @@ def by_groups(rows: str, runs: str) -> dict[str, Any]:
     from truebleu.engines import spark
 
     session = _session("local[2]", partitions=None)
-    frame = session.read.parquet(str(table(int(rows))))
+    frame = session.read.parquet(str(make_rows_table(int(rows))))
     frame = frame.withColumn("domain", functions.monotonically_increasing_id() % GROUPS)
     seconds_by_work = _warm(
         int(runs),
@@ -125,7 +125,7 @@ def scaling(rows: str, runs: str) -> dict[str, Any]:
 
     elapsed_by_work: dict[str, list[float]] = {}
     processor: dict[str, list[float]] = {}
-    folder = table(int(rows))
+    folder = make_rows_table(int(rows))
     for executors in (1, 2):
         session = _session(f"local-cluster[{executors},1,2048]")
         frame = session.read.parquet(*[str(folder)] * executors)
@@ -158,14 +158,14 @@ def kernel_alone(rows: str) -> dict[str, Any]:
 
     from truebleu.engines.aggregates import Sums
 
-    in_memory = pq.read_table(table(int(rows)))
+    in_memory = pq.read_table(make_rows_table(int(rows)))
     start = time.perf_counter()
     for _ in range(3):
         Sums("bleu", by="system").update(in_memory)
     return {"elapsed": time.perf_counter() - start}
 
 
-def table(rows: int) -> Path:
+def make_rows_table(rows: int) -> Path:
     """Rows of system, hypothesis and reference as Parquet files, made once."""
     folder = corpus.CACHE / f"spark-{rows}"
     corpus.parquet(folder, rows, FILES)

@@ -14,12 +14,12 @@ import truebleu
 from truebleu.cli import main
 
 
-def read_texts(path: Path) -> list[str]:
+def read_example_texts(path: Path) -> list[str]:
     """Return the segments of a file."""
     return path.read_text("utf-8").splitlines()
 
 
-def compute_scores(examples: Path) -> dict[str, str]:
+def score_examples(examples: Path) -> dict[str, str]:
     """Return the corpus and segment scores of each system and metric, in hexadecimal."""
     scores_by_name = {}
     for folder, language, systems, tokenizer in (
@@ -27,10 +27,12 @@ def compute_scores(examples: Path) -> dict[str, str]:
         ("en-zh", "zh", ("birch", "cedar"), "zh"),
     ):
         place = examples / folder
-        references = [read_texts(path) for path in sorted(place.glob(f"reference*.{language}"))]
+        references = [
+            read_example_texts(path) for path in sorted(place.glob(f"reference*.{language}"))
+        ]
         references = list(map(list, zip(*references, strict=True)))
         for system in systems:
-            hypotheses = read_texts(place / f"{system}.{language}")
+            hypotheses = read_example_texts(place / f"{system}.{language}")
             for metric in (truebleu.BLEU(tokenize=tokenizer), truebleu.CHRF(), truebleu.TER()):
                 name = f"{folder} {system} {type(metric).__name__}"
                 scores_by_name[name] = metric.score(hypotheses, references).value.hex()
@@ -53,7 +55,7 @@ def tell(examples: Path, report: Path) -> dict[str, object]:
     with contextlib.redirect_stdout(sys.stderr):
         status = main([*map(str, words), "--quiet", "-o", str(report)])
     return {
-        "scores": compute_scores(examples),
+        "scores": score_examples(examples),
         "report": status,
         "package": truebleu.__file__,
         "sum": "compensated" if sum([0.1] * 10) == 1 else "plain",  # since Python 3.12

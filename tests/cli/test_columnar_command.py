@@ -39,7 +39,7 @@ def compute_expected_score(system, metric=None, domain=None):
 
 
 @pytest.fixture
-def tables(tmp_path, monkeypatch):
+def columnar_files(tmp_path, monkeypatch):
     """Write one table with all columns, separate tables, and a table with a column per system."""
     monkeypatch.chdir(tmp_path)
     column_values = {
@@ -97,7 +97,7 @@ FILES = ["parquet", "csv", "csv.gz", "tsv", "jsonl", "ndjson.gz", "json"]
 
 
 @pytest.mark.parametrize("end", FILES)
-def test_score_reads_texts_from_one_table(tables, truebleu_command, end):
+def test_score_reads_texts_from_one_table(columnar_files, truebleu_command, end):
     rows = read_group_scores(truebleu_command("score", f"both.{end}", "--by", "system", "domain"))
     assert [(row["group"], row["segments"]) for row in rows] == [
         ({"system": system, "domain": domain}, count)
@@ -110,7 +110,7 @@ def test_score_reads_texts_from_one_table(tables, truebleu_command, end):
         assert row["signature"] == str(expected.signature)
 
 
-def test_score_without_groups_covers_all_rows(tables, truebleu_command):
+def test_score_without_groups_covers_all_rows(columnar_files, truebleu_command):
     (row,) = read_group_scores(truebleu_command("score", "both.parquet"))
     hyp = [text for name in SYSTEMS for text in HYPOTHESES[name]]
     expected = truebleu.bleu(hyp, REFERENCES * 2).to_dict()
@@ -118,7 +118,7 @@ def test_score_without_groups_covers_all_rows(tables, truebleu_command):
     assert row.items() >= expected.items()
 
 
-def test_join_matches_hypotheses_and_references_by_id(tables, truebleu_command):
+def test_join_matches_hypotheses_and_references_by_id(columnar_files, truebleu_command):
     arguments = ["refs.parquet", "-i", "hyps.parquet", "--join", "id", "--by", "system", "domain"]
     rows = read_group_scores(truebleu_command("score", *arguments))
     assert {row["system"] for row in rows} == {"hyps.parquet"}
@@ -128,7 +128,7 @@ def test_join_matches_hypotheses_and_references_by_id(tables, truebleu_command):
     assert remove_system(rows) == remove_system(expected)
 
 
-def test_each_table_is_a_system(tables, truebleu_command):
+def test_each_table_is_a_system(columnar_files, truebleu_command):
     rows = read_group_scores(
         truebleu_command(
             "score", "refs.parquet", "-i", *(f"{s}.parquet" for s in SYSTEMS), "--join", "id"
@@ -139,20 +139,20 @@ def test_each_table_is_a_system(tables, truebleu_command):
     ]
 
 
-def test_each_hypothesis_column_is_a_system(tables, truebleu_command):
+def test_each_hypothesis_column_is_a_system(columnar_files, truebleu_command):
     rows = read_group_scores(truebleu_command("score", "wide.parquet", "--hyp-column", *SYSTEMS))
     assert [(row["group"], row["score"]) for row in rows] == [
         ({"system": system}, compute_expected_score(system).value) for system in SYSTEMS
     ]
 
 
-def test_single_hypothesis_column_gives_single_score(tables, truebleu_command):
+def test_single_hypothesis_column_gives_single_score(columnar_files, truebleu_command):
     result = truebleu_command("score", "wide.parquet", "--hyp-column", "cedar", "-f", "text")
     expected = compute_expected_score("cedar")
     assert result.output == f"{expected.format(1, signature=True)}\n"
 
 
-def test_several_reference_columns_are_several_references(tables, truebleu_command):
+def test_several_reference_columns_are_several_references(columnar_files, truebleu_command):
     arguments = ["wide.parquet", "--hyp-column", "birch", "--ref-column", "ref", "cedar"]
     references = list(zip(REFERENCES, HYPOTHESES["cedar"], strict=True))
     expected = truebleu.bleu(HYPOTHESES["birch"], references)
@@ -160,8 +160,8 @@ def test_several_reference_columns_are_several_references(tables, truebleu_comma
     assert row["score"] == expected.value
 
 
-def test_pattern_or_folder_selects_many_files(tables, truebleu_command):
-    (tables / "parts").mkdir()
+def test_pattern_or_folder_selects_many_files(columnar_files, truebleu_command):
+    (columnar_files / "parts").mkdir()
     table = pq.read_table("both.parquet")
     for number in range(4):
         pq.write_table(table.slice(30 * number, 30), f"parts/{number}.parquet")
@@ -175,7 +175,7 @@ def test_pattern_or_folder_selects_many_files(tables, truebleu_command):
 # ---- metrics and formats ----
 
 
-def test_several_metrics_score_each_group(tables, truebleu_command):
+def test_several_metrics_score_each_group(columnar_files, truebleu_command):
     metrics = [truebleu.BLEU(), truebleu.CHRF(word_order=2), truebleu.TER()]
     arguments = ["both.parquet", "--by", "system", "-m", "bleu", "chrf++", "ter", "--threads", "2"]
     rows = read_group_scores(truebleu_command("score", *arguments))
@@ -186,7 +186,7 @@ def test_several_metrics_score_each_group(tables, truebleu_command):
     ]
 
 
-def test_metric_options_apply_to_tables(tables, truebleu_command):
+def test_metric_options_apply_to_tables(columnar_files, truebleu_command):
     arguments = ["both.parquet", "--by", "system", "-tok", "intl", "-lc", "-s", "floor"]
     metric = truebleu.BLEU("intl", lowercase=True, smoothing="floor")
     for row in read_group_scores(truebleu_command("score", *arguments)):
@@ -194,7 +194,7 @@ def test_metric_options_apply_to_tables(tables, truebleu_command):
 
 
 @pytest.mark.parametrize("form", ["text", "csv", "tsv", "latex", "markdown"])
-def test_every_format_has_a_row_per_group(tables, truebleu_command, form):
+def test_every_format_has_a_row_per_group(columnar_files, truebleu_command, form):
     arguments = ["both.parquet", "--by", "system", "domain", "-m", "bleu", "chrf", "-f", form]
     result = truebleu_command("score", *arguments, "-w", "3")
     assert result.status == 0, result
@@ -217,7 +217,7 @@ def test_every_format_has_a_row_per_group(tables, truebleu_command, form):
     assert "nrefs:1" in result.output
 
 
-def test_special_characters_in_group_names_are_escaped(tables, truebleu_command):
+def test_special_characters_in_group_names_are_escaped(columnar_files, truebleu_command):
     names = ['a,"b"', "tab\there", "a|b", "50%_&", None]
     pq.write_table(pa.table({"hyp": ["x"] * 5, "ref": ["x"] * 5, "name": names}), "names.parquet")
     arguments = ["score", "names.parquet", "--by", "name"]
@@ -232,7 +232,7 @@ def test_special_characters_in_group_names_are_escaped(tables, truebleu_command)
     assert r"50\%\_\&" in truebleu_command(*arguments, "-f", "latex").output
 
 
-def test_nan_and_infinity_can_be_group_keys(tables, truebleu_command):
+def test_nan_and_infinity_can_be_group_keys(columnar_files, truebleu_command):
     """NaN does not equal itself, and JSON does not support it."""
     numbers = [float("nan"), -0.0, 0.0, None, float("inf"), float("nan")]
     pq.write_table(
@@ -253,7 +253,7 @@ def test_nan_and_infinity_can_be_group_keys(tables, truebleu_command):
     assert cells == ["nan", 0.0, 0.0, None, "inf", "nan"]
 
 
-def test_single_group_is_written_as_table(tables, truebleu_command):
+def test_single_group_is_written_as_table(columnar_files, truebleu_command):
     pq.write_table(pa.table({"hyp": ["a"], "ref": ["a"], "year": [2026]}), "one.parquet")
     rows = read_group_scores(truebleu_command("score", "one.parquet", "--by", "year"))
     assert [row["group"] for row in rows] == [{"year": 2026}]
@@ -261,7 +261,7 @@ def test_single_group_is_written_as_table(tables, truebleu_command):
     assert ["year", "segments", "BLEU"] in [line.split()[:3] for line in text.splitlines()]
 
 
-def test_score_only_writes_only_scores(tables, truebleu_command):
+def test_score_only_writes_only_scores(columnar_files, truebleu_command):
     result = truebleu_command("score", "both.parquet", "--by", "system", "-b", "-f", "csv")
     assert result.output.split() == [
         repr(compute_expected_score(system).value) for system in SYSTEMS
@@ -290,7 +290,7 @@ def expected_segments(system):
 
 @pytest.mark.parametrize("end", FILES)
 @pytest.mark.parametrize("form", ["tsv", "csv", "json"])
-def test_segments_writes_rows_in_file_order(tables, truebleu_command, end, form):
+def test_segments_writes_rows_in_file_order(columnar_files, truebleu_command, end, form):
     result = truebleu_command("segments", f"both.{end}", "--by", "system", "id", "-f", form)
     assert result.status == 0, result
     lines = result.output.splitlines()
@@ -306,7 +306,7 @@ def test_segments_writes_rows_in_file_order(tables, truebleu_command, end, form)
     assert [float(row["BLEU"]) for row in rows] == scores
 
 
-def test_joined_segments_keep_order_of_hypotheses(tables, truebleu_command):
+def test_joined_segments_keep_order_of_hypotheses(columnar_files, truebleu_command):
     arguments = ["refs.parquet", "-i", "hyps.parquet", "--join", "id", "--by", "system", "domain"]
     result = truebleu_command("segments", *arguments)
     rows = [json.loads(line) for line in result.output.splitlines()]
@@ -316,7 +316,7 @@ def test_joined_segments_keep_order_of_hypotheses(tables, truebleu_command):
     assert [row["BLEU"] for row in rows] == scores
 
 
-def test_segments_writes_rows_per_hypothesis_column(tables, truebleu_command):
+def test_segments_writes_rows_per_hypothesis_column(columnar_files, truebleu_command):
     result = truebleu_command("segments", "wide.parquet", "--hyp-column", *SYSTEMS, "-f", "tsv")
     rows = list(csv.DictReader(result.output.splitlines(), delimiter="\t"))
     assert [row["system"] for row in rows] == [name for name in SYSTEMS for _ in IDS]
@@ -324,13 +324,13 @@ def test_segments_writes_rows_per_hypothesis_column(tables, truebleu_command):
     assert [float(row["BLEU"]) for row in rows] == scores
 
 
-def test_segments_writes_text(tables, truebleu_command):
+def test_segments_writes_text(columnar_files, truebleu_command):
     text = truebleu_command("segments", "both.parquet", "--by", "system", "-f", "text", "-b")
     values = [(name, value) for name in SYSTEMS for value in expected_segments(name)]
     assert text.output == "".join(f"{name}\t{value:.1f}\n" for name, value in values)
 
 
-def test_parquet_output_keeps_column_types(tables, truebleu_command):
+def test_parquet_output_keeps_column_types(columnar_files, truebleu_command):
     import datetime as dt
 
     days = [dt.date(2026, 1, 1 + i) if i else None for i in range(3)]
@@ -345,7 +345,7 @@ def test_parquet_output_keeps_column_types(tables, truebleu_command):
     assert b"signature" in output_table.schema.metadata
 
 
-def test_times_with_zone_are_copied_to_results(tables, truebleu_command):
+def test_times_with_zone_are_copied_to_results(columnar_files, truebleu_command):
     noon = datetime(2026, 11, 22, 12, tzinfo=UTC)
     times = pa.array([noon, None, noon], pa.timestamp("us", "UTC"))
     pq.write_table(
@@ -360,7 +360,7 @@ def test_times_with_zone_are_copied_to_results(tables, truebleu_command):
     assert pq.read_table("out.parquet")["at"].to_pylist() == [noon, None, noon]
 
 
-def test_text_columns_are_copied_to_results(tables, truebleu_command):
+def test_text_columns_are_copied_to_results(columnar_files, truebleu_command):
     """Text columns can be copied, and both tables can use the same column name."""
     result = truebleu_command("segments", "both.parquet", "--by", "ref", "hyp", "-f", "json")
     rows = json.loads(result.output)["rows"]
@@ -381,7 +381,7 @@ def test_text_columns_are_copied_to_results(tables, truebleu_command):
     assert rows["score"] == compute_expected_score("cedar").value
 
 
-def test_parquet_output_has_all_batches(tables, truebleu_command):
+def test_parquet_output_has_all_batches(columnar_files, truebleu_command):
     """The table has more rows than one batch."""
     count = 70_000
     table = {"hyp": ["a b"] * count, "ref": ["a b"] * count, "id": [*range(count)]}
@@ -393,7 +393,7 @@ def test_parquet_output_has_all_batches(tables, truebleu_command):
     assert output_table["segment"].to_pylist() == [*range(1, count + 1)]
 
 
-def test_parquet_without_pyarrow_fails_before_scoring(tables):
+def test_parquet_without_pyarrow_fails_before_scoring(columnar_files):
     """The error comes before scoring and leaves no file."""
     done = run_script(
         "import sys; sys.modules['pyarrow'] = None\nfrom truebleu.cli import main\n"
@@ -404,7 +404,7 @@ def test_parquet_without_pyarrow_fails_before_scoring(tables):
     assert not Path("out.parquet").exists()
 
 
-def test_list_columns_are_several_references(tables, truebleu_command):
+def test_list_columns_are_several_references(columnar_files, truebleu_command):
     reference_lists = [[text, None, "x"] for text in REFERENCES]
     pq.write_table(pa.table({"hyp": HYPOTHESES["birch"], "ref": reference_lists}), "lists.parquet")
     result = truebleu_command("segments", "lists.parquet", "-b", "-f", "tsv")
@@ -413,7 +413,7 @@ def test_list_columns_are_several_references(tables, truebleu_command):
     assert [float(line) for line in result.output.split()] == expected
 
 
-def test_column_named_like_result_column_is_refused(tables, truebleu_command):
+def test_column_named_like_result_column_is_refused(columnar_files, truebleu_command):
     table = pq.read_table("both.parquet").rename_columns(["segment", "BLEU", "d", "hyp", "ref"])
     pq.write_table(table, "named.parquet")
     result = truebleu_command("segments", "named.parquet", "--by", "segment", "-f", "tsv")
@@ -427,7 +427,7 @@ def test_column_named_like_result_column_is_refused(tables, truebleu_command):
 
 
 @pytest.fixture
-def null_table(tables):
+def null_table(columnar_files):
     table = {"id": [1, 2, 3, 4], "hyp": ["a b", None, "c", "d"], "ref": ["a b", "b", None, "d"]}
     pq.write_table(pa.table(table), "nulls.parquet")
 
@@ -457,7 +457,7 @@ def test_nulls_skip_skips_rows(null_table, truebleu_command):
     assert quiet.error == ""
 
 
-def test_unmatched_ids_give_error_or_are_skipped(tables, truebleu_command):
+def test_unmatched_ids_give_error_or_are_skipped(columnar_files, truebleu_command):
     pq.write_table(pq.read_table("refs.parquet").slice(2), "fewer.parquet")
     arguments = ["fewer.parquet", "-i", "hyps.parquet", "--join", "id", "--by", "system"]
     for command in ("score", "segments"):
@@ -507,66 +507,68 @@ def test_unmatched_ids_give_error_or_are_skipped(tables, truebleu_command):
 )
 @pytest.mark.parametrize("command", ["score", "segments"])
 def test_wrong_arguments_give_one_line_error(
-    tables, truebleu_command, command, arguments, status, message
+    columnar_files, truebleu_command, command, arguments, status, message
 ):
     import re
 
     pq.write_table(pq.read_table("both.parquet").slice(0, 0), "empty.parquet")
-    (tables / "broken.parquet").write_bytes((tables / "both.parquet").read_bytes()[:500])
-    (tables / "text.txt").write_text("a\n")
-    (tables / "nothing").mkdir()
-    before = (tables / "both.parquet").read_bytes()
+    (columnar_files / "broken.parquet").write_bytes(
+        (columnar_files / "both.parquet").read_bytes()[:500]
+    )
+    (columnar_files / "text.txt").write_text("a\n")
+    (columnar_files / "nothing").mkdir()
+    before = (columnar_files / "both.parquet").read_bytes()
     result = truebleu_command(command, *arguments)
     assert result.status == status, result
     assert re.search(message, result.error), result
     assert result.error.count("\n") == 1
     assert "Traceback" not in result.error
-    assert (tables / "both.parquet").read_bytes() == before
+    assert (columnar_files / "both.parquet").read_bytes() == before
 
 
-def test_damaged_table_leaves_no_partial_output(tables, truebleu_command):
+def test_damaged_table_leaves_no_partial_output(columnar_files, truebleu_command):
     """The first file is valid and the second one is damaged."""
-    (tables / "parts").mkdir()
-    data = bytearray((tables / "both.parquet").read_bytes())
-    (tables / "parts" / "0.parquet").write_bytes(data)
+    (columnar_files / "parts").mkdir()
+    data = bytearray((columnar_files / "both.parquet").read_bytes())
+    (columnar_files / "parts" / "0.parquet").write_bytes(data)
     data[100:600] = bytes(500)
-    (tables / "parts" / "1.parquet").write_bytes(data)
+    (columnar_files / "parts" / "1.parquet").write_bytes(data)
     for form in ("tsv", "csv", "json", "parquet"):
         result = truebleu_command("segments", "parts", "-f", form, "-o", "out")
         assert result.status == 1, result
         assert "parts" in result.error
-        assert not (tables / "out").exists()
-    assert not list(tables.glob(".truebleu*"))
+        assert not (columnar_files / "out").exists()
+    assert not list(columnar_files.glob(".truebleu*"))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
-def test_interrupt_removes_temporary_folder(tables):
+def test_interrupt_removes_temporary_folder(columnar_files):
     """Large joins use gigabytes in the temporary folder."""
     table = pq.read_table("both.parquet")
     pq.write_table(pa.concat_tables([table] * 2000), "large.parquet")
-    (tables / "temporary").mkdir()
+    (columnar_files / "temporary").mkdir()
     command = [sys.executable, "-m", "truebleu", "score", *["large.parquet"] * 50, "-m", "chrf++"]
     process = subprocess.Popen(
         command,
         stdout=subprocess.DEVNULL,
-        env={**os.environ, "TMPDIR": str(tables / "temporary")},
+        env={**os.environ, "TMPDIR": str(columnar_files / "temporary")},
     )
     # Python creates a test file in the temporary folder first.
-    while process.poll() is None and not list((tables / "temporary").glob("truebleu-*")):
+    while process.poll() is None and not list((columnar_files / "temporary").glob("truebleu-*")):
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == -signal.SIGINT
-    assert not list((tables / "temporary").iterdir())
+    assert not list((columnar_files / "temporary").iterdir())
 
 
-def test_text_file_options_are_refused_for_tables(tables, truebleu_command):
+def test_text_file_options_are_refused_for_tables(columnar_files, truebleu_command):
     for option in (["-ci"], ["--log", "scores.jsonl"]):
         result = truebleu_command("score", "both.parquet", *option)
         assert result.status == 2
         assert "does not support tables" in result.error
 
 
-def test_explain_refuses_tables(tables, truebleu_command):
+def test_explain_refuses_tables(columnar_files, truebleu_command):
     result = truebleu_command("explain", "both.parquet", "-i", "hyps.parquet")
     assert result.status == 2
     message = "truebleu explain does not read tables; use truebleu score, segments, compare"
@@ -579,7 +581,7 @@ def run_script(script):
     )
 
 
-def test_missing_duckdb_gives_installation_hint(tables):
+def test_missing_duckdb_gives_installation_hint(columnar_files):
     script = (
         "import sys; sys.modules['duckdb'] = None\n"
         "from truebleu.cli import main\nsys.exit(main(['score', 'both.parquet']))"
@@ -589,8 +591,8 @@ def test_missing_duckdb_gives_installation_hint(tables):
     assert "reading tables needs DuckDB: pip install 'truebleu[duckdb]'" in done.stderr
 
 
-def test_text_files_do_not_import_duckdb(tables):
-    (tables / "text.txt").write_text("a\n")
+def test_text_files_do_not_import_duckdb(columnar_files):
+    (columnar_files / "text.txt").write_text("a\n")
     script = (
         "import sys\nfrom truebleu.cli import main\n"
         "main(['score', 'text.txt', '-i', 'text.txt', '-q'])\n"
@@ -600,7 +602,7 @@ def test_text_files_do_not_import_duckdb(tables):
     assert done.stdout.splitlines()[-1] == "", done.stdout + done.stderr
 
 
-def test_no_progress_or_library_output_without_terminal(tables, truebleu_command):
+def test_no_progress_or_library_output_without_terminal(columnar_files, truebleu_command):
     """There is no progress line, no warning of a library, and no output at exit."""
     result = truebleu_command("score", "both.csv", "--by", "system")
     assert (result.status, result.error) == (0, "")

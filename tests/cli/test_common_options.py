@@ -52,13 +52,13 @@ def expect_error(truebleu_command):
     return run
 
 
-def read_lines(path):
+def read_output_lines(path):
     return path.read_text("utf-8").splitlines()
 
 
 def compute_score(name, system=SYSTEMS[0]):
     """Return the score by a metric, computed in Python."""
-    return tb.metric(name).score(read_lines(system), read_lines(REFERENCE)).value
+    return tb.metric(name).score(read_output_lines(system), read_output_lines(REFERENCE)).value
 
 
 # ---- metrics ----
@@ -80,7 +80,8 @@ def test_signature_selects_metric(run_on_examples, name, score_of):
     if name == "segments":
         metric = tb.metric(SIGNATURE)
         assert (
-            score_of(content) == metric.segments(read_lines(SYSTEMS[0]), read_lines(REFERENCE))[0]
+            score_of(content)
+            == metric.segments(read_output_lines(SYSTEMS[0]), read_output_lines(REFERENCE))[0]
         )
     else:
         assert score_of(content) == compute_score(SIGNATURE)
@@ -151,7 +152,7 @@ def test_family_score_accepts_several_systems(truebleu_command):
 @pytest.mark.parametrize("name", ["score", "compare"])
 def test_docs_adds_document_scores(run_on_examples, name):
     content = run_on_examples(name, "--docs", EXAMPLES / "documents.txt", *(FAST_OPTIONS[2:]))
-    names = set(read_lines(EXAMPLES / "documents.txt"))
+    names = set(read_output_lines(EXAMPLES / "documents.txt"))
     assert all(document in json.dumps(content["documents"]) for document in names)
 
 
@@ -333,7 +334,7 @@ def test_invalid_utf16_text_is_named(expect_error):
 
 def test_utf16_is_read_with_encoding_option(truebleu_command, write):
     utf16_files = [
-        write(f"{path.name}.16", read_lines(path), encoding="utf-16")
+        write(f"{path.name}.16", read_output_lines(path), encoding="utf-16")
         for path in (REFERENCE, SYSTEMS[0])
     ]
     for path in utf16_files:

@@ -59,7 +59,7 @@ def table_folder(tmp_path_factory):
 
 
 @pytest.fixture
-def compare(truebleu_command, table_folder, monkeypatch):
+def run_compare(truebleu_command, table_folder, monkeypatch):
     monkeypatch.chdir(table_folder)
 
     def run_compare(*words: str) -> dict:
@@ -82,18 +82,18 @@ TEXT_FILE_WORDS = ("ref.txt", "-i", "A.txt", "B.txt", "-m", "bleu", "chrf")
     ],
     ids=["long", "joined", "wide"],
 )
-def test_tables_give_same_comparison_as_text_files(compare, words):
-    assert compare(*words, "-m", "bleu", "chrf") == compare(*TEXT_FILE_WORDS)
+def test_tables_give_same_comparison_as_text_files(run_compare, words):
+    assert run_compare(*words, "-m", "bleu", "chrf") == run_compare(*TEXT_FILE_WORDS)
 
 
-def test_baseline_option_works_with_tables(compare):
+def test_baseline_option_works_with_tables(run_compare):
     words = ("long.parquet", "--by", "system", "--join", "id", "--baseline", "B")
-    assert compare(*words) == compare(*TEXT_FILE_WORDS[:4], "--baseline", "B")
+    assert run_compare(*words) == run_compare(*TEXT_FILE_WORDS[:4], "--baseline", "B")
 
 
-def test_within_compares_in_each_group(compare, truebleu_command, table_folder):
+def test_within_compares_in_each_group(run_compare, truebleu_command, table_folder):
     words = ("long.parquet", "--by", "system", "--join", "id", "--within", "domain")
-    content = compare(*words)
+    content = run_compare(*words)
     assert content["within"] == ["domain"]
     assert [group["group"] for group in content["groups"]] == [
         {"domain": "chat"},
@@ -121,9 +121,9 @@ def test_within_compares_in_each_group(compare, truebleu_command, table_folder):
         assert "chat: 2 systems" in output or form == "latex"
 
 
-def test_bucket_comparison_equals_engine(compare, table_folder):
+def test_bucket_comparison_equals_engine(run_compare, table_folder):
     words = ("long.parquet", "--by", "system", "--bucket", "id", "40", "-m", "bleu", "chrf")
-    content = compare(*words)
+    content = run_compare(*words)
     filled = len({bucket_of(number, 40) for number in range(SEGMENTS)})
     assert (content["segments"], content["buckets"]) == (SEGMENTS, filled)
     assert content["test"]["resampled"] == content["intervals"]["resampled"] == "buckets"
@@ -138,27 +138,27 @@ def test_bucket_comparison_equals_engine(compare, table_folder):
         assert by_name["A"]["interval"]["low"] == interval.low
         difference = by_name["B"]["difference"]
         assert difference["wins"] + difference["ties"] + difference["losses"] == filled
-    joined = compare(
+    joined = run_compare(
         *("refs.parquet", "-i", "hypotheses.parquet", "--join", "id", "--by", "system"),
         *words[3:],
     )
     assert joined == content
 
 
-def test_buckets_can_be_combined_with_groups(compare):
+def test_buckets_can_be_combined_with_groups(run_compare):
     words = ("--by", "system", "--bucket", "id", "10", "--within", "domain")
-    content = compare("long.parquet", *words)
+    content = run_compare("long.parquet", *words)
     assert [entry["comparison"]["segments"] for entry in content["groups"]] == [60, 60]
     assert [entry["comparison"]["buckets"] for entry in content["groups"]] == [10, 10]
 
 
-def test_wide_table_can_be_bucketed(compare, table_folder):
+def test_wide_table_can_be_bucketed(run_compare, table_folder):
     numbered = pq.read_table(table_folder / "wide.parquet")
     numbered = numbered.append_column("id", pa.array(range(SEGMENTS)))
     pq.write_table(numbered, table_folder / "numbered.parquet")
-    content = compare("numbered.parquet", "--hyp-column", "A", "B", "--bucket", "id", "40")
+    content = run_compare("numbered.parquet", "--hyp-column", "A", "B", "--bucket", "id", "40")
     words = ("--by", "system", "--bucket", "id", "40")
-    assert content == compare("long.parquet", *words)
+    assert content == run_compare("long.parquet", *words)
 
 
 def test_report_of_tables_equals_report_of_files(truebleu_command, table_folder, monkeypatch):
@@ -247,7 +247,7 @@ ALTERED = {
 
 @pytest.mark.parametrize(("sql", "message", "is_skipped"), ALTERED.values(), ids=ALTERED)
 def test_mismatched_segments_give_error_or_are_skipped(
-    truebleu_command, compare, table_folder, sql, message, is_skipped
+    truebleu_command, run_compare, table_folder, sql, message, is_skipped
 ):
     name = write_altered_table(table_folder, sql)
     words = (name, "--by", "system", "--join", "id")
@@ -275,9 +275,9 @@ def test_nulls_are_skipped_in_all_systems(truebleu_command, table_folder, monkey
     assert json.loads(result.output)["segments"] == SEGMENTS - 1
 
 
-def test_reference_lists_are_several_references(compare, table_folder):
+def test_reference_lists_are_several_references(run_compare, table_folder):
     lists = [[ref, "a cat sat"] for ref in REFERENCES]
     table = pa.table({"refs": lists, **SYSTEMS})
     pq.write_table(table, table_folder / "lists.parquet")
-    content = compare("lists.parquet", "--ref-column", "refs", "--hyp-column", "A", "B")
+    content = run_compare("lists.parquet", "--ref-column", "refs", "--hyp-column", "A", "B")
     assert content == truebleu.compare(SYSTEMS, list(map(tuple, lists))).to_dict()

@@ -57,16 +57,16 @@ def test_the_official_table_from_stored_scores(tmp_path):
 
 
 def test_the_official_table_with_bleu_and_chrf_computed_from_text():
-    table = tb.meta_evaluate(
+    wmt23_table = tb.meta_evaluate(
         tree=tb.TaskFolder(DATA, preset="wmt23"), metrics=["bleu", "chrf"], workers=2
     )
-    content = table.to_dict()
+    content = wmt23_table.to_dict()
     find_largest_difference(content)
     signed = [row["name"] for row in content["metrics"] if row["signature"]]
     assert signed == ["BLEU", "chrF"]
     reading = "XCOMET-Ensemble orders 231 of 249 pairs of systems as mqm does (92.8 %)"
     assert content["reading"] == f"{reading}; BLEU 203 (81.5 %); chrF 198 (79.5 %)."
-    assert reading in " ".join(str(table).split())
+    assert reading in " ".join(str(wmt23_table).split())
 
 
 @pytest.mark.parametrize("pair", ["en-de", "he-en", "zh-en"])
@@ -142,7 +142,7 @@ SIZES["zh-en"] = (15, 1177, 1976, 123585)
 
 
 @pytest.fixture(scope="module")
-def table():
+def wmt23_table():
     return tb.meta_evaluate(
         tree=tb.TaskFolder(DATA, "wmt23"),
         metrics=["BLEU", "chrF", "f200spBLEU", "COMET"],
@@ -152,9 +152,9 @@ def table():
 
 
 @pytest.mark.parametrize(("pair", "metric"), GOLDEN)
-def test_further_statistics(table, pair, metric):
+def test_further_statistics(wmt23_table, pair, metric):
     rho, tau, accuracy, spa, *segments, item, equal, epsilon = GOLDEN[pair, metric]
-    systems, segment_values = table[pair, metric, "sys"], table[pair, metric, "seg"]
+    systems, segment_values = wmt23_table[pair, metric, "sys"], wmt23_table[pair, metric, "seg"]
     six = {"abs": 6e-7}
     assert systems.spearman.value == pytest.approx(rho, **six)
     assert systems.tau_b.value == pytest.approx(tau, **six)
@@ -169,7 +169,7 @@ def test_further_statistics(table, pair, metric):
     ] == [pytest.approx(value, **six) for value in segments]
     assert segment_values.acc_eq.value == pytest.approx(equal, **six)
     assert segment_values.acc_eq_opt.epsilon == pytest.approx(epsilon, abs=1e-9)
-    set_ = next(one for one in table.to_dict()["sets"] if one["name"] == pair)
+    set_ = next(one for one in wmt23_table.to_dict()["sets"] if one["name"] == pair)
     sizes = (len(set_["systems"]), set_["rated"], set_["items"], segment_values.acc_eq_opt.pairs)
     assert sizes == SIZES[pair]
     tree = Tree(DATA, "wmt23")
@@ -180,13 +180,13 @@ def test_further_statistics(table, pair, metric):
     assert min_left_out <= by_item.left_out <= max_left_out
 
 
-def test_bleu_orders_203_of_249_pairs(table):
-    pairwise = table["all", "BLEU"].pairwise
+def test_bleu_orders_203_of_249_pairs(wmt23_table):
+    pairwise = wmt23_table["all", "BLEU"].pairwise
     assert (pairwise.hits, pairwise.pairs) == (203, 249)
 
 
-def test_rounding_noise_is_shown_as_0_and_said(table):
-    text = table.text()
+def test_rounding_noise_is_shown_as_0_and_said(wmt23_table):
+    text = wmt23_table.text()
     assert "ε of BLEU (zh-en:seg:acc-eq-opt, 3.55e-15) is rounding" in " ".join(text.split())
 
 
@@ -199,13 +199,13 @@ def test_rounding_noise_is_shown_as_0_and_said(table):
     ],
 )
 def test_differences_of_correlations_at_system_level(better, worse, difference, williams, exact):
-    table = tb.meta_evaluate(
+    wmt23_table = tb.meta_evaluate(
         tree=EN_DE,
         metrics=[better, worse],
         statistics=tb.StatisticOptions(["pearson"], ["sys"]),
         tests=tb.AgreementTests(significance=100),
     )
-    (test,) = table.to_dict()["tests"]
+    (test,) = wmt23_table.to_dict()["tests"]
     assert (test["first"], test["second"], test["exact"]) == (better, worse, True)
     assert test["difference"] == pytest.approx(difference, abs=6e-7)
     assert test["p"] == exact / 4096

@@ -497,7 +497,7 @@ def systems(wmt22):
     return selected_systems
 
 
-def read_lines(path) -> list[str]:
+def read_wmt22_lines(path) -> list[str]:
     return path.read_text(encoding="utf-8").split("\n")[:-1]
 
 
@@ -507,7 +507,10 @@ def test_wmt22_segments_equal_sacrebleu(wmt22, systems, pair):
     outputs, (reference, *_) = systems[pair]
     assert len(outputs) == 3
     for output in outputs:
-        hypotheses, references = read_lines(wmt22 / output), read_lines(wmt22 / reference)
+        hypotheses, references = (
+            read_wmt22_lines(wmt22 / output),
+            read_wmt22_lines(wmt22 / reference),
+        )
         table = TER().statistics(wmt22 / output, wmt22 / reference).tolist()
         sample = slice(None, None, 1 if THOROUGH else 80)
         expected = count_with_sacrebleu(
@@ -523,8 +526,10 @@ def test_wmt22_with_options_equals_sacrebleu(wmt22, systems, pair, options):
     outputs, files = systems[pair]
     for number, output in enumerate(outputs if THOROUGH else outputs[:1]):
         sample = slice(number, None, 50 if THOROUGH else 700)
-        hypotheses = read_lines(wmt22 / output)[sample]
-        references = list(zip(*(read_lines(wmt22 / file)[sample] for file in files), strict=True))
+        hypotheses = read_wmt22_lines(wmt22 / output)[sample]
+        references = list(
+            zip(*(read_wmt22_lines(wmt22 / file)[sample] for file in files), strict=True)
+        )
         assert count_with_truebleu(options, hypotheses, references) == count_with_sacrebleu(
             options, hypotheses, references
         )

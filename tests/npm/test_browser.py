@@ -78,11 +78,11 @@ def tab(browser, installed):
         server.server_close()
 
 
-def read_lines(path) -> list[str]:
+def read_example_lines(path) -> list[str]:
     return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
 
 
-def check_scores(tab, hypotheses: list[str], references: list) -> None:
+def check_browser_scores(tab, hypotheses: list[str], references: list) -> None:
     results = tab.evaluate(SCORE_SCRIPT, [METRICS, hypotheses, references])
     for (name, options), result in zip(METRICS, results, strict=True):
         metric = tb.metric(name, **options)
@@ -95,12 +95,14 @@ def check_scores(tab, hypotheses: list[str], references: list) -> None:
 
 def test_example_scores_equal_python(tab):
     folder = EXAMPLES / "de-en"
-    files = (read_lines(folder / f"reference.{r}.en") for r in "ab")
-    check_scores(tab, read_lines(folder / "birch.en"), list(map(list, zip(*files, strict=True))))
+    files = (read_example_lines(folder / f"reference.{r}.en") for r in "ab")
+    check_browser_scores(
+        tab, read_example_lines(folder / "birch.en"), list(map(list, zip(*files, strict=True)))
+    )
 
 
 def test_difficult_text_scores_equal_python(tab, corpus):
-    check_scores(tab, *map(list, corpus))
+    check_browser_scores(tab, *map(list, corpus))
 
 
 def test_missing_kernel_raises_error(tab):

@@ -113,7 +113,7 @@ def get_expected_scores(
         return {"error": str(error), "kind": "RangeError"}
 
 
-def check_scores(
+def check_npm_scores(
     installed, settings_list: list[tuple[str, dict]], texts: list[tuple[list, list]]
 ) -> int:
     """Compare the package with Python; return the number of compared segment scores."""
@@ -136,7 +136,7 @@ def check_scores(
     return sum(len(own.get("segments", ())) for own in results)
 
 
-def read_lines(path) -> list[str]:
+def read_example_texts(path) -> list[str]:
     return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
 
 
@@ -151,8 +151,8 @@ def test_example_scores_equal_python(installed, names):
         map(
             list,
             zip(
-                read_lines(german / "reference.a.en"),
-                read_lines(german / "reference.b.en"),
+                read_example_texts(german / "reference.a.en"),
+                read_example_texts(german / "reference.b.en"),
                 strict=True,
             ),
         )
@@ -160,12 +160,12 @@ def test_example_scores_equal_python(installed, names):
     varied = [[a] if i % 3 else [None, a, b] for i, (a, b) in enumerate(references)]
     chinese = EXAMPLES / "en-zh"
     texts = [
-        (read_lines(german / "aspen.en"), references),
-        (read_lines(german / "birch.en"), varied),
-        (read_lines(german / "cedar.en"), [a for a, _ in references]),
-        (read_lines(chinese / "birch.zh"), read_lines(chinese / "reference.zh")),
+        (read_example_texts(german / "aspen.en"), references),
+        (read_example_texts(german / "birch.en"), varied),
+        (read_example_texts(german / "cedar.en"), [a for a, _ in references]),
+        (read_example_texts(chinese / "birch.zh"), read_example_texts(chinese / "reference.zh")),
     ]
-    check_scores(installed, list_settings(names), texts)
+    check_npm_scores(installed, list_settings(names), texts)
 
 
 @pytest.mark.thorough
@@ -182,7 +182,7 @@ def test_difficult_text_scores_equal_python(installed, names, corpus):
         "犬",
     ]
     reference_lists = [[text.lower(), f"{text} and more", "a \udfff b"] for text in unusual_texts]
-    check_scores(
+    check_npm_scores(
         installed,
         list_settings(names),
         [(hypotheses, references), (unusual_texts, reference_lists)],
@@ -198,7 +198,7 @@ def test_long_reference_scores_equal_python(installed):
         ("bleu", {}),
         ("cer", {}),
     ]
-    check_scores(
+    check_npm_scores(
         installed, settings_list, [(["a b c d e", "c"], [[long, "a b c d"], [long, "c d"]])]
     )
 
@@ -210,7 +210,7 @@ def test_random_text_scores_equal_python(installed, names, data):
     texts = [tuple(data.draw(corpora(8))) for _ in range(5)]
     # Square arrays are ambiguous in JavaScript, because they may be streams.
     texts = [(h, r) for h, r in texts if not all(len(one) == len(h) for one in r)]
-    check_scores(installed, list_settings(names), texts)
+    check_npm_scores(installed, list_settings(names), texts)
 
 
 def test_tricky_input_scores_equal_python(installed, names, shared):
@@ -219,7 +219,7 @@ def test_tricky_input_scores_equal_python(installed, names, shared):
     assert len(inputs) == 34
     single_segments = [([entry["hyp"]], [entry["refs"]]) for entry in inputs]
     all_segments = ([entry["hyp"] for entry in inputs], [entry["refs"] for entry in inputs])
-    check_scores(installed, list_settings(names), [*single_segments, all_segments])
+    check_npm_scores(installed, list_settings(names), [*single_segments, all_segments])
     if sys.version_info < (3, 12):  # The score was recorded with the sum() of older versions.
         recorded_score = inputs[0]["bleu_eff"]["13a"]
         assert tb.BLEU().sentence(
@@ -235,5 +235,8 @@ def test_wmt22_scores_equal_python(installed, names, wmt22, pair, system, refere
     target = pair[3:]
     files = [wmt22 / "references" / f"generaltest2022.{pair}.ref.{r}.{target}" for r in references]
     path = wmt22 / "system-outputs" / f"generaltest2022.{pair}.hyp.{system}.{target}"
-    columns = list(map(list, zip(*map(read_lines, files), strict=True)))
-    assert check_scores(installed, list_settings(names), [(read_lines(path), columns)]) > 100_000
+    columns = list(map(list, zip(*map(read_example_texts, files), strict=True)))
+    assert (
+        check_npm_scores(installed, list_settings(names), [(read_example_texts(path), columns)])
+        > 100_000
+    )

@@ -37,7 +37,7 @@ TRICKY = (
 )
 
 
-def read_texts() -> dict[str, tuple[list[str], list[str], list[str]]]:
+def read_snapshot_texts() -> dict[str, tuple[list[str], list[str], list[str]]]:
     """Hypotheses, references and sources, by name."""
 
     def lines(name: str) -> list[str]:
@@ -70,7 +70,7 @@ def compute_snapshots() -> dict[str, list[float | None]]:
         row = (
             []
             if lacking(name)
-            else [compute_score(metric, *text) for text in read_texts().values()]
+            else [compute_score(metric, *text) for text in read_snapshot_texts().values()]
         )
         if any(row):
             snapshots[name] = row
@@ -95,7 +95,7 @@ def main() -> None:
         f"{json.dumps(name)}: {json.dumps(row)}" for name, row in compute_snapshots().items()
     )
     release = json.dumps(releases[0] if releases else None)
-    texts = json.dumps([*read_texts()])
+    texts = json.dumps([*read_snapshot_texts()])
     text = f'{{"release": {release},\n"texts": {texts},\n"scores": {{\n{rows}\n}}}}\n'
     (HERE / "recorded.json").write_text(text, encoding="utf-8")
     sys.stdout.write(f"{len(compute_snapshots())} metrics\n")

@@ -17,7 +17,7 @@ SOURCES = ["die Katze liegt auf der Matte", "niemand war da"] * 5
 DOCUMENTS = ["a", "b"] * 5
 
 
-def check_scores() -> None:
+def check_score_types() -> None:
     """Scores, and what they know."""
     score = tb.bleu(HYPOTHESES, TWO, tokenize="intl", lowercase=True)
     typed_score: tb.Score = score
@@ -130,7 +130,7 @@ def people() -> None:
 
 def main() -> None:
     """Everything, once."""
-    check_scores()
+    check_score_types()
     check_metrics()
     check_texts()
     with tempfile.TemporaryDirectory() as folder:

@@ -46,7 +46,7 @@ def tab(example, open_report):
 
 
 @pytest.fixture
-def segments(example, open_report):
+def segments_view(example, open_report):
     return open_report(example.path, "#segments").page
 
 
@@ -95,35 +95,35 @@ def test_skip_link_is_first(tab):
 # ---- segment list ----
 
 
-def test_keys_move_open_and_close_segments(segments):
-    press_keys(segments, "j", "j", "k", "Enter")
-    expect(locate_heading(segments, 2)).to_be_visible()
-    press_keys(segments, "j")
-    expect(locate_heading(segments, 3)).to_be_visible()
-    press_keys(segments, "k", "k")
-    expect(locate_heading(segments, 1)).to_be_visible()
-    press_keys(segments, "Escape")
-    expect(segments.locator(".detail")).to_be_hidden()
+def test_keys_move_open_and_close_segments(segments_view):
+    press_keys(segments_view, "j", "j", "k", "Enter")
+    expect(locate_heading(segments_view, 2)).to_be_visible()
+    press_keys(segments_view, "j")
+    expect(locate_heading(segments_view, 3)).to_be_visible()
+    press_keys(segments_view, "k", "k")
+    expect(locate_heading(segments_view, 1)).to_be_visible()
+    press_keys(segments_view, "Escape")
+    expect(segments_view.locator(".detail")).to_be_hidden()
     # The list has the focus, so arrow keys move in it.
-    press_keys(segments, "ArrowDown", "ArrowDown", "Enter")
-    expect(locate_heading(segments, 3)).to_be_visible()
+    press_keys(segments_view, "ArrowDown", "ArrowDown", "Enter")
+    expect(locate_heading(segments_view, 3)).to_be_visible()
 
 
-def test_grid_keys_move_active_row(segments):
-    segments.locator(".grid").focus()
-    active = segments.locator('.row[aria-selected="true"] .c-number > span').first
+def test_grid_keys_move_active_row(segments_view):
+    segments_view.locator(".grid").focus()
+    active = segments_view.locator('.row[aria-selected="true"] .c-number > span').first
     expect(active).to_have_text("1")
-    press_keys(segments, "End")
+    press_keys(segments_view, "End")
     expect(active).to_have_text("128")
-    press_keys(segments, "PageUp")
+    press_keys(segments_view, "PageUp")
     expect(active).not_to_have_text("128")
-    press_keys(segments, "Home")
+    press_keys(segments_view, "Home")
     expect(active).to_have_text("1")
-    press_keys(segments, "PageDown", "ArrowUp")
+    press_keys(segments_view, "PageDown", "ArrowUp")
     expect(active).not_to_have_text("1")
-    grid = segments.locator(".grid")
+    grid = segments_view.locator(".grid")
     expect(grid).to_have_attribute("aria-rowcount", "129")
-    selected = segments.locator('.row[aria-selected="true"]')
+    selected = segments_view.locator('.row[aria-selected="true"]')
     expect(grid).to_have_attribute("aria-activedescendant", selected.get_attribute("id"))
 
 
@@ -144,98 +144,98 @@ def test_search_key_opens_segment_list(tab):
     expect(tab.locator(".chips button").first).to_contain_text("bridge")
 
 
-def test_filter_panel_works_by_keyboard(segments, example):
-    press_keys(segments, "f")
-    panel = segments.locator("#filters")
+def test_filter_panel_works_by_keyboard(segments_view, example):
+    press_keys(segments_view, "f")
+    panel = segments_view.locator("#filters")
     expect(panel).to_be_visible()
-    expect(segments.get_by_label("Better")).to_be_focused()
-    segments.keyboard.press("ArrowDown")
-    expect(segments.locator(".chips")).to_contain_text("better")
-    segments.get_by_label("Document").focus()
-    segments.keyboard.press("ArrowDown")
-    expect(segments.locator(".chips")).to_contain_text("document")
-    low = segments.get_by_label("Reference length (tokens), from")
+    expect(segments_view.get_by_label("Better")).to_be_focused()
+    segments_view.keyboard.press("ArrowDown")
+    expect(segments_view.locator(".chips")).to_contain_text("better")
+    segments_view.get_by_label("Document").focus()
+    segments_view.keyboard.press("ArrowDown")
+    expect(segments_view.locator(".chips")).to_contain_text("document")
+    low = segments_view.get_by_label("Reference length (tokens), from")
     low.focus()
-    segments.keyboard.type("12")
-    segments.keyboard.press("Enter")
-    expect(segments.locator(".chips")).to_contain_text("Reference length (tokens) ≥ 12")
-    press_keys(segments, "Escape")
-    press_keys(segments, "f")
+    segments_view.keyboard.type("12")
+    segments_view.keyboard.press("Enter")
+    expect(segments_view.locator(".chips")).to_contain_text("Reference length (tokens) ≥ 12")
+    press_keys(segments_view, "Escape")
+    press_keys(segments_view, "f")
     expect(panel).to_be_hidden()
 
 
-def test_sort_menu_works_by_keyboard(segments):
-    press_keys(segments, "s")
-    expect(segments.get_by_role("menu")).to_be_visible()
-    press_keys(segments, "ArrowDown", "ArrowDown", "Enter")
-    expect(segments.get_by_role("menu")).to_be_hidden()
-    deltas = segments.locator(".rows .row").evaluate_all(
+def test_sort_menu_works_by_keyboard(segments_view):
+    press_keys(segments_view, "s")
+    expect(segments_view.get_by_role("menu")).to_be_visible()
+    press_keys(segments_view, "ArrowDown", "ArrowDown", "Enter")
+    expect(segments_view.get_by_role("menu")).to_be_hidden()
+    deltas = segments_view.locator(".rows .row").evaluate_all(
         "rows => rows.sort((a, b) => a.dataset.position - b.dataset.position)"
         ".map(r => Number(r.querySelector('.c-delta').textContent.replace('−', '-')))"
     )
     assert deltas == sorted(deltas, reverse=True)
     # A click on a header sorts, too.
-    segments.get_by_role("button", name=re.compile("Influence")).focus()
-    press_keys(segments, "Enter")
-    header = segments.get_by_role("columnheader", name=re.compile("Influence"))
+    segments_view.get_by_role("button", name=re.compile("Influence")).focus()
+    press_keys(segments_view, "Enter")
+    header = segments_view.get_by_role("columnheader", name=re.compile("Influence"))
     expect(header).to_have_attribute("aria-sort", "descending")
 
 
-def test_keys_select_systems(segments):
-    a, b = (segments.get_by_label(name) for name in ("Baseline", "System compared with it"))
+def test_keys_select_systems(segments_view):
+    a, b = (segments_view.get_by_label(name) for name in ("Baseline", "System compared with it"))
     expect(a).to_have_value("0")
-    press_keys(segments, "3")
+    press_keys(segments_view, "3")
     expect(b).to_have_value("2")
-    press_keys(segments, "x")
+    press_keys(segments_view, "x")
     expect(a).to_have_value("2")
     expect(b).to_have_value("0")
-    press_keys(segments, "b")
+    press_keys(segments_view, "b")
     expect(a).to_have_value("0")
     expect(b).to_have_value("2")
-    press_keys(segments, "2")
+    press_keys(segments_view, "2")
     expect(b).to_have_value("1")
 
 
-def test_keys_change_highlight_mode(segments):
-    press_keys(segments, "Enter")
-    expect(locate_heading(segments, 1)).to_be_visible()
+def test_keys_change_highlight_mode(segments_view):
+    press_keys(segments_view, "Enter")
+    expect(locate_heading(segments_view, 1)).to_be_visible()
     for key, name in (
         ("d", "Diff A–B"),
         ("d", "Diff to reference"),
         ("t", "Tokens"),
         ("m", "Matches"),
     ):
-        press_keys(segments, key)
-        expect(segments.locator(".modes [aria-pressed=true]")).to_have_text(name)
+        press_keys(segments_view, key)
+        expect(segments_view.locator(".modes [aria-pressed=true]")).to_have_text(name)
 
 
-def test_tokens_are_reached_by_keyboard(segments):
-    press_keys(segments, "Enter")
-    token = segments.locator(".detail [data-token]").first
+def test_tokens_are_reached_by_keyboard(segments_view):
+    press_keys(segments_view, "Enter")
+    token = segments_view.locator(".detail [data-token]").first
     token.focus()
-    info = segments.locator(".token-info")
+    info = segments_view.locator(".token-info")
     expect(info).to_contain_text(f"“{token.inner_text()}”")
-    press_keys(segments, "ArrowRight")
-    expect(segments.locator(".detail [data-token]").nth(1)).to_be_focused()
+    press_keys(segments_view, "ArrowRight")
+    expect(segments_view.locator(".detail [data-token]").nth(1)).to_be_focused()
 
 
-def test_keys_select_random_segment_and_document(segments, example):
-    press_keys(segments, "r")
-    expect(segments.locator(".detail h2")).to_be_visible()
-    press_keys(segments, "Escape", "Home", "]")
+def test_keys_select_random_segment_and_document(segments_view, example):
+    press_keys(segments_view, "r")
+    expect(segments_view.locator(".detail h2")).to_be_visible()
+    press_keys(segments_view, "Escape", "Home", "]")
     second = next(i for i, d in enumerate(example.documents) if d != example.documents[0])
-    active = segments.locator('.row[aria-selected="true"] .c-number > span').first
+    active = segments_view.locator('.row[aria-selected="true"] .c-number > span').first
     expect(active).to_have_text(str(second + 1))
-    press_keys(segments, "[")
+    press_keys(segments_view, "[")
     expect(active).to_have_text("1")
 
 
-def test_key_copies_link(segments):
-    segments.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    press_keys(segments, "j", "j", "Enter", "y")
-    expect(segments.locator("#toast")).to_have_text("Link copied")
-    copied = segments.evaluate("() => navigator.clipboard.readText()")
-    assert copied == segments.url
+def test_key_copies_link(segments_view):
+    segments_view.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    press_keys(segments_view, "j", "j", "Enter", "y")
+    expect(segments_view.locator("#toast")).to_have_text("Link copied")
+    copied = segments_view.evaluate("() => navigator.clipboard.readText()")
+    assert copied == segments_view.url
     assert copied.endswith("#segments?seg=3")
 
 

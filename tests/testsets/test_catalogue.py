@@ -83,13 +83,13 @@ def install_archives(tmp_path, monkeypatch):
     return install
 
 
-def read_lines(path: str) -> list[str]:
+def read_catalogue_lines(path: str) -> list[str]:
     with open(path, encoding="utf-8", newline="\n") as file:
         return [line.removesuffix("\n") for line in file]
 
 
 def read_original_fields(dataset, langpair: str) -> dict[str, list[str]]:
-    files = map(read_lines, dataset.get_files(langpair))
+    files = map(read_catalogue_lines, dataset.get_files(langpair))
     return dict(zip(dataset.fieldnames(langpair), files, strict=True))
 
 
@@ -103,11 +103,11 @@ def test_entry_has_same_lines_as_sacrebleu(install_archives, name):
         original = originals.DATASETS[name]
         expected_fields = read_original_fields(original, langpair)
         test_set = tb.testset(name, langpair)
-        fields = {field: read_lines(test_set.path(field)) for field in test_set.fields}
+        fields = {field: read_catalogue_lines(test_set.path(field)) for field in test_set.fields}
         assert fields == expected_fields
         assert sorted(fields) == sorted(expected_fields)
         assert [line.strip() for line in test_set.source] == list(original.source(langpair))
-        references = sorted(map(read_lines, original.get_reference_files(langpair)))
+        references = sorted(map(read_catalogue_lines, original.get_reference_files(langpair)))
         assert sorted(test_set.references[each] for each in test_set.preferred) == references
         by_name = {field.removeprefix("ref:"): text for field, text in expected_fields.items()}
         assert all(by_name[each] == text for each, text in test_set.references.items())

@@ -41,7 +41,7 @@ def mirror(archives, monkeypatch):
 
 
 @pytest.fixture
-def compute_scores(capfd):
+def score_test_set(capfd):
     """Return a function that runs `truebleu score` and returns scores by system and metric."""
 
     def run(*words: str) -> dict[tuple[str, str], float]:

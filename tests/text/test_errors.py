@@ -462,7 +462,7 @@ def test_other_values_give_clean_error(hypotheses, references):
                 assert verb(hypotheses, references) is not None
 
 
-def segments(content: bytes) -> list[str]:
+def split_file(content: bytes) -> list[str]:
     """Return the lines of a file as Python reads them, ended by newlines only."""
     lines = content.decode().split("\n")
     return lines[:-1] if lines[-1] == "" else lines
@@ -475,7 +475,7 @@ def test_any_bytes_in_files_are_scored_or_refused(tmp_path_factory, hypothesis, 
     for path, content in zip(paths, contents, strict=True):
         path.write_bytes(content)
     try:
-        hypotheses, references = map(segments, contents)
+        hypotheses, references = map(split_file, contents)
     except UnicodeDecodeError:
         hypotheses, references = [], []
     if len(hypotheses) == len(references) > 0:

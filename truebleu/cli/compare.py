@@ -213,7 +213,7 @@ def _build_significance(options: argparse.Namespace) -> Significance:
     confidence = shared.get_resamples(options)
     if options.paired_bs_n and confidence and samples != confidence:
         raise UsageError(
-            "-pbsn/--paired-bs-n: the test and the intervals use the same resamples. Remove "
+            "-pbsn/--paired-bs-n: the test already sets the number of resamples. Remove "
             "--confidence"
         )
     with shared.reraise_as_usage_error(options_by_prefix=COMPARE_OPTIONS):

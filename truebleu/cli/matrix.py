@@ -115,9 +115,9 @@ def run(options: argparse.Namespace) -> None:
         if options.mbr:
             writer.write_mbr(references)
             return
-        reference_lines = _read_lines(references, "references")
+        reference_lines = _read_matrix_texts(references, "references")
         hypothesis_lines = (
-            reference_lines if hypotheses is None else _read_lines(hypotheses, "hypotheses")
+            reference_lines if hypotheses is None else _read_matrix_texts(hypotheses, "hypotheses")
         )
         if options.top_k is not None:
             writer.write_nearest(hypothesis_lines, reference_lines)
@@ -172,7 +172,7 @@ def _parse_files(options: argparse.Namespace) -> tuple[File | None, File]:
     return hypothesis_files[0] if hypothesis_files else None, references
 
 
-def _read_lines(file: File, role: str) -> list[str]:
+def _read_matrix_texts(file: File, role: str) -> list[str]:
     lines = list(file.read_lines())
     if not lines:
         raise InputError(f"{file.format_label(role)}: the file is empty")
@@ -180,7 +180,7 @@ def _read_lines(file: File, role: str) -> list[str]:
 
 
 class MatrixWriter(Record):
-    """Batchwise computation and output of the scores."""
+    """Compute and write the scores in batches."""
 
     options: argparse.Namespace
     metric: Metric[Any]

@@ -48,7 +48,7 @@ class Progress:
         return None if self.is_silent else self
 
     def report_fraction(self, activity: str, fraction: float) -> None:
-        """Show the activity and the finished fraction, from 0 to 1."""
+        """Show the current activity and the completed fraction, from 0 to 1."""
         self(activity, round(fraction * FRACTION_STEPS), FRACTION_STEPS)
 
     def clear(self) -> None:

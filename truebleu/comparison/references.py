@@ -41,7 +41,7 @@ def add_reference_scores(content: dict[str, Any], request: Request) -> dict[str,
         return content
     if len(columns) > MAX_REFERENCES:
         text = (
-            f"{len(columns)} references per segment: scores by each reference are limited to "
+            f"{len(columns)} references per segment: per-reference scores support at most "
             f"{MAX_REFERENCES} references."
         )
         return {**content, "notes": [*content["notes"], {"kind": "many references", "text": text}]}

@@ -35,7 +35,8 @@ class ExplanationCase(NamedTuple, Generic[M, S]):
     hypothesis: Any
     """Text of a segment, or texts of a corpus."""
     references: Any
-    """Numbered references of a segment (from 1, without missing ones), or all of a corpus."""
+    """The references of a segment, numbered from 1 (missing ones are skipped), or all references of
+    a corpus."""
     recall: bool = False
     """Whether to compute clipped recall."""
 

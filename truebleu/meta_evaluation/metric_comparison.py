@@ -142,7 +142,7 @@ def _pearson(
 
 
 def _draws(cells: int, exact: bool, trials: int, stream: Stream) -> list[int]:
-    """For each cell the trials in which it changes places, as the bits of one number."""
+    """Return, for each cell, a bit mask of the trials in which it is swapped."""
     full = (1 << trials) - 1
     if exact:
         # 0 and 1 in turn, in runs of 2^cell.

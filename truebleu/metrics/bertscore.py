@@ -63,7 +63,10 @@ class BERTScore(NeuralMetric):
     @property
     def NON_ADDITIVE_REASON(self) -> str | None:  # type: ignore[override]  # noqa: N802
         """Reason why statistics of parts cannot be added up with idf; None otherwise."""
-        reason = "BERTScore with idf weights words by all references, so parts do not add up"
+        reason = (
+            "BERTScore with idf computes word weights from all references, so partial "
+            "results cannot be combined"
+        )
         return reason if self.idf else None
 
     def _build_fields(self, *, segment: bool | None) -> dict[str, str]:

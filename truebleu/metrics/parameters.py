@@ -604,7 +604,7 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
 
 def declare_lowercase(*, has_variants: bool = True, shared: bool = True) -> Choice[bool | str]:
     """Declare lower-casing, a parameter of most metrics; `has_variants` adds its variants."""
-    meanings: dict[Any, str] = {False: "", True: "before tokenizing, as str.lower()"}
+    meanings: dict[Any, str] = {False: "", True: "before tokenizing, like str.lower()"}
     if has_variants:
         meanings |= {"ascii": "A to Z only", "after": "each token, after tokenizing"}
     return Choice(

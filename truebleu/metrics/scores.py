@@ -144,9 +144,9 @@ class Signature(Picklable):
 
     @classmethod
     def parse(cls, text: str) -> Signature:
-        """Return the signature in a printed text.
+        """Parse the signature from printed output.
 
-        The text is from truebleu or sacreBLEU 2.x, in the long or short form, or from sacreBLEU
+        The output is from truebleu or sacreBLEU 2.x, in the long or short form, or from sacreBLEU
         1.x with plus signs. The metric's name may precede it, and the score may follow. Raises
         ValueError for unknown fields, because they may change the score.
         """

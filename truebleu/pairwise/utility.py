@@ -1,4 +1,4 @@
-"""Utilities: what says how good a candidate is if a reference is right."""
+"""Utilities: functions that score a candidate as if a reference were correct."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Utility:
     lower_is_better = False
 
     def rows(self, sources: Sequence[Source], blocks: Iterable[Block]) -> Iterator[list[float]]:
-        """For each candidate of each block its scores, one for each reference of the block."""
+        """Return each candidate's scores in each block, one per reference of the block."""
         raise NotImplementedError
 
     def expected(self, sources: Sequence[Source]) -> Iterator[list[float]]:

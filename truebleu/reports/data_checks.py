@@ -222,9 +222,9 @@ def find_flags(
 ) -> tuple[dict[str, Any], dict[str, bytes], dict[str, RoleTotals]]:
     """Return the manifest entry of the flags, one block per role, and the totals of each role.
 
-    A block has 32 bits per segment; bit `bit` of a flag is set if the segment has the flag. The
-    entry `segments` is the number of checked segments: the leading ones if texts on disk are too
-    large for memory. The entry lists all flags that were checked.
+    A block has 32 bits per segment; the bit of a flag (its `bit`) is set if the segment has the
+    flag. The entry `segments` is the number of checked segments: the first ones if texts on disk
+    are too large for memory. The entry lists all flags that were checked.
 
     tokenize: tokenizer of the first BLEU. Tokenized text is correct for "none"; for other named
         tokenizers, the scripts that they do not split are known.

@@ -296,7 +296,7 @@ def read_registry(path: str) -> dict[str, CatalogueEntry]:
 
 
 class _RegistryCheck:
-    """Checker of a registry that reports the line and key of errors."""
+    """Registry checker that reports the line and key of each error."""
 
     def __init__(self, path: str, text: str) -> None:
         self._path = path

@@ -178,7 +178,7 @@ def read_single_texts(
 
 
 def _describe_non_text(role: str, number: int, item: object) -> str:
-    """Return the message for an item that is not a single text."""
+    """Return the error message for an item that is not a string."""
     has_several = role == "references" and is_sequence(item)
     hint = ". A pair has one reference; pass several references of a segment as separate entries."
     return (

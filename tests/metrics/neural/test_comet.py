@@ -68,7 +68,7 @@ def checkpoint(encoder, tmp_path_factory, torch):
 
 
 @pytest.fixture
-def metric(checkpoint):
+def comet_metric(checkpoint):
     return tb.metric(f"comet:{checkpoint('regression_metric')}")
 
 
@@ -85,68 +85,80 @@ def score_with_package(folder, reads):
 @pytest.mark.parametrize("kind", KINDS)
 def test_numbers_equal_package(checkpoint, kind):
     folder, reads = checkpoint(kind), KINDS[kind][1]
-    metric = tb.metric(f"comet:{folder}")
-    assert metric.NEEDS_SOURCE is ("src" in reads)
-    assert ("one" if "ref" in reads else "none") == metric.REFERENCES
+    comet_metric = tb.metric(f"comet:{folder}")
+    assert comet_metric.NEEDS_SOURCE is ("src" in reads)
+    assert ("one" if "ref" in reads else "none") == comet_metric.REFERENCES
     expected = score_with_package(folder, reads)
     sources = SOURCES if "src" in reads else None
-    assert list(metric.segments(HYPOTHESES, REFERENCES, sources)) == expected.scores
+    assert list(comet_metric.segments(HYPOTHESES, REFERENCES, sources)) == expected.scores
     assert len(set(expected.scores)) > 1
-    score = metric.score(HYPOTHESES, REFERENCES, sources)
+    score = comet_metric.score(HYPOTHESES, REFERENCES, sources)
     assert score.value == pytest.approx(expected.system_score, abs=1e-12)
 
 
 def test_reference_free_model_accepts_any_references(checkpoint):
-    metric = tb.metric(f"comet:{checkpoint('referenceless_regression_metric')}")
-    expected = metric.score(HYPOTHESES, REFERENCES, SOURCES)
+    comet_metric = tb.metric(f"comet:{checkpoint('referenceless_regression_metric')}")
+    expected = comet_metric.score(HYPOTHESES, REFERENCES, SOURCES)
     reference_pairs = [list(pair) for pair in zip(SECOND_REFERENCES, REFERENCES, strict=True)]
-    assert metric.score(HYPOTHESES, reference_pairs, SOURCES).value == expected.value
+    assert comet_metric.score(HYPOTHESES, reference_pairs, SOURCES).value == expected.value
     assert "nrefs" not in expected.signature
 
 
-def test_signature_has_model_and_precision(metric):
-    signature = metric.signature(1)
+def test_signature_has_model_and_precision(comet_metric):
+    signature = comet_metric.signature(1)
     assert signature["model"].startswith("regression_metric@")
     assert (signature["precision"], signature["version"]) == ("fp32", "2.2.7")
-    assert tb.metric(str(metric)) == metric
-    assert tb.metric(f"COMET|{signature}") == metric
+    assert tb.metric(str(comet_metric)) == comet_metric
+    assert tb.metric(f"COMET|{signature}") == comet_metric
 
 
-def test_missing_sources_and_several_references_raise_error(metric):
+def test_missing_sources_and_several_references_raise_error(comet_metric):
     with pytest.raises(InputError, match="COMET needs the source of each segment"):
-        metric.score(HYPOTHESES, REFERENCES)
+        comet_metric.score(HYPOTHESES, REFERENCES)
     with pytest.raises(InputError, match="accepts one per segment, but segment 1 has 2"):
-        metric.score(["a"], [["b", "c"]], ["d"])
+        comet_metric.score(["a"], [["b", "c"]], ["d"])
 
 
-def test_comet_as_mbr_utility(metric):
+def test_comet_as_mbr_utility(comet_metric):
     candidates = [
         [HYPOTHESES[0], SECOND_REFERENCES[0], HYPOTHESES[1]],
         [HYPOTHESES[1], SECOND_REFERENCES[1]],
     ]
-    selected = tb.mbr(candidates, utility=metric, sources=SOURCES[:2])
+    selected = tb.mbr(candidates, utility=comet_metric, sources=SOURCES[:2])
     for selection, texts, source in zip(selected, candidates, SOURCES, strict=False):
         rows = [
-            metric.segments([text] * len(texts), texts, [source] * len(texts)) for text in texts
+            comet_metric.segments([text] * len(texts), texts, [source] * len(texts))
+            for text in texts
         ]
         assert list(selection.expected) == pytest.approx(
             [sum(row) / len(row) for row in rows], abs=1e-4
         )
     with pytest.raises(InputError, match=r"sources: COMET.* reads them"):
-        tb.mbr(candidates, utility=metric)
+        tb.mbr(candidates, utility=comet_metric)
 
 
-def test_compare_with_bleu_uses_cached_scores(metric, tmp_path, monkeypatch, capsys):
+def test_compare_with_bleu_uses_cached_scores(comet_metric, tmp_path, monkeypatch, capsys):
     """The second run on the command line does not run the model."""
     files = {"ref": REFERENCES, "src": SOURCES, "a": HYPOTHESES, "b": SECOND_REFERENCES}
     for name, lines in files.items():
         (tmp_path / name).write_text("\n".join(lines) + "\n")
     monkeypatch.chdir(tmp_path)
-    words = ["compare", "ref", "-i", "a", "b", "-src", "src", "-m", "bleu", f"comet:{metric.model}"]
+    words = [
+        "compare",
+        "ref",
+        "-i",
+        "a",
+        "b",
+        "-src",
+        "src",
+        "-m",
+        "bleu",
+        f"comet:{comet_metric.model}",
+    ]
     assert main([*words, "-f", "json"]) == 0
     first = capsys.readouterr()
     assert first.err == ""
-    value = metric.score(HYPOTHESES, REFERENCES, SOURCES).value
+    value = comet_metric.score(HYPOTHESES, REFERENCES, SOURCES).value
     assert repr(value) in json.dumps(json.loads(first.out))
     from comet.models.base import CometModel
 
@@ -155,7 +167,7 @@ def test_compare_with_bleu_uses_cached_scores(metric, tmp_path, monkeypatch, cap
     assert capsys.readouterr().out == first.out
 
 
-def test_failing_segment_is_named_in_error(metric, monkeypatch):
+def test_failing_segment_is_named_in_error(comet_metric, monkeypatch):
     from comet.models.base import CometModel
 
     original_predict = CometModel.predict
@@ -167,11 +179,11 @@ def test_failing_segment_is_named_in_error(metric, monkeypatch):
 
     monkeypatch.setattr(CometModel, "predict", predict)
     with pytest.raises(MetricFailedError) as caught:
-        metric.score(HYPOTHESES, REFERENCES, SOURCES)
+        comet_metric.score(HYPOTHESES, REFERENCES, SOURCES)
     assert str(caught.value) == "COMET: segment 3: RuntimeError: the size of tensor a"
 
 
-def test_out_of_memory_error_names_batch_option(metric, monkeypatch, torch):
+def test_out_of_memory_error_names_batch_option(comet_metric, monkeypatch, torch):
     from comet.models.base import CometModel
 
     def predict(self, samples, **options):
@@ -179,7 +191,7 @@ def test_out_of_memory_error_names_batch_option(metric, monkeypatch, torch):
 
     monkeypatch.setattr(CometModel, "predict", predict)
     with pytest.raises(MetricFailedError, match=r"a batch size of 16. Use --comet-batch 4 "):
-        metric.score(HYPOTHESES, REFERENCES, SOURCES)
+        comet_metric.score(HYPOTHESES, REFERENCES, SOURCES)
 
 
 def test_folder_without_model_raises_error(encoder):
@@ -206,8 +218,8 @@ def test_missing_encoder_raises_error(checkpoint, tmp_path):
 
 @pytest.mark.parametrize("device", ["cuda:99", "nothing"])
 @pytest.mark.parametrize("name", ["comet", "bertscore"])
-def test_missing_device_raises_error(metric, encoder, name, device):
-    other_metric = metric if name == "comet" else tb.metric(f"bertscore:{encoder('plain')}")
+def test_missing_device_raises_error(comet_metric, encoder, name, device):
+    other_metric = comet_metric if name == "comet" else tb.metric(f"bertscore:{encoder('plain')}")
     with pytest.raises(MetricFailedError, match=r"cannot be loaded: \w+: ") as caught:
         other_metric.with_parameters(device=device).score(HYPOTHESES, REFERENCES, SOURCES)
     assert "segment" not in str(caught.value)

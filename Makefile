@@ -59,14 +59,14 @@ KERNEL := $(wildcard Cargo.toml Cargo.lock rust-toolchain.toml) $(shell find ker
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-demo: $(VENV)/.installed ## score the example systems, and see what to try next
+demo: $(VENV)/.installed ## score the example systems, and list what to try next
 	@$(BIN)/truebleu demo
 	@printf '\nIn the same environment: source $(BIN)/activate\n'
 
-test: $(VENV)/.installed $(VENV)/.group-test ## prove the installation: every behaviour once, in a few minutes
+test: $(VENV)/.installed $(VENV)/.group-test ## run the test suite: every behaviour once, in a few minutes
 	$(BIN)/python -m pytest $(SPREAD)
 
-test-all: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-docs ## everything: the kernel's tests, many cases, no SIMD, sacreBLEU's own tests, engines, models, integrations
+test-all: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-docs ## run everything: the kernel's tests, many cases, without SIMD, sacreBLEU's own tests, engines, models, integrations
 	cargo test --quiet
 	cargo test --quiet --release --manifest-path kernel/fuzz/Cargo.toml --target-dir target/fuzz
 	$(MAKE) --no-print-directory fuzz EXECUTIONS=1e5
@@ -74,13 +74,13 @@ test-all: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-docs ## everythi
 	HYPOTHESIS_PROFILE=$(CASES) $(BIN)/python -m pytest $(SPREAD) -m ''
 	@export HYPOTHESIS_PROFILE=$(CASES); for rest in $(filter-out $(WITHOUT),upstream engines jupyter neural integrations); do $(MAKE) --no-print-directory $$rest || exit; done
 
-test-rest: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-docs ## what `make test` leaves out: long tests, and those that need the reference data
+test-rest: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-docs ## run what `make test` leaves out: slow tests, and tests with reference data
 	HYPOTHESIS_PROFILE=$(CASES) $(BIN)/python -m pytest $(SPREAD) -m thorough --ignore tests/growth
 
-growth: $(VENV)/.installed $(VENV)/.group-test ## how work grows with the text, in instructions that valgrind counts
+growth: $(VENV)/.installed $(VENV)/.group-test ## check how work grows with the text, in instructions counted by valgrind
 	$(BIN)/python -m pytest $(SPREAD) -m thorough tests/growth
 
-engines: $(addprefix engine-,$(ENGINES)) ## the tests of Spark (needs Java 17) and Ray, in an environment of each
+engines: $(addprefix engine-,$(ENGINES)) ## test Spark (needs Java 17) and Ray, each in a separate environment
 
 engine-%:
 	@$(MAKE) --no-print-directory VENV=$(VENV)-$* in-environment-$*
@@ -88,22 +88,22 @@ engine-%:
 in-environment-%: $(VENV)/.installed $(VENV)/.group-%
 	$(BIN)/python -m pytest --quiet -m '' tests/engines/test_$*.py
 
-jupyter: ## what JupyterLab shows of comparisons and reports, trusted and not, in an environment of its own
+jupyter: ## test how JupyterLab shows comparisons and reports, trusted and untrusted
 	@$(MAKE) --no-print-directory VENV=$(VENV)-jupyter in-jupyter
 
 in-jupyter: $(VENV)/.installed $(VENV)/.group-jupyter
 	$(BIN)/python -m pytest --quiet -m '' tests/rendering/test_jupyter.py
 
-integrations: $(VENV)/.installed $(INTEGRATIONS)/.installed ## inside torch, torchmetrics, TRL, lm-eval and others, in an environment of their own
+integrations: $(VENV)/.installed $(INTEGRATIONS)/.installed ## test inside torch, torchmetrics, TRL, lm-eval and others, in a separate environment
 	PYTHONPATH=$(CURDIR) $(INTEGRATIONS)/bin/python -m pytest --quiet $(SPREAD) -m '' tests/integrations
 
-neural: $(VENV)/.installed $(NEURAL)/.installed ## BERTScore, BLEURT and COMET with small models that the tests make, in an environment of their own
+neural: $(VENV)/.installed $(NEURAL)/.installed ## test BERTScore, BLEURT and COMET with small generated models, in a separate environment
 	PYTHONPATH=$(CURDIR) $(NEURAL)/bin/python -m pytest --quiet -m '' tests/metrics/neural
 
-upstream: $(VENV)/.installed $(VENV)/.group-test ## sacreBLEU's own tests with the accelerator
+upstream: $(VENV)/.installed $(VENV)/.group-test ## run sacreBLEU's own tests with the accelerator
 	@$(BIN)/python tests/compat/upstream.py
 
-sanitize: $(VENV)/.installed $(VENV)/.group-test ## the kernel with AddressSanitizer, under the tests that hand it other programs' memory
+sanitize: $(VENV)/.installed $(VENV)/.group-test ## run the kernel with AddressSanitizer on tests that pass it other programs' memory
 	@echo 'Building the kernel with AddressSanitizer into target/sanitize'
 	@RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address cargo build --quiet --release --package truebleu-kernel --features python --target $(TRIPLE) --target-dir target/sanitize
 	@rm -rf build/sanitize && mkdir -p build/sanitize && cp -R truebleu build/sanitize/
@@ -113,21 +113,21 @@ sanitize: $(VENV)/.installed $(VENV)/.group-test ## the kernel with AddressSanit
 # Miri knows AVX2, if it is told that the processor has it; logarithms that differ each time are left out. What it does not run, and why: the property
 # tests (a case takes seconds; the fuzz targets go the same ways with small inputs), the tests of long
 # texts, and the module for Python (other programs' memory: `make sanitize`).
-miri: ## a few inputs of each fuzz target, and tests, in an interpreter that sees undefined behaviour
+miri: ## run a few inputs of each fuzz target, and tests, in an interpreter that detects undefined behaviour
 	@rustup component add --toolchain nightly miri rust-src 2>/dev/null || { echo 'Miri needs a nightly toolchain: rustup toolchain install nightly' >&2; exit 1; }
 	@echo 'Left out: property tests (seconds a case; the fuzz targets go the same ways), long texts, the module for Python (make sanitize)'
 	RUSTFLAGS=-Ctarget-feature=+avx2,+bmi1,+bmi2,+lzcnt,+popcnt MIRIFLAGS='-Zmiri-disable-isolation -Zmiri-deterministic-floats' cargo +nightly miri test --quiet --manifest-path kernel/fuzz/Cargo.toml --target-dir target/miri --test targets
 	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test --quiet --package truebleu-kernel --target-dir target/miri --test meta_evaluation
 
-races: ## the tests that use several threads, with ThreadSanitizer
+races: ## run the tests with several threads under ThreadSanitizer
 	@rustup component add --toolchain nightly rust-src 2>/dev/null || { echo 'ThreadSanitizer needs a nightly toolchain: rustup toolchain install nightly' >&2; exit 1; }
 	RUSTFLAGS=-Zsanitizer=thread cargo +nightly test --quiet --release -Zbuild-std --target $(TRIPLE) --target-dir target/races --package truebleu-kernel --test threads
 
-fuzz: ## inputs that nobody wrote against definitions: EXECUTIONS=1e8 TARGET=lexers SEED=2
+fuzz: ## compare fast and naive code on random inputs: EXECUTIONS=1e8 TARGET=lexers SEED=2
 	@cargo build --quiet --release --manifest-path kernel/fuzz/Cargo.toml --target-dir target/fuzz
 	@target/fuzz/release/truebleu-fuzz $(EXECUTIONS) $(TARGET) $(SEED)
 
-fuzz-guided: ## libFuzzer with AddressSanitizer, which looks for inputs that reach new code: TARGET=arrow SECONDS=600
+fuzz-guided: ## fuzz with libFuzzer and AddressSanitizer, guided by coverage: TARGET=arrow SECONDS=600
 	@test '$(TARGET)' != all || { echo 'Name a target: make fuzz-guided TARGET=arrow' >&2; exit 1; }
 	@rustup toolchain list | grep -q nightly || { echo 'libFuzzer needs a nightly toolchain: rustup toolchain install nightly' >&2; exit 1; }
 	@RUSTFLAGS='$(GUIDED)' cargo +nightly build --quiet --release --manifest-path kernel/fuzz/Cargo.toml --features libfuzzer --bin libfuzzer --target $(TRIPLE) --target-dir target/guided
@@ -135,7 +135,7 @@ fuzz-guided: ## libFuzzer with AddressSanitizer, which looks for inputs that rea
 	@TARGET=$(TARGET) ASAN_OPTIONS=malloc_context_size=4:detect_leaks=0 target/guided/$(TRIPLE)/release/libfuzzer -verbosity=0 -print_final_stats=1 -max_total_time=$(SECONDS) -max_len=4096 \
 		-artifact_prefix=kernel/fuzz/found/$(TARGET)- build/inputs/$(TARGET)
 
-free-threaded: $(VENV)/.installed $(VENV)/.group-free-threaded ## the kernel's tests on a free-threaded Python: make free-threaded PYTHON=python3.14t VENV=build/py314t
+free-threaded: $(VENV)/.installed $(VENV)/.group-free-threaded ## run the kernel's tests on a free-threaded Python: make free-threaded PYTHON=python3.14t VENV=build/py314t
 	@$(BIN)/python -c 'import sysconfig, sys; sys.exit(not sysconfig.get_config_var("Py_GIL_DISABLED"))' || { echo '"$(PYTHON)" is no free-threaded Python. Name one, and an environment of its own: make free-threaded PYTHON=python3.14t VENV=build/py314t' >&2; exit 1; }
 	PYTHON_GIL=0 $(BIN)/python -m pytest $(addprefix tests/,metrics pairwise significance text)
 
@@ -146,7 +146,7 @@ aarch64: ## the kernel's tests on an emulated aarch64: NEON and the portable pat
 		CARGO_PROFILE_TEST_OPT_LEVEL=1 cargo test --quiet --target aarch64-unknown-linux-gnu
 
 # Without the optimizing compiler: Node died once as a program ended, and that works on in the background.
-wasm: ## the kernel compiled to WebAssembly, and its tests under Node
+wasm: ## compile the kernel to WebAssembly, and run its tests under Node
 	@command -v node >/dev/null || { echo 'WebAssembly runs in Node here (Debian and Ubuntu: apt-get install nodejs).' >&2; exit 1; }
 	@$(call has_target,wasm32-unknown-unknown)
 	@$(call has_target,wasm32-wasip1)
@@ -154,10 +154,10 @@ wasm: ## the kernel compiled to WebAssembly, and its tests under Node
 	CARGO_TARGET_WASM32_WASIP1_RUNNER='node --no-warnings --liftoff-only $(CURDIR)/kernel/tests/wasi.mjs' \
 		CARGO_PROFILE_TEST_OPT_LEVEL=1 cargo test --quiet --tests --target wasm32-wasip1 -- $(WITHOUT_FILES)
 
-bench: $(VENV)/.installed $(VENV)/.group-bench ## measure it beside its peers, into benchmarks/results.md
+bench: $(VENV)/.installed $(VENV)/.group-bench ## measure truebleu against its peers, into benchmarks/results.md
 	$(BIN)/python benchmarks/run.py $(ROWS)
 
-lint: $(VENV)/.installed $(VENV)/.group-lint $(VENV)/.group-test ## what continuous integration insists on: style, types, stubs, warnings
+lint: $(VENV)/.installed $(VENV)/.group-lint $(VENV)/.group-test ## run the checks that CI requires: style, names, types, stubs, warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/python tools/plain_names.py truebleu kernel/src docs tests benchmarks npm
@@ -170,52 +170,52 @@ lint: $(VENV)/.installed $(VENV)/.group-lint $(VENV)/.group-test ## what continu
 	cargo clippy --all-targets --quiet -- -D warnings
 	cargo clippy --all-targets --all-features --quiet -- -D warnings
 
-npm: $(VENV)/.installed ## the package for Node and browsers, packed into build/npm; npm brings the type checker
+npm: $(VENV)/.installed ## build the package for Node and browsers into build/npm; needs npm
 	@$(BIN)/python npm/build.py
 
-claims: $(VENV)/.installed $(VENV)/.group-test $(if $(BENCH),$(VENV)/.group-bench) ## the command behind each number of README.md, run; BENCH=1 measures speed and size anew
+claims: $(VENV)/.installed $(VENV)/.group-test $(if $(BENCH),$(VENV)/.group-bench) ## run the command behind each number in README.md; BENCH=1 measures speed and size again
 	@$(BIN)/python tests/project/readme_claims.py $(if $(BENCH),--bench)
 
-screenshots: $(VENV)/.installed $(VENV)/.group-test ## pictures of every view of the report, compared with accepted ones (ACCEPT=1)
+screenshots: $(VENV)/.installed $(VENV)/.group-test ## compare pictures of every view of the report with accepted ones (ACCEPT=1 accepts them)
 	@PYTHONPATH=tests:tests/reports $(BIN)/python tests/reports/screenshots.py build/screenshots $(if $(ACCEPT),--accept)
 	@$(if $(ACCEPT),cp build/screenshots/report-*.png docs/)
 
-lint-js: ## the types of the report's script, which its comments say; npm brings the type checker
+lint-js: ## check the types in the report's JavaScript; needs npm
 	@command -v npx >/dev/null || { echo 'The type checker for JavaScript needs Node and npm (Debian and Ubuntu: apt-get install nodejs npm).' >&2; exit 1; }
 	npx --yes --package=typescript@$(TYPESCRIPT) tsc --project tests/reports/jsconfig.json
 	npx --yes --package=typescript@$(TYPESCRIPT) tsc --project npm/tsconfig.json --noEmit --emitDeclarationOnly false --declaration false
 
-lint-workflows: ## the workflows of .github; Go brings the linter
+lint-workflows: ## check the workflows in .github; needs Go
 	@command -v go >/dev/null || { echo 'The linter of workflows is built by Go (Debian and Ubuntu: apt-get install golang-go).' >&2; exit 1; }
 	go run github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT)
 
-wheels: $(VENV)/.created $(VENV)/.group-wheels ## wheels for every platform, and the source distribution, into dist: WHEELS="musllinux-x86_64 sdist"
+wheels: $(VENV)/.created $(VENV)/.group-wheels ## build wheels for every platform and the source distribution into dist: WHEELS="musllinux-x86_64 sdist"
 	@rustup target add --toolchain $$(rustup show active-toolchain | cut -d' ' -f1) $(WHEEL_TARGETS) 2>/dev/null || { echo 'Wheels for other platforms need targets that rustup installs.' >&2; exit 1; }
 	PATH=$(CURDIR)/$(BIN):$$PATH python kernel/wheels.py $(WHEELS)
 
-test-wheels: $(VENV)/.installed ## the wheels in dist, where they can run: here, also on other PYTHONS; on an emulated aarch64, under Wine, in Pyodide
+test-wheels: $(VENV)/.installed ## test the wheels in dist where they can run: here, on other PYTHONS, on an emulated aarch64, under Wine, in Pyodide
 	$(BIN)/python tests/wheels.py dist $(PYTHONS)
 
-test-sdist: $(VENV)/.created $(VENV)/.group-wheels ## a wheel of the source distribution in dist, built without a network
+test-sdist: $(VENV)/.created $(VENV)/.group-wheels ## build a wheel from the source distribution in dist without a network
 	@rm -rf build/sdist && mkdir -p build/sdist/home
 	cd build/sdist && unshare --map-root-user --net env PATH=$(CURDIR)/$(BIN):$$PATH CARGO_HOME=$(CURDIR)/build/sdist/home RUSTUP_HOME=$${RUSTUP_HOME:-$$HOME/.rustup} \
 		python -m pip wheel --no-index --no-deps --no-build-isolation --no-cache-dir -w . $(CURDIR)/dist/truebleu-*.tar.gz
 	$(BIN)/python -c 'import glob, zipfile; assert "truebleu/reports/kernel.wasm" in zipfile.ZipFile(*glob.glob("build/sdist/*.whl")).namelist()'
 
 # Of what is committed, in folders of their own.
-reproducible: $(VENV)/.created $(VENV)/.group-wheels ## two builds in two folders give the same bytes: WHEELS="manylinux-x86_64 --python abi3"
+reproducible: $(VENV)/.created $(VENV)/.group-wheels ## check that builds in two folders give the same bytes: WHEELS="manylinux-x86_64 --python abi3"
 	@rm -rf build/first build/another/second
 	@for folder in build/first build/another/second; do \
 		mkdir -p $$folder && git archive HEAD | tar -x -C $$folder && \
 		SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) PATH=$(CURDIR)/$(BIN):$$PATH env -u CARGO_TARGET_DIR python $$folder/kernel/wheels.py $(or $(WHEELS),manylinux-x86_64 sdist --python abi3) || exit; done
 	diff -r build/first/dist build/another/second/dist && sha256sum build/first/dist/*
 
-format: $(VENV)/.installed $(VENV)/.group-lint ## let the tools settle the style
+format: $(VENV)/.installed $(VENV)/.group-lint ## apply the formatters
 	$(BIN)/ruff check --fix-only --quiet
 	$(BIN)/ruff format
 	cargo fmt --all
 
-docs: $(VENV)/.installed $(VENV)/.group-docs $(VENV)/.group-test ## the pages of docs/; the site with the laboratory, and the reference of package and kernel, into build/docs
+docs: $(VENV)/.installed $(VENV)/.group-docs $(VENV)/.group-test ## build the pages of docs/, the site, and the references of package and kernel, into build/docs
 	$(BIN)/python docs/pages.py
 	TRUEBLEU_WRITE_PAGES=1 $(BIN)/python -m pytest --quiet -m '' tests/project/test_metric_support.py -k page
 	$(BIN)/pdoc --docformat google --output-directory build/docs/python truebleu truebleu.significance $(addprefix truebleu.,engines engines.duckdb engines.polars engines.spark)
@@ -224,14 +224,14 @@ docs: $(VENV)/.installed $(VENV)/.group-docs $(VENV)/.group-test ## the pages of
 	$(BIN)/python -m pytest --quiet -m '' tests/project/test_site.py
 	@printf 'build/docs/site/index.html\nbuild/docs/site/lab.html\nbuild/docs/python/index.html\nbuild/docs/rust/doc/truebleu_kernel/index.html\n'
 
-clean: ## remove everything that the other targets made
+clean: ## remove everything that the other targets created
 	rm -rf build dist target .mypy_cache .pytest_cache .ruff_cache .hypothesis tests/.hypothesis
 	rm -rf truebleu/cli/examples examples/report.html
 	rm -f truebleu/_kernel*.so truebleu/_kernel*.dylib truebleu/_kernel*.pyd
 	find truebleu tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 	@for folder in $(VENV) $(INTEGRATIONS) $(NEURAL) $(addprefix $(VENV)-,$(ENGINES) jupyter); do test ! -f $$folder/pyvenv.cfg || rm -rf $$folder; done
 
-help: ## this list
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Add a target to the compiler, or fail.

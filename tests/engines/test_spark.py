@@ -479,9 +479,9 @@ def test_invalid_columns_raise_error(frame):
     for message, arguments in (
         ("hyp: no column 'hypo'; did you mean 'hyp'", {"hyp": "hypo"}),
         ("by: no column 'sistem'; did you mean 'system'", {"by": ["sistem"]}),
-        ("id: an Arrow column of int64 holds no text", {"hyp": "id"}),
+        ("id: expected strings, dictionaries of strings or lists of strings", {"hyp": "id"}),
         ("ref: expected one string per row, not a column of lists", {"hyp": "ref"}),
-        ("id: an Arrow column of int64 holds no text", {"ref": ["ref", "id"]}),
+        ("id: expected strings, dictionaries of strings or lists of strings", {"ref": ["ref", "id"]}),
         ("ref: expected keys to be strings, .*, not list", {"by": "ref"}),
         ("bucket: no column 'idd'; did you mean 'id'", {"bucket": ("idd", 9)}),
     ):

@@ -224,7 +224,7 @@ def test_all_examples_are_tested():
 
 @pytest.mark.parametrize("title", CHECKS)
 def test_example(title, request, text, example_folder, monkeypatch, caplog):
-    arguments = SimpleNamespace(text=text, folder=example_folder, monkeypatch=monkeypatch)
+    arguments = SimpleNamespace(text=text, example_folder=example_folder, monkeypatch=monkeypatch)
     if title in ("TRL", "transformers"):
         arguments.tiny = request.getfixturevalue("tiny")
     CHECKS[title](**vars(arguments))

@@ -196,7 +196,7 @@ def test_empty_corpus_raises_error():
         CHRF().score([["a", "b"]], [["a", "b"]])
     with pytest.raises(InputError, match="segment 2 is missing"):
         CHRF().score(["a", None], ["a", "b"])
-    with pytest.raises(InputError, match="segment 1 has none"):
+    with pytest.raises(InputError, match="segment 1 has no reference"):
         CHRF().sentence("a", [None])
     with pytest.raises(InputError, match="different numbers of segments"):
         CHRF().score(["a", "b"], ["a"])

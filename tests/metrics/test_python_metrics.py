@@ -513,7 +513,7 @@ def test_files_lists_and_tokens_give_equal_scores(hook, write):
 def test_invalid_input_is_named_in_error(hook):
     with pytest.raises(InputError, match=r"different numbers of segments.*references 1.*segment 2"):
         hook.score(["a", "b"], ["a"])
-    with pytest.raises(InputError, match="segment 2 has none"):
+    with pytest.raises(InputError, match="segment 2 has no reference"):
         hook.score(["a", "b"], ["a", None])
     with pytest.raises(InputError, match="segment 1 is missing"):
         hook.score([None, "b"], ["a", "b"])

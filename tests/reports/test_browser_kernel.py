@@ -285,7 +285,7 @@ def test_invalid_recipe_is_reported():
             "tokenizer ja-mecab is not available in the browser",
         ),
         (default_recipe | {"max_order": 17}, "max_order=17: expected 1 to 16"),
-        (default_recipe | {"smoothing": "more"}, "no smoothing more"),
+        (default_recipe | {"smoothing": "more"}, "invalid smoothing: more"),
         (default_recipe | {"max_order": "four"}, "max_order=four: expected a number"),
         (default_recipe | {"weights": [1, 2]}, "2 weights for 4 orders"),
         (default_recipe | {"lowercase": "yes"}, "lowercase=yes: expected no, python or ascii"),

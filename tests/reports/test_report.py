@@ -319,8 +319,8 @@ def test_random_strings_survive(texts):
     [
         ({"source": SOURCE[1:]}, "source has 11 segments, and the systems have 12"),
         ({"documents": ["d"] * 13}, "documents has 13 segments, and the systems have 12"),
-        ({"documents": "d"}, "documents: expected a list of strings, or pathlib.Path"),
-        ({"documents": ["d"] * 11 + [None]}, "documents: segment 12 has none"),
+        ({"documents": "d"}, "documents: expected a list of strings or a pathlib.Path"),
+        ({"documents": ["d"] * 11 + [None]}, "documents: segment 12 has no label"),
         ({"labels": {"x": [1]}}, "labels: x has 1 segments, and the systems have 12"),
         ({"source": [["a", "b"]] * 12}, "source: segment 1 is of type list, not str"),
     ],
@@ -342,7 +342,7 @@ def test_systems_of_different_lengths_are_refused():
 
 def test_tokens_are_refused():
     tokens = [text.split() for text in GOOD]
-    with pytest.raises(InputError, match="segment 1 is of type list, not str; a report shows text"):
+    with pytest.raises(InputError, match="segment 1 is of type list, not str. A report shows text"):
         tb.report({"good": tokens}, tokens, metrics=[tb.BLEU("none")])
 
 

@@ -96,7 +96,7 @@ def test_swapped_sums_equal_numpy():
 
 def test_overflow_and_shape_mismatch_are_refused():
     narrow, wide = Table.from_rows([[-(2**63)]], 1), Table.from_rows([[1, 2]], 2)
-    with pytest.raises(InputError, match="beyond 64-bit integers"):
+    with pytest.raises(InputError, match="overflow 64-bit integers"):
         Stack.of_differences([[narrow, Table.from_rows([[1]], 1)]])
     with pytest.raises(ValueError, match="different shapes"):
         Stack.of_differences([[narrow, wide]])
@@ -110,7 +110,7 @@ def test_overflow_and_shape_mismatch_are_refused():
 def test_swapped_sums_beyond_64_bits_are_refused(first, second):
     rows = [Table.from_rows([[value, 0]], 2) for value in (first, second)]
     zero = Table.from_rows([[0, 0]], 2)
-    with pytest.raises(InputError, match="beyond 64-bit integers"):
+    with pytest.raises(InputError, match="overflow 64-bit integers"):
         exchanged((rows[0], rows[1]), (zero, zero))
     # Sums that fit are exact, even if intermediate values overflow.
     largest = Table.from_rows([[2**63 - 1, 0]], 2)

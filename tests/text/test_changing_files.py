@@ -120,6 +120,6 @@ def test_truncation_error_names_new_size(tmp_path):
         timeout=600,
     )
     assert done.stdout == (
-        f"references ({path}) changed while it was read: it had 2300000 bytes, now 300000; "
-        "score it when nothing writes to it any more\n"
+        f"references ({path}): file changed while it was read (expected 2300000 bytes, found "
+        "300000). Score it again when no program writes to it\n"
     )

@@ -206,7 +206,7 @@ def test_a_read_that_reads_its_own_run_is_refused(method, workers):
         try:
             scan.totals()
         except RuntimeError as error:
-            assert "the run is being read already" in str(error), error
+            assert "the run is already being read" in str(error), error
         else:
             raise SystemExit("it was read")
         """
@@ -229,7 +229,7 @@ def test_tokenizer_and_progress_cannot_read_same_run():
             try:
                 call()
             except RuntimeError as error:
-                assert "the run is being read already" in str(error), error
+                assert "the run is already being read" in str(error), error
             else:
                 raise SystemExit("it was read")
         ours, theirs = (_kernel.tokens(rows(), role, False) for role in ("ours", "theirs"))
@@ -246,7 +246,7 @@ def test_tokenizer_and_progress_cannot_read_same_run():
         try:
             scan.totals(progress)
         except RuntimeError as error:
-            assert told and "the run is being read already" in str(error), error
+            assert told and "the run is already being read" in str(error), error
         else:
             assert not told
         """

@@ -74,7 +74,7 @@ def installed_release() -> str:
     return sacrebleu.__version__
 
 
-def install_kernel() -> None:
+def install() -> None:
     """Replace the counting functions, and the tests now or when their module is imported."""
     if _patches:
         return

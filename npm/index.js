@@ -95,7 +95,7 @@ async function loadBytes(binary) {
   }
   const url = new URL(binary, import.meta.url);
   if (url.protocol !== "file:") return loadBytes(await fetch(url));
-  const files = "node:fs/promises"; // Only outside of browsers.
+  const files = "node:fs/promises"; // This module exists only outside of browsers.
   return (await import(/* webpackIgnore: true */ /* @vite-ignore */ files)).readFile(url);
 }
 
@@ -303,7 +303,7 @@ function checkStreams(hypotheses, references) {
   if (!streamCount || (count === 1 && streamCount === 1) || !references.every(all => Array.isArray(all) && all.length === count)) return;
   const isSquare = streamCount === count;
   if (isSquare && !matchesAsStreams(hypotheses.slice(0, MAX_COMPARED_SEGMENTS), references)) return;
-  throw new RangeError(`references: this looks like ${streamCount} streams of ${count} references${isSquare ? ": they fit the hypotheses better that way" : `, where ${count} segments are expected`}. truebleu takes the references of each segment together, [[a1, b1], [a2, b2], ...]; sacreBLEU takes each reference's segments together, [[a1, a2, ...], [b1, b2, ...]]. From the latter, streams[0].map((_, i) => streams.map(stream => stream[i])) makes the former.`);
+  throw new RangeError(`references: this looks like ${streamCount} streams of ${count} references${isSquare ? ": they fit the hypotheses better that way" : `, where ${count} segments are expected`}. truebleu takes the references of each segment together, [[a1, b1], [a2, b2], ...]; sacreBLEU takes each reference's segments together, [[a1, a2, ...], [b1, b2, ...]]. To convert sacreBLEU's form, use streams[0].map((_, i) => streams.map(stream => stream[i])).`);
 }
 
 /** Return whether square references match the hypotheses better when transposed. @param {any[]} hypotheses @param {any[][]} references */
@@ -331,7 +331,7 @@ function getSimilarity(firstWords, otherWords) {
 
 /** Validate options and return the changed parameters. @param {any} base @param {Record<string, any>} options @returns {Record<string, any>} */
 function checkOptions(base, options) {
-  if (typeof options !== "object" || options === null) throw new TypeError(`options: ${describeType(options)}; expected an object, as { lowercase: true }`);
+  if (typeof options !== "object" || options === null) throw new TypeError(`options: ${describeType(options)}; expected an object such as { lowercase: true }`);
   const declarations = declaredParameters[base.metric], defaults = base.parameters, metricName = base.metric;
   /** @type {Record<string, any>} */
   const overrides = {};
@@ -339,7 +339,7 @@ function checkOptions(base, options) {
     if (value === undefined) continue;
     const declaration = declarations.find(one => one.name === name), aliased = declarations.find(one => one.hints.includes(name));
     if (aliased && !declaration) throw new TypeError(`${metricName} has no parameter '${name}'; it is called '${aliased.name}' here`);
-    if (!declaration && name in defaults) throw new TypeError(`${name}: cannot be chosen here; members of the BLEU family have it as they need it (names() lists them)`);
+    if (!declaration && name in defaults) throw new TypeError(`${name}: cannot be changed; use a member of the BLEU family that has the required value (names() lists them)`);
     if (!declaration) throw new TypeError(`${metricName} has no parameter '${name}'${suggestNames(name, declarations.map(one => one.name))}`);
     overrides[name] = checkValue(declaration, value);
   }
@@ -370,7 +370,7 @@ function checkBleuOptions(defaults, overrides) {
   if (merged.max_order < 1 || merged.max_order > 16) throw new RangeError(`max_order=${merged.max_order}: expected a whole number from 1 to 16`);
   const methodsWithValue = Object.keys(DEFAULT_SMOOTHING_VALUES).filter(name => DEFAULT_SMOOTHING_VALUES[name] !== null);
   if (merged.smoothing_value !== null && !methodsWithValue.includes(merged.smoothing)) throw new RangeError(`smoothing_value: smoothing '${merged.smoothing}' takes no value; ${methodsWithValue.join(", ")} do`);
-  if (merged.missing_order !== null && merged.effective_order !== null) throw new RangeError(`effective_order cannot be chosen: this metric has missing_order '${merged.missing_order}', which says the same`);
+  if (merged.missing_order !== null && merged.effective_order !== null) throw new RangeError(`effective_order cannot be changed: missing_order '${merged.missing_order}' of this metric has the same purpose`);
   return overrides;
 }
 

@@ -175,10 +175,10 @@ JAVASCRIPT_ERRORS: list[tuple[str, tuple]] = [
     ("unknown tokenize '13'; did you mean '13a'? There are ", ("bleu", {"tokenize": "13"})),
     ("lowercase='yes': expected true or false", ("bleu", {"lowercase": "yes"})),
     ("max_order=null: expected a whole number from 1 to 16", ("bleu", {"max_order": None})),
-    ("reference_length: cannot be chosen here", ("bleu", {"reference_length": "shortest"})),
+    ("reference_length: cannot be changed", ("bleu", {"reference_length": "shortest"})),
     ("weights=[0,0]: at least one must not be 0", ("bleu", {"weights": [0, 0]})),
     (
-        "effective_order cannot be chosen: this metric has missing_order 'at-least-one'",
+        "effective_order cannot be changed: missing_order 'at-least-one' of this metric",
         ("nltk-corpus-1", {"effective_order": True}),
     ),
     ("expected at least one order", ("chrf", {"char_order": 0})),

@@ -288,7 +288,7 @@ def test_displayed_command_gives_same_score(page, capsys):
 
 
 def test_formula_terms_and_ngrams_highlight_each_other(page):
-    page.get_by_role("button", name="One word short", exact=True).click()
+    page.get_by_role("button", name="One word missing", exact=True).click()
     highlighted_tokens = page.locator(".tokens").nth(1).locator(".sought")
     page.locator(".term").nth(3).hover()
     # The matching 4-grams cover the whole text.
@@ -375,7 +375,7 @@ def test_axe_finds_no_serious_violation(open_report, lab_path, axe, tmp_path, ap
     page = open_report(lab_path, script=axe, **options).page
     violations = {}
     for name in (
-        "One word short",
+        "One word missing",
         "No matching 4-gram",
         "Different endings, with chrF",
         "Empty hypothesis",

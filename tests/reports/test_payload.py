@@ -33,7 +33,9 @@ def test_unusual_text_survives_round_trip(text):
 
 @given(st.lists(ANY_TEXT, min_size=1, max_size=9), st.sets(st.integers(0, 8)))
 def test_omitted_texts_are_missing(texts, embedded):
-    block = payload.encode_side_by_side([encode_texts(texts), encode_texts(texts[::-1])], embedded)
+    block = payload.encode_embedded_texts(
+        [encode_texts(texts), encode_texts(texts[::-1])], embedded
+    )
     expected = [
         [text if i in embedded else None for i, text in enumerate(column)]
         for column in (texts, texts[::-1])
@@ -48,7 +50,7 @@ def test_omitted_texts_are_missing(texts, embedded):
 )
 def test_interleaved_texts_survive_round_trip(rows):
     columns = [list(column) for column in zip(*rows, strict=True)]
-    block = payload.encode_side_by_side([encode_texts(column) for column in columns])
+    block = payload.encode_embedded_texts([encode_texts(column) for column in columns])
     assert decode_interleaved_texts(block, len(columns)) == columns
 
 

@@ -348,7 +348,7 @@ def test_texts_survive_round_trip(run):
         for column in columns
     ]
     for roles in (1, 2, 3):
-        block = payload.encode_side_by_side(encoded[:roles]).hex()
+        block = payload.encode_embedded_texts(encoded[:roles]).hex()
         expected = [
             [None if t is None else [ord(c) for c in t] for t in column]
             for column in columns[:roles]

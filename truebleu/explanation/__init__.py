@@ -101,7 +101,7 @@ def explain(
             raise TypeError("segment: hypothesis is a single segment (expected a corpus)")
         segment_references: Any = [references] if isinstance(references, str) else references
         for text in hypotheses_of_systems:
-            # Raises an error for invalid input.
+            # This call validates the input.
             resolved_metric.sentence(text, segment_references)
     else:
         references, *hypotheses_of_systems = map(

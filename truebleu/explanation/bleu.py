@@ -109,7 +109,7 @@ def _describe_system(
 
 
 def _get_weight_correction(metric: BLEU, orders: list[dict[str, Any]]) -> float:
-    """Return the correction for weights that do not sum to 1; sacreBLEU computes in per cent."""
+    """Return sacreBLEU's deviation in ln BLEU, due to per cent, if weights do not sum to 1."""
     if metric.arithmetic != "sacrebleu" or metric.weights is None:
         return 0.0
     weight_sum = fsum(order["weight"] for order in orders)
@@ -165,7 +165,7 @@ def _describe_orders(metric: BLEU, score: BLEUScore, *, segment: bool) -> list[d
     return orders
 
 
-# Arithmetics that avoid the logarithm of 0, so that each order has a logarithm.
+# Values of BLEU's `arithmetic` that avoid ln 0, so that each order has a logarithm.
 GUARDED_ARITHMETICS = ("codenn", "allennlp")
 
 
@@ -310,7 +310,7 @@ def split_difference(
 
 
 def build_layout(content: Content, system: Content, level: int) -> Iterator[Block]:
-    """Yield the n-grams (of a corpus, the most frequent ones), precisions and lengths."""
+    """Yield the n-grams (for a corpus, the most frequent ones), precisions and lengths."""
     if "tokens" in system:
         has_several_references = len(content["references"]) > 1
         yield from ngram_layout.build_match_tables(
@@ -436,7 +436,7 @@ def _describe_length(content: Content, system: Content) -> str:
         )
         if len(choice["segments"]) > 1:
             first, *other_counts = choice["segments"].items()
-            text += f"Reference {first[0]} gave the length of {first[1]} segments"
+            text += f"Reference {first[0]} determines the length for {first[1]} segments"
             text += "".join(f", reference {i} of {n}" for i, n in other_counts) + ". "
     elif len(choice["lengths"]) > 1:
         lengths = ", ".join(map(str, choice["lengths"]))

@@ -27,7 +27,7 @@ PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 
 def split_tokens(metric: CHRF, text: str) -> list[str]:
-    """Split a text into the counted characters."""
+    """Split a text into the characters that chrF counts."""
     text = text.lower() if metric.lowercase else text
     return list(text if metric.whitespace else "".join(text.split()))
 
@@ -70,7 +70,7 @@ def explain_segment(case: ExplanationCase[CHRF, CHRFScore]) -> dict[str, Any]:
 def explain_corpus(case: ExplanationCase[CHRF, CHRFScore]) -> dict[str, Any]:
     """Return the explanation of a corpus."""
     metric, system = case.metric, _describe_system(case)
-    # There are many more character n-grams than word n-grams.
+    # Examine fewer segments, because a text has many more character n-grams than word n-grams.
     first_pairs = islice(
         iter_segments(case.hypothesis, case.references), naive_bleu.MAX_EXAMINED_SEGMENTS // 10
     )
@@ -85,7 +85,7 @@ def explain_corpus(case: ExplanationCase[CHRF, CHRFScore]) -> dict[str, Any]:
 def _find_best_reference(
     metric: CHRF, hypothesis: str, references: Sequence[tuple[int, str]]
 ) -> tuple[int, str]:
-    """Return the number and text of the reference with the highest score, the first for ties."""
+    """Return the number and text of the first reference with the highest score."""
     if len(references) == 1:
         return references[0]
     return max(references, key=lambda one: (metric.sentence(hypothesis, one[1]).value, -one[0]))
@@ -94,7 +94,7 @@ def _find_best_reference(
 def _add_differences(
     metric: CHRF, system: dict[str, Any], segments: Iterable[tuple[str, str]]
 ) -> int:
-    """Add the n-grams that hypotheses have too often and too rarely to each order.
+    """Add to each order the n-grams that are too frequent or too rare in the hypotheses.
 
     Returns the number of segments.
     """

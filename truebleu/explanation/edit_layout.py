@@ -12,7 +12,7 @@ from truebleu.text.terminal_layout import format_count
 
 
 def describe_alignment(alignment: Alignment) -> dict[str, Any]:
-    """Return the fields of an explanation about an alignment."""
+    """Return the fields of an explanation that describe an alignment."""
     return {
         "hypothesis": list(alignment.hypothesis),
         "reference": list(alignment.reference),
@@ -49,7 +49,7 @@ def build_edit_layout(
         [4 if one["kind"] == "match" else 0 for one in shown_operations],
         {i for i, one in enumerate(shown_operations) if one["kind"] != "match"},
         [one["kind"] for one in shown_operations],
-        f"Below each token: S: substituted, {own_edits}. The table also has the {other_edits}."
+        f"Below each token: S: substituted, {own_edits}. The table also lists the {other_edits}."
         if shown_operations
         else "",
     )

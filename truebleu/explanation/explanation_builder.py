@@ -1,12 +1,12 @@
-"""Builds the dict of an explanation from texts and a metric.
+"""Build the dict of an explanation from texts and a metric.
 
 Each metric-specific module defines
 
 explain_segment, explain_corpus    fields of the explanation of a segment or a corpus
 split_tokens, TOKEN                units counted in a text, and their name
-get_components                     components by which two systems are compared (not BLEU)
-split_difference, build_comparison the same for BLEU
-BEST_REFERENCE_SENTENCE            sentence about the reference used (optional)
+get_components                     components by which two systems are compared (except BLEU)
+split_difference, build_comparison the comparison of two systems (only BLEU)
+BEST_REFERENCE_SENTENCE            sentence that says which reference is used (optional)
 build_formula                      computation of the score, line by line
 """
 
@@ -35,21 +35,21 @@ EXPLAINED: dict[str, ModuleType] = {
 }
 
 
-def module_for(name: str) -> ModuleType:
+def get_metric_module(name: str) -> ModuleType:
     """Return the module that explains a metric (default: statistics_table)."""
     return EXPLAINED.get(name, statistics_table)
 
 
 CAUTION = (
-    "Scores compare only on the same test set, with the same references, language and settings "
-    "(those in the signature)."
+    "Scores are comparable only on the same test set, with the same references, language and "
+    "settings (listed in the signature)."
 )
 
 
 def check_metric(metric: Metric, *, recall: bool) -> None:
-    """Raise ValueError for metrics that read sources, and for recall of other metrics than BLEU."""
+    """Raise ValueError for metrics that read sources, and for recall without BLEU."""
     if metric.NEEDS_SOURCE:
-        raise ValueError(f"metric: {metric.name} reads sources, which `explain` does not take")
+        raise ValueError(f"metric: {metric.name} reads sources, which `explain` does not accept")
     if recall and metric.NAME != "BLEU":
         raise ValueError(f"recall is only available for BLEU, not for {metric.NAME}")
 
@@ -63,7 +63,7 @@ def explain_segment(
     recall: bool = False,
 ) -> dict[str, Any]:
     """Return the explanation of a segment with one or two hypotheses."""
-    metric_module = module_for(metric.NAME)
+    metric_module = get_metric_module(metric.NAME)
     systems, references = _normalize(metric, systems, references)
     present_references = number_references(references)
     explained_systems = []
@@ -96,7 +96,7 @@ def explain_corpus(
     recall: bool = False,
 ) -> dict[str, Any]:
     """Return the explanation of the corpus scores of one or two systems."""
-    metric_module = module_for(metric.NAME)
+    metric_module = get_metric_module(metric.NAME)
     systems, references = _normalize(metric, systems, references)
     explained_systems = []
     for name, hypotheses in systems:
@@ -133,7 +133,7 @@ def _describe_system(
     system = {"name": name, "score": score.value, "signature": str(score.signature), **details}
     if reason := score.zero_reason:
         system.setdefault("zero", reason)
-    formula = module_for(metric.NAME).build_formula(system, metric.parameters)
+    formula = get_metric_module(metric.NAME).build_formula(system, metric.parameters)
     return {**system, "formula": as_text(formula)}
 
 
@@ -146,7 +146,7 @@ def _build_content(metric: Metric[Any], kind: str, systems: list[dict[str, Any]]
     comparison = None
     if len(systems) == 2:
         first, second = systems
-        metric_module = module_for(metric.NAME)
+        metric_module = get_metric_module(metric.NAME)
         if metric.NAME == "BLEU":
             differences = metric_module.split_difference(
                 metric, first, second, corpus=kind == "corpus"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from truebleu.explanation import ngram_layout
-from truebleu.explanation.explanation_builder import module_for
+from truebleu.explanation.explanation_builder import get_metric_module
 from truebleu.metrics.base import Signature
 from truebleu.rendering.elements import Block, Equations, Heading, MarkedTokens, Paragraph, Table
 from truebleu.rendering.number_format import (
@@ -25,7 +25,7 @@ BEST_REFERENCE_SENTENCE = "Reference {} is used because it gives the best score.
 def build_layout(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
     """Yield the elements of an explanation; `digits` is the number of decimals of scores."""
     write = fixed_formatter(digits)
-    metric_module = module_for(content["metric"]["name"])
+    metric_module = get_metric_module(content["metric"]["name"])
     systems = content["systems"]
     references = content.get("references", ())
     has_two_systems = len(systems) > 1
@@ -72,7 +72,7 @@ def _build_comparison(content: Content, write: NumberFormatter) -> Iterator[Bloc
     """Yield the table that compares two systems."""
     comparison, get_components = (
         content["comparison"],
-        module_for(content["metric"]["name"]).get_components,
+        get_metric_module(content["metric"]["name"]).get_components,
     )
     rows = [
         [

@@ -21,7 +21,7 @@ COUNT_KEYS = ("matches", "total", "reference_total")
 
 
 def split_tokens(metric: Any, text: Any) -> list[str]:
-    """Split a text into the counted tokens, stemmed if the metric stems."""
+    """Split a text into the tokens that a metric counts, stemmed if it uses stemming."""
     if metric.NAME == "ROUGE":
         words: list[str] = metric.tokenize_text(text)
         return words
@@ -134,7 +134,7 @@ def get_components(system: Content) -> dict[str, float]:
 
 
 def build_formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
-    """Return precision, recall and F-score, or for a ROUGE corpus the mean."""
+    """Return the formulas of precision, recall and F-score, or of the mean for a ROUGE corpus."""
     name, score = system["measure"], format_number(system["score"], 2)
     if not system["orders"] and "total" not in system:
         return [(name, "mean of segment F-scores"), ("", score)]

@@ -18,8 +18,8 @@ from truebleu.text.tokenizers import Tokenize
 
 Tokens = Sequence[str]
 Ngram = tuple[str, ...]
-# Limits for the segments examined for n-grams and for the n-grams listed per kind, so that memory
-# does not grow with the corpus.
+# Maximum number of segments that are searched for n-grams, and of n-grams listed per kind, so that
+# memory does not grow with the corpus.
 MAX_EXAMINED_SEGMENTS = 20_000
 MAX_LISTED_NGRAMS = 10
 
@@ -120,7 +120,7 @@ def clip_ngrams(hypothesis: Tokens, references: Sequence[Tokens], order: int) ->
 def find_missing(
     hypothesis: Tokens, references: Sequence[Tokens], order: int
 ) -> list[tuple[Ngram, int]]:
-    """Return n-grams that all references have more often than the hypothesis, with the excess."""
+    """Return the n-grams that the hypothesis lacks compared with all references, with counts."""
     reference_counts = [count_ngrams(reference, order) for reference in references]
     hypothesis_counts = count_ngrams(hypothesis, order)
     return [
@@ -135,7 +135,7 @@ def find_missing(
 
 
 def count_overlap(hypothesis: Tokens, reference: Tokens, order: int) -> tuple[int, int, int]:
-    """Return the clipped matches with one reference, and both numbers of n-grams."""
+    """Return the clipped matches with one reference, and the n-gram totals of both texts."""
     hypothesis_counts, reference_counts = (
         count_ngrams(hypothesis, order),
         count_ngrams(reference, order),
@@ -150,7 +150,7 @@ def count_overlap(hypothesis: Tokens, reference: Tokens, order: int) -> tuple[in
 def choose_reference_length(
     length: int, lengths: Sequence[int], rule: str, tie: str
 ) -> tuple[float, list[int]]:
-    """Return the effective reference length, and the indices of the references that have it.
+    """Return the effective reference length, and the indices of references with this length.
 
     >>> choose_reference_length(7, [8, 6], "closest", "shorter")
     (6, [1])

@@ -90,7 +90,7 @@ def _format_cell(value: Any) -> str:
 
 
 def format_ngrams(entries: Sequence[Content], limit: int, space: str = " ") -> str:
-    """Join n-grams with their counts if above 1, abbreviating long lists."""
+    """Join n-grams and their counts (if above 1) with commas, abbreviating long lists."""
     parts = [
         f"“{space.join(entry['ngram'])}”" + (f" ×{entry['count']}" if entry["count"] > 1 else "")
         for entry in entries[:limit]

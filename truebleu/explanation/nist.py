@@ -27,7 +27,7 @@ def compute_information(
 ) -> dict[Ngram, float]:
     """Return the information of n-grams in bits: log₂(count of the history / count of the n-gram).
 
-    zero: whether n-grams after the single token 0 have no history, as in mteval.
+    zero: whether to treat the token 0 as a missing history, like mteval.
     """
     ngram_counts: Counter[Ngram] = Counter()
     for reference in references:

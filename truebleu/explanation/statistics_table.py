@@ -45,7 +45,7 @@ def get_components(system: Content) -> dict[str, float]:
 
 
 def build_formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
-    """Return the result of the formula, which only the metric's source spells out."""
+    """Return the result of the formula; the formula itself is only in the metric's source."""
     function = "f(statistics)" if system["columns"] else "mean of segment scores"
     return [("score", function), ("", format_number(system["fraction"]))]
 

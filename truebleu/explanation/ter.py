@@ -29,7 +29,7 @@ MAX_ALIGNED_SEGMENTS = 2000
 
 
 def split_tokens(metric: TER, text: str) -> list[str]:
-    """Split a text into the counted words."""
+    """Split a text into the words that TER counts."""
     return list(metric.alignment("", [text]).reference)
 
 

@@ -60,7 +60,7 @@ class Page(Picklable):
         raise NotImplementedError
 
     def html(self) -> str:
-        """Return the page."""
+        """Return the HTML of the page as a string."""
         return self.to_bytes().decode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -165,7 +165,7 @@ def report(
     r"""Return an interactive report about one or more systems as one self-contained HTML page.
 
     systems: mapping from system names to hypotheses, as for `BLEU.score`; or a `Comparison`, whose
-        systems, references, metrics and tests the page then uses. Its texts are read again.
+        systems, references, metrics and tests are then used. Its texts are read again.
     references: references, as for `BLEU.score`.
     source: source texts, one text or None per segment, or a file.
     documents: document name per segment, or a file of names.
@@ -175,7 +175,7 @@ def report(
         first of these sorts the segments.
     also: further settings to browse in the page: metrics, or changed parameters of `metrics`, such
         as "tokenize=intl,char" (two settings) or "lowercase".
-    path: file to write, as `Report.save` does.
+    path: file to write the page to, like `Report.save`.
     title: title of the page (default: the names of the systems).
     baseline, test, samples, confidence, level, seed, correction, resample, scores,
         lower_is_better, higher_is_better: as for `compare`.
@@ -183,12 +183,12 @@ def report(
     word_counts: frequency of each word in other text, such as training data: a mapping, or a file
         with a word, a tab and a number per line. Words are binned by frequency (default: by
         frequency in the references).
-    terms: glossary: a mapping from source terms to target terms, pairs of them, or a file with a
-        source term, a tab and a target term per line. The page shows how often each system used
-        the target term for a source term. Terms match whole words; matching ignores case, except
-        for terms in capitals.
+    terms: glossary: a mapping from source terms to target terms, a list of such pairs, or a file
+        with a source term, a tab and a target term per line. The page shows how often each system
+        used the target term for a source term. Terms match whole words; matching ignores case,
+        except for terms in capitals.
     embed_text: maximum number of segments with text in the page (default: 100,000). Scores cover
-        all segments. Half of the texts influence the result most, the other half is random.
+        all segments. Half of the texts are the most influential ones, the rest are random.
     human: human scores of the systems, as for `meta_evaluate`; the page then shows how well the
         metrics agree with them.
     redact_text: omit all text; keep the names of systems, documents and labels.

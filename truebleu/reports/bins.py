@@ -1,4 +1,4 @@
-"""Lengths and word frequencies, by which the report bins segments and words.
+"""Segment lengths for the length bins of a report, and word frequencies for its word bins.
 
 Bins by score, document or label need only the tables. Lengths count reference tokens and do not
 depend on the metric of a table; word frequencies need the texts.
@@ -17,7 +17,7 @@ from truebleu.text import segments, tokenizers
 from truebleu.text.argument_checks import is_whole_number
 from truebleu.text.segments import File, Texts
 
-# Lowest frequency of each bin. External counts may lack a word, so theirs begin at 0.
+# Lowest frequency of each bin. With external counts, a word may have the frequency 0.
 FREQUENCY_EDGES: tuple[int, ...] = (1, 2, 5, 10, 100, 1000)
 EXTERNAL_FREQUENCY_EDGES: tuple[int, ...] = (0, *FREQUENCY_EDGES)
 
@@ -36,8 +36,8 @@ def encode_lengths(
     The length of a segment is the number of tokens in its first reference, as `metric` tokenizes
     it, so it depends neither on the systems nor on the metric that the viewer shows.
 
-    reference_statistics: table of `metric` for these references; a single reference is then not
-        counted again.
+    reference_statistics: statistics of `metric` for these references, which already contain the
+        lengths if there is a single reference.
     """
     if (
         reference_statistics is not None
@@ -69,9 +69,9 @@ def encode_frequencies(
     word_counts: external word frequencies, such as those in training data, and their name
         (default: frequencies in these references).
 
-    A row contains the number of reference words per bin, then the matches per system and bin. A
-    word counts as often as in the reference where it is most frequent. All `segment_count`
-    segments have a row; uncounted segments have zeros.
+    A row contains the number of reference words per bin, then the matches per system and bin. The
+    count of a word is its largest count in any reference. There is a row for each of the
+    `segment_count` segments; it contains zeros if the segment was not counted.
     """
     counts, source = word_counts or (None, REFERENCE_COUNTS)
     edges = FREQUENCY_EDGES if counts is None else EXTERNAL_FREQUENCY_EDGES

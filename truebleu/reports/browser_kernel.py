@@ -1,4 +1,4 @@
-"""The scoring kernel for web pages, as WebAssembly, with the lower-casing of this Python."""
+"""The scoring kernel for web pages (WebAssembly), and a table for lower-casing like Python."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MISSING_KERNEL = (
     "Run `rustup target add wasm32-unknown-unknown` and reinstall truebleu from its source."
 )
 
-# Block name of each part; the manifest lists both.
+# Names of the blocks that contain the kernel and the lower-case table.
 KERNEL_BLOCKS = {"kernel": "kernel", "lowercase": "lowercase"}
 
 # Maximum number of segments that a page counts on load; larger pages contain the counts. Counting
@@ -26,7 +26,7 @@ KERNEL_BLOCKS = {"kernel": "kernel", "lowercase": "lowercase"}
 EAGER_LIMITS = {"BLEU": 100_000, "chrF": 5_000, "TER": 1_000}
 OTHER_EAGER_LIMIT = 10_000
 
-# Letters per comparison with their lower case: most chunks contain no letter with case.
+# Number of letters to compare with their lower case at once; most chunks contain no difference.
 CHUNK_SIZE = 256
 
 
@@ -53,7 +53,7 @@ def _has_tokenizer(settings: dict[str, Any]) -> bool:
 
 @cache
 def load_kernel_blocks() -> dict[str, bytes]:
-    """Return the blocks, or none if the package was built without the browser kernel."""
+    """Return the kernel's blocks; empty if the package was built without the browser kernel."""
     if not KERNEL_PATH.is_file():
         return {}
     return {

@@ -1,4 +1,4 @@
-"""Flags for problems in the texts that may explain their scores, per segment.
+"""Flags for segments whose texts have problems that may explain their scores.
 
 kernel/src/text_flags.rs defines each flag exactly; this module explains it. No flag changes a
 score. A flag is useful if the reader can act on it: repair a file, remove a segment, choose another
@@ -33,14 +33,14 @@ def make_warning(title: str, explanation: str) -> Flag:
 
 
 def make_note(title: str, explanation: str) -> Flag:
-    """Return a flag for texts that deserve a look but may be correct."""
+    """Return a flag for texts that should be inspected but may be correct."""
     return Flag(title, "note", explanation)
 
 
 # Maximum number of bytes that are read from files on disk for the checks.
 MAX_CHECKED_BYTES = 1 << 27
 
-# By id, in the order of the kernel's bits.
+# Flags by id, in the order of the kernel's bits.
 FLAGS = {
     "empty": make_warning(
         "Empty text",
@@ -176,7 +176,7 @@ NEGATION_WORDS = {
 }
 
 
-# Punctuation habits of systems: title and characters of each.
+# Punctuation marks that systems use differently, by title.
 STYLE_MARKS = {
     "straight quotes": ('"',),
     "curly quotes": ("“", "”"),
@@ -185,7 +185,7 @@ STYLE_MARKS = {
     "straight apostrophes": ("'",),
     "curly apostrophes": ("’",),
     "dashes": ("–", "—"),
-    "dots as one character": ("…",),
+    "ellipsis characters": ("…",),
     "full-width commas": ("，",),
 }
 
@@ -193,9 +193,9 @@ STYLE_MARKS = {
 class RoleTotals(NamedTuple):
     """Counts over all texts of a role."""
 
-    # Number of left-to-right and of right-to-left letters.
+    # Numbers of left-to-right letters and right-to-left letters.
     letters: tuple[int, int]
-    # By title (`STYLE_MARKS`).
+    # Number of marks by title (`STYLE_MARKS`).
     marks: dict[str, int]
 
 
@@ -222,12 +222,12 @@ def find_flags(
 ) -> tuple[dict[str, Any], dict[str, bytes], dict[str, RoleTotals]]:
     """Return the manifest entry of the flags, one block per role, and the totals of each role.
 
-    A block has 32 bits per segment; the bit of a flag (its `bit`) is set if the segment has the
-    flag. The entry `segments` is the number of checked segments: the first ones if texts on disk
-    are too large for memory. The entry lists all flags that were checked.
+    A block contains 32 bits per segment. The bit with the number `bit` is set if the segment has
+    the flag. The manifest entry lists all checked flags. Its `segments` is the number of checked
+    segments: if texts on disk are too large for memory, only the first segments are checked.
 
-    tokenize: tokenizer of the first BLEU. Tokenized text is correct for "none"; for other named
-        tokenizers, the scripts that they do not split are known.
+    tokenize: tokenizer of the first BLEU. With "none", tokenized text is not flagged. With other
+        named tokenizers, text in scripts that they do not split is flagged.
     language: ISO 639-1 code of the hypotheses, if known.
     """
     is_in_kernel = tokenize in tokenizers.KERNEL_TOKENIZERS and tokenize != "none"

@@ -1,9 +1,8 @@
 """N-grams that distinguish systems from each other and from the references.
 
 The n-grams consist of BLEU's tokens and are counted as in BLEU: `matched` is clipped per segment,
-and `reference` counts each n-gram as in the reference where it is most frequent. The kernel finds
-them and computes how surprising they are (kernel/src/distinctive_ngrams.rs); this module maps token
-numbers to words.
+and `reference` is the largest count in any reference. The kernel finds the n-grams and computes how
+surprising they are (kernel/src/distinctive_ngrams.rs); this module maps token numbers to words.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from truebleu.text.segments import Texts
 if TYPE_CHECKING:
     from truebleu.metrics.bleu import BLEU
 
-# Largest order of the listed n-grams; BLEU's max_order if that is smaller.
+# Largest order of the listed n-grams, unless BLEU's max_order is smaller.
 MAX_LISTED_ORDER = 4
 
 # Maximum number of n-grams per list and order, and of example segments per n-gram.
@@ -49,7 +48,7 @@ def build_corpus(
     metric: BLEU,
     max_tokens: int = MAX_TOKENS,
 ) -> Corpus:
-    """Return the corpus of systems and references, as `metric` tokenizes them.
+    """Return the corpus of system outputs and references, tokenized with the tokenizer of `metric`.
 
     The corpus contains only the leading segments if the texts have more than `max_tokens` tokens.
     """
@@ -80,14 +79,14 @@ def build_corpus(
 def list_distinctive_ngrams(
     corpus: Corpus, metric: BLEU, pairs: Sequence[tuple[int, int | None]]
 ) -> dict[str, Any]:
-    """Return the manifest entry with the lists of each pair of systems, or of one system and None.
+    """Return the manifest entry with the lists for each pair of systems, or for a single system.
 
     difference: n-grams that one system matches more often, by decreasing difference
     over: n-grams that a system produces more often than the references allow, by decreasing surplus
     missed: n-grams of the references that neither system matches, by decreasing frequency
 
-    N-grams with equal numbers are in corpus order. `segments` contains the first segments, counted
-    from 0, in which the n-gram has the property of the list.
+    N-grams with equal numbers are in corpus order. `segments` lists the first segments
+    (counted from 0) that contribute to the difference, the surplus or the misses.
     """
     limit = max(1, min(MAX_LIST_LENGTH, MAX_LISTED_NGRAMS // len(pairs)))
     kernel_lists = corpus.contrasts(pairs=list(pairs), limit=limit, examples=MAX_EXAMPLE_SEGMENTS)

@@ -3,14 +3,14 @@
 A finding is useful if the reader can act on it, so each kind has a threshold:
 
 concentrated  more than half of a delta comes from less than half of the segments (a range of
-              lengths, a document, a label), so the reader should know which
+              lengths, a document, a label), so the reader should know these segments
 reversed      within a document or label, the order of the systems is reversed by more than the
               whole delta; with under 100 segments, the confidence interval would be too wide
 decisive      removing a few segments (at most 1 %) would reverse the sign of the delta
 flags         a flag from data_checks.py is frequent: in 1 % of the segments, or in many more
               segments of one system than of another (z = 3: one in 400 is chance)
 style         a system uses a punctuation mark and the references do not, or the reverse: at least
-              20 times, and ten times as often
+              20 times, and at least ten times as often
 same          both systems have the same output in a quarter of the segments, so the delta comes
               from the others
 """
@@ -49,7 +49,7 @@ MAX_GROUPS = 2000
 # Numbers of reference tokens at which a new range of lengths begins.
 LENGTH_EDGES = (10, 20, 30, 40, 60)
 
-# Reported flags, with the object of "40 segments have …".
+# Reported flags, with a phrase that completes "40 segments have …".
 FLAG_DESCRIPTIONS = {
     "empty": "no text",
     "copied-source": "the source as the hypothesis",
@@ -305,7 +305,7 @@ def _find_style_marks(inputs: FindingInputs) -> Iterator[Finding]:
                 if len(systems) < len(names) or not is_plural
                 else "All systems"
             )
-            # One "none" covers all systems without the mark.
+            # If no system uses the mark, a single "none" replaces the list of zeros.
             has_marks = any(counts[i] for i in systems)
             numbers = join_words([f"{counts[i]:,}" for i in systems]) if has_marks else "none"
             per_reference = "per reference" if reference_count > 1 else "in the reference"

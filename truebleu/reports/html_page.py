@@ -28,7 +28,7 @@ CONTENT_SECURITY_POLICY = (
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _IMPORT = re.compile(r'^import \{[^}\n]*\} from "\./([\w-]+\.js)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async function|function|class|const|let)\b)", re.MULTILINE)
-# Comment lines, type annotations and indentation, which only authors need.
+# Comment lines, type annotations and indentation, which browsers do not need.
 _AUTHOR_TEXT = re.compile(r"^\s*//[^\n]*\n|/\*\*.*?\*/\s*|^\s+", re.MULTILINE | re.DOTALL)
 
 
@@ -41,7 +41,7 @@ class Viewer:
         self.css = _read_viewer_file(folder / "page.css") + style
         self.script = join_modules(folder / "viewer", entry)
         self.worker = join_modules(folder / "viewer", "worker.js")
-        # Markup and placeholder names in turn.
+        # Pieces of markup, alternating with placeholder names.
         self.template = _PLACEHOLDER.split(_read_viewer_file(folder / "page.html"))
 
 
@@ -143,7 +143,7 @@ def strip_comments(source: str) -> str:
 def collect_modules(
     folder: Path, name: str, modules: dict[str, str], open_modules: Sequence[str] = ()
 ) -> None:
-    """Add a module after the modules that it imports, in the order in which a browser runs them."""
+    """Add a module and the modules that it imports to `modules`, in order of execution."""
     if name in modules or name in open_modules:
         return
     source = _read_viewer_file(folder / name)
@@ -153,5 +153,5 @@ def collect_modules(
 
 
 def _read_viewer_file(path: Path) -> str:
-    """Read a file of the viewer with normalized line ends, as HTML parsers and hashes need them."""
+    """Read a viewer file and normalize its line ends, because HTML parsers and hashes need this."""
     return path.read_text(encoding="utf-8").replace("\r\n", "\n")

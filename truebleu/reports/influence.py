@@ -13,10 +13,10 @@ from truebleu.metrics.statistics import Statistics
 def compute_influences(
     metric: Metric[Any], tables: Mapping[str, Statistics], systems: Sequence[str]
 ) -> list[float]:
-    """Return the absolute change of the score, or of a delta, without each segment.
+    """Return, for each segment, the absolute change of the score or delta without the segment.
 
     With one system, this is the change of its score. With more systems, it is the largest change of
-    the deltas to the first system.
+    any delta relative to the first system.
     """
     changes_by_system = [
         compute_leave_one_out_changes(metric, tables[system]) for system in systems
@@ -31,7 +31,7 @@ def compute_influences(
 
 
 def compute_leave_one_out_changes(metric: Metric[Any], table: Table) -> Sequence[float]:
-    """Return the score without each row minus the score of all rows.
+    """Return, for each row, the score without the row minus the score of all rows.
 
     Rows are the statistics of segments, or the aggregated statistics of groups. If the corpus score
     is the mean of segment scores, the rows must be segments.

@@ -54,14 +54,14 @@ class Laboratory(Page):
 
 
 def build_manifest() -> dict[str, Any]:
-    """Return the manifest of the page: the metrics, described as in a report, and settings."""
+    """Return the manifest of the page: its settings, and the metrics as described in reports."""
     entries = []
     for name in PLAYGROUND_METRICS:
         metric: Any = registry.metric(name)
         names = {
             "id": name,
             "name": metric.name,
-            # Names in Python and on the command line.
+            # Names of the metric in Python and of its options on the command line.
             "python": type(metric).__name__,
             "options": {one.name: one.format_option(metric.PREFIX) for one in metric.PARAMETERS},
         }
@@ -88,7 +88,7 @@ def lab(path: str | os.PathLike[str] | None = None) -> Laboratory:
     Dropped files stay on the machine: the page contains the scoring kernel, and its scores agree
     with Python to 12 digits.
 
-    path: file to write, as `Laboratory.save` does.
+    path: file to write the page to, like `Laboratory.save`.
 
     Raises ImportError if truebleu was built without the browser kernel.
 

@@ -4,9 +4,9 @@ A block is a byte string; the page stores it gzipped, in base64. All integers ar
 is the number of segments.
 
 Texts:       the number of words in the dictionary and the total text size of each role, of 4 bytes
-             each; then the dictionary: the length of each word in one byte, and its bytes; then the
-             text of each role, segment by segment. In a text, a byte from 0x80 to 0xFC and the next
-             byte form the number of a word. 0xFD precedes a length byte and that many bytes of
+             each; then the dictionary: for each word, one byte with its length, and its bytes; then
+             the text of each role, segment by segment. In a text, a byte from 0x80 to 0xFC and the
+             next byte form the number of a word. 0xFD precedes a length byte and that many bytes of
              literal text. Other bytes are ASCII characters. 0xFF ends a text; 0xFE stands for a
              missing text. Lone surrogates take three bytes each, as with Python's "surrogatepass".
              If the page omits the texts of a segment, all of its texts are missing, including the
@@ -47,7 +47,9 @@ def name_roles(
     return columns if source is None else columns | {"source": source}
 
 
-def encode_side_by_side(columns: Iterable[Texts], embedded: Container[int] | None = None) -> bytes:
+def encode_embedded_texts(
+    columns: Iterable[Texts], embedded: Container[int] | None = None
+) -> bytes:
     """Encode columns of texts, segment by segment; omit segments that are not in `embedded`."""
     return _kernel.with_dictionary(
         [
@@ -168,8 +170,8 @@ def encode_blocks(blocks: Mapping[str, bytes], workers: int = 1) -> Iterator[tup
 
 # ---- JSON in HTML ----
 
-# Characters that could end a script element or a line of it, surrogates, which UTF-8 cannot encode,
-# and characters that other programs take for the end of a text.
+# Characters to escape: some could end a script element or a line, UTF-8 cannot encode surrogates,
+# and other programs treat the rest as the end of a text.
 _UNSAFE_CHARACTERS = re.compile("[<>&\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 

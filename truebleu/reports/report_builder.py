@@ -83,12 +83,12 @@ MAX_EMBEDDED = 100_000
 
 
 class MetricSetting(NamedTuple):
-    """Metric with its parameters and its statistics of each system."""
+    """Metric with its parameters, and its statistics for each system."""
 
     id: str
     metric: Metric[Any]
     tables: Mapping[str, Statistics]
-    # Unique among the settings.
+    # Label that differs from the labels of all other settings.
     label: str
     # Name of the metric in the comparison; None for further settings.
     comparison_name: str | None
@@ -103,7 +103,7 @@ class ScoreColumn(NamedTuple):
 
     id: str
     comparison_entry: Mapping[str, Any]
-    # By system.
+    # Segment scores by system.
     scores: Mapping[str, Sequence[float]]
 
     def name_blocks(self) -> dict[str, str]:
@@ -199,7 +199,7 @@ class ReportData:
             (name, value, self.systems[name]) for name, value in systems.items()
         ]
         is_multi_reference = len(self.references) > 1
-        # A list of another length contains segments, not reference files.
+        # If the lengths differ, the list contains segments instead of reference files.
         is_list = isinstance(references, list | tuple) and len(references) == len(self.references)
         for i, column in enumerate(self.references):
             role = f"reference {i + 1}" if is_multi_reference else "reference"
@@ -259,13 +259,13 @@ class ReportData:
     def _frequencies(self) -> tuple[dict[str, Any], bytes]:
         return bins.encode_frequencies(self._corpus, self.segment_count, self._word_counts)
 
-    def _tokenizes(self, counts_in_page: bool) -> bool:
-        """Return whether the page computes n-grams, with the tokenizer of the first BLEU."""
+    def _finds_ngrams_in_page(self, counts_in_page: bool) -> bool:
+        """Return whether the page itself finds n-grams, with the first BLEU's tokenizer."""
         return counts_in_page and browser_kernel.can_count(self._first_bleu)
 
     def _describe_ngrams(self, counts_in_page: bool) -> dict[str, Any] | None:
         """Return the manifest entry of the n-gram lists."""
-        # N-grams are text.
+        # N-grams are text, which redacted reports must not contain.
         if self.is_redacted:
             return None
         bleu = self._first_bleu
@@ -275,18 +275,18 @@ class ReportData:
         }
         entry = (
             distinctive_ngrams.describe_lists(bleu, self.segment_count)
-            if self._tokenizes(counts_in_page)
+            if self._finds_ngrams_in_page(counts_in_page)
             else {**self._ngram_lists, "pairs": None, "block": "ngrams"}
         )
         return entry | {"recipe": recipe if browser_kernel.can_count(bleu) else None}
 
-    def _counts_words(self, counts_in_page: bool) -> bool:
-        """Return whether the page computes the word frequencies."""
-        return self._tokenizes(counts_in_page) and self._word_counts is None
+    def _counts_words_in_page(self, counts_in_page: bool) -> bool:
+        """Return whether the page itself counts the word frequencies."""
+        return self._finds_ngrams_in_page(counts_in_page) and self._word_counts is None
 
     def _describe_bins(self, counts_in_page: bool) -> dict[str, Any]:
         """Return the manifest entry of word frequencies and segment lengths."""
-        counts_words = self._counts_words(counts_in_page)
+        counts_words = self._counts_words_in_page(counts_in_page)
         frequency = (
             bins.describe_frequencies(self.segment_count) if counts_words else self._frequencies[0]
         )
@@ -327,9 +327,9 @@ class ReportData:
     def select_embedded(self, max_embedded: int | None) -> set[int] | None:
         """Return the segments whose texts are in the page, or None for all segments.
 
-        If there are more than `max_embedded`, one half have the largest influence on the first
-        metric's score or on a delta. The other half is random, because influential segments are
-        not representative.
+        If there are more than `max_embedded`, half of the selected segments have the largest
+        influence on the first metric's score or on a delta. The others are random, because
+        influential segments are not representative.
         """
         max_embedded = MAX_EMBEDDED if max_embedded is None else max_embedded
         if max_embedded >= self.segment_count:
@@ -489,10 +489,10 @@ class ReportData:
         for i, labels in enumerate(self.labels.values()):
             blocks[f"label{i}"] = payload.encode_indices(labels.indices)
         blocks |= self.extra_blocks
-        if not self._counts_words(counts_in_page):
+        if not self._counts_words_in_page(counts_in_page):
             frequency_entry, block = self._frequencies
             blocks[frequency_entry["block"]] = block
-        if not self.is_redacted and not self._tokenizes(counts_in_page):
+        if not self.is_redacted and not self._finds_ngrams_in_page(counts_in_page):
             blocks["ngrams"] = payload.to_script_json(self._ngram_lists["pairs"]).encode()
         return blocks | browser_kernel.load_kernel_blocks()
 
@@ -503,7 +503,7 @@ class ReportData:
         blocks = self.encode_numeric_blocks(counts_in_page=self._can_count_in_page(max_embedded))
         texts = self.collect_texts()
         return (
-            blocks | {"texts": payload.encode_side_by_side(list(texts.values()), embedded)}
+            blocks | {"texts": payload.encode_embedded_texts(list(texts.values()), embedded)}
             if texts
             else blocks
         )
@@ -574,7 +574,7 @@ def _label_settings(
 def _build_human_view(
     human_scores: Any, request: Request, counts: StatisticsByMetric
 ) -> dict[str, Any]:
-    """Return the meta-evaluation of the compared scores with human scores, for the manifest."""
+    """Return the manifest entry on how well the compared metrics agree with human scores."""
     from truebleu.meta_evaluation.human_scores import Scores, scores_from_statistics
     from truebleu.meta_evaluation.meta_view import meta_evaluate_report
     from truebleu.meta_evaluation.score_files import Matrix
@@ -700,7 +700,7 @@ def _make_title(names: Sequence[str]) -> str:
 
 
 def _get_input_name(role: str, value: Any) -> str:
-    """Return the name of an input in the page: its file name, or its role."""
+    """Return the name under which the page shows an input: its file name, or its role."""
     name = segments.get_file_name(value)
     if name is None:
         return role
@@ -730,7 +730,7 @@ def list_language_codes() -> list[str]:
 def _get_creation_date() -> str | None:
     """Return the date of the report if SOURCE_DATE_EPOCH is set, otherwise None.
 
-    Without a date, the same input gives the same bytes on every day.
+    Without a date, the same input gives the same bytes on any day.
     """
     if not os.environ.get("SOURCE_DATE_EPOCH", "").isdecimal():
         return None

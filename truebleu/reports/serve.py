@@ -1,4 +1,4 @@
-"""Local web server for a report: the page has no texts and requests them as needed.
+"""Local web server for a report whose page does not contain the texts but requests them.
 
 The server listens on 127.0.0.1. Every path starts with a random token, and the `Host` header must
 name this address: a page from another site cannot forge it, even if the site's DNS name resolves to
@@ -213,7 +213,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = CONNECTION_TIMEOUT_SECONDS
 
     def do_GET(self) -> None:
-        """Send the page, texts or a refusal."""
+        """Send the page, the requested texts or an error status."""
         if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
             # An unread body would be parsed as the next request.
             self.close_connection = True
@@ -247,7 +247,7 @@ class _Handler(BaseHTTPRequestHandler):
             for _, pieces in answer.blocks:
                 self.wfile.writelines(pieces)
         except InputError:
-            # The file has changed meanwhile. Closing the connection makes the short answer invalid.
+            # A text file has changed. The closed connection marks the response as incomplete.
             self.close_connection = True
 
     def log_message(self, *_: Any) -> None:

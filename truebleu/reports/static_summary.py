@@ -14,7 +14,7 @@ from truebleu.text.terminal_layout import format_count
 
 
 def render_summary(manifest: Content) -> str:
-    """Return the summary as HTML, for a page that includes the style."""
+    """Return the summary as HTML without its style, which the page includes."""
     return (
         html.render_body(build_summary(manifest), "article")
         + _render_references(manifest)
@@ -54,10 +54,10 @@ def _build_term_table(manifest: Content) -> Iterator[HtmlBlock]:
     total = glossary["occurrences"]
     terms = format_count(len(glossary["terms"]), "term")
     if not total:
-        yield Paragraph(f"The source contains none of the {terms}.")
+        yield Paragraph(f"Occurrences of the {terms} in the source: none.")
         return
     segments = format_count(glossary["segments"], "segment")
-    yield Paragraph(f"The source contains one of the {terms} in {segments}, {total:,} times.")
+    yield Paragraph(f"Occurrences of the {terms} in the source: {total:,}, in {segments}.")
     rows = [
         (
             f"{system['letter']} {system['name']}",
@@ -67,7 +67,7 @@ def _build_term_table(manifest: Content) -> Iterator[HtmlBlock]:
         for system in manifest["systems"]
         for used in [glossary["used"][system["name"]]]
     ]
-    yield Table.from_text_rows(["System", "Wanted term used", "Share"], rows)
+    yield Table.from_text_rows(["System", "Target term used", "Share"], rows)
 
 
 def _build_reference_tables(manifest: Content) -> list[HtmlBlock]:
@@ -114,7 +114,7 @@ def _describe_inputs(manifest: Content) -> str:
 
 
 def _list_facts(manifest: Content) -> Iterator[tuple[str, Cell]]:
-    """Yield the names and values on which the scores depend."""
+    """Yield the name and value of each setting and input on which the scores depend."""
     content = manifest["comparison"]
     for metric in content["metrics"]:
         if metric["signature"]:
@@ -138,7 +138,7 @@ def _list_facts(manifest: Content) -> Iterator[tuple[str, Cell]]:
     elif manifest["embedded"] < manifest["segments"]:
         text = (
             f"of {manifest['embedded']:,} of {manifest['segments']:,} segments: the most "
-            "influential ones and an equal number drawn at random"
+            "influential ones and an equal number chosen at random"
         )
         yield "Text", Cell(text)
     yield "Created with", Cell(f"truebleu {manifest['version']}")

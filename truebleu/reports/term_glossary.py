@@ -2,7 +2,7 @@
 
 A term matches whole words: no letter, digit or combining mark may precede or follow it, except in
 scripts without spaces between words. Matching ignores case, except for terms of two or more letters
-in capitals ("IT", "WHO"), whose lower case is a different word. Any white space equals one space.
+in capitals ("IT", "WHO"), whose lower case is a different word. White space is normalized.
 Among nested terms, only the longest counts: "machine learning" is not a use of "machine". Inflected
 forms need separate entries.
 """
@@ -42,7 +42,7 @@ def parse_terms(value: Any) -> tuple[list[Term], str]:
     """Return the terms from a file, a mapping or pairs, and the name of the glossary.
 
     A source term may have several target terms, which are alternatives. Raises InputError, which
-    names the line, for an entry that is not a source term, a tab and a target term, or a duplicate.
+    names the line, for duplicates and for lines other than a source term, a tab and a target term.
     """
     targets_by_source: dict[str, dict[str, int]] = {}
     entries, role, name = _number_entries(value)
@@ -62,7 +62,7 @@ def parse_terms(value: Any) -> tuple[list[Term], str]:
 
 
 def _number_entries(value: Any) -> tuple[Iterable[tuple[int, Any]], str, str]:
-    """Return the numbered entries, and the names of the glossary in messages and in the page."""
+    """Return the numbered entries, and the glossary's names for messages and for the page."""
     if segments.is_file(value):
         file = segments.as_file(value)
         # Files may contain empty lines to separate groups of terms.
@@ -126,7 +126,7 @@ def make_finder(term: str) -> Callable[[SearchableText], Iterator[tuple[int, int
     )
     size = len(pattern)
 
-    def find_places(text: SearchableText) -> Iterator[tuple[int, int]]:
+    def find_matches(text: SearchableText) -> Iterator[tuple[int, int]]:
         content = text.original if is_case_sensitive else text.lower_case
         start = content.find(pattern)
         while start >= 0:
@@ -139,7 +139,7 @@ def make_finder(term: str) -> Callable[[SearchableText], Iterator[tuple[int, int
                 yield start, end
             start = content.find(pattern, start + 1)
 
-    return find_places
+    return find_matches
 
 
 def continues_word(letter: str) -> bool:
@@ -211,7 +211,7 @@ def count_term_uses(
         for k in segment_terms:
             source_segments[k].append(i)
             for s, output in enumerate(searchable_outputs):
-                if not any(next(find_places(output), None) for find_places in target_finders[k]):
+                if not any(next(find_matches(output), None) for find_matches in target_finders[k]):
                     missed_segments[k][s].append(i)
 
     def count_uses(k: int) -> dict[str, int]:

@@ -20,7 +20,7 @@ export function estimateDensity(values, low, high) {
   const width = Math.max(step, 0.9 * (Math.min(deviation, interquartileDeviation || deviation) || step) * n ** -0.2), bins = new Float64Array(CURVE_POINTS + 1);
   for (const v of sortedValues) bins[Math.max(0, Math.min(CURVE_POINTS, Math.round((v - low) / step)))] += 1 / n;
   const reach = Math.ceil(4 * width / step), kernel = Array.from({ length: 2 * reach + 1 }, (_, k) => Math.exp(-0.5 * ((k - reach) * step / width) ** 2));
-  // Mass beyond an end is put at the end, because scores are between 0 and 100.
+  // Move values outside the range to its ends, because scores are between 0 and 100.
   bins.forEach((share, k) => {
     if (!share) return;
     let total = 0;
@@ -46,7 +46,7 @@ export function drawDistribution(context, quantity) {
   const tallies = sorted.map(sortedColumn => { let i = 0; return Array.from({ length: DENSITY_BINS }, (_, n) => { const first = i, end = n === DENSITY_BINS - 1 ? Infinity : getEdge(n + 1); while (i < sortedColumn.length && sortedColumn[i] < end) i++; return i - first; }); }), formatEdge = (/** @type {number} */ v) => formatFixed(v, quantity === "ratio" ? 2 : 0);
   const getFilterColumn = (/** @type {System} */ s) => quantity === "ratio" ? (s === (b ?? a) ? "ratio" : null) : s === a ? "scoreA" : s === b ? "scoreB" : null;
   return renderPlot({
-    title: `${name} of segments: distribution.`, summary: quantity === "ratio" ? `Middle half of the segments: ${systems.map((s, k) => `${s.letter} ${formatFixed(getPercentile(sorted[k], 0.25))} to ${formatFixed(getPercentile(sorted[k], 0.75))}`).join("; ")}.` : `Medians: ${systems.map((s, k) => `${formatFixed(getPercentile(sorted[k], 0.5), 1)} (${s.letter})`).join(", ")}.`,
+    title: `Distribution of ${name} over segments.`, summary: quantity === "ratio" ? `Middle half of the segments: ${systems.map((s, k) => `${s.letter} ${formatFixed(getPercentile(sorted[k], 0.25))} to ${formatFixed(getPercentile(sorted[k], 0.75))}`).join("; ")}.` : `Medians: ${systems.map((s, k) => `${formatFixed(getPercentile(sorted[k], 0.5), 1)} (${s.letter})`).join(", ")}.`,
     height: width => Math.min(300, width * 0.5), across: { title: `${name}, ${unit}`, low: 0, high }, up: { title: `share of segments, % per ${quantity === "ratio" ? "0.1" : "point"}`, low: 0, high: top * 1.05 },
     legend: buildLineLegend(systems),
     layers: frame => [quantity === "ratio" ? svg("path.equal", { d: `M${roundHundredth(frame.x(1))} ${frame.top}V${frame.bottom}` }) : null, curves.map((curve, k) => svg("path.series", { class: getLineClass(systems[k]), d: `M${Array.from(curve, (v, i) => `${roundHundredth(frame.x(high * i / CURVE_POINTS))} ${roundHundredth(frame.y(100 * binWidth * v))}`).join("L")}` }))],

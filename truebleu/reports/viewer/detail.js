@@ -70,7 +70,7 @@ export function renderDetail(panel, context, marks, i, acts) {
     createToggle(id === "diff" && b ? `Diff ${a.letter}–${b.letter}` : title, mode === id, () => store.set({ mode: id }, { replace: true }), { title: key ? `${hint} (${key})` : hint })));
   const texts = el("div.texts");
   if (data.isRedacted) texts.append(el("p.empty", {}, "This report was saved without texts. Scores and counts are complete."));
-  else if (!segment.hasTexts) texts.append(el("p.empty", {}, `This report does not contain the text of this segment. It has the texts of ${formatPlural(data.manifest.embedded, "segment")}: the most influential ones and an equal number drawn at random.`));
+  else if (!segment.hasTexts) texts.append(el("p.empty", {}, `This report does not contain the text of this segment. It contains the texts of ${formatPlural(data.manifest.embedded, "segment")}: the most influential ones and an equal number chosen at random.`));
   else if (segment.hypotheses[0] === undefined) texts.append(el("p.empty", {}, "Loading texts …"));
   else drawTexts();
   replaceChildren(panel, el("div.scroll", { on: { mouseover: (/** @type {Event} */ event) => showTokenInfo(event.target, false), focusin: (/** @type {Event} */ event) => showTokenInfo(event.target, true), keydown: moveFocus } },
@@ -87,7 +87,7 @@ export function renderDetail(panel, context, marks, i, acts) {
     for (const reference of split) {
       const matchHypothesis = hypotheses[matchSystem.index];
       const against = [{ name: `${matchSystem.letter} ${matchSystem.name}`, keys: matchHypothesis.keys }];
-      const label = [reference.name, b && (mode === "match" || mode === "ref") ? createButton(["compared with ", renderBadge(matchSystem)], () => store.set({ against: matchSystem === b ? "a" : "b" }, { replace: true }), { class: "quiet small", title: "Reference words found in this system. Click to switch systems." }) : null];
+      const label = [reference.name, b && (mode === "match" || mode === "ref") ? createButton(["compared with ", renderBadge(matchSystem)], () => store.set({ against: matchSystem === b ? "a" : "b" }, { replace: true }), { class: "quiet small", title: "Reference words found in this system's output. Click to switch systems." }) : null];
       const marked = mode === "ref" ? diffTokens(reference.keys, matchHypothesis.keys).a : null;
       texts.append(renderText(reference.role, label, reference.text, reference, against, marked, "missing"));
     }
@@ -240,7 +240,7 @@ function renderSteps({ current }, i) {
   const ends = chrf ? [] : [["Geometric mean", ...steps.flatMap(w => ["", renderNumber(w.mean)])],
     ["Brevity penalty", ...steps.flatMap(w => [`c ${w.hypothesis}, r ${formatFixed(w.reference, w.reference % 1 ? 2 : 0)}`, renderNumber(w.brevity, formatFixed(w.brevity, 3))])]];
   ends.push(["Score", ...steps.flatMap(w => ["", el("strong", {}, renderNumber(w.value))])]);
-  return el("section.walk", {}, head, renderTable(`Steps to the score of segment ${i + 1}`, [{ title: "Step" }, ...systems.flatMap(s => [{ title: renderBadge(s), number: true, hint: chrf ? "matches / hypothesis n-grams, matches / reference n-grams" : "matches / total" }, { title: chrf ? "P, R %" : "%", number: true }])], [...rows, ...ends], { quiet: true }),
+  return el("section.walk", {}, head, renderTable(`Calculation of the score of segment ${i + 1}`, [{ title: "Step" }, ...systems.flatMap(s => [{ title: renderBadge(s), number: true, hint: chrf ? "matches / hypothesis n-grams, matches / reference n-grams" : "matches / total" }, { title: chrf ? "P, R %" : "%", number: true }])], [...rows, ...ends], { quiet: true }),
     delta === null ? null : el("p", {}, "Δ ", renderNumber(delta, formatSigned(delta)), " in this segment; influence on the corpus score: ", renderNumber(current.getColumn("influence")[i], formatSigned(current.getColumn("influence")[i], 4)), "."),
     [...notes].map(text => el("p.soft.note", {}, text)));
 }

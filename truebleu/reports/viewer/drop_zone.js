@@ -30,7 +30,7 @@ export class DropZone {
     /** Progress from 0 to 1; null if no report is being built. @type {number | null} */
     this.progress = null;
     this.node = el("section.tray", { "aria-labelledby": "tray-title" });
-    this.input = el("input.unseen", { type: "file", multiple: true, tabindex: -1, "aria-label": "Files of references and systems", on: { change: () => { this.addFiles([...this.input.files]); this.input.value = ""; } } });
+    this.input = el("input.unseen", { type: "file", multiple: true, tabindex: -1, "aria-label": "Files with references and system outputs", on: { change: () => { this.addFiles([...this.input.files]); this.input.value = ""; } } });
   }
 
   chooseFiles() { this.input.click(); }

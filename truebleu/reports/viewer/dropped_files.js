@@ -1,4 +1,4 @@
-// Reading of dropped files (plain, compressed, tab-separated) as columns of lines. They stay in the browser.
+// Reads dropped files (plain, compressed, tab-separated) as columns of lines. They stay in the browser.
 
 /** @typedef {"system" | "reference" | "source" | "documents" | "out"} FileRole */
 /** @typedef {{name: string, file: string, number: number | null, lines: Uint8Array[], role: FileRole}} FileColumn  `number`: index of a tab-separated column, from 1 */

@@ -4,7 +4,7 @@
 
 /** @type {Example[]} */
 export const EXAMPLES = [
-  { title: "One word short", hypothesis: "the ferry leaves the harbour at nine today", references: ["the ferry leaves the old harbour at nine today"] },
+  { title: "One word missing", hypothesis: "the ferry leaves the harbour at nine today", references: ["the ferry leaves the old harbour at nine today"] },
   { title: "Different word order", hypothesis: "today at nine the old harbour the ferry leaves", references: ["the ferry leaves the old harbour at nine today"] },
   { title: "Repeated word", hypothesis: "the the the the the the", references: ["the gull sits on the mast"] },
   { title: "Two references", hypothesis: "she closed the window because of the rain", references: ["because it was raining she shut the window", "she closed the window on account of the rain"] },

@@ -7,7 +7,7 @@ import {formatFloat} from "./metric.js";
 /** @typedef {import("./selection.js").Context} Context */
 /** @typedef {{text: string, raised?: string, best?: boolean}} Cell */
 
-// ---- values with separators ----
+// ---- delimited values ----
 
 const JOINERS = /[\u200C\u200D]/;
 /** Escape invisible characters as truebleu's tables do. @param {string} text */

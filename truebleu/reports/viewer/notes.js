@@ -79,7 +79,7 @@ export class Notes {
     if (file?.truebleu_notes !== NOTES_VERSION || !Array.isArray(file.segments)) { openDialog("Notes", el("p", {}, "This is not a file of truebleu notes.")); return; }
     const problems = this.listMismatches(file), add = () => { const skippedCount = this.merge(file.segments); this.save(); announce(`${formatCount(file.segments.length - skippedCount)} of ${formatCount(file.segments.length)} entries imported`); };
     if (!problems.length) { add(); return; }
-    const box = openDialog("Notes of another report", el("ul", {}, problems.map(line => el("li", {}, line))), el("p", {}, createButton("Import matching entries", () => { box.close(); add(); }), " ", createButton("Cancel", () => box.close())));
+    const box = openDialog("Notes from another report", el("ul", {}, problems.map(line => el("li", {}, line))), el("p", {}, createButton("Import matching entries", () => { box.close(); add(); }), " ", createButton("Cancel", () => box.close())));
   }
 
   /** Return a mask of the segments that pass a filter. @param {string} kind */
@@ -110,7 +110,7 @@ export const notesView = {
       downloadText("shortlist.tsv", "text/tab-separated-values", [["segment", "bookmark", "tags", "note", ...data.systems.map(s => `${current.metric.name} ${s.letter} ${s.name}`), ...roles.map(role => data.getTitle(role))],
         ...segments.map(entry => [entry.segment, entry.bookmark, entry.tags.join(", "), entry.note, ...data.systems.map(s => current.getScores(s)[entry.segment - 1]), ...roles.map(role => data.getText(role, entry.segment - 1))])].map(row => formatDelimited(row.map(value => guardFormula(value, true)), "\t")).join("\n") + "\n");
     };
-    const file = el("input", { type: "file", accept: ".json", hidden: true, "aria-label": "File of notes", on: { change: async () => { const [chosenFile] = file.files; if (chosenFile) notes.importFile(await chosenFile.text()); } } });
+    const file = el("input", { type: "file", accept: ".json", hidden: true, "aria-label": "Notes file", on: { change: async () => { const [chosenFile] = file.files; if (chosenFile) notes.importFile(await chosenFile.text()); } } });
     container.append(el("h1", {}, "Notes"), el("p.facts", {}, `${formatPlural(list.length, "segment")} with a bookmark, a tag or a note. `, notes.isPersistent ? "They are stored in this browser. Save them to a file to share them." : "This browser cannot store them. Save them to a file before you close this page."),
       el("p.joined", {}, createButton("Save to file", () => downloadText("notes.json", "application/json", `${JSON.stringify(notes.toFile(), null, 1)}\n`), { disabled: !list.length }), createButton("Open file", () => file.click()), file,
         createButton("Copy a link to the shortlist", () => { copyStateLink(store, shortlist); }, { disabled: !list.length }), createButton("Save the shortlist as TSV", save, { disabled: !list.length })));

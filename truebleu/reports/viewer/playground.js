@@ -215,7 +215,7 @@ export class Playground {
 
   /** @param {EventTarget | null} target */
   handlePointer(target) {
-    // Outside of all targets, highlight the focused element.
+    // If the pointer is outside of all targets, highlight the focused element.
     const place = target instanceof Element ? target.closest("[data-order]") : null;
     const node = /** @type {HTMLElement | null} */ (place ?? this.focused?.closest("[data-order]") ?? null);
     const hovered = node ? { order: node.dataset.order ?? "", gram: node.dataset.gram ?? null } : null;

@@ -194,7 +194,7 @@ function buildDetails(client, setting, row) {
 
 /** Return command lines that reproduce the scores in the data folder. @param {Column[]} systems @param {Column[]} references @param {Column | undefined} source @param {Column | undefined} documents @param {MetricChoice[]} choices */
 function buildCommands(systems, references, source, documents, choices) {
-  // truebleu reads a table with a header as a whole; columns of other tables are FILE#N.
+  // Commands cannot select single columns of a table with a header, only FILE#N of other tables.
   if ([...systems, ...references].some(column => column.number !== null && !column.name.includes("#"))) return [];
   const toArgument = (/** @type {Column} */ column) => column.number === null ? column.file : `${column.file}#${column.number}`;
   const files = [...references.map(toArgument), "-i", ...systems.map(toArgument)], metrics = ["-m", ...choices.map(({ base }) => base.id), ...choices.flatMap(({ base, overrides }) => formatOptions(/** @type {any} */ (base).options, overrides))];

@@ -50,7 +50,7 @@ export function drawScatter(context) {
     return [Math.min(back(p.x), back(q.x)), Math.max(back(p.x + p.width), back(q.x + q.width)), Math.min(down(p.y + p.height), down(q.y + q.height)), Math.max(down(p.y), down(q.y))].map(clip).map(roundEdge);
   };
   return renderPlot({
-    title: `${metric.name} of each segment, ${a.letter} and ${b.letter}.`, summary: `${b.letter} is better in ${formatCount(sides[2])}, ${a.letter} in ${formatCount(sides[0])}, and ${formatPlural(sides[1], "segment")} have equal scores, on the line.`,
+    title: `${metric.name} of each segment, ${a.letter} and ${b.letter}.`, summary: `${b.letter} is better in ${formatCount(sides[2])}, ${a.letter} in ${formatCount(sides[0])}, and ${formatPlural(sides[1], "segment")} have equal scores (on the line).`,
     height: width => Math.min(520, width * 0.72), across: { title: `${metric.name} of ${a.letter} ${a.name}, points`, low: 0, high }, up: { title: `${metric.name} of ${b.letter} ${b.name}, points`, low: 0, high },
     legend: usesHexagons ? buildHexagonLegend(largestCount) : names.map((text, k) => ({ text, mark: "dot", class: classes[k] })),
     layers: frame => {

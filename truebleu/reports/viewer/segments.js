@@ -31,7 +31,7 @@ function moveDocument({ data, current }, step) {
 }
 
 /** @param {string} id @param {string} other */
-const createModeKey = (id, other) => ({ title: id === "diff" ? "differences between the systems, then to the reference" : id === "match" ? "matches" : "tokens", act: (/** @type {Context} */ { store, current }) => store.set({ mode: store.get("mode") === id ? other : id === "diff" && !current.b ? "ref" : id }, { replace: true }) });
+const createModeKey = (id, other) => ({ title: id === "diff" ? "show differences between the systems, then from the reference" : id === "match" ? "show matches" : "show tokens", act: (/** @type {Context} */ { store, current }) => store.set({ mode: store.get("mode") === id ? other : id === "diff" && !current.b ? "ref" : id }, { replace: true }) });
 
 /** @type {Record<string, string>} */
 const NOTED_TITLES = { bookmarked: "bookmarked", tagged: "with error tags", noted: "with a note", any: "with any of these" };

@@ -53,7 +53,7 @@ export function splitIntoUnits(client, setting, text, reference) {
   const { metric, parameters: p } = setting, ownRecipe = /** @type {import("./kernel.js").Recipe} */ (setting.recipe);
   const split = (/** @type {import("./kernel.js").Recipe} */ recipe) => client.kernel.tokenize(client.getMetric(recipe), text, reference);
   if (metric === "chrF") {
-    // With `whitespace`, chrF keeps white space in characters, but words are still split there.
+    // With `whitespace`, chrF counts white space as characters, but still splits words at it.
     const joined = split({ ...ownRecipe, char_order: 1, word_order: 0 }).join("");
     return { tokens: p.word_order ? split({ ...ownRecipe, whitespace: false }).flatMap(splitPunctuation) : [], characters: [...joined].filter(c => p.whitespace || !BLANK.test(c)) };
   }

@@ -23,7 +23,7 @@ export const summaryView = {
         data.documents ? formatPlural(data.documents.names.length, "document") : null, formatLanguages(manifest)].filter(Boolean).join(" · ")),
       ...(content.warnings ?? []).map((/** @type {any} */ warning) => el("p.opposed", { role: "note" }, el("strong", {}, "Warning: "), warning.text)),
       el("p.lead", {}, renderLead(context)), renderOverview(context, measures, content));
-    container.append(el("p.soft.note.legend-of-table", {}, [...manifest.legend ?? [], data.systems.length > 1 ? `Δ: difference to ${current.a.letter} ${current.a.name}, the baseline, which can be changed.` : ""].join(" ")));
+    container.append(el("p.soft.note.legend-of-table", {}, [...manifest.legend ?? [], data.systems.length > 1 ? `Δ: difference from the baseline, ${current.a.letter} ${current.a.name}. You can change the baseline.` : ""].join(" ")));
     const forestFigure = renderForestPlot(context, measures, content);
     if (forestFigure) container.append(forestFigure);
     container.append(...renderDisagreements(context, content), ...renderFindings(context), ...measures.map(measure => renderDetails(context, measure, content)));
@@ -117,13 +117,13 @@ function renderForestPlot(context, measures, content) {
   }) })).filter(panel => panel.entries.some(Boolean));
   if (!panels.length) return null;
   const backwards = panels.flatMap((panel, k) => panel.higher ? [] : [measures[k].label]);
-  return renderForest(hasSeveralSystems ? `Differences to ${current.a.letter} ${current.a.name} with ${level}% intervals.` : `Scores with ${level}% intervals.`, hasSeveralSystems ? `Better is to the right${backwards.length ? `; the axis of ${backwards.join(" and ")} is reversed` : ""}. Filled points: significant.` : "", data.ranked, panels, hasSeveralSystems);
+  return renderForest(hasSeveralSystems ? `Differences from ${current.a.letter} ${current.a.name} with ${level}% intervals.` : `Scores with ${level}% intervals.`, hasSeveralSystems ? `Better is to the right${backwards.length ? `; the axis of ${backwards.join(" and ")} is reversed` : ""}. Filled points: significant.` : "", data.ranked, panels, hasSeveralSystems);
 }
 
 /** Render the details of a metric. @param {Context} context @param {ScoredMeasure} measure @param {any} content */
 function renderDetails(context, measure, content) {
   const { data, store } = context, ids = String(store.get("more")).split(",").filter(Boolean), open = ids.includes(measure.id), reportedMeasure = data.settings.find(s => s.id === measure.id) ?? measure;
-  const contents = ["intervals", data.systems.length > 1 ? "tests" : "", data.settings.some(s => s.id === measure.id && s.metric === "BLEU") ? "parts and lengths" : "", data.systems.length > 2 ? "all pairs" : ""].filter(Boolean);
+  const contents = ["intervals", data.systems.length > 1 ? "tests" : "", data.settings.some(s => s.id === measure.id && s.metric === "BLEU") ? "components and lengths" : "", data.systems.length > 2 ? "all pairs" : ""].filter(Boolean);
   return el("details.metric", { open, on: { toggle: (/** @type {any} */ e) => { if (e.target.open !== open) store.set({ more: (open ? ids.filter(id => id !== measure.id) : [...ids, measure.id]).join(",") }, { replace: true }); } } },
     el("summary", {}, `${measure.label} ${getDirectionArrow(measure)} in detail: ${joinNames(contents)}`), open ? renderMetricTable(context, reportedMeasure, content) : null);
 }
@@ -157,7 +157,7 @@ function renderMetricTable(context, setting, content) {
     if (rows.some(r => r.test?.segments_needed)) columns.push([{ title: "segments needed for 80 % power", number: true, hint: "approximate number of similar segments for which this difference would be significant with 80 % probability" }, r => r.test?.segments_needed ? formatApproximateCount(r.test.segments_needed) : ""]);
   }
   return el("section", {}, renderTable(`Systems by ${setting.label}`, columns.map(([head]) => head), rows.map(row => columns.map(([, cell]) => cell(row))), { quiet: true }),
-    tests && reported && hasSeveralSystems ? el("p.soft.note", {}, "Raised letters: significantly better than those systems.") : null,
+    tests && reported && hasSeveralSystems ? el("p.soft.note", {}, "Raised letters name the systems that are significantly worse.") : null,
     hasComponents ? renderComponents(rows.map(row => [row.system, row.scores.details]), setting.label) : null,
     data.systems.length > 2 ? renderMatrix(context, /** @type {ScoredMeasure} */ (setting)) : null,
     setting.signature ? renderSignature(isCurrent ? current.metric.name : setting.name, isCurrent ? current.metric.signature : setting.signature) : null);
@@ -202,7 +202,7 @@ function renderFacts({ data }, content) {
   if (content.intervals) rows.push(["Intervals", `${Math.round(100 * content.level)}%, ${content.intervals.title}, ${formatCount(content.intervals.samples)} resamples`]);
   if (content.test || content.intervals) rows.push(["Seed", content.seed ?? "new for each run"]);
   if (data.isRedacted) rows.push(["Text", "not in this report"]);
-  else if (manifest.embedded < data.n && !manifest.serve) rows.push(["Text", `of ${formatCount(manifest.embedded)} of ${formatPlural(data.n, "segment")}: the most influential ones and an equal number drawn at random`]);
+  else if (manifest.embedded < data.n && !manifest.serve) rows.push(["Text", `of ${formatCount(manifest.embedded)} of ${formatPlural(data.n, "segment")}: the most influential ones and an equal number chosen at random`]);
   const hashes = Object.entries(manifest.data_hash ?? {});
   if (hashes.length) rows.push(["Data (SHA-256)", hashes.map(([name, hash], i) => [i ? ", " : "", el("bdi", {}, name), " ", el("code", {}, /** @type {string} */ (hash))])]);
   rows.push(["Version", `truebleu ${manifest.version}`]);

@@ -49,7 +49,7 @@ export class UrlState {
       try {
         history[replace ? "replaceState" : "pushState"](null, "", hash);
       } catch {
-        // Frames without a URL, and browsers that limit the frequency of changes.
+        // Frames without a URL fail, and some browsers limit how often the URL may change.
       }
     }
     this.notify(changed);

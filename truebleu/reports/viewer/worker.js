@@ -23,7 +23,7 @@ self.onmessage = async event => {
 async function resample({ binary, recipe, tables, width, groups, samples, level, seed }, onProgress) {
   if (!kernel) {
     kernel = await Kernel.load(/** @type {BufferSource} */ (binary));
-    kernel.setLowercase(new Uint8Array()); // No text is read here.
+    kernel.setLowercase(new Uint8Array()); // The worker reads no text, so it needs no lower-case table.
   }
   const loadedKernel = kernel, metric = loadedKernel.addMetric(recipe), tableHandles = tables.map(rows => loadedKernel.addTableFromRows(rows, width));
   const draws = kernel.startResampling(metric, tableHandles, seed, groups ?? []);

@@ -458,7 +458,7 @@ def test_wrong_command_line_gives_usage_error(matrix_folder, truebleu_command, a
             ["nbest", "--mbr", "--moses"],
             "line 1: expected SOURCE ||| TEXT ||| ..., found 'a b c d'",
         ),
-        (["mixed", "--mbr", "--moses"], "line 3: more candidates of source 0"),
+        (["mixed", "--mbr", "--moses"], "line 3: source 0 appears again"),
     ],
     ids=" ".join,
 )

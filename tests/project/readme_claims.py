@@ -80,7 +80,7 @@ PROSE = (
     ),
     Claim("| 2 | invalid command line |", "truebleu score --florid", "unknown option", 2),
     Claim(
-        "| 3 | `truebleu check`: a score is below the minimum, or dropped too far |",
+        "| 3 | `truebleu check`: a score is below the minimum, or has dropped too far |",
         f"truebleu check {EXAMPLES} --min 99",
         "is below the minimum of 99",
         3,

@@ -92,10 +92,10 @@ def test_fetching_pair_skips_files_of_other_pairs(archives, tmp_path):
 
 
 def test_year_selects_newer_sets():
-    names = testset_operations.list_since(2023)
+    names = testset_operations.list_names_since(2023)
     assert {"wmt23", "wmt24", "wmt25", "wmt24pp"} <= set(names)
     assert not {"wmt22", "ntrex", "flores200/dev"} & set(names)
-    assert {"wmt19", "mtnt2019", "ntrex"} <= set(testset_operations.list_since(2019))
+    assert {"wmt19", "mtnt2019", "ntrex"} <= set(testset_operations.list_names_since(2019))
 
 
 def test_added_archive_is_recognized_by_checksum(archives, path, tmp_path):
@@ -135,9 +135,9 @@ def test_user_folder_can_be_added(tmp_path):
     assert not [each for each in verified if each.problem]
     names = ("de-en.src", "de-en.ref.A", "de-en.ref.B", "en-de/src.txt", "en-de/ref.txt")
     assert {each.path for each in verified} == {str(folder / name) for name in names}
-    with pytest.raises(tb.InputError, match="test set mine exists already"):
+    with pytest.raises(tb.InputError, match="test set mine already exists"):
         testset_operations.add_test_set(str(folder))
-    with pytest.raises(tb.InputError, match="test set wmt22 exists already"):
+    with pytest.raises(tb.InputError, match="test set wmt22 already exists"):
         testset_operations.add_test_set(str(folder), "wmt22")
     with pytest.raises(tb.InputError, match="does not contain a test set"):
         testset_operations.add_test_set(str(tmp_path / "mine" / "en-de"))

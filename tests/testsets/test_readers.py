@@ -98,7 +98,7 @@ def test_jsonl_document_is_split_into_paragraphs(load_served):
     }
     assert test_set("de-en").documents[1:] == ["de-en_#_news_#_one", "de-en_#_news_#_two"]
     assert (test_set("de-fr").source, test_set("de-fr").references) == (SRC[:3], {})
-    with pytest.raises(tb.InputError, match="has no segment of de-ja"):
+    with pytest.raises(tb.InputError, match="contains no segment of de-ja"):
         test_set("de-ja")
 
 

@@ -41,10 +41,10 @@ def test_registries_in_user_folder_are_loaded(archives, tmp_path, monkeypatch):
     os.rename(write_registry(tmp_path, made=make_xml_entry(archives)), folder / "any.json")
     assert tb.testset("made", "de-en").source == SRC
     second_registry = write_registry(tmp_path, made=make_xml_entry(archives))
-    with pytest.raises(tb.InputError, match=r"made exists already in .*any\.json\. Rename it"):
+    with pytest.raises(tb.InputError, match=r"made already exists in .*any\.json\. Rename it"):
         tb.testset("made", "de-en", registry=second_registry)
     second_registry = write_registry(tmp_path, wmt22=make_xml_entry(archives))
-    with pytest.raises(tb.InputError, match="wmt22 exists already in truebleu's catalogue"):
+    with pytest.raises(tb.InputError, match="wmt22 already exists in truebleu's catalogue"):
         tb.testset("wmt22", "en-de", registry=second_registry)
     with pytest.raises(tb.InputError, match=r"none\.json cannot be read: No such file"):
         catalogue.load_entries(str(tmp_path / "none.json"))
@@ -63,18 +63,24 @@ WRONG = [
     ({"x": FINE | {"kind": "XML"}}, "line 4: test_sets → x → kind: expected one of FakeSGML"),
     ({"x": FINE | {"licens": "-"}}, "x → licens: expected one of kind, files"),
     ({"x": FINE | {"citation": 1}}, "x → citation: expected a string"),
-    ({"x": FINE | {"data": [["ftp://x"]]}}, "x → data: expected number 1 of data to be .*https"),
-    ({"x": FINE | {"data": [["https://x/y", "0"]]}}, "x → data: .* a md5 of 32 digits"),
+    (
+        {"x": FINE | {"data": [["ftp://x"]]}},
+        "x → data: expected item 1 to contain only URLs .*https",
+    ),
+    (
+        {"x": FINE | {"data": [["https://x/y", "0"]]}},
+        "x → data: expected the md5 of item 1 to be 32 digits",
+    ),
     (
         {"x": FINE | {"data": [{"address": "https://x/y", "sum": ""}]}},
         "an object with address, md5",
     ),
     ({"x": FINE | {"langpairs": {"ab": ["c"]}}}, "langpairs → ab: expected a language pair"),
     ({"x": FINE | {"langpairs": {"a-b": "c"}}}, "langpairs → a-b: expected a list of files"),
-    ({"x": FINE | {"languages": {"a": "c"}}}, "x: expected langpairs or languages"),
+    ({"x": FINE | {"languages": {"a": "c"}}}, "x: expected either langpairs or languages"),
     ({"x": {"files": {"a-b": {"src": "c"}}}}, "files → a-b: expected a field ref"),
     ({"x": {"files": {"a-b": {"ref": 1}}}}, "files → a-b → ref: expected the path of a file"),
-    ({"x": {"files": {}, "kind": "TSV"}}, "x → kind: expected no such key"),
+    ({"x": {"files": {}, "kind": "TSV"}}, "x → kind: expected either this key or files"),
 ]
 
 

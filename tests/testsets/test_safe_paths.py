@@ -88,7 +88,7 @@ def test_registry_of_another_set_is_kept(tmp_path):
         for end in ("src", "ref"):
             (tmp_path / name / f"en-de.{end}").write_text("x\n")
     testset_operations.add_test_set(str(tmp_path / "one"), "a_b")
-    with pytest.raises(tb.InputError, match=r"a_b\.json exists already. Use --name"):
+    with pytest.raises(tb.InputError, match=r"a_b\.json already exists. Use --name"):
         testset_operations.add_test_set(str(tmp_path / "two"), "a/b")
     with pytest.raises(tb.InputError, match="unknown test set 'a/b'"):
         testset_operations.remove_test_set("a/b")

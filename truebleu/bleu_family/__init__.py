@@ -1,4 +1,4 @@
-"""Catalogue of published BLEU implementations, and identification of the BLEU behind a score.
+"""Catalogue of published BLEU implementations, and identification of the variant behind a score.
 
 Importing this package adds the names of the members to the metric registry.
 """

@@ -147,7 +147,7 @@ def score_members(
 ) -> FamilyScores:
     """Return the scores of the given members. Raise InputError if the input itself is invalid."""
     corpus = SharedCorpus(hypotheses, references, workers)
-    # Count once first, so that invalid input raises an error instead of failing every member.
+    # Count n-grams first, so that invalid input raises one error, not one error per member.
     corpus.get_counts("none" if corpus.is_pretokenized else "13a", False)
     rows = []
     for member in (selected_members := list(members)):

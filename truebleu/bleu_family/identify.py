@@ -23,7 +23,7 @@ from truebleu.text.record import Record
 def _vary_parameter(
     name: str, *values: object, **linked_values: object
 ) -> tuple[dict[str, Any], ...]:
-    """Return one change per value of a parameter; each change also sets the linked values."""
+    """Return one change per value of a parameter; each change also sets the linked parameters."""
     return tuple({name: value, **linked_values} for value in values)
 
 
@@ -139,7 +139,8 @@ class Identification(Record):
             parts.append(terminal_layout.format_count(settings, "changed setting"))
         description = " and ".join(parts)
         if members + settings == 1:
-            return f"{description}; no other of {self.tried} computations produces this score"
+            others = f"none of the other {self.tried - 1} computations"
+            return f"{description}; {others} produces this score"
         if self.distinct_score_count == 1:
             return f"{description} with the same score on this text; more digits would not help"
         return (
@@ -322,8 +323,8 @@ def _vary_members(*, has_several_references: bool) -> Iterator[tuple[Member, lis
         if not isinstance(member.metric, BLEU) and member.metric.parameters["tokenize"] == "none":
             for change in _TOKENIZERS[:3]:
                 yield from _apply_change(member, change)
-    # People usually change sacreBLEU's settings, so a variant is described as one of sacreBLEU
-    # where possible.
+    # People usually change sacreBLEU's settings, so a variant is described as a change of
+    # sacreBLEU where possible.
     members = [member for member in MEMBERS.values() if isinstance(member.metric, BLEU)]
     members.sort(key=lambda member: not member.name.startswith("sacrebleu"))
     # Segment means are computed in Python and therefore slow, so fewer changes are tried.
@@ -355,7 +356,7 @@ def _vary_members(*, has_several_references: bool) -> Iterator[tuple[Member, lis
 def _apply_change(
     member: Member, change: dict[str, Any]
 ) -> Iterator[tuple[Member, list[str], Metric]]:
-    """Yield the member with changed parameters; nothing if the change is void or invalid."""
+    """Yield the member with changed parameters, unless the change has no effect or is invalid."""
     old = member.metric.parameters
     if all(old[name] == value for name, value in change.items()):
         return

@@ -47,7 +47,7 @@ class SharedCorpus:
     def get_counts(
         self, tokenize: Tokenize, lowercase: bool | str, max_order: int = 4
     ) -> SharedCounts:
-        """Return the counts for a tokenizer and case, with n-grams up to order 4 or higher."""
+        """Return the counts for a tokenizer and case, with n-grams up to max_order or higher."""
         max_order = self._max_order = max(max_order, self._max_order)
         tokenize, lowercase = self.find_equivalent_tokenizer(tokenize, lowercase)
         shared_counts = self._counts.get((tokenize, lowercase))
@@ -60,7 +60,7 @@ class SharedCorpus:
     def find_equivalent_tokenizer(
         self, tokenize: Tokenize, lowercase: bool | str
     ) -> tuple[Tokenize, bool | str]:
-        """Return a kernel tokenizer and case that give the same tokens, or the arguments."""
+        """Return a kernel tokenizer and case that give the same tokens, or else the arguments."""
         if tokenize in KERNEL_EQUIVALENTS:
             name, case, excluded_pattern = KERNEL_EQUIVALENTS[tokenize]
             # The kernel can lower-case once, before tokenizing.
@@ -77,10 +77,10 @@ class SharedCorpus:
     def score(self, metric: Metric) -> Score:
         """Return the same score as `metric.score`, computed from shared counts."""
         if metric not in self._scores:
-            self._scores[metric] = self._score(metric)
+            self._scores[metric] = self._compute_score(metric)
         return self._scores[metric]
 
-    def _score(self, metric: Metric) -> Score:
+    def _compute_score(self, metric: Metric) -> Score:
         if isinstance(metric, BLEU):
             counts = self.get_counts(metric.tokenize, metric.lowercase, metric.max_order)
             return counts.score(metric)
@@ -116,7 +116,7 @@ class SharedCorpus:
 
 
 class SharedCounts:
-    """Segment counts for one tokenizer and case, with the lengths by every reference rule."""
+    """Segment counts for one tokenizer and case, with the reference length by each rule."""
 
     def __init__(
         self, corpus: SharedCorpus, tokenize: Tokenize, lowercase: bool | str, max_order: int
@@ -149,7 +149,7 @@ class SharedCounts:
         first = 1 + len(LENGTH_RULES) + self.max_order
         return [self.table.values_of(first + i).count(0) for i in range(self.max_order)]
 
-    def _column_indices(self, metric: BLEU) -> list[int]:
+    def _get_column_indices(self, metric: BLEU) -> list[int]:
         first, orders = 1 + len(LENGTH_RULES), range(metric.max_order)
         rule = LENGTH_RULES.index(metric.length_rule)
         matches = [first + order for order in orders]
@@ -157,7 +157,7 @@ class SharedCounts:
 
     def _compute_row(self, metric: BLEU) -> list[int]:
         metric.check_summary(self.summary, ())
-        row = [self.total_counts[column] for column in self._column_indices(metric)]
+        row = [self.total_counts[column] for column in self._get_column_indices(metric)]
         if metric.counts_at_least_one:
             for order in range(metric.max_order):
                 row[2 + metric.max_order + order] += self.segments_without_ngrams[order]
@@ -174,7 +174,7 @@ class SharedCounts:
 
     def compute_segment_values(self, metric: BLEU) -> Sequence[float]:
         """Return the score of each segment on the metric's internal scale."""
-        table = self.table.columns_of(self._column_indices(metric))
+        table = self.table.columns_of(self._get_column_indices(metric))
         if metric.counts_at_least_one:
             first = 2 + metric.max_order
             rows = [[*row[:first], *(n or 1 for n in row[first:])] for row in table.tolist()]

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from truebleu._kernel import __version__
-from truebleu.cli.common_options import HELP, Command, OptionGroup, Parser, suggest
+from truebleu.cli.common_options import HELP, Command, OptionGroup, Parser, suggest_similar_name
 from truebleu.cli.output import (
     DONE,
     FAILED,
@@ -39,7 +39,7 @@ COMMANDS = {
     "report": "Write an interactive report: which system is better, significance, and causes",
     "lab": "Write a playground page that scores typed text or dropped files in the browser",
     "history": "Show how the scores in a log changed over time",
-    "check": "Fail a build if a score is below a minimum or dropped too far",
+    "check": "Fail a build if a score is below a minimum or has dropped too far",
     "matrix": "Score all pairs of lines, find nearest lines, or select the best candidates (MBR)",
     "explain": "Explain a score step by step: matches, clipping, brevity penalty",
     "family": "List published BLEU variants, score with them, or find the variant behind a score",
@@ -87,7 +87,7 @@ GENERAL_OPTIONS = OptionGroup(
     "about truebleu",
     """
     -V --version  print the version
-    --citation    print BibTeX entries to cite
+    --citation    print BibTeX entries for citations
     """,
     HELP,
 )
@@ -124,7 +124,7 @@ def _run_reporting_errors(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return end_by_signal(INTERRUPTED)
     except BrokenPipeError:
-        # The reader closed the pipe, as `head` does. Shells report this status for other programs.
+        # The reader closed the pipe, as `head` does. Shells report this status for SIGPIPE.
         return PIPE_CLOSED
     except OSError as error:
         reason = error.strerror or str(error)
@@ -155,7 +155,9 @@ def _run_command(arguments: list[str]) -> None:
         )
         load_command(name).run(options)
     elif name and not name.startswith("-"):
-        raise UsageError(f"unknown command '{name}'{suggest(name, [*COMMANDS, 'help'])}")
+        raise UsageError(
+            f"unknown command '{name}'{suggest_similar_name(name, [*COMMANDS, 'help'])}"
+        )
     else:
         options = build_parsers()[0].parse(arguments)
         if options.version:
@@ -190,7 +192,7 @@ def load_command(name: str) -> Command:
 
 
 def _build_parser(name: str, words: Sequence[str] = ()) -> Parser:
-    """Return the parser of a command, with the options that `words` need, by default all."""
+    """Return the parser of a command with the options that `words` need (default: all)."""
     parser = Parser(
         f"truebleu {name}",
         groups=load_command(name).groups(words),
@@ -199,9 +201,9 @@ def _build_parser(name: str, words: Sequence[str] = ()) -> Parser:
         epilog=(load_command(name).module_doc or "").partition("\n\n")[2],
     )
     if any(action.dest == "metrics" for action in parser.actions):
-        from truebleu.cli.metric_options import describe_owner
+        from truebleu.cli.metric_options import describe_option_owner
 
-        parser.locate_option = describe_owner
+        parser.locate_option = describe_option_owner
     return parser
 
 

@@ -28,7 +28,7 @@ class ParquetWriter(RowWriter):
             raise UsageError("-f/--format: parquet needs a file; name one with -o")
         try:
             import pyarrow as pa
-            import pyarrow.parquet  # while DuckDB reads rows, nothing else can be imported
+            import pyarrow.parquet  # imports fail while DuckDB reads rows
         except ImportError:
             raise UnavailableError("-f parquet needs pyarrow: pip install pyarrow") from None
         super().__init__(output, table)

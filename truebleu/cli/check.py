@@ -8,7 +8,7 @@ examples:
       allow a drop of 0.5 from the last score in the log; add the score to the log if it passes
 
   truebleu check reference.en -i new.en --against released.en --significant --docs documents.txt
-      fail if the output is significantly worse than another one, and list what got worse
+      fail if the output is significantly worse than released.en; list what got worse
 
   truebleu check reference.en -i system.en -m bleu chrf --min bleu=30 chrf=55 --junit check.xml
       require minimum scores for two metrics, and write a result file for the build server
@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> None:
         ):
             request.progress = progress.callback
             result = Check.from_job(scoring)
-        output.warn(result.warnings)
+        output.print_warnings(result.warnings)
         output.write_view(result)
     if options.junit is not None:
         with Output(options.junit) as junit:

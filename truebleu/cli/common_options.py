@@ -1,4 +1,4 @@
-"""Declarations of commands and options, the argument parser, and options of several commands."""
+"""Declarations of commands and options, the argument parser, and options of many commands."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def make_option(flags: Sequence[str], value: str | None, help_text: str, **setti
 
 
 def parse_options(text: str, **settings: Mapping[str, Any]) -> list[Option]:
-    """Return options declared in the form of a help text: flags, value, two spaces, description.
+    """Parse options from text like that of a help page: flags, value, two spaces, description.
 
     settings: further arguments of `make_option`, by option name.
 
@@ -76,7 +76,7 @@ def parse_options(text: str, **settings: Mapping[str, Any]) -> list[Option]:
 
 
 class OptionGroup:
-    """Options under one title in the help, declared as text or as `Option`.
+    """Options under one title in the help, declared as text or as `Option` objects.
 
     settings: further arguments by option name; `defaults` are added to the parsed options.
     """
@@ -103,7 +103,7 @@ class OptionGroup:
 class Command(NamedTuple):
     """Declaration of a command: its usage, options and function.
 
-    module_doc: the module's docstring, whose examples end the help; None with `python -OO`.
+    module_doc: the module's docstring, with the examples for the help; None with `python -OO`.
     groups: function that returns the option groups for the words of a command line.
     """
 
@@ -201,7 +201,7 @@ def parse_named_values(option: str, words: Iterable[str] | None, example: str) -
     return values
 
 
-# ---- options of several commands ----
+# ---- options that several commands share ----
 
 DEFAULT_RESAMPLES = 1000
 # Larger numbers are probably typing errors.
@@ -209,7 +209,7 @@ parse_samples = make_integer_type(1, 10_000_000)
 # Default of -w in commands that print scores as rows.
 DIGITS = "default: 1 in text; full precision in other formats"
 
-# Formats of results with text and tables, and of results that can also be a table of rows.
+# Formats of views (text and tables), and of results that are a single table.
 VIEW_FORMATS = ("text", "json", "markdown", "latex", "html")
 TABLE_FORMATS = ("text", "json", "markdown", "latex", "csv", "tsv", "html")
 
@@ -230,8 +230,8 @@ HELP, OUTPUT, COLOR, SCORE_ONLY, THREADS, QUIET = parse_options(
 # Only for commands that read document labels.
 RESAMPLE = parse_options(
     """
-    --resample UNIT        resample and swap segments, or documents (from --docs or from the test
-                           set), whose segments are not independent (default: segments)
+    --resample UNIT        resample and swap segments or documents (from --docs or the test set);
+                           segments of a document are not independent (default: segments)
     """,
     resample={"choices": ("segments", "documents"), "default": "segments"},
 )
@@ -287,7 +287,7 @@ def make_output_group(
 def make_view_output_group(
     digits: int | None = None, formats: Sequence[str] = VIEW_FORMATS
 ) -> OptionGroup:
-    """Return the options for the output of a view, whose exact formats have full precision."""
+    """Return the output options of a view; the formats in EXACT have full precision."""
     exact = join_words([name for name in EXACT if name in formats])
     digits_help = "" if digits is None else f"default: {digits}; full precision in {exact}"
     return make_output_group(formats, "text", COLOR, digits=digits_help)
@@ -326,7 +326,7 @@ OPTION_HINTS = {
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Formatter of help texts that fills the terminal and shows an option's metavar once."""
+    """Help formatter that uses the terminal width and shows an option's metavar only once."""
 
     def __init__(self, prog: str) -> None:
         # Without a width, argparse imports shutil even if no help is printed.
@@ -341,7 +341,7 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """Argument parser without abbreviated options that suggests the nearest option name."""
+    """Argument parser that rejects abbreviated options and suggests the most similar name."""
 
     def __init__(
         self, prog: str, *, groups: Iterable[OptionGroup] = (), **argparse_arguments: Any
@@ -353,7 +353,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(
             prog, formatter_class=HelpFormatter, add_help=False, allow_abbrev=False, **texts
         )
-        # Describes where an unknown option exists, or returns an empty string.
+        # Function that describes which metric has an option, or returns an empty string.
         self.locate_option: Callable[[str], str] | None = None
         for group in groups:
             self._add_options(group)
@@ -376,7 +376,7 @@ class Parser(argparse.ArgumentParser):
             if argument == "--":
                 break
             name = argument.partition("=")[0] if argument.startswith("--") else argument
-            self._check_name(name)
+            self._check_option_name(name)
             # argparse would silently use the last value of a repeated option.
             actions_by_flag = self._option_string_actions
             action = actions_by_flag.get(name) or (
@@ -397,7 +397,7 @@ class Parser(argparse.ArgumentParser):
         return parsed
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
-        """Convert a word to a value; argparse's message would only contain the type's name."""
+        """Convert a word to a value. Keep the error message, which argparse would replace."""
         try:
             return (action.type or str)(arg_string)  # type: ignore[operator]
         except (ValueError, TypeError) as error:
@@ -416,26 +416,26 @@ class Parser(argparse.ArgumentParser):
                 action is not None
                 and action.nargs == "?"
                 and not following.startswith("-")
-                and not _accepts(float, following)
-                and not _accepts(action.type, following)
+                and not _can_convert(float, following)
+                and not _can_convert(action.type, following)
             ):
                 yield f"{word}={'yes' if action.const is True else action.const}"
             else:
                 yield word
 
-    def _check_name(self, name: str) -> None:
+    def _check_option_name(self, name: str) -> None:
         """Raise UsageError for an unknown option.
 
         argparse would read sacreBLEU's `-l` as the beginning of `-lc`, and `-sl` as `-s l`.
         """
         actions_by_flag = self._option_string_actions
-        # "-" is standard input, -#3 is a column of it, and text for `explain` may contain spaces.
+        # "-" is standard input, -#3 is its third column, and text for `explain` may contain spaces.
         if name in actions_by_flag or name == "-" or not name.startswith("-"):
             return
         if name.startswith("-#") or " " in name:
             return
         if not name.startswith("--"):
-            if _accepts(float, name):
+            if _can_convert(float, name):
                 return
             # The value directly follows the option: -w2, -fjson.
             choices = actions_by_flag[name[:2]].choices if name[:2] in actions_by_flag else None
@@ -450,11 +450,11 @@ class Parser(argparse.ArgumentParser):
         candidates = [
             one for one in actions_by_flag if one.startswith("--") == name.startswith("--")
         ]
-        self.error(f"unknown option {name}{suggest(name, candidates)}")
+        self.error(f"unknown option {name}{suggest_similar_name(name, candidates)}")
 
     @property
     def actions(self) -> Sequence[argparse.Action]:
-        """The options and arguments."""
+        """The options and positional arguments."""
         return self._actions
 
     def error(self, message: str) -> NoReturn:
@@ -466,10 +466,10 @@ class Parser(argparse.ArgumentParser):
         print_text(self.format_help())
 
 
-def suggest(name: str, known_names: Iterable[str]) -> str:
+def suggest_similar_name(name: str, known_names: Iterable[str]) -> str:
     """Return a message suffix that suggests the known name most similar to an unknown name.
 
-    >>> suggest("segment", ["score", "segments"])
+    >>> suggest_similar_name("segment", ["score", "segments"])
     "; did you mean 'segments'?"
     """
     by_word = {name.lstrip("-"): name for name in known_names}
@@ -477,7 +477,7 @@ def suggest(name: str, known_names: Iterable[str]) -> str:
     return f"; did you mean '{by_word[close]}'?" if close else ""
 
 
-def _accepts(value_type: Any, word: str) -> bool:
+def _can_convert(value_type: Any, word: str) -> bool:
     """Return whether a word can be converted to this type."""
     try:
         value_type(word)

@@ -62,7 +62,7 @@ TESTING = OptionGroup(
     """
     --test NAME            test differences by ar (approximate randomization), bs (centred
                            bootstrap), koehn (fraction of resamples that the system loses),
-                           bs-sacrebleu (sacreBLEU's bootstrap; too many significant differences),
+                           bs-sacrebleu (sacreBLEU's bootstrap; finds too many differences),
                            or none (default: ar)
     -par --paired-ar       use --test ar
     -pbs --paired-bs       use --test bs
@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> None:
         with Progress(quiet=options.quiet) as progress:
             request.progress = progress.callback
             comparison = Comparison.from_request(request)
-        output.warn(comparison.warnings)
+        output.print_warnings(comparison.warnings)
         output.write_view(comparison)
     raise_if_failed(request.failure_messages.values())
 
@@ -108,7 +108,9 @@ def _compare_tables(options: argparse.Namespace, output: Results) -> None:
             for key, request in _build_table_requests(options, progress):
                 comparisons.append((key, Comparison.from_request(request)))
                 failed += request.failure_messages.values()
-        output.warn([warning for _, comparison in comparisons for warning in comparison.warnings])
+        output.print_warnings(
+            [warning for _, comparison in comparisons for warning in comparison.warnings]
+        )
         output.write_view(
             Comparisons.from_groups(options.within, comparisons)
             if options.within
@@ -213,8 +215,7 @@ def _build_significance(options: argparse.Namespace) -> Significance:
     confidence = shared.get_resamples(options)
     if options.paired_bs_n and confidence and samples != confidence:
         raise UsageError(
-            "-pbsn/--paired-bs-n: the test already sets the number of resamples. Remove "
-            "--confidence"
+            "-pbsn/--paired-bs-n already sets the number of resamples. Remove --confidence"
         )
     with shared.reraise_as_usage_error(options_by_prefix=COMPARE_OPTIONS):
         return Significance(

@@ -37,7 +37,7 @@ EXPLAIN_OPTIONS = OptionGroup(
     -n --segment N          explain only segment N of the files, counting from 1
     --recall                also show BLEU's clipped recall and F-measure
     """,
-    description="With --reference, REF is the text of one or two hypotheses.",
+    description="With --reference, replace REF by the text of one or two hypotheses.",
     segment={"type": make_integer_type(1, sys.maxsize)},
 )
 

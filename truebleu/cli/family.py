@@ -48,7 +48,7 @@ ACTION = OptionGroup(
 MEMBERS = OptionGroup(
     "members",
     """
-    -m --members NAME...  score only with these members (default: all that are BLEU)
+    -m --members NAME...  score only with these members (default: all variants of BLEU)
     --relatives           also score with NIST, GLEU and CodeBLEU's weighted n-gram match
     """,
     metric_options.LANGUAGE,
@@ -78,13 +78,13 @@ def run(options: argparse.Namespace) -> None:
 # ---- members ----
 
 
-def _check_no_text(options: argparse.Namespace) -> None:
+def _reject_text_options(options: argparse.Namespace) -> None:
     if options.input or options.members:
         raise UsageError(f"-i/--input and -m/--members have no effect with {options.action}")
 
 
 def _list_members(options: argparse.Namespace) -> FamilyResult:
-    _check_no_text(options)
+    _reject_text_options(options)
     if options.references:
         raise UsageError(
             f"list: unexpected '{options.references[0]}'. Use truebleu family show for details"
@@ -106,7 +106,7 @@ def _format_example(member: Member) -> str:
 
 
 def _show_members(options: argparse.Namespace) -> FamilyResult:
-    _check_no_text(options)
+    _reject_text_options(options)
     if not options.references:
         raise UsageError("show: expected member names (see truebleu family list)")
     members = [_get_member(name) for name in options.references]
@@ -199,7 +199,7 @@ def _build_score_elements(scores_by_system: dict[str, FamilyScores]) -> Iterator
 
 def _identify_score(options: argparse.Namespace) -> FamilyResult:
     if options.members:
-        raise UsageError("-m/--members has no effect with which")
+        raise UsageError("-m/--members has no effect with truebleu family which")
     if not options.references:
         raise UsageError("which: expected a score before the references")
     target_score, *options.references = options.references

@@ -26,7 +26,7 @@ INPUT = OptionGroup(
     -m --metrics NAME...  show only these metrics, named as in truebleu score or in the log
     --system NAME...      show only these systems or log names
     """,
-    metrics={"completes": metric_options.list_completions},
+    metrics={"completes": metric_options.list_metric_completions},
 )
 
 

@@ -61,7 +61,7 @@ DOWNLOADS = """
     """
 FILTERS = """
     --origlang CODE        keep only documents with this original language; non-CODE excludes it
-    --subset REGEX         keep only documents whose domain, or country:XX, matches
+    --subset REGEX         keep only documents with a matching domain; country:XX selects a country
     --domain NAME          keep only documents of this domain
     --documents ID...      keep only these documents
     """
@@ -83,7 +83,7 @@ TEST_SET = OptionGroup(
 
 
 def list_input_groups(words: Sequence[str]) -> list[OptionGroup]:
-    """Return the options for files, and for test sets if the words use or may use them."""
+    """Return the options for files; add those for test sets for -t, --help or no words."""
     beginnings = ("-t", "--test", "-h", "--help")
     shows_test_set = not words or any(word.startswith(beginnings) for word in words)
     return [INPUT, TEST_SET] if shows_test_set else [INPUT]
@@ -107,9 +107,9 @@ class Inputs:
                 "-nr/--num-refs: expected one REF with a column per reference, found "
                 f"{len(options.references)} files"
             )
-        references = drop_repeated(options, "REF", options.references)
+        references = drop_repeated_files(options, "REF", options.references)
         if getattr(options, "names", None) is None:
-            hypotheses = drop_repeated(options, "-i/--input", hypotheses)
+            hypotheses = drop_repeated_files(options, "-i/--input", hypotheses)
         named_paths = [_parse_runs(options, word) for word in hypotheses]
         for name in (*references, *(path for _, paths in named_paths for path in paths)):
             if os.path.isdir(name):
@@ -151,7 +151,7 @@ class Inputs:
                         "references. Save them as a file"
                     )
         if options.input is None:
-            _check_piped(options.references)
+            _check_piped_input(options.references)
 
     def _find_output(self, name: str, encoding: str) -> File:
         """Return the output file for a word of the command line."""
@@ -180,7 +180,7 @@ class Inputs:
 
     @property
     def reference_columns(self) -> list[File]:
-        """The reference files, or the columns of the only one with --num-refs."""
+        """The reference files, or with --num-refs, the columns of the only file."""
         if self._reference_count == 1:
             return list(self._references)
         path = self._references[0].path
@@ -230,7 +230,7 @@ def check_output(
             raise UsageError(f"-o/--output: {output} is also {file_kind}")
 
 
-def _check_piped(references: Sequence[str]) -> None:
+def _check_piped_input(references: Sequence[str]) -> None:
     """Raise UsageError if standard input is a terminal or empty."""
     advice = "missing HYP: name the system outputs with -i"
     if sys.stdin is None or sys.stdin.isatty():
@@ -243,7 +243,7 @@ def _check_piped(references: Sequence[str]) -> None:
 
 
 def parse_file_argument(name: str, encoding: str) -> File:
-    """Return the file, and column, for a word of the command line."""
+    """Return the file, with its column if given, that a word of the command line names."""
     if name.startswith(" -#"):
         name = name[1:]
     path, separator, column = name.rpartition("#")
@@ -255,7 +255,9 @@ def parse_file_argument(name: str, encoding: str) -> File:
         raise UsageError(f"{name}: {error}") from None
 
 
-def drop_repeated(options: argparse.Namespace, option: str, words: Sequence[str]) -> list[str]:
+def drop_repeated_files(
+    options: argparse.Namespace, option: str, words: Sequence[str]
+) -> list[str]:
     """Return the words without repeated files, and print a note about them.
 
     Words of the form NAME=FILE stay, because the user named these systems.
@@ -365,7 +367,7 @@ def parse_system_names(options: argparse.Namespace) -> list[str] | None:
 
 
 def find_system(name: str | None, inputs: Inputs | None) -> str | None:
-    """Return the system with this system name or file name; return unknown names unchanged."""
+    """Return the name of the system with this name or file; return unknown names unchanged."""
     if inputs is not None and name not in inputs.runs:
         for system, files in inputs.runs.items():
             for file in files:

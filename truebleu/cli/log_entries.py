@@ -57,7 +57,7 @@ class ScoreLogger:
         else:
             texts = zip_longest(*references)
             hashed_columns = [
-                _make_input(
+                _make_log_input(
                     file, hash_texts([None if text is None else text.encode() for text in column])
                 )
                 for file, column in zip(columns, texts, strict=False)
@@ -65,14 +65,14 @@ class ScoreLogger:
         self._inputs_by_system[system] = hashed_files, hashed_columns
         return hashed_files[0], references
 
-    def add(
+    def append_scores(
         self, results: Sequence[ScoreResult], summaries: Mapping[str, Mapping[str, Any]]
     ) -> None:
-        """Append the corpus scores of all systems to the log, or nothing if that fails."""
+        """Append the corpus scores of all systems to the log; leave it unchanged on failure."""
         time = score_log.get_log_time()
         inputs = {
             system: [
-                _make_input(
+                _make_log_input(
                     file, file.sha256 if isinstance(file, HashingFile) else hash_texts(file.texts)
                 )
                 for file in hashed_files
@@ -108,5 +108,5 @@ def _is_same_file(first: str, second: str) -> bool:
     return os.path.realpath(first) == os.path.realpath(second)
 
 
-def _make_input(file: File, digest: str) -> score_log.Input:
+def _make_log_input(file: File, digest: str) -> score_log.Input:
     return score_log.Input("standard input" if file.path == "-" else file.path, digest)

@@ -43,8 +43,8 @@ from truebleu.text.record import Record
 from truebleu.text.segments import File
 
 # Approximate number of scores per batch, and minimum number of hypotheses. Each batch processes
-# the references again, which takes BLEU and chrF as long as some hundred hypotheses. TER is slow,
-# so it uses smaller batches to update the progress line more often.
+# the references again. For BLEU and chrF, this takes as long as several hundred hypotheses. TER is
+# slow, so it uses smaller batches to update the progress line more often.
 BATCH_SCORES, MIN_BATCH_HYPOTHESES = 1 << 23, 16
 SLOW_BATCH_SCORES = {"TER": 1 << 20}
 BATCH_NEIGHBOURS, BATCH_SOURCES = 1 << 16, 64
@@ -60,7 +60,7 @@ INPUT = OptionGroup(
     "input",
     """
     references REF    read references from this file
-    -i --input HYP...  read hypotheses from this file (default: pair the lines of REF)
+    -i --input HYP...  read hypotheses from this file (default: the lines of REF)
     """,
     files.ENCODING,
     description=f"{files.FILE_SYNTAX} All lines are kept in memory.",
@@ -317,7 +317,7 @@ class MatrixWriter(Record):
                 writer.write(_to_columns(rows, len(names)))
             elif output.score_only:
                 output.write("".join(f"{output.format_rounded(row[3])}\n" for row in rows))
-            else:  # a plain file of hypotheses
+            else:  # only the text of the selected candidates
                 output.write("".join(f"{row[4]}\n" for row in rows))
             count += sum(map(len, candidates))
             self.progress("scoring candidates", count, expected)
@@ -372,7 +372,7 @@ def _read_moses_list(lines: Iterator[str], name: str) -> Iterator[tuple[str, lis
         line_numbers, texts = zip(*(rest for _, *rest in group), strict=True)
         if source in seen:
             raise InputError(
-                f"{name}, line {line_numbers[0]}: more candidates of source {source}; the "
+                f"{name}, line {line_numbers[0]}: source {source} appears again; the "
                 "candidates of a source must be consecutive"
             )
         seen.add(source)

@@ -8,8 +8,8 @@ examples:
       read human scores and metric scores from files
 
   truebleu meta --tree DIR -t wmt23 -l en-de,he-en -m COMET bleu --statistic pearson spa
-      read scores from folders of mt-metrics-eval; compute bleu, which is in lower case, from the
-      texts there
+      read scores from folders of mt-metrics-eval; compute metrics with lower-case names, such
+      as bleu, from the texts there
 
   truebleu meta --preset wmt23 --tree DIR -o table.html
       write the official results table of a shared task, with averages and charts
@@ -139,7 +139,7 @@ def run(options: argparse.Namespace) -> None:
     with output:
         with shared.reraise_as_usage_error("truebleu meta", COMPARE_OPTIONS):
             table = meta_evaluate(**arguments)
-        output.warn(table.warnings)
+        output.print_warnings(table.warnings)
         if output.form == "svg":
             with shared.reraise_as_usage_error("--of"):
                 svg = table.svg(options.picture, options.of)

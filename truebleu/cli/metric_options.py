@@ -1,6 +1,6 @@
 """Options that select metrics and their parameters, built from the metric registry.
 
-A command line has only the options of its metrics; `truebleu help metrics` lists all of them.
+A command line accepts only the options of its metrics; `truebleu help metrics` lists all of them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NORMALIZE = "--normalize"
 DEFAULT_TOKENIZER = "13a"
 
 
-def list_completions() -> list[str]:
+def list_metric_completions() -> list[str]:
     """Return the metric names for shell completion."""
     return [*registry.METRIC_GROUPS, *registry.list_metric_names()]
 
@@ -60,7 +60,7 @@ METRICS, LANGUAGE, STRIP, NO_CACHE = parse_options(
     --no-cache  do not read or write cached scores of external programs and models (default: cache
                 scores that take more than a millisecond per segment)
     """,
-    metrics={"completes": list_completions},
+    metrics={"completes": list_metric_completions},
     language={"completes": _list_language_codes},
 )
 
@@ -88,7 +88,7 @@ def list_metric_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
         )
 
 
-def describe_owner(flag: str) -> str:
+def describe_option_owner(flag: str) -> str:
     """Describe which metric has an option; return an empty string for unknown options."""
     for name in registry.METRICS:
         cls = registry.get_metric_class(name)
@@ -116,7 +116,7 @@ def _find_classes(name: str) -> Iterable[type[Metric]]:
 
 
 def _make_option(parameter: Parameter[Any], prefix: str) -> Option:
-    """Return the option of a parameter; the parsed options store its value by the long flag."""
+    """Return the option for a parameter; its value is stored under the long flag."""
     name = parameter.format_option(prefix)
     value = parameter.metavar or "yes|no"
     if parameter.metavar is None or True in getattr(parameter, "meanings", ()):

@@ -41,8 +41,8 @@ STATUSES = {
     0: "success",
     1: "invalid data, or a file that cannot be read or written",
     2: "invalid command line",
-    3: "truebleu check: a score is below the minimum, or dropped too far",
-    4: "a download is needed, and downloads are forbidden",
+    3: "truebleu check: a score is below the minimum, or has dropped too far",
+    4: "a download is needed, but downloads are forbidden",
     129: "ended by SIGHUP, for example because the terminal closed",
     130: "interrupted by Ctrl-C",
     141: "the reader of the output closed the pipe, for example head",
@@ -60,7 +60,7 @@ class UnavailableError(Exception):
 
 
 class ScoreTooLowError(Exception):
-    """Failed check because a score is too low or dropped too far."""
+    """Error because a check failed: a score is too low or has dropped too far."""
 
     exit_status = SCORE_TOO_LOW
 
@@ -77,7 +77,7 @@ def raise_if_failed(errors: Iterable[object]) -> None:
 class Output:
     """Context manager for an output file or standard output; errors contain its name.
 
-    Files and pipes receive UTF-8 with LF line ends on all operating systems.
+    Files and pipes receive UTF-8 with LF line endings on all operating systems.
     """
 
     def __init__(self, path: str | None = None) -> None:
@@ -207,11 +207,11 @@ class Results(Output):
         return 1 if self.width is None else self.width
 
     def format_rounded(self, value: float, default: int = 1) -> str:
-        """Return a number with the decimal places of --width, or with the default number."""
+        """Return a number with --width decimal places, or with the default number of them."""
         return f"{value:.{default if self.width is None else self.width}f}"
 
     def format_exact(self, value: float) -> str:
-        """Return a number with the decimal places of --width, or with full precision."""
+        """Return a number with --width decimal places, or with full precision."""
         return repr(value) if self.width is None else self.format_rounded(value)
 
     def format_signature(self, signature: Signature) -> str:
@@ -228,7 +228,9 @@ class Results(Output):
                 if is_set:
                     raise UsageError(f"{name} has no effect with -f {self.form}")
 
-    def warn(self, warnings: Iterable[Mapping[str, Any]], *, in_results: bool = True) -> None:
+    def print_warnings(
+        self, warnings: Iterable[Mapping[str, Any]], *, in_results: bool = True
+    ) -> None:
         """Write warnings about the text to standard error, before the results.
 
         in_results: whether results in text format contain the warnings; then do not repeat them.
@@ -253,8 +255,8 @@ class Results(Output):
             display: dict[str, Any] = {"digits": self.width, "short": self.short}
             if self.form != "text":
                 self.write(getattr(view, self.form)(**display))
-            elif not self._write_rich(lambda: view.rich(**display)):
-                self.write(view.text(self._text_width(view.WIDTH), **display))
+            elif not self._write_rich_text(lambda: view.rich(**display)):
+                self.write(view.text(self._get_text_width(view.WIDTH), **display))
 
     def write_blocks(self, elements: Iterable[Block], *, title: str = "") -> None:
         """Write document elements in the requested format."""
@@ -267,10 +269,12 @@ class Results(Output):
 
             return RichBlocks(lambda: blocks)
 
-        if self.form != "text" or not self._write_rich(build_renderable):
-            self.write(render_blocks(blocks, self.form, width=self._text_width(100), title=title))
+        if self.form != "text" or not self._write_rich_text(build_renderable):
+            self.write(
+                render_blocks(blocks, self.form, width=self._get_text_width(100), title=title)
+            )
 
-    def _write_rich(self, make_renderable: Callable[[], object]) -> bool:
+    def _write_rich_text(self, make_renderable: Callable[[], object]) -> bool:
         """Write coloured text; return False if colours are off or the library rich is missing."""
         if self.color == "never" or (self.color == "auto" and not self.is_terminal):
             return False
@@ -288,7 +292,7 @@ class Results(Output):
             file=file,
             highlight=False,
             force_terminal=True,
-            width=self._text_width(100),
+            width=self._get_text_width(100),
             color_system=colors,
             legacy_windows=False,
         )
@@ -297,13 +301,13 @@ class Results(Output):
         self.write(file.getvalue())
         return True
 
-    def _text_width(self, default: int) -> int:
+    def _get_text_width(self, default: int) -> int:
         """Return the text width: the terminal's, at most 160, or the default for other outputs."""
         return min(get_terminal_width(default), 160) if self.is_terminal else default
 
 
 def _choose_format(options: argparse.Namespace) -> str:
-    """Return the format by --format, by the suffix of the output file, or the default."""
+    """Return the format selected by --format or by the output file suffix, or the default."""
     if options.format is not None:
         return str(options.format)
     if options.output is None:

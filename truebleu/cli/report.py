@@ -81,7 +81,7 @@ PAGE = OptionGroup(
     --terms FILE        read a glossary as SOURCE TERM<tab>TARGET TERM, and show how often each
                         system used the target terms; needs -src
     --title TEXT        use this title (default: the system names)
-    --embed-text N      embed the texts of N segments, the most informative and random ones; the
+    --embed-text N      embed the texts of N segments: informative ones and a random sample; the
                         scores cover all segments (default: 100000)
     --human FILE        read human scores in a format of truebleu meta, and show how well the
                         metrics agree with them
@@ -157,12 +157,12 @@ def run(options: argparse.Namespace) -> None:
     if not options.quiet:
         _print_warnings(contents, options)
     if options.serve is not None:
-        _serve(server, options)
+        _serve_report(server, options)
     raise_if_failed(request.failure_messages.values())
 
 
 def _check_output(options: argparse.Namespace) -> None:
-    """Raise UsageError for options that have no effect with or without --serve."""
+    """Raise UsageError for options that need --serve or exclude it."""
     if options.serve is None:
         if options.open:
             raise UsageError("--open has no effect without --serve")
@@ -183,12 +183,12 @@ def _print_warnings(contents: ReportData, options: argparse.Namespace) -> None:
     if options.serve is None and options.embed_text is None and omits_texts:
         print_message(
             "note",
-            f"the report has the scores of all {contents.segment_count:,} segments, but the texts "
-            f"of only {MAX_EMBEDDED:,}. Use --embed-text N to change that",
+            f"the report contains the scores of all {contents.segment_count:,} segments, but the "
+            f"texts of only {MAX_EMBEDDED:,}. Use --embed-text N to change that",
         )
 
 
-def _serve(server: Server, options: argparse.Namespace) -> None:
+def _serve_report(server: Server, options: argparse.Namespace) -> None:
     """Serve the report until Ctrl-C."""
     # cli/__init__.py disables garbage collection for short commands.
     gc.enable()
@@ -249,7 +249,7 @@ def _list_option_words(command: Command, options: argparse.Namespace) -> Iterato
         is_default = value is None or value == action.default
         if is_default or action.dest in seen_options or action.dest in OMITTED_OPTIONS:
             continue
-        words = [str(word) for word in _flatten(value)]
+        words = [str(word) for word in _flatten_values(value)]
         if action.dest in FILE_OPTIONS:
             words = [_strip_folder(word) for word in words]
         if action.nargs != 0:
@@ -260,10 +260,10 @@ def _list_option_words(command: Command, options: argparse.Namespace) -> Iterato
             yield action.option_strings[0]
 
 
-def _flatten(value: Any) -> Iterator[Any]:
+def _flatten_values(value: Any) -> Iterator[Any]:
     if isinstance(value, list | tuple):
         for item in value:
-            yield from _flatten(item)
+            yield from _flatten_values(item)
     elif isinstance(value, bool):
         yield "yes" if value else "no"
     else:

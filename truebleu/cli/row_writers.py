@@ -197,7 +197,7 @@ class JSONWriter(JSONLinesWriter):
         self._separator = "[\n" if self.output.score_only else f"{head}\n"
 
     def get_leading_fields(self) -> list[str]:
-        """Return no fields, because the enclosing object has the version."""
+        """Return no fields, because the enclosing object contains the version."""
         return []
 
     def write(self, columns: Sequence[Any]) -> None:
@@ -276,5 +276,5 @@ def to_json(value: Any) -> str:
 
 
 def to_json_value(value: Any) -> Any:
-    """Return a value for JSON, with numbers that are not finite as strings."""
+    """Convert a value for JSON: NaN and infinite numbers become strings."""
     return str(value) if isinstance(value, float) and not isfinite(value) else value

@@ -103,7 +103,7 @@ def run(options: argparse.Namespace) -> None:
             metrics = scorer.remaining_metrics
             if logger is not None:
                 # Log before printing, because a closed pipe ends the command.
-                logger.add(results, scorer.seen)
+                logger.append_scores(results, scorer.seen)
         by_system = {
             name: [
                 result.score
@@ -261,7 +261,7 @@ class SystemScorer(Record):
 def _split_by_group(
     table: Statistics, groups: Sequence[dict[str, str]]
 ) -> Iterator[tuple[dict[str, str], Statistics]]:
-    """Yield the labels and statistics of each group; `groups` has the labels of each row."""
+    """Yield the labels and statistics of each group; `groups` contains the labels of each row."""
     if groups:
         for values, part in table.parts(tuple(group.values()) for group in groups).items():
             yield dict(zip(groups[0], values, strict=True)), part
@@ -270,7 +270,7 @@ def _split_by_group(
 def _make_result(
     system: str, metric: Metric[Any], name: str | None, table: Statistics, **fields: Any
 ) -> score_writers.ScoreResult:
-    """Return the score for statistics; `name` is the metric's name in -m, if any."""
+    """Compute a score from statistics; `name` is the metric's name in -m, if any."""
     score = metric.from_statistics(table)
     return score_writers.ScoreResult(
         system,

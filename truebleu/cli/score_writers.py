@@ -59,7 +59,7 @@ class ScoreResult(Record):
 
     @property
     def valid_interval(self) -> Interval | None:
-        """The interval; None if there is none, or if it is based on a single unit."""
+        """The interval, or None if it is missing or based on a single segment or document."""
         interval = self.interval
         single_unit_notes = ("one segment", "one document")
         return None if interval is None or interval.note.startswith(single_unit_notes) else interval
@@ -112,7 +112,7 @@ class ScoreResult(Record):
 
 
 def adjust_format(output: Results, options: argparse.Namespace) -> None:
-    """Select a line format for --score-only. Raise UsageError for formats with other fields."""
+    """Select a line format for --score-only. Raise UsageError for formats without lines."""
     if not output.score_only:
         return
     if options.format is None and options.output is None and output.form != "text":
@@ -138,7 +138,7 @@ def write_scores(
     warnings = [*warnings, *text_warnings.warn_about_zero_scores(corpus_scores)]
     rows = list(_group_results(results, len(metrics)))
     is_line = output.score_only or (len(rows) == 1 and rows[0][0].group is None)
-    output.warn(warnings, in_results=not is_line)
+    output.print_warnings(warnings, in_results=not is_line)
     if output.form == "json":
         content = _build_json(results, output)
         if warnings:
@@ -165,7 +165,7 @@ def write_scores(
 def _group_results(
     results: Sequence[ScoreResult], metric_count: int
 ) -> Iterator[list[ScoreResult]]:
-    """Yield the scores by all metrics, per system, document or group."""
+    """Yield the scores of each system, document or group by all metrics."""
     by_keys: dict[tuple[str, ...], list[ScoreResult]] = {}
     # Compare keys by their representation, because NaN does not equal itself.
     for result in results:

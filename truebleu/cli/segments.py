@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> None:
     zeros = text_warnings.ZeroSegments()
     failed: FailedMetrics = {}
     with output, Progress(quiet=options.quiet) as progress:
-        # Compute metrics that may fail first, because the columns depend on the successful ones.
+        # First compute metrics that may fail: only successful metrics get columns.
         fallible = any(metric.FALLIBLE for metric in metrics)
         precomputed = _score_all_segments(options, inputs, metrics, failed) if fallible else None
         metrics = {metric: name for metric, name in metrics.items() if metric not in failed}
@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> None:
                 if system not in seen:
                     # The first batch is enough for warnings about the script.
                     warnings = find_warnings({system: summary})
-                    output.warn(
+                    output.print_warnings(
                         (warning for warning in warnings if is_known_early(warning)),
                         in_results=False,
                     )
@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> None:
                 seen[system] = text_warnings.merge_summaries(seen.get(system), summary)
         warnings = [*find_warnings(seen), *zeros.warnings()]
         writer.finish(warnings)
-        output.warn(
+        output.print_warnings(
             (warning for warning in warnings if not is_known_early(warning)), in_results=False
         )
     raise_if_failed(failed.values())

@@ -20,7 +20,7 @@ TABLE_HELP = (
     "REF and HYP can be tables: files that end in .parquet .csv .jsonl .ndjson .json (all but\n"
     ".parquet also with .gz .zst), directories, or quoted patterns ('out/*.parquet'). A .tsv\n"
     "file is a table if one of these options is used, otherwise a text file. Hypotheses are\n"
-    "in REF, or in HYP with an id to join by. Tables may be larger than memory. DuckDB reads\n"
+    "in REF, or in HYP if --join matches its rows. Tables may exceed memory. DuckDB reads\n"
     "them: pip install 'truebleu[duckdb]'"
 )
 MISSING_ROW_CHOICES = ("raise", "skip")
@@ -55,7 +55,7 @@ def uses_tables(options: argparse.Namespace) -> bool:
     InputError for a folder without tables.
     """
     if getattr(options, "test_set", None) is not None:
-        return _refuse_with_test_set(options)
+        return _reject_table_options(options)
     paths = [*options.references, *(options.input or ())]
     table_flags = [
         name.replace("_", "-")
@@ -100,7 +100,7 @@ def uses_tables(options: argparse.Namespace) -> bool:
     return True
 
 
-def _refuse_with_test_set(options: argparse.Namespace) -> bool:
+def _reject_table_options(options: argparse.Namespace) -> bool:
     """Return False. Raise UsageError for table options that have no effect with a test set."""
     for name in (*TABLE_OPTION_NAMES, *COMPARISON_OPTION_NAMES):
         if name != "by" and getattr(options, name, None) is not None:
@@ -109,7 +109,7 @@ def _refuse_with_test_set(options: argparse.Namespace) -> bool:
 
 
 def is_table(name: str, *, tsv: bool = False) -> bool:
-    """Return whether a word of the command line names tables; `tsv` includes TSV files."""
+    """Return whether a word of the command line names tables; `tsv` also accepts TSV files."""
     formats = {"parquet", "csv", "json", *(["tsv"] if tsv else [])}
     if get_table_format(name) in formats:
         return True

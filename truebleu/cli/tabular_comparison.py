@@ -95,7 +95,7 @@ def read_systems(
     dropped_count = 0
     texts_by_group = {}
     for key in sorted(systems_by_group, key=_make_sort_key):
-        dropped_count += _keep_common(systems_by_group[key], tables, options)
+        dropped_count += _keep_common_segments(systems_by_group[key], tables, options)
         first = next(iter(systems_by_group[key].values()))
         texts_by_group[key] = (
             {
@@ -132,7 +132,7 @@ def _format_system_name(table: str, key: Key) -> str:
     return ": ".join(filter(None, (table, key_text)))
 
 
-def _keep_common(
+def _keep_common_segments(
     rows_by_system: dict[str, Rows], tables: Tables, options: argparse.Namespace
 ) -> int:
     """Keep the segments of all systems in the order of the first; return the number dropped."""

@@ -40,7 +40,7 @@ from truebleu.text.terminal_layout import format_count
 # Result of an action: objects for JSON, and elements for the other formats.
 TestSetResult = tuple[Sequence[dict[str, Any]], Iterable[Block]]
 
-# Lists of more language pairs show only their number.
+# For test sets with more language pairs, lists show only the number of pairs.
 MAX_LISTED_PAIRS = 4
 
 
@@ -115,7 +115,7 @@ def _list_test_sets(options: argparse.Namespace) -> TestSetResult:
 def _format_pairs(test_set: testset_operations.TestSetSummary, langpair: str | None) -> str:
     """Return the language pairs, or their number if there are many."""
     if test_set.languages:
-        return f"any of {len(test_set.languages)} languages"
+        return f"any two of {len(test_set.languages)} languages"
     if langpair is not None:
         segment_count = test_set.segments.get(langpair)
         return (
@@ -165,7 +165,7 @@ def _list_facts(test_set: testset_operations.TestSetInfo) -> dict[str, str | Non
     by_pair = "; ".join(f"{pair}: {references}" for pair, references in preferred.items())
     return {
         "language pairs": ", ".join(test_set.langpairs)
-        or f"any of {len(test_set.languages)} languages",
+        or f"any two of {len(test_set.languages)} languages",
         "references to use": by_pair if differ else "".join({*preferred.values()}),
         "released": test_set.released,
         "licence": test_set.licence or "not stated",
@@ -190,7 +190,9 @@ def _download_test_sets(options: argparse.Namespace) -> TestSetResult:
     names = list(options.names)
     if options.all_since is not None:
         names += [
-            name for name in testset_operations.list_since(options.all_since) if name not in names
+            name
+            for name in testset_operations.list_names_since(options.all_since)
+            if name not in names
         ]
         if not names:
             raise ValueError(f"no test set was published in {options.all_since} or later")
@@ -269,7 +271,7 @@ ACTION = OptionGroup(
                           show NAME [FIELD...], verify [NAME], path NAME, or remove NAME...
     names NAME            apply the action to this test set, pattern or path
     -l --language TAG     select this language pair, such as en-de
-    --name NAME           with add, name the test set of an archive or folder
+    --name NAME           with add, use NAME as the name of the test set in an archive or folder
     --all-since YEAR      with get, download all test sets published in YEAR or later
     """,
     action={"choices": tuple(ACTIONS)},

@@ -16,7 +16,7 @@ from truebleu.text import download
 from truebleu.text.argument_checks import is_whole_number
 from truebleu.text.operating_system import temporary_folder
 
-# The maximum silence of a server.
+# Timeout for servers that send no data.
 TIMEOUT_SECONDS = 60
 
 

@@ -35,11 +35,11 @@ from truebleu.text.operating_system import (
 from truebleu.text.segments import File
 
 FIELDS_FILE, SOURCE_FILE = "FIELDS.json", "SOURCE.json"
-# The kinds of test sets whose source file has the document attributes for filters.
+# The kinds of test sets whose source file contains the document attributes for filters.
 SGML_KINDS = ("FakeSGML", "WMTAddition")
 # Fields for filters only.
 FILTER_FIELDS = ("_origlang", "_docid")
-# The verification method of archives with other checksums, but with the text of the catalogue.
+# The verification method for archives whose text, but not checksum, matches the catalogue.
 VERIFIED_BY_CONTENT = "content"
 
 
@@ -59,7 +59,7 @@ class PairText:
 
     @property
     def field_names(self) -> list[str]:
-        """The names of the fields, without fields for filters only."""
+        """The names of the fields, except those that only filters use."""
         return [name for name in self.fields if name not in FILTER_FIELDS]
 
     def get_path(self, field: str) -> str:
@@ -102,7 +102,7 @@ def get_writable_path(entry: CatalogueEntry, *names: str) -> str:
 
 
 def get_entry_folder(entry: CatalogueEntry, root: str) -> str:
-    """Return the folder of a test set below a root folder of all test sets."""
+    """Return the folder of a test set in a root folder of test sets."""
     return os.path.join(root, *entry.name.split("/"), entry.digest)
 
 
@@ -140,8 +140,8 @@ def _open_user_text(entry: CatalogueEntry, langpair: str, folder: str) -> PairTe
             texts |= _read_filter_fields(files, folder, texts)
     except OSError as error:
         raise InputError(f"{entry.name}: {error.filename}: {error.strerror}") from None
-    _check_counts(entry, langpair, {name: len(lines) for name, lines in texts.items()})
-    # Kinds of test sets in which a field is a file.
+    _check_line_counts(entry, langpair, {name: len(lines) for name, lines in texts.items()})
+    # These kinds of test sets store each field in a file of its own.
     has_field_files = entry.kind in (USER_KIND, "PlainText", "Parallel")
     field_paths = (
         zip(texts, file_readers.get_file_paths(files, folder), strict=False)
@@ -157,7 +157,7 @@ def _open_user_text(entry: CatalogueEntry, langpair: str, folder: str) -> PairTe
     return PairText(folder, fields, texts, paths)
 
 
-def _check_counts(entry: CatalogueEntry, langpair: str, counts: Mapping[str, int]) -> None:
+def _check_line_counts(entry: CatalogueEntry, langpair: str, counts: Mapping[str, int]) -> None:
     if len(set(counts.values())) > 1:
         listed_counts = ", ".join(f"{name} has {count:,}" for name, count in counts.items())
         raise InputError(
@@ -191,7 +191,7 @@ def read_folder(folder: str) -> PairText:
 
 
 def _is_intact(text: PairText, field: str) -> bool:
-    """Return whether a file is unchanged, by its size and time, or a copy by its content."""
+    """Return whether a file is unchanged, judging by its size and its time or content."""
     description, path = text.fields[field], text.get_path(field)
     status = os.stat(path)
     if status.st_size != description["size"]:
@@ -211,7 +211,7 @@ def fetch_texts(
     """
     langpairs = list(langpairs)
     if not entry.archives:
-        instructions = entry.instructions or "The catalogue has no URL for it."
+        instructions = entry.instructions or "The catalogue contains no URL for it."
         raise InputError(f"{entry.name} is not on this machine. {instructions}")
     try:
         archives = [
@@ -226,7 +226,7 @@ def fetch_texts(
         with download.hold_path_lock(os.path.join(folder, "text")):
             texts = {pair: _read_intact_text(os.path.join(folder, pair)) for pair in langpairs}
             missing = [pair for pair, text in texts.items() if text is None]
-            # SOURCE.json precedes the text, because it records how the archives were verified.
+            # Write SOURCE.json before the text: it records how the archives were verified.
             record_receipts(entry, folder, receipts)
             if missing:
                 with _make_work_folder(get_writable_path(entry, ".making")) as work:
@@ -311,7 +311,7 @@ def _make_text(
             os.unlink(os.path.join(work_folder, description["file"]))
             continue
         fields[name] = description
-    _check_counts(entry, langpair, {name: about["lines"] for name, about in fields.items()})
+    _check_line_counts(entry, langpair, {name: about["lines"] for name, about in fields.items()})
     contents = {
         "name": entry.name,
         "langpair": langpair,
@@ -344,7 +344,7 @@ def _read_fields(
 def _read_filter_fields(
     files: list[str], raw: str, document_fields: Mapping[str, list[str]]
 ) -> dict[str, list[str]]:
-    """Return the document attributes of sacreBLEU's filters, if they differ from the fields."""
+    """Return the document attributes for sacreBLEU's filters that differ from the fields."""
     path = file_readers.get_file_paths(files, raw)[0]
     if not path.endswith(".sgm"):
         return {}
@@ -361,12 +361,12 @@ def _read_filter_fields(
 def _read_verified_fields(
     entry: CatalogueEntry, langpair: str, raw: str
 ) -> Iterator[tuple[str, Iterable[str]]]:
-    """Yield the fields that match the checksums of the catalogue; skip fields without checksum."""
+    """Yield the fields that match the catalogue's checksums; skip fields without a checksum."""
     checksums = entry.sha256.get(langpair, {})
     if "src" not in checksums:
         raise InputError(
             f"{entry.name} {langpair}: the MD5 of the archive differs from the catalogue, and the "
-            "catalogue has no checksum of this language pair to verify the text"
+            "catalogue contains no checksum to verify the text of this language pair"
         )
     for name, lines in _read_fields(entry, langpair, raw):
         if name in checksums:
@@ -412,7 +412,7 @@ def make_content_check(entry: CatalogueEntry, archive: Archive) -> Callable[[str
 
 
 def _list_archive_pairs(entry: CatalogueEntry, archive: Archive) -> list[str]:
-    """Return language pairs whose files are in an archive, or are the archive."""
+    """Return language pairs whose text an archive contains; at most one if it is not packed."""
     languages = list(entry.languages)
     pairs = entry.pairs or [f"{languages[0]}-{each}" for each in languages[1:]]
     if archive.is_packed:
@@ -437,10 +437,10 @@ def format_file_name(field: str) -> str:
     """
     prefix, name = ("ref.", field[4:]) if field.startswith("ref:") else ("", field)
 
-    def quote(match: re.Match[str]) -> str:
+    def escape_character(match: re.Match[str]) -> str:
         return "".join(f"%{byte:02x}" for byte in match[0].encode("utf-8"))
 
-    safe_name = re.sub(rf"[^\w.+ -]|^\.|(?<=^ref)\.|^(?={WINDOWS_DEVICE}).", quote, name)
+    safe_name = re.sub(rf"[^\w.+ -]|^\.|(?<=^ref)\.|^(?={WINDOWS_DEVICE}).", escape_character, name)
     return f"{prefix}{safe_name or '%'}.txt"
 
 
@@ -497,7 +497,7 @@ def list_archive_paths(entry: CatalogueEntry, archive: Archive) -> Iterator[str]
 
 
 def verify_archive(path: str, archive: Archive) -> download.Receipt | None:
-    """Return the receipt of an existing archive, or None if it is missing or not the right one."""
+    """Return the receipt of an existing archive, or None if it is missing or invalid."""
     expected_sha256 = archive.sha256 or download.read_recorded_checksum(path)
     if not os.path.exists(path) or (archive.md5 is None and expected_sha256 is None):
         return None

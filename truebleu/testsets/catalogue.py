@@ -1,7 +1,7 @@
 """The catalogue of test sets: their files, origin, licence and citation.
 
 registry.json describes the published test sets. Users describe their own in files of the same
-format, in $XDG_CONFIG_HOME/truebleu/testsets or in another place.
+format, in $XDG_CONFIG_HOME/truebleu/testsets or in any other folder.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from truebleu.text.operating_system import SAFE_NAME, is_safe_name
 MAX_LISTED_NAMES = 12
 # The suffixes of archives.
 ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".zip", ".tar", ".tar.bz2", ".tar.xz")
-# The kind of a user's test set in text files.
+# The kind of test sets that users store in text files.
 USER_KIND = "Text"
 
 
@@ -37,7 +37,7 @@ def load_builtin_registry() -> dict[str, Any]:
 
 @dataclasses.dataclass(frozen=True)
 class Archive:
-    """A file to download, packed or not."""
+    """A file to download: a packed archive or a single file."""
 
     address: str
     md5: str | None = None
@@ -104,7 +104,7 @@ class CatalogueEntry:
 
     @property
     def pairs(self) -> list[str]:
-        """The listed language pairs, without pairs of any two `languages`."""
+        """The explicitly listed language pairs, without the combinations of `languages`."""
         return list(self.langpairs)
 
     def get_local_name(self, archive: Archive) -> str:
@@ -112,7 +112,7 @@ class CatalogueEntry:
         return f"{self.name.replace('/', '_')}.{archive.name}"
 
     def list_files(self, langpair: str) -> list[str]:
-        """Return the files of a language pair; tables may have a column number."""
+        """Return the files of a language pair; names of tables may start with a column number."""
         pair = self.check_pair(langpair)
         pair_files = self.langpairs.get(pair)
         if pair_files is None:
@@ -157,7 +157,7 @@ class CatalogueEntry:
         )
 
     def _split_pair(self, langpair: str) -> tuple[str, str] | None:
-        """Return the two languages of a pair, which may both have hyphens."""
+        """Return the two languages of a pair, which may both contain hyphens."""
         parts = langpair.split("-")
         for middle in range(1, len(parts)):
             source, target = "-".join(parts[:middle]), "-".join(parts[middle:])
@@ -253,7 +253,7 @@ def load_entries(registry: str | None = None) -> dict[str, CatalogueEntry]:
             published_entry = by_name.get(name)
             if name in registry_paths or (published_entry is not None and published_entry.archives):
                 origin = registry_paths.get(name, "truebleu's catalogue")
-                raise InputError(f"{path}: test set {name} exists already in {origin}. Rename it.")
+                raise InputError(f"{path}: test set {name} already exists in {origin}. Rename it.")
             by_name[name] = entry
             registry_paths[name] = path
     return by_name
@@ -305,9 +305,9 @@ class _RegistryCheck:
     def require(self, condition: bool, key_path: tuple[str, ...], expected: str) -> None:
         """Raise InputError with the location unless a condition holds."""
         if not condition:
-            self._fail(key_path, f"expected {expected}")
+            self._raise_error(key_path, f"expected {expected}")
 
-    def _fail(self, key_path: tuple[str, ...], problem: str) -> NoReturn:
+    def _raise_error(self, key_path: tuple[str, ...], problem: str) -> NoReturn:
         offset = 0
         for key in key_path:
             match = re.compile(rf'"{re.escape(key)}"\s*:').search(self._text, offset)
@@ -331,21 +331,21 @@ class _RegistryCheck:
                 self.require(
                     excluded_key not in description,
                     (*key_path, excluded_key),
-                    "no such key together with files",
+                    "either this key or files, not both",
                 )
             self._check_files(description["files"], (*key_path, "files"))
             return
         kinds = ", ".join(file_readers.FIELD_READERS)
-        self.require("kind" in description, key_path, f"files, or a kind: {kinds}")
+        self.require("kind" in description, key_path, f"the key files, or the key kind: {kinds}")
         self.require(
             description["kind"] in file_readers.FIELD_READERS,
             (*key_path, "kind"),
             f"one of {kinds}",
         )
         for number, archive in enumerate(description.get("data", ())):
-            self._check_archive(archive, (*key_path, "data"), f"number {number + 1} of data to be")
+            self._check_archive(archive, (*key_path, "data"), f"item {number + 1}")
         has_pairs = ("langpairs" in description) != ("languages" in description)
-        self.require(has_pairs, key_path, "langpairs or languages, with their files")
+        self.require(has_pairs, key_path, "either langpairs or languages, with their files")
         is_own = not description.get("data")
         for pair, files in description.get("langpairs", {}).items():
             inner_path = (*key_path, "langpairs", pair)
@@ -359,7 +359,7 @@ class _RegistryCheck:
             inner_path = (*key_path, "languages", language)
             self._check_pair(f"{language}-", inner_path)
             self._check_paths(
-                _as_list(files), inner_path, "a file, or several", are_user_files=is_own
+                _as_list(files), inner_path, "a file or a list of files", are_user_files=is_own
             )
         if "documents" in description:
             self._check_paths(
@@ -390,41 +390,43 @@ class _RegistryCheck:
         for pair, fields in pairs.items():
             inner_path = (*key_path, pair)
             self._check_pair(pair, inner_path)
-            self.require(
-                isinstance(fields, dict), inner_path, "an object of fields, each with its file"
-            )
+            self.require(isinstance(fields, dict), inner_path, "an object with one file per field")
             for field, path in fields.items():
                 self._check_paths([path], (*inner_path, field), "the path of a file")
             self.require(
-                any(re.match("ref(:|$)", field) for field in fields), inner_path, "a field ref"
+                any(re.match("ref(:|$)", field) for field in fields),
+                inner_path,
+                "a field ref or ref:NAME",
             )
 
-    def _check_archive(self, archive: Any, key_path: tuple[str, ...], position: str) -> None:
+    def _check_archive(self, archive: Any, key_path: tuple[str, ...], item: str) -> None:
         if isinstance(archive, list):
             archive = dict(zip(_ARCHIVE_KEYS, archive, strict=False)) if len(archive) <= 2 else None
         is_valid = isinstance(archive, dict) and archive.keys() <= set(_ARCHIVE_KEYS)
         self.require(
             is_valid,
             key_path,
-            f"{position} [address, MD5], or an object with {', '.join(_ARCHIVE_KEYS)}",
+            f"{item} to be [address, MD5], or an object with {', '.join(_ARCHIVE_KEYS)}",
         )
-        self._check_texts(archive.get("mirrors", []), key_path, f"{position} with mirrors, a list")
+        self._check_texts(
+            archive.get("mirrors", []), key_path, f"the mirrors of {item} to be a list"
+        )
         for address in (archive.get("address"), *archive.get("mirrors", [])):
             is_web = isinstance(address, str) and re.match("https?://.", address) is not None
-            self.require(is_web, key_path, f"{position} with an address (https://…)")
+            self.require(is_web, key_path, f"{item} to contain only URLs (https://…)")
         is_valid = is_safe_name(archive["address"].rpartition("/")[2])
-        self.require(
-            is_valid, key_path, f"{position} with an address that ends in the name of a file"
-        )
+        self.require(is_valid, key_path, f"the address of {item} to end in a file name")
         for name, digits in (("md5", 32), ("sha256", 64)):
             checksum = archive.get(name)
             is_valid = checksum is None or bool(
                 re.fullmatch(rf"[0-9a-f]{{{digits}}}", str(checksum))
             )
-            self.require(is_valid, key_path, f"{position} with a {name} of {digits} digits 0-9a-f")
+            self.require(is_valid, key_path, f"the {name} of {item} to be {digits} digits 0-9a-f")
         size = archive.get("size")
         self.require(
-            size is None or isinstance(size, int), key_path, f"{position} with a size in bytes"
+            size is None or isinstance(size, int),
+            key_path,
+            f"the size of {item} to be a number of bytes",
         )
 
     def _check_texts(self, values: Any, key_path: tuple[str, ...], expected: str) -> None:

@@ -1,6 +1,6 @@
 """Readers of the files of published test sets, by kind.
 
-A reader returns fields: names with one line of text per segment. The names are src, ref or ref:A,
+A reader returns fields: a name and one line of text per segment. The names are src, ref or ref:A,
 docid, origlang, domain, and names of systems. The lines equal sacreBLEU's for the same files.
 """
 
@@ -170,7 +170,7 @@ def format_reference_field(translator: str | None) -> str:
 
 
 def read_xml(path: str) -> dict[str, list[str]]:
-    """Return the fields of an XML file, WMT's format since 2021, with unchanged white space.
+    """Return the fields of an XML file (WMT's format since 2021), with unchanged white space.
 
     The fields are src, the references in file order, docid, origlang, systems, and if present
     domain.
@@ -268,7 +268,9 @@ def _read_jsonl(_name: str, files: Sequence[str], raw: str) -> Fields:
             for texts in fields.values():
                 texts.extend([""] * (count - len(texts)))
     if not count:
-        raise InputError(f"{path} has no segment{f' of {selection}' if '-' in selection else ''}")
+        raise InputError(
+            f"{path} contains no segment{f' of {selection}' if '-' in selection else ''}"
+        )
     yield from _drop_untranslated(fields).items()
 
 

@@ -164,10 +164,12 @@ class TestSet:
         """The language pair, such as "en-de"."""
         return self._parts[0].langpair
 
-    def _select(self, lines: list[str]) -> list[str]:
+    def _select_segments(self, lines: list[str]) -> list[str]:
         return lines if self._segment_indices is None else [lines[i] for i in self._segment_indices]
 
-    def _collect(self, read_part: Callable[[_TestSetPart], list[str] | None]) -> list[str] | None:
+    def _collect_values(
+        self, read_part: Callable[[_TestSetPart], list[str] | None]
+    ) -> list[str] | None:
         """Return the concatenated values of all parts, or None if a part has no values."""
         collected: list[str] = []
         for part in self._parts:
@@ -175,12 +177,12 @@ class TestSet:
             if lines is None:
                 return None
             collected += lines
-        return self._select(collected)
+        return self._select_segments(collected)
 
     @cached_property
     def source(self) -> list[str] | None:
         """The source, or None if the test set has no source text."""
-        return self._collect(
+        return self._collect_values(
             lambda part: part.read_lines("src") if "src" in part.text.fields else None
         )
 
@@ -193,7 +195,7 @@ class TestSet:
         if len(self._parts) == 1:
             (part,) = self._parts
             return {
-                _shorten_reference(name): self._select(part.read_lines(name))
+                _shorten_reference(name): self._select_segments(part.read_lines(name))
                 for name in part.references
             }
         joined_names = zip(*(part.preferred for part in self._parts), strict=True)
@@ -204,7 +206,7 @@ class TestSet:
                 for part, name in zip(self._parts, names, strict=True)
                 for line in part.read_lines(name)
             ]
-            by_name[_shorten_reference(names[0])] = self._select(lines)
+            by_name[_shorten_reference(names[0])] = self._select_segments(lines)
         return by_name
 
     @property
@@ -217,17 +219,17 @@ class TestSet:
     @cached_property
     def documents(self) -> list[str] | None:
         """The document name of each segment, or None if unknown."""
-        return self._collect(lambda part: part.read_document_field("docid"))
+        return self._collect_values(lambda part: part.read_document_field("docid"))
 
     @cached_property
     def origlangs(self) -> list[str] | None:
         """The original language of each segment's document, or None if unknown."""
-        return self._collect(lambda part: part.read_document_field("origlang"))
+        return self._collect_values(lambda part: part.read_document_field("origlang"))
 
     @cached_property
     def domains(self) -> list[str] | None:
         """The domain of each segment's document, or None if unknown."""
-        return self._collect(lambda part: part.domains)
+        return self._collect_values(lambda part: part.domains)
 
     @cached_property
     def systems(self) -> Mapping[str, list[str]]:
@@ -239,7 +241,7 @@ class TestSet:
             if all(name in other_part.systems for other_part in other_parts)
         ]
         return _SystemOutputs(
-            names, lambda name: self._collect(lambda part: part.read_lines(name)) or []
+            names, lambda name: self._collect_values(lambda part: part.read_lines(name)) or []
         )
 
     @property
@@ -340,7 +342,7 @@ class TestSet:
     def _require_values(self, attribute: str, option: str) -> list[str]:
         values: list[str] | None = getattr(self.unfiltered, attribute)
         if values is None:
-            raise InputError(f"{option}: {self.name} does not have this attribute of documents")
+            raise InputError(f"{option}: the documents of {self.name} do not have this attribute")
         return values
 
     def _match_subset(self, subset: str) -> set[int]:
@@ -352,7 +354,7 @@ class TestSet:
         for part in self._parts:
             annotations = part.annotations
             if annotations is None:
-                raise InputError(f"subset: {part.entry.name} has no annotations of documents")
+                raise InputError(f"subset: {part.entry.name} has no document annotations")
             is_xml = part.entry.kind not in ("FakeSGML", "WMTAddition")
             for number, annotation in enumerate(annotations, offset):
                 # A document without a domain is never selected, even if the pattern matches "".
@@ -371,7 +373,7 @@ class TestSet:
 
     @property
     def fields(self) -> list[str]:
-        """The names of all fields that `path` accepts, for several sets of the first one."""
+        """The names of all fields that `path` accepts; for several sets, those of the first."""
         return self._parts[0].text.field_names
 
     def read_field(self, name: str) -> list[str]:
@@ -385,11 +387,11 @@ class TestSet:
             and _shorten_reference(field) in self.references
         ):
             return self.references[_shorten_reference(field)]
-        lines = self._collect(
+        lines = self._collect_values(
             lambda part: part.read_lines(field) if field in part.text.fields else None
         )
         if lines is None:
-            raise InputError(f"field '{name}' is not in all of {self.name}")
+            raise InputError(f"field '{name}' is missing in some of {self.name}")
         return lines
 
     def path(self, field: str) -> str:

@@ -310,8 +310,8 @@ def _fetch_entries(
         )
 
 
-def list_since(year: int) -> tuple[str, ...]:
-    """Return the names of published test sets of a year, such as 2020, or later."""
+def list_names_since(year: int) -> tuple[str, ...]:
+    """Return the names of test sets that were published in a year or later."""
     names = []
     for name, entry in catalogue.load_entries().items():
         match = re.search(r"(?:wmt|iwslt)(\d\d)", name) or re.search(r"20(\d\d)", name)
@@ -345,7 +345,7 @@ def add_test_set(path: str, name: str | None = None) -> tuple[AddedTestSet, ...]
     ]
     verified = ""
     if not matches and named_entry is not None:
-        matches, verified = _match_by_name(named_entry, path, md5)
+        matches, verified = _match_archive_by_name(named_entry, path, md5)
     if not matches:
         raise InputError(
             f"{path}: no archive in the catalogue has its MD5 {md5}. Use --name to select its test "
@@ -356,10 +356,10 @@ def add_test_set(path: str, name: str | None = None) -> tuple[AddedTestSet, ...]
     )
 
 
-def _match_by_name(
+def _match_archive_by_name(
     entry: CatalogueEntry, path: str, md5: str
 ) -> tuple[Sequence[tuple[CatalogueEntry, Archive]], str]:
-    """Return the archive that a file with an unknown checksum represents, and its verification."""
+    """Return the catalogue entry of a file with an unknown checksum, and how it was verified."""
     for archive in entry.archives:
         if archive.md5 is None and archive.sha256 is None:
             if archive.name == os.path.basename(path):
@@ -420,9 +420,9 @@ def _register_folder(path: str, name: str) -> AddedTestSet:
     registry = _get_registry_path(name)
     existing = catalogue.load_entries().get(name)
     if existing is not None and (existing.archives or existing.folder):
-        raise InputError(f"test set {name} exists already. Use --name to choose another name.")
+        raise InputError(f"test set {name} already exists. Use --name to choose another name.")
     if os.path.exists(registry):
-        raise InputError(f"{registry} exists already. Use --name to choose another name.")
+        raise InputError(f"{registry} already exists. Use --name to choose another name.")
     text = f"{json.dumps({'name': name, **description}, indent=1, ensure_ascii=False)}\n"
     try:
         os.makedirs(catalogue.get_user_folder(), exist_ok=True)
@@ -619,9 +619,9 @@ def remove_test_set(name: str) -> RemovedTestSet:
 
 
 def find_fitting_set(segment_count: int, test_set: TestSet) -> str:
-    """Return the name of another test set with a number of segments, or "" if none is known.
+    """Return the name of another test set with this number of segments, or "" if none is known.
 
-    It helps users whose output has another number of lines than the test set.
+    Messages suggest it if an output and the test set do not have the same number of lines.
     """
     names = test_set.name.split(",")
     if len(test_set.unfiltered) == segment_count != len(test_set):

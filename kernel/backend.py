@@ -1,12 +1,11 @@
-"""The build of the package: maturin's, and what comes before it and after it.
+"""Build backend of the package (PEP 517), which extends maturin's backend.
 
-pip calls these hooks (PEP 517). Before: rustup installs the compiler that rust-toolchain.toml
-names, if it is not there yet. A page that computes carries the kernel as WebAssembly, which is one
-more file of the package. Where the compiler has no standard library for that, the package is built
-without it; the build and every report warn about it. The licences of all crates are collected for
-the wheel, which also carries the texts of `examples/` for `truebleu demo`; a checkout has them
-where they are. Paths of this machine are kept out of what is compiled, so two builds give the same
-bytes. After: a source distribution gets the crates, so it builds offline.
+Before maturin runs, rustup installs the compiler that rust-toolchain.toml names. The kernel is also
+compiled to WebAssembly, because reports contain it. If the compiler does not support WebAssembly,
+the package is built without this file; the build and every report then warn about it. Wheels also
+contain the licences of all crates, and the texts of `examples/` for `truebleu demo`. Local paths
+are kept out of the binaries, so that all builds of one commit give the same bytes. After maturin
+has run, all crates are added to a source distribution, so that it can be built offline.
 """
 
 from __future__ import annotations
@@ -47,21 +46,21 @@ __all__ = [
 
 TARGET = "wasm32-unknown-unknown"
 ROOT = Path(__file__).parent.parent
-PLACE = ROOT / "truebleu" / "reports" / "kernel.wasm"
+WASM_KERNEL = ROOT / "truebleu" / "reports" / "kernel.wasm"
 EXAMPLES = ROOT / "truebleu" / "cli" / "examples"
-COMMAND = (
+WASM_BUILD_COMMAND = (
     *("cargo", "build", "--quiet", "--lib", "--package", "truebleu-kernel"),
     *("--features", "page", "--target", TARGET, "--profile", "page"),
 )
 MISSING_TARGET = (
-    f"warning: truebleu is built without the kernel for pages: rustc has no target {TARGET}. "
+    f"warning: truebleu is built without the WebAssembly kernel: rustc has no target {TARGET}. "
     f"Reports cannot recompute scores. Run `rustup target add {TARGET}` and build again."
 )
 
 
 LICENSES = ROOT / "THIRD-PARTY-LICENSES.txt"
-# The crates that a source distribution brings, and what tells cargo of them.
-VENDORED = """\
+# The cargo configuration for the crates in a source distribution.
+VENDORED_CRATES_CONFIG = """\
 [source.crates-io]
 replace-with = "vendored"
 
@@ -70,122 +69,131 @@ directory = "vendor"
 """
 
 
-def prepare_metadata_for_build_wheel(folder: str, settings: object = None) -> str:
-    """Return the metadata of a wheel, which names the files of licences."""
+def prepare_metadata_for_build_wheel(
+    metadata_directory: str, config_settings: object = None
+) -> str:
+    """Return the metadata of a wheel, including its licence files."""
     prepare_compiler()
     write_licenses()
-    return maturin.prepare_metadata_for_build_wheel(folder, settings)
+    return maturin.prepare_metadata_for_build_wheel(metadata_directory, config_settings)
 
 
-def prepare_metadata_for_build_editable(folder: str, settings: object = None) -> str:
+def prepare_metadata_for_build_editable(
+    metadata_directory: str, config_settings: object = None
+) -> str:
     """Return the metadata of an editable wheel."""
     prepare_compiler()
     write_licenses()
-    return maturin.prepare_metadata_for_build_editable(folder, settings)
+    return maturin.prepare_metadata_for_build_editable(metadata_directory, config_settings)
 
 
-def build_wheel(wheel: str, settings: object = None, metadata: str | None = None) -> str:
-    """Return a wheel, with the kernel for pages and the example texts in it."""
-    prepare()
-    os.environ.setdefault("RUSTFLAGS", remapped())
+def build_wheel(
+    wheel_directory: str, config_settings: object = None, metadata_directory: str | None = None
+) -> str:
+    """Build a wheel that includes the WebAssembly kernel and the example texts."""
+    write_generated_files()
+    os.environ.setdefault("RUSTFLAGS", get_path_flags())
     try:
-        name = maturin.build_wheel(wheel, settings, metadata)
+        name = maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
     finally:
         shutil.rmtree(EXAMPLES)
-    without_place(Path(wheel) / name)
+    remove_local_path(Path(wheel_directory) / name)
     return name
 
 
-def build_editable(wheel: str, settings: object = None, metadata: str | None = None) -> str:
-    """Build an editable wheel; the kernel for pages goes to the sources."""
+def build_editable(
+    wheel_directory: str, config_settings: object = None, metadata_directory: str | None = None
+) -> str:
+    """Build an editable wheel, and write the WebAssembly kernel to the source tree."""
     prepare_compiler()
     write_licenses()
-    build_page_kernel()
-    return maturin.build_editable(wheel, settings, metadata)
+    build_wasm_kernel()
+    return maturin.build_editable(wheel_directory, config_settings, metadata_directory)
 
 
-def build_sdist(folder: str, settings: object = None) -> str:
+def build_sdist(sdist_directory: str, config_settings: object = None) -> str:
     """Build a source distribution that contains all crates."""
     prepare_compiler()
     write_licenses()
-    name = maturin.build_sdist(folder, settings)
-    add_crates(Path(folder) / name)
+    name = maturin.build_sdist(sdist_directory, config_settings)
+    add_crates(Path(sdist_directory) / name)
     return name
 
 
-def prepare() -> bool:
-    """Write the files that a wheel has in addition to the sources; False if one is missing."""
+def write_generated_files() -> bool:
+    """Write the generated files of a wheel. Return False if the WebAssembly kernel is missing."""
     prepare_compiler()
     write_licenses()
     copy_examples()
-    return build_page_kernel()
+    return build_wasm_kernel()
 
 
-def remapped() -> str:
-    """Return flags of rustc that keep local paths out of the binary."""
-    said = subprocess.check_output([os.environ.get("RUSTC", "rustc"), "-vV"], text=True, cwd=ROOT)
-    (commit,) = re.findall("^commit-hash: (.+)$", said, re.MULTILINE)
-    asked = [os.environ.get("RUSTC", "rustc"), "--print", "sysroot"]
+def get_path_flags() -> str:
+    """Return rustc flags that keep local paths out of the binary."""
+    info = subprocess.check_output([os.environ.get("RUSTC", "rustc"), "-vV"], text=True, cwd=ROOT)
+    (commit,) = re.findall("^commit-hash: (.+)$", info, re.MULTILINE)
+    command = [os.environ.get("RUSTC", "rustc"), "--print", "sysroot"]
     library = Path(
-        subprocess.check_output(asked, text=True, cwd=ROOT).strip(), "lib/rustlib/src/rust"
+        subprocess.check_output(command, text=True, cwd=ROOT).strip(), "lib/rustlib/src/rust"
     )
     cargo = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
     crates = sorted((cargo / "registry" / "src").glob("*/"))
-    places = {ROOT: "/truebleu", ROOT / "vendor": "/crates", library: f"/rustc/{commit}"}
-    places |= dict.fromkeys(crates, "/crates")
-    # Where a path has a space, flags in one string cannot name it: it is left as it is.
+    replacements = {ROOT: "/truebleu", ROOT / "vendor": "/crates", library: f"/rustc/{commit}"}
+    replacements |= dict.fromkeys(crates, "/crates")
+    # RUSTFLAGS is split at spaces, so paths that contain a space cannot be replaced.
     return " ".join(
         f"--remap-path-prefix={path}={name}"
-        for path, name in places.items()
+        for path, name in replacements.items()
         if " " not in str(path)
     )
 
 
-def without_place(path: Path) -> None:
-    """Take this folder out of the bill of materials of a wheel, which calls the kernel by it."""
-    with zipfile.ZipFile(path) as packed:
-        files = [(about, packed.read(about)) for about in packed.infolist()]
-    said = {}  # the lines of RECORD for what is changed
-    with zipfile.ZipFile(path, "w") as packed:
-        for about, content in files:
-            kept = content
-            if ".dist-info/sboms/" in about.filename:
-                kept = content.replace(ROOT.as_uri().encode(), b"file:///truebleu")
-                sum_ = base64.urlsafe_b64encode(hashlib.sha256(kept).digest()).rstrip(b"=").decode()
-                said[about.filename] = f"{about.filename},sha256={sum_},{len(kept)}"
-            elif about.filename.endswith(".dist-info/RECORD"):  # the last of them
+def remove_local_path(path: Path) -> None:
+    """Remove the path of this folder from the bill of materials of a wheel."""
+    with zipfile.ZipFile(path) as archive:
+        files = [(info, archive.read(info)) for info in archive.infolist()]
+    record_lines = {}  # new RECORD lines of changed files
+    with zipfile.ZipFile(path, "w") as archive:
+        for info, content in files:
+            new_content = content
+            if ".dist-info/sboms/" in info.filename:
+                new_content = content.replace(ROOT.as_uri().encode(), b"file:///truebleu")
+                digest = base64.urlsafe_b64encode(hashlib.sha256(new_content).digest())
+                checksum = f"sha256={digest.rstrip(b'=').decode()}"
+                record_lines[info.filename] = f"{info.filename},{checksum},{len(new_content)}"
+            elif info.filename.endswith(".dist-info/RECORD"):  # RECORD is the last file
                 lines = content.decode().splitlines()
-                lines = [said.get(line.partition(",")[0], line) for line in lines]
-                kept = ("\n".join(lines) + "\n").encode()
-            packed.writestr(about, kept)
+                lines = [record_lines.get(line.partition(",")[0], line) for line in lines]
+                new_content = ("\n".join(lines) + "\n").encode()
+            archive.writestr(info, new_content)
 
 
 def write_licenses() -> None:
-    """Collect the licences of all crates that the kernel is built from, whatever the platform."""
-    asked = ["cargo", "metadata", "--locked", "--format-version=1", "--features=python"]
-    asked += ["--manifest-path", str(ROOT / "kernel" / "Cargo.toml")]
-    told = json.loads(subprocess.check_output(asked, cwd=ROOT))
-    uses = {
+    """Write the licences of all crates that the kernel depends on, on any platform."""
+    command = ["cargo", "metadata", "--locked", "--format-version=1", "--features=python"]
+    command += ["--manifest-path", str(ROOT / "kernel" / "Cargo.toml")]
+    metadata = json.loads(subprocess.check_output(command, cwd=ROOT))
+    dependencies = {
         node["id"]: [
             other["pkg"]
             for other in node["deps"]
             if any(kind["kind"] != "dev" for kind in other["dep_kinds"])
         ]
-        for node in told["resolve"]["nodes"]
+        for node in metadata["resolve"]["nodes"]
     }
-    kernel = told["resolve"]["root"]
+    kernel = metadata["resolve"]["root"]
     used, open_ = set(), [kernel]
     while open_:
         crate = open_.pop()
         if crate not in used:
             used.add(crate)
-            open_ += uses[crate]
+            open_ += dependencies[crate]
     crates = sorted(
         (package["name"], package["version"], package["license"], package["manifest_path"])
-        for package in told["packages"]
+        for package in metadata["packages"]
         if package["id"] in used - {kernel}
     )
-    holders: dict[str, list[str]] = {}  # of each text
+    crates_by_text: dict[str, list[str]] = {}
     for name, version, license_, manifest in crates:
         found = sorted(
             path
@@ -193,100 +201,102 @@ def write_licenses() -> None:
             if re.match("(un)?licen[cs]e|copying|copyright|notice", path.name, re.IGNORECASE)
         )
         if not found:
-            sys.exit(f"The crate {name} {version} ({license_}) has no file with its licence.")
+            sys.exit(f"The crate {name} {version} ({license_}) has no licence file.")
         for path in found:
             text = path.read_text("utf-8").replace("\r\n", "\n").strip()
-            holders.setdefault(text, []).append(f"{name} {version}: {path.name}")
+            crates_by_text.setdefault(text, []).append(f"{name} {version}: {path.name}")
     lines = [
         "The kernel of truebleu is built from these crates, and from the standard library of Rust",
         "(MIT OR Apache-2.0, The Rust Project Developers). The texts of their licences follow.",
         "",
         *(f"{name} {version}: {license_}" for name, version, license_, _ in crates),
     ]
-    for text, names in holders.items():
+    for text, names in crates_by_text.items():
         lines += ["", "=" * 80, *names, "-" * 80, "", text]
     LICENSES.write_text("\n".join(lines) + "\n", "utf-8")
 
 
 def add_crates(path: Path) -> None:
-    """Put all crates into a source distribution, and a configuration that tells cargo so."""
-    with tarfile.open(path) as packed:
-        members = [(member, packed.extractfile(member)) for member in packed.getmembers()]
+    """Add all crates to a source distribution, and configure cargo to use them."""
+    with tarfile.open(path) as archive:
+        members = [(member, archive.extractfile(member)) for member in archive.getmembers()]
         files = {member.name: file.read() for member, file in members if file}
         root, time = members[0][0].name.partition("/")[0], members[0][0].mtime
     with tempfile.TemporaryDirectory() as folder:
-        asked = ["cargo", "vendor", "--quiet", "--locked", "--respect-source-config", folder]
-        subprocess.run(asked, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+        command = ["cargo", "vendor", "--quiet", "--locked", "--respect-source-config", folder]
+        subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
         for crate in Path(folder).rglob("*"):
             if crate.is_file():
                 files[f"{root}/vendor/{crate.relative_to(folder).as_posix()}"] = crate.read_bytes()
-    files[f"{root}/.cargo/config.toml"] = VENDORED.encode()
+    files[f"{root}/.cargo/config.toml"] = VENDORED_CRATES_CONFIG.encode()
     with (
         path.open("wb") as out,
         gzip.GzipFile("", "wb", mtime=time, fileobj=out) as zipped,
-        tarfile.open(fileobj=zipped, mode="w", format=tarfile.PAX_FORMAT) as packed,
+        tarfile.open(fileobj=zipped, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):
         for name, content in sorted(files.items()):
             member = tarfile.TarInfo(name)
             member.size, member.mtime, member.mode = len(content), time, 0o644
-            packed.addfile(member, io.BytesIO(content))
+            archive.addfile(member, io.BytesIO(content))
 
 
 def prepare_compiler() -> None:
-    """Let rustup install the pinned compiler, and stop if rustc is missing or too old."""
+    """Install the pinned compiler with rustup, and exit if rustc is missing or too old."""
     if (ROOT / "rust-toolchain.toml").is_file() and shutil.which("rustup"):
-        # rustup before 1.28 has no such command, and installs when `rustc` runs.
+        # rustup before 1.28 lacks this command, and installs the compiler when `rustc` runs.
         subprocess.run(
             ["rustup", "toolchain", "install"], capture_output=True, check=False, cwd=ROOT
         )
         if subprocess.run(["rustc", "-V"], capture_output=True, check=False, cwd=ROOT).returncode:
-            # Without a network, the default compiler will do.
-            asked = ["rustup", "default"]
-            default = subprocess.run(asked, capture_output=True, check=False, text=True).stdout
+            # Use the default compiler if the pinned one cannot be downloaded.
+            command = ["rustup", "default"]
+            default = subprocess.run(command, capture_output=True, check=False, text=True).stdout
             if default:
                 os.environ.setdefault("RUSTUP_TOOLCHAIN", default.split()[0])
     manifest = tomllib.loads((ROOT / "kernel" / "Cargo.toml").read_text("utf-8"))
-    needed = manifest["package"]["rust-version"]
-    remedy = f"truebleu needs Rust {needed} or newer. Install it with rustup (https://rustup.rs)."
+    min_version = manifest["package"]["rust-version"]
+    remedy = (
+        f"truebleu needs Rust {min_version} or newer. Install it with rustup (https://rustup.rs)."
+    )
     rustc = os.environ.get("RUSTC", "rustc")
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [rustc, "--version"], capture_output=True, check=False, text=True, cwd=ROOT
         )
     except OSError as error:
         sys.exit(f"{rustc}: {error.strerror}. {remedy}")
-    version = re.match(r"rustc (\d+)\.(\d+)", done.stdout)
+    version = re.match(r"rustc (\d+)\.(\d+)", process.stdout)
     if version is None:
-        sys.exit(f"{rustc} --version failed: {done.stderr.strip()} {remedy}")
-    if tuple(map(int, version.groups())) < tuple(map(int, needed.split("."))):
+        sys.exit(f"{rustc} --version failed: {process.stderr.strip()} {remedy}")
+    if tuple(map(int, version.groups())) < tuple(map(int, min_version.split("."))):
         sys.exit(f"{rustc} is Rust {'.'.join(version.groups())}: too old. {remedy}")
 
 
-def build_page_kernel() -> bool:
-    """Build the kernel for pages; return False, after a warning, if rustc has no such target."""
-    # A newer page must not get an older kernel.
-    PLACE.unlink(missing_ok=True)
-    asked = [os.environ.get("RUSTC", "rustc"), "--print", "target-libdir", "--target", TARGET]
-    found = subprocess.run(asked, capture_output=True, text=True, check=False, cwd=ROOT)
+def build_wasm_kernel() -> bool:
+    """Build the WebAssembly kernel. Warn and return False if rustc lacks the target."""
+    # A new report must not contain an old kernel.
+    WASM_KERNEL.unlink(missing_ok=True)
+    command = [os.environ.get("RUSTC", "rustc"), "--print", "target-libdir", "--target", TARGET]
+    found = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     if found.returncode or not Path(found.stdout.strip()).is_dir():
         print(MISSING_TARGET, file=sys.stderr)
         return False
-    # The kernel is for all browsers since 2021 and 2022, which have these instructions.
-    flags = f"-C target-feature=+simd128 {remapped()}"
+    # All browsers have supported these instructions since 2021 or 2022.
+    flags = f"-C target-feature=+simd128 {get_path_flags()}"
     variable = f"CARGO_TARGET_{TARGET.upper().replace('-', '_')}_RUSTFLAGS"
     target = os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))
-    # Flags for all targets would take the place of those.
+    # RUSTFLAGS would override the flags for this target.
     others = {name: value for name, value in os.environ.items() if name != "RUSTFLAGS"}
-    subprocess.run(COMMAND, check=True, cwd=ROOT, env={**others, variable: flags})
-    shutil.copyfile(Path(target) / TARGET / "page" / "truebleu_kernel.wasm", PLACE)
+    subprocess.run(WASM_BUILD_COMMAND, check=True, cwd=ROOT, env={**others, variable: flags})
+    shutil.copyfile(Path(target) / TARGET / "page" / "truebleu_kernel.wasm", WASM_KERNEL)
     return True
 
 
 def copy_examples() -> None:
-    """Put the example texts into the package, for a wheel."""
+    """Copy the example texts into the package, for a wheel."""
     shutil.rmtree(EXAMPLES, ignore_errors=True)
     shutil.copytree(ROOT / "examples", EXAMPLES, ignore=lambda _, names: {"report.html"} & {*names})
 
 
 if __name__ == "__main__":
-    sys.exit(not prepare())
+    sys.exit(not write_generated_files())

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Links the kernel for Pyodide, with the linker of Rust: cargo calls it as if it were emcc.
+"""Link the kernel for Pyodide with Rust's linker. Cargo calls this script in place of emcc.
 
-A module for Pyodide is a library that is loaded into the running program, which has Python's
-functions and those of the C library. So nothing of Emscripten is needed: what is asked of emcc is
-said to the linker, and what emcc would bring is left to the program.
+An extension module for Pyodide is loaded into a running program that contains the functions of
+Python and of the C library. So Emscripten is not needed: this script passes the arguments for emcc
+to the linker, and leaves Emscripten's functions to the program.
 """
 
 import json
@@ -23,32 +23,33 @@ SETTINGS = (
 )
 
 
-def linker() -> list[str]:
-    """Return the program of the Rust that compiles here."""
-    said = subprocess.check_output([os.environ.get("RUSTC", "rustc"), "-vV"], text=True)
-    (host,) = (line[6:] for line in said.splitlines() if line.startswith("host: "))
-    asked = [os.environ.get("RUSTC", "rustc"), "--print", "sysroot"]
-    root = Path(subprocess.check_output(asked, text=True).strip())
+def get_linker_command() -> list[str]:
+    """Return the linker command of the installed Rust compiler."""
+    version = subprocess.check_output([os.environ.get("RUSTC", "rustc"), "-vV"], text=True)
+    (host,) = (line[6:] for line in version.splitlines() if line.startswith("host: "))
+    command = [os.environ.get("RUSTC", "rustc"), "--print", "sysroot"]
+    root = Path(subprocess.check_output(command, text=True).strip())
     return [str(root / "lib" / "rustlib" / host / "bin" / "rust-lld"), "-flavor", "wasm"]
 
 
 def main() -> int:
-    """Say what emcc is told to the linker; the linker's status."""
+    """Translate emcc's arguments, run the linker, and return its exit status."""
     files, exports, out = [], [], ""
-    words = iter(sys.argv[1:])
-    for word in words:
-        if word == "-o":
-            out = next(words)
-        elif word == "-s":
-            name, _, value = next(words).partition("=")
+    arguments = iter(sys.argv[1:])
+    for argument in arguments:
+        if argument == "-o":
+            out = next(arguments)
+        elif argument == "-s":
+            name, _, value = next(arguments).partition("=")
             if name == "EXPORTED_FUNCTIONS":
                 exports = [f"--export={function[1:]}" for function in json.loads(value)]
-        elif word in {"-l", "-L"}:
-            next(words)  # libraries that the program has
-        elif not word.startswith("-"):
-            files.append(word)
-    asked = [*linker(), *SETTINGS, "--export-if-defined=__wasm_call_ctors", *exports, *files]
-    return subprocess.run([*asked, "-o", out], check=False).returncode
+        elif argument in {"-l", "-L"}:
+            next(arguments)  # the program contains these libraries
+        elif not argument.startswith("-"):
+            files.append(argument)
+    options = [*SETTINGS, "--export-if-defined=__wasm_call_ctors", *exports]
+    command = [*get_linker_command(), *options, *files, "-o", out]
+    return subprocess.run(command, check=False).returncode
 
 
 if __name__ == "__main__":

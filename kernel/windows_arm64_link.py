@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Links the kernel for Windows on arm64 with Zig: cargo calls it as its linker.
+"""Link the kernel for Windows on arm64 with Zig. Cargo calls this script as its linker.
 
-maturin can call Zig itself, but then adds a list of exports in which the module's function has
-another name than Python looks for.
+maturin can call Zig itself, but then adds a list of exports that names the module's function
+incorrectly, so Python would not find the function.
 """
 
 import subprocess

@@ -1,7 +1,7 @@
 //! The Arrow C data interface: reading columns and tables from another program's memory, and
 //! exporting tables.
 //!
-//! Only these modules follow pointers of other programs. [`interface`] defines the three
+//! Only these modules dereference pointers from other programs. [`interface`] defines the three
 //! structures, and [`check`] validates arrays before they are read. [`text`] and [`key`] define the
 //! column types and read entries. [`mod@column`] reads a column as a source of segments, and
 //! [`rows`] reads a table as rows of texts, keys and integers. [`export`] creates arrays for other

@@ -1,8 +1,8 @@
-//! BLEU's row of integers for a segment, and its formula.
+//! The row of integers that BLEU counts for a segment, and the BLEU formula.
 //!
-//! A row has the hypothesis length, one or more effective reference lengths, the clipped matches of
-//! each order, and the number of n-grams of each order. The formula here is fast for many rows. Its
-//! readable definition is `truebleu/metrics/bleu_formula.py`; tests require equal results.
+//! A row contains the hypothesis length, one or more effective reference lengths, and the numbers
+//! of clipped matches and of n-grams of each order. The formula here is fast for many rows.
+//! `truebleu/metrics/bleu_formula.py` is the readable definition; tests require equal results.
 
 #[cfg(feature = "page")]
 pub mod variants;
@@ -16,20 +16,20 @@ use crate::tokens::View;
 /// The rule that chooses the effective reference length among several references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReferenceLength {
-    /// The closest to the hypothesis length; the shorter of two equally close lengths, as in mteval
-    /// and sacreBLEU.
+    /// The length closest to the hypothesis length; the shorter of two equally close lengths, as in
+    /// mteval and sacreBLEU.
     Closest,
-    /// The closest; the first of several equally close lengths.
+    /// The closest length; the first of several equally close lengths.
     ClosestFirst,
-    /// The closest; the longer of two equally close lengths.
+    /// The closest length; the longer of two equally close lengths.
     ClosestLonger,
-    /// The shortest.
+    /// The shortest length.
     Shortest,
-    /// The longest.
+    /// The longest length.
     Longest,
-    /// The mean of all, as a multiple of 1 / [`PARTS`], which keeps it an integer.
+    /// The mean of all lengths, stored as an integer in units of 1 / [`PARTS`].
     Average,
-    /// The mean of all, rounded down.
+    /// The mean of all lengths, rounded down.
     AverageTruncated,
 }
 
@@ -80,7 +80,7 @@ impl ReferenceLength {
 /// The BLEU parameters that determine the counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BleuColumns {
-    /// The rules for reference lengths; each adds a column.
+    /// The rules for reference lengths; each rule adds a column.
     pub lengths: Vec<ReferenceLength>,
     /// The largest n-gram order.
     pub max_order: usize,

@@ -14,7 +14,7 @@ const ALIGNMENT: usize = 64;
 /// Size of the checksum in bytes.
 const CHECKSUM_BYTES: usize = 8;
 
-/// Return the checksum of a frame's other bytes, in stored form.
+/// Return the checksum of all preceding bytes of a frame, as it is stored.
 pub fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {
     xxh3_64(bytes).to_le_bytes()
 }
@@ -25,7 +25,7 @@ pub struct Format {
     pub name: &'static str,
     /// The version in the first line. Other versions cannot be read.
     pub version: u32,
-    /// The function that writes it, for messages.
+    /// The name of the function that writes such frames, for messages.
     pub writer: &'static str,
 }
 
@@ -88,7 +88,7 @@ impl Format {
         if checksum(sealed) != *stored_checksum {
             return Err(damaged());
         }
-        // A frame with a valid checksum may still not have been written by `seal`.
+        // A valid checksum does not prove that `seal` wrote the frame.
         let body = &after_first_line
             [..after_first_line.len() - CHECKSUM_BYTES.min(after_first_line.len())];
         let end = body.iter().position(|&byte| byte == b'\n').ok_or_else(damaged)?;

@@ -1,8 +1,9 @@
-//! chrF's row of integers for a segment, and its formula.
+//! The row of integers that chrF counts for a segment, and the chrF formula.
 //!
-//! For each order of character n-grams, then of word n-grams, a row has the number of n-grams in
-//! the hypothesis, the number in the reference, and the clipped matches. With several references,
-//! the one with the best score counts; the first of equally good references.
+//! For each order of character n-grams, then of word n-grams, a row contains the number of n-grams
+//! in the hypothesis, the number in the reference, and the clipped matches. With several
+//! references, the row describes the reference with the best score, or the first of equally good
+//! references.
 //!
 //! Character matching uses bitsets of reference positions, like token matching in
 //! [`crate::ngrams`], but with one order per vector lane, so that each step handles all orders at
@@ -73,7 +74,7 @@ impl Metric for ChrfColumns {
         // SAFETY: the caller guarantees that `V` is available.
         unsafe { self.read_text::<V>(&hypothesis, &mut scratch.interner, &mut scratch.hypothesis) };
         // `black_box` prevents the compiler from duplicating the loop, with all inlined code, for
-        // each case. The loop is most of chrF's code size.
+        // each case. The loop accounts for most of chrF's code size.
         let has_several_references = || std::hint::black_box(references.len() > 1);
         let mut best = f64::NEG_INFINITY;
         let mut candidate = std::mem::take(&mut scratch.candidate);
@@ -95,7 +96,7 @@ impl Metric for ChrfColumns {
 }
 
 impl ChrfColumns {
-    /// Return the tokenizer. Without word n-grams, reading the characters drops white space.
+    /// Return the tokenizer. Without word n-grams, segments need no splitting.
     pub fn tokenizer(&self) -> Tokenizer {
         if self.whitespace || self.word_order == 0 {
             Tokenizer::WholeSegment
@@ -104,7 +105,7 @@ impl ChrfColumns {
         }
     }
 
-    /// Count the most recently read hypothesis against one reference.
+    /// Count the matches of the most recently read hypothesis with one reference.
     #[inline(always)]
     unsafe fn count_reference<V: Vector>(
         &self,
@@ -138,8 +139,7 @@ impl ChrfColumns {
             let (a, b) = (hypothesis_text.words.count(), reference_text.words.count());
             let hypothesis = hypothesis.view_tokens(&hypothesis_text.words, 0, a);
             let references = &[reference.view_tokens(&reference_text.words, 0, b)];
-            // Counting four orders at once is faster than counting two with the code for any number
-            // of orders.
+            // Specialized code for four orders is faster than general code for two.
             let orders = self.word_order.max(4);
             // SAFETY: the caller guarantees that `V` is available.
             let matches = unsafe {
@@ -275,7 +275,7 @@ impl CharacterIds {
         }
     }
 
-    /// Return an upper bound on the ids.
+    /// Return an exclusive upper bound on the ids.
     pub(crate) fn id_bound(&self) -> usize {
         (FIRST_ASSIGNED_ID + self.assigned_count) as usize
     }
@@ -286,7 +286,7 @@ impl CharacterIds {
         if point < FIRST_ASSIGNED_ID { point } else { self.assign_id(point) }
     }
 
-    /// Return the assigned id of a value of any size.
+    /// Return the id of a value of any size, assigning an id if necessary.
     #[inline(always)]
     fn assign_id(&mut self, point: u32) -> u32 {
         loop {
@@ -329,7 +329,7 @@ pub struct ChrfFormula {
     pub factor: f64,
     /// 1 + β².
     pub factor_and_one: f64,
-    /// Use a tiny number for missing values instead of skipping such orders, as chrF++.py does.
+    /// Replace missing values by a tiny number instead of skipping their orders, as chrF++.py does.
     pub eps_smoothing: bool,
 }
 
@@ -340,8 +340,8 @@ impl ChrfFormula {
     /// Return the scores of `N` pairs, 0 to 100, with sacreBLEU's order of floating-point
     /// operations.
     ///
-    /// `orders` gives, for each order and pair, the n-grams of the hypothesis, the n-grams of the
-    /// reference, and the matches. The code has no branches, so that several pairs fit one vector.
+    /// `orders` contains, for each order and pair, the numbers of hypothesis n-grams, reference
+    /// n-grams and matches. The code has no branches, so that several pairs fit one vector.
     #[inline(always)]
     pub(crate) fn score_pairs<const N: usize>(
         &self,

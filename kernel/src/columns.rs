@@ -17,7 +17,7 @@ pub fn sum_rows(values: &[i64], width: usize) -> Result<Vec<i64>, Error> {
     let lanes = width * LANES.div_ceil(width);
     let mut sums = vec![0_i64; lanes];
     let mut totals = vec![0_i128; width];
-    // Process whole lines of lanes; each lane has at most CHUNK integers.
+    // Process chunks in which each lane sums at most CHUNK integers.
     for chunk in values.chunks(lanes * CHUNK) {
         interrupt::poll();
         sums.fill(0);
@@ -41,7 +41,7 @@ pub fn sum_rows(values: &[i64], width: usize) -> Result<Vec<i64>, Error> {
     totals.into_iter().map(|total| i64::try_from(total).map_err(|_| overflow_error())).collect()
 }
 
-/// Add a row to sums. Return false if a sum overflows 64 bits; then all sums are invalid.
+/// Add a row to the sums. Return false if a sum overflows 64 bits; then all sums are invalid.
 #[inline]
 pub fn add_row(sums: &mut [i64], row: &[i64]) -> bool {
     let mut signs = 0;
@@ -59,7 +59,7 @@ pub fn overflow_error() -> Error {
     Error::Input("the sums overflow 64-bit integers; these are not statistics of text".into())
 }
 
-/// Rules that every row of a metric satisfies, and every sum of such rows.
+/// Rules that every row of a metric satisfies, as does every sum of such rows.
 #[derive(Clone, Debug, Default)]
 pub struct ColumnRules {
     /// The names of the columns.
@@ -96,7 +96,7 @@ impl ColumnRules {
     }
 
     /// Return an error for the first row of `values` that breaks a rule. `values` must consist of
-    /// whole rows.
+    /// complete rows.
     pub fn check_rows(&self, values: &[i64]) -> Result<(), Error> {
         let mut sign_masks = vec![i64::MIN; self.names.len()];
         self.signed.iter().for_each(|&column| sign_masks[column] = 0);

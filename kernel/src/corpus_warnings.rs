@@ -1,4 +1,4 @@
-//! Counts for warnings that a score may mislead, collected while the text is read: tokenized
+//! Counts for warnings about misleading scores, collected while the text is read: tokenized
 //! hypotheses, copied references, byte-order marks, scripts, empty segments, tabs, Unicode forms.
 
 use crate::interrupt::Work;
@@ -65,8 +65,8 @@ impl Default for CharacterStatistics {
     }
 }
 
-/// Number of segments at the beginning whose characters are examined. Warnings need shares, not
-/// counts, and examining a whole batch took a tenth of the time of a short corpus.
+/// Number of leading segments whose characters are examined. Warnings need only proportions, and
+/// examining a complete batch took a tenth of the total time for a short corpus.
 const MAX_EXAMINED_SEGMENTS: usize = 200;
 
 /// Maximum number of Han characters kept per input.
@@ -77,10 +77,10 @@ const MAX_HAN_CHARACTERS: usize = 500;
 pub struct InputWarnings {
     /// Segments that contain only white space.
     pub empty: Occurrences,
-    /// The number of segments, among the first, with a mark that NFC would combine with the
-    /// preceding letter.
+    /// The number of examined segments with a mark that NFC would combine with the preceding
+    /// letter.
     pub decomposed: u64,
-    /// The number of segments, among the first, with a tab.
+    /// The number of examined segments that contain a tab.
     pub tabs: u64,
 }
 
@@ -121,7 +121,7 @@ fn has_combining_mark(line: &[u8]) -> bool {
         })
 }
 
-/// Counts of findings in all inputs.
+/// The warning counts of all inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextChecks {
     /// The warning counts of the hypotheses, then of each reference.
@@ -130,11 +130,11 @@ pub struct TextChecks {
     pub tokenized: Occurrences,
     /// The number of hypotheses that equal their first reference.
     pub identical: u64,
-    /// The characters of the first hypotheses.
+    /// The character statistics of the first hypotheses.
     pub scripts: CharacterStatistics,
-    /// The characters of the references of these hypotheses.
+    /// The character statistics of the references of these hypotheses.
     pub reference_scripts: CharacterStatistics,
-    /// The inputs that start with a byte-order mark, where 0 is the hypotheses and 1 the first
+    /// The inputs that start with a byte-order mark: 0 for the hypotheses, 1 for the first
     /// reference.
     pub inputs_with_bom: Vec<usize>,
 }
@@ -215,7 +215,7 @@ impl TextChecks {
     }
 }
 
-/// Return the first Han characters of some lines.
+/// Return the first Han characters of the given lines.
 fn sample_han(lexed: &Lexed<'_>, count: usize) -> String {
     let mut sample = String::new();
     let mut remaining = MAX_HAN_CHARACTERS;

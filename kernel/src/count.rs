@@ -9,7 +9,7 @@ use crate::text_batches::Block;
 use crate::tokens::View;
 use std::sync::Arc;
 
-/// A metric's rule for counting the integers of a row.
+/// The part of a metric that counts the integers of a row.
 pub trait Metric: Send + Sync + 'static {
     /// Reusable buffers of one thread.
     type Scratch: Default + Send;
@@ -58,7 +58,7 @@ impl<M> Counter<M> {
     }
 }
 
-/// The source of the rows of a scan: one metric, or several metrics side by side.
+/// A producer of the rows of a scan, for one metric or for several metrics side by side.
 pub trait Count: Send + Sync {
     /// Return the number of columns of a row.
     fn width(&self) -> usize;
@@ -81,7 +81,8 @@ pub trait SingleMetricCount: Count {
 
 /// Counts single segments outside of a scan.
 pub trait Reader: Send {
-    /// Return the row of one segment. The block has its hypothesis, then `references` references.
+    /// Return the row of one segment. The block contains the hypothesis, then `references`
+    /// references.
     fn sentence(&mut self, texts: &Block, references: usize) -> Result<&[i64], Error>;
 
     /// Pass the score of each hypothesis against each reference to `take`, row by row. Each block
@@ -103,7 +104,7 @@ pub struct Batch<'a> {
     pub count: usize,
     /// The hypotheses.
     pub hypotheses: &'a Block,
-    /// The references: at most one per segment from each.
+    /// The references. Each block has at most one per segment.
     pub references: &'a [Block],
     /// The names of the inputs.
     pub names: &'a InputNames,
@@ -120,14 +121,14 @@ impl InputNames {
     }
 }
 
-/// The result of a run, without its rows.
+/// The results of a run except for its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// The number of segments.
     pub segments: u64,
     /// The smallest and largest number of references per segment.
     pub references: Option<(u32, u32)>,
-    /// Findings that suggest that the scores may mislead.
+    /// The warning counts, which indicate that scores may be misleading.
     pub checks: TextChecks,
 }
 
@@ -149,7 +150,7 @@ fn merge_ranges(first: Option<(u32, u32)>, second: Option<(u32, u32)>) -> Option
 }
 
 impl From<lex::InvalidUtf8> for Error {
-    /// Convert an error in text whose position in the input is unknown.
+    /// Convert an error about text whose position in the input is unknown.
     fn from(bad: lex::InvalidUtf8) -> Self {
         Self::Input(format!("a byte 0x{:02x} that is not UTF-8", bad.byte))
     }
@@ -214,7 +215,7 @@ impl Worker for JointWorker {
         self.rows.resize(batch.count * self.width, 0);
         let mut first = 0;
         for (width, part) in &mut self.parts {
-            // All metrics would produce the same text checks, so only the first metric's count.
+            // All metrics produce the same warning counts, so keep only the first metric's.
             let mut unused_summary = Summary::default();
             let rows = part.count(batch, if first == 0 { summary } else { &mut unused_summary })?;
             let places = self.rows.chunks_exact_mut(self.width);
@@ -231,7 +232,7 @@ struct MetricWorker<M: Metric> {
     counter: Arc<Counter<M>>,
     scratch: CountScratch<M::Scratch>,
     rows: Vec<i64>,
-    /// True during counting, and permanently if counting was interrupted.
+    /// True while counting is in progress, and still true after an interrupted count.
     unfinished: bool,
 }
 
@@ -256,14 +257,14 @@ struct CountScratch<S> {
 }
 
 impl<S> CountScratch<S> {
-    /// Ensure buffers for this number of references.
+    /// Create any missing buffers for this number of references.
     fn reserve_references(&mut self, references: usize) {
         if self.references.len() < references {
             self.references.resize_with(references, Default::default);
         }
     }
 
-    /// Lex all blocks. Errors name the index of the stream, where 0 is the hypotheses.
+    /// Lex all blocks. Errors contain the index of the stream, where 0 stands for the hypotheses.
     fn lex<'a, M: Metric>(
         &'a mut self,
         counter: &Counter<M>,
@@ -399,13 +400,13 @@ pub(crate) fn count_next<M: Metric>(
     row.fill(0);
     let (hypotheses, references) = (hypotheses.clone(), &mut references.to_vec()[..]);
     let batch = CountBatch { hypotheses, references, metric, scratch, rows: row };
-    // An error only means that one side is missing.
+    // An error means only that the hypothesis or all references are missing.
     let _ = instructions.run(batch);
 }
 
 /// Counts the segments of one batch. A single segment is a batch of one segment, and pairs are
-/// batches with a repeated hypothesis. So the metric's code is compiled only once per instruction
-/// set, which dominates the compile time.
+/// batches with a repeated hypothesis. So the metric's code, which dominates the compile time, is
+/// compiled only once per instruction set.
 struct CountBatch<'a, 'b, M: Metric> {
     hypotheses: Lexed<'a>,
     references: &'b mut [Lexed<'a>],
@@ -445,7 +446,7 @@ impl<M: Metric> Job for CountBatch<'_, '_, M> {
             }
             let count = views.len() as u32;
             reference_range = merge_ranges(reference_range, Some((count, count)));
-            // SAFETY: as the caller promises.
+            // SAFETY: guaranteed by the caller.
             unsafe { self.metric.row::<V>(hypothesis, views, self.scratch, row) };
         }
         Ok(reference_range)

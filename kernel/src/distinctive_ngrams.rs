@@ -11,11 +11,10 @@
 //! record for each sufficiently frequent n-gram of one order.
 //!
 //! N-grams are compared by their log-odds ratio with an informative Dirichlet prior, and by that
-//! ratio in standard deviations. Monroe, Colaresi and Quinn, "Fightin' Words: Lexical Feature
-//! Selection and Evaluation for Identifying the Content of Political Conflict", Political Analysis
-//! 16 (2008), equations 15 to 22. The prior consists of the counts of the pair's systems and the
-//! references together, scaled to the size of one of them.
-//! of them.
+//! ratio in standard deviations. Source: Monroe, Colaresi and Quinn, "Fightin' Words: Lexical
+//! Feature Selection and Evaluation for Identifying the Content of Political Conflict", Political
+//! Analysis 16 (2008), equations 15 to 22. The prior consists of the counts of the pair's systems
+//! and the references together, scaled to the size of one of them.
 
 use crate::ids::KeyIds;
 use crate::interrupt::{self, Work};
@@ -25,11 +24,11 @@ use crate::token_corpus::{NONE, SegmentCounts, Tally, TokenCorpus};
 /// The kinds of lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListKind {
-    /// Matched more often by one system of a pair than by the other.
+    /// N-grams that one system of a pair matches more often than the other.
     Difference,
-    /// Produced more often by a system than the references allow.
+    /// N-grams that a system produces more often than they occur in the references.
     Overproduced,
-    /// In the references, but matched by neither system of the pair.
+    /// N-grams of the references that neither system of the pair matches.
     Missed,
 }
 
@@ -38,10 +37,10 @@ impl ListKind {
     pub const ALL: [Self; 3] = [Self::Difference, Self::Overproduced, Self::Missed];
 }
 
-/// A system and a second system, or a single system, which has no [`ListKind::Difference`].
+/// A pair of systems, or a single system, for which [`ListKind::Difference`] does not apply.
 pub type SystemPair = (usize, Option<usize>);
 
-/// An n-gram of a list.
+/// An entry of a list: an n-gram with its counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NgramEntry {
     /// The ids of its tokens.
@@ -52,13 +51,13 @@ pub struct NgramEntry {
     pub match_counts: Vec<u32>,
     /// The count in the references: the sum over segments of the largest count in a reference.
     pub reference_count: u32,
-    /// The log-odds ratio: the first system's matches against the second's, the systems' n-grams
-    /// against the references' ([`ListKind::Overproduced`]), or the references' against the
-    /// systems'.
+    /// The log-odds ratio of the first system's matches to the second's; for
+    /// [`ListKind::Overproduced`], of the systems' n-grams to the references' n-grams; for
+    /// [`ListKind::Missed`], the reverse.
     pub log_odds: f64,
     /// The log-odds ratio in standard deviations.
     pub z: f64,
-    /// The first segments with such an occurrence, counted from 0.
+    /// The first segments that contribute to the list value, counted from 0.
     pub segments: Vec<u32>,
 }
 
@@ -76,8 +75,8 @@ pub struct ListSettings<'a> {
     pub initial_minimum: Option<u32>,
 }
 
-/// The lists of one order: for each pair, one list per kind, in descending order. Of equal entries,
-/// the first in the corpus comes first.
+/// The lists of one order: for each pair, one list per kind, in descending order. Equal entries are
+/// in corpus order.
 pub type OrderLists = Vec<[Vec<NgramEntry>; 3]>;
 
 impl ListSettings<'_> {
@@ -105,7 +104,7 @@ impl ListSettings<'_> {
         self.try_minimum_counts(corpus, minimum_counts).0
     }
 
-    /// Return the lists, and the minimum counts that would have been small enough for them.
+    /// Return the lists, and minimum counts that are small enough to complete them.
     fn try_minimum_counts(
         &self,
         corpus: &TokenCorpus,
@@ -236,7 +235,7 @@ impl ListSettings<'_> {
                     is_complete &= entry.segments.len() == self.max_examples;
                 }
                 if is_complete {
-                    // N-grams with all their examples are ignored in the rest of the corpus.
+                    // Ignore n-grams that already have all their examples.
                     listed_index[listed_ngrams[index as usize] as usize] = NONE;
                     incomplete_count -= 1;
                 }
@@ -260,14 +259,14 @@ struct MinimumCounts {
     in_differing: u32,
 }
 
-/// Return the amount by which one segment contributes to an n-gram's list value.
+/// Return the contribution of one segment to an n-gram's list value.
 fn segment_value(counts: &SegmentCounts<'_>, kind: ListKind, pair: SystemPair) -> u32 {
     let SegmentCounts { system_counts: produced, max_reference_count: reference, .. } = *counts;
     let matched = |system: usize| produced[system].min(reference);
     list_value(kind, pair, matched, |system| produced[system], reference)
 }
 
-/// Return an n-gram's list value, the criterion for listing it.
+/// Return an n-gram's list value, which decides whether it is listed.
 #[inline(always)]
 fn list_value(
     kind: ListKind,
@@ -351,7 +350,7 @@ impl CountRecord<'_> {
             || values[2 * systems + 2] >= minimum_counts.in_differing
     }
 
-    /// Return the list entry of an n-gram without its tokens and segments.
+    /// Return the list entry of an n-gram, without tokens and segments.
     fn entry(
         &self,
         corpus: &TokenCorpus,
@@ -398,8 +397,8 @@ impl CountRecord<'_> {
 
 /// Return the log-odds ratio of an n-gram in two texts, and its standard deviation.
 ///
-/// Each pair is the count of the n-gram, and the count of all n-grams. If the text has no other
-/// n-gram, their count is replaced by one half.
+/// Each pair is the count of the n-gram, and the count of all n-grams. If a text contains no other
+/// n-gram, the count of its other n-grams is replaced by one half.
 fn log_odds_ratio(
     first: (f64, f64),
     second: (f64, f64),
@@ -448,7 +447,7 @@ impl NgramIds {
         }
     }
 
-    /// Replace the n-grams by the n-grams of the next order.
+    /// Replace all n-grams by the n-grams of the next order.
     fn next_order(&mut self, corpus: &TokenCorpus, minimum_counts: MinimumCounts) {
         let Self { ids: numbers, differing_segments: different, .. } = self;
         let pair_key = |ids: &[u32], position: usize| {
@@ -503,14 +502,14 @@ impl NgramIds {
     }
 }
 
-/// Spread a key over 64 bits, of which the high bits are the best. Adversarial texts can only
-/// increase the estimates of sketches; they cannot change a list.
+/// Spread a key over 64 bits; the high bits are mixed best. Adversarial texts can only increase the
+/// estimates of sketches; they cannot change a list.
 #[inline(always)]
 fn hash_key(key: u64) -> u64 {
     (key ^ key >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// Upper bounds on the number of times that keys were added.
+/// A sketch that returns upper bounds on the number of times that a key was added.
 struct Sketch {
     counts: Vec<u8>,
     shift: u32,

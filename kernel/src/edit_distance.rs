@@ -1,9 +1,9 @@
-//! The rows of integers of the word error rate and related metrics, and their formulas.
+//! The rows of integers and the formulas of the word error rate and related metrics.
 //!
 //! A hypothesis is aligned with a reference by the smallest number of insertions, deletions and
-//! substitutions. A row has the numbers of hits, substitutions, deletions and insertions. Equally
-//! cheap alignments may have different numbers of hits; the choice follows rapidfuzz and so jiwer.
-//! [`naive`] is the definition; `align` computes the same with bit-parallel rows.
+//! substitutions. A row contains the numbers of hits, substitutions, deletions and insertions.
+//! Equally cheap alignments may have different numbers of hits; the choice follows rapidfuzz, which
+//! jiwer uses. [`naive`] is the definition; `align` computes the same with bit-parallel rows.
 
 mod align;
 pub mod naive;
@@ -141,7 +141,7 @@ impl count::Metric for EditColumns {
 }
 
 impl EditScratch {
-    /// Return the counts of each edit against one reference.
+    /// Return the number of edits of each kind against one reference.
     fn count_edits(
         &mut self,
         aligns_characters: bool,
@@ -164,11 +164,11 @@ impl EditScratch {
     }
 }
 
-/// Character ids: characters of the reference count from 1; all others are 0.
+/// Character ids: reference characters have ids from 1; all other characters have the id 0.
 #[derive(Default)]
 struct SegmentCharacters {
     point_ids: chrf::CharacterIds,
-    /// Ids within the segment, by `point_ids`.
+    /// The ids within the segment, indexed by the ids that `point_ids` assigns.
     segment_ids: Vec<u32>,
     hypothesis: Vec<u32>,
     reference: Vec<u32>,
@@ -188,7 +188,7 @@ impl SegmentCharacters {
         interner.clear();
         for (view, ids) in [(reference, &mut *reference_ids), (hypothesis, &mut *hypothesis_ids)] {
             ids.clear();
-            // White space counts between characters, but not at the ends.
+            // White space counts inside a text, but not at its ends.
             let mut text = whitespace::trim_end(whitespace::trim_start(view.span()));
             let mut work = Work::default();
             while !text.is_empty() {

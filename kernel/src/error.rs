@@ -37,7 +37,7 @@ pub enum Error {
         /// The segment, counted from 1.
         segment: u64,
     },
-    /// Too many bytes in one piece.
+    /// A segment or input that is too large to process in one piece.
     TooLong {
         /// The input.
         input: String,

@@ -178,7 +178,7 @@ impl TokenIds {
 mod tests {
     use super::*;
 
-    /// Return the ids of tokens that come with keys.
+    /// Return the ids of tokens, given their keys.
     fn assign_ids(tokens: &[(u64, &'static str)]) -> Vec<u32> {
         let mut assigned_tokens: Vec<&str> = Vec::new();
         let mut ids = TokenIds::default();

@@ -4,11 +4,12 @@ use crate::ids::TokenIds;
 use crate::interrupt::Work;
 use crate::tokens::View;
 
-/// Word ids: words of the reference count from 1; a hypothesis word that the reference lacks is 0.
+/// Word ids: reference words have ids from 1; words that only the hypothesis contains have the id
+/// 0.
 #[derive(Default)]
 pub(crate) struct WordIds {
     numbers: TokenIds,
-    /// The first position of each word in the reference, and the occurrences left to match.
+    /// The first position of each word in the reference, and the number of unmatched occurrences.
     pub(crate) words: Vec<(u32, u32)>,
     pub(crate) hypothesis: Vec<u32>,
     pub(crate) reference: Vec<u32>,

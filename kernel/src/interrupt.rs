@@ -6,8 +6,8 @@
 //! is set, the poll unwinds to [`run`], like a panic without a message. So intermediate functions
 //! need no handling of partial results, and a loop needs only one line.
 //!
-//! A poll may stand wherever a panic may: its buffers must be safe to drop, and the next user must
-//! clear them.
+//! Code may poll only where a panic would be harmless: buffers must be safe to drop, and the next
+//! user must clear them.
 
 use crate::error::Error;
 use std::cell::RefCell;
@@ -113,8 +113,7 @@ impl Work {
     }
 }
 
-/// Number of entries of fresh memory written between two polls, because the system must map their
-/// pages.
+/// Number of entries written to new memory between two polls; mapping new pages is slow.
 const MAX_UNPOLLED_ENTRIES: usize = 1 << 20;
 
 /// Extend `values` with zeros to at least this length.
@@ -253,7 +252,7 @@ mod tests {
     #[test]
     fn test_nested_calls_stop_independently() {
         let outer = run(stop_at_once, || {
-            // The inner call stops; the outer call has not checked yet.
+            // The inner call stops, but the outer call has not called its check yet.
             let inner = run(stop_at_once, || -> () { work_forever() });
             inner.is_err()
         });

@@ -3,9 +3,9 @@
 //!
 //! All texts are counted together. N-grams get ids, order by order: the id of an n-gram of order n
 //! is determined by the id of its first n - 1 tokens and its last token. A text's n-gram is clipped
-//! by its largest count in the other texts. That is the largest count of all, or the second largest
-//! if the largest is this text's. An n-gram that only one text has matches nothing, and neither do
-//! longer n-grams with that prefix, so these are skipped.
+//! by its largest count in the other texts. That is the largest count in any text, or the second
+//! largest if this text has the largest. An n-gram that occurs in only one text matches nothing,
+//! and neither do longer n-grams with that prefix, so these are skipped.
 //!
 //! Threads share the work by first tokens: all n-grams that start with a token belong to one
 //! thread.
@@ -25,7 +25,7 @@ use std::sync::{Mutex, PoisonError};
 /// Number of bytes lexed at a time.
 const BATCH_BYTES: usize = 1 << 16;
 
-/// The index that stands for no text.
+/// The index that means "no text".
 const NO_TEXT: u32 = u32::MAX;
 
 /// Texts as token ids.
@@ -97,8 +97,8 @@ impl TextSet {
     /// Return BLEU's row ([`crate::bleu::BleuColumns`]) of each text, with all other texts as
     /// references.
     ///
-    /// For [`ReferenceLength::Average`], the column has the sum of the other lengths instead of
-    /// their mean. There must be at least two texts.
+    /// For [`ReferenceLength::Average`], the column contains the sum of the other lengths instead
+    /// of their mean. There must be at least two texts.
     pub fn bleu_rows(
         &self,
         max_order: usize,
@@ -183,7 +183,7 @@ impl TextSet {
             let is_last = prefix_length + 1 == order;
             let mut ids = KeyIds::default();
             let mut work = Work::default();
-            // The last text that had each n-gram.
+            // The last text that contained each n-gram.
             let mut last_texts: Vec<u32> = Vec::new();
             let mut start = 0;
             for (text, (&end, row)) in self.ends.iter().zip(rows.chunks_exact_mut(3)).enumerate() {
@@ -278,7 +278,7 @@ struct CountsByText {
     /// The current text, or the last text with the n-gram, and the count in it.
     text: u32,
     text_count: u32,
-    /// The largest count, the text that has it, and the second largest count.
+    /// The largest count, the text with that count, and the second largest count.
     max_count: u32,
     max_text: u32,
     second_max: u32,
@@ -323,7 +323,7 @@ struct ThreadPart {
 
 impl ThreadPart {
     /// Count the matches of the n-grams with `prefix_length` tokens before the last token. Drop
-    /// n-grams that only one text has.
+    /// n-grams that occur in only one text.
     fn count_order(&mut self, set: &TextSet, prefix_length: usize) {
         let Self { positions, ngram_ids: grams, match_counts: matched } = self;
         let mut ids = KeyIds::default();
@@ -399,7 +399,6 @@ mod tests {
         set
     }
 
-    /// Count the n-grams of a text.
     fn count_ngrams(text: &[u32], order: usize) -> HashMap<&[u32], i64> {
         let mut counts = HashMap::new();
         for gram in text.windows(order) {
@@ -413,7 +412,6 @@ mod tests {
     }
 
     proptest! {
-        /// Matches equal the definition for any number of threads.
         #[test]
         fn test_rows_match_definition(texts in random_texts(), max_order in 1usize..6, workers in 1usize..5) {
             let rule = ReferenceLength::Closest;
@@ -433,7 +431,6 @@ mod tests {
             }
         }
 
-        /// The distinct n-grams of all texts and of each text are counted.
         #[test]
         fn test_distinct_ngrams_are_counted(texts in random_texts(), order in 1usize..6) {
             let (distinct_count, rows) = to_set(&texts).count_distinct(order);
@@ -447,7 +444,6 @@ mod tests {
             prop_assert_eq!(distinct_count, all_ngrams.len());
         }
 
-        /// The reference length follows the rule for the lengths of all other texts.
         #[test]
         fn test_reference_lengths_follow_rules(lengths in prop::collection::vec(0usize..9, 2..7)) {
             for (_, rule) in ReferenceLength::NAMES {

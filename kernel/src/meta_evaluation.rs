@@ -1,9 +1,9 @@
 //! Agreement of a metric's scores with human scores, by pairs of cells and by correlation.
 //!
-//! Scores are matrices with one block of items per system; NaN marks a missing score. A row has the
-//! cells from which one correlation is computed: all cells, the systems of one item, or the items
-//! of one system. It has only cells with human scores. Counts are integers, and every sum has a
-//! fixed order, so the results do not depend on how the work is divided.
+//! Scores are matrices with one block of items per system; NaN marks a missing score. A row
+//! consists of the cells from which one correlation is computed: all cells, the systems of one
+//! item, or the items of one system. Cells without human scores are excluded. Counts are integers,
+//! and every sum has a fixed order, so the results do not depend on how the work is divided.
 
 use crate::interrupt::{self, Work};
 use crate::random::Generator;
@@ -32,10 +32,10 @@ impl Averaging {
     }
 }
 
-/// Human scores and a metric's scores of the same systems and items.
+/// Human scores and a metric's scores for the same systems and items.
 #[derive(Clone, Copy, Debug)]
 pub struct ScoreMatrices<'a> {
-    /// Human scores; NaN if there is none.
+    /// The human scores, where NaN marks a missing score.
     pub human: &'a [f64],
     /// The metric's scores.
     pub metric: &'a [f64],
@@ -76,18 +76,18 @@ impl ScoreMatrices<'_> {
     }
 }
 
-/// The agreement of the pairs of a row.
+/// The numbers of cell pairs in a row, by agreement between metric and humans.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairCounts {
-    /// Pairs that both score in the same order.
+    /// Pairs that the metric and humans rank in the same order.
     pub concordant: i64,
-    /// Pairs that they score in opposite orders.
+    /// Pairs that the metric and humans rank in opposite orders.
     pub discordant: i64,
     /// Pairs tied only in the human scores.
     pub human_tied: i64,
     /// Pairs tied only in the metric's scores.
     pub metric_tied: i64,
-    /// Pairs tied in both.
+    /// Pairs tied in both the human scores and the metric's scores.
     pub both_tied: i64,
 }
 
@@ -284,7 +284,7 @@ pub struct TieCalibration {
 /// Source: Daniel Deutsch, George Foster and Markus Freitag (2023): Ties matter: meta-evaluating
 /// modern metrics with pairwise accuracy and tie calibration. EMNLP.
 pub fn calibrate_ties(rows: &[ScoreRow]) -> TieCalibration {
-    // A newly tied pair starts to agree if the human scores tie, and stops to agree if it was
+    // A newly tied pair starts agreeing if its human scores tie, and stops agreeing if it was
     // concordant.
     let mut changes: Vec<(f64, u32, i8)> = Vec::new();
     let mut row_counts: Vec<[i64; 3]> = Vec::with_capacity(rows.len());
@@ -334,7 +334,8 @@ pub fn calibrate_ties(rows: &[ScoreRow]) -> TieCalibration {
 }
 
 /// Return the weight of one pair of each row, such that all rows have equal weight. Weights are
-/// integers in proportion to 1 / pairs. With too many different sizes, they are rounded to 80 bits.
+/// integers proportional to 1 / pairs. If there are too many different sizes, the weights are
+/// rounded to 80 bits.
 fn pair_weights(rows: &[[i64; 3]]) -> Vec<i128> {
     const MAX_MULTIPLE: i128 = 1 << 80;
     let mut common: i128 = 1;
@@ -349,7 +350,6 @@ fn pair_weights(rows: &[[i64; 3]]) -> Vec<i128> {
     rows.iter().map(|[pairs, ..]| common / i128::from(*pairs).max(1)).collect()
 }
 
-/// Return the greatest common divisor.
 fn gcd(mut a: i128, mut b: i128) -> i128 {
     while b != 0 {
         (a, b) = (b, a % b);
@@ -379,8 +379,8 @@ pub fn pair_outcomes(rows: &[ScoreRow], epsilon: f64) -> Vec<u8> {
     agreements
 }
 
-/// Return, for every two systems, the number of random swaps after which the first system leads by
-/// at least the observed amount. Each sample swaps the scores of random items.
+/// Return, for each pair of systems, the number of random swaps after which the first system leads
+/// by at least the observed amount. Each sample swaps the scores of random items.
 ///
 /// All pairs share the random numbers, `np.rint(generator.random((samples, items), np.float32))`,
 /// where 0 means a swap. Scores are rounded to 12 significant digits of the largest score, so that
@@ -402,7 +402,7 @@ pub fn count_leads(
         };
         scaled.round() as i64
     };
-    // Item by item, so that each swap adds a row.
+    // The leads are stored item by item, so that each swap adds a row.
     let mut values = vec![0_i64; scores.len()];
     for (system, block) in scores.chunks_exact(items.max(1)).enumerate() {
         for (item, &score) in block.iter().enumerate() {
@@ -436,18 +436,16 @@ pub fn count_leads(
     counts
 }
 
-// ---- significance tests between metrics ----
-
-/// Number of sums per metric that Pearson's r needs: its scores, their squares, and their products
-/// with human scores. The sums are integers, in units of 1 / `scale`.
+/// Number of sums per metric that Pearson's r needs: of its scores, of their squares, and of their
+/// products with human scores. The sums are integers, in units of 1 / `scale`.
 pub const MOMENTS: usize = 3;
 
-/// Return, for every two metrics, the number of swaps after which the first leads the second in r
-/// by at least the observed amount minus `slack`.
+/// Return, for each pair of metrics, the number of swaps after which the first leads the second in
+/// r by at least the observed amount minus `slack`.
 ///
-/// `totals` has the moments of each metric. `exchanged` has, for each trial, the moments of the
-/// swapped cells. `gold` has the number of cells, the sum of the human scores and the sum of their
-/// squares.
+/// `totals` contains the moments of each metric. `exchanged` contains, for each trial, the moments
+/// of the swapped cells. `gold` contains the number of cells, the sum of the human scores and the
+/// sum of their squares.
 pub fn count_exceeding_leads(
     totals: &[i64],
     swapped: &[i64],
@@ -491,7 +489,7 @@ pub fn count_exceeding_leads(
     counts
 }
 
-/// Return the sums of all subsets of at most 20 rows. The bits of a subset's index select its rows.
+/// Return the sum of every subset of at most 20 rows. The bits of a subset's index select its rows.
 pub fn subset_sums(rows: &[i64], width: usize) -> Vec<i64> {
     let mut sums = vec![0; width];
     for row in rows.chunks_exact(width.max(1)) {

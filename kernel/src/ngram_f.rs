@@ -1,8 +1,8 @@
-//! The row of integers of the n-gram F-score, and its formula.
+//! The row of integers that the n-gram F-score counts for a segment, and its formula.
 //!
-//! For each order, a row has the clipped matches, the number of n-grams in the hypothesis, and the
-//! number of n-grams in the reference. With several references, the one with the best score counts;
-//! the first of equally good references.
+//! For each order, a row contains the clipped matches, the number of n-grams in the hypothesis, and
+//! the number of n-grams in the reference. With several references, the row describes the reference
+//! with the best score, or the first of equally good references.
 
 use crate::count::{self, Formula as _};
 use crate::ngrams::{Match, MatchScratch};
@@ -69,8 +69,7 @@ impl count::Metric for NgramFColumns {
         let mut best = f64::NEG_INFINITY;
         let NgramFScratch { ngrams: scratch, candidate } = scratch;
         candidate.resize(row.len(), 0);
-        // Counting four orders at once is faster than counting two with the code for any number of
-        // orders.
+        // Specialized code for four orders is faster than general code for two.
         let orders = self.orders.last().map_or(4, |&order| order.max(4));
         for reference in references.chunks(1) {
             let scratch = &mut *scratch;

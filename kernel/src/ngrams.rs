@@ -28,7 +28,7 @@ use crate::tokens::View;
 
 /// The largest n-gram order.
 pub const MAX_ORDER: usize = 16;
-/// During hypotheses of more tokens, interrupts are polled.
+/// Maximum number of hypothesis tokens that are processed without polling for interrupts.
 const MAX_UNPOLLED_TOKENS: usize = 1 << 20;
 /// Maximum number of reference tokens for bitsets.
 pub const MAX_BITSET_TOKENS: usize = 256;
@@ -109,7 +109,7 @@ impl Job for Match<'_, '_> {
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) -> Matches {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.count::<V>() }
     }
 }
@@ -142,7 +142,7 @@ unsafe fn match_one_word<V: Vector>(
             _ => match_four_orders::<V, 8>(hypothesis, reference, equal),
         }
     };
-    // SAFETY: V is what the caller runs.
+    // SAFETY: the caller guarantees that `V` is available.
     if !unsafe {
         verify_hashed::<V, 1>(hypothesis, reference, equal.as_chunks().0, &mut scratch.hashed)
     } {
@@ -163,28 +163,28 @@ unsafe fn match_four_orders<V: Vector, const CHUNKS: usize>(
     equal: &mut [u64],
 ) -> [u64; ORDERS] {
     let keys = reference.padded_keys();
-    // SAFETY: keys can be read far enough behind the last token; V is what the caller runs.
+    // SAFETY: keys are readable past the last token; the caller guarantees that `V` is available.
     let mut chunks = unsafe { [V::load_keys(keys); CHUNKS] };
     for (i, chunk) in chunks.iter_mut().enumerate().skip(1) {
         // SAFETY: as above.
         *chunk = unsafe { V::load_keys(keys.add(i * V::LANES)) };
     }
     let valid_bits = u64::MAX >> (64 - reference.count());
-    // SAFETY: V is what the caller runs.
+    // SAFETY: the caller guarantees that `V` is available.
     let (mut ends, mut used) = unsafe { (V::orders(0), V::orders(0)) };
     for (&key, equal) in hypothesis.keys().iter().zip(equal) {
-        // SAFETY: V is what the caller runs.
+        // SAFETY: the caller guarantees that `V` is available.
         unsafe {
             *equal = V::equal_among(&chunks, key) & valid_bits;
             ends = V::next_ends(ends, V::orders(0), *equal);
             (used, _) = V::use_lowest(used, ends, V::unfound());
         }
     }
-    // SAFETY: V is what the caller runs.
+    // SAFETY: the caller guarantees that `V` is available.
     unsafe { V::each_order(used) }
 }
 
-/// Return which of the 64 tokens from `first` have hashed keys, as bits.
+/// Return, as bits, which of the 64 tokens from `first` have hashed keys.
 #[inline(always)]
 unsafe fn find_hashed<V: Vector>(text: &View<'_>, first: usize) -> u64 {
     let token_count = (text.count() - first).min(64);
@@ -193,7 +193,7 @@ unsafe fn find_hashed<V: Vector>(text: &View<'_>, first: usize) -> u64 {
     // would defeat the branch predictor.
     for half in (0..token_count).step_by(32) {
         for lane in (half..half + 32).step_by(V::LANES) {
-            // SAFETY: keys can be read far enough behind the last token.
+            // SAFETY: keys are readable far enough past the last token.
             hashed |= unsafe { V::marked_keys(text.padded_keys().add(first + lane)) } << lane;
         }
     }
@@ -212,11 +212,10 @@ unsafe fn verify_hashed<V: Vector, const N: usize>(
     if hashed_tokens.len() < equal.len() {
         hashed_tokens.resize(equal.len().next_power_of_two(), 0);
     }
-    // Two loops without a branch inside, because no branch predictor foresees whether a long token
-    // matches.
+    // There are two branch-free loops, because it is unpredictable whether a long token matches.
     let mut count = 0;
     for first in (0..equal.len()).step_by(64) {
-        // SAFETY: V is what the caller runs.
+        // SAFETY: the caller guarantees that `V` is available.
         let mut hashed = unsafe { find_hashed::<V>(hypothesis, first) };
         while hashed != 0 {
             let i = first + hashed.trailing_zeros() as usize;
@@ -270,7 +269,7 @@ unsafe fn match_many_words<V: Vector>(
     scratch.marks.clear();
     scratch.marks.resize(max_order * mark_words, 0);
     for reference in references {
-        // SAFETY: V is what the caller runs.
+        // SAFETY: the caller guarantees that `V` is available.
         let verified = unsafe {
             match (reference.count().div_ceil(64), max_order) {
                 (0, _) => continue,
@@ -325,11 +324,11 @@ unsafe fn mark_matches<V: Vector, const N: usize, const O: usize>(
             let same = if is_indexed {
                 scratch.index.positions::<N>(key)
             } else {
-                // SAFETY: V is what the caller runs.
+                // SAFETY: the caller guarantees that `V` is available.
                 unsafe { find_key::<V, N>(reference, key) }
             };
             equal[chunk * 64 + i] = same;
-            // High orders first, because they need the previous ends of the lower orders.
+            // High orders come first, because they need the previous ends of the lower orders.
             for order in (0..max_order.min(O)).rev() {
                 let mut carry = 0;
                 let mut used_bit = 0;
@@ -354,11 +353,11 @@ unsafe fn mark_matches<V: Vector, const N: usize, const O: usize>(
             scratch.marks[order * mark_words + chunk] |= marks;
         }
     }
-    // SAFETY: V is what the caller runs.
+    // SAFETY: the caller guarantees that `V` is available.
     unsafe { verify_hashed::<V, N>(hypothesis, reference, equal, &mut scratch.hashed) }
 }
 
-/// Return the reference positions that have this key, by comparing all keys.
+/// Return the reference positions with this key, found by comparing all keys.
 #[inline(always)]
 unsafe fn find_key<V: Vector, const N: usize>(reference: &View<'_>, key: u64) -> [u64; N] {
     let (keys, count) = (reference.padded_keys(), reference.count());
@@ -366,7 +365,7 @@ unsafe fn find_key<V: Vector, const N: usize>(reference: &View<'_>, key: u64) ->
     for (word, first) in same.iter_mut().zip((0..count).step_by(64)) {
         let token_count = (count - first).min(64);
         for lane in (0..token_count).step_by(V::LANES) {
-            // SAFETY: keys can be read far enough behind the last token.
+            // SAFETY: keys are readable far enough past the last token.
             *word |= unsafe { V::equal_keys(V::load_keys(keys.add(first + lane)), key) << lane };
         }
         *word &= u64::MAX >> (64 - token_count);
@@ -435,7 +434,7 @@ impl PositionIndex {
     }
 }
 
-/// Count the same matches by hash maps, for segments of any length.
+/// Count the same matches with hash maps, for segments of any length.
 ///
 /// Each n-gram has an id. The pair of the id of its (n-1)-gram prefix and the id of its last token
 /// determines its id.

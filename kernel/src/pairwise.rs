@@ -16,13 +16,13 @@
 //! vectors. Unrelated texts share few n-grams, and only shared n-grams cost time. The remaining
 //! work is the formula, whose logarithms are taken from tables computed by identical operations.
 //!
-//! Other metrics are scored pair by pair ([`naive`]); tests compare the index with that.
+//! Other metrics are scored pair by pair ([`naive`]); tests compare the index with this module.
 //!
-//! [`run`] processes a few blocks of references at a time, and for these bands of hypotheses, which
-//! the threads claim in turn. A [`Row`] stores the requested results of one hypothesis: all scores,
-//! the best, or their mean. Scores arrive in the order of the references, so floats are added from
-//! left to right for any number of threads. Apart from the rows, memory holds the texts and one
-//! block per thread.
+//! [`run`] processes a few blocks of references at a time, and against these, bands of hypotheses,
+//! which the threads claim in turn. A [`Row`] stores the requested results of one hypothesis: all
+//! scores, the best, or their mean. Scores arrive in the order of the references, so floats are
+//! added from left to right for any number of threads. Apart from the rows, memory holds the texts
+//! and one block per thread.
 
 pub mod bleu;
 mod chrf;
@@ -188,7 +188,7 @@ fn score_bands<R: Row>(
     in_threads(threads, work, work).into_iter().collect()
 }
 
-/// Lex all of a source, in batches of the size that `want` returns. Pass each text's tokens to
+/// Lex a complete source, in batches of the size that `want` returns. Pass each text's tokens to
 /// `look`, then each batch and its number of texts to `keep`. No text may be missing.
 fn lex_source(
     source: &mut dyn Source,
@@ -218,7 +218,8 @@ fn lex_source(
     Ok(())
 }
 
-/// Convert a missing hypothesis to a missing text, which applies to references, too.
+/// Replace the error for a missing hypothesis by the error for a missing text, which also applies
+/// to references.
 pub(crate) fn to_missing_text(error: Error) -> Error {
     match error {
         Error::MissingHypothesis { input, segment } => Error::MissingText { input, segment },
@@ -228,7 +229,7 @@ pub(crate) fn to_missing_text(error: Error) -> Error {
 
 // Receivers of scores -------------------------------------------------------------------
 
-/// The scores from a reference on, in double or single precision.
+/// The scores against all references from the first stored one, in double or single precision.
 pub struct ScoreSlice<'a, T> {
     /// The first reference whose score is stored.
     pub first: usize,
@@ -250,7 +251,7 @@ impl Row for ScoreSlice<'_, f32> {
     }
 }
 
-/// The `k` best scores and their references; the first of equal scores.
+/// The `k` best scores and their references; of equal scores, the first are kept.
 pub struct TopScores {
     k: usize,
     /// 1 if high scores are better, -1 if low scores are better.

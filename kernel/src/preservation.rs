@@ -9,8 +9,8 @@ use memchr::memmem;
 const MAX_IGNORED_NUMBER: usize = 12;
 /// Number of consecutive source words that indicates untranslated text.
 const RUN_WORDS: usize = 4;
-/// Maximum text length in bytes for the search of source words and names, which scans the text for
-/// each.
+/// Maximum text length in bytes for the search for source words and names, which scans the text
+/// once per word or name.
 const MAX_SEARCHED_BYTES: usize = 1 << 13;
 /// Minimum number of letters of a name.
 const MIN_NAME_LETTERS: usize = 3;
@@ -73,7 +73,7 @@ fn iter_words(text: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
         let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte > 0x7F;
         let start = word.iter().position(is_letter).unwrap_or(word.len());
         let end = word.iter().rposition(is_letter).map_or(start, |last| last + 1);
-        // A full stop after an abbreviation counts, too; the cost is only a missed name.
+        // Full stops of abbreviations count as sentence ends, which can only hide a name.
         starts_sentence =
             word[end..].iter().any(|mark| b".!?:\"".contains(mark)) || start == word.len();
         (&word[start..end], is_first || start > 0)
@@ -143,18 +143,18 @@ pub fn word_ranges(text: &[u8]) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Return the positions of a source's words for [`has_source`]. Words that do not count are
-/// replaced by (0, 0). Return nothing for a text that is too long to search.
+/// Return the positions of a source's words for [`has_source`]. Words without letters and one-byte
+/// words are replaced by (0, 0). Return no positions if the text is too long to search.
 pub fn countable_words(source: &[u8]) -> Vec<(usize, usize)> {
     let is_countable = |&(start, end): &(usize, usize)| {
         end - start > 1 && source[start..end].iter().any(|byte| is_letter(*byte))
     };
     let searched = if source.len() > MAX_SEARCHED_BYTES { &[] } else { source };
-    // A word that does not count ends a run.
+    // A word that is not countable ends a run of source words.
     word_ranges(searched).map(|place| if is_countable(&place) { place } else { (0, 0) }).collect()
 }
 
-/// Return whether the hypothesis has four consecutive source words that no reference has.
+/// Return whether the hypothesis contains four consecutive source words that no reference contains.
 pub fn has_source_words(
     hypothesis: &[u8],
     source: &[u8],
@@ -237,7 +237,7 @@ fn contains_between(
 /// Lowercase words that negate. A star at the start or end stands for the rest of a word.
 pub struct NegationWords {
     words: Vec<(Vec<u8>, bool, bool)>,
-    /// For each byte, whether a negating word may start or end with it.
+    /// Whether a negating word may start or end with each byte.
     may_match: [bool; 256],
 }
 
@@ -251,7 +251,7 @@ impl NegationWords {
         let words: Vec<_> = parsed_patterns.collect();
         let mut may_be = [false; 256];
         for (word, is_suffix, is_prefix) in &words {
-            // A pattern for the inside of a word may match any word.
+            // A pattern with a star at both ends may match words with any first and last byte.
             let bytes = if *is_suffix && *is_prefix { (0..=255).collect() } else { vec![0] };
             let bytes = match (word.first(), word.last()) {
                 (_, Some(&last)) if *is_suffix && !is_prefix => vec![last],
@@ -261,7 +261,7 @@ impl NegationWords {
             for byte in bytes {
                 may_be[usize::from(byte)] = true;
                 may_be[usize::from(byte.to_ascii_uppercase())] = true;
-                // The uppercase form of a non-ASCII character has other bytes.
+                // The uppercase form of a non-ASCII character consists of different bytes.
                 if byte > 0x7F {
                     may_be[0x80..].fill(true);
                 }

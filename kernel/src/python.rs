@@ -211,7 +211,7 @@ impl LoadedTokenizer {
         })
     }
 
-    /// Return the pieces of a text. They may contain white space, at which they are split into
+    /// Return the pieces of a text. Pieces may contain white space, where they are split into
     /// tokens.
     fn pieces<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
         let py = text.py();
@@ -280,13 +280,13 @@ impl LexerSettings {
         Ok(Self { tokenizer, lowercase })
     }
 
-    /// Create settings with a tokenizer that is ready.
+    /// Create settings with a tokenizer that needs no loading.
     fn from_tokenizer(py: Python<'_>, tokenizer: Tokenizer, lowercase: &str) -> PyResult<Self> {
         let lowercase = Self::lowercase(py, lowercase)?;
         Ok(Self { tokenizer: TokenizerChoice::Ready(tokenizer), lowercase })
     }
 
-    /// Return the lowercase mapping of this name.
+    /// Return the lowercase mapping with this name.
     fn lowercase(py: Python<'_>, name: &str) -> PyResult<Option<Arc<Lowercase>>> {
         match name {
             "no" => Ok(None),
@@ -315,7 +315,7 @@ impl LexerSettings {
         }
     }
 
-    /// Return a lexer with this instruction set.
+    /// Return a lexer that uses this instruction set.
     fn to_lexer(&self, instructions: Instructions) -> PyResult<Lexer> {
         let tokenizer = self.tokenizer()?;
         Ok(Lexer { tokenizer, lowercase: self.lowercase.clone(), instructions })
@@ -335,7 +335,7 @@ fn decode_token<'py>(py: Python<'py>, token: &[u8]) -> PyResult<Bound<'py, PyAny
     }
 }
 
-/// Return the tokens of one text, by the scalar definition of a tokenizer.
+/// Return the tokens of one text, computed by the scalar definition of a tokenizer.
 #[pyfunction]
 fn tokenize<'py>(
     text: &Bound<'py, PyString>,

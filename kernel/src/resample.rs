@@ -15,7 +15,7 @@ use crate::random::{Bits, Generator};
 use crate::simd::{Instructions, Job, Vector};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Number of columns of a tile: a cache line of 16-bit integers, or half of one, and so on.
+/// Number of columns per tile. A tile of integers fills a cache line, or half of one.
 const NARROW: usize = 32;
 const HALF: usize = 16;
 const MIDDLE: usize = 16;
@@ -25,8 +25,8 @@ const SINGLE: usize = 64;
 /// Minimum number of rows whose sum fits a lane before it must be widened.
 const MIN_SPAN: u64 = 16;
 
-/// Number of trials whose sums stay in the cache while all rows are processed. It is not a power of
-/// two, because their addresses would compete for the same cache lines.
+/// Number of trials whose sums stay in the cache while all rows are processed. A power of two would
+/// make their addresses compete for the same cache lines.
 const CACHED_TRIALS: usize = 2000;
 
 /// Approximate size in bytes of the row selections of all trials. With very many rows, fewer trials
@@ -43,7 +43,7 @@ pub trait Lane: Copy + Default + Send + Sync + 'static {
     type Wide: Copy + Default + Send + Sync;
     /// Return the sum, which must fit.
     fn plus(self, other: Self) -> Self;
-    /// Return the sum of a wide sum and this number.
+    /// Return a wide sum plus this number.
     fn add_to_wide(self, wide: Self::Wide) -> Self::Wide;
 }
 
@@ -204,7 +204,7 @@ where
         let replicates = self.draws.chunks_exact(rows.len());
         let mut work = Work::default();
         for (draws, out) in replicates.zip(self.out.chunks_exact_mut(self.width)) {
-            // Loading one of many rows waits for memory.
+            // In a large table, loading a row waits for memory.
             work.add(4 * draws.len());
             let mut total = [L::Wide::default(); N];
             for draws in draws.chunks(self.tile.span) {
@@ -356,8 +356,7 @@ impl Stack {
                 )));
             }
             if maximum > i16::MAX as u64 / MIN_SPAN {
-                // Values that all are multiples of a number, such as fractions of a token, are
-                // divided by it.
+                // Values that are all multiples of a number, such as PARTS, are divided by it.
                 let divisor = values().fold(0, gcd).max(1);
                 if divisor > 1 {
                     divisors.push((column, divisor as i64));
@@ -391,7 +390,7 @@ impl Stack {
         };
         let quotient = |row, column| value(row, column) / divisor(column);
         let short = |row, column| quotient(row, column) as i16;
-        // A few columns need only half a tile, which takes half of the cache.
+        // If there are few columns, half a tile is sufficient and needs half the cache space.
         let (half, narrow) = narrow.split_at(match narrow.len() % NARROW {
             count @ 1..=HALF => count,
             _ => 0,
@@ -534,7 +533,7 @@ fn check_rows(rows: usize) -> Result<(), Error> {
     }
 }
 
-/// Return each column of all tables: the values from its first value, and the stride.
+/// Return each column of all tables, as the values from its first value on, and their stride.
 fn columns<'a>(
     tables: &[(&'a [i64], usize)],
     rows: usize,
@@ -592,7 +591,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Return the greatest common divisor.
 fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);

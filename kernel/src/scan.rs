@@ -34,7 +34,7 @@ struct BatchFeed {
     limit: u64,
 }
 
-/// The same range of segments of all inputs, as read.
+/// The same range of segments from all inputs, before lexing.
 struct UnlexedBatch {
     number: usize,
     first: u64,
@@ -74,7 +74,7 @@ impl BatchFeed {
         if self.has_ended || self.segment_counts[0] >= self.limit {
             return Ok(None);
         }
-        // Assume the end until the batch is complete, so that an error also ends the feed.
+        // The feed counts as ended until the batch is complete, so that an error also ends it.
         self.has_ended = true;
         let first = self.segment_counts[0];
         let hypotheses = self.read_batch(0, BatchSize::Bytes(BATCH_BYTES))?;
@@ -182,7 +182,7 @@ impl<'a> RunPart<'a> {
     fn new(scan: &'a Scan) -> Result<Self, Error> {
         match scan.is_busy.swap(true, Ordering::Acquire) {
             false => Ok(Self { scan, is_complete: false }),
-            // Waiting could deadlock, if the other part waits for this thread.
+            // Waiting could deadlock if the other part waits for this thread.
             true => Err(Error::Busy),
         }
     }
@@ -215,11 +215,11 @@ impl Scan {
     /// per sink.
     ///
     /// The calling thread regularly calls `check` with the number of segments read so far; an error
-    /// from `check` stops the run. Of several errors, the first in the text is returned. A summary
-    /// without segments means that the end was reached.
+    /// from `check` stops the run. If several errors occur, the first in the text is returned. A
+    /// summary without segments means that the end was reached.
     ///
     /// Only the calling thread reads a source that may wait or that calls foreign code: only this
-    /// thread can be interrupted, and such a source is slower than counting.
+    /// thread can be interrupted, and reading such a source takes longer than counting.
     pub fn run<S: Sink>(
         &self,
         counter: &Arc<dyn Count>,

@@ -1,4 +1,4 @@
-//! The scripts of characters, as far as the kernel distinguishes them, by Unicode block.
+//! The scripts that the kernel distinguishes, determined by Unicode block.
 
 /// The names of the scripts, in the order of their numbers.
 pub const NAMES: [&str; COUNT] = [

@@ -115,8 +115,8 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Create the table. Class `i` has the bytes whose high half is set in `rectangles[i].0` and
-    /// whose low half is set in `rectangles[i].1`.
+    /// Create the table. Class `i` contains the bytes whose high half is set in `rectangles[i].0`
+    /// and whose low half is set in `rectangles[i].1`.
     pub const fn new(rectangles: [(u8, u16); 8]) -> Self {
         let mut table = Self { low: [0; 16], high: [0; 16], bytes: [0; 256] };
         let mut byte = 0;
@@ -249,7 +249,7 @@ pub unsafe trait Vector: Copy {
     /// values.
     #[inline(always)]
     unsafe fn points(source: *const u8, bits: u64, out: *mut u32) {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { points::write_points(source, bits, out) }
     }
 }
@@ -501,12 +501,12 @@ mod x86 {
         #[inline(always)]
         unsafe fn positions(mut bits: u64, base: u32, out: *mut u32) {
             let count = bits.count_ones() as usize;
-            // Sixteen at once without a branch, because few blocks have more.
+            // Sixteen positions are written at once without a branch, because few blocks have more.
             let mut i = 0;
             loop {
                 for k in i..i + 16 {
-                    // Volatile, so that each value is stored separately: collecting them in vectors
-                    // is slower.
+                    // Writes are volatile, so that each value is stored separately: collecting
+                    // values in vectors is slower.
                     out.add(k).write_volatile(base.wrapping_add(_tzcnt_u64(bits) as u32));
                     bits = _blsr_u64(bits);
                 }
@@ -551,7 +551,7 @@ mod x86 {
                     let low = _mm256_cmpeq_epi64(keys[0], key);
                     _mm256_packs_epi32(low, _mm256_cmpeq_epi64(keys[1], key))
                 };
-                // Packed to one byte per key and extracted at once.
+                // The results are packed to one byte per key and extracted at once.
                 let low = _mm256_packs_epi16(eight(0), eight(1));
                 let high = _mm256_packs_epi16(eight(2), eight(3));
                 let in_order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
@@ -703,7 +703,7 @@ mod x86 {
 
         #[inline(always)]
         unsafe fn positions(bits: u64, base: u32, out: *mut u32) {
-            // The indices of the set bits as bytes, then widened sixteen at a time.
+            // The indices of the set bits are collected as bytes, then widened sixteen at a time.
             let mut places =
                 _mm512_maskz_compress_epi8(bits, _mm512_load_si512(BYTE_INDICES.0.as_ptr().cast()));
             let base = _mm512_set1_epi32(base as i32);
@@ -742,7 +742,8 @@ mod x86 {
                 Some(&keys) => _mm512_cmpeq_epi64_mask(keys, key),
                 None => 0,
             };
-            // Combined inside the mask registers: moving values out of them is slower.
+            // Masks are combined inside the mask registers, because moving values out of them is
+            // slower.
             let sixteen = |i: usize| _mm512_kunpackb(eight(i + 1).into(), eight(i).into());
             let half = |i: usize| _mm512_kunpackw(sixteen(i + 2).into(), sixteen(i).into());
             _mm512_kunpackd(half(4).into(), half(0).into())

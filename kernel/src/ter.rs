@@ -1,10 +1,11 @@
-//! TER's row of integers for a segment: tercom's shift search, as in sacreBLEU.
+//! The row of integers that TER counts for a segment, found by tercom's shift search, as in
+//! sacreBLEU.
 //!
-//! The edits from a hypothesis to a reference are insertions, deletions and substitutions of words,
-//! and shifts of phrases. Each edit costs 1 (Snover et al. 2006). tercom's heuristic, with the
-//! limits of sacreBLEU 2.6.0, determines which shifts are tried and in which order; other choices
-//! would give other scores. [`naive`] is the definition. `search` finds the same shifts with far
-//! less work, using bit-parallel rows (`beam`).
+//! The edits that turn a hypothesis into a reference are insertions, deletions and substitutions of
+//! words, and shifts of phrases. Each edit costs 1 (Snover et al. 2006). tercom's heuristic, with
+//! the limits of sacreBLEU 2.6.0, determines which shifts are tried and in which order; other
+//! choices would give other scores. [`naive`] defines the search. `search` finds the same shifts
+//! with far less work, using bit-parallel rows (`beam`).
 //!
 //! Time and memory are bounded for any text: each row of the table is 50 cells wide, or wider if
 //! the lengths differ much. At most [`Limits::CANDIDATES`] shifts are tried per segment.
@@ -108,7 +109,7 @@ pub struct Outcome {
     pub distance: u32,
     /// The shifts in their order.
     pub shifts: Vec<Shift>,
-    /// The steps from the shifted hypothesis to the reference.
+    /// The steps that turn the shifted hypothesis into the reference.
     pub steps: Vec<Step>,
 }
 
@@ -127,7 +128,7 @@ pub struct TerScratch {
 }
 
 impl TerScratch {
-    /// Return the number of edits from a hypothesis to one reference.
+    /// Return the number of edits that turn a hypothesis into one reference.
     #[inline(always)]
     fn count_edits(&mut self, hypothesis: &View<'_>, reference: &View<'_>) -> usize {
         if reference.count() == 0 {
@@ -142,7 +143,7 @@ impl TerScratch {
         }
     }
 
-    /// Return the shifts and steps from a hypothesis to one reference.
+    /// Return the shifts and steps that turn a hypothesis into one reference.
     pub fn find_edits(&mut self, hypothesis: &View<'_>, reference: &View<'_>) -> Outcome {
         if reference.count() == 0 {
             let steps = vec![Step::Deletion; hypothesis.count()];

@@ -249,7 +249,7 @@ struct LineSearch {
 }
 
 impl LineSearch {
-    /// Continue the search in `text`, which starts with the same bytes as before. Return whether
+    /// Continue the search in `text`, which starts with the bytes already searched. Return whether
     /// the batch is full.
     fn advance(&mut self, text: &[u8], size: BatchSize) -> bool {
         const CHUNK: usize = 4096;
@@ -445,7 +445,7 @@ impl Stream {
 
     /// Create a stream of the lines that `reader` reads, or of one tab-separated column of them.
     pub fn new(name: String, column: Option<usize>, reader: Box<dyn ReadChunk>) -> Self {
-        // Enough for a whole file, and for the newline that it may lack.
+        // This size is enough for a whole file, and for a newline if the file lacks one.
         let size = reader
             .remaining_bytes()
             .map_or(Chunk::SIZE, |bytes| (bytes + 1).min(Chunk::SIZE as u64) as usize);
@@ -733,12 +733,10 @@ mod tests {
         std::fs::write(&path, &text).unwrap();
         let open = || Stream::from_file("file".into(), File::open(&path).unwrap()).unwrap();
         assert!(read_all(&mut open(), BatchSize::Bytes(1 << 16), 2) == text);
-        // Bytes appended later are not read.
         let mut stream = open();
         let append_handle = std::fs::OpenOptions::new().append(true).open(&path);
         std::io::Write::write_all(&mut append_handle.unwrap(), b"more\n").unwrap();
         assert!(read_all(&mut stream, BatchSize::Segments(9), 0) == text);
-        // A truncated file is an error.
         let mut stream = open();
         stream.next(BatchSize::Segments(3)).unwrap();
         std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(300_000).unwrap();

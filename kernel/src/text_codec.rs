@@ -9,11 +9,11 @@ use crate::interrupt::Work;
 use crate::tokens::HASHED;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Byte after each text.
+/// The byte that ends each text.
 pub const END: u8 = 0xFF;
-/// Byte in place of a missing text.
+/// The byte that represents a missing text.
 pub const ABSENT: u8 = 0xFE;
-/// Byte before the length of a piece that is not a frequent word and not ASCII only.
+/// The byte before the length of a non-ASCII piece that is not a frequent word.
 pub const SPELLED: u8 = 0xFD;
 /// Bytes from this value on start a code.
 pub const FIRST_CODE: u8 = 0x80;
@@ -22,7 +22,8 @@ pub const FIRST_CODE: u8 = 0x80;
 const MAX_WORDS: usize = (SPELLED - FIRST_CODE) as usize * 256;
 /// Maximum length of a piece.
 const MAX_PIECE_BYTES: usize = u8::MAX as usize;
-/// Number of bytes in which words are counted. More text hardly changes which words are frequent.
+/// Number of bytes of text from which frequent words are chosen. More text hardly changes the
+/// choice.
 const SAMPLE_BYTES: usize = 4 << 20;
 
 /// Columns of texts, encoded segment by segment.
@@ -61,7 +62,7 @@ impl<'a> TextColumns<'a> {
         bytes
     }
 
-    /// Return the texts of every `step`-th segment, segment by segment.
+    /// Yield the texts of every `step`-th segment, segment by segment.
     fn iter_texts(&self, step: usize) -> impl Iterator<Item = Option<&'a [u8]>> {
         let segments = (0..self.0.first().map_or(0, Vec::len)).step_by(step);
         segments.flat_map(|i| self.0.iter().map(move |column| column[i]))
@@ -84,7 +85,7 @@ fn find_frequent_words<'a>(columns: &TextColumns<'a>, bytes: usize) -> Vec<&'a [
             word_counts[id as usize].0 += 1;
         }
     }
-    // The dictionary spells each word once more.
+    // The dictionary contains each word once more.
     word_counts
         .retain(|&(count, word)| count > 1 && saved_bytes(count * step, word) > word.len() + 1);
     word_counts
@@ -166,7 +167,7 @@ fn word_key(text: &[u8], length: usize) -> u64 {
     u64::from_le_bytes(first_bytes) & ((1 << (8 * length)) - 1) | (length as u64) << 56
 }
 
-/// Return whether a piece is longer than a code.
+/// Return whether a code would shorten a piece.
 fn is_worth_a_code(piece: &[u8]) -> bool {
     piece.len() > 2 || !piece.is_ascii()
 }

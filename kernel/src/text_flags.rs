@@ -54,9 +54,9 @@ pub const ENTITIES: u32 = 1 << 17;
 pub const BRACKETS: u32 = 1 << 18;
 /// The numbers of the hypothesis differ from the numbers of the source and of every reference.
 pub const NUMBERS: u32 = 1 << 19;
-/// The hypothesis lacks a name that the source and all references have.
+/// The hypothesis lacks a name that the source and all references contain.
 pub const NAMES: u32 = 1 << 20;
-/// The hypothesis has consecutive source words that no reference has.
+/// The hypothesis contains consecutive source words that no reference contains.
 pub const UNTRANSLATED: u32 = 1 << 21;
 /// The hypothesis negates something although no reference does, or the other way round.
 pub const NEGATION: u32 = 1 << 22;
@@ -82,8 +82,7 @@ pub struct FlaggedTexts<'a> {
 pub struct FlagOptions {
     /// Whether the text is expected to be tokenized.
     pub expects_tokenized: bool,
-    /// The scripts that the tokenizer does not split, with the share of characters from which this
-    /// matters.
+    /// The scripts that the tokenizer does not split, each with its maximum share of characters.
     pub unsplit: Vec<(usize, f64)>,
     /// The words that negate in the language of the hypotheses.
     pub negation: NegationWords,
@@ -112,7 +111,8 @@ fn is_loop<'a>(text: &'a [u8], words: &mut Vec<&'a [u8]>) -> bool {
         let min_run = 3 * period;
         (period + min_run - 1..words.len()).step_by(min_run).any(|index| {
             work.add(8);
-            // Most different words have different last letters, which is checked without a call.
+            // Most different words have different last letters, and comparing letters needs no
+            // function call.
             let is_repeated = |&i: &usize| {
                 words[i].last() == words[i - period].last() && words[i] == words[i - period]
             };
@@ -305,7 +305,8 @@ impl<'a> FlaggedTexts<'a> {
 
     /// Flag long hypotheses that occur with different sources.
     fn find_duplicates(&self, column: &[Option<&[u8]>], flags: &mut [u32]) {
-        // Each text gets an id. For each id, the first segment and whether origins differ.
+        // Each text gets an id. Each entry holds the first segment with that text, and whether
+        // origins differ.
         let mut text_ids: HashMap<&[u8], usize, RandomSeed> =
             HashMap::with_capacity_and_hasher(column.len(), RandomSeed::default());
         let mut first_segments: Vec<usize> = Vec::new();
@@ -334,7 +335,8 @@ impl<'a> FlaggedTexts<'a> {
 
     /// Flag segments whose source and references occurred before.
     fn find_repeated(&self, flags: &mut [u32]) {
-        // The key has the source and all references, because many segments may share some of them.
+        // The key contains the source and all references, because many segments may share some of
+        // them.
         let mut earlier_texts =
             HashSet::with_capacity_and_hasher(flags.len(), RandomSeed::default());
         for (i, flags) in flags.iter_mut().enumerate() {

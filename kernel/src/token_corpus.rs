@@ -1,8 +1,8 @@
-//! A corpus as token ids, for counts other than metrics.
+//! A corpus stored as token ids, for statistics other than metrics.
 //!
-//! Equal tokens have equal ids. Keys find candidates, and if a key is a hash, the bytes are
-//! compared. Memory use is four bytes per token of each text, and the text of each distinct token
-//! once. [`TokenCorpus::read`] stops at a given number of tokens.
+//! Equal tokens have equal ids. Tokens are compared by key, and by their bytes if the key is a
+//! hash. Memory use is four bytes per token of each text, and the text of each distinct token once.
+//! [`TokenCorpus::read`] stops at a given number of tokens.
 
 use crate::bleu;
 use crate::count::{Metric, count_next};
@@ -104,7 +104,8 @@ impl TokenCorpus {
             ngram_matches: vec![[0; MAX_ORDER]; count],
             ..Self::default()
         };
-        // A row has the length, then the matches of each order, then the n-grams of each order.
+        // A row contains the length, then the matches of each order, then the n-grams of each
+        // order.
         let columns = bleu::BleuColumns { lengths: Vec::new(), max_order, at_least_one: false };
         let mut row = vec![0; columns.width()];
         let mut match_scratch = ngrams::MatchScratch::default();
@@ -228,9 +229,9 @@ impl TokenCorpus {
 
     /// Return a row of counts per segment: the number of words in each frequency bucket, in the
     /// references and then in each system. Each word counts as often as in the reference where it
-    /// is most frequent, and for systems the count is clipped to that. A bucket has the tokens
-    /// whose frequency is at least its edge and below the next edge. Tokens below the first edge
-    /// are not counted.
+    /// is most frequent, and for systems the count is clipped to that number. A bucket contains the
+    /// tokens whose frequency is at least its edge and below the next edge. Tokens below the first
+    /// edge are not counted.
     pub fn count_frequency_buckets(&self, frequencies: &[u64], edges: &[u64]) -> Vec<i64> {
         let count = edges.len();
         let bucket_number = |frequency| edges.partition_point(|edge| edge <= frequency) as u8;
@@ -255,7 +256,7 @@ impl TokenCorpus {
     }
 }
 
-/// The id that stands for no n-gram.
+/// The id that means "no n-gram".
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// The counts of one n-gram or token in a segment.

@@ -106,8 +106,8 @@ impl Tokens {
         let mut work = Work::default();
         for ((keys, starts), ends) in chunks {
             work.add(2 * CHUNK_TOKENS);
-            // Branch-free, because one token in six is longer than eight bytes, which no branch
-            // predictor foresees. Long tokens are collected and handled in a second loop.
+            // This loop is branch-free, because the one token in six with more than eight bytes is
+            // unpredictable. Long tokens are handled in a second loop.
             let (mut special_tokens, mut special_count) = ([0_u16; CHUNK_TOKENS], 0);
             for (i, ((key, &start), &end)) in keys.iter_mut().zip(starts).zip(ends).enumerate() {
                 let (start, length) = (start as usize, (end - start) as usize);
@@ -167,7 +167,7 @@ fn hashed_key(first: u64, last: u64, length: usize) -> u64 {
 /// Eight bytes must be readable. The processor must support the instructions of `V`.
 #[inline(always)]
 unsafe fn short_key<V: Vector>(source: *const u8, length: usize) -> u64 {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe { V::low_bytes(read_word(source), length) }
 }
 
@@ -177,9 +177,9 @@ unsafe fn short_key<V: Vector>(source: *const u8, length: usize) -> u64 {
 /// The token must be readable.
 #[inline(always)]
 unsafe fn long_key(pointer: *const u8, length: usize) -> u64 {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     let (first, last) = unsafe { (read_word(pointer), read_word(pointer.add(length - 8))) };
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     let first = if length > 16 { unsafe { hash_leading_words(pointer, length) } } else { first };
     hashed_key(first, last, length)
 }
@@ -209,7 +209,7 @@ unsafe fn short_key_with_nul(pointer: *const u8, length: usize) -> u64 {
     if length == 0 {
         return 0;
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     let (bytes, key) = unsafe {
         (std::slice::from_raw_parts(pointer, length), short_key::<Portable>(pointer, length))
     };

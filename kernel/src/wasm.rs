@@ -1,4 +1,4 @@
-//! The kernel for JavaScript: a WebAssembly interface of functions that take integers, and bytes in
+//! The kernel for JavaScript: a WebAssembly interface whose functions take integers, and bytes in
 //! shared memory.
 //!
 //! A caller writes input bytes to the address that [`page_room`] returns, and calls a function. The
@@ -133,12 +133,12 @@ impl State {
     }
 }
 
-/// Encode 64-bit floats as an answer.
+/// Encode 64-bit floats as the bytes of an answer.
 fn encode_floats(numbers: impl IntoIterator<Item = f64>) -> Vec<u8> {
     numbers.into_iter().flat_map(f64::to_le_bytes).collect()
 }
 
-/// Encode 64-bit integers as an answer.
+/// Encode 64-bit integers as the bytes of an answer.
 fn encode_integers<'a>(numbers: impl IntoIterator<Item = &'a i64>) -> Vec<u8> {
     numbers.into_iter().flat_map(|number| number.to_le_bytes()).collect()
 }
@@ -165,7 +165,7 @@ pub extern "C" fn page_version() -> u32 {
     VERSION
 }
 
-/// Return the address for an input of `length` bytes.
+/// Return the address to which an input of `length` bytes must be written.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_room(length: u32) -> *mut u8 {
     STATE.with_borrow_mut(|state| {

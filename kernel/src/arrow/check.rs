@@ -129,7 +129,7 @@ impl Layout {
                 .map_err(|problem| format!("items: {problem}"))
         };
         if self.items().is_some() {
-            // SAFETY: guaranteed by the caller; there is an array of `n_children` pointers.
+            // SAFETY: guaranteed by the caller; `children` points to `n_children` pointers.
             let has_child = array.n_children > 0
                 && !array.children.is_null()
                 && unsafe { !(*array.children).is_null() };
@@ -150,7 +150,7 @@ impl Layout {
         }
         let first = array.offset as usize;
         let entries = first + range.start..first + range.end;
-        // SAFETY: the array has this layout, and has these entries.
+        // SAFETY: the array has this layout and these entries.
         unsafe {
             match self {
                 Self::Null | Self::Fixed(_) => Ok(()),
@@ -268,9 +268,9 @@ unsafe fn check_offsets<T: OffsetInteger>(
     array: &ArrowArray,
     entries: Range<usize>,
 ) -> Result<Range<usize>, String> {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     let offset = |i: usize| unsafe { read_entry::<T>(array, 1, i) };
-    // Branch-free, so that the loop can be vectorized.
+    // The loop is branch-free, so that it can be vectorized.
     let has_descent =
         entries.clone().fold(false, |has_descent, i| has_descent | (offset(i + 1) < offset(i)));
     let (first, last) = (offset(entries.start).to_i64(), offset(entries.end).to_i64());
@@ -299,7 +299,7 @@ unsafe fn check_offsets<T: OffsetInteger>(
 /// The array must have such offsets, already checked.
 unsafe fn check_text_lengths(array: &ArrowArray, entries: Range<usize>) -> Result<(), String> {
     for i in entries.clone() {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         let bytes = unsafe { read_entry::<i64>(array, 1, i + 1) - read_entry::<i64>(array, 1, i) };
         if bytes > MAX_TEXT_BYTES as i64 {
             let number = i - entries.start;
@@ -314,7 +314,7 @@ unsafe fn check_text_lengths(array: &ArrowArray, entries: Range<usize>) -> Resul
 /// # Safety
 /// The array must have three buffers.
 unsafe fn check_data(array: &ArrowArray, range: Range<usize>) -> Result<(), String> {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     let is_absent = unsafe { (*array.buffers.add(2)).is_null() };
     if is_absent && !range.is_empty() { Err("missing buffer".into()) } else { Ok(()) }
 }
@@ -329,7 +329,7 @@ unsafe fn check_sizes<T: OffsetInteger>(
 ) -> Result<Range<usize>, String> {
     let (mut first, mut last) = (usize::MAX, 0);
     for i in entries.clone() {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         let (start, size) = unsafe {
             if is_null(array, i) {
                 continue;

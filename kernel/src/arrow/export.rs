@@ -103,7 +103,7 @@ pub fn null_column(length: usize) -> ArrowArray {
 
 /// Create a column that is null where `valid` is false.
 ///
-/// `buffers` has the buffers after the validity buffer, such as offsets and values.
+/// `buffers` contains the buffers after the validity buffer, such as offsets and values.
 pub fn nullable_column(is_valid: &[bool], buffers: Vec<Vec<u8>>) -> ArrowArray {
     let missing = is_valid.iter().filter(|valid| !**valid).count();
     let validity =

@@ -148,7 +148,7 @@ pub struct ArrayChunks {
 }
 
 impl ArrayChunks {
-    /// Read the arrays of `stream`, and return their type, too. `name` is for messages.
+    /// Return a reader of the arrays of `stream`, and their type. `name` is for messages.
     pub fn from_stream(
         name: String,
         mut stream: ArrowArrayStream,

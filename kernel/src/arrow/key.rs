@@ -160,7 +160,7 @@ impl KeyType {
         }
     }
 
-    /// Describe the problem with a value that has no entry.
+    /// Describe why a value has no entry.
     pub fn conversion_problem(&self) -> &'static str {
         match self {
             Self::Date => "is a date with a time of day, or out of range (cast it to a date)",
@@ -294,7 +294,7 @@ impl KeyType {
                 let numbers = values.iter().flat_map(|value| {
                     value.map_or([0; 8], |value| (read_integer_value(value) as i64).to_le_bytes())
                 });
-                // Keep the low bytes of each integer, as many as the type has.
+                // Keep only the low bytes of each integer, according to the size of the type.
                 let numbers = numbers.enumerate().filter(|(i, _)| i % 8 < width);
                 export::nullable_column(&valid, vec![numbers.map(|(_, byte)| byte).collect()])
             }
@@ -435,7 +435,7 @@ enum EntryReader {
     Boolean,
     Integer(u8),
     Float(u8),
-    /// A signed integer of `width` bytes, multiplied and divided, to be stored in `most` bytes.
+    /// A signed integer of `width` bytes, multiplied, divided, and stored in `stored_bytes` bytes.
     Scaled {
         width: usize,
         multiplier: i64,
@@ -554,7 +554,7 @@ impl EntryReader {
 /// # Safety
 /// The array must be valid, of this format, and have that entry.
 pub unsafe fn read_integer(array: &ArrowArray, format: u8, position: usize) -> i128 {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         match format {
             b'c' => read_entry::<i8>(array, 1, position).into(),
@@ -614,7 +614,7 @@ impl KeyColumn {
     /// # Safety
     /// The array must be valid, of this type, and have more than `i` entries.
     pub unsafe fn push_entry(&self, array: &ArrowArray, i: usize, out: &mut Vec<u8>) -> bool {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.reader.push_entry(array, i, out) }
     }
 }

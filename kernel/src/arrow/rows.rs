@@ -1,5 +1,5 @@
-//! A table as rows. Columns are selected by name once, and their entries are read row by row, as
-//! texts, keys or integers.
+//! Reading of tables row by row. Columns are selected by name once, and their entries are read row
+//! by row, as texts, keys or integers.
 
 use super::check::{Layout, check_table, integer_bits};
 use super::interface::{ArrayChunks, ArrowArray, ArrowArrayStream, ArrowSchema};
@@ -145,13 +145,13 @@ impl TableReader {
     }
 }
 
-/// The location of the texts of a row.
+/// The column that contains the texts of a row.
 pub struct TextField {
     index: usize,
     text_type: TextType,
 }
 
-/// The location of a key of a row.
+/// The column that contains a key of a row.
 pub struct KeyField {
     index: usize,
     key: KeyColumn,
@@ -164,20 +164,20 @@ impl KeyField {
     }
 }
 
-/// The location of an integer of a row.
+/// The column that contains an integer of a row.
 pub struct IntegerField {
     index: usize,
     integer_type: IntegerType,
 }
 
-/// The location of a list of integers of a row.
+/// The column that contains a list of integers of a row.
 pub struct ListField {
     index: usize,
     list_type: TextType,
     integer_type: IntegerType,
 }
 
-/// The layouts of integers. Engines may sum integers to decimals without decimal places.
+/// The layouts of integers. Engines may return sums of integers as decimals without decimal places.
 enum IntegerType {
     /// Every entry is null.
     Null,
@@ -224,7 +224,7 @@ impl IntegerType {
     /// The array must be valid, of this type, and have more than `i` entries.
     unsafe fn read_at(&self, array: &ArrowArray, i: usize) -> Option<i128> {
         let index = i + array.offset as usize;
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             if matches!(self, Self::Null) || is_null(array, index) {
                 return None;
@@ -316,7 +316,7 @@ impl RowBatch {
         unsafe { column.integer_type.read_at(self.column(column.index), self.column_index(i)?) }
     }
 
-    /// Append the integers of row `i`. Return whether none of them is missing.
+    /// Append the integers of row `i`. Return false if any of them is missing.
     pub fn read_list(&self, column: &ListField, i: usize, out: &mut Vec<i128>) -> bool {
         let Some(row) = self.column_index(i) else {
             return false;

@@ -150,7 +150,7 @@ pub unsafe fn read_entry<T: Copy>(array: &ArrowArray, buffer: usize, i: usize) -
 /// # Safety
 /// The array must be valid, and its type must have a validity buffer.
 pub unsafe fn is_null(array: &ArrowArray, i: usize) -> bool {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let validity = *array.buffers;
         !validity.is_null() && *validity.cast::<u8>().add(i / 8) >> (i % 8) & 1 == 0
@@ -162,7 +162,7 @@ pub unsafe fn is_null(array: &ArrowArray, i: usize) -> bool {
 /// # Safety
 /// The array must be a valid dictionary of this format, with that entry.
 pub unsafe fn dictionary_index(array: &ArrowArray, format: u8, position: usize) -> usize {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         match format {
             b'c' => read_entry::<i8>(array, 1, position) as usize,

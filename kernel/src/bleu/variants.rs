@@ -9,7 +9,7 @@ use crate::count;
 use crate::math::{exp, ln, power};
 use crate::ngrams::MAX_ORDER;
 
-/// The small constants with which pycocoevalcap avoids division by 0.
+/// The small constants that pycocoevalcap adds to avoid division by 0.
 const TINY: f64 = 1e-15;
 const SMALL: f64 = 1e-9;
 
@@ -71,7 +71,7 @@ named_enum! {
         Zero = "zero",
         /// At least one order has no match.
         AnyZero = "any-zero",
-        /// Never; smoothing may make the score positive.
+        /// The score is never 0 before smoothing.
         Smoothed = "smoothed",
     }
 }
@@ -81,7 +81,7 @@ named_enum! {
     Penalty {
         /// exp(1 - r/c) if c < r.
         Standard = "standard",
-        /// 1 is added to both lengths.
+        /// The standard formula, with 1 added to both lengths.
         PlusOne = "plus-one",
         /// The formula of pycocoevalcap.
         Coco = "coco",
@@ -331,7 +331,7 @@ impl BleuVariantFormula {
         exp(mean / matches.len() as f64 + (1.0 - (r + 1.0) / (c + 1.0)).min(0.0))
     }
 
-    /// Return cdec's score, which uses single-precision logarithms and brevity penalty.
+    /// Return cdec's score, which uses single precision for the logarithms and the brevity penalty.
     fn cdec_score(&self, row: &[i64]) -> f64 {
         let (c, r) = self.token_lengths(row);
         let (matches, totals) = row[2..].split_at((row.len() - 2) / 2);

@@ -26,7 +26,7 @@ pub(crate) unsafe fn count_matches<V: Vector>(
     positions: &mut Vec<u64>,
 ) -> Option<[u32; ORDERS]> {
     debug_assert!(a.iter().chain(b).all(|&id| (id as usize) < ids));
-    // Matches are symmetric, so the bitsets represent the text that makes less work.
+    // Matches are symmetric, so the bitsets represent whichever text requires less work.
     let work = |n: usize, bits: usize| n * bits.div_ceil(64) + bits;
     let (steps, bits) =
         if work(a.len(), b.len()) <= work(b.len(), a.len()) { (a, b) } else { (b, a) };

@@ -42,7 +42,7 @@ pub unsafe fn read_characters<V: Vector>(
                 retained &= !V::bits(controls);
                 let leads = V::bits(V::equal(block, 0xC2));
                 if leads != 0 {
-                    // U+0085 and U+00A0; the second byte may be the first of the next block.
+                    // U+0085 and U+00A0; their second byte may be in the next block.
                     let second = V::bits(V::or(V::equal(block, 0x85), V::equal(block, 0xA0)));
                     let next = u64::from(matches!(*source.add(64), 0x85 | 0xA0));
                     retained &= !(leads & (second >> 1 | next << 63));
@@ -143,7 +143,6 @@ mod tests {
         }
     }
 
-    /// Read one character after the other.
     fn read_characters_naively(mut text: &[u8], whitespace: bool) -> Vec<u32> {
         let (mut interner, mut characters) = (CharacterIds::default(), Vec::new());
         while !text.is_empty() {

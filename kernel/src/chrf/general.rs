@@ -75,7 +75,7 @@ impl Matcher {
         matches_by_order
     }
 
-    /// Clear the table.
+    /// Invalidate all entries of the previous order, by a new epoch.
     fn start_order(&mut self) {
         self.epoch += 1;
         if self.epoch == EPOCH_LIMIT {
@@ -151,7 +151,6 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    /// Count the matches with hash maps.
     fn count_naively(hypothesis: &[u32], reference: &[u32], orders: usize) -> Vec<i64> {
         let counts = |text: &[u32], order: usize| {
             let mut counts: HashMap<Vec<u32>, i64> = HashMap::new();

@@ -5,12 +5,12 @@
 //! All rows are stored, and the path is traced back through them. Columns are tokens of the
 //! reference, rows are tokens of the hypothesis.
 //!
-//! Large tables are computed in a band around the diagonal that contains every cheapest path. To
-//! the left of the band is a cell that costs one more in each row; to the right, the row above is
-//! continued as if each cell rose. If even the band is too large to store, the table is split at
-//! half of its rows and both parts are aligned separately (Hirschberg 1975). The split column is
-//! the first that a cheapest path crosses. The size limit equals rapidfuzz's, because it affects
-//! the choice among equally cheap paths.
+//! Large tables are computed in a band around the diagonal that contains every cheapest path. The
+//! cell to the left of the band is assumed to cost one more in each row. To the right of the band,
+//! each cell of the row above is assumed to rise by one. If even the band is too large to store,
+//! the table is split at half of its rows and both parts are aligned separately (Hirschberg 1975).
+//! The split column is the first that a cheapest path crosses. The size limit equals rapidfuzz's,
+//! because it affects the choice among equally cheap paths.
 
 use super::Edit;
 use crate::interrupt::Work;
@@ -88,7 +88,6 @@ impl Aligner {
         self.trace(r, h, take);
     }
 
-    /// Trace the path back.
     fn trace(&self, r: &[u32], h: &[u32], take: &mut dyn FnMut(Edit, usize)) {
         let has_bit = |i: usize, j: usize, which: usize| {
             let (start, first) = self.starts[i];
@@ -215,8 +214,8 @@ impl Aligner {
 }
 
 /// Compute one row of a block from the row above. `equal` marks the columns whose token equals the
-/// row's token. `carry` states whether the column before the block rises and falls; on return,
-/// whether the last column does.
+/// row's token. `carry` states whether the row rises or falls before the block; on return, whether
+/// it does at the last column.
 #[inline(always)]
 fn next_row(row: &mut [u64; 2], equal: u64, carry: &mut (u64, u64)) {
     let [rise, fall] = *row;
@@ -232,7 +231,7 @@ fn next_row(row: &mut [u64; 2], equal: u64, carry: &mut (u64, u64)) {
 #[derive(Default)]
 struct TokenColumns {
     blocks: usize,
-    /// For each token, a bitset of its columns, unless that is too large.
+    /// For each token, a bitset of its columns, unless the bitsets would be too large.
     dense: Vec<u64>,
     is_dense: bool,
     /// For each token, the end of its columns; then the columns.

@@ -7,9 +7,9 @@ use super::Edit;
 
 /// Return the edit distance, and the edits of one cheapest path, in order.
 ///
-/// Among equally cheap paths, seen from the end, a deletion comes first. Then an insertion, but
-/// only if the row above falls; then a hit or a substitution. This is rapidfuzz's choice, applied
-/// between the common prefix and suffix.
+/// Among equally cheap paths, seen from the end, a deletion comes first. An insertion comes next,
+/// but only if the row above falls, and then a hit or a substitution. This is rapidfuzz's choice,
+/// applied between the common prefix and suffix.
 pub fn align(reference: &[u32], hypothesis: &[u32]) -> (usize, Vec<Edit>) {
     let common_prefix_length =
         |a: &[u32], b: &[u32]| a.iter().zip(b).take_while(|(a, b)| a == b).count();

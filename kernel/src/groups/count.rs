@@ -1,4 +1,4 @@
-//! Counting of table rows by group in one pass.
+//! Counting of the rows of a table by group, in one pass.
 //!
 //! Threads claim slices of the table's batches. Each thread sums its own groups, and these are
 //! merged at the end; integer sums do not depend on the order.
@@ -121,7 +121,7 @@ struct BatchQueue {
 }
 
 impl BatchQueue {
-    /// Return whether there are slices for all threads, or no more batches will come.
+    /// Return whether there are slices for all threads, or no more batches to read.
     fn is_full(&self, threads: usize) -> bool {
         self.has_ended || self.read_rows - self.claimed_rows > ((threads - 1) * SLICE_ROWS) as u64
     }
@@ -229,7 +229,7 @@ impl Drop for EndOnDrop<'_> {
 
 /// Count the rows of `frame`, with one thread per worker.
 ///
-/// Of several errors, the first in the table is returned.
+/// If several errors occur, the first in the table is returned.
 pub fn count_table(
     roles: &ColumnRoles,
     width: usize,
@@ -392,7 +392,7 @@ impl<'a> GroupCounter<'a> {
         let hypotheses = block(texts.hypotheses);
         let references: Vec<_> = texts.references.into_iter().flatten().map(block).collect();
         let names = InputNames(names);
-        // The first segment of a corpus would be examined for warnings, which are not needed here.
+        // Only leading segments of a corpus are examined for warnings, which are not needed here.
         let first_segment = 1;
         let batch = Batch {
             first: first_segment,

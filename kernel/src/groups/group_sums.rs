@@ -203,7 +203,7 @@ impl GroupSums {
         Ok(())
     }
 
-    /// Accept keys of these types, too. Return an error if they are incompatible.
+    /// Extend the key types to include these types. Return an error if they are incompatible.
     pub fn join_types(&mut self, types: &[KeyType]) -> Result<(), Error> {
         let Some(own_types) = &self.types else {
             self.types = Some(types.to_vec());
@@ -285,7 +285,8 @@ impl GroupSums {
         Ok(coarse_groups)
     }
 
-    /// Return the groups in canonical order: by the first key column, then the second, and so on.
+    /// Return the groups in canonical order, sorted by the first key column, then the second, and
+    /// so on.
     pub fn ordered_groups(&self) -> Vec<usize> {
         let types = self.types.as_deref().unwrap_or(&[]);
         let mut groups: Vec<_> = (0..self.len()).collect();
@@ -315,8 +316,8 @@ pub fn split_key<'a>(
     })
 }
 
-/// Return the hash bucket of a row by its id. It is equal in every program, so all rows of a
-/// segment share a bucket, for any system, file or machine.
+/// Return the hash bucket of a row by its id. Every program computes the same bucket, so all rows
+/// of a segment share a bucket, for any system, file or machine.
 ///
 /// The hash is the 64-bit FNV-1a hash of the id's bytes: UTF-8 for strings, 8 little-endian bytes
 /// for integers of any width. It is finalized like splitmix64, because FNV's low bits depend on few

@@ -1,5 +1,5 @@
-//! The state table: aggregated statistics as a table, for exchange between engines. A row has the
-//! sums of one group for one metric; rows with equal keys can be added.
+//! The state table: aggregated statistics as a table, for exchange between engines. A row contains
+//! the sums of one group for one metric; rows with equal keys can be added.
 
 use super::group_sums::{GroupSums, RowCounts, split_key};
 use crate::arrow::key::KeyType;
@@ -245,7 +245,7 @@ pub fn read_state_table(
     groups.types = Some(types.clone());
     let metric_parts: Vec<_> =
         metrics.iter_columns().map(|(fingerprint, part)| (text_entry(fingerprint), part)).collect();
-    // For each group, the counts that come with each metric.
+    // For each group, the row counts stated with each metric, which must agree.
     let mut metric_counts: Vec<Option<RowCounts>> = Vec::new();
     let (mut key, mut fingerprint, mut integers) = (Vec::new(), Vec::new(), Vec::new());
     let mut row = 0_u64;
@@ -358,7 +358,7 @@ pub fn read_state_table(
 
 /// Encode the groups in canonical order.
 ///
-/// Each group has the length of its key (4 bytes) and the key; the number of segments, of rows
+/// A group consists of the length of its key (4 bytes) and the key; the number of segments, of rows
 /// without a hypothesis and of rows without a reference (8 bytes each); the smallest and largest
 /// number of references (4 bytes each; 0 if there are no segments); and the sums (8 bytes each).
 /// All integers are little-endian.

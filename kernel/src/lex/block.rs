@@ -11,7 +11,7 @@ use crate::text_batches::Padded;
 use crate::tokens::Tokens;
 use std::marker::PhantomData;
 
-/// One bit per byte of the current block, plus bits that extend into the next block.
+/// One bit per byte of the current block, plus the bits that extend into the next block.
 #[derive(Default)]
 pub struct BlockBits {
     /// The bits of the current block.

@@ -100,7 +100,7 @@ pub fn tokenize_intl(text: &[u8], mut emit: impl FnMut(usize, usize)) {
 #[derive(Default)]
 pub struct InternationalRule {
     space: BlockBits,
-    /// All bytes of numbers.
+    /// The bytes of number characters.
     number: BlockBits,
     /// The last byte of each punctuation mark.
     mark: BlockBits,

@@ -1,4 +1,4 @@
-//! Segmentation of Japanese and Korean text into morphemes, as by MeCab 0.996 (Kudo, Yamamoto and
+//! Segmentation of Japanese and Korean text into morphemes, like MeCab 0.996 (Kudo, Yamamoto and
 //! Matsumoto 2004) and its Korean version, with one of their compiled dictionaries.
 //!
 //! A text is split into the sequence of words with the lowest total cost. Each word has a cost, and
@@ -7,7 +7,7 @@
 //! broken by the order in which MeCab visits the words, so this implementation keeps that order.
 //!
 //! The dictionary files are memory-mapped and read in place. Their contents are not trusted: with
-//! any contents, a text has some tokens.
+//! any contents, every text is split into some tokens.
 
 use super::utf8::char_width;
 use super::whitespace;
@@ -156,7 +156,6 @@ impl LexiconHeader {
         })
     }
 
-    /// Return the word list.
     fn lexicon<'a>(&self, bytes: &'a [u8]) -> Lexicon<'a> {
         let (array, after) = bytes[HEADER_BYTES..].split_at(self.array);
         let (array, _) = array.as_chunks();
@@ -210,7 +209,7 @@ impl<'a> Lexicon<'a> {
     }
 }
 
-/// The types of a character, and the generation of words that start with it, as bits.
+/// The types of a character, and the rules for generating words that start with it, stored as bits.
 #[derive(Clone, Copy, Default)]
 struct CharacterTypes(u32);
 
@@ -225,12 +224,12 @@ impl CharacterTypes {
         (self.0 >> 18 & 255) as usize
     }
 
-    /// Return the maximum length of generated words that are not whole runs.
+    /// Return the maximum length of generated words that are not complete runs.
     fn max_length(self) -> usize {
         (self.0 >> 26 & 15) as usize
     }
 
-    /// Return whether a run of the type is a generated word.
+    /// Return whether a complete run of characters of the type is a generated word.
     fn groups_runs(self) -> bool {
         self.0 >> 30 & 1 == 1
     }
@@ -411,7 +410,7 @@ impl MecabDictionary {
     /// Emit the words of `text`, which has no white space at either end.
     ///
     /// Text after a NUL is ignored, as in MeCab. MeCab rejects texts whose words cost 2^31 or more;
-    /// here they are split, too.
+    /// this function splits these, too.
     pub fn split_words(&self, text: &[u8], mut emit: impl FnMut(usize, usize)) {
         thread_local! {
             static LATTICE: Cell<Lattice> = Cell::default();
@@ -457,7 +456,6 @@ struct DictionarySettings {
 }
 
 impl DictionarySettings {
-    /// Parse the settings.
     fn parse(bytes: &[u8]) -> Self {
         let mut settings = Self { penalties: Vec::new(), max_group_size: DEFAULT_GROUP_SIZE };
         for line in String::from_utf8_lossy(bytes).lines() {
@@ -619,7 +617,7 @@ struct Node {
     right_type: u16,
 }
 
-/// The index that stands for no node.
+/// The index that means "no node".
 const NONE: u32 = u32::MAX;
 
 /// A dictionary word at a position of the text.
@@ -771,8 +769,8 @@ struct EndPosition {
 
 /// A node that ends where words start.
 struct Neighbour {
-    /// The cost above the lowest cost, and in the low 32 bits the tie-breaker: the most recent node
-    /// first.
+    /// The cost above the lowest cost. The low 32 bits break ties in favour of the most recent
+    /// node.
     key: i64,
     right_type: u16,
 }

@@ -2,8 +2,8 @@
 //!
 //! Each tokenizer has a scalar definition for one segment. It may also have a block form, which
 //! processes many lines at once and must produce the same tokens. Lines that the block form cannot
-//! handle are left to the scalar definition. The tokenizers of tercom, MeCab and SentencePiece have
-//! no block form.
+//! handle are tokenized by the scalar definition. The tokenizers of tercom, MeCab and SentencePiece
+//! have no block form.
 
 pub mod block;
 pub mod character;
@@ -29,9 +29,9 @@ use std::sync::Arc;
 /// The tokenizers.
 #[derive(Clone, Debug)]
 pub enum Tokenizer {
-    /// `none`: splits at white space.
+    /// `none`, which splits at white space.
     Whitespace,
-    /// `jiwer`: splits at spaces, and at runs of other white space.
+    /// `jiwer`, which splits at spaces, and at runs of other white space.
     Spaces,
     /// `13a`.
     ThirteenA,
@@ -465,7 +465,6 @@ impl Lexer {
     }
 }
 
-/// Make each line a token.
 fn lex_whole(text: Padded<'_>, tokens: &mut Tokens, lines: &mut LineTable, with_keys: bool) {
     let mut start = 0;
     for end in memchr::memchr_iter(b'\n', text.bytes()) {
@@ -500,7 +499,7 @@ fn join_lines(
     }
 }
 
-/// Take over tokens of tokenized segments.
+/// Copy the tokens of segments that are already tokenized.
 fn lex_token_block(
     token_block: &crate::text_batches::TokenBlock,
     tokens: &mut Tokens,

@@ -5,8 +5,8 @@
 //! probable pieces (Kudo 2018); the others split into words or characters. Ties and rounding follow
 //! SentencePiece.
 //!
-//! The contents of a model file are not trusted: any readable model splits any text into some
-//! pieces.
+//! The contents of a model file are not trusted: with any readable model, every text is split into
+//! some pieces.
 
 mod model;
 mod normalizer;
@@ -26,7 +26,7 @@ const SPACE_MARK: &[u8] = "\u{2581}".as_bytes();
 /// Return the width of the character at the start of `text`, which is not empty.
 #[inline(always)]
 fn first_char_width(text: &[u8]) -> usize {
-    // SentencePiece treats a byte that does not start a character as one of width 1, like
+    // SentencePiece treats a byte that does not start a character as a character of width 1, like
     // `char_width`. For bytes above 0xF7 it looks only at the upper four bits.
     let width = if text[0] >= 0xF0 { 4 } else { char_width(text[0]) };
     width.min(text.len())

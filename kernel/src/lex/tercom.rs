@@ -1,7 +1,7 @@
 //! The tokenizer of tercom for TER, as in sacreBLEU 2.6.0.
 //!
 //! Without options it splits at white space. With `normalized`, its Western rules equal the rules
-//! of 13a with two exceptions. Possessive `'s` is a token, and a hyphen joins lines at the start of
+//! of 13a with two exceptions: possessive `'s` is a token, and a hyphen joins lines at the start of
 //! a line instead of the end. `asian_support` adds characters that are tokens (with `normalized`)
 //! or are deleted (with `no_punct`). The ranges are the original's, which treats U+3200 to U+3F22
 //! as enclosed letters. The original's rules for kana never apply, because they require the start

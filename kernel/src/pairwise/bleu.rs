@@ -1,4 +1,4 @@
-//! BLEU of all pairs, computed from the matches with tables.
+//! BLEU of all pairs, computed from matches with look-up tables.
 //!
 //! Almost every part of the formula depends on the hypothesis length and on a single number of
 //! matches. So logarithms are computed once per length and number of matches, and the brevity
@@ -79,7 +79,7 @@ impl Terms {
         reference: usize,
         matches: impl Fn(usize) -> usize,
     ) -> f64 {
-        // Without a common token, there is no longer match either.
+        // Without a common token, there cannot be any longer match.
         if matches(0) == 0 {
             return 0.0;
         }

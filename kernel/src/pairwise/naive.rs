@@ -1,4 +1,4 @@
-//! All pairs of any metric, scored one pair at a time.
+//! Scores of all pairs for any metric, computed one pair at a time.
 
 use super::{
     BAND_HEIGHT, Band, Block, Pairs, Row, TakeScores, WeightedSum, Worker, claim_next, lex_source,
@@ -34,7 +34,7 @@ pub struct NaivePairs<M> {
     /// Batches of [`BAND_HEIGHT`] texts.
     hypotheses: Vec<TextBatch>,
     references: Option<Vec<TextBatch>>,
-    /// The owners of the texts' memory, which are not read any further.
+    /// The sources, kept only because they own the texts' memory.
     _sources: Mutex<Vec<Box<dyn Source>>>,
 }
 
@@ -134,7 +134,7 @@ pub struct ScoringSet {
 
 /// Return the mean score of each hypothesis of each set against the set's references. Without
 /// references, the hypotheses of a set also serve as references. `compensated` has the same meaning
-/// as for [`WeightedSum`]. Return nothing if the number of texts differs from the sets.
+/// as for [`WeightedSum`]. Return `None` if the number of texts does not match the sets.
 pub fn expected_scores<M: Metric>(
     counter: &Arc<Counter<M>>,
     formula: &dyn Formula,

@@ -1,16 +1,16 @@
-//! All pairs of metrics that use clipped matches. Each n-gram of a hypothesis is looked up once for
-//! a whole block of references.
+//! Scores of all pairs for metrics that use clipped matches. Each n-gram of a hypothesis is looked
+//! up once for a whole block of references.
 //!
 //! A text is a sequence of units (tokens or characters), given as ids. Every n-gram of a block's
 //! references is a node of a tree, identified by its (n-1)-gram prefix and its last unit. For each
-//! node, an [`Index`] stores the references that have it, and their counts, in a [`NodeEntry`]. If
-//! many references have the n-gram, the entry is a row with one count per reference of the block;
-//! otherwise it is a list.
+//! node, an [`Index`] stores the references that contain it, and their counts, in a [`NodeEntry`].
+//! If many references contain the n-gram, the entry is a row with one count per reference of the
+//! block; otherwise it is a list.
 //!
-//! A hypothesis is processed one order at a time. If no reference has an n-gram, all longer n-grams
-//! with that prefix are skipped. For each common n-gram, the smaller of both counts is added to the
-//! matches of all references that have it. Rows use vectors of small integers. Matches never exceed
-//! the reference length, which determines the integer size.
+//! A hypothesis is processed one order at a time. If no reference contains an n-gram, all longer
+//! n-grams with that prefix are skipped. For each common n-gram, the smaller of both counts is
+//! added to the matches of all references that contain it. Rows use vectors of small integers.
+//! Matches never exceed the reference length, which determines the integer size.
 
 mod summed;
 
@@ -32,7 +32,7 @@ pub const BLOCK_LANES: usize = 256;
 /// Maximum number of n-grams of a block's references, unless the block has only one reference.
 const MAX_BLOCK_NGRAMS: usize = 1 << 19;
 
-/// Number of references from which an n-gram is stored as a row, which then costs no more than a
+/// Minimum number of references for storing an n-gram as a row, which then costs no more than a
 /// list.
 const MIN_ROW_REFERENCES: usize = 8;
 
@@ -332,8 +332,8 @@ impl<T: CountInteger> NgramIndex<T> {
         index
     }
 
-    /// Create the list of references of each node. `node_list` has the nodes of all n-grams of all
-    /// references; `ends` has the end of each reference in it.
+    /// Create the list of references of each node. `node_list` contains the nodes of all n-grams of
+    /// all references; `ends` contains the end of each reference in `node_list`.
     fn build_lists(&mut self, node_list: &[u32], ends: &[usize]) {
         let mut capacities = vec![0; self.nodes.count()];
         for &node in node_list {
@@ -457,7 +457,7 @@ impl<T: CountInteger> Job for CountTextJob<'_, T> {
 /// State of looking up a hypothesis in an index.
 #[derive(Default)]
 struct NgramWalk<T> {
-    /// The start positions of n-grams that some reference has, and their nodes.
+    /// The start positions of n-grams that occur in a reference, and their nodes.
     active: Vec<(u32, u32)>,
     /// The number of occurrences of each node; all 0 between orders.
     node_counts: Vec<u32>,

@@ -1,4 +1,4 @@
-//! Group-by for Python: rows of a table in, the table of aggregated statistics out.
+//! Group-by for Python, which turns the rows of a table into a table of aggregated statistics.
 
 use super::metrics::{self, Metric};
 use super::run::{MAX_WORKERS, interruptible};
@@ -164,7 +164,7 @@ pub struct Groups {
 
 #[pymethods]
 impl Groups {
-    /// Create an empty collection. `metrics` has the fingerprint and the column rules of each
+    /// Create an empty collection. `metrics` contains the fingerprint and the column rules of each
     /// metric. The third item is the metric, or a function that makes a table from hypotheses and
     /// references.
     #[new]
@@ -260,7 +260,7 @@ impl Groups {
         self.groups.len()
     }
 
-    /// The first row read with a null, counted from 1.
+    /// The first row that contains a null, counted from 1.
     #[getter]
     fn first_null(&self) -> Option<u64> {
         self.first_null
@@ -350,8 +350,8 @@ impl Groups {
         Ok(Self { plan, metrics, counter, calls: self.calls, groups, rows, first_null, idle })
     }
 
-    /// Return, if each row is a group, the statistics of the rows that have text, and one byte per
-    /// row: 1 if it has text.
+    /// Return the statistics of all rows with text, if each row is a group. Also return one byte
+    /// per row: 1 if the row has text.
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<(Table, Bound<'py, PyBytes>)> {
         let groups = &self.groups;
         let (values, has_text) = interruptible(py, || {
@@ -407,7 +407,7 @@ impl Groups {
     }
 
     /// Return a table of scores as an Arrow stream of one batch. For the groups at these positions
-    /// of the canonical order, it has the key, the score, the number of segments, and further
+    /// of the canonical order, it contains the key, the score, the number of segments, and further
     /// columns of text.
     fn scored<'py>(
         &self,
@@ -447,7 +447,7 @@ impl Groups {
     }
 }
 
-/// Return a table with one column of scores as an Arrow array of structures. `scores` has the
+/// Return a table with one column of scores as an Arrow array of structures. `scores` contains the
 /// scores of the rows where `there` is 1; other rows are null.
 #[pyfunction]
 pub fn scores_of_rows<'py>(
@@ -484,7 +484,6 @@ fn capsules(
 /// smallest and largest number of references.
 type CountTuple = (i64, i64, i64, Option<(i32, i32)>);
 
-/// Convert counts to a tuple.
 fn count_tuple(counts: &RowCounts) -> CountTuple {
     let RowCounts { segments, null_hypotheses, null_references, references } = *counts;
     (segments, null_hypotheses, null_references, references)

@@ -116,7 +116,7 @@ pub fn outcomes<'py>(
     Ok(PyBytes::new(py, &agreements))
 }
 
-/// Return, for every two systems, the number of random swaps after which the first leads by at
+/// Return, for each pair of systems, the number of random swaps after which the first leads by at
 /// least the observed amount.
 #[pyfunction]
 pub fn leads(
@@ -147,9 +147,9 @@ pub fn holes<'py>(py: Python<'py>, gold: &[u8], metric: &[u8]) -> PyResult<Bound
     create_list(py, missing_cells)
 }
 
-/// Return, for every two metrics, the number of trials in which the first leads in r by at least
-/// the observed amount. `gold` has the number of cells, the sum of the human scores, and the sum of
-/// their squares.
+/// Return, for each pair of metrics, the number of trials in which the first leads in r by at least
+/// the observed amount. `gold` contains the number of cells, the sum of the human scores, and the
+/// sum of their squares.
 #[pyfunction]
 pub fn exceeding(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! All pairs for Python: texts that are ready for pairwise scoring, and their scores.
+//! Pairwise scoring for Python: texts that are ready for scoring, and their scores.
 
 use super::run::{create_list, interruptible};
 use super::table::{Scores, fill_buffer};
@@ -34,8 +34,8 @@ impl Pairs {
         Ok(interruptible(py, || pairwise::run(&*self.pairs, above_diagonal, rows, self.workers))??)
     }
 
-    /// Return the scores of all pairs, hypothesis by hypothesis; with `triangle`, only those above
-    /// the diagonal.
+    /// Return the scores of all pairs, hypothesis by hypothesis; with `triangle`, return only the
+    /// scores above the diagonal.
     fn score_values<T>(&self, py: Python<'_>, triangle: bool) -> PyResult<Vec<T>>
     where
         T: Clone + Default + Send,

@@ -69,7 +69,7 @@ impl Stream {
         Ok(Self(Mutex::new((Generator::new(&words), Bits::default()))))
     }
 
-    /// Return `count` integers below `bound`, like `Generator.choice(bound, count)`.
+    /// Return `count` integers from 0 to `bound` - 1, like `Generator.choice(bound, count)`.
     fn indices<'py>(
         &self,
         py: Python<'py>,

@@ -27,7 +27,7 @@ pub fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -
     })
 }
 
-/// Number of bytes of text that take some tens of microseconds of work.
+/// Number of bytes of text whose processing takes some tens of microseconds.
 const MAX_UNINTERRUPTIBLE_BYTES: usize = 1 << 14;
 
 /// Run `work` on a text of `bytes` bytes; if the text is long, run it with [`interruptible`].

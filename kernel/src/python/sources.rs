@@ -93,7 +93,6 @@ struct StringSource {
 }
 
 impl StringSource {
-    /// Read the next batch.
     fn read_batch(
         &mut self,
         py: Python<'_>,
@@ -163,7 +162,6 @@ struct EncodedSource {
 }
 
 impl EncodedSource {
-    /// Read the next batch.
     fn read_batch(
         &mut self,
         py: Python<'_>,
@@ -221,7 +219,6 @@ struct ReferenceSource {
 }
 
 impl ReferenceSource {
-    /// Read the next batch.
     fn read_batch(
         &mut self,
         py: Python<'_>,
@@ -356,7 +353,6 @@ fn push_tokens(
 }
 
 impl TokenSource {
-    /// Read the next batch.
     fn read_batch(
         &mut self,
         py: Python<'_>,

@@ -1,4 +1,4 @@
-//! Counts other than metrics for Python: n-grams, words by frequency, and text flags.
+//! Statistics other than metrics for Python: n-grams, words by frequency, and text flags.
 
 use super::run::{interruptible, signal_check};
 use super::sources::Source;
@@ -107,7 +107,7 @@ impl Corpus {
     }
 
     /// Return the distinctive n-grams. For each order and each pair of systems (or system and
-    /// None), there are the lists of differences, overproduced and missed n-grams.
+    /// None), the result contains the lists of differences, overproduced and missed n-grams.
     #[pyo3(signature = (*, pairs, limit, examples, least = None))]
     fn contrasts<'py>(
         &self,
@@ -164,15 +164,16 @@ impl Corpus {
 }
 
 /// Return the flags of each text: a column of 32-bit little-endian integers per system, per
-/// reference, and for the source if there is one. Each column comes with the number of texts that
-/// have each flag, the numbers of left-to-right and right-to-left letters, and the number of
-/// occurrences of each mark.
+/// reference, and for the source if there is one. Each column comes with the number of texts with
+/// each flag, the numbers of left-to-right and right-to-left letters, and the number of occurrences
+/// of each mark.
 ///
 /// Columns are tuples of bytes and None, or lines, of equal length. `unsplit` names the scripts
-/// that the tokenizer does not split, each with a maximum share of the characters. `negation` has
-/// the negating words ([`NegationWords::new`]), and `marks` the characters to count.
+/// that the tokenizer does not split, each with a maximum share of the characters. `negation`
+/// contains the negating words ([`NegationWords::new`]), and `marks` contains the characters to
+/// count.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "they have names in Python")]
+#[expect(clippy::too_many_arguments, reason = "Python passes these arguments by name")]
 #[pyo3(signature = (systems, references, source, *, tokenized, unsplit, negation, marks))]
 pub fn health<'py>(
     py: Python<'py>,

@@ -1,10 +1,10 @@
 //! Conversion of selected characters to code points.
 //!
-//! A character of one byte is its byte. A character of two bytes `a` and `b` is `(a - 0xC0) * 64 +
-//! (b - 0x80)`. Longer characters get a meaningless value; callers that need them decode them one
-//! by one.
+//! A one-byte character's code point is its byte. For a character of two bytes `a` and `b`, it is
+//! `(a - 0xC0) * 64 + (b - 0x80)`. Longer characters get a meaningless value; callers that need
+//! them decode them one by one.
 
-/// The excess in `a * 64 + b`.
+/// The constant part of `a * 64 + b`, which must be subtracted.
 const EXCESS: u32 = 0xC0 * 64 + 0x80;
 
 /// Write the code points at the set bits, one after the other.

@@ -5,11 +5,11 @@
 //! 2003). The beam is 50 cells wide and moves to the right from row to row, and the window of bits
 //! moves with it. Cells outside the beam must never be on a cheaper path:
 //!
-//! * To the left of the window is a cell that costs one more than the cell above it. Any step from
-//!   there costs more than a path from above.
+//! * The cell to the left of the window costs one more than the cell above it. Any step from there
+//!   costs more than a path from above.
 //!
-//! * To the right, the row above is continued as if each cell rose. Matches of cells without an
-//!   upper left neighbour in the beam are masked.
+//! * To the right, each cell of the row above is assumed to rise by one. Matches of cells without
+//!   an upper left neighbour in the beam are masked.
 
 use super::Beam;
 

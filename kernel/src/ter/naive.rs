@@ -1,4 +1,4 @@
-//! The definition of TER, which computes a full table of distances for each candidate.
+//! The definition of the TER search, which computes a full table of distances for each candidate.
 //!
 //! Tests compare the fast search with it. It also handles the few segments whose beam is too wide
 //! for the fast search.
@@ -24,7 +24,7 @@ pub enum Step {
 /// Among equally cheap paths, seen from the end, a match or substitution comes first, then a
 /// deletion, then an insertion.
 pub fn distance(hypothesis: &[u32], reference: &[u32]) -> (u32, Vec<Step>) {
-    /// A number above any distance.
+    /// A number larger than any distance.
     const FAR: u32 = u32::MAX / 2;
     let band = Beam::new(hypothesis.len(), reference.len());
     // Only the columns within the beam are stored.
@@ -70,7 +70,7 @@ pub fn distance(hypothesis: &[u32], reference: &[u32]) -> (u32, Vec<Step>) {
     (cell(hypothesis.len(), reference.len()).0, steps)
 }
 
-/// An alignment's data for the shift search.
+/// The properties of an alignment that the shift search needs.
 struct Alignment {
     /// For each reference word, the number of hypothesis words before its successor's position: one
     /// more than the position of the aligned word, or of the last aligned word before it.

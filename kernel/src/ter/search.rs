@@ -9,7 +9,7 @@
 //!
 //! * Candidates are evaluated in tie-breaking order, so a later candidate replaces the best only if
 //!   it is better. Candidates that cannot be better are skipped: no shift can reduce the distance
-//!   below the number of unmatched words. Where the beam loses nothing, a shift of `n` words over
+//!   below the number of unmatched words. Where the beam loses no path, a shift of `n` words over
 //!   `d` words gains at most 2 min(n, d) edits.
 
 use super::beam::{self, Occurrences, Row, Trace, Window};
@@ -17,7 +17,7 @@ use super::{Beam, Limits, Shift, Step};
 use crate::interrupt::{self, Work};
 use std::cmp::Reverse;
 
-/// A candidate of the definition; the ordering is the order of preference.
+/// A candidate shift as in the definition; candidates are ordered by preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     length: Reverse<u32>,
@@ -34,7 +34,7 @@ struct Swap {
 }
 
 impl Candidate {
-    /// Return the shift in a hypothesis of `words` words.
+    /// Return this candidate as a shift in a hypothesis of `words` words.
     fn shift(&self, words: usize) -> Shift {
         let (start, length, target) =
             (self.start as usize, self.length.0 as usize, self.target as usize);

@@ -268,7 +268,7 @@ const SPECIAL_BYTES: Classes = Classes::new([
 /// Detector of UTF-8 that was decoded as Windows-1252 or Latin-1: é as Ã©, ’ as â€™, и as Ð¸.
 #[derive(Default)]
 struct MojibakeDetector {
-    /// Evidence so far; 2 or more is sufficient.
+    /// The total weight of the evidence so far; 2 is sufficient.
     weight: u32,
     /// The number of remaining characters of a sequence, and the weight of the sequence.
     remaining: u32,
@@ -283,7 +283,7 @@ impl MojibakeDetector {
         if self.remaining > 0 && is_continuation(point) {
             self.remaining -= 1;
             match (self.lead, point) {
-                // With the euro sign it is some punctuation; without it, it may be anything.
+                // Sequences that start with `â€` are punctuation; others may be any character.
                 (0xE2, 0x20AC) if self.remaining == 1 => self.sequence_weight = 2,
                 // French text may have a no-break space between à and a guillemet.
                 (0xE0, 0xA0) => self.remaining = 0,
@@ -301,7 +301,7 @@ impl MojibakeDetector {
             if (0xC2..=0xF4).contains(&point) {
                 self.lead = point;
                 self.remaining = 1 + u32::from(point >= 0xE0) + u32::from(point >= 0xF0);
-                // Words in capitals may end in such letters.
+                // Words in capital letters may end with such characters.
                 let follows_capital = previous.is_ascii_uppercase();
                 self.sequence_weight = if point <= 0xC3 && !follows_capital { 2 } else { 1 };
             }
@@ -314,7 +314,7 @@ fn is_quote_or_dash(point: u32) -> bool {
     matches!(point, 0x2013..=0x2026 | 0x2039 | 0x203A | 0xAB | 0xBB)
 }
 
-/// Return whether Windows-1252 or Latin-1 has this character for a UTF-8 continuation byte.
+/// Return whether a UTF-8 continuation byte decodes to this character in Windows-1252 or Latin-1.
 fn is_continuation(point: u32) -> bool {
     const WINDOWS_1252: [u32; 27] = [
         0x20AC, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039, 0x152,

@@ -9,7 +9,7 @@ use crate::resample::Stack;
 use crate::simd::Instructions;
 use std::sync::Arc;
 
-/// The absolute value of sums stays below 2 to the power of this number.
+/// Sums stay below 2 to the power of this number in absolute value.
 const MAX_SUM_BITS: u32 = 61;
 /// Maximum number of decimal places of scores that are summed as decimal numbers.
 const MAX_DECIMAL_PLACES: usize = 9;
@@ -43,8 +43,8 @@ pub struct Bootstrap {
 impl Bootstrap {
     /// Create a bootstrap of tables of the metric's rows with `width` columns.
     ///
-    /// If whole documents are resampled, `groups` has the document number of each row, numbered by
-    /// first segments; otherwise it is empty.
+    /// If whole documents are resampled, `groups` contains the document number of each row,
+    /// numbered by first segments; otherwise it is empty.
     pub fn new(
         metric: Arc<PageMetric>,
         tables: &[&[i64]],
@@ -125,7 +125,7 @@ impl Bootstrap {
                 return Err("there are no resamples".to_owned());
             }
             scores.sort_unstable_by(f64::total_cmp);
-            // The small addend keeps products such as 1000 * 0.05 from being rounded below 50.
+            // The small addend prevents rounding of products such as 1000 * 0.05 to below 50.
             let cut = (scores.len() as f64 * (1.0 - level) / 2.0 + 1e-9) as usize;
             let cut = cut.min(scores.len() - 1);
             bounds.extend([scores[cut], scores[scores.len() - 1 - cut]]);
@@ -175,7 +175,7 @@ fn max_decimal_places(numbers: impl Iterator<Item = f64>) -> Option<usize> {
     let mut max_places = 0;
     for x in numbers {
         if x != 0.0 && !(1e-4..1e16).contains(&x.abs()) {
-            return None; // Python formats it with an exponent.
+            return None; // Python formats such numbers with an exponent.
         }
         let places = x.to_string().split_once('.').map_or(0, |(_, fraction)| fraction.len());
         if places > MAX_DECIMAL_PLACES {

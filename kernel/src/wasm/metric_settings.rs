@@ -1,5 +1,4 @@
-//! Metrics created from settings in text form, equal to the settings that Python passes to the
-//! kernel.
+//! Metrics created from settings in text form, which Python also passes to the kernel.
 //!
 //! There is one line `name=value` per setting; the first is `metric=bleu`, `chrf`, `ter`, `edits`
 //! or `ngram_f`. Lists are separated by commas, and booleans are `yes` and `no`.
@@ -60,8 +59,8 @@ pub fn use_lowercase(pairs: &[[u32; 2]]) {
 }
 
 /// Lowercase a segment with a capital sigma, whose lowercase form depends on its context, or a
-/// dotted capital I, whose lowercase form has two characters. Rust's library lowercases these
-/// characters.
+/// dotted capital I, whose lowercase form has two characters. This function uses the lowercase
+/// forms of Rust's library.
 fn lowercase_special(letters: &Lowercase, segment: &[u8], out: &mut Vec<u8>) {
     let text = String::from_utf8_lossy(segment);
     let lower = text.to_lowercase();
@@ -84,7 +83,7 @@ fn lowercase_special(letters: &Lowercase, segment: &[u8], out: &mut Vec<u8>) {
         letters.append(&segment[position..end], &mut lowered);
         lowered.finish();
         out.extend_from_slice(lowered.padded().bytes());
-        position = end + 2; // both are two bytes
+        position = end + 2; // Both characters have two bytes.
         if end < segment.len() {
             out.extend_from_slice(special.next().unwrap_or_default().as_bytes());
         }
@@ -204,7 +203,7 @@ impl PageMetric {
         }
     }
 
-    /// Return the rows of a table, or an error if its width is not the metric's.
+    /// Return the rows of a table, or an error if its width does not match the metric.
     pub fn rows<'a>(
         &self,
         values: &'a [i64],

@@ -1,4 +1,4 @@
-//! Columns of texts in the memory of the page, which the kernel reads without copying.
+//! Columns of texts in the page's memory, which the kernel reads without copying.
 
 use super::TextResult;
 use crate::error::Error;

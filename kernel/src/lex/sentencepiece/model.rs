@@ -51,7 +51,7 @@ pub struct SentencePieceModel {
     /// Whether an unknown character becomes one piece per byte.
     pub(super) has_byte_pieces: bool,
     pub(super) has_unused: bool,
-    /// Whether no piece has a mark after its first character.
+    /// Whether no piece contains a mark after its first character.
     pub(super) marks_start_words: bool,
     /// The lowest score of a normal piece.
     pub(super) lowest_score: f32,

@@ -78,7 +78,7 @@ impl Trie {
         block
     }
 
-    /// Return a base at which all children of a prefix have free slots.
+    /// Return a base for which the slots of all children of a prefix are free.
     fn find_base(&mut self, labels: &[(u8, usize, usize)]) -> u32 {
         let first = u32::from(labels[0].0);
         let block_limit =

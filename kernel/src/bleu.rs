@@ -13,7 +13,7 @@ use crate::ngrams::{MAX_ORDER, Match, MatchScratch};
 use crate::simd::Vector;
 use crate::tokens::View;
 
-/// The rule that chooses the effective reference length among several references.
+/// The rule that determines the effective reference length of several references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReferenceLength {
     /// The length closest to the hypothesis length; the shorter of two equally close lengths, as in

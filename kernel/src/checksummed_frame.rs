@@ -1,4 +1,4 @@
-//! A file format for integers: a description, the integers, and a checksum.
+//! A file format that stores integers with a description and a checksum.
 //!
 //! A frame consists of a line with the format's name and version; a JSON header of one line; zero
 //! bytes up to a multiple of 64, so that the integers can be memory-mapped; the content; and the
@@ -45,7 +45,7 @@ pub struct FrameParts<'a> {
 }
 
 impl Format {
-    /// Return the first line.
+    /// Return the first line of a frame.
     fn first_line(&self) -> String {
         format!("truebleu {} {}\n", self.name, self.version)
     }

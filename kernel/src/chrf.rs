@@ -266,7 +266,7 @@ impl Default for CharacterIds {
 }
 
 impl CharacterIds {
-    /// Forget all assigned ids.
+    /// Remove all assigned ids.
     pub(crate) fn clear(&mut self) {
         self.assigned_count = 0;
         self.generation = self.generation.wrapping_add(1);

@@ -1,4 +1,4 @@
-//! Columns of integers: exact sums that detect overflow, and rules that rows must satisfy.
+//! Exact sums of columns of integers, which detect overflow, and rules that rows must satisfy.
 
 use crate::error::Error;
 use crate::interrupt;
@@ -41,7 +41,7 @@ pub fn sum_rows(values: &[i64], width: usize) -> Result<Vec<i64>, Error> {
     totals.into_iter().map(|total| i64::try_from(total).map_err(|_| overflow_error())).collect()
 }
 
-/// Add a row to the sums. Return false if a sum overflows 64 bits; then all sums are invalid.
+/// Add a row to the sums. Return false, with invalid sums, if a sum overflows 64 bits.
 #[inline]
 pub fn add_row(sums: &mut [i64], row: &[i64]) -> bool {
     let mut signs = 0;

@@ -1,4 +1,4 @@
-//! Counting: turn a batch of text into rows of integers, for any metric.
+//! Counting, which turns a batch of text into rows of integers for any metric.
 
 use crate::corpus_warnings::TextChecks;
 use crate::error::Error;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The part of a metric that counts the integers of a row.
 pub trait Metric: Send + Sync + 'static {
-    /// Reusable buffers of one thread.
+    /// The reusable buffers of one thread.
     type Scratch: Default + Send;
 
     /// Whether the metric uses [`View::keys`].
@@ -85,8 +85,8 @@ pub trait Reader: Send {
     /// references.
     fn sentence(&mut self, texts: &Block, references: usize) -> Result<&[i64], Error>;
 
-    /// Pass the score of each hypothesis against each reference to `take`, row by row. Each block
-    /// comes with its number of segments; no segment may be missing.
+    /// Pass the score of each hypothesis against each reference to `take`, row by row. Blocks are
+    /// paired with their numbers of segments. No segment may be missing.
     fn pairs(
         &mut self,
         hypotheses: (&Block, usize),
@@ -96,7 +96,7 @@ pub trait Reader: Send {
     ) -> Result<(), Error>;
 }
 
-/// The same range of segments in all inputs.
+/// One range of segments, with their texts from all inputs.
 pub struct Batch<'a> {
     /// The index of the first segment, from 0.
     pub first: u64,
@@ -114,7 +114,7 @@ pub struct Batch<'a> {
 pub struct InputNames(pub Vec<String>);
 
 impl InputNames {
-    /// Return the name of a stream; surplus streams share the last name.
+    /// Return the name of a stream. Streams without a separate name share the last name.
     fn stream_name(&self, stream: usize) -> String {
         let last = self.0.len() - 1;
         self.0[stream.min(last)].clone()

@@ -61,7 +61,7 @@ pub struct NgramEntry {
     pub segments: Vec<u32>,
 }
 
-/// The requested lists and their lengths.
+/// A request for lists of distinctive n-grams.
 pub struct ListSettings<'a> {
     /// The largest n-gram order.
     pub max_order: usize,

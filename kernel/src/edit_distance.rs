@@ -30,7 +30,7 @@ pub enum Edit {
     Insertion,
 }
 
-/// The score computed from the edit counts.
+/// The formula that turns edit counts into a score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EditMeasure {
     /// The word error rate: edits per reference token. For characters, this is the character error

@@ -1,8 +1,8 @@
-//! Input errors: the problem, its location, and the remedy.
+//! Input errors, which state the problem, its location, and the remedy.
 
 use std::fmt;
 
-/// The reason why the input cannot be counted.
+/// The reason why counting failed.
 #[derive(Debug)]
 pub enum Error {
     /// Inputs of different lengths, as (name, number of segments).
@@ -66,7 +66,7 @@ pub enum Error {
         /// The number of columns in the line.
         column_count: usize,
     },
-    /// A second read of a run while it is already being read.
+    /// An attempt to read a run that is already being read.
     Busy,
     /// Any other error, described by its message.
     Input(String),

@@ -1,4 +1,4 @@
-//! Group-by: rows of a table summed by group, for engines that run the kernel next to their data.
+//! Sums of table rows by group, for engines that run the kernel next to their data.
 //!
 //! [`count`] reads the rows, [`group_sums`] keeps the sums of each group, and [`state_table`]
 //! converts sums to a table or to bytes for exchange between processes.

@@ -1,8 +1,8 @@
 //! Ids for keys and for tokens, assigned in order of first use.
 //!
-//! Users control the text, and so the keys. A random seed per process spreads the keys over the
-//! table. Tokens that share a hashed key are distinguished by a seeded hash of their bytes. So no
-//! text can make look-ups slow. The ids do not depend on the seed.
+//! Users control the texts and therefore the keys. A random seed per process spreads the keys over
+//! the table. Tokens that share a hashed key are distinguished by a seeded hash of their bytes. So
+//! no text can be constructed to make look-ups slow. The ids do not depend on the seed.
 
 use crate::tokens::HASHED;
 use std::collections::HashMap;
@@ -53,7 +53,7 @@ impl Default for KeyIds {
 }
 
 impl KeyIds {
-    /// Forget all keys, and reserve space for this number of keys.
+    /// Remove all keys, and reserve space for this number of keys.
     #[inline(always)]
     pub(crate) fn clear(&mut self, keys: usize) {
         let bits = (2 * keys).next_power_of_two().ilog2().max(6);
@@ -130,7 +130,7 @@ pub(crate) struct TokenIds {
 }
 
 impl TokenIds {
-    /// Forget all tokens, and reserve space for this number of tokens.
+    /// Remove all tokens, and reserve space for this number of tokens.
     pub(crate) fn clear(&mut self, tokens: usize) {
         self.by_key.clear(tokens);
         if !self.by_bytes.is_empty() {
@@ -138,8 +138,8 @@ impl TokenIds {
         }
     }
 
-    /// Return the id of a token, and whether the token is new. A new token gets the id `next`. `is`
-    /// must return whether the token with the given id has these bytes.
+    /// Return the id of a token, and whether the token is new. A new token gets the id `next`.
+    /// `has_id` must return whether the token with a given id has these bytes.
     #[inline(always)]
     pub(crate) fn get_or_assign(
         &mut self,
@@ -149,7 +149,7 @@ impl TokenIds {
         has_id: impl Fn(u32) -> bool,
     ) -> (u32, bool) {
         let (id, is_new) = self.by_key.get_or_assign_next(key, next);
-        // A key that is not hashed is the token itself.
+        // An unhashed key is the token itself, so equal keys mean equal tokens.
         if is_new || key < HASHED || has_id(id) {
             (id, is_new)
         } else {

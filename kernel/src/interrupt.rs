@@ -17,10 +17,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A function that returns an error, with the reason, if the work must stop.
+/// A function that returns an error with the reason if the work must stop.
 pub type Check = fn() -> Result<(), Error>;
 
-/// The interval between two checks, and the maximum wait of a thread between two polls.
+/// The interval between two checks, and the maximum time that a thread waits between two polls.
 pub const PAUSE: Duration = Duration::from_millis(20);
 
 /// The state of a call of [`run`], for one of its threads.
@@ -34,7 +34,7 @@ thread_local! {
     static CALL: RefCell<Option<Call>> = const { RefCell::new(None) };
 }
 
-/// The current call of a thread, until this value is dropped.
+/// Guard that marks a call as a thread's current call until it is dropped.
 struct CallScope(Option<Call>);
 
 impl CallScope {
@@ -59,7 +59,7 @@ fn unwind(reason: Option<Error>) {
     }
 }
 
-/// Unwind if the current call must stop. Outside of [`run`], do nothing.
+/// Unwind if the current call of [`run`] must stop. Outside of [`run`], do nothing.
 ///
 /// A poll takes some tens of nanoseconds. Loops call it once per ten thousand steps or so (see
 /// [`Work`]).
@@ -204,7 +204,7 @@ struct RunningThreads {
     owner: thread::Thread,
 }
 
-/// Registration of a running thread, until this value is dropped.
+/// Guard that registers a running thread until it is dropped.
 struct ThreadRegistration<'a>(&'a RunningThreads);
 
 impl Drop for ThreadRegistration<'_> {

@@ -1,5 +1,5 @@
-//! Leave-one-out counts of a set of texts, where all other texts are the references of each text;
-//! and distinct n-grams.
+//! Counts of distinct n-grams in a set of texts, and leave-one-out counts, where each text has all
+//! other texts as references.
 //!
 //! All texts are counted together. N-grams get ids, order by order: the id of an n-gram of order n
 //! is determined by the id of its first n - 1 tokens and its last token. A text's n-gram is clipped
@@ -215,7 +215,7 @@ impl TextSet {
 
 /// Return the reference length for each text, from the lengths of all other texts.
 fn reference_lengths(lengths: &[usize], rule: ReferenceLength) -> Vec<usize> {
-    // For each length, the number of texts and the first of them.
+    // For each length, the number of texts and the index of the first.
     let mut texts_by_length: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     for (text, &length) in lengths.iter().enumerate() {
         texts_by_length.entry(length).or_insert((0, text)).0 += 1;
@@ -311,7 +311,7 @@ impl CountsByText {
     }
 }
 
-/// One thread's share of the n-grams.
+/// The n-grams that one thread counts.
 #[derive(Default)]
 struct ThreadPart {
     /// The start positions of n-grams that may still match, and the ids of their prefixes.

@@ -1,4 +1,4 @@
-//! The kernel of truebleu: bytes in, integers out.
+//! The kernel of truebleu, which turns the bytes of texts into integers.
 //!
 //! [`text_batches`] and [`arrow`] read text, [`lex`] tokenizes it, and [`ngrams`] matches n-grams.
 //! The metrics ([`bleu`], [`chrf`], [`ter`], [`edit_distance`], [`ngram_f`]) produce one row of

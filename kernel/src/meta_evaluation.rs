@@ -212,7 +212,7 @@ pub fn count_distinct(values: &[f64]) -> i64 {
     sorted.len() as i64
 }
 
-/// Return Pearson's r, computed in two passes; NaN if one side is constant.
+/// Return Pearson's r, computed in two passes, or NaN if either side is constant.
 pub fn pearson(row: &ScoreRow) -> f64 {
     let is_constant = |values: &[f64]| values.iter().all(|value| *value == values[0]);
     if row.human.len() < 2 || is_constant(&row.human) || is_constant(&row.metric) {
@@ -271,7 +271,7 @@ fn mean_ranks(values: &[f64]) -> Vec<f64> {
 pub struct TieCalibration {
     /// Metric scores that differ by at most this threshold are tied.
     pub epsilon: f64,
-    /// For each row: pairs, agreeing pairs with the threshold, and agreeing pairs without it.
+    /// For each row, the numbers of pairs, and of agreeing pairs with and without the threshold.
     pub rows: Vec<[i64; 3]>,
     /// The number of pairs that the threshold ties.
     pub tied: i64,
@@ -384,7 +384,7 @@ pub fn pair_outcomes(rows: &[ScoreRow], epsilon: f64) -> Vec<u8> {
 ///
 /// All pairs share the random numbers, `np.rint(generator.random((samples, items), np.float32))`,
 /// where 0 means a swap. Scores are rounded to 12 significant digits of the largest score, so that
-/// sums are exact and equal sums are equal.
+/// sums are exact and ties are detected.
 pub fn count_leads(
     scores: &[f64],
     systems: usize,
@@ -501,7 +501,7 @@ pub fn subset_sums(rows: &[i64], width: usize) -> Vec<i64> {
     sums
 }
 
-/// A system, and its number of consecutive lines.
+/// The name of a system, and its number of consecutive lines.
 pub type SystemBlock<'a> = (&'a str, usize);
 
 /// Parse lines of a system name and a score (or `None`). Return the systems in blocks, and all

@@ -48,11 +48,11 @@ pub struct MatchScratch {
     marks: Vec<u64>,
     /// The positions of each key of the current reference.
     index: PositionIndex,
-    /// Buffers for short tokens.
+    /// The buffers for matching short tokens.
     short: short_tokens::ShortTokenScratch,
 }
 
-/// One segment to match.
+/// A hypothesis and its references, to be matched.
 pub struct Match<'a, 'b> {
     /// The tokens of the hypothesis.
     pub hypothesis: View<'a>,
@@ -68,7 +68,7 @@ impl Match<'_, '_> {
     /// Count the clipped matches of each order.
     ///
     /// # Safety
-    /// The processor must have the instructions of `V`.
+    /// The processor must support the instructions of `V`.
     #[inline(always)]
     pub unsafe fn count<V: Vector>(self) -> Matches {
         let Self { hypothesis, references, max_order, scratch } = self;

@@ -16,13 +16,13 @@
 //! vectors. Unrelated texts share few n-grams, and only shared n-grams cost time. The remaining
 //! work is the formula, whose logarithms are taken from tables computed by identical operations.
 //!
-//! Other metrics are scored pair by pair ([`naive`]); tests compare the index with this module.
+//! Other metrics are scored pair by pair by [`naive`], with which tests compare the index.
 //!
-//! [`run`] processes a few blocks of references at a time, and against these, bands of hypotheses,
-//! which the threads claim in turn. A [`Row`] stores the requested results of one hypothesis: all
-//! scores, the best, or their mean. Scores arrive in the order of the references, so floats are
-//! added from left to right for any number of threads. Apart from the rows, memory holds the texts
-//! and one block per thread.
+//! [`run`] processes a few blocks of references at a time. Threads claim bands of hypotheses in
+//! turn and score them against these blocks. A [`Row`] stores the requested results of one
+//! hypothesis: all scores, the best, or their mean. Scores arrive in the order of the references,
+//! so floats are added from left to right for any number of threads. Apart from the rows, memory
+//! holds the texts and one block per thread.
 
 pub mod bleu;
 mod chrf;
@@ -277,7 +277,7 @@ impl TopScores {
         self.candidates
     }
 
-    /// Order by descending score, then by ascending reference.
+    /// Return the order of two entries: by descending score, then by ascending reference.
     fn compare_entries(a: &(usize, f64), b: &(usize, f64)) -> std::cmp::Ordering {
         b.1.total_cmp(&a.1).then(a.0.cmp(&b.0))
     }
@@ -301,7 +301,7 @@ impl Row for TopScores {
     }
 }
 
-/// The weighted sum of the scores, added from left to right.
+/// The weighted sum of the scores, which are added from left to right.
 #[derive(Clone)]
 pub struct WeightedSum<'a> {
     weights: Option<&'a [f64]>,

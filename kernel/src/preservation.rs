@@ -1,6 +1,6 @@
 //! Checks for lost numbers, names and negation, and for untranslated source words.
 //!
-//! The rules use no model and favour precision over recall. [`crate::text_flags`] reports them as
+//! The rules use no model, and prefer precision to recall. [`crate::text_flags`] reports them as
 //! flags.
 
 use memchr::memmem;

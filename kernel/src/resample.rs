@@ -3,11 +3,11 @@
 //!
 //! The columns of all systems and metrics are side by side in a [`Stack`], so they share the
 //! resamples. Each column is stored in the narrowest sufficient integer type; columns of zeros are
-//! omitted. A bootstrap replicate adds the resampled rows. Thirty-two columns fit one or two vector
-//! registers, so a row costs one load and one addition. For randomization, each row is included or
-//! not: the sums of all 256 subsets of eight rows are computed once and looked up (the method of
-//! four Russians). Integer sums are exact in any order, so the result does not depend on the layout
-//! or the number of threads.
+//! omitted. A bootstrap replicate is the sum of the resampled rows. Thirty-two columns fit one or
+//! two vector registers, so a row costs one load and one addition. For randomization, each row is
+//! included or not: the sums of all 256 subsets of eight rows are computed once and looked up (the
+//! method of four Russians). Integer sums are exact in any order, so the result does not depend on
+//! the layout or the number of threads.
 
 use crate::error::Error;
 use crate::interrupt::{self, Work, in_threads};
@@ -37,11 +37,11 @@ const MAX_SELECTION_BYTES: usize = 1 << 26;
 /// memory.
 const MAX_BLOCK_INDICES: usize = 1 << 21;
 
-/// A number type for sums.
+/// A number type of the lanes in which rows are summed.
 pub trait Lane: Copy + Default + Send + Sync + 'static {
     /// The wider type for sums of many lanes.
     type Wide: Copy + Default + Send + Sync;
-    /// Return the sum, which must fit.
+    /// Return the sum of two numbers, which must fit the type.
     fn plus(self, other: Self) -> Self;
     /// Return a wide sum plus this number.
     fn add_to_wide(self, wide: Self::Wide) -> Self::Wide;

@@ -1,4 +1,4 @@
-//! Scan: read sources in batches, lex and count them with one or more threads.
+//! A scan reads sources in batches, and lexes and counts the batches with one or more threads.
 //!
 //! Each thread claims the next batch of all sources and processes it independently. Rows are
 //! integers and keep their batch number, so the result does not depend on the number of threads.
@@ -24,13 +24,13 @@ pub struct Inputs {
 
 /// The sources and their read positions.
 struct BatchFeed {
-    /// The hypotheses come first.
+    /// All sources, with the hypotheses first.
     sources: Vec<Box<dyn Source>>,
     /// The number of segments read from each source.
     segment_counts: Vec<u64>,
     batches: usize,
     has_ended: bool,
-    /// Pause before the batch that would start at this segment.
+    /// The segment before which reading pauses, if a batch starts there.
     limit: u64,
 }
 
@@ -152,7 +152,7 @@ impl FeedAccess {
     }
 }
 
-/// Exclusive access to the feed until this value is dropped.
+/// Guard that gives exclusive access to the feed until it is dropped.
 struct FeedGuard<'a> {
     feed: MutexGuard<'a, BatchFeed>,
     access: &'a FeedAccess,
@@ -264,7 +264,7 @@ impl Scan {
         }
     }
 
-    /// Process batches in one thread. An error comes with the number of its batch.
+    /// Process batches in one thread. On an error, also return the number of its batch.
     fn process_batches<S: Sink>(
         &self,
         counter: &Arc<dyn Count>,

@@ -67,7 +67,7 @@ pub fn find_script(point: u32) -> Option<usize> {
         0x10A0..=0x10FF => 12,
         0x1200..=0x137F => 13,
         0x1780..=0x17FF => 14,
-        // Devanagari, Bengali … Sinhala: 128 characters each.
+        // The scripts from Devanagari to Sinhala have 128 characters each.
         0x900..=0xDFF => 15 + (point as usize - 0x900) / 0x80,
         0x3040..=0x30FF => KANA,
         0xA980..=0xA9DF => 26,

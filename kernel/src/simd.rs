@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 /// The instruction sets a job can run with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instructions {
-    /// The reference definitions: one byte at a time, without block lexers.
+    /// The scalar definitions, which process one byte at a time, without block lexers.
     Scalar,
     /// Blocks of bytes in ordinary Rust, for processors without the instruction sets below.
     Portable,
@@ -229,8 +229,8 @@ pub unsafe trait Vector: Copy {
     /// Return true for each order.
     unsafe fn unfound() -> Self::Flags;
     /// Return the end positions of n-grams after the next token. They are the ends of the next
-    /// lower order, shifted by one, where the token is `equal`. `carry` comes from the bits below
-    /// these.
+    /// lower order, shifted by one, where the token is `equal`. `carry` contains the bits carried
+    /// from the lower words.
     unsafe fn next_ends(ends: Self::Orders, carry: Self::Orders, equal: u64) -> Self::Orders;
     /// Return the highest bit of each bitset, to be shifted into the bits above.
     unsafe fn carry(ends: Self::Orders) -> Self::Orders;

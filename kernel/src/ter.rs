@@ -74,8 +74,8 @@ impl Beam {
         2 * self.half_width
     }
 
-    /// Return the columns of a row. Rows and columns count from 1; column 0 stands for an empty
-    /// reference prefix.
+    /// Return the columns of a row. Rows and columns are counted from 1; column 0 stands for an
+    /// empty reference prefix.
     pub fn columns(&self, row: usize) -> Range<usize> {
         let diagonal = (row as f64 * self.ratio).floor() as usize;
         let end = if row == self.rows { self.columns + 1 } else { diagonal + self.half_width };

@@ -1,4 +1,4 @@
-//! Sources of segments, which the kernel reads in batches of bytes.
+//! Sources of segments, from which the kernel reads batches of bytes.
 //!
 //! A [`Source`] returns its segments in batches, so that memory use does not depend on the input
 //! length. Files, pipes and decompressors are read in chunks that batches share.
@@ -116,7 +116,7 @@ impl BorrowedSegment {
     }
 }
 
-/// The memory of newline-terminated text.
+/// Memory that contains newline-terminated text.
 pub enum Lines {
     /// A range of a chunk that a [`Stream`] read.
     Shared(Arc<Chunk>, Range<usize>),
@@ -186,7 +186,7 @@ pub struct TokenBlock {
     pub missing_segments: Vec<u32>,
 }
 
-/// The same range of segments of one or more streams.
+/// One range of segments from one or more streams.
 pub struct Batch {
     /// The number of segments per stream.
     pub count: usize,
@@ -197,7 +197,7 @@ pub struct Batch {
 /// The size of the next batch.
 #[derive(Clone, Copy)]
 pub enum BatchSize {
-    /// Complete segments of about this many bytes in total; at least one segment.
+    /// At least one complete segment, up to about this many bytes in total.
     Bytes(usize),
     /// Exactly this many segments, or all remaining segments if there are fewer.
     Segments(usize),

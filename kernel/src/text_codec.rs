@@ -69,7 +69,7 @@ impl<'a> TextColumns<'a> {
     }
 }
 
-/// Return the frequent words of columns of `bytes` bytes in total, most frequent first.
+/// Return the frequent words of columns with `bytes` bytes in total, most frequent first.
 fn find_frequent_words<'a>(columns: &TextColumns<'a>, bytes: usize) -> Vec<&'a [u8]> {
     let step = bytes.div_ceil(SAMPLE_BYTES).max(1);
     let mut word_codes = WordCodes::default();
@@ -95,7 +95,7 @@ fn find_frequent_words<'a>(columns: &TextColumns<'a>, bytes: usize) -> Vec<&'a [
     word_counts.into_iter().map(|(_, word)| word).collect()
 }
 
-/// Words that have codes.
+/// The words that have codes.
 #[derive(Default)]
 struct WordCodes {
     ids: TokenIds,

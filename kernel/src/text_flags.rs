@@ -14,7 +14,7 @@ pub use text_features::ColumnTotals;
 use text_features::TextFeatures;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// The text is empty or has only white space.
+/// The text is empty or contains only white space.
 pub const EMPTY: u32 = 1;
 /// The segment lacks this reference.
 pub const MISSING: u32 = 1 << 1;
@@ -26,9 +26,9 @@ pub const IDENTICAL: u32 = 1 << 3;
 pub const DUPLICATE: u32 = 1 << 4;
 /// The source and references occurred in an earlier segment.
 pub const REPEATED: u32 = 1 << 5;
-/// The hypothesis has fewer than half of the characters of each reference.
+/// The hypothesis has fewer than half as many characters as each reference.
 pub const SHORT: u32 = 1 << 6;
-/// The hypothesis has more than twice the characters of each reference.
+/// The hypothesis has more than twice as many characters as each reference.
 pub const LARGE: u32 = 1 << 7;
 /// The hypothesis repeats words four times in a row, and no reference does.
 pub const LOOP: u32 = 1 << 8;
@@ -38,7 +38,7 @@ pub const SCRIPT: u32 = 1 << 9;
 pub const UNSPLIT: u32 = 1 << 10;
 /// The text is tokenized.
 pub const TOKENIZED: u32 = 1 << 11;
-/// UTF-8 was decoded as another encoding.
+/// The text contains UTF-8 that was decoded as another encoding.
 pub const MOJIBAKE: u32 = 1 << 12;
 /// The text contains U+FFFD or a surrogate.
 pub const REPLACEMENT: u32 = 1 << 13;
@@ -50,7 +50,7 @@ pub const INVISIBLE: u32 = 1 << 15;
 pub const EDGES: u32 = 1 << 16;
 /// The text contains HTML character references.
 pub const ENTITIES: u32 = 1 << 17;
-/// Brackets are not balanced, although the brackets of all references are.
+/// The brackets of the hypothesis are not balanced, although the brackets of all references are.
 pub const BRACKETS: u32 = 1 << 18;
 /// The numbers of the hypothesis differ from the numbers of the source and of every reference.
 pub const NUMBERS: u32 = 1 << 19;
@@ -111,8 +111,8 @@ fn is_loop<'a>(text: &'a [u8], words: &mut Vec<&'a [u8]>) -> bool {
         let min_run = 3 * period;
         (period + min_run - 1..words.len()).step_by(min_run).any(|index| {
             work.add(8);
-            // Most different words have different last letters, and comparing letters needs no
-            // function call.
+            // Most different words differ in the last letter, which is compared without a function
+            // call.
             let is_repeated = |&i: &usize| {
                 words[i].last() == words[i - period].last() && words[i] == words[i - period]
             };
@@ -305,8 +305,7 @@ impl<'a> FlaggedTexts<'a> {
 
     /// Flag long hypotheses that occur with different sources.
     fn find_duplicates(&self, column: &[Option<&[u8]>], flags: &mut [u32]) {
-        // Each text gets an id. Each entry holds the first segment with that text, and whether
-        // origins differ.
+        // Entry per text id: the first segment with that text, and whether origins differ.
         let mut text_ids: HashMap<&[u8], usize, RandomSeed> =
             HashMap::with_capacity_and_hasher(column.len(), RandomSeed::default());
         let mut first_segments: Vec<usize> = Vec::new();
@@ -335,8 +334,7 @@ impl<'a> FlaggedTexts<'a> {
 
     /// Flag segments whose source and references occurred before.
     fn find_repeated(&self, flags: &mut [u32]) {
-        // The key contains the source and all references, because many segments may share some of
-        // them.
+        // The key consists of the source and all references; single references may often repeat.
         let mut earlier_texts =
             HashSet::with_capacity_and_hasher(flags.len(), RandomSeed::default());
         for (i, flags) in flags.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Tokens as positions and 64-bit keys.
+//! Tokens, represented by positions and 64-bit keys.
 //!
 //! A token of at most eight bytes is its own key, so two such tokens are equal if and only if their
 //! keys are equal. A longer token, or a token with a NUL byte, has a key with a mark byte and a
@@ -28,7 +28,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Forget the tokens and keep the memory.
+    /// Remove all tokens and keep the memory.
     pub fn clear(&mut self) {
         self.count = 0;
         self.ensure_capacity(0);
@@ -87,7 +87,7 @@ impl Tokens {
     /// Compute the keys like [`Tokens::make_keys`], with the instructions of `V`.
     ///
     /// # Safety
-    /// The processor must have the instructions of `V`.
+    /// The processor must support the instructions of `V`.
     #[inline(always)]
     pub(crate) unsafe fn make_keys_with<V: Vector>(
         &mut self,

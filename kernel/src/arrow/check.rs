@@ -109,7 +109,7 @@ impl Layout {
     /// Check a range of entries, which does not include the array's offset.
     ///
     /// # Safety
-    /// The conditions are the same as for `check_array`.
+    /// The caller must meet the conditions of `check_array`.
     unsafe fn check_range(&self, array: &ArrowArray, range: Range<usize>) -> Result<(), String> {
         let length = checked_length(array)?;
         if range.end > length {
@@ -216,7 +216,7 @@ pub fn checked_length(array: &ArrowArray) -> Result<usize, String> {
 /// Check that a table has `columns` columns, each at least as long as the table.
 ///
 /// # Safety
-/// The conditions are the same as for `Layout::check_array`.
+/// The caller must meet the conditions of `Layout::check_array`.
 pub unsafe fn check_table(array: &ArrowArray, columns: usize, name: &str) -> Result<(), Error> {
     let check_columns = || -> Result<(), String> {
         // The interface allows the offset of a table to apply to its columns.

@@ -1,4 +1,4 @@
-//! Reading of tables row by row. Columns are selected by name once, and their entries are read row
+//! Reading of tables row by row. Columns are selected once, by name, and their entries are read row
 //! by row, as texts, keys or integers.
 
 use super::check::{Layout, check_table, integer_bits};

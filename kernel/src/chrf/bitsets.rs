@@ -101,7 +101,7 @@ const MAX_GROUPS: usize = MAX_BITS / 64 / GROUP_WORDS;
 /// Count like [`match_words`], for any number of words, in groups of [`GROUP_WORDS`].
 ///
 /// # Safety
-/// The conditions are the same as for [`match_words`].
+/// The caller must meet the conditions of [`match_words`].
 #[inline(always)]
 unsafe fn match_groups<V: Vector>(
     steps: &[u32],
@@ -142,7 +142,7 @@ fn set_positions(bits: &[u32], positions: &mut [u64], width: usize) -> *mut u64 
 /// Undo [`set_positions`].
 ///
 /// # Safety
-/// The arguments must be the arguments and the result of the [`set_positions`] call.
+/// The arguments must be those of the [`set_positions`] call, and its result.
 #[inline(always)]
 unsafe fn clear_positions(bits: &[u32], positions: *mut u64, width: usize) {
     for (j, &id) in bits.iter().enumerate() {

@@ -19,7 +19,7 @@ const SLICE_ROWS: usize = 512;
 /// Approximate number of hypothesis bytes counted at once if rows are longer.
 const BATCH_BYTES: usize = 1 << 16;
 
-/// The roles of the columns.
+/// The names of the columns, by role.
 #[derive(Clone)]
 pub struct ColumnRoles {
     /// The column of hypotheses.

@@ -1,4 +1,4 @@
-//! Sums of groups: the key of each group as bytes, the sum of its rows, and its counts.
+//! Collections of groups, which store each group's key as bytes, its sum of rows, and its counts.
 
 use crate::arrow::key::{KeyType, push_integer};
 use crate::columns::{self, overflow_error};

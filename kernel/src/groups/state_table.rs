@@ -1,4 +1,4 @@
-//! The state table: aggregated statistics as a table, for exchange between engines. A row contains
+//! The state table, which stores aggregated statistics for exchange between engines. A row contains
 //! the sums of one group for one metric; rows with equal keys can be added.
 
 use super::group_sums::{GroupSums, RowCounts, split_key};

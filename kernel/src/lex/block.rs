@@ -114,7 +114,7 @@ pub struct LineTable {
 }
 
 impl LineTable {
-    /// Forget all lines and keep the memory.
+    /// Remove all lines and keep the memory.
     pub fn clear(&mut self) {
         self.starts.clear();
         self.token_ends.clear();

@@ -1,8 +1,9 @@
 //! Lowercasing identical to Python's `str.lower()`.
 //!
 //! Python releases use different Unicode versions, so the mapping comes from the running
-//! interpreter (see python.rs). Two characters depend on their context or become two characters:
-//! final sigma and U+0130. The interpreter itself lowercases lines that contain one of these.
+//! interpreter (see python.rs). Two characters have no fixed single lowercase form: capital sigma,
+//! which depends on its context, and U+0130, which becomes two characters. The interpreter itself
+//! lowercases lines that contain one of these.
 
 use super::utf8::decode_char;
 use crate::interrupt::Work;

@@ -250,7 +250,7 @@ pub struct MecabDictionary {
     character_offset: usize,
     /// The number of left word types, which is the length of a matrix row.
     row_length: usize,
-    /// The types of a space.
+    /// The types of the space character.
     space_types: CharacterTypes,
     /// The costs added to a word after white space, by part of speech (Korean version only).
     penalties: Vec<i32>,
@@ -572,7 +572,7 @@ impl<'a> DictionaryReader<'a> {
         let mut end = start + width;
         let mut group = None;
         if types.groups_runs() {
-            // A longer run is not a word, and no shorter word ends at its end.
+            // A longer run is not a word, and no shorter word ends where the run ends.
             let max_count = self.dictionary.max_group_size.max(types.max_length()) + 1;
             let run = self.find_run(end, limit, types, max_count);
             if run.count <= self.dictionary.max_group_size {
@@ -620,7 +620,7 @@ struct Node {
 /// The index that means "no node".
 const NONE: u32 = u32::MAX;
 
-/// A dictionary word at a position of the text.
+/// A dictionary word found at a position of the text.
 #[derive(Clone, Copy)]
 struct CandidateWord {
     entry: WordEntry,
@@ -655,8 +655,8 @@ struct WindowLookup {
     window_end: usize,
     searches: Vec<PrefixSearch>,
     matches: Vec<SpellingMatch>,
-    /// For each byte of the window, the start of its words in `words`; then the end of the last
-    /// words.
+    /// For each byte of the window, the start in `words` of the words that start at that byte; then
+    /// the end of `words`.
     offsets: Vec<u32>,
     words: Vec<CandidateWord>,
 }
@@ -746,7 +746,7 @@ impl WindowLookup {
         words.clear();
         words.resize(sum as usize, empty_word);
         for found in &matches[..] {
-            // The target of the next word of this position; finally the start of the next
+            // The index for the next word of this position; finally, the start of the next
             // position's words.
             let offset = &mut offsets[found.start as usize - window_start + 1];
             for entry in lexicon.entries_of_value(found.value) {

@@ -47,7 +47,7 @@ pub enum Tokenizer {
     Mecab(Arc<mecab::MecabDictionary>),
     /// SentencePiece, with a model.
     SentencePiece(Arc<sentencepiece::SentencePieceModel>),
-    /// No splitting: the segment is a single token, including its white space.
+    /// No tokenizer: each segment is one token, including its white space.
     WholeSegment,
 }
 
@@ -458,7 +458,8 @@ impl Lexer {
             lex_segment(i, lines.line(text.bytes(), i as usize));
         }
         if missing_count + multiline_segments.len() > 0 {
-            // Empty lines represent missing and multi-line segments; their tokens come last.
+            // Empty lines represent missing and multi-line segments, whose tokens are appended
+            // last.
             exceptions.sort_by_key(|exception| exception.segment);
             exceptions.dedup_by_key(|exception| exception.segment);
         }

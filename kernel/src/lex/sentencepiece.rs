@@ -219,7 +219,7 @@ impl PieceScratch {
                 let Some(id) = model.trie.value(node) else { continue };
                 let length = at + 1 - start;
                 let piece = model.piece(id);
-                // User-defined pieces have no cost, and longer ones are better.
+                // User-defined pieces have no cost, and longer user-defined pieces are preferred.
                 let piece_score = match piece.piece_kind {
                     PieceKind::UserDefined => (length - 1) as f32 * 0.1,
                     _ => piece.score,

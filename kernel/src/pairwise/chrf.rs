@@ -1,4 +1,4 @@
-//! chrF of all pairs. Characters are one kind of unit, words another, and several pairs are scored
+//! chrF of all pairs. Characters and words are the two kinds of units. Several pairs are scored
 //! side by side.
 
 use super::overlap::{BlockScores, CountInteger, MatchedPairs, Overlap, SummedPair, Units};

@@ -124,7 +124,7 @@ pub struct ScoringSet {
     pub hypotheses: usize,
     /// The number of distinct references.
     pub references: usize,
-    /// The references in the order in which their scores are added; may contain repetitions.
+    /// The indices of the references in the order of addition, which may contain repetitions.
     pub order: Vec<usize>,
     /// The weight of each entry of `order`.
     pub weights: Option<Vec<f64>>,

@@ -101,14 +101,14 @@ pub trait Overlap: Send + Sync + 'static {
 pub struct SummedPair {
     /// The number of references.
     pub times: i64,
-    /// The lengths of both, in units of the first kind.
+    /// The lengths of hypothesis and references, in units of the first kind.
     pub lengths: [i64; 2],
     /// For each order of each kind: the n-grams of the hypothesis, the n-grams of the references,
     /// and the clipped matches.
     pub orders: Vec<[i64; 3]>,
 }
 
-/// The pairs to score: one hypothesis and a block of references.
+/// The pairs of one hypothesis with a block of references, ready for scoring.
 pub struct MatchedPairs<'a, T> {
     /// The length of the hypothesis in units of each kind.
     pub hypothesis: &'a [u32],
@@ -120,7 +120,7 @@ pub struct MatchedPairs<'a, T> {
     pub lanes: Range<usize>,
 }
 
-/// Texts as sequences of units of one kind.
+/// Texts, stored as sequences of units of one kind.
 #[derive(Default)]
 pub struct Units {
     units: Vec<u32>,
@@ -140,7 +140,7 @@ impl Units {
     }
 }
 
-/// The hypotheses or the references.
+/// The units of all hypotheses, or of all references.
 struct TextUnits {
     /// The units of each kind.
     units: Vec<Units>,
@@ -454,7 +454,7 @@ impl<T: CountInteger> Job for CountTextJob<'_, T> {
     }
 }
 
-/// State of looking up a hypothesis in an index.
+/// The state of a hypothesis that is being looked up in an index.
 #[derive(Default)]
 struct NgramWalk<T> {
     /// The start positions of n-grams that occur in a reference, and their nodes.
@@ -495,7 +495,7 @@ impl<T> NgramWalk<T> {
     }
 }
 
-/// Some references, with an index per kind of unit.
+/// A block of references, with an index per kind of unit.
 struct OverlapBlock<'a, M, T> {
     all_pairs: &'a OverlapPairs<M>,
     references: Range<usize>,

@@ -39,7 +39,7 @@ pub fn bucket(identity: &Bound<'_, PyAny>, buckets: u64) -> PyResult<u64> {
     Ok(group_sums::hash_bucket(&number, buckets))
 }
 
-/// A table of another program that can be read once.
+/// A table from another program, which can be read once.
 #[pyclass(frozen, module = "truebleu._kernel")]
 pub struct Frame {
     frame: Mutex<Option<rows::TableReader>>,

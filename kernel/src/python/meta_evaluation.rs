@@ -179,7 +179,7 @@ pub fn subset_sums(py: Python<'_>, table: &Table) -> PyResult<Table> {
     Ok(Table::new(sums, width))
 }
 
-/// A system, and its number of consecutive lines.
+/// The name of a system, and its number of consecutive lines.
 type SystemBlock = (String, usize);
 
 /// Return the blocks of systems of a file, and the doubles of their scores. On failure, raise

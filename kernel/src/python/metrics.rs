@@ -1,4 +1,4 @@
-//! The metrics for Python: a counter and its formulas in one class.
+//! The metrics for Python, a class that combines a counter with its formulas.
 
 use super::alignment;
 use super::pairwise::{MeanScores, Pairs, ReadPairs};

@@ -24,7 +24,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// Create pairs from texts that have been read, with the number of threads.
+    /// Create pairs from texts that have been read, to be scored with this number of threads.
     pub fn new(pairs: Box<dyn pairwise::Pairs>, workers: usize) -> Self {
         Self { pairs, workers }
     }
@@ -85,8 +85,8 @@ impl Pairs {
         self.pairs.shape()
     }
 
-    /// Return all scores, n × m. With `triangle`, both sides must have the same texts, and there
-    /// are n(n-1)/2 scores.
+    /// Return all scores, n × m. With `triangle`, return only n(n-1)/2 scores; hypotheses and
+    /// references must be the same texts.
     fn matrix(&self, py: Python<'_>, single: bool, triangle: bool) -> PyResult<PairScores> {
         let (height, width) = self.pairs.shape();
         if triangle && height != width {
@@ -109,8 +109,8 @@ impl Pairs {
         create_list(py, rows.into_iter().map(TopScores::into_sorted))
     }
 
-    /// Return the weighted mean score of each hypothesis. `whole` is the sum of the weights of the
-    /// references.
+    /// Return the weighted mean score of each hypothesis. `whole` is the sum of the references'
+    /// weights.
     fn expected(
         &self,
         py: Python<'_>,

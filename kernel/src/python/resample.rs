@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyList};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
-/// Number of replicates whose single-precision sums are in memory at a time.
+/// Number of replicates whose single-precision sums are stored at a time.
 const MAX_BLOCK_REPLICATES: usize = 4096;
 
 /// Number of random integers generated between two polls.
@@ -113,7 +113,7 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// Split rows with the columns of all tables into one table per original table.
+    /// Split rows that contain the columns of all tables into one table per original table.
     fn split_tables(&self, sums: &[i64]) -> Vec<Table> {
         let mut start = 0;
         let tables = self.widths.iter().map(|&width| {

@@ -1,4 +1,4 @@
-//! Scans for Python: progress and interrupts during a run, and its results.
+//! Scans for Python, with progress reports, interrupts and results.
 
 use super::table::Table;
 use super::to_stopped_error;

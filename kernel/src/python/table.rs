@@ -352,7 +352,7 @@ fn find_format(kind: &str) -> PyResult<&'static Format> {
     frame_format.ok_or_else(|| PyValueError::new_err(format!("unknown frame format '{kind}'")))
 }
 
-/// Create a frame of a kind: a header of one line, a content and a checksum.
+/// Create a frame of this kind, which consists of a header of one line, the content and a checksum.
 #[pyfunction]
 pub fn sealed<'py>(
     py: Python<'py>,

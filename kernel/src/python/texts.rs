@@ -1,4 +1,4 @@
-//! Functions on whole columns of texts that Python owns.
+//! Functions for complete columns of texts that Python owns.
 
 use super::run::interruptible;
 use crate::interrupt::{self, Work};

@@ -24,7 +24,7 @@ pub struct Corpus {
 }
 
 /// Tokens, matches and counts in each system of the pair, count in the references, log-odds ratio,
-/// z, segments.
+/// z-score, segments.
 type NgramTuple<'py> = (Vec<Bound<'py, PyAny>>, Vec<u32>, Vec<u32>, u32, f64, f64, Vec<u32>);
 
 #[pymethods]
@@ -85,8 +85,8 @@ impl Corpus {
     }
 
     /// Return the word counts by frequency bucket
-    /// ([`token_corpus::TokenCorpus::count_frequency_buckets`]). `frequencies` has the frequency of
-    /// each token of the vocabulary; the default is its frequency in the references.
+    /// ([`token_corpus::TokenCorpus::count_frequency_buckets`]). `frequencies` contains the
+    /// frequency of each token of the vocabulary (default: its frequency in the references).
     fn buckets(
         &self,
         py: Python<'_>,

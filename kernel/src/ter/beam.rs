@@ -143,7 +143,7 @@ impl Window {
 /// The positions of each word in the reference.
 #[derive(Default)]
 pub struct Occurrences {
-    /// The end of each word's positions; words count from 1.
+    /// The end of each word's positions; words are numbered from 1.
     ends: Vec<u32>,
     positions: Vec<u32>,
     /// Number of 64-bit words per row of `dense`; 0 if `dense` would be too large.

@@ -1,8 +1,8 @@
 //! The shift search, which skips distances that cannot matter.
 //!
-//! * A shift swaps two adjacent stretches of the hypothesis ([`Swap`]). The table rows before it
-//!   stay unchanged, so a candidate starts there. After it, as soon as a row is parallel to the
-//!   previous row, the remaining distance is known.
+//! * A shift swaps two adjacent parts of the hypothesis ([`Swap`]). Table rows before the swap stay
+//!   unchanged, so evaluation starts at the swap. As soon as a row after the swap is parallel to
+//!   its previous version, the remaining distance is known.
 //!
 //! * Candidates are counted first, without computing distances. If they exceed the limit, the
 //!   search ends before any of them is evaluated.
@@ -88,7 +88,7 @@ impl Search {
     /// beam is too wide.
     ///
     /// Reference words have the ids 1 to `kinds`; any other word is 0. `min_distance` is a lower
-    /// bound for all orders of the words.
+    /// bound that holds for every word order.
     #[inline(always)]
     pub fn run(
         &mut self,
@@ -233,7 +233,7 @@ impl Search {
                 let mut longest = Limits::MAX_SHIFT_WORDS;
                 let aligned = self.aligned_end[at] as usize;
                 if aligned > start {
-                    // Longer phrases would move to their current position.
+                    // Longer phrases would be moved to their current position.
                     longest = longest.min(aligned - 1 - start);
                 }
                 if shortest > longest {

@@ -1,4 +1,4 @@
-//! The features of one text: its flags and its counts, computed 64 bytes at a time.
+//! The flags and character counts of a single text, computed 64 bytes at a time.
 
 use super::{
     CONTROL, EDGES, EMPTY, ENTITIES, FlagOptions, INVISIBLE, MIN_SCRIPT_LETTERS, MOJIBAKE,
@@ -35,7 +35,7 @@ impl ColumnTotals {
             }
             _ => {}
         }
-        // Marks are in these ranges, which have few letters.
+        // All marks are in these ranges, which contain few letters.
         if matches!(point, 0x80..=0xBF | 0x2000..=0x2FFF | 0xFF00..) {
             for (mark, count) in options.marks.iter().zip(&mut self.marks) {
                 *count += u64::from(u32::from(*mark) == point);

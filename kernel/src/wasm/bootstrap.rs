@@ -14,7 +14,7 @@ const MAX_SUM_BITS: u32 = 61;
 /// Maximum number of decimal places of scores that are summed as decimal numbers.
 const MAX_DECIMAL_PLACES: usize = 9;
 
-/// The interpretation of the sums of a system.
+/// The meaning of the sums of a system.
 enum SumKind {
     /// Sums of the metric's statistics.
     Statistics,
@@ -43,8 +43,8 @@ pub struct Bootstrap {
 impl Bootstrap {
     /// Create a bootstrap of tables of the metric's rows with `width` columns.
     ///
-    /// If whole documents are resampled, `groups` contains the document number of each row,
-    /// numbered by first segments; otherwise it is empty.
+    /// If whole documents are resampled, `groups` contains the document number of each row, in
+    /// order of first segments; otherwise it is empty.
     pub fn new(
         metric: Arc<PageMetric>,
         tables: &[&[i64]],

@@ -16,7 +16,7 @@ const NONE: u32 = u32::MAX;
 /// The node of the empty prefix.
 pub const ROOT: u32 = 0;
 
-/// Number of recent blocks in which space for several children is sought before a new block is
+/// Number of recent blocks that are searched for space for several children before a new block is
 /// added.
 const MAX_SEARCHED_BLOCKS: usize = 8;
 
@@ -29,7 +29,7 @@ pub struct Trie {
 }
 
 impl Trie {
-    /// Create a trie of spellings, none of them empty, with their numbers.
+    /// Create a trie of non-empty spellings and their numbers.
     pub fn new(mut spellings: Vec<(&[u8], u32)>) -> Self {
         let mut trie = Self::default();
         if spellings.is_empty() {

@@ -13,7 +13,7 @@ use crate::pairwise::claim_next;
 use std::ops::Range;
 use std::sync::atomic::AtomicUsize;
 
-/// The positions of the hypotheses and the references of a set.
+/// The ranges of a set's hypotheses and references.
 #[derive(Clone, Debug)]
 pub struct SetRanges {
     /// The range of the hypotheses.

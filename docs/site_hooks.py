@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mkdocs.structure.files import File
 
-from truebleu import lab, report
+from truebleu import create_playground, report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ SENTENCE = 24
 def on_files(files: Files, config: Any) -> Files:
     """Add the changelog, an example report and the playground to the site."""
     files.append(File.generated(config, "changelog.md", abs_src_path=str(ROOT / "CHANGELOG.md")))
-    files.append(File.generated(config, "lab.html", content=lab().to_bytes()))
+    files.append(File.generated(config, "lab.html", content=create_playground().to_bytes()))
     files.append(File.generated(config, "report.html", content=_build_example_report()))
     return files
 

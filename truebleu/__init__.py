@@ -51,7 +51,10 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares them with _N
     )
     from truebleu.pairwise.mbr import MBR as MBR, mbr as mbr
     from truebleu.reports import Report as Report, report as report
-    from truebleu.reports.lab import Laboratory as Laboratory, lab as lab
+    from truebleu.reports.lab import (
+        Playground as Playground,
+        create_playground as create_playground,
+    )
     from truebleu.testsets.published_set import TestSet as TestSet, testset as testset
     from truebleu.text.languages import language as language
     from truebleu.text.segments import File as File
@@ -88,7 +91,7 @@ _NAMES = {
     "pairwise.diversity": "distinct_n pairwise_diversity self_bleu",
     "pairwise.mbr": "MBR mbr",
     "reports": "Report report",
-    "reports.lab": "Laboratory lab",
+    "reports.lab": "Playground create_playground",
     "testsets.published_set": "TestSet testset",
     "text.languages": "language",
     "text.segments": "File",

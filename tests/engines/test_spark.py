@@ -481,7 +481,10 @@ def test_invalid_columns_raise_error(frame):
         ("by: no column 'sistem'; did you mean 'system'", {"by": ["sistem"]}),
         ("id: expected strings, dictionaries of strings or lists of strings", {"hyp": "id"}),
         ("ref: expected one string per row, not a column of lists", {"hyp": "ref"}),
-        ("id: expected strings, dictionaries of strings or lists of strings", {"ref": ["ref", "id"]}),
+        (
+            "id: expected strings, dictionaries of strings or lists of strings",
+            {"ref": ["ref", "id"]},
+        ),
         ("ref: expected keys to be strings, .*, not list", {"by": "ref"}),
         ("bucket: no column 'idd'; did you mean 'id'", {"bucket": ("idd", 9)}),
     ):

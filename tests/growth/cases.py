@@ -498,7 +498,7 @@ NO_TEXT = dict.fromkeys(
         "Explanation",
         "Family",
         "History",
-        "Laboratory",
+        "Playground",
         "MBR",
         "MetaEvaluation",
         "StatisticOptions",

@@ -414,7 +414,9 @@ def test_invalid_texts_are_named_in_error(metric):
             verb(["a"], ["a", None])
         with pytest.raises(InputError, match=r"^hypotheses: segment 1 is missing"):
             verb([None], ["a"])
-        with pytest.raises(TypeError, match=r"^references, segment 2: expected str, found of type int"):
+        with pytest.raises(
+            TypeError, match=r"^references, segment 2: expected str, found of type int"
+        ):
             verb(["a"], ["a", 1])
         with pytest.raises(TypeError, match=r"^references: segment 1 .*list.*A pair has one ref"):
             verb(["a b"], [["a b", "c"]])

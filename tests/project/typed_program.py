@@ -87,9 +87,9 @@ def views(folder: Path) -> None:
     page = tb.report(systems, REFERENCES, samples=20)
     assert_type(page, tb.Report)
     page.save(folder / "report.html")
-    laboratory = tb.lab()
-    assert_type(laboratory, tb.Laboratory)
-    assert_type(laboratory.html(), str)
+    playground = tb.create_playground()
+    assert_type(playground, tb.Playground)
+    assert_type(playground.html(), str)
 
 
 def check_files(folder: Path) -> None:

@@ -134,10 +134,8 @@ def test_deviating_marks_are_found(texts):
     curly = [f"“{text}”" for text in texts]
     style_findings = find_by_kind({"machine": quoted, "other": curly}, curly)["style"]
     sentences = [finding["text"] for finding in style_findings]
-    assert "machine writes straight quotes: 800, compared with 0 in the reference" in sentences
-    assert (
-        "machine does not write curly quotes: none, compared with 800 in the reference" in sentences
-    )
+    assert "machine overuses straight quotes: 800, compared with 0 in the reference" in sentences
+    assert "machine underuses curly quotes: none, compared with 800 in the reference" in sentences
     assert {"find": '"', "in": "system0"} in [finding["state"] for finding in style_findings]
     assert not find_by_kind({"other": curly}, curly)["style"]
 
@@ -176,5 +174,5 @@ def test_static_summary_contains_findings(texts):
     )
     page = example_report.html()
     assert "<h2>Findings</h2>" in page
-    assert "m&lt;b&gt; writes straight quotes: 800, compared with 0 in the reference." in page
+    assert "m&lt;b&gt; overuses straight quotes: 800, compared with 0 in the reference." in page
     assert "m<b>" not in page.split("</article>")[0]

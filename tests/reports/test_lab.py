@@ -15,7 +15,7 @@ from playwright_or_skip import expect
 import truebleu as tb
 from truebleu.cli import main
 from truebleu.reports import browser_kernel
-from truebleu.reports.lab import PLAYGROUND_METRICS, Laboratory, lab
+from truebleu.reports.lab import PLAYGROUND_METRICS, Playground, create_playground
 
 pytestmark = pytest.mark.thorough
 
@@ -64,18 +64,18 @@ needs_kernel = pytest.mark.skipif(
 
 @needs_kernel
 def test_page_is_reproducible_and_self_contained(tmp_path):
-    tb.lab(tmp_path / "lab.html")
+    tb.create_playground(tmp_path / "lab.html")
     page = (tmp_path / "lab.html").read_bytes()
-    assert page == lab().to_bytes() == lab().html().encode()
+    assert page == create_playground().to_bytes() == create_playground().html().encode()
     assert b"connect-src 'none'" in page
     assert not re.search(rb"(?:src|href)=[\"']?http", page)
-    assert repr(lab()) == f"<Laboratory of {len(page):,} bytes>"
+    assert repr(create_playground()) == f"<Playground of {len(page):,} bytes>"
 
 
 def test_missing_kernel_is_explained(monkeypatch, capsys):
     monkeypatch.setattr(browser_kernel, "load_kernel_blocks", dict)
     with pytest.raises(ImportError, match="rustup target add wasm32-unknown-unknown"):
-        Laboratory()
+        Playground()
     assert main(["lab", "-o", "lab.html"]) == 1
     assert "built without the browser kernel" in capsys.readouterr().err
 
@@ -87,7 +87,7 @@ def test_command_writes_page(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("webbrowser.open", opened_urls.append)
     assert main(["lab", "--open"]) == 0
     address = (tmp_path / "lab.html").as_uri()
-    assert (tmp_path / "lab.html").read_bytes() == lab().to_bytes()
+    assert (tmp_path / "lab.html").read_bytes() == create_playground().to_bytes()
     assert opened_urls == [address]
     assert capsys.readouterr().err == f"truebleu: note: written: {address}\n"
     assert main(["lab", "-o", "other.html", "-q"]) == 0
@@ -116,7 +116,7 @@ def lab_path(tmp_path_factory):
     if not browser_kernel.load_kernel_blocks():
         pytest.skip("built without the browser kernel")
     path = tmp_path_factory.mktemp("lab") / "lab.html"
-    lab(path)
+    create_playground(path)
     return path
 
 

@@ -13,7 +13,7 @@ from playwright_or_skip import expect
 import truebleu as tb
 from truebleu.cli import main
 from truebleu.reports import browser_kernel
-from truebleu.reports.lab import lab
+from truebleu.reports.lab import create_playground
 
 pytestmark = [
     pytest.mark.skipif(
@@ -31,7 +31,7 @@ SOURCE_AND_DOCUMENTS = ["source.de", "documents.txt"]
 @pytest.fixture(scope="module")
 def lab_path(tmp_path_factory):
     path = tmp_path_factory.mktemp("lab") / "lab.html"
-    lab(path)
+    create_playground(path)
     return path
 
 

@@ -342,7 +342,9 @@ def test_systems_of_different_lengths_are_refused():
 
 def test_tokens_are_refused():
     tokens = [text.split() for text in GOOD]
-    with pytest.raises(InputError, match="segment 1 is of type list, not str. A report shows text"):
+    with pytest.raises(
+        InputError, match=r"segment 1 is of type list, not str. A report shows text"
+    ):
         tb.report({"good": tokens}, tokens, metrics=[tb.BLEU("none")])
 
 

@@ -39,10 +39,10 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--open: a browser cannot open standard output; name a file with -o")
     if writes_to_stdout and is_terminal():
         raise UsageError("-o/--output: cannot write a page to a terminal; name a file")
-    from truebleu.reports.lab import lab
+    from truebleu.reports.lab import create_playground
 
     # Build the page before opening the file, so that errors leave the file unchanged.
-    page = lab()
+    page = create_playground()
     with Output(options.output) as output:
         output.write_bytes(page.to_bytes())
     if writes_to_stdout:

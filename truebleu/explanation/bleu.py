@@ -48,12 +48,12 @@ def explain_segment(case: ExplanationCase[BLEU, BLEUScore]) -> dict[str, Any]:
     metric, system = case.metric, _describe_system(case, segment=True)
     numbers = [number for number, _ in case.references]
     hypothesis_tokens, *reference_tokens = (split_tokens(metric, text) for text in case.texts)
-    naive_bleu.add_to_segment(system, hypothesis_tokens, reference_tokens, numbers)
+    naive_bleu.add_ngrams_to_segment(system, hypothesis_tokens, reference_tokens, numbers)
     for order in system["orders"] if case.recall else ():
         order["recall"] = [
             {
                 "reference": number,
-                **naive_bleu.describe_recall(
+                **naive_bleu.compute_recall(
                     *naive_bleu.count_overlap(hypothesis_tokens, reference, order["order"])
                 ),
             }
@@ -77,7 +77,7 @@ def explain_corpus(case: ExplanationCase[BLEU, BLEUScore]) -> dict[str, Any]:
     """Return the explanation of a corpus."""
     averaged = case.metric.aggregate == SEGMENTS
     system = _describe_system(case, segment=averaged, averaged=averaged)
-    naive_bleu.add_to_corpus(system, case)
+    naive_bleu.add_ngrams_to_corpus(system, case)
     return system
 
 
@@ -285,10 +285,10 @@ def split_difference(
     # Points per unit of the logarithm; the limit for equal scores.
     points_per_log_unit = score_difference / log_difference if log_difference else first["score"]
 
-    def build_part(delta: float) -> dict[str, float]:
-        return {"log": delta, "points": delta * points_per_log_unit}
+    def build_part(log_part: float) -> dict[str, float]:
+        return {"log": log_part, "points": log_part * points_per_log_unit}
 
-    def get_term(order: dict[str, Any]) -> float:
+    def get_log_term(order: dict[str, Any]) -> float:
         return order["weight"] * order["log"] if order["log"] is not None else 0.0
 
     weight_difference = _get_weight_correction(metric, second["orders"]) - _get_weight_correction(
@@ -298,7 +298,7 @@ def split_difference(
         "log_difference": log_difference,
         "brevity": build_part(log(second["brevity_penalty"]) - log(first["brevity_penalty"])),
         "orders": [
-            {"order": one["order"], **build_part(get_term(other) - get_term(one))}
+            {"order": one["order"], **build_part(get_log_term(other) - get_log_term(one))}
             for one, other in zip(first["orders"], second["orders"], strict=True)
         ],
         "weights": build_part(weight_difference) if weight_difference else None,
@@ -471,13 +471,13 @@ def describe_score(content: Content, system: Content) -> str:  # noqa: ARG001
     return f"{ngram_layout.format_fraction(system)}. {band_sentence}"
 
 
-def build_comparison(content: Content, write: NumberFormatter) -> Iterator[Block]:
+def build_comparison(content: Content, format_score: NumberFormatter) -> Iterator[Block]:
     """Yield the comparison of two systems and the parts of their difference."""
     comparison, systems = content["comparison"], content["systems"]
     rows = [
         [
             system["name"],
-            write(system["score"]),
+            format_score(system["score"]),
             *map(_format_precision, system["orders"]),
             format_number(system["brevity_penalty"]),
         ]
@@ -486,7 +486,7 @@ def build_comparison(content: Content, write: NumberFormatter) -> Iterator[Block
     orders = [f"p{order['order']}" for order in systems[0]["orders"]]
     yield Table.from_text_rows(["system", "BLEU", *orders, "BP"], rows)
     yield Heading(2, "Parts of the difference")
-    points, logs = signed_formatter(write), signed_formatter(fixed_formatter(4))
+    points, logs = signed_formatter(format_score), signed_formatter(fixed_formatter(4))
     names = f"from {comparison['first']} to {comparison['second']}"
     if comparison["zero"] is not None:
         difference = points(comparison["difference"])

@@ -63,7 +63,7 @@ def explain_segment(case: ExplanationCase[CHRF, CHRFScore]) -> dict[str, Any]:
     return {
         **system,
         "tokens": hypothesis_characters,
-        "cover": naive_bleu.cover_tokens(hypothesis_characters, tables),
+        "cover": naive_bleu.find_covering_ngrams(hypothesis_characters, tables),
     }
 
 

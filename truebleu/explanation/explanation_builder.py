@@ -64,7 +64,7 @@ def explain_segment(
 ) -> dict[str, Any]:
     """Return the explanation of a segment with one or two hypotheses."""
     metric_module = get_metric_module(metric.NAME)
-    systems, references = _normalize(metric, systems, references)
+    systems, references = _normalize_texts(metric, systems, references)
     present_references = number_references(references)
     explained_systems = []
     for name, text in systems:
@@ -97,7 +97,7 @@ def explain_corpus(
 ) -> dict[str, Any]:
     """Return the explanation of the corpus scores of one or two systems."""
     metric_module = get_metric_module(metric.NAME)
-    systems, references = _normalize(metric, systems, references)
+    systems, references = _normalize_texts(metric, systems, references)
     explained_systems = []
     for name, hypotheses in systems:
         statistics, summary = metric.count(hypotheses, references, workers=workers)
@@ -111,7 +111,7 @@ def explain_corpus(
     }
 
 
-def _normalize(
+def _normalize_texts(
     metric: Metric[Any], systems: Sequence[tuple[str, Any]], references: Any
 ) -> tuple[list[tuple[str, Any]], Any]:
     """Return systems and references in the metric's Unicode form, which is displayed."""

@@ -24,7 +24,7 @@ BEST_REFERENCE_SENTENCE = "Reference {} is used because it gives the best score.
 
 def build_layout(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
     """Yield the elements of an explanation; `digits` is the number of decimals of scores."""
-    write = fixed_formatter(digits)
+    format_score = fixed_formatter(digits)
     metric_module = get_metric_module(content["metric"]["name"])
     systems = content["systems"]
     references = content.get("references", ())
@@ -37,14 +37,16 @@ def build_layout(content: Content, digits: int, *, short: bool) -> Iterator[Bloc
     yield Paragraph(signature, "signature")
     if has_two_systems:
         yield Heading(2, "Both systems")
-        yield from getattr(metric_module, "build_comparison", _build_comparison)(content, write)
+        yield from getattr(metric_module, "build_comparison", _build_comparison)(
+            content, format_score
+        )
     for reference in references:
         length = format_count(reference["length"], metric_module.TOKEN)
         yield MarkedTokens(f"Reference {reference['number']}, {length}", reference["tokens"])
     level = 3 if has_two_systems else 2
     for system in systems:
         if has_two_systems:
-            yield Heading(2, f"{system['name']}: {label} = {write(system['score'])}")
+            yield Heading(2, f"{system['name']}: {label} = {format_score(system['score'])}")
         if "reference" in system and len(references) > 1:
             yield Paragraph(
                 getattr(metric_module, "BEST_REFERENCE_SENTENCE", BEST_REFERENCE_SENTENCE).format(
@@ -62,13 +64,13 @@ def build_layout(content: Content, digits: int, *, short: bool) -> Iterator[Bloc
     for system in systems:
         name = f"{system['name']}: " if has_two_systems else ""
         description = metric_module.describe_score(content, system)
-        yield Paragraph(f"{name}{label} = {write(system['score'])}{description}")
+        yield Paragraph(f"{name}{label} = {format_score(system['score'])}{description}")
     if "reading" in systems[0]:
         yield Paragraph(systems[0]["reading"]["convention"])
     yield Paragraph(content["caution"], "caution")
 
 
-def _build_comparison(content: Content, write: NumberFormatter) -> Iterator[Block]:
+def _build_comparison(content: Content, format_score: NumberFormatter) -> Iterator[Block]:
     """Yield the table that compares two systems."""
     comparison, get_components = (
         content["comparison"],
@@ -77,14 +79,14 @@ def _build_comparison(content: Content, write: NumberFormatter) -> Iterator[Bloc
     rows = [
         [
             system["name"],
-            write(system["score"]),
+            format_score(system["score"]),
             *map(_format_component, get_components(system).values()),
         ]
         for system in content["systems"]
     ]
     parts = comparison["differences"]
     differences = [
-        signed_formatter(write)(comparison["difference"]),
+        signed_formatter(format_score)(comparison["difference"]),
         *map(signed_formatter(_format_component), parts.values()),
     ]
     header = ["system", content["metric"]["label"], *parts]

@@ -51,7 +51,7 @@ def explain_segment(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
     ]
     system = {**_describe_system(case), "orders": orders, "reference": number}
     if orders:
-        naive_bleu.add_to_segment(system, hypothesis_tokens, [reference_tokens], [number])
+        naive_bleu.add_ngrams_to_segment(system, hypothesis_tokens, [reference_tokens], [number])
         return system
     common_tokens = (
         None

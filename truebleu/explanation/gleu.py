@@ -28,7 +28,9 @@ def explain_segment(case: ExplanationCase[GLEU, PythonScore]) -> dict[str, Any]:
     best_index, orders = _find_best_reference(case.metric, hypothesis_tokens, reference_tokens)
     number, _ = case.references[best_index]
     system = {**_describe_system(case.score, orders), "reference": number}
-    naive_bleu.add_to_segment(system, hypothesis_tokens, [reference_tokens[best_index]], [number])
+    naive_bleu.add_ngrams_to_segment(
+        system, hypothesis_tokens, [reference_tokens[best_index]], [number]
+    )
     return system
 
 
@@ -50,7 +52,7 @@ def explain_corpus(case: ExplanationCase[GLEU, PythonScore]) -> dict[str, Any]:
         for order, segment_order in zip(system["orders"], segment_orders, strict=True):
             for key in COUNT_KEYS:
                 order[key] += segment_order[key]
-    naive_bleu.add_to_corpus(system, case)
+    naive_bleu.add_ngrams_to_corpus(system, case)
     del system["reference_choice"]  # GLEU chooses references by score, not by length.
     return system
 

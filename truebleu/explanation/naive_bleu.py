@@ -117,7 +117,7 @@ def clip_ngrams(hypothesis: Tokens, references: Sequence[Tokens], order: int) ->
     return rows
 
 
-def find_missing(
+def find_missing_ngrams(
     hypothesis: Tokens, references: Sequence[Tokens], order: int
 ) -> list[tuple[Ngram, int]]:
     """Return the n-grams that the hypothesis lacks compared with all references, with counts."""
@@ -171,7 +171,7 @@ def choose_reference_length(
     return effective_length, [i for i, other in enumerate(lengths) if other == effective_length]
 
 
-def cover_tokens(
+def find_covering_ngrams(
     tokens: Tokens, tables: Sequence[Sequence[NgramCount]], orders: Sequence[int] | None = None
 ) -> list[dict[str, Any]]:
     """Return the longest matched n-gram that covers each token.
@@ -201,7 +201,7 @@ def cover_tokens(
 # ---- n-grams for explanations ----
 
 
-def add_to_segment(
+def add_ngrams_to_segment(
     system: dict[str, Any], tokens: Tokens, references: Sequence[Tokens], numbers: Sequence[int]
 ) -> None:
     """Add the n-grams of each order and the cover of each token to an explanation.
@@ -224,13 +224,15 @@ def add_to_segment(
         ]
         order["missing"] = [
             {"ngram": list(ngram), "count": count}
-            for ngram, count in find_missing(tokens, references, order["order"])
+            for ngram, count in find_missing_ngrams(tokens, references, order["order"])
         ]
     system["tokens"] = list(tokens)
-    system["cover"] = cover_tokens(tokens, tables, [order["order"] for order in system["orders"]])
+    system["cover"] = find_covering_ngrams(
+        tokens, tables, [order["order"] for order in system["orders"]]
+    )
 
 
-def add_to_corpus(system: dict[str, Any], case: ExplanationCase[Any, Any]) -> None:
+def add_ngrams_to_corpus(system: dict[str, Any], case: ExplanationCase[Any, Any]) -> None:
     """Add the most frequent clipped, unmatched and missing n-grams of each order.
 
     Only the first segments are examined, except for recall, which needs no memory.
@@ -270,7 +272,7 @@ def add_to_corpus(system: dict[str, Any], case: ExplanationCase[Any, Any]) -> No
             kind: list_most_common(found[i], MAX_LISTED_NGRAMS) for kind, found in counters.items()
         }
         if case.recall:
-            order["recall"] = [{"reference": None, **describe_recall(*overlap_sums[i])}]
+            order["recall"] = [{"reference": None, **compute_recall(*overlap_sums[i])}]
     system["looked_into"] = looked_into
     system["reference_choice"] = {
         "rule": rule,
@@ -290,11 +292,11 @@ def _count_differences(
             if row.occurrences > row.clipped:
                 kind = "clipped" if row.clipped else "unmatched"
                 counters[kind][i][row.ngram] += row.occurrences - row.clipped
-        for ngram, count in find_missing(tokens, references, order):
+        for ngram, count in find_missing_ngrams(tokens, references, order):
             counters["missing"][i][ngram] += count
 
 
-def describe_recall(matches: int, hypothesis_total: int, reference_total: int) -> dict[str, Any]:
+def compute_recall(matches: int, hypothesis_total: int, reference_total: int) -> dict[str, Any]:
     """Return recall and F-measure for the numbers of matches and n-grams."""
     return {
         "matches": matches,

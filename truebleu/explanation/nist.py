@@ -73,7 +73,7 @@ def explain_segment(case: ExplanationCase[NIST, PythonScore]) -> dict[str, Any]:
     return {
         **system,
         "tokens": hypothesis_tokens,
-        "cover": naive_bleu.cover_tokens(hypothesis_tokens, tables),
+        "cover": naive_bleu.find_covering_ngrams(hypothesis_tokens, tables),
     }
 
 

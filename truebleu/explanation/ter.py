@@ -38,7 +38,7 @@ def explain_segment(case: ExplanationCase[TER, TERScore]) -> dict[str, Any]:
     hypothesis, *references = case.texts
     alignment = case.metric.alignment(hypothesis, references)
     return {
-        **_describe_system(case.score, _count_kinds(alignment)),
+        **_describe_system(case.score, _count_edit_kinds(alignment)),
         "reference": case.references[alignment.reference_index][0],
         "tokens": list(alignment.hypothesis),
         "alignment": edit_layout.describe_alignment(alignment),
@@ -52,12 +52,12 @@ def explain_corpus(case: ExplanationCase[TER, TERScore]) -> dict[str, Any]:
     for hypothesis, segment_references in islice(
         iter_segments(case.hypothesis, case.references), MAX_ALIGNED_SEGMENTS
     ):
-        kinds.update(_count_kinds(case.metric.alignment(hypothesis, segment_references)))
+        kinds.update(_count_edit_kinds(case.metric.alignment(hypothesis, segment_references)))
         examined_count += 1
     return {**_describe_system(case.score, kinds), "looked_into": examined_count}
 
 
-def _count_kinds(alignment: Alignment) -> Counter[str]:
+def _count_edit_kinds(alignment: Alignment) -> Counter[str]:
     kinds = Counter(kind for kind, _, _ in alignment.operations)
     kinds["shift"] = len(alignment.shifts)
     return kinds

@@ -207,10 +207,10 @@ def count_fitting_segments(columns: Iterable[Sequence[bytes | None]], max_bytes:
     columns = list(columns)
     disk_columns = [column for column in columns if isinstance(column, DiskLines)]
 
-    def sum_sizes(count: int) -> int:
+    def sum_text_sizes(count: int) -> int:
         return sum(column.get_prefix_size(count) for column in disk_columns)
 
-    return bisect_right(range(1, len(columns[0]) + 1), max_bytes, key=sum_sizes)
+    return bisect_right(range(1, len(columns[0]) + 1), max_bytes, key=sum_text_sizes)
 
 
 def find_flags(
@@ -250,7 +250,8 @@ def find_flags(
         marks=list(chain.from_iterable(STYLE_MARKS.values())),
     )
     block_names = {
-        role: f"h.{i}" for i, role in enumerate(payload.name_roles(systems, references, source))
+        role: f"h.{i}"
+        for i, role in enumerate(payload.get_texts_by_role(systems, references, source))
     }
     blocks: dict[str, bytes] = {}
     counts: dict[str, dict[str, int]] = {}

@@ -100,7 +100,7 @@ class Finding(dict[str, Any]):
 def collect_findings(inputs: FindingInputs) -> list[Finding]:
     """Return the findings of a report, grouped by kind, the largest weight first."""
     candidates = [
-        *_find_in_comparison(inputs),
+        *_find_segments_behind_delta(inputs),
         *_find_frequent_flags(inputs),
         *_find_style_marks(inputs),
     ]
@@ -116,7 +116,7 @@ def collect_findings(inputs: FindingInputs) -> list[Finding]:
 # ---- difference between two systems ----
 
 
-def _find_in_comparison(inputs: FindingInputs) -> Iterator[Finding]:
+def _find_segments_behind_delta(inputs: FindingInputs) -> Iterator[Finding]:
     """Find the segments that explain the delta between the best system and another system.
 
     The other system is the baseline, or the second-best system if the baseline is the best. The
@@ -284,7 +284,7 @@ def _find_frequent_flags(inputs: FindingInputs) -> Iterator[Finding]:
 
 
 def _find_style_marks(inputs: FindingInputs) -> Iterator[Finding]:
-    """Find punctuation marks that systems use and references do not, or the reverse."""
+    """Find punctuation marks that systems use much more or much less often than references."""
     if inputs.is_redacted:
         return
     names = list(inputs.systems)
@@ -295,11 +295,10 @@ def _find_style_marks(inputs: FindingInputs) -> Iterator[Finding]:
         mean = sum(reference.marks[title] for reference in references) / reference_count
         overusing = [i for i, n in enumerate(counts) if n >= 20 and n >= 10 * mean]
         underusing = [i for i, n in enumerate(counts) if mean >= 20 and mean >= 10 * n]
-        for verb, systems in (("write", overusing), ("do not write", underusing)):
+        for verb, systems in (("overuse", overusing), ("underuse", underusing)):
             if not systems:
                 continue
             is_plural = len(systems) > 1
-            singular_verb = {"write": "writes", "do not write": "does not write"}[verb]
             subject = (
                 join_words([names[i] for i in systems])
                 if len(systems) < len(names) or not is_plural
@@ -310,10 +309,10 @@ def _find_style_marks(inputs: FindingInputs) -> Iterator[Finding]:
             numbers = join_words([f"{counts[i]:,}" for i in systems]) if has_marks else "none"
             per_reference = "per reference" if reference_count > 1 else "in the reference"
             text = (
-                f"{subject} {verb if is_plural else singular_verb} {title}: {numbers}, compared "
+                f"{subject} {verb if is_plural else verb + 's'} {title}: {numbers}, compared "
                 f"with {mean:,.0f} {per_reference}"
             )
-            role = f"system{systems[0]}" if verb == "write" else "reference0"
+            role = f"system{systems[0]}" if verb == "overuse" else "reference0"
             weight = abs(counts[systems[0]] - mean) / sqrt(counts[systems[0]] + mean)
             # The text search accepts a single mark.
             yield Finding("style", weight, text, find=marks[0], **{"in": role})

@@ -70,7 +70,7 @@ def assemble_page(
         "script": viewer.script.encode(),
     }
 
-    def join_parts() -> Iterator[bytes]:
+    def generate_parts() -> Iterator[bytes]:
         for markup, placeholder in zip(
             viewer.template[::2], [*viewer.template[1::2], ""], strict=True
         ):
@@ -81,7 +81,7 @@ def assemble_page(
                 yield b"</script>\n"
             yield placeholder_values.get(placeholder, b"")
 
-    return b"".join(join_parts())
+    return b"".join(generate_parts())
 
 
 def render_page(

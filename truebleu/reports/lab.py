@@ -31,7 +31,7 @@ FALLBACK_SUMMARY = (
 )
 
 
-class Laboratory(Page):
+class Playground(Page):
     """Page that scores typed sentences and dropped files; `save` writes it."""
 
     __slots__ = ("_page",)
@@ -50,7 +50,7 @@ class Laboratory(Page):
         return self._page
 
     def __repr__(self) -> str:
-        return f"<Laboratory of {len(self._page):,} bytes>"
+        return f"<Playground of {len(self._page):,} bytes>"
 
 
 def build_manifest() -> dict[str, Any]:
@@ -82,20 +82,20 @@ def build_manifest() -> dict[str, Any]:
     }
 
 
-def lab(path: str | os.PathLike[str] | None = None) -> Laboratory:
+def create_playground(path: str | os.PathLike[str] | None = None) -> Playground:
     """Return a self-contained page that scores typed sentences and turns files into reports.
 
     Dropped files stay on the machine: the page contains the scoring kernel, and its scores agree
     with Python to 12 digits.
 
-    path: file to write the page to, like `Laboratory.save`.
+    path: file to write the page to, like `Playground.save`.
 
     Raises ImportError if truebleu was built without the browser kernel.
 
-    >>> lab().html().partition(chr(10))[0]
+    >>> create_playground().html().partition(chr(10))[0]
     '<!doctype html>'
     """
-    laboratory = Laboratory()
+    playground = Playground()
     if path is not None:
-        laboratory.save(path)
-    return laboratory
+        playground.save(path)
+    return playground

@@ -38,7 +38,7 @@ from truebleu.text.segments import MISSING_LENGTH, DiskLines, Texts
 # ---- blocks ----
 
 
-def name_roles(
+def get_texts_by_role(
     systems: Iterable[Texts], references: Iterable[Texts], source: Texts | None
 ) -> dict[str, Texts]:
     """Return the texts of each role, in the order of the page's blocks."""

@@ -93,7 +93,7 @@ class MetricSetting(NamedTuple):
     # Name of the metric in the comparison; None for further settings.
     comparison_name: str | None
 
-    def name_blocks(self) -> dict[str, str]:
+    def get_block_names(self) -> dict[str, str]:
         """Return the name of each system's block."""
         return {system: f"s{self.id}.{i}" for i, system in enumerate(self.tables)}
 
@@ -106,7 +106,7 @@ class ScoreColumn(NamedTuple):
     # Segment scores by system.
     scores: Mapping[str, Sequence[float]]
 
-    def name_blocks(self) -> dict[str, str]:
+    def get_block_names(self) -> dict[str, str]:
         """Return the name of each system's block."""
         return {system: f"{self.id}.{i}" for i, system in enumerate(self.scores)}
 
@@ -444,7 +444,7 @@ class ReportData:
             },
             "blocks": None
             if counts_in_page and browser_kernel.can_count_on_open(metric, self.segment_count)
-            else setting.name_blocks(),
+            else setting.get_block_names(),
         }
 
     def _describe_column(self, column: ScoreColumn) -> dict[str, Any]:
@@ -462,14 +462,14 @@ class ReportData:
                 system["name"]: system["scores"][name]["score"]
                 for system in self.comparison["systems"]
             },
-            "blocks": column.name_blocks(),
+            "blocks": column.get_block_names(),
         }
 
     def collect_texts(self) -> dict[str, Texts]:
         """Return the texts of each role, or none if the report is redacted."""
         if self.is_redacted:
             return {}
-        return payload.name_roles(self.systems.values(), self.references, self.source)
+        return payload.get_texts_by_role(self.systems.values(), self.references, self.source)
 
     def encode_numeric_blocks(self, *, counts_in_page: bool = False) -> dict[str, bytes]:
         """Return the blocks without text, excluding statistics that the page counts itself."""
@@ -479,10 +479,10 @@ class ReportData:
                 setting.metric, self.segment_count
             ):
                 continue
-            for system, name in setting.name_blocks().items():
+            for system, name in setting.get_block_names().items():
                 blocks[name] = payload.encode_table(setting.tables[system])
         for column in self.columns:
-            for system, name in column.name_blocks().items():
+            for system, name in column.get_block_names().items():
                 blocks[name] = payload.encode_floats(column.scores[system])
         if self.documents is not None:
             blocks["documents"] = payload.encode_indices(self.documents.indices)

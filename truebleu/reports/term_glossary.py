@@ -214,9 +214,9 @@ def count_term_uses(
                 if not any(next(find_matches(output), None) for find_matches in target_finders[k]):
                     missed_segments[k][s].append(i)
 
-    def count_uses(k: int) -> dict[str, int]:
+    def count_uses(term_number: int) -> dict[str, int]:
         return {
-            system: len(source_segments[k]) - len(missed_segments[k][s])
+            system: len(source_segments[term_number]) - len(missed_segments[term_number][s])
             for s, system in enumerate(systems)
         }
 

@@ -111,7 +111,8 @@ def test_unknown_name_suggests_closest(small_set, archives, tmp_path):
     ):
         tb.testset("ntrex", "eng-deuu")
     with pytest.raises(
-        tb.InputError, match=r"flores200/dev is not on this machine\. FLORES-200 is https"
+        tb.InputError,
+        match=r"flores200/dev is not on this machine\. Download FLORES-200",
     ):
         tb.testset("flores200/dev", "eng_Latn-deu_Latn")
 
@@ -180,7 +181,7 @@ def test_filter_without_document_attributes_is_refused(tmp_path):
     assert user_set.references == {"ref": ["b"]}
     assert user_set.signature == {"test": "mine", "lang": "de-en"}
     for filters in ({"origlang": "de"}, {"domain": "x"}, {"subset": "x"}, {"documents": ["x"]}):
-        with pytest.raises(tb.InputError, match=r"mine (does not have|has no annotation)"):
+        with pytest.raises(tb.InputError, match=r"mine (do not have|has no document annotation)"):
             user_set.where(**filters)
 
 

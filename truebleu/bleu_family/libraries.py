@@ -68,7 +68,7 @@ def list_library_members() -> Iterator[Member]:
         ("huggingface", "Hugging Face evaluate bleu", "13a", "evaluate.load('bleu')",
          "Hugging Face evaluate, metrics/bleu, a copy of tensorflow/nmt"),
     ):  # fmt: skip
-        length_quirk = "Uses the shortest reference, so several references raise the score."
+        length_quirk = "Uses the shortest of several references, so scores exceed sacreBLEU's."
         metric = BLEU(tokenize, **p.NMT, **p.UNSMOOTHED)
         smooth = metric.with_parameters(**p.ADD_ONE)
         yield Member(name, title, metric, length_quirk, used=used, citation=citation)

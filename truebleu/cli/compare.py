@@ -61,7 +61,7 @@ TESTING = OptionGroup(
     "tests and intervals",
     """
     --test NAME            test differences by ar (approximate randomization), bs (centred
-                           bootstrap), koehn (fraction of resamples that the system loses),
+                           bootstrap), koehn (fraction of resamples where the system loses),
                            bs-sacrebleu (sacreBLEU's bootstrap; finds too many differences),
                            or none (default: ar)
     -par --paired-ar       use --test ar

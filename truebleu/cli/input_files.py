@@ -83,7 +83,7 @@ TEST_SET = OptionGroup(
 
 
 def list_input_groups(words: Sequence[str]) -> list[OptionGroup]:
-    """Return the options for files; add those for test sets for -t, --help or no words."""
+    """Return the options for files; -t, --help or no words add the options for test sets."""
     beginnings = ("-t", "--test", "-h", "--help")
     shows_test_set = not words or any(word.startswith(beginnings) for word in words)
     return [INPUT, TEST_SET] if shows_test_set else [INPUT]

@@ -1,7 +1,7 @@
 """`python -m truebleu.testsets check`: check the URLs of the catalogue.
 
-It downloads each archive and prints its size and checksums, for comparison with registry.json. With
-`--head`, it only asks the servers for the sizes of the files.
+The command downloads each archive and prints its size and checksums, for comparison with
+registry.json. With `--head`, it only requests the file sizes from the servers.
 """
 
 from __future__ import annotations

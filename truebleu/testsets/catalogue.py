@@ -1,7 +1,7 @@
 """The catalogue of test sets: their files, origin, licence and citation.
 
 registry.json describes the published test sets. Users describe their own in files of the same
-format, in $XDG_CONFIG_HOME/truebleu/testsets or in any other folder.
+format, in $XDG_CONFIG_HOME/truebleu/testsets or named with --registry.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Measures how far metrics agree with people on WMT23; writes agreement.json, and the page of it.
+"""Measure how well metrics agree with human scores on WMT23; store the result and build its page.
 
-python docs/agreement.py TREE     TREE: the folder of mt-metrics-eval's wmt23
+python docs/agreement.py TREE     writes agreement.json; TREE: mt-metrics-eval's folder wmt23
 
-The page docs/agreement-with-people.md is made from the result. The data are not part of the
-project, so the result is stored instead.
+`build_page` builds docs/agreement-with-people.md from agreement.json. The data are not part of
+the project, so only the result is stored.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import sys
 from pathlib import Path
 
-from page_helpers import filled, format_table
+from page_helpers import fill_template, format_table
 
 from truebleu.text.operating_system import write_atomically
 
@@ -31,8 +31,8 @@ PAIRS = {"en-de": "English-German", "he-en": "Hebrew-English", "zh-en": "Chinese
 LEXICAL = ("BLEU", "chrF", "TER")
 
 
-def measured(tree: str) -> dict[str, Any]:
-    """Return the stored part of `truebleu meta`'s result."""
+def measure_agreement(tree: str) -> dict[str, Any]:
+    """Return the parts of `truebleu meta`'s result that the page shows."""
     import truebleu as tb
 
     meta_evaluation = tb.meta_evaluate(
@@ -65,8 +65,8 @@ def measured(tree: str) -> dict[str, Any]:
     }
 
 
-def page() -> str:
-    """Return the page."""
+def build_page() -> str:
+    """Return the page docs/agreement-with-people.md."""
     recorded_results = json.loads(RESULT.read_text(encoding="utf-8"))
     by_name = {one["name"]: one["scores"] for one in recorded_results["metrics"]}
     bleu = by_name["BLEU"]
@@ -81,26 +81,26 @@ def page() -> str:
     lowest = min(by_name[name][f"{pair}:sys:pearson"]["value"] for name in neural for pair in PAIRS)
     correlations = ", ".join(f"{bleu[f'{pair}:sys:pearson']['value']:.2f}" for pair in PAIRS)
     segment = ", ".join(f"{bleu[f'{pair}:seg:pearson']['value']:.2f}" for pair in PAIRS)
-    return filled(
+    return fill_template(
         "agreement-with-people",
         rated=rated,
-        systems=_system_section(by_name),
+        systems=_build_system_section(by_name),
         hits=pooled["hits"],
         pairs=pooled["pairs"],
         best=best,
         hits_2=by_name[best]["all:sys:pairwise"]["hits"],
-        ranges=_ranges(ranges),
+        ranges=_format_ranges(ranges),
         high=ranges[0]["high"],
         agree=ranges[0]["agree"],
         pairs_2=ranges[0]["pairs"],
-        segments=_segment_section(by_name),
+        segments=_build_segment_section(by_name),
         segment=segment,
         correlations=correlations,
         lowest=lowest,
     )
 
 
-def _system_section(by_name: dict[str, Any]) -> str:
+def _build_system_section(by_name: dict[str, Any]) -> str:
     order = sorted(by_name, key=lambda name: -by_name[name]["all:sys:pairwise"]["value"])
     header = [
         "metric",
@@ -120,7 +120,7 @@ def _system_section(by_name: dict[str, Any]) -> str:
     return format_table(header, rows)
 
 
-def _segment_section(by_name: dict[str, Any]) -> str:
+def _build_segment_section(by_name: dict[str, Any]) -> str:
     order = sorted(by_name, key=lambda name: -by_name[name]["en-de:seg:acc-eq-opt"]["value"])
     header = ["metric", *(f"{pair} r" for pair in PAIRS), *(f"{pair} acc\\*eq" for pair in PAIRS)]
     rows = [
@@ -134,7 +134,7 @@ def _segment_section(by_name: dict[str, Any]) -> str:
     return format_table(header, rows)
 
 
-def _ranges(ranges: list[dict[str, Any]]) -> str:
+def _format_ranges(ranges: list[dict[str, Any]]) -> str:
     rows = [
         [
             f"{one['low']:.1f} to {one['high']:.1f}",
@@ -144,12 +144,14 @@ def _ranges(ranges: list[dict[str, Any]]) -> str:
         ]
         for one in ranges
     ]
-    return format_table(["difference in BLEU", "pairs of systems", "people agree", "share"], rows)
+    return format_table(
+        ["difference in BLEU", "pairs of systems", "human scores agree", "share"], rows
+    )
 
 
 def main() -> None:
-    """Measures, and keeps the result."""
-    results_json = json.dumps(measured(sys.argv[1]), indent=1)
+    """Measure the agreement, and store the result."""
+    results_json = json.dumps(measure_agreement(sys.argv[1]), indent=1)
     write_atomically(RESULT, (results_json + "\n").encode())
     print(RESULT)
 

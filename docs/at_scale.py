@@ -1,4 +1,4 @@
-"""The page docs/at-scale.md: what billions of rows cost, and how certain their scores are."""
+"""The page docs/at-scale.md: the cost of billions of rows, and the uncertainty of their scores."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from math import sqrt
 
 import billion
 from calibration import BUCKET_TESTS, RESULTS
-from page_helpers import filled, format_table
+from page_helpers import fill_template, format_table
 
 
-def page() -> str:
-    """Return the page."""
-    return filled("at-scale", billion=billion.build_section(), significance=_significance())
+def build_page() -> str:
+    """Return the page docs/at-scale.md."""
+    return fill_template(
+        "at-scale", billion=billion.build_section(), significance=_build_significance_section()
+    )
 
 
-def _significance() -> str:
+def _build_significance_section() -> str:
     result = json.loads(RESULTS["buckets"].read_text(encoding="utf-8"))
     trials = result["null_trials"]
     rows = []
@@ -45,7 +47,7 @@ def _significance() -> str:
             for level in result["levels"]
         ),
     ]
-    return filled(
+    return fill_template(
         "at-scale-significance",
         pool=result["pool"],
         result=", ".join(result["pairs"]),

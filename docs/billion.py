@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from statistics import median
 
-from page_helpers import filled, format_table
+from page_helpers import fill_template, format_table
 
 from truebleu import BLEU, CHRF
 from truebleu.engines import Sums
@@ -29,34 +29,49 @@ HEADER = (
     "and cents (multiplied)",
 )
 CENTS_AN_HOUR = 5
-"""A price of a processor's hour, to be replaced by one's own."""
+"""Example price of one processor for one hour, in cents."""
 PARTITION = 128 << 20
-"""Bytes of text in a partition: what Spark makes of files that are not compressed."""
+"""Bytes of text per partition: Spark's default for uncompressed files."""
 
 
 def build_section() -> str:
-    """Return the part of the page that works it out."""
+    """Return the section of docs/at-scale.md that estimates the cost of a billion segments."""
     results = Results()
     measured: list[tuple[str, str, int, float | None]] = [
-        ("lines of text, `truebleu score`", "BLEU", 10**6, results.files("bleu")),
-        ("lines of text, `truebleu score`", "chrF2", 10**6, results.files("chrf")),
-        ("Parquet, DuckDB", "BLEU", 10**6, results.parquet("duckdb")),
-        ("Parquet, Polars", "BLEU", 10**6, results.parquet("polars")),
-        ("Parquet, Spark, warm, all its processes", "BLEU", results.spark_rows, results.spark()),
-        ("Parquet, Ray Data, warm, all its processes", "BLEU", results.ray_rows, results.ray()),
-        ("lists of strings, sacreBLEU", "BLEU", 20_000, results.sacrebleu()),
+        ("lines of text, `truebleu score`", "BLEU", 10**6, results.get_line_cost("bleu")),
+        ("lines of text, `truebleu score`", "chrF2", 10**6, results.get_line_cost("chrf")),
+        ("Parquet, DuckDB", "BLEU", 10**6, results.get_parquet_cost("duckdb")),
+        ("Parquet, Polars", "BLEU", 10**6, results.get_parquet_cost("polars")),
+        (
+            "Parquet, Spark, warm, all its processes",
+            "BLEU",
+            results.spark_rows,
+            results.get_spark_cost(),
+        ),
+        (
+            "Parquet, Ray Data, warm, all its processes",
+            "BLEU",
+            results.ray_rows,
+            results.get_ray_cost(),
+        ),
+        ("lists of strings, sacreBLEU", "BLEU", 20_000, results.get_sacrebleu_cost()),
     ]
     rows = [
-        (read, metric, f"{count:,}", *(_hours(ns) if ns is not None else ("not measured", "", "")))
+        (
+            read,
+            metric,
+            f"{count:,}",
+            *(_format_hours(ns) if ns is not None else ("not measured", "", "")),
+        )
         for read, metric, count, ns in measured
     ]
     text = results.bytes_a_segment * SEGMENTS
     partitions = -(-text // PARTITION)
     states = partitions * SYSTEMS
-    row = _state_bytes((BLEU(),))
-    state_bytes = _state_bytes((BLEU(), CHRF()))
+    row = _measure_state_bytes((BLEU(),))
+    state_bytes = _measure_state_bytes((BLEU(), CHRF()))
     buckets = SYSTEMS * BUCKETS * row
-    return filled(
+    return fill_template(
         "at-scale-section",
         systems=SYSTEMS,
         segments_of_system=SEGMENTS // SYSTEMS,
@@ -66,9 +81,9 @@ def build_section() -> str:
         machine=results.machine,
         cents_an_hour=CENTS_AN_HOUR,
         table=format_table(HEADER, rows, left=2),
-        spark_scaling=results.scaling("Spark, 2 executors"),
-        ray_blocks_scaling=results.scaling(f"{RAY_SCALING}, blocks"),
-        ray_parquet_scaling=results.scaling(f"{RAY_SCALING}, Parquet"),
+        spark_scaling=results.format_scaling("Spark, 2 executors"),
+        ray_blocks_scaling=results.format_scaling(f"{RAY_SCALING}, blocks"),
+        ray_parquet_scaling=results.format_scaling(f"{RAY_SCALING}, Parquet"),
         partition=PARTITION >> 20,
         partitions=partitions,
         states=states,
@@ -79,21 +94,21 @@ def build_section() -> str:
         groups_kilobytes=SYSTEMS * row / 1e3,
         buckets_megabytes=buckets / 1e6,
         buckets=BUCKETS,
-        duckdb_peak=results.peaks("DuckDB"),
-        polars_peak=results.peaks("Polars, file by file"),
-        polars_scan_peak=results.peaks("Polars"),
+        duckdb_peak=results.format_peak_memory("DuckDB"),
+        polars_peak=results.format_peak_memory("Polars, file by file"),
+        polars_scan_peak=results.format_peak_memory("Polars"),
         largest=results.tokens_a_segment * SEGMENTS,
     )
 
 
-def _hours(ns: float) -> tuple[str, str, str]:
+def _format_hours(ns: float) -> tuple[str, str, str]:
     hours = ns * SEGMENTS / 1e9 / 3600
     cents = f"{hours * CENTS_AN_HOUR:.1f}"
     return f"{ns:,.0f}", f"{hours:.2f}" if hours < 10 else f"{hours:.0f}", cents
 
 
-def _state_bytes(metrics: tuple[Any, ...]) -> float:
-    """Return the size of the rows of a group in the state table, in Arrow's layout."""
+def _measure_state_bytes(metrics: tuple[Any, ...]) -> float:
+    """Return the number of bytes per group of a state table, in Arrow's layout."""
     import pyarrow as pa
 
     sums = Sums(metrics, by="system")
@@ -104,75 +119,79 @@ def _state_bytes(metrics: tuple[Any, ...]) -> float:
 
 
 class Results:
-    """The figures of benchmarks/results.json."""
+    """Measurements in benchmarks/results.json."""
 
     def __init__(self) -> None:
         benchmark_results = json.loads(RESULTS.read_text(encoding="utf-8"))
         self._rows = benchmark_results["rows"]
         machine = benchmark_results["machine"]
         self.machine = f"{machine['processor']}, {machine['python']}"
-        memory = self._figures("1 M pairs, two files, private memory")
+        memory = self._get_figures("1 M pairs, two files, private memory")
         self.bytes_a_segment = memory.get("input_bytes", 0) / 1e6
-        # A token and the space behind it have some six bytes, and a pair has two texts.
+        # A token and the following space have about six bytes, and a pair has two texts.
         self.tokens_a_segment = self.bytes_a_segment / 2 / 6
 
-    def _row(self, start: str) -> Any:
+    def _find_row(self, start: str) -> Any:
         return next((row for row in self._rows if row["work"].startswith(start)), None)
 
-    def _figures(self, start: str) -> Any:
-        """Return the figures of a row; none if it was not measured."""
-        return (self._row(start) or {"figures": {}})["figures"]
+    def _get_figures(self, start: str) -> Any:
+        """Return the figures of a benchmark; an empty dict if it was not measured."""
+        return (self._find_row(start) or {"figures": {}})["figures"]
 
-    def files(self, metric: str) -> float | None:
-        """Nanoseconds per pair of lines of two files, the whole process."""
+    def get_line_cost(self, metric: str) -> float | None:
+        """Return the processor time of `truebleu score`, in nanoseconds per pair of lines."""
         starts = {
             "bleu": "1 M pairs, two files, whole",
             "chrf": "chrF, 1 M pairs, two files, whole",
         }
-        return _nanoseconds(self._figures(starts[metric]).get("truebleu"), 10**6)
+        return _compute_nanoseconds_per_row(
+            self._get_figures(starts[metric]).get("truebleu"), 10**6
+        )
 
-    def sacrebleu(self) -> float | None:
-        """Return the same for sacreBLEU, of the sample."""
-        costs = self._figures("1 M pairs, two files, whole").get("sacrebleu, sample")
-        return _nanoseconds(costs, 20_000)
+    def get_sacrebleu_cost(self) -> float | None:
+        """Return the processor time of sacreBLEU on the sample, in nanoseconds per pair."""
+        costs = self._get_figures("1 M pairs, two files, whole").get("sacrebleu, sample")
+        return _compute_nanoseconds_per_row(costs, 20_000)
 
-    def parquet(self, engine: str) -> float | None:
-        """Nanoseconds per row of Parquet files, the whole call."""
-        return _nanoseconds(self._figures("Parquet, 1 M rows").get(engine), 10**6)
+    def get_parquet_cost(self, engine: str) -> float | None:
+        """Return the processor time of an engine on Parquet files, in nanoseconds per row."""
+        return _compute_nanoseconds_per_row(
+            self._get_figures("Parquet, 1 M rows").get(engine), 10**6
+        )
 
-    def peaks(self, title: str) -> str:
-        """Return the peak resident memory on 8 M rows, and on 1 M."""
-        figures = self._figures(f"Parquet, 8 M rows, {title}")
+    def format_peak_memory(self, title: str) -> str:
+        """Describe the peak resident memory for 8 million rows and for 1 million rows."""
+        figures = self._get_figures(f"Parquet, 8 M rows, {title}")
         if not figures:
             return "not measured"
         eight, one_million = figures["peak_bytes"], figures["peak_bytes_of_1_M"]
         return f"{eight / 2**20:.0f} MiB on 8 million rows and {one_million / 2**20:.0f} MiB on one"
 
-    def spark(self) -> float | None:
-        """Nanoseconds per row, of all processes."""
-        figures = self._figures("Spark, ")
+    def get_spark_cost(self) -> float | None:
+        """Return the processor time of all of Spark's processes, in nanoseconds per row."""
+        figures = self._get_figures("Spark, ")
         return median(figures["runs"]["stats"]) if figures else None
 
     @property
     def spark_rows(self) -> int:
-        """The number of rows that Spark was measured on."""
-        row = self._row("Spark, ")
+        """The number of rows in the benchmark of Spark."""
+        row = self._find_row("Spark, ")
         return int(row["work"].split()[1]) * 10**6 if row else 0
 
-    def ray(self) -> float | None:
-        """Nanoseconds per row, of all processes."""
-        figures = self._figures(RAY)
+    def get_ray_cost(self) -> float | None:
+        """Return the processor time of all of Ray's processes, in nanoseconds per row."""
+        figures = self._get_figures(RAY)
         return figures["2 workers"]["parquet, stats"]["nanoseconds_a_row"] if figures else None
 
     @property
     def ray_rows(self) -> int:
-        """The number of rows that Ray was measured on."""
-        figures = self._figures(RAY)
+        """The number of rows in the benchmark of Ray."""
+        figures = self._get_figures(RAY)
         return int(figures["2 workers"]["rows"]) if figures else 0
 
-    def scaling(self, start: str) -> str:
-        """Return the rows per second of two workers, divided by the rows per second of one."""
-        row = self._row(start)
+    def format_scaling(self, start: str) -> str:
+        """Describe the throughput of two workers as a multiple of the throughput of one worker."""
+        row = self._find_row(start)
         ratio = row["ratio"].split()[0] if row and row["ratio"] else "?"
         return f"{ratio} times"
 
@@ -181,5 +200,5 @@ RAY = "BLEU on Ray Data, warm"
 RAY_SCALING = "BLEU on Ray Data, 2 workers with twice the rows, against 1"
 
 
-def _nanoseconds(costs: Any, rows: int) -> float | None:
+def _compute_nanoseconds_per_row(costs: Any, rows: int) -> float | None:
     return median(costs["processor_seconds"]) * 1e9 / rows if costs else None

@@ -1,30 +1,29 @@
-"""Measures how often the tests of truebleu.significance are wrong, for the pages that say so.
+"""Measure the error rates of the tests in truebleu.significance, for two pages of docs/.
 
-    python docs/calibration.py tests WMT22          into calibration.json, thirty minutes
-    python docs/calibration.py buckets WMT22        into calibration_buckets.json, ten minutes
-    python docs/calibration.py documents WMT23      into calibration_documents.json, two minutes
-    python docs/calibration.py runs                 into calibration_runs.json, six minutes
+    python docs/calibration.py tests WMT22        writes calibration.json, 30 minutes
+    python docs/calibration.py buckets WMT22      writes calibration_buckets.json, 10 minutes
+    python docs/calibration.py documents WMT23    writes calibration_documents.json, 2 minutes
+    python docs/calibration.py runs               writes calibration_runs.json, 6 minutes
 
-WMT22 is the folder of the general task's data, WMT23 that of the metrics task's. They are not part
-of the project, so the results are stored; docs/significance.md and docs/at-scale.md show them.
+WMT22 is the folder of the general task's data, WMT23 the folder of the metrics task's data. The
+data are not part of the project; docs/significance.md and docs/at-scale.md show the stored results.
 
-If the null hypothesis must hold, a trial is a test set of real segments; in each, two systems swap
-places with probability 1/2. Then the systems do not differ, and a calibrated test at 5 % finds a
+A null trial is a test set of real segments; in each segment, the outputs of two systems are swapped
+with probability 1/2. The systems then do not differ, and a calibrated test at 5 % finds a
 difference in 5 % of the trials.
 
-tests      segments are drawn without replacement from those that two systems translated
-buckets    the same, with the segments put into buckets by an id that begins with the trial's
-           number; and how the errors that buckets find differ from those that segments find
-documents  `errors`: the standard error of the difference of two systems with documents drawn, as
-           a multiple of that with segments drawn, quartiles over all pairs of systems;
-           `intervals`: how often the 95 % interval of two systems' difference misses the
-           difference on all documents, with test sets of documents drawn with replacement;
-           `tests`: how often randomization finds a difference between two systems that are nearly
-           equal and change places in each of the drawn documents by the toss of a coin
+tests      rejections in null trials, whose segments are sampled without replacement
+buckets    rejections in null trials with segments in hash buckets (the ids begin with the trial
+           number); and the ratio of bucket-based to segment-based standard errors
+documents  `errors`: the standard error of a difference when documents are resampled, divided by
+           the standard error when segments are resampled; quartiles over all pairs of systems.
+           `intervals`: misses of the difference on all documents by the 95 % interval, in test
+           sets of documents sampled with replacement. `tests`: rejections by randomization for
+           two nearly equal systems whose outputs are swapped at random in each document
 runs       two equal systems: the score of run r of system s on segment i is d(i) + v(s, i) +
            u(s, r) + e(s, r, i), all normal with mean 0, and d is shared. `one`: randomization of
-           the first run of each; `stacked`: of all runs, as if those of a system were one after
-           the other; `runs`: over segments and runs
+           the first run of each system; `stacked`: of the concatenated runs of each system;
+           `runs`: of segments and runs
 """
 
 from __future__ import annotations
@@ -57,8 +56,8 @@ LEVELS = (0.05, 0.10)
 SEED = 20021109
 
 
-def pool(metric: Metric, wmt22: Path) -> list[Statistics]:
-    """Return each of the two systems' statistics of all segments translated into English."""
+def collect_statistics(metric: Metric, wmt22: Path) -> list[Statistics]:
+    """Return the segment statistics of each of the two systems, for all language pairs into English."""
     tables = []
     for system in SYSTEMS:
         total = None
@@ -72,8 +71,8 @@ def pool(metric: Metric, wmt22: Path) -> list[Statistics]:
     return tables
 
 
-def exchanged(tables: list[Statistics], rows: list[int], turned: list[bool]) -> list[Statistics]:
-    """Return two systems on these segments, with places changed where `turned` says so."""
+def swap_systems(tables: list[Statistics], rows: list[int], turned: list[bool]) -> list[Statistics]:
+    """Return the statistics of two systems on these rows, swapped where `turned` is true."""
     size, joined_tables = len(tables[0]), tables[0] + tables[1]
     return [
         joined_tables[[i + size * (turn ^ side) for i, turn in zip(rows, turned, strict=True)]]
@@ -81,14 +80,16 @@ def exchanged(tables: list[Statistics], rows: list[int], turned: list[bool]) -> 
     ]
 
 
-def null_trial(dice: random.Random, tables: list[Statistics], segments: int) -> list[Statistics]:
-    """Return two systems on sampled segments, with the systems swapped at random."""
+def sample_null_trial(
+    dice: random.Random, tables: list[Statistics], segments: int
+) -> list[Statistics]:
+    """Return the statistics of two systems on sampled segments, each swapped at random."""
     sampled_rows = dice.sample(range(len(tables[0])), segments)
-    return exchanged(tables, sampled_rows, [dice.random() < 0.5 for _ in sampled_rows])
+    return swap_systems(tables, sampled_rows, [dice.random() < 0.5 for _ in sampled_rows])
 
 
-def measure_of(metric: Metric, sides: list[Statistics]) -> Measure:
-    """Return the two systems of a trial, as tests take them."""
+def make_measure(metric: Metric, sides: list[Statistics]) -> Measure:
+    """Return the two systems of a trial in the form that `run_paired_tests` accepts."""
     return Measure(metric, dict(zip(("one", "other"), sides, strict=True)))
 
 
@@ -99,17 +100,17 @@ SEGMENTS = (200, 1000, 2000)
 TRIALS = 10_000
 
 
-def tests(wmt22: str) -> dict[str, Any]:
-    """In how many trials each test finds a difference, at each level."""
+def calibrate_segment_tests(wmt22: str) -> dict[str, Any]:
+    """Count the null trials in which each test finds a difference, per significance level."""
     metrics: dict[str, Any] = {}
     for name, metric in METRICS.items():
-        tables = pool(metric, Path(wmt22))
+        tables = collect_statistics(metric, Path(wmt22))
         metrics[name] = {}
         for segments in SEGMENTS:
             dice = random.Random(SEED + segments)
             counts = {test: [0] * len(LEVELS) for test in TESTS}
             for trial in range(TRIALS):
-                measure = measure_of(metric, null_trial(dice, tables, segments))
+                measure = make_measure(metric, sample_null_trial(dice, tables, segments))
                 for test in TESTS:
                     [result] = run_paired_tests([measure], test=test, seed=trial)
                     p = result.differences["other"].p
@@ -140,8 +141,8 @@ BUCKET_SEGMENTS = 5000
 DRAWS = 1000
 
 
-def bucketed(table: Statistics, buckets: int, trial: int) -> Statistics:
-    """Return one row per bucket instead of one row per segment."""
+def sum_buckets(table: Statistics, buckets: int, trial: int) -> Statistics:
+    """Sum the statistics of the segments in each bucket."""
     numbers = [bucket_of(f"{trial}-{i}", buckets) for i in range(len(table))]
     place = {bucket: i for i, bucket in enumerate(sorted(set(numbers)))}
     return Statistics(
@@ -152,10 +153,10 @@ def bucketed(table: Statistics, buckets: int, trial: int) -> Statistics:
     )
 
 
-def buckets(wmt22: str) -> dict[str, Any]:
-    """Compare intervals and tests over buckets with intervals and tests over segments."""
+def calibrate_buckets(wmt22: str) -> dict[str, Any]:
+    """Measure interval widths and false positives when buckets are resampled instead of segments."""
     metric = METRICS["BLEU"]
-    tables = pool(metric, Path(wmt22))
+    tables = collect_statistics(metric, Path(wmt22))
     return {
         "systems": SYSTEMS,
         "pairs": PAIRS,
@@ -165,26 +166,28 @@ def buckets(wmt22: str) -> dict[str, Any]:
         "null_trials": BUCKET_TRIALS,
         "segments": BUCKET_SEGMENTS,
         "levels": LEVELS,
-        "widths": _widths(metric, tables),
-        "rejections": _bucket_rejections(metric, tables),
+        "widths": _measure_width_ratios(metric, tables),
+        "rejections": _count_bucket_rejections(metric, tables),
     }
 
 
-def _widths(metric: Metric, tables: list[Statistics]) -> dict[str, dict[str, list[float]]]:
-    """Return bucket-based errors divided by segment-based errors: mean and deviation."""
+def _measure_width_ratios(
+    metric: Metric, tables: list[Statistics]
+) -> dict[str, dict[str, list[float]]]:
+    """Return the ratio of bucket-based to segment-based errors: its mean and standard deviation."""
 
-    def errors(sides: list[Statistics]) -> tuple[float, float]:
-        [result] = run_paired_tests([measure_of(metric, sides)], test="bs", resamples=4 * DRAWS)
+    def compute_errors(sides: list[Statistics]) -> tuple[float, float]:
+        [result] = run_paired_tests([make_measure(metric, sides)], test="bs", resamples=4 * DRAWS)
         interval = result.intervals["one"]
         return result.differences["other"].deviation, interval.high - interval.low
 
-    exact = errors(tables)
+    exact = compute_errors(tables)
     widths = {}
     for count in BUCKETS:
         ratios = [
-            [a / b for a, b in zip(errors(sides), exact, strict=True)]
+            [a / b for a, b in zip(compute_errors(sides), exact, strict=True)]
             for trial in range(WIDTH_TRIALS)
-            for sides in [[bucketed(table, count, trial) for table in tables]]
+            for sides in [[sum_buckets(table, count, trial) for table in tables]]
         ]
         columns = zip(("difference", "interval"), zip(*ratios, strict=True), strict=True)
         widths[str(count)] = {name: [mean(column), stdev(column)] for name, column in columns}
@@ -192,15 +195,17 @@ def _widths(metric: Metric, tables: list[Statistics]) -> dict[str, dict[str, lis
     return widths
 
 
-def _bucket_rejections(metric: Metric, tables: list[Statistics]) -> dict[str, dict[str, list[int]]]:
-    """In how many trials each test of buckets finds a difference."""
+def _count_bucket_rejections(
+    metric: Metric, tables: list[Statistics]
+) -> dict[str, dict[str, list[int]]]:
+    """Count the null trials in which each test of buckets finds a difference."""
     dice = random.Random(SEED)
     counts = {str(b): {test: [0] * len(LEVELS) for test in BUCKET_TESTS} for b in BUCKETS}
     settings: dict[str, int] = {"randomizations": DRAWS - 1, "resamples": DRAWS}
     for trial in range(BUCKET_TRIALS):
-        sides = null_trial(dice, tables, BUCKET_SEGMENTS)
+        sides = sample_null_trial(dice, tables, BUCKET_SEGMENTS)
         for count in BUCKETS:
-            measure = measure_of(metric, [bucketed(side, count, trial) for side in sides])
+            measure = make_measure(metric, [sum_buckets(side, count, trial) for side in sides])
             for test in BUCKET_TESTS:
                 [result] = run_paired_tests([measure], test=test, seed=trial, **settings)
                 p = result.differences["other"].p
@@ -213,13 +218,13 @@ def _bucket_rejections(metric: Metric, tables: list[Statistics]) -> dict[str, di
 # ---- documents ----
 
 DOCUMENT_METRICS = {"BLEU": BLEU(effective_order=False), "chrF2": CHRF()}
-# Each pair of languages with the reference that its task prefers.
+# The reference that WMT23 prefers, per language pair.
 DOCUMENT_PAIRS = {"en-de": "refA", "he-en": "refB", "zh-en": "refA"}
 # Outputs that are not systems: references, and texts derived from them.
 NOT_SYSTEMS = ("ref", "synthetic")
 DOCUMENTS = (20, 60)
 DOCUMENT_TRIALS = 1000
-# Systems with a smaller difference count as nearly equal.
+# Systems are nearly equal if their scores differ by less.
 NEAR = 0.5
 SAMPLES = 400
 DOCUMENT_SEED = 20041109
@@ -227,7 +232,7 @@ LEVEL, ALPHA = 0.95, 0.05
 
 
 class Pool:
-    """The outputs of the systems of a pair of languages, counted, and their documents."""
+    """Statistics of all systems of a language pair, and the document of each segment."""
 
     def __init__(self, folder: Path, pair: str, name: str) -> None:
         self.metric, self.name = DOCUMENT_METRICS[name], f"{name} {pair}"
@@ -246,20 +251,20 @@ class Pool:
             name: self.metric.from_statistics(table).value for name, table in self.tables.items()
         }
 
-    def segments_of_documents(self, document_numbers: list[int]) -> tuple[list[int], list[int]]:
-        """Return the segments of some documents, and for each the number of its document."""
+    def list_segments(self, document_numbers: list[int]) -> tuple[list[int], list[int]]:
+        """Return the segments of some documents, and the position of each segment's document."""
         rows = [
             (i, number) for number, one in enumerate(document_numbers) for i in self.members[one]
         ]
         return [i for i, _ in rows], [number for _, number in rows]
 
     def measure(self, names: tuple[str, str], rows: list[int], turned: list[bool]) -> Measure:
-        """Return two systems on these segments, with places changed where `turned` says so."""
+        """Return the statistics of two systems on these rows, swapped where `turned` is true."""
         tables = [self.tables[name] for name in names]
-        return measure_of(self.metric, exchanged(tables, rows, turned))
+        return make_measure(self.metric, swap_systems(tables, rows, turned))
 
-    def errors(self) -> list[float]:
-        """Quartiles of the standard errors of differences, documents' to segments'."""
+    def compute_errors(self) -> list[float]:
+        """Return quartiles of the ratio of document-based to segment-based standard errors."""
         measure = Measure(self.metric, self.tables)
         [by_segments] = run_paired_tests([measure], pairs="all", test="bs")
         [by_documents] = run_paired_tests(
@@ -271,8 +276,8 @@ class Pool:
         ]
         return quantiles(ratios, n=4, method="inclusive")
 
-    def misses(self, documents: int) -> dict[str, int]:
-        """Count how often each kind of interval misses the difference on all documents."""
+    def count_interval_misses(self, documents: int) -> dict[str, int]:
+        """Count the trials in which each kind of interval misses the difference on all documents."""
         dice = random.Random(f"{DOCUMENT_SEED} intervals {self.name} {documents}")
         names, counts = list(self.tables), {"segments": 0, "documents": 0}
         settings: dict[str, Any] = {"resamples": SAMPLES, "level": LEVEL}
@@ -280,7 +285,7 @@ class Pool:
             seed = dice.randrange(1 << 32)
             first_system, second_system = dice.sample(names, 2)
             true = self.scores[second_system] - self.scores[first_system]
-            rows, row_documents = self.segments_of_documents(
+            rows, row_documents = self.list_segments(
                 dice.choices(range(len(self.members)), k=documents)
             )
             measure = self.measure((first_system, second_system), rows, [False] * len(rows))
@@ -292,8 +297,8 @@ class Pool:
                 counts[unit] += not interval.low <= true <= interval.high
         return counts
 
-    def rejections(self, documents: int) -> dict[str, int]:
-        """Count how often randomization finds a difference although there is none."""
+    def count_rejections(self, documents: int) -> dict[str, int]:
+        """Count the null trials in which randomization finds a difference, per unit of swaps."""
         dice = random.Random(f"{DOCUMENT_SEED} tests {self.name} {documents}")
         near = [
             (one, other)
@@ -306,7 +311,7 @@ class Pool:
             seed = dice.randrange(1 << 32)
             sampled_documents = dice.sample(range(len(self.members)), documents)
             coins = [dice.random() < 0.5 for _ in sampled_documents]
-            rows, row_documents = self.segments_of_documents(sampled_documents)
+            rows, row_documents = self.list_segments(sampled_documents)
             measure = self.measure(
                 dice.choice(near), rows, [coins[number] for number in row_documents]
             )
@@ -316,8 +321,8 @@ class Pool:
         return {**counts, "pairs": len(near)}
 
 
-def documents(wmt23: str) -> dict[str, Any]:
-    """Measure the error of intervals and tests that assume independent segments."""
+def calibrate_documents(wmt23: str) -> dict[str, Any]:
+    """Measure the error rates of intervals and tests that assume independent segments."""
     results = []
     for name in DOCUMENT_METRICS:
         for pair in DOCUMENT_PAIRS:
@@ -329,9 +334,11 @@ def documents(wmt23: str) -> dict[str, Any]:
                     "segments": len(pool.documents),
                     "documents": len(pool.members),
                     "systems": len(pool.tables),
-                    "errors": pool.errors(),
-                    "intervals": {str(count): pool.misses(count) for count in DOCUMENTS},
-                    "tests": {str(count): pool.rejections(count) for count in DOCUMENTS},
+                    "errors": pool.compute_errors(),
+                    "intervals": {
+                        str(count): pool.count_interval_misses(count) for count in DOCUMENTS
+                    },
+                    "tests": {str(count): pool.count_rejections(count) for count in DOCUMENTS},
                 }
             )
             print(results[-1], flush=True)
@@ -344,8 +351,8 @@ def documents(wmt23: str) -> dict[str, Any]:
 RUN_SEGMENTS = 200
 RUN_TRIALS = 1000
 RUN_SEED = 20110619
-# Standard deviations of the random effects v, u and e. On 200 segments, a v or e of 1 moves a
-# score by 0.07.
+# Standard deviations of the random effects v, u and e. On 200 segments, a v or e with standard
+# deviation 1 changes a score by 0.07.
 CAUSES = {
     "lucky runs": (0.0, 0.15, 1.0),
     "the test set": (1.0, 0.0, 0.3),
@@ -355,15 +362,15 @@ CAUSES = {
 RUNS = ((2, 2), (3, 3), (5, 5), (3, 1))
 
 
-def runs() -> dict[str, Any]:
-    """Measure how often tests of systems with several runs are wrong."""
+def calibrate_runs() -> dict[str, Any]:
+    """Measure the error rates of tests of systems with several runs."""
     results = []
     for cause, sizes in CAUSES.items():
         for counts in RUNS:
             dice = random.Random(f"{RUN_SEED} {cause} {counts}")
             rejection_counts: dict[str, int] = {}
             for _ in range(RUN_TRIALS):
-                for name, p in _p_values(dice, counts, sizes).items():
+                for name, p in _compute_p_values(dice, counts, sizes).items():
                     rejection_counts[name] = rejection_counts.get(name, 0) + (p < ALPHA)
             results.append(
                 {"cause": cause, "sizes": sizes, "runs": counts, "found": rejection_counts}
@@ -372,10 +379,10 @@ def runs() -> dict[str, Any]:
     return {"trials": RUN_TRIALS, "segments": RUN_SEGMENTS, "alpha": ALPHA, "made": results}
 
 
-def _p_values(
+def _compute_p_values(
     dice: random.Random, counts: tuple[int, int], sizes: tuple[float, float, float]
 ) -> dict[str, float]:
-    """Return the p-values of the three tests on one trial."""
+    """Return the p-values of the three tests in one trial."""
     hard = [dice.gauss(0, 1) for _ in range(RUN_SEGMENTS)]
     systems = {}
     for name, count in zip("AB", counts, strict=True):
@@ -405,7 +412,12 @@ def _p_values(
 
 def main() -> None:
     """Run the named measurement, and store the result."""
-    kinds = {"tests": tests, "buckets": buckets, "documents": documents, "runs": runs}
+    kinds = {
+        "tests": calibrate_segment_tests,
+        "buckets": calibrate_buckets,
+        "documents": calibrate_documents,
+        "runs": calibrate_runs,
+    }
     if len(sys.argv) < 2 or sys.argv[1] not in kinds:
         sys.exit(f"usage: python docs/calibration.py {{{','.join(kinds)}}} [FOLDER]")
     result = kinds[sys.argv[1]](*sys.argv[2:])

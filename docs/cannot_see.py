@@ -6,7 +6,15 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from page_helpers import EXAMPLES, HYPOTHESES, REFERENCES, filled, format_table, render_code, system
+from page_helpers import (
+    EXAMPLES,
+    HYPOTHESES,
+    REFERENCES,
+    explain_system,
+    fill_template,
+    format_table,
+    render_code,
+)
 
 from truebleu import BLEU
 
@@ -19,29 +27,32 @@ METRICS = {
 }
 
 
-def page() -> str:
-    """Return the page."""
-    claims = "\n\n".join(_claim(**claim) for claim in CLAIMS)
-    return filled(
+def build_page() -> str:
+    """Return the page docs/what-bleu-cannot-see.md."""
+    claims = "\n\n".join(_format_example(**claim) for claim in CLAIMS)
+    return fill_template(
         "what-bleu-cannot-see",
         claims=claims,
-        references=_references(),
-        person=_person(),
-        documents=_documents(),
+        references=_format_reference_table(),
+        person=_score_human_translation(),
+        documents=_format_document_table(),
     )
 
 
-def _claim(title: str, text: str, reference: str, hypotheses: Sequence[tuple[str, str]]) -> str:
+def _format_example(
+    title: str, text: str, reference: str, hypotheses: Sequence[tuple[str, str]]
+) -> str:
     rows = [("*reference*", render_code(reference), *("" for _ in METRICS))]
     for name, hypothesis in hypotheses:
         scores = [
-            f"{system(hypothesis, reference, metric)['score']:.2f}" for metric in METRICS.values()
+            f"{explain_system(hypothesis, reference, metric)['score']:.2f}"
+            for metric in METRICS.values()
         ]
         rows.append((name, render_code(hypothesis), *scores))
     return f"## {title}\n\n{text}\n\n{format_table(['', 'text', *METRICS], rows, left=2)}"
 
 
-def _references() -> str:
+def _format_reference_table() -> str:
     sets = {"A": ["A"], "B": ["B"], "A and B": ["A", "B"]}
     rows = []
     for name, path in HYPOTHESES.items():
@@ -53,11 +64,11 @@ def _references() -> str:
     return format_table(["system", *sets], rows)
 
 
-def _person() -> float:
+def _score_human_translation() -> float:
     return BLEU().score(REFERENCES["B"], REFERENCES["A"]).value
 
 
-def _documents() -> str:
+def _format_document_table() -> str:
     metric = BLEU()
     documents = (EXAMPLES / "documents.txt").read_text().split()
     groups = metric.statistics(HYPOTHESES["cedar"], list(REFERENCES.values())).groups(documents)

@@ -1,7 +1,7 @@
 """The page docs/json.md: the JSON that each command prints, field by field.
 
-The build runs the commands to collect fields and examples; docs/json_fields.toml has the
-descriptions. A test holds that every field has a sentence and every sentence a field.
+The build runs the commands to collect fields and examples; docs/json_fields.toml contains the
+descriptions. A test checks that every field has a description, and every description a field.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from page_helpers import filled, format_table, render_code
+from page_helpers import fill_template, format_table, render_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ REF, OTHER_REF, CEDAR, BIRCH = (
     f"examples/de-en/{name}.en" for name in ("reference.a", "reference.b", "cedar", "birch")
 )
 DOCUMENTS = "examples/de-en/documents.txt"
-# A user's test set, in a temporary folder.
+# Name and language pair of a user-defined test set, which is added in a temporary folder.
 USER_TEST_SET = ("harbour", "-l", "en-de")
 USER_TEST_SET_FILES = {
     "en-de.src": ["The harbour was quiet.", "Two gulls argued."],
@@ -38,18 +38,18 @@ USER_TEST_SET_FILES = {
     "en-de.origlang": ["en", "en"],
     "en-de.domain": ["news", "news"],
 }
-# Scores of people, and tests of how far two metrics agree with them.
+# Human scores of each segment of two systems.
 HUMAN = "".join(
     f"{name}\t{None if i == 1 else (i * step) % 7}\n"
     for name, step in (("cedar", 3), ("birch", 5))
     for i in range(len((ROOT / REF).read_text(encoding="utf-8").splitlines()))
 )
-# Text that 13a does not split, as long as that.
+# Text that 13a does not split, with as many lines as the examples.
 CHINESE = "那天天气很好，我们去了公园。\n" * HUMAN.count("cedar")
 TESTS = ("--significance", "100", "--correction", "holm", "--confidence", "20")
 PAIR = ("a b c a", "a b d", "--reference", "a b d e f g")
 
-# Objects whose keys are names of metrics, systems and the like.
+# Objects with variable keys, such as names of metrics or systems, and the placeholder of the key.
 VARIABLE_KEYS = {
     "signatures": "METRIC",
     "metrics[].scores": "TASK",
@@ -73,7 +73,7 @@ VARIABLE_KEYS = {
     "comparison.differences": "COUNT",
 }
 
-# For each kind of output, commands (after `truebleu`) that together show all fields.
+# Commands (without `truebleu`) that together print all fields, per kind of output.
 COMMANDS: dict[str, list[tuple[str, ...]]] = {
     "score": [
         ("score", REF, "-i", CEDAR, "-m", name, "-ci", "100") for name in ("bleu", "chrf", "ter")
@@ -102,7 +102,7 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
             *("compare", REF, "-i", f"two={CEDAR},{BIRCH}", BIRCH),
             *("--correction", "holm", "--docs", DOCUMENTS),
         ),
-        # A winner that depends on the reference, and copies it.
+        # The best system depends on the reference, because one system is a copy of the reference.
         (
             *("compare", REF, OTHER_REF, "-i", CEDAR, REF),
             *("--correction", "holm", "--docs", DOCUMENTS),
@@ -151,24 +151,24 @@ MEANINGS: dict[str, dict[str, str]] = tomllib.loads(
 )
 
 
-def page() -> str:
-    """Return the page."""
-    sections = "\n\n".join(_section(kind) for kind in COMMANDS)
-    return filled("json", sections=sections)
+def build_page() -> str:
+    """Return the page docs/json.md."""
+    sections = "\n\n".join(_build_section(kind) for kind in COMMANDS)
+    return fill_template("json", sections=sections)
 
 
-def _section(kind: str) -> str:
-    examples = fields(kind)
+def _build_section(kind: str) -> str:
+    examples = collect_fields(kind)
     rows = [
         (
             render_code(path),
             MEANINGS[kind].get(path, ""),
-            render_code(_short(path, example)),
+            render_code(_format_example(path, example)),
             *metrics,
         )
         for path, (example, *metrics) in examples.items()
     ]
-    header = ["key", "what it is", "example", *(["metrics"] if kind in METRIC_KINDS else [])]
+    header = ["key", "meaning", "example", *(["metrics"] if kind in METRIC_KINDS else [])]
     title = ", ".join(f"`truebleu {name}`" for name in kind.split(", "))
     return f"## {title}\n\n{format_table(header, rows, left=len(header))}"
 
@@ -176,74 +176,74 @@ def _section(kind: str) -> str:
 METRIC_KINDS = ("score", "explain")
 
 
-def _short(path: str, example: Any) -> str:
-    # The same page whenever it is built.
+def _format_example(path: str, example: Any) -> str:
+    # A fixed time keeps the page identical in every build.
     text = "2026-11-22T13:00:00Z" if path.endswith(".time") else example
     text = json.dumps(text, ensure_ascii=False).replace("|", "\\|")
     return text if len(text) <= 40 else f"{text[:38]}…"
 
 
-def fields(kind: str) -> dict[str, tuple[Any, ...]]:
-    """Return each field of a kind of output, an example of it, and the metrics that have it."""
+def collect_fields(kind: str) -> dict[str, tuple[Any, ...]]:
+    """Return an example value per field of a kind of output, and the metrics that print the field."""
     examples: dict[str, tuple[Any, set[str]]] = {}
     for command in COMMANDS[kind]:
-        printed = output(command)
-        for path, example in _fields(printed, ""):
+        printed = run_json_command(command)
+        for path, example in _iterate_fields(printed, ""):
             earlier_example, metrics = examples.setdefault(path, (example, set()))
-            metrics.add(_metric_of(command))
+            metrics.add(_get_metric_name(command))
             if earlier_example in (None, ""):
                 examples[path] = (example, metrics)
-    # An empty list says nothing where another has entries.
+    # Omit an empty list if another example of the list has entries.
     for path in [path for path in examples if path.endswith("[]")]:
         if any(other.startswith(f"{path}.") for other in examples):
             del examples[path]
-    # The entries of documents have the keys of scores, too.
+    # Omit keys of documents[] that are documented for scores[].
     for path in [path for path in examples if path.startswith("documents[].")]:
         if path.replace("documents", "scores", 1) in examples:
             del examples[path]
     if kind not in METRIC_KINDS:
         return {path: (example,) for path, (example, _) in examples.items()}
-    all_metrics = {_metric_of(command) for command in COMMANDS[kind]}
+    all_metrics = {_get_metric_name(command) for command in COMMANDS[kind]}
     return {
         path: (example, "" if metrics == all_metrics else ", ".join(sorted(metrics)))
         for path, (example, metrics) in examples.items()
     }
 
 
-def _metric_of(command: Sequence[str]) -> str:
+def _get_metric_name(command: Sequence[str]) -> str:
     return command[command.index("-m") + 1] if "-m" in command else "bleu"
 
 
-def _fields(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Yield the leaves below a value, by their paths."""
+def _iterate_fields(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield the path and value of each leaf of a JSON value."""
     if isinstance(value, dict):
         # A score also has the fields of its signature.
         signature = value.get("signature", "").split("|") if "nrefs" in value else ()
         flat = {part.partition(":")[0] for part in signature}
         for key, item in value.items():
             name = VARIABLE_KEYS.get(path, "FIELD" if key in flat else re.sub(r"_\d+$", "_N", key))
-            yield from _fields(item, f"{path}.{name}" if path else name)
+            yield from _iterate_fields(item, f"{path}.{name}" if path else name)
     elif isinstance(value, list):
         if not value:
             yield f"{path}[]", None
         for item in value:
-            yield from _fields(item, f"{path}[]")
+            yield from _iterate_fields(item, f"{path}[]")
     else:
         yield path, value
 
 
 @cache
-def output(command: tuple[str, ...]) -> Any:
+def run_json_command(command: tuple[str, ...]) -> Any:
     """Return the JSON output of a command."""
     with tempfile.TemporaryDirectory() as folder:
         log = str(Path(folder) / "log")
-        # By which the system that BLEU puts first is the worse one.
+        # External scores that prefer the system with the lower BLEU.
         scores = Path(folder) / "scores"
         scores.write_text("cedar\tbirch\n" + "3\t1\n2\t2\n" * 64, encoding="utf-8")
         if "LOG" in command:
             for system, reference in ((CEDAR, REF), (BIRCH, REF), (BIRCH, CEDAR)):
                 words = [reference, "-i", system, "--log-name", "main", "--log-note", "a note"]
-                _run(["score", *words, "--log", log])
+                _run_truebleu(["score", *words, "--log", log])
         people = Path(folder) / "people.score"
         if "HUMAN" in command:
             people.write_text(HUMAN, encoding="utf-8")
@@ -265,12 +265,12 @@ def output(command: tuple[str, ...]) -> Any:
                 text = "".join(f"{line}\n" for line in lines)
                 (Path(folder) / name).write_text(text, encoding="utf-8")
             if "add" not in command:
-                _run(["testset", "add", folder, "--name", USER_TEST_SET[0]], places)
-        printed = _run([*words, "-f", "json", "--quiet"], places, expected_statuses=(0, 3))
+                _run_truebleu(["testset", "add", folder, "--name", USER_TEST_SET[0]], places)
+        printed = _run_truebleu([*words, "-f", "json", "--quiet"], places, expected_statuses=(0, 3))
         return json.loads(printed.replace(folder, "/home/me/ours"))
 
 
-def _run(
+def _run_truebleu(
     words: Sequence[str],
     places: Mapping[str, str] = MappingProxyType({}),
     expected_statuses: Sequence[int] = (0,),

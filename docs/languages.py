@@ -1,8 +1,8 @@
-"""The page docs/languages.md: which tokenizer for which language, from truebleu/text/languages.py."""
+"""The page docs/languages.md: the tokenizer for each language, from truebleu/text/languages.py."""
 
 from __future__ import annotations
 
-from page_helpers import filled, format_table, render_code
+from page_helpers import fill_template, format_table, render_code
 
 from truebleu.text import languages, tokenizers
 
@@ -10,24 +10,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from truebleu.text.languages import LanguageKind
 
-# Longer lists of languages are replaced by their scripts.
+# Longer lists of languages are replaced by counts per script.
 MAX_LISTED_NAMES = 40
 
 
-def page() -> str:
-    """Return the page."""
-    return filled(
+def build_page() -> str:
+    """Return the page docs/languages.md."""
+    return fill_template(
         "languages",
-        kinds=_kinds(),
+        kinds=_format_kind_table(),
         names=_format_language_names(languages.LANGUAGE_KINDS[-1]),
-        tokenizers=_tokenizers(),
-        signs=_signs(),
+        tokenizers=_format_tokenizer_table(),
+        signs=_format_script_table(),
         one_sided=languages.MIN_VARIANT_SHARE,
     )
 
 
 def _format_language_names(kind: LanguageKind) -> str:
-    """Return the languages of a kind; of many, how many there are in each script."""
+    """Return the names of the languages of a kind, or their number per script if there are many."""
     by_script: dict[str, list[str]] = {}
     for scripts, language_codes in kind.languages.items():
         either = " or ".join(sorted(map(languages.format_script_name, scripts.split())))
@@ -45,7 +45,7 @@ def _format_language_names(kind: LanguageKind) -> str:
     return f"{', '.join(parts)}, and {', '.join(single_names)}"
 
 
-def _kinds() -> str:
+def _format_kind_table() -> str:
     rows = [
         [
             _format_language_names(kind),
@@ -56,10 +56,12 @@ def _kinds() -> str:
         ]
         for kind in languages.LANGUAGE_KINDS[:-1]
     ]
-    return format_table(["language", "`-l` picks", "recommended", "beside it", "why"], rows, left=5)
+    return format_table(
+        ["language", "`-l` selects", "recommended", "also report", "reason"], rows, left=5
+    )
 
 
-def _tokenizers() -> str:
+def _format_tokenizer_table() -> str:
     tokenizer_meanings = tokenizers.KERNEL_TOKENIZERS | {
         name: what for name, (_, what) in tokenizers.DATA_TOKENIZERS.items()
     }
@@ -76,14 +78,14 @@ def _tokenizers() -> str:
         [
             render_code(name),
             what,
-            needs.get(name, default_names.get(name, "its model, which is downloaded")),
+            needs.get(name, default_names.get(name, "a model, downloaded automatically")),
         ]
         for name, what in tokenizer_meanings.items()
     ]
     return format_table(["tokenizer", "tokens", "needs"], rows, left=3)
 
 
-def _signs() -> str:
+def _format_script_table() -> str:
     groups: dict[tuple[str, float, tuple[str, ...]], list[str]] = {}
     for script_rule in languages.UNSPLIT_SCRIPTS.values():
         key = (script_rule.reason, script_rule.share, script_rule.recommended)
@@ -93,5 +95,5 @@ def _signs() -> str:
         for (because, share, ways), names in groups.items()
     ]
     return format_table(
-        ["text in", "it", "if more of its characters are", "what splits it"], rows, left=4
+        ["text in", "problem", "minimum share of characters", "suitable tokenizers"], rows, left=4
     )

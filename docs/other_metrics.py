@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from page_helpers import HYPOTHESES, REFERENCES, filled, format_table, render_code
+from page_helpers import HYPOTHESES, REFERENCES, fill_template, format_table, render_code
 
 import truebleu as tb
 from truebleu.metrics import registry
@@ -25,8 +25,8 @@ NEEDS = {
 EXAMPLE_METRICS = ["bleu", "chrf", "rouge-l", "wer"]
 
 
-def page() -> str:
-    """Return the page."""
+def build_page() -> str:
+    """Return the page docs/other-metrics.md."""
     systems = {name: str(path) for name, path in HYPOTHESES.items()}
     comparison = tb.compare(
         {name: HYPOTHESES[name] for name in systems}, REFERENCES["A"], metrics=["bleu", "wer"]
@@ -34,7 +34,7 @@ def page() -> str:
     pair = {
         one["metric"]: one for one in comparison["pairs"] if {one["first"], one["second"]} == PAIR
     }
-    return filled(
+    return fill_template(
         "other-metrics",
         told=_format_difference(pair["BLEU"]),
         told_2=_format_difference(pair["WER"]),

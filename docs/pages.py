@@ -1,6 +1,6 @@
-"""Builds the pages of docs/: every table and every number in them is computed here and now.
+"""Build the generated pages of docs/, and compute their tables and numbers.
 
-python docs/pages.py [FOLDER]     writes by-hand.md, which-bleu.md and the rest
+python docs/pages.py [FOLDER]     writes all generated pages (default folder: docs)
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ import which_bleu
 from truebleu.text.operating_system import write_atomically
 
 PAGES = {
-    "by-hand.md": by_hand.page,
-    "which-bleu.md": which_bleu.page,
-    "what-bleu-cannot-see.md": cannot_see.page,
-    "significance.md": significance.page,
-    "at-scale.md": at_scale.page,
-    "json.md": json_shapes.page,
-    "languages.md": languages.page,
-    "other-metrics.md": other_metrics.page,
-    "agreement-with-people.md": agreement.page,
-    "reference/commands.md": reference_pages.all_commands,
-    "reference/compat.md": reference_pages.compatible,
-    "reference/engines.md": reference_pages.engines,
-    "reference/environment.md": reference_pages.environment,
-    "reference/integrations.md": reference_pages.hosts,
-    "reference/python.md": reference_pages.python,
-    "reference/signatures.md": reference_pages.signatures,
+    "by-hand.md": by_hand.build_page,
+    "which-bleu.md": which_bleu.build_page,
+    "what-bleu-cannot-see.md": cannot_see.build_page,
+    "significance.md": significance.build_page,
+    "at-scale.md": at_scale.build_page,
+    "json.md": json_shapes.build_page,
+    "languages.md": languages.build_page,
+    "other-metrics.md": other_metrics.build_page,
+    "agreement-with-people.md": agreement.build_page,
+    "reference/commands.md": reference_pages.build_commands_page,
+    "reference/compat.md": reference_pages.build_compat_page,
+    "reference/engines.md": reference_pages.build_engines_page,
+    "reference/environment.md": reference_pages.build_environment_page,
+    "reference/integrations.md": reference_pages.build_integrations_page,
+    "reference/python.md": reference_pages.build_python_page,
+    "reference/signatures.md": reference_pages.build_signatures_page,
 }
 
 
@@ -49,8 +49,8 @@ WIDTH = 100
 MARKED = ("#", "|", ">", "<", "")
 
 
-def wrapped(text: str) -> str:
-    """Return Markdown with rewrapped paragraphs, because inserted values made lines longer."""
+def wrap_paragraphs(text: str) -> str:
+    """Return Markdown with rewrapped paragraphs, because inserted values lengthen lines."""
     blocks = []
     fenced = False
     for block in re.split("\n{2,}", text.rstrip()):
@@ -62,11 +62,11 @@ def wrapped(text: str) -> str:
 
 
 def main() -> None:
-    """Write the pages."""
+    """Write all generated pages into the folder named on the command line."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
     for name, page in PAGES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(folder / name, wrapped(page()).encode())
+        write_atomically(folder / name, wrap_paragraphs(page()).encode())
         print(folder / name)
 
 

@@ -1,4 +1,4 @@
-"""Makes the pages of docs/reference/ from the code: commands, parameters, variables, docstrings."""
+"""Build the pages of docs/reference/ from command-line help, docstrings and signatures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from textwrap import dedent, wrap
 from typing import Any
 
-from page_helpers import filled, format_table
+from page_helpers import fill_template, format_table
 
 import truebleu
 from truebleu.cli import COMMANDS, load_command, output
@@ -24,8 +24,8 @@ _SENTENCES = tomllib.loads(Path(__file__).with_name("reference.toml").read_text(
 VARIABLES, CIRCUMSTANCES = _SENTENCES["variables"], _SENTENCES["circumstances"]
 
 
-def environment() -> str:
-    """Return the page of environment variables."""
+def build_environment_page() -> str:
+    """Return the page docs/reference/environment.md."""
     tables = "\n\n".join(
         f"## {title}\n\n"
         + format_table(
@@ -33,17 +33,17 @@ def environment() -> str:
         )
         for title, named in VARIABLES.items()
     )
-    return filled("reference-environment", tables=tables)
+    return fill_template("reference-environment", tables=tables)
 
 
-def _cell(text: str) -> str:
-    """Text of help as it is, in a cell of a table."""
+def _escape_cell(text: str) -> str:
+    """Escape a help text for a cell of a Markdown table."""
     text = text.replace("%%", "%").replace("&", "&amp;").replace("<", "&lt;")
     return re.sub(r"([|*_`\\\[\]])", r"\\\1", text)
 
 
-def _spelled(option: Option) -> str:
-    """Return an option with its value, or an argument, as help shows it."""
+def _format_option(option: Option) -> str:
+    """Format an option with its value, or a positional argument, as in the help."""
     flags = [flag for flag in option.flags if flag.startswith("-")]
     value = option.arguments.get("metavar") or ("" if flags else option.flags[0].upper())
     if option.arguments.get("nargs") in ("+", "*"):
@@ -56,10 +56,10 @@ def _spelled(option: Option) -> str:
     return " ".join([*(f"`{flag}`" for flag in flags), *([formatted_value] if value else [])])
 
 
-def _meaning(option: Option) -> str:
-    """Return the sentence of help, with the choices and the default where it does not name them."""
+def _describe_option(option: Option) -> str:
+    """Return the help of an option, with its choices and default if the help does not name them."""
     sentence = option.arguments["help"]
-    meaning = _cell(sentence)
+    meaning = _escape_cell(sentence)
     words = [str(word) for word in option.arguments.get("choices", ())]
     described_option = f"{option.arguments.get('metavar')} {sentence}"
     if not all(word in described_option for word in words):
@@ -75,49 +75,51 @@ def _meaning(option: Option) -> str:
     return meaning
 
 
-def _groups(groups: Iterable[OptionGroup]) -> Iterator[str]:
-    """Yield one table of options per group; options that metrics share appear once."""
+def _format_option_groups(groups: Iterable[OptionGroup]) -> Iterator[str]:
+    """Yield a title and a table of options per group; options shared by metrics appear once."""
     listed_flags = {"--help"}
     for group in groups:
         options = [option for option in group.options if option.flags[-1] not in listed_flags]
         listed_flags |= {option.flags[-1] for option in options}
         if options:
-            yield f"**{_cell(group.title)}**" + (
-                f": {_cell(group.description)}" if group.description else ""
+            yield f"**{_escape_cell(group.title)}**" + (
+                f": {_escape_cell(group.description)}" if group.description else ""
             )
             yield format_table(
-                ["option", "meaning"], [(_spelled(one), _meaning(one)) for one in options], 2
+                ["option", "meaning"],
+                [(_format_option(one), _describe_option(one)) for one in options],
+                2,
             )
 
 
-def exit_statuses() -> list[tuple[str, str]]:
-    """Return each exit status and its meaning."""
+def list_exit_statuses() -> list[tuple[str, str]]:
+    """Return each exit status with its meaning."""
     return [(str(status), meaning) for status, meaning in output.STATUSES.items()]
 
 
-def all_commands() -> str:
-    """Return the page of commands and their options."""
+def build_commands_page() -> str:
+    """Return the page docs/reference/commands.md."""
     parts = []
     for name, summary in COMMANDS.items():
         declared = load_command(name)
         examples = (declared.module_doc or "").partition("\n\n")[2].strip()
         parts += [
             f"## {name}",
-            f"{_cell(summary)}.",
+            f"{_escape_cell(summary)}.",
             f"```text\n{declared.usage}\n```",
-            *_groups(declared.groups(())),
+            *_format_option_groups(declared.groups(())),
             f"```text\n{examples}\n```" if examples else "",
         ]
     body = "\n\n".join(filter(None, parts))
-    return filled(
+    return fill_template(
         "reference-all-commands",
         body=body,
-        table_exit_statuses=format_table(["status", "meaning"], exit_statuses(), 2),
+        table_exit_statuses=format_table(["status", "meaning"], list_exit_statuses(), 2),
     )
 
 
 def _format_metric_names(metric: Any) -> str:
-    """Return the registered names that stand for a class."""
+    """Return the registered names of a metric class."""
     metric_names = [name for name in registry.METRICS if registry.get_metric_class(name) is metric]
     parametrized_names = [
         f"{name}:{text}"
@@ -127,23 +129,23 @@ def _format_metric_names(metric: Any) -> str:
     return ", ".join(f"`{name}`" for name in metric_names + parametrized_names)
 
 
-def _values(parameter: Any) -> str:
-    """Return the default, as Python writes it."""
+def _format_default(parameter: Any) -> str:
+    """Return the default of a parameter as Python code."""
     return f"`{parameter.default!r}`"
 
 
-def signatures() -> str:
-    """Return the page of metrics, their parameters, and the fields of signatures."""
+def build_signatures_page() -> str:
+    """Return the page docs/reference/signatures.md: metrics, parameters and signature fields."""
     parts = []
     for metric in registry.iterate_metric_classes():
         rows = [
             (
                 f"`{one.name}`",
-                _values(one),
+                _format_default(one),
                 ""
                 if one.is_hidden
                 else f"`{one.key}`" + (f", `{one.short}`" if one.short != one.key else ""),
-                _cell(one.python_help),
+                _escape_cell(one.python_help),
             )
             for one in metric.PARAMETERS
         ]
@@ -159,14 +161,14 @@ def signatures() -> str:
         (f"`{name}`", f"`{short}`", CIRCUMSTANCES[name])
         for name, short in base.CONTEXT_FIELDS.items()
     ]
-    return filled(
+    return fill_template(
         "reference-signatures",
         table_around=format_table(["field", "short", "meaning"], around, 3),
         body=body,
     )
 
 
-# Methods of metrics in addition to signatures; `help(tb.BLEU)` lists the rest.
+# Methods of metrics on the page; `help(tb.BLEU)` lists the others.
 VERBS = (
     *("score", "sentence", "segments", "statistics", "from_statistics"),
     *("matrix", "triangle", "top_k", "expected", "signature", "with_parameters"),
@@ -174,25 +176,25 @@ VERBS = (
 
 
 def _format_call(name: str, function: Any) -> str:
-    """Return a function as it is called: its parameters and their defaults, without their types."""
+    """Return a function's signature as a code block, without type annotations."""
     signature = inspect.signature(function)
     untyped = [
         one.replace(annotation=one.empty)
         for one in signature.parameters.values()
         if one.name != "self"
     ]
-    return _in_lines(f"{name}{inspect.Signature(untyped)}")
+    return _wrap_call(f"{name}{inspect.Signature(untyped)}")
 
 
-def _in_lines(call: str) -> str:
-    """Return a call, in lines as wide as a page."""
+def _wrap_call(call: str) -> str:
+    """Wrap a call to the page width, as a code block."""
     call = call.replace("mappingproxy({})", "{}")
     lines = wrap(call, 96, subsequent_indent="    ", break_long_words=False)
     return "\n".join(["```python", *lines, "```"])
 
 
 def _docstring_to_markdown(documented: str | None, parameters: Iterable[str] = ()) -> str:
-    """Return a docstring in Markdown: its paragraphs, these parameters as a list, its examples."""
+    """Convert a docstring to Markdown: paragraphs, a list of the named parameters, and examples."""
     parts: list[str] = []
     names = set(parameters)
     for block in (documented or "").split("\n\n"):
@@ -210,33 +212,35 @@ def _docstring_to_markdown(documented: str | None, parameters: Iterable[str] = (
         for line in block.splitlines():
             name, colon, rest = line.partition(": ")
             if colon and set(name.split(", ")) <= names:
-                markdown_lines.append(f"* `{name}`: {_cell_text(rest)}")
+                markdown_lines.append(f"* `{name}`: {_escape_docstring_line(rest)}")
             elif markdown_lines and line.startswith(" "):
-                markdown_lines.append(f"  {_cell_text(line.strip())}")
+                markdown_lines.append(f"  {_escape_docstring_line(line.strip())}")
             else:
-                markdown_lines.append(_cell_text(line.strip()))
+                markdown_lines.append(_escape_docstring_line(line.strip()))
         item_lines = [i for i, line in enumerate(markdown_lines) if line.startswith("* ")]
         if item_lines and item_lines[0]:
             markdown_lines.insert(item_lines[0], "")
         parts.append("\n".join(markdown_lines))
-    # Blank lines of code have divided it.
+    # Join code blocks that blank lines in the code have split.
     return "\n\n".join(filter(None, parts)).replace("\n```\n\n```python\n", "\n\n")
 
 
-def _cell_text(text: str) -> str:
-    """Return a line of a docstring with markup escaped outside of backticks."""
+def _escape_docstring_line(text: str) -> str:
+    """Escape the markup in a docstring line, except between backticks."""
     pieces = text.split("`")
-    return "`".join(piece if i % 2 else _cell(piece) for i, piece in enumerate(pieces))
+    return "`".join(piece if i % 2 else _escape_cell(piece) for i, piece in enumerate(pieces))
 
 
-def _function(name: str, function: Any, level: str) -> str:
+def _document_function(name: str, function: Any, level: str) -> str:
     parts = [f"{level} {name}", _format_call(name, function)]
-    description = _docstring_to_markdown(inspect.getdoc(function), _parameters(function))
+    description = _docstring_to_markdown(
+        inspect.getdoc(function), _iterate_parameter_names(function)
+    )
     return "\n\n".join([*parts, description])
 
 
-def _parameters(function: Any) -> Iterator[str]:
-    """Return a function's parameter names, including keys of a typed dict behind `**`."""
+def _iterate_parameter_names(function: Any) -> Iterator[str]:
+    """Yield a function's parameter names, including the keys of a TypedDict passed with `**`."""
     for name, parameter in inspect.signature(function).parameters.items():
         yield name
         if parameter.kind is parameter.VAR_KEYWORD and "Unpack" in str(parameter.annotation):
@@ -244,16 +248,16 @@ def _parameters(function: Any) -> Iterator[str]:
             yield from function.__globals__[typed].__annotations__
 
 
-def _constructed(kind: type) -> Iterable[str]:
-    """Return the parameters of a class, if Python knows them."""
+def _get_constructor_parameters(kind: type) -> Iterable[str]:
+    """Return the constructor's parameters; empty if the class has no Python signature."""
     try:
         return inspect.signature(kind).parameters
     except ValueError:
         return ()
 
 
-def _members(kind: type) -> str:
-    """Return one sentence per documented member of a class."""
+def _format_member_table(kind: type) -> str:
+    """Return a table of the public members of a class, with the summary of each docstring."""
     rows = []
     for name in dir(kind):
         member = inspect.getattr_static(kind, name)
@@ -270,47 +274,52 @@ def _members(kind: type) -> str:
         ):
             continue
         if not callable(member) and not hasattr(type(member), "__get__"):
-            continue  # the default of a field
+            continue  # the default value of a dataclass field
         brackets = "" if inspect.isdatadescriptor(member) else "()"
-        rows.append((f"`{name}{brackets}`", _cell_text(" ".join(summary.split()))))
-    return format_table(["member", "what it is, or does"], rows, 2) if rows else ""
+        rows.append((f"`{name}{brackets}`", _escape_docstring_line(" ".join(summary.split()))))
+    return format_table(["member", "description"], rows, 2) if rows else ""
 
 
-def _object(name: str, kind: type, level: str) -> str:
-    description = _docstring_to_markdown(inspect.getdoc(kind), _constructed(kind))
-    return "\n\n".join(filter(None, [f"{level} {name}", description, _members(kind)]))
+def _document_class(name: str, kind: type, level: str) -> str:
+    description = _docstring_to_markdown(inspect.getdoc(kind), _get_constructor_parameters(kind))
+    return "\n\n".join(filter(None, [f"{level} {name}", description, _format_member_table(kind)]))
 
 
-def python() -> str:
-    """Return the page of the public names, by their docstrings."""
+def build_python_page() -> str:
+    """Return the page docs/reference/python.md."""
     public = {name: getattr(truebleu, name) for name in truebleu.PUBLIC}
     functions = [
-        _function(name, each, "###") for name, each in public.items() if inspect.isfunction(each)
+        _document_function(name, each, "###")
+        for name, each in public.items()
+        if inspect.isfunction(each)
     ]
     kinds = {name: each for name, each in public.items() if isinstance(each, type)}
     metrics = [
-        (f"[`{name}`](signatures.md#{name.lower()})", _cell_text(" ".join(told.split())))
+        (
+            f"[`{name}`](signatures.md#{name.lower()})",
+            _escape_docstring_line(" ".join(told.split())),
+        )
         for name, each in kinds.items()
         if issubclass(each, base.Metric) and each is not base.Metric
         for told in [(inspect.getdoc(each) or "").partition("\n\n")[0]]
     ]
-    verbs = [_function(verb, getattr(truebleu.BLEU, verb), "####") for verb in VERBS]
+    verbs = [_document_function(verb, getattr(truebleu.BLEU, verb), "####") for verb in VERBS]
     objects = [
-        _object(name, each, "###")
+        _document_class(name, each, "###")
         for name, each in kinds.items()
         if not issubclass(each, base.Metric) and not issubclass(each, Exception)
     ]
     newline = "\n\n"
-    return filled(
+    return fill_template(
         "reference-python",
         functions_newline=newline.join(functions),
-        table_metrics=format_table(["class", "what it is"], metrics, 2),
+        table_metrics=format_table(["class", "description"], metrics, 2),
         verbs_newline=newline.join(verbs),
         objects_newline=newline.join(objects),
     )
 
 
-# ---- engines, hosts and other packages' names ----
+# ---- engines, integrations and compat ----
 
 # Extra functions of one engine's module; `CorpusScore` derives from a class of Ray, so its source
 # is read and not imported.
@@ -321,7 +330,7 @@ ENGINES = {
     "Ray": ("ray", ("sums", "sentence", "CorpusScore")),
 }
 
-# The modules of truebleu.integrations, each with what it is used by. A test holds this complete.
+# The public names of each module of truebleu.integrations. A test checks that no module is missing.
 HOSTS = {
     "torch": ("all_reduce_",),
     "torchmetrics": ("Corpus", "CorpusBLEU", "CorpusCHRF", "CorpusTER"),
@@ -339,13 +348,13 @@ HOSTS = {
 PACKAGE = Path(truebleu.__file__).parent
 
 
-def _read(module: str) -> ast.Module:
-    """Return the code of a module, which is not imported: what it needs may not be installed."""
+def _parse_module(module: str) -> ast.Module:
+    """Parse a module without importing it, because its dependencies may not be installed."""
     return ast.parse(PACKAGE.joinpath(*module.split(".")).with_suffix(".py").read_text("utf-8"))
 
 
 def _find_definition(tree: ast.AST, name: str) -> ast.FunctionDef | ast.ClassDef | ast.Assign:
-    """Return the node that defines a name."""
+    """Return the syntax tree node that defines a name."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
             return node
@@ -357,7 +366,7 @@ def _find_definition(tree: ast.AST, name: str) -> ast.FunctionDef | ast.ClassDef
 def _format_source_call(
     tree: ast.Module, name: str, arguments: ast.arguments
 ) -> tuple[str, list[str]]:
-    """Return a function as it is called, as `_called` has it, and its parameters."""
+    """Return a signature as `_format_call` formats it, and the parameter names."""
     arguments.args = [one for one in arguments.args if one.arg != "self"]
     slots = [
         *arguments.posonlyargs,
@@ -373,11 +382,11 @@ def _format_source_call(
         for i, parameter in enumerate(defaults):
             if isinstance(parameter, ast.Name):  # a constant of the module
                 defaults[i] = _find_definition(tree, parameter.id).value  # type: ignore[union-attr, call-overload]
-    return _in_lines(f"{name}({ast.unparse(arguments)})"), [one.arg for one in parameters]
+    return _wrap_call(f"{name}({ast.unparse(arguments)})"), [one.arg for one in parameters]
 
 
-def _as_written(tree: ast.Module, name: str) -> str:
-    """Return the documentation of a function or class without importing its module."""
+def _document_definition(tree: ast.Module, name: str) -> str:
+    """Return the documentation of a name without importing its module."""
     node = _find_definition(tree, name)
     if isinstance(node, ast.Assign):
         return f"### {name}\n\n```python\n{ast.unparse(node)}\n```"
@@ -395,30 +404,34 @@ def _as_written(tree: ast.Module, name: str) -> str:
             parts.append(call)
     parts.append(_docstring_to_markdown(ast.get_docstring(node), names))
     rows = [
-        (f"`{one.name}{'' if one.decorator_list else '()'}`", _cell_text(" ".join(told.split())))
+        (
+            f"`{one.name}{'' if one.decorator_list else '()'}`",
+            _escape_docstring_line(" ".join(told.split())),
+        )
         for one in methods
         if one.name[0] != "_"
         for told in [(ast.get_docstring(one) or "").partition("\n\n")[0]]
     ]
-    return "\n\n".join(
-        [*parts, format_table(["member", "what it is, or does"], rows, 2) if rows else ""]
-    )
+    return "\n\n".join([*parts, format_table(["member", "description"], rows, 2) if rows else ""])
 
 
-def engines() -> str:
-    """Return the page of truebleu.engines."""
+def build_engines_page() -> str:
+    """Return the page docs/reference/engines.md."""
     from truebleu import engines as package
     from truebleu.engines.common_api import SHORTCUT_METRICS
 
     shared = [package.Sums, package.compare, package.intervals, package.bucket_of]
     parts = [
-        _object(one.__name__, one, "###")
+        _document_class(one.__name__, one, "###")
         if isinstance(one, type)
-        else _function(one.__name__, one, "###")
+        else _document_function(one.__name__, one, "###")
         for one in shared
     ]
     first = import_module("truebleu.engines.polars")
-    same = [_function(name, getattr(first, name), "###") for name in ("score", "stats", "compare")]
+    same = [
+        _document_function(name, getattr(first, name), "###")
+        for name in ("score", "stats", "compare")
+    ]
     shared_functions = [
         (f"`corpus_{name}`, `sentence_{name}`", f'`score` and `sentence` with `metric="{name}"`')
         for name in SHORTCUT_METRICS
@@ -431,41 +444,41 @@ def engines() -> str:
             f"## {title}\n\n`truebleu.engines.{module}`. {_docstring_to_markdown(description)}"
         )
         sections += [
-            _function(name, getattr(engine_module, name), "###")
+            _document_function(name, getattr(engine_module, name), "###")
             if inspect.isfunction(vars(engine_module).get(name))
-            else _as_written(_read(f"engines.{module}"), name)
+            else _document_definition(_parse_module(f"engines.{module}"), name)
             for name in names
         ]
     newline = "\n\n"
-    return filled(
+    return fill_template(
         "reference-engines",
         parts_newline=newline.join(parts),
         same_newline=newline.join(same),
-        table_named=format_table(["function", "the same as"], shared_functions, 2),
+        table_named=format_table(["function", "equivalent"], shared_functions, 2),
         own_newline=newline.join(sections),
     )
 
 
-def hosts() -> str:
-    """Return the page of truebleu.integrations."""
+def build_integrations_page() -> str:
+    """Return the page docs/reference/integrations.md."""
     parts = []
     for module, names in HOSTS.items():
-        tree = _read(f"integrations.{module}")
+        tree = _parse_module(f"integrations.{module}")
         summary = _docstring_to_markdown(ast.get_docstring(tree))
-        if names == ("log_result", "log_segments"):  # loggers share them
-            tree = _read("integrations.log_records")
+        if names == ("log_result", "log_segments"):  # both loggers share these functions
+            tree = _parse_module("integrations.log_records")
         parts += [f"## truebleu.integrations.{module}", summary]
-        parts += [_as_written(tree, name) for name in names]
+        parts += [_document_definition(tree, name) for name in names]
     newline = "\n\n"
-    return filled("reference-hosts", parts_newline=newline.join(parts))
+    return fill_template("reference-hosts", parts_newline=newline.join(parts))
 
 
-def compatible() -> str:
-    """Return the page of truebleu.compat."""
+def build_compat_page() -> str:
+    """Return the page docs/reference/compat.md."""
     from truebleu import compat
 
-    return filled(
+    return fill_template(
         "reference-compatible",
-        function=_function("install", compat.install, "##"),
-        function_2=_function("uninstall", compat.uninstall, "##"),
+        function=_document_function("install", compat.install, "##"),
+        function_2=_document_function("uninstall", compat.uninstall, "##"),
     )

@@ -7,7 +7,7 @@ from statistics import fmean as mean_of
 from textwrap import fill
 
 from calibration import RESULTS
-from page_helpers import HYPOTHESES, REFERENCES, filled, format_table
+from page_helpers import HYPOTHESES, REFERENCES, fill_template, format_table
 
 from truebleu import BLEU, CHRF, TER
 from truebleu._kernel import Stream, count_apart
@@ -24,35 +24,37 @@ REFERENCE = REFERENCES["A"]
 METRICS = (BLEU(effective_order=False), CHRF(), TER())
 
 
-def page() -> str:
-    """Return the page."""
-    reference = _join_lines(REFERENCE)
+def build_page() -> str:
+    """Return the page docs/significance.md."""
+    reference = _read_lines(REFERENCE)
     measures = [
-        Measure(metric, {k: metric.statistics(v, reference) for k, v in _example_systems().items()})
+        Measure(
+            metric, {k: metric.statistics(v, reference) for k, v in _load_example_systems().items()}
+        )
         for metric in METRICS
     ]
     segments = measures[0].segments
-    return filled(
+    return fill_template(
         "significance",
         segments=segments,
-        example=_example(measures),
-        calibration=_calibration(),
-        documents=_documents(),
-        runs=_runs(),
-        clusters=_clusters(measures),
-        power=_power(measures),
-        precision=_precision(measures),
-        ties=_ties(),
+        example=_format_example_table(measures),
+        calibration=_format_calibration_table(),
+        documents=_format_document_table(),
+        runs=_format_run_table(),
+        clusters=_format_clusters(measures),
+        power=_format_power_table(measures),
+        precision=_describe_precision(measures),
+        ties=_describe_ties(),
     )
 
 
-def _join_lines(path: Path) -> list[str]:
+def _read_lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines()
 
 
-def _example_systems() -> dict[str, list[str]]:
-    """Return the example systems, and one more that is close to another."""
-    texts = {name: _join_lines(path) for name, path in HYPOTHESES.items()}
+def _load_example_systems() -> dict[str, list[str]]:
+    """Return the example systems, and "birch 2", which differs little from "birch"."""
+    texts = {name: _read_lines(path) for name, path in HYPOTHESES.items()}
     texts["birch 2"] = [
         texts["cedar"][i] if i % 5 == 3 else texts["aspen"][i] if i % 10 == 2 else text
         for i, text in enumerate(texts["birch"])
@@ -60,17 +62,17 @@ def _example_systems() -> dict[str, list[str]]:
     return texts
 
 
-def _example(measures: list[Measure]) -> str:
+def _format_example_table(measures: list[Measure]) -> str:
     rows = []
     for result in run_paired_tests(measures, baseline="birch"):
         base = result.intervals["birch"]
-        rows.append((result.measure.name, "birch", _interval(base), "", "", "", ""))
+        rows.append((result.measure.name, "birch", _format_interval(base), "", "", "", ""))
         for name, difference in result.differences.items():
             rows.append(
                 (
                     "",
                     name,
-                    _interval(result.intervals[name]),
+                    _format_interval(result.intervals[name]),
                     f"{difference.value:+.2f} [{difference.interval.low:+.2f}, {difference.interval.high:+.2f}]",
                     f"{difference.p:.4f}",
                     f"{100 * difference.won:.1f} %",
@@ -81,11 +83,11 @@ def _example(measures: list[Measure]) -> str:
     return format_table(header, rows, left=2)
 
 
-def _interval(interval) -> str:
+def _format_interval(interval) -> str:
     return f"{interval.value:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
 
 
-def _calibration() -> str:
+def _format_calibration_table() -> str:
     result = json.loads(RESULTS["tests"].read_text(encoding="utf-8"))
     trials, levels = result["trials"], result["levels"]
     pairs = ", ".join(result["pairs"])
@@ -101,7 +103,7 @@ def _calibration() -> str:
         for j, level in enumerate(levels)
     ]
     error = 100 * (levels[0] * (1 - levels[0]) / trials) ** 0.5
-    return filled(
+    return fill_template(
         "significance-calibration",
         pool=result["pool"],
         pairs=pairs,
@@ -112,12 +114,12 @@ def _calibration() -> str:
     )
 
 
-def _documents() -> str:
+def _format_document_table() -> str:
     result = json.loads(RESULTS["documents"].read_text(encoding="utf-8"))
     trials, results = result["trials"], result["found"]
     counts = list(results[0]["intervals"])
 
-    def share(pool_result, statistic, count):
+    def format_share(pool_result, statistic, count):
         counts_by_unit = pool_result[statistic][count]
         return [
             f"{100 * counts_by_unit[unit] / trials:.1f} %" for unit in ("segments", "documents")
@@ -130,19 +132,19 @@ def _documents() -> str:
             f"{one['segments'] / one['documents']:.1f}",
             f"{one['errors'][1]:.2f}",
             count,
-            *share(one, "intervals", count),
-            *share(one, "tests", count),
+            *format_share(one, "intervals", count),
+            *format_share(one, "tests", count),
         )
         for i, one in enumerate(results)
         for count in counts
     ]
-    header = ["", "", "segments a document", "error", "documents"]
+    header = ["", "", "segments per document", "error", "documents"]
     header += ["missed, segments", "missed, documents", "found, segments", "found, documents"]
     error = 100 * (0.05 * 0.95 / trials) ** 0.5
     rows = [
         row if not i % len(counts) else ("", "", "", "", *row[4:]) for i, row in enumerate(rows)
     ]
-    return filled(
+    return fill_template(
         "significance-documents",
         near=result["near"],
         trials=trials,
@@ -151,7 +153,7 @@ def _documents() -> str:
     )
 
 
-def _runs() -> str:
+def _format_run_table() -> str:
     result = json.loads(RESULTS["runs"].read_text(encoding="utf-8"))
     trials = result["trials"]
     rows = []
@@ -163,11 +165,13 @@ def _runs() -> str:
         ]
         runs = " and ".join(map(str, scenario["runs"]))
         rows.append((scenario["cause"] if first else "", runs, *cells))
-    header = ["what is by chance", "runs", "one run each", "runs stacked", "with runs"]
-    return filled("significance-runs", trials=trials, table=format_table(header, rows, left=2))
+    header = ["source of variation", "runs", "one run per system", "runs stacked", "with runs"]
+    return fill_template(
+        "significance-runs", trials=trials, table=format_table(header, rows, left=2)
+    )
 
 
-def _clusters(measures: list[Measure]) -> str:
+def _format_clusters(measures: list[Measure]) -> str:
     sentences = []
     for result in run_paired_tests(measures, pairs="all"):
         ranks = " > ".join(" = ".join(f"*{name}*" for name in one) for one in result.clusters())
@@ -175,7 +179,7 @@ def _clusters(measures: list[Measure]) -> str:
     return "\n".join(sentences)
 
 
-def _power(measures: list[Measure]) -> str:
+def _format_power_table(measures: list[Measure]) -> str:
     rows = []
     for result in run_paired_tests(measures, test="bs", pairs="all"):
         for (system, second_system), difference in result.pairs.items():
@@ -192,7 +196,7 @@ def _power(measures: list[Measure]) -> str:
     return format_table(header, rows)
 
 
-def _precision(measures: list[Measure]) -> str:
+def _describe_precision(measures: list[Measure]) -> str:
     cells = []
     for measure in measures:
         mean = bootstrap_intervals([measure])[0]["birch"].mean
@@ -201,16 +205,16 @@ def _precision(measures: list[Measure]) -> str:
         statistic = mean_of(scores.values)
         statistic = round_to_single(statistic) if scores.is_single_precision else statistic
         cells.append(f"{measure.name} {mean:.10f} and {statistic:.10f}")
-    return _point(
+    return _format_point(
         "**Precision.** sacreBLEU's bootstrap adds in single precision and, with NumPy 2, also "
-        "computes most of each score in it; with NumPy 1 the same command gives other digits. "
+        "computes most of each score in it; with NumPy 1 the same command prints different digits. "
         "truebleu's sums are exact integers, and its scores have double precision. Means of 1,000 "
         f"resamples of *birch*, by truebleu and by sacreBLEU: {'; '.join(cells)}."
     )
 
 
-def _ties() -> str:
-    reference, birch, metric = _join_lines(REFERENCE), _join_lines(HYPOTHESES["birch"]), METRICS[0]
+def _describe_ties() -> str:
+    reference, birch, metric = _read_lines(REFERENCE), _read_lines(HYPOTHESES["birch"]), METRICS[0]
     tables = {
         "birch": metric.statistics(birch, reference),
         "with another last segment": metric.statistics([*birch[:-1], "Nothing."], reference),
@@ -220,14 +224,14 @@ def _ties() -> str:
     difference = abs(metric.scores(a.total())[0] - metric.scores(b.total())[0])
     blocks = randomize_scores(metric, (a, b), 10_000, Stream(12345))
     p = (sum(count_apart(*each, difference, strictly=True) for each in blocks) + 1) / 10_001
-    return _point(
-        "**Ties.** sacreBLEU's randomization counts trials with a *larger* difference, truebleu's "
-        "those with one at least as large, as Noreen does. It matters where few segments differ: if "
+    return _format_point(
+        "**Ties.** sacreBLEU's randomization counts trials with a *larger* difference, truebleu counts "
+        "trials with one at least as large, as Noreen does. It matters if few segments differ: if "
         "one does, every trial gives the same difference. For *birch* and *birch* with another "
         f"last segment, sacreBLEU's p is {p:.4f}, truebleu's "
         f"{difference_result.differences['with another last segment'].p:.4f}."
     )
 
 
-def _point(text: str) -> str:
+def _format_point(text: str) -> str:
     return fill(text, 100, initial_indent="* ", subsequent_indent="  ", break_on_hyphens=False)

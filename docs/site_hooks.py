@@ -1,4 +1,4 @@
-"""MkDocs hooks: files of the site from outside docs/."""
+"""MkDocs hooks that add files from outside docs/ to the site, and adapt pages to phones."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# The longest word of code that is kept in one line, which a phone's has room for; and the longest
-# text of a cell that may be set in a narrow column. Both in characters.
+# The longest code word that fits into one line on a phone, and the longest cell text that may be
+# in a narrow column, in characters.
 WORD = 32
 SENTENCE = 24
 
@@ -32,7 +32,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def _build_example_report() -> bytes:
-    """Return the report of the examples, which `truebleu demo` writes, too."""
+    """Build the same report of the examples as `truebleu demo`."""
     texts = ROOT / "examples" / "de-en"
     example_report = report(
         {name: texts / f"{name}.en" for name in ("birch", "cedar", "aspen")},
@@ -47,35 +47,35 @@ def _build_example_report() -> bytes:
 
 
 def on_post_template(output: str, template_name: str, **_: Any) -> str:
-    """No 404 page: the theme's page has no styles, except at the root of a server."""
+    """Omit the theme's 404 page, whose styles load only at the root of a server."""
     return "" if template_name == "404.html" else output
 
 
 def on_page_markdown(text: str, **_: Any) -> str:
-    """Files above docs/ in the repository are next to the other pages in the site."""
+    """Adapt links to the changelog, which is in the same folder as the other pages of the site."""
     return text.replace("](../CHANGELOG.md)", "](changelog.md)")
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Code and tables that a phone can show; and bars in tables.
+    """Adapt code and tables to narrow screens, and unescape vertical bars in tables.
 
-    In tables, GitHub takes a bar in code for a column's end unless it is escaped; here it is not.
+    GitHub requires escaped bars within code in tables; MkDocs would show the backslash.
     """
-    html = re.sub(r"<td.*?</td>", _cell, html, flags=re.DOTALL)
-    # Within code that may be divided at its spaces, each word that a hyphen would divide.
-    html = re.sub(r"<code>([^<\n]* [^<\n]*)</code>", _mark_words, html)
+    html = re.sub(r"<td.*?</td>", _format_cell, html, flags=re.DOTALL)
+    # Code may break at spaces, but not at the hyphens within a word.
+    html = re.sub(r"<code>([^<\n]* [^<\n]*)</code>", _mark_hyphenated_words, html)
     html = re.sub(rf"<code>(?=[^<\s]{{1,{WORD}}}</code>)", '<code class="word">', html)
     # In later columns, values without a hyphen may break on a phone.
     return re.sub(r'<code class="word">(?=[^<-]{15,}<)', '<code class="word value">', html)
 
 
-def _mark_words(match: re.Match[str]) -> str:
+def _mark_hyphenated_words(match: re.Match[str]) -> str:
     hyphenated_word = rf"(?<!\S)(?=\S*-)\S{{2,{WORD}}}(?!\S)"
     marked_words = re.sub(hyphenated_word, r'<span class="word">\g<0></span>', match[1])
     return f'<code class="words">{marked_words}</code>'
 
 
-def _cell(match: re.Match[str]) -> str:
+def _format_cell(match: re.Match[str]) -> str:
     cell = match[0].replace("\\|", "|").replace(" %", "&nbsp;%")
     plain_text = re.sub(r"<[^>]*>", "", cell)
     sentence = len(plain_text) > SENTENCE and not plain_text.startswith('"')

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import warnings
 
-from page_helpers import HYPOTHESES, REFERENCES, escape_markdown, filled, format_table, render_code
+from page_helpers import (
+    HYPOTHESES,
+    REFERENCES,
+    escape_markdown,
+    fill_template,
+    format_table,
+    render_code,
+)
 
 from truebleu import BLEU, InputError, family
 
@@ -12,7 +19,7 @@ SYSTEM = HYPOTHESES["birch"]
 A = [REFERENCES["A"]]
 BOTH_REFERENCES = [REFERENCES["A"], REFERENCES["B"]]
 
-# One setting at a time, all others as in sacreBLEU.
+# Each entry changes one setting of sacreBLEU's default.
 SETTINGS = {
     "sacreBLEU's defaults": {},
     "lower case": {"lowercase": True},
@@ -23,7 +30,7 @@ SETTINGS = {
     "the shortest reference's length": {"reference_length": "shortest"},
     "the longest reference's length": {"reference_length": "longest"},
     "the mean of the references' lengths": {"reference_length": "average"},
-    "of equally close reference lengths the first": {"tie": "first"},
+    "the first of equally close reference lengths": {"tie": "first"},
     "no brevity penalty": {"brevity_penalty": "none"},
     "smoothing `add-k`": {"smoothing": "add-k"},
     "the mean of the segments' scores": {"aggregate": "segments"},
@@ -31,16 +38,21 @@ SETTINGS = {
 }
 
 
-def page() -> str:
-    """Return the page."""
-    return filled("which-bleu", lines=_join_lines(), settings=_settings(), members=_members())
+def build_page() -> str:
+    """Return the page docs/which-bleu.md."""
+    return fill_template(
+        "which-bleu",
+        lines=_count_lines(),
+        settings=_format_setting_table(),
+        members=_format_member_tables(),
+    )
 
 
-def _join_lines() -> int:
+def _count_lines() -> int:
     return len(SYSTEM.read_text(encoding="utf-8").splitlines())
 
 
-def _settings() -> str:
+def _format_setting_table() -> str:
     default = [BLEU().score(SYSTEM, references).value for references in (A, BOTH_REFERENCES)]
     rows = []
     for name, parameters in SETTINGS.items():
@@ -53,7 +65,7 @@ def _settings() -> str:
     return format_table(["setting", "A", "change", "A and B", "change"], rows)
 
 
-def _members() -> str:
+def _format_member_tables() -> str:
     rows = []
     notes: dict[str, list[str]] = {}
     for name in family:
@@ -61,14 +73,16 @@ def _members() -> str:
         cells = []
         for references in (A, BOTH_REFERENCES):
             try:
-                # A member's warnings are among its peculiarities.
+                # The section "Peculiarities" describes the members' warnings.
                 with warnings.catch_warnings(action="ignore"):
                     score = member.score(SYSTEM, references)
             except (InputError, TypeError, ValueError, ImportError):
                 cells.append("–")
             else:
                 cells.append(
-                    member.format_score(score) if member.digits is not None else _six(score)
+                    member.format_score(score)
+                    if member.digits is not None
+                    else _cut_to_six_digits(score)
                 )
         different = ", ".join(member.differences) or "the default"
         rows.append(
@@ -78,9 +92,9 @@ def _members() -> str:
             notes.setdefault(member.quirks, []).append(render_code(name))
     header = ["name", "title", "differences from sacreBLEU", "A", "A and B"]
     return (
-        f"{len(rows)} published implementations, each in its own scale and with the digits that it prints, of "
-        "all digits the first six. `truebleu family score REF -i HYP` prints this list for your text. A dash means "
-        "that a member takes one reference only, or is not defined for this text (below).\n\n"
+        f"{len(rows)} published implementations, each in its own scale and with the digits that it prints (the "
+        "first six if it prints all digits). `truebleu family score REF -i HYP` prints this list for your text. A dash "
+        "means that a member accepts only one reference, or is not defined for this text (below).\n\n"
         f"{format_table(header, rows, left=3)}\n\n### Peculiarities\n\n"
         + "\n".join(
             f"* {', '.join(names)}: {escape_markdown(quirk)}" for quirk, names in notes.items()
@@ -88,6 +102,6 @@ def _members() -> str:
     )
 
 
-def _six(score: object) -> str:
-    """Return a number that is published with all its digits, cut to six."""
+def _cut_to_six_digits(score: object) -> str:
+    """Format a score with six significant digits, for members that print all digits."""
     return f"{getattr(score, 'published', float(score)):.6g}"  # type: ignore[arg-type]

@@ -34,7 +34,7 @@ def built(pages) -> dict[str, str]:
         "so the clipped precision is 2/7",
         "2/6 of reference 1 and 2/7 of reference 2",
         "BP = exp(1 − 6/4) = 0.6065",
-        "exp(1 − 6/5) = 0.8187 for it. That is the penalty of a text of 5 tokens",
+        "exp(1 − 6/5) = 0.8187 for this text. That is the penalty of a text of 5 tokens",
         "| 1 | 1/1 | 0.00674 | 0.00674 |",
         "| 8 | 2/8 | 1 | 0.25000 |",
         "| both | 3/3 | 1/2 |",
@@ -49,8 +49,8 @@ def test_reference_pages_are_current():
     """In a separate process, because other tests may have added metrics."""
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import json, pages; "
-        "print(json.dumps({name: pages.wrapped(page()) for name, page in pages.PAGES.items()"
-        " if name.startswith('reference/')}))"
+        "print(json.dumps({name: pages.wrap_paragraphs(page()) for name, page in"
+        " pages.PAGES.items() if name.startswith('reference/')}))"
     )
     output = subprocess.check_output([sys.executable, "-c", code, str(DOCS)], cwd=ROOT)
     pages = json.loads(output)
@@ -77,7 +77,7 @@ def test_every_environment_variable_is_documented(pages):
 
 def test_exit_statuses_agree_in_all_documents(pages):
     """By `truebleu help`, the page of the command line, and the README, which has the first."""
-    documented = importlib.import_module("reference_pages").exit_statuses()
+    documented = importlib.import_module("reference_pages").list_exit_statuses()
     short = [(status, meaning.removeprefix("truebleu ")) for status, meaning in documented]
     for page, last in ((ROOT / "README.md", 4), (DOCS / "command-line.md", 255)):
         rows = re.findall(r"^\| (\d+) \| (.*?) \|$", page.read_text("utf-8"), re.MULTILINE)
@@ -133,16 +133,16 @@ def test_page_of_undetected_errors_is_current(pages):
         return cannot_see.METRICS["BLEU"].sentence(hypotheses[name], reference).value
 
     not_ = "A dropped “not”"
-    words = "right, in other words"
+    words = "correct paraphrase"
     assert score(not_, "the opposite") > score(not_, "harmless") > 5 * score(not_, words)
     swap = "Who did what to whom"
     assert score(swap, "roles swapped") > 2 * score(swap, words)
     assert score("Active and passive", "wrong") > score("Active and passive", "passive")
     assert score("Paraphrase", "nonsense") > score("Paraphrase", "the same")
-    assert score("A number, a name", "another gate") == score("A number, a name", "harmless")
-    assert score("Case", "another day") > score("Case", "lower case")
+    assert score("A number, a name", "different gate") == score("A number, a name", "harmless")
+    assert score("Case", "different day") > score("Case", "lower case")
     same = "Diacritics and normalization"
-    assert score(same, "other code points") == score(same, "no accents")
+    assert score(same, "different code points") == score(same, "no accents")
 
 
 @pytest.mark.thorough
@@ -173,7 +173,7 @@ KINDS = (
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_json_key_is_documented(shapes, kind):
-    fields = shapes.fields(kind)
+    fields = shapes.collect_fields(kind)
     assert set(fields) == set(shapes.MEANINGS[kind])
     version = next(iter(fields))
     assert version.startswith("truebleu_")

@@ -44,9 +44,9 @@ def install() -> None:
     import nltk.translate.bleu_score as bleu
     import nltk.translate.chrf_score as chrf
 
-    _patch(bleu, "corpus_bleu", _bleu_helpers, ("modified_precision", "closest_ref_length"))
+    _patch(bleu, "corpus_bleu", _make_bleu_helpers, ("modified_precision", "closest_ref_length"))
     counting = ("chrf_precision_recall_fscore_support", "_preprocess")
-    _patch(chrf, "corpus_chrf", _chrf_helpers, counting)
+    _patch(chrf, "corpus_chrf", _make_chrf_helpers, counting)
 
 
 def uninstall() -> None:
@@ -100,7 +100,7 @@ class _Precision:
         self.denominator = denominator
 
 
-def _bleu_helpers(
+def _make_bleu_helpers(
     _module: ModuleType,
     list_of_references: Any,
     hypotheses: Any,
@@ -130,7 +130,7 @@ def _bleu_helpers(
     return lambda *_: next(precisions), lambda *_: next(lengths)
 
 
-def _chrf_helpers(
+def _make_chrf_helpers(
     module: ModuleType,
     references: Any,
     hypotheses: Any,

@@ -224,7 +224,7 @@ class References(Sequence):  # type: ignore[type-arg]
         self.segments = segments
 
     @cached_property
-    def _prepared(self) -> Any:
+    def _prepare_references(self) -> Any:
         from sacrebleu.metrics.base import Metric
 
         method = Metric._cache_references
@@ -234,7 +234,7 @@ class References(Sequence):  # type: ignore[type-arg]
         return len(self.segments)
 
     def __getitem__(self, index: Any) -> Any:
-        return self._prepared[index]
+        return self._prepare_references[index]
 
     def __eq__(self, other: object) -> bool:
         return list(self) == list(other) if isinstance(other, References | list) else NotImplemented

@@ -453,7 +453,7 @@ def _aggregate_ids(
     whether its values vary; c0, c1 ... a value of each reference key.
     """
 
-    def project_table(
+    def select_id_columns(
         table: DuckDBPyRelation, columns: dict[str, str], is_hypothesis: bool
     ) -> DuckDBPyRelation:
         names = (*ids, *groups, *reference_groups)
@@ -462,8 +462,8 @@ def _aggregate_ids(
         ]
         return table.project(", ".join([*expressions, f"{is_hypothesis} AS is_hypothesis"]))
 
-    all_rows = project_table(hypotheses, ids | groups, True).union(
-        project_table(references, ids | reference_groups, False)
+    all_rows = select_id_columns(hypotheses, ids | groups, True).union(
+        select_id_columns(references, ids | reference_groups, False)
     )
     # Null ids, and ids that contain a null, match nothing.
     null_id = f"if({' OR '.join(f'{name} IS NULL' for name in ids)}, is_hypothesis, NULL)"

@@ -221,7 +221,7 @@ def scores(states: DataFrame, metric: str | Metric = "bleu") -> DataFrame:
     """
     _check_state_table(states)
     (resolved_metric,) = Sums(metric).metrics
-    metric_states = _number_columns(
+    metric_states = _rename_to_numbered_columns(
         states.where(F.col("fingerprint") == resolved_metric.fingerprint)
     )
     keys = [field for field in states.schema.fields if field.name not in STATE_COLUMNS]
@@ -298,7 +298,7 @@ def _sum_partitions(data: DataFrame, sums: Sums) -> DataFrame:
     schema = T.StructType(
         [T.StructField(name, column_types[name]) for name in (*sums.key_columns, *STATE_COLUMNS)]
     )
-    rows = _number_columns(data.select(*map(_quote_column, sums.columns)))
+    rows = _rename_to_numbered_columns(data.select(*map(_quote_column, sums.columns)))
     partial_states = rows.mapInArrow(spark_cluster.make_task("sum_partition", sums), schema)
     return _merge_states(partial_states, sums.metrics)
 
@@ -387,7 +387,7 @@ def _check_state_table(states: DataFrame) -> None:
         )
 
 
-def _number_columns(frame: DataFrame) -> DataFrame:
+def _rename_to_numbered_columns(frame: DataFrame) -> DataFrame:
     """Rename the columns to column0 etc., because mapInArrow parses dots in names as fields."""
     return frame.toDF(*(f"column{number}" for number in range(len(frame.columns))))
 

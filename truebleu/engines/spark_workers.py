@@ -57,7 +57,7 @@ def score_states(
         has_segments = pc.greater(batch.column("segments"), 0)
         computed = {
             "score": pc.if_else(has_segments, scores, pa.scalar(None, pa.float64())),
-            "signature": pa.array(_signatures(metric, batch), pa.string()),
+            "signature": pa.array(_format_signatures(metric, batch), pa.string()),
         }
         columns_out = [
             computed[name] if name in computed else batch.column(name) for name in output_columns
@@ -65,7 +65,7 @@ def score_states(
         yield pa.RecordBatch.from_arrays(columns_out, names=list(output_columns))
 
 
-def _signatures(metric: Metric[Any], batch: Any) -> list[str | None]:
+def _format_signatures(metric: Metric[Any], batch: Any) -> list[str | None]:
     """Return the signature of each row's score, which depends on the number of references."""
     columns = ("fewest_references", "most_references")
     pairs = list(zip(*(batch.column(name).to_pylist() for name in columns), strict=True))

@@ -67,7 +67,7 @@ def all_reduce_(totals: Totals, group: Any = None, *, device: Any = None) -> Tot
         totals.fingerprint if isinstance(totals, Statistics) else totals.metric.fingerprint
     )
     identifier = int.from_bytes(sha256(fingerprint.encode()).digest()[:8], "big") >> 2  # 62 bits
-    min_references, max_references = _reference_range(totals)
+    min_references, max_references = _get_reference_range(totals)
     # The maxima of a number and of its negative agree if all processes have the same number. Every
     # process sees the same maxima, so all continue or all stop.
     high, low, min_references, max_references = reduce_integers(
@@ -91,10 +91,10 @@ def all_reduce_(totals: Totals, group: Any = None, *, device: Any = None) -> Tot
         high * HALF + low for high, low in zip(halves[::2], halves[1::2], strict=True)
     ]
     references = (-min_references, max_references) if max_references else None
-    return _with_totals(totals, segments, row, references)  # type: ignore[no-any-return]
+    return _replace_totals(totals, segments, row, references)  # type: ignore[no-any-return]
 
 
-def _with_totals(
+def _replace_totals(
     totals: Any, segments: int, row: list[int], references: tuple[int, int] | None
 ) -> Any:
     """Return the accumulator with these totals, or new statistics with this row."""
@@ -113,7 +113,7 @@ def _with_totals(
     )
 
 
-def _reference_range(totals: Accumulator | Statistics) -> tuple[int, int]:
+def _get_reference_range(totals: Accumulator | Statistics) -> tuple[int, int]:
     """Return the smallest and largest number of references; (MAX_REFERENCES, 0) without text."""
     if isinstance(totals, Accumulator):
         counts: list[int] | None = totals.state_dict()["references"]

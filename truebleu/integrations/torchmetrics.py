@@ -129,7 +129,7 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
 
     def compute(self) -> Any:
         """Return the score of all batches and processes: a scalar tensor."""
-        score = self._score()
+        score = self._compute_score()
         value = float("nan") if score is None else score.value
         is_float32_only = self.device.type == "mps"
         return torch.tensor(
@@ -142,7 +142,7 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
         Raises InputError if there is no text.
         """
         with self.sync_context(distributed_available=self.distributed_available_fn):
-            score = self._score()
+            score = self._compute_score()
         if score is None:
             raise InputError("no segments to score")
         return score
@@ -151,7 +151,7 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
         """Plot one or more scores (default: the result of `compute`), as torchmetrics does."""
         return self._plot(val, ax)
 
-    def _score(self) -> Score | None:
+    def _compute_score(self) -> Score | None:
         segments, references, squares, *totals = getattr(self, self.state_name).tolist()
         if not segments:
             return None

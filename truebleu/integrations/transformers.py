@@ -55,12 +55,12 @@ class ComputeMetrics:
             sources, `inputs`, each n × length.
         """
         predictions, labels = prediction.predictions, prediction.label_ids
-        hypotheses = self._texts("predictions", predictions)
-        references = self._texts("label_ids", labels)
+        hypotheses = self._decode_texts("predictions", predictions)
+        references = self._decode_texts("label_ids", labels)
         inputs, sources = getattr(prediction, "inputs", None), None
         totals = self._running_scores.values()
         if inputs is not None and any(total.metric.NEEDS_SOURCE for total in totals):
-            sources = self._texts("inputs", inputs)
+            sources = self._decode_texts("inputs", inputs)
         for total in totals:
             total.update(hypotheses, references, sources)
         if not compute_result:
@@ -75,7 +75,7 @@ class ComputeMetrics:
         for total in self._running_scores.values():
             total.reset()
 
-    def _texts(self, role: str, ids: Any) -> list[str]:
+    def _decode_texts(self, role: str, ids: Any) -> list[str]:
         # Models may return further values after the ids; inputs of a batch are a mapping.
         if isinstance(ids, tuple):
             ids = ids[0]

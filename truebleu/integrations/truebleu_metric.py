@@ -38,7 +38,7 @@ class TrueBLEU(evaluate.Metric):  # type: ignore[misc]
     def _info(self) -> evaluate.MetricInfo:
         text = datasets.Value("string")
         # All alternative features must have the same names, and every feature is required.
-        source_feature = {"sources": text} if self._metric({}).NEEDS_SOURCE else {}
+        source_feature = {"sources": text} if self._get_metric({}).NEEDS_SOURCE else {}
         return evaluate.MetricInfo(
             description=DESCRIPTION,
             citation=CITATION,
@@ -57,8 +57,10 @@ class TrueBLEU(evaluate.Metric):  # type: ignore[misc]
         sources: list[str] | None = None,
         **parameters: object,
     ) -> dict[str, object]:
-        return score_corpus(self._metric(parameters), predictions, references, sources).to_dict()
+        return score_corpus(
+            self._get_metric(parameters), predictions, references, sources
+        ).to_dict()
 
-    def _metric(self, parameters: dict[str, object]) -> Metric:
+    def _get_metric(self, parameters: dict[str, object]) -> Metric:
         name = None if self.config_name == "default" else self.config_name
         return resolve_metric(name, parameters)

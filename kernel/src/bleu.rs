@@ -246,7 +246,7 @@ impl count::Formula for BleuFormula {
     }
 }
 
-/// Python's `sum()`: compensated (Neumaier) since Python 3.12, plain before.
+/// A sum like Python's `sum()`: with Neumaier's compensation since Python 3.12, without it before.
 #[derive(Clone, Copy, Debug)]
 pub struct Sum {
     sum: f64,

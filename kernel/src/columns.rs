@@ -66,8 +66,8 @@ pub struct ColumnRules {
     pub names: Vec<String>,
     /// The columns that may be negative.
     pub signed: Vec<usize>,
-    /// Limits `(column, factor, limit)`: the magnitude of `column` is at most `factor` times that
-    /// of `limit`.
+    /// Limits `(column, factor, limit)`: the magnitude of `column` is at most `factor` times the
+    /// magnitude of `limit`.
     pub limits: Vec<(usize, u64, usize)>,
 }
 

@@ -48,7 +48,7 @@ pub struct CharacterStatistics {
     pub accented: u64,
     /// The number of letters of each script.
     pub letters: [u64; scripts::COUNT],
-    /// Han characters of the hypotheses and of each reference, if the hypotheses have many.
+    /// Han characters of the hypotheses and of each reference, if the hypotheses contain many.
     pub han: Vec<String>,
 }
 

@@ -443,9 +443,9 @@ pub const MOMENTS: usize = 3;
 /// Return, for each pair of metrics, the number of swaps after which the first leads the second in
 /// r by at least the observed amount minus `slack`.
 ///
-/// `totals` contains the moments of each metric. `exchanged` contains, for each trial, the moments
-/// of the swapped cells. `gold` contains the number of cells, the sum of the human scores and the
-/// sum of their squares.
+/// `totals` contains the moments of each metric. `swapped` contains, for each trial, the moments of
+/// the swapped cells. `human_moments` contains the number of cells, the sum of the human scores and
+/// the sum of their squares.
 pub fn count_exceeding_leads(
     totals: &[i64],
     swapped: &[i64],

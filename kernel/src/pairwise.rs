@@ -188,8 +188,8 @@ fn score_bands<R: Row>(
     in_threads(threads, work, work).into_iter().collect()
 }
 
-/// Lex a complete source, in batches of the size that `want` returns. Pass each text's tokens to
-/// `look`, then each batch and its number of texts to `keep`. No text may be missing.
+/// Lex a complete source, in batches of the sizes that `next_size` returns. Pass each text's tokens
+/// to `take_text`, and each batch with its number of texts to `take_batch`. No text may be missing.
 fn lex_source(
     source: &mut dyn Source,
     mut next_size: impl FnMut() -> BatchSize,

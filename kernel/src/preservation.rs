@@ -143,8 +143,8 @@ pub fn word_ranges(text: &[u8]) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Return the positions of a source's words for [`has_source`]. Words without letters and one-byte
-/// words are replaced by (0, 0). Return no positions if the text is too long to search.
+/// Return the positions of a source's words for [`has_source_words`]. Words without letters and
+/// one-byte words are replaced by (0, 0). Return no positions if the text is too long to search.
 pub fn countable_words(source: &[u8]) -> Vec<(usize, usize)> {
     let is_countable = |&(start, end): &(usize, usize)| {
         end - start > 1 && source[start..end].iter().any(|byte| is_letter(*byte))
@@ -234,7 +234,7 @@ fn contains_between(
     })
 }
 
-/// Lowercase words that negate. A star at the start or end stands for the rest of a word.
+/// Lowercase negating words. A star at the start or end stands for the rest of a word.
 pub struct NegationWords {
     words: Vec<(Vec<u8>, bool, bool)>,
     /// Whether a negating word may start or end with each byte.
@@ -341,7 +341,7 @@ mod tests {
         };
         assert!(lacks("He saw her.", "Er sah Maria.", "He saw Maria."));
         assert!(!lacks("He saw Maria!", "Er sah Maria.", "He saw Maria."));
-        // The word starts a sentence, is translated, or is part of a longer word.
+        // These words start a sentence, are translated, or are part of a longer word.
         assert!(!lacks("She slept.", "Maria schlief.", "Maria slept."));
         assert!(!lacks("The house.", "Das Haus.", "The house."));
         assert!(lacks("He saw Marian.", "Er sah Maria.", "He saw Maria."));

@@ -131,8 +131,8 @@ fn python_lowercase(py: Python<'_>) -> PyResult<Arc<Lowercase>> {
 /// The instruction set in use, as an index into `Instructions::NAMES`.
 static INSTRUCTIONS: AtomicU8 = AtomicU8::new(u8::MAX);
 
-/// The error in the environment variable for the instruction set. Raising it on import would
-/// prevent programs from reporting it in their own way.
+/// The error in the environment variable for the instruction set. If importing raised it, programs
+/// could not report it in their own way.
 static ENVIRONMENT_ERROR: OnceLock<String> = OnceLock::new();
 
 /// Return the index of the selected instruction set, or 255 if none was selected.

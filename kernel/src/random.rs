@@ -15,7 +15,7 @@ const BLOCK: usize = 256;
 pub struct Generator {
     state: u128,
     increment: u128,
-    /// The upper half of the last 64 bits, if only the lower half has been used.
+    /// The upper half of the last 64 random bits, if only the lower half has been used.
     half: Option<u32>,
 }
 

@@ -29,7 +29,7 @@ const MIN_SPAN: u64 = 16;
 /// make their addresses compete for the same cache lines.
 const CACHED_TRIALS: usize = 2000;
 
-/// Approximate size in bytes of the row selections of all trials. With very many rows, fewer trials
+/// Approximate size in bytes of the row selections of all trials. The more rows, the fewer trials
 /// are processed at a time.
 const MAX_SELECTION_BYTES: usize = 1 << 26;
 
@@ -308,7 +308,7 @@ where
         for (rows, words) in tile.rows.chunks(64).zip(words) {
             work.add(8 * (halves.trials + 256));
             sums.fill(rows);
-            // The number of groups of eight whose sum fits a lane.
+            // The number of groups of eight rows whose sum fits a lane.
             match tile.span / 8 {
                 0 | 1 => sums.add_selected::<1>(words, &mut totals),
                 2 | 3 => sums.add_selected::<2>(words, &mut totals),

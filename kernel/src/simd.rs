@@ -106,7 +106,7 @@ impl Instructions {
 }
 
 /// Up to eight classes of ASCII bytes, for [`Vector::classes`]. A byte belongs to a class if both
-/// its low and its high half belong to it.
+/// its halves belong to the class.
 pub struct Classes {
     low: [u8; 16],
     high: [u8; 16],
@@ -183,7 +183,7 @@ pub unsafe trait Vector: Copy {
     unsafe fn within(bytes: Self::Bytes, first: u8, last: u8) -> Self::Mask;
     /// Return the classes of each byte.
     unsafe fn classes(bytes: Self::Bytes, table: &Classes) -> Self::Bytes;
-    /// Return the bytes that have at least one of the classes in `some`, as bits.
+    /// Return, as bits, the bytes that belong to at least one of the classes in `class_bits`.
     unsafe fn having(classes: Self::Bytes, class_bits: u8) -> u64;
     /// Combine two masks by "or".
     unsafe fn or(a: Self::Mask, b: Self::Mask) -> Self::Mask;

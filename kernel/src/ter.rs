@@ -8,7 +8,7 @@
 //! with far less work, using bit-parallel rows (`beam`).
 //!
 //! Time and memory are bounded for any text: each row of the table is 50 cells wide, or wider if
-//! the lengths differ much. At most [`Limits::CANDIDATES`] shifts are tried per segment.
+//! the lengths differ much. At most [`Limits::MAX_CANDIDATES`] shifts are tried per segment.
 
 mod beam;
 pub mod naive;

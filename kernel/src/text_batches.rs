@@ -103,7 +103,7 @@ impl BorrowedSegment {
     /// Create a reference to `bytes` that can outlive their borrow.
     ///
     /// # Safety
-    /// The bytes must outlive the batch and stay unchanged: the batch's `keep` or its source must
+    /// The bytes must outlive the batch and stay unchanged: the block's `owner` or the source must
     /// own them.
     pub unsafe fn new(bytes: &[u8]) -> Self {
         Self { pointer: bytes.as_ptr(), length: bytes.len() }
@@ -641,7 +641,7 @@ mod tests {
         })
     }
 
-    /// Return all lines of a stream, keeping `held` batches alive.
+    /// Return all lines of a stream, keeping `max_live_batches` batches alive.
     fn read_all(stream: &mut Stream, size: BatchSize, max_live_batches: usize) -> Vec<u8> {
         let (mut read_text, mut batches) = (Vec::new(), std::collections::VecDeque::new());
         let mut check_batch = |batch: Batch| {

@@ -1,8 +1,8 @@
 //! Encoding of texts for reports, with a two-byte code for each frequent word.
 //!
 //! Deflate finds repetitions, but repeats every word in full after 32 KiB and needs three bytes for
-//! a back-reference. Deflated codes are a quarter smaller, and take half the time.
-//! `truebleu/reports/payload.py` describes the format; the report's `data.js` decodes it.
+//! a back-reference. Encoded text is a quarter smaller after Deflate, which then takes half the
+//! time. `truebleu/reports/payload.py` describes the format; the report's `data.js` decodes it.
 
 use crate::ids::TokenIds;
 use crate::interrupt::Work;

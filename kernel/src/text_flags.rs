@@ -1,6 +1,6 @@
 //! Flags for single texts whose scores may mislead.
 //!
-//! `truebleu/reports/data_checks.py` explains each flag to readers; its definition is here.
+//! This module defines the flags, and `truebleu/reports/data_checks.py` explains them to readers.
 
 mod text_features;
 
@@ -84,7 +84,7 @@ pub struct FlagOptions {
     pub expects_tokenized: bool,
     /// The scripts that the tokenizer does not split, each with its maximum share of characters.
     pub unsplit: Vec<(usize, f64)>,
-    /// The words that negate in the language of the hypotheses.
+    /// The negating words in the language of the hypotheses.
     pub negation: NegationWords,
     /// The characters to count.
     pub marks: Vec<char>,
@@ -107,7 +107,7 @@ fn is_loop<'a>(text: &'a [u8], words: &mut Vec<&'a [u8]>) -> bool {
     let is_word = |word: &&[u8]| word.iter().any(|byte| byte.is_ascii_alphabetic() || *byte > 0x7F);
     (1..=4).any(|period| {
         // The repetition has `3 * period` consecutive words that equal the word one period earlier.
-        // Every run of that length contains a word whose index is a multiple of the length.
+        // Every run of that length contains a word whose index is a multiple of that length.
         let min_run = 3 * period;
         (period + min_run - 1..words.len()).step_by(min_run).any(|index| {
             work.add(8);
@@ -214,7 +214,7 @@ impl<'a> FlaggedTexts<'a> {
             interrupt::poll();
             let mut reference_features = Vec::with_capacity(references.len());
             for (flagged, column) in references.iter_mut().zip(&self.references) {
-                // Not a closure, which would not be compiled with the instructions of V.
+                // A closure would not be compiled with the instructions of V.
                 flagged.flags[i] = MISSING;
                 if let Some(text) = column[i] {
                     let features = TextFeatures::from_text::<V>(text, options, &mut flagged.totals);
@@ -256,7 +256,7 @@ impl<'a> FlaggedTexts<'a> {
         systems.into_iter().chain(references).chain(source).collect()
     }
 
-    /// Return the flags from comparing a hypothesis with its references and its source.
+    /// Return the flags that result from comparing a hypothesis with its references and its source.
     fn comparison_flags(
         &self,
         i: usize,

@@ -1,8 +1,8 @@
 //! Tokens, represented by positions and 64-bit keys.
 //!
 //! A token of at most eight bytes is its own key, so two such tokens are equal if and only if their
-//! keys are equal. A longer token, or a token with a NUL byte, has a key with a mark byte and a
-//! 56-bit hash. If two such keys are equal, the matcher compares the bytes.
+//! keys are equal. A longer token, or a token with a NUL byte, has a key that consists of a mark
+//! byte and a 56-bit hash. If two such keys are equal, the matcher compares the bytes.
 
 use crate::interrupt::{Work, extend_to};
 use crate::simd::{Portable, Vector};
@@ -78,7 +78,7 @@ impl Tokens {
         self.count = count;
     }
 
-    /// Compute the keys of all tokens. Set `careful` if a token may contain a NUL byte.
+    /// Compute the keys of all tokens. Set `may_contain_nul` if a token may contain a NUL byte.
     pub(crate) fn make_keys(&mut self, text: Padded<'_>, may_contain_nul: bool) {
         // SAFETY: the portable set needs no particular instructions.
         unsafe { self.make_keys_with::<Portable>(text, may_contain_nul) }
@@ -271,8 +271,8 @@ impl<'a> View<'a> {
         tokens.view(self.text, first, last)
     }
 
-    /// Compute the keys of other tokens of the same text. Set `careful` if a token may contain a
-    /// NUL byte.
+    /// Compute the keys of other tokens of the same text. Set `may_contain_nul` if a token may
+    /// contain a NUL byte.
     #[inline(always)]
     pub fn make_keys(&self, tokens: &mut Tokens, may_contain_nul: bool) {
         tokens.make_keys(self.text, may_contain_nul);

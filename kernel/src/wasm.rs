@@ -421,9 +421,9 @@ pub extern "C" fn page_without(metric: u32, table: u32) -> u32 {
 /// Return the number of orders that count in the BLEU score of a table's first row, plus one. The
 /// row is a segment, or a corpus if `corpus` is not 0.
 ///
-/// Answer, as 64-bit floats: the brevity penalty; the mean without it, 0 to 100; whether the score
-/// is 0 before smoothing. Then for each order: the numerator, the denominator, the precision in
-/// percent (NaN if it counts as 1) and the value that smoothing used (NaN if none).
+/// Answer, as 64-bit floats: the brevity penalty; the mean of the precisions, 0 to 100; whether the
+/// score is 0 before smoothing. Then for each order: the numerator, the denominator, the precision
+/// in percent (NaN if it counts as 1) and the value that smoothing used (NaN if none).
 #[unsafe(no_mangle)]
 pub extern "C" fn page_steps(metric: u32, table: u32, corpus: u32) -> u32 {
     with_state(|state| {
@@ -450,7 +450,7 @@ pub extern "C" fn page_steps(metric: u32, table: u32, corpus: u32) -> u32 {
     })
 }
 
-/// Create a bootstrap of the segments of one table, or of two tables if `other` is not 0.
+/// Create a bootstrap of the segments of one table, or of two tables if `second_table` is not 0.
 ///
 /// Input: the seed as two numbers of 4 bytes, the lower one first; then the document number of each
 /// row, if whole documents are resampled.

@@ -353,7 +353,7 @@ unsafe fn check_sizes<T: OffsetInteger>(
 /// # Safety
 /// The array must have views, with these entries.
 unsafe fn check_views(array: &ArrowArray, entries: Range<usize>) -> Result<(), String> {
-    // The buffers are validity, views, any number of data buffers, and finally the sizes of these.
+    // The buffers are validity, views, any number of data buffers, and the data buffers' sizes.
     let count = (array.n_buffers - 3).max(0) as usize;
     // SAFETY: `i` is less than the number of data buffers, or equal to it for the sizes.
     let buffer = |i: usize| unsafe { *array.buffers.add(2 + i) };

@@ -127,7 +127,7 @@ impl KeyType {
         })
     }
 
-    /// Return the format of columns of this type. `large` means that the strings have 2 GiB or
+    /// Return the format of columns of this type. `is_large` means that the strings have 2 GiB or
     /// more.
     pub fn format(&self, is_large: bool) -> String {
         match self {

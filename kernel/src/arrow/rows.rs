@@ -66,7 +66,7 @@ impl TableReader {
         }
     }
 
-    /// Select a column of texts. With `several`, it may have lists of texts.
+    /// Select a column of texts. With `allows_lists`, the column may contain lists of texts.
     pub fn select_texts(&mut self, name: &str, allows_lists: bool) -> Result<TextField, Error> {
         let (index, schema) = self.find_column(name)?;
         let text_type = TextType::from_schema(schema, name)?;
@@ -266,7 +266,7 @@ impl RowBatch {
         (!is_row_null).then_some(index)
     }
 
-    /// Pass the texts of row `i` to `put`, each with its index; `None` for missing texts.
+    /// Pass the texts of row `i` to `take`, each with its index; `None` for missing texts.
     #[inline]
     pub fn read_texts<'a>(
         &'a self,

@@ -70,8 +70,8 @@ unsafe fn match_words<V: Vector, const W: usize>(
         let mut ends = [V::orders(0); W];
         let mut used = [V::orders(0); W];
         for &id in steps {
-            // This is `step` inlined by hand: bitsets passed by reference would not stay in
-            // registers.
+            // This is `match_character`, inlined by hand: bitsets passed by reference would not
+            // stay in registers.
             let equal = positions.add(id as usize * W);
             let (mut carry, mut free) = (V::orders(0), V::unfound());
             for w in 0..W {

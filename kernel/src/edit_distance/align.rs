@@ -40,7 +40,7 @@ struct LastRow {
 impl Aligner {
     /// Pass the edits of the cheapest path to `take`, starting from the end, each with its count.
     ///
-    /// Reference tokens have ids from 1 to `kinds`; any other token has the id 0.
+    /// Reference tokens have ids from 1 to `max_id`; any other token has the id 0.
     pub fn align(
         &mut self,
         reference: &[u32],

@@ -108,7 +108,7 @@ impl GroupSums {
         &self.sums[group * self.width..(group + 1) * self.width]
     }
 
-    /// Return the sum of a group's rows for modification.
+    /// Return a mutable reference to the sum of a group's rows.
     fn sums_of_group_mut(&mut self, group: usize) -> &mut [i64] {
         &mut self.sums[group * self.width..(group + 1) * self.width]
     }
@@ -118,7 +118,7 @@ impl GroupSums {
         &self.counts[group]
     }
 
-    /// Return the counts of a group for modification.
+    /// Return a mutable reference to the counts of a group.
     pub fn counts_mut(&mut self, group: usize) -> &mut RowCounts {
         &mut self.counts[group]
     }

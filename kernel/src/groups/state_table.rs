@@ -218,7 +218,7 @@ fn text_entry(text: &str) -> Vec<u8> {
     [&[1], &length[..], text.as_bytes()].concat()
 }
 
-/// Read the groups of a table of states, whose keys have these names.
+/// Read the groups of a state table whose keys have these names.
 pub fn read_state_table(
     mut frame: TableReader,
     names: &[String],

@@ -1,9 +1,9 @@
 //! The block lexer, which processes newline-terminated text in blocks of 64 bytes.
 //!
 //! For each block, a tokenizer's [`BlockRule`] returns the bytes that are white space and the
-//! positions where tokens break. Token starts and ends follow by bit operations. If a rule cannot
-//! decide from the block (an entity, a NUL, a run of points before a digit), the whole line is
-//! irregular, and the caller lexes it with the scalar definition.
+//! positions where tokens break. Token starts and ends are derived by bit operations. If a rule
+//! cannot decide from the block (an entity, a NUL, a run of points before a digit), the whole line
+//! is irregular, and the caller lexes it with the scalar definition.
 
 use crate::interrupt;
 use crate::simd::{Job, Vector};

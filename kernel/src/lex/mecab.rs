@@ -421,7 +421,7 @@ impl MecabDictionary {
         for &(start, length) in lattice.path.iter().rev() {
             emit(start as usize, start as usize + usize::from(length));
         }
-        // Reuse the memory, unless a single text needed very much.
+        // Keep the memory for the next text, unless this text needed very much.
         if lattice.nodes.capacity() <= MAX_KEPT_NODES {
             LATTICE.set(lattice);
         }
@@ -429,7 +429,7 @@ impl MecabDictionary {
 }
 
 /// Mix bytes into a checksum. Each step is invertible, so no single difference is lost. Eight
-/// independent lanes keep the computation faster than reading the bytes.
+/// independent lanes make the computation faster than reading the bytes.
 fn mix_checksum(seed: u64, bytes: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     let step = |sum: u64, word: u64| (sum.rotate_left(29) ^ word).wrapping_mul(FACTOR);

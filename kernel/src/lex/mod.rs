@@ -207,7 +207,7 @@ impl<'a> Lexed<'a> {
         Self { step: 0, ..self.clone() }
     }
 
-    /// Return whether segment `i` is missing and represented by an empty line.
+    /// Return whether segment `i` is missing, and so represented by an empty line.
     pub fn is_missing(&self, i: usize) -> bool {
         let exception_index =
             self.exceptions.binary_search_by_key(&i, |exception| exception.segment as usize);
@@ -252,8 +252,8 @@ impl Lexer {
         self.lex_block(block, scratch, true)
     }
 
-    /// Lex the segments of a block. Without `keys`, compute only token positions, for callers that
-    /// do not compare tokens.
+    /// Lex the segments of a block. Without `with_keys`, compute only token positions, for callers
+    /// that do not compare tokens.
     pub fn lex_block<'a>(
         &self,
         block: &'a Block,

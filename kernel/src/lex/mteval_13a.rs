@@ -34,8 +34,8 @@ pub(super) fn replace_all<'a>(text: Cow<'a, [u8]>, from: &[u8], to: &[u8]) -> Co
     Cow::Owned(out)
 }
 
-/// Return the text to be split, with entities resolved and lines joined. The steps have sacreBLEU's
-/// order.
+/// Return the text to be split, with entities resolved and lines joined. The steps are in
+/// sacreBLEU's order.
 pub fn rewrite_text(text: &[u8]) -> Cow<'_, [u8]> {
     let mut text = replace_all(Cow::Borrowed(text), b"<skipped>", b"");
     text = replace_all(text, b"-\n", b"");
@@ -62,9 +62,9 @@ pub(super) fn is_symbol(byte: u8) -> bool {
 
 /// Emit the tokens of rewritten text.
 ///
-/// With `bounded`, the text counts as enclosed in spaces, as in 13a. Without it, there is no
-/// character before the start or after the end, as `zh` requires. `alone` returns the width of a
-/// non-ASCII character that is a token, or 0.
+/// With `is_bounded`, the text counts as enclosed in spaces, as in 13a. Without it, there is no
+/// character before the start or after the end, as `zh` requires. `token_width` returns the width
+/// of a non-ASCII character that is a token, or 0.
 pub fn split_rewritten(
     text: &[u8],
     is_bounded: bool,

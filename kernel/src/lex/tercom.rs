@@ -93,7 +93,7 @@ impl TercomOptions {
         !self.normalized && !self.no_punct
     }
 
-    /// Return the tokenizer; for references, it is applied `twice`.
+    /// Return the tokenizer. The tokenizer for references `applies_twice`.
     pub fn tokenizer(self, applies_twice: bool) -> Tokenizer {
         // Without options, this is the tokenizer that splits at white space.
         match self.is_whitespace_only() {

@@ -3,9 +3,9 @@
 //!
 //! A text is a sequence of units (tokens or characters), given as ids. Every n-gram of a block's
 //! references is a node of a tree, identified by its (n-1)-gram prefix and its last unit. For each
-//! node, an [`Index`] stores the references that contain it, and their counts, in a [`NodeEntry`].
-//! If many references contain the n-gram, the entry is a row with one count per reference of the
-//! block; otherwise it is a list.
+//! node, an [`NgramIndex`] stores the references that contain it, and their counts, in a
+//! [`NodeEntry`]. If many references contain the n-gram, the entry is a row with one count per
+//! reference of the block; otherwise it is a list.
 //!
 //! A hypothesis is processed one order at a time. If no reference contains an n-gram, all longer
 //! n-grams with that prefix are skipped. For each common n-gram, the smaller of both counts is
@@ -46,7 +46,7 @@ const BATCH_BYTES: usize = 1 << 16;
 pub trait CountInteger:
     Copy + Default + Ord + Add<Output = Self> + Into<u32> + Send + Sync + 'static
 {
-    /// The largest value.
+    /// The largest value of the type.
     const MAX_VALUE: u32;
 
     /// Convert a count, limited to the largest value; larger counts cannot match.

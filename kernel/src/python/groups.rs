@@ -280,8 +280,7 @@ impl Groups {
         Ok(count_tuple(&counts.ok_or_else(overflow_error)?))
     }
 
-    /// Return, for each group in canonical order, the entries of its key and the counts that
-    /// `counted` returns.
+    /// Return, for each group in canonical order, the entries of its key and its counts.
     fn groups<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyTuple>, CountTuple)>> {
         let groups = &self.groups;
         let ordered = interruptible(py, || groups.ordered_groups())?;
@@ -376,7 +375,7 @@ impl Groups {
         Ok(PyBytes::new(py, &interruptible(py, || state_table::encode_groups(groups))?))
     }
 
-    /// Add groups from the bytes of `to_bytes`, with keys of these formats.
+    /// Add groups from the bytes that `to_bytes` returned, with keys of these formats.
     fn read_bytes(
         &mut self,
         py: Python<'_>,

@@ -10,7 +10,7 @@ use crate::ngrams::MAX_ORDER;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Read up to `most` texts of a source as token ids.
+/// Read up to `max_texts` texts of a source as token ids.
 fn read_set(
     py: Python<'_>,
     texts: &Source,

@@ -89,7 +89,8 @@ impl Metric {
         }
     }
 
-    /// Return this metric with a faster method for all pairs of texts lexed with these settings.
+    /// Return this metric with a faster method for scoring pairs of texts lexed with these
+    /// settings.
     fn with_overlap<M: Overlap + Clone>(self, settings: LexerSettings, metric: M) -> Self {
         let read_pairs: ReadPairs = Box::new(move |instructions, hypotheses, references| {
             let lexer = settings.to_lexer(instructions).map_err(to_stopped_error)?;

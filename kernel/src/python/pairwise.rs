@@ -99,7 +99,7 @@ impl Pairs {
         Ok(PairScores::new(numbers, (!triangle).then_some(width)))
     }
 
-    /// Return, for each hypothesis, the references with the highest or lowest scores and these
+    /// Return, for each hypothesis, the references with the highest or lowest scores, and their
     /// scores, best first.
     fn top_k<'py>(&self, py: Python<'py>, k: usize, lowest: bool) -> PyResult<Bound<'py, PyList>> {
         let (height, width) = self.pairs.shape();

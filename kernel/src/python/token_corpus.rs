@@ -29,7 +29,7 @@ type NgramTuple<'py> = (Vec<Bound<'py, PyAny>>, Vec<u32>, Vec<u32>, u32, f64, f6
 
 #[pymethods]
 impl Corpus {
-    /// Read sources up to about `most` tokens, for n-grams up to `orders`.
+    /// Read sources up to about `most` tokens, for n-grams of up to `orders` tokens.
     #[new]
     fn new(
         py: Python<'_>,

@@ -87,8 +87,8 @@ impl Search {
     /// Return the edit distance after all shifts, and store these in `shifts`. Return `None` if the
     /// beam is too wide.
     ///
-    /// Reference words have the ids 1 to `kinds`; any other word is 0. `min_distance` is a lower
-    /// bound that holds for every word order.
+    /// Reference words have the ids 1 to `max_word`; any other word has the id 0. `min_distance` is
+    /// a lower bound that holds for every word order.
     #[inline(always)]
     pub fn run(
         &mut self,

@@ -202,7 +202,7 @@ impl TextFeatures {
         }
     }
 
-    /// Return the numbers of the text from which the features were computed.
+    /// Return the numbers in the text from which the features were computed.
     pub fn numbers_of_text(&self, text: &[u8]) -> Vec<Vec<u8>> {
         if self.has_digits { preservation::extract_numbers(text) } else { Vec::new() }
     }
@@ -215,7 +215,8 @@ impl TextFeatures {
             .any(|&(script, share)| f64::from(self.letters[script]) > share * character_count)
     }
 
-    /// Return the script of more than half of the letters, where Chinese and Japanese count as one.
+    /// Return the script of more than half of the letters. Chinese and Japanese count as one
+    /// script.
     pub fn script(&self) -> Option<usize> {
         let mut letters = self.letters;
         letters[HAN] += std::mem::take(&mut letters[KANA]);

@@ -40,8 +40,8 @@ impl NgramLists {
         (edges.len() * (1 + self.corpus.systems), rows)
     }
 
-    /// Encode the lists of one or two systems, with at most `limit` n-grams per order and kind:
-    /// numbers of 4 bytes, then the tokens.
+    /// Encode the lists of one or two systems, with at most `max_entries` n-grams per order and
+    /// kind: numbers of 4 bytes, then the tokens.
     ///
     /// The first number is the number of n-grams. An n-gram consists of the index of its list
     /// (difference, overproduced, missed), its order, the lengths of its tokens, its matches and

@@ -27,7 +27,7 @@ pub enum PieceKind {
 /// A piece of a model.
 #[derive(Clone, Copy)]
 pub struct ModelPiece {
-    /// The position of its spelling in the file.
+    /// The position of the piece's spelling in the file.
     start: u32,
     length: u32,
     pub score: f32,

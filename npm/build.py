@@ -29,7 +29,7 @@ ROOT = HERE.parent
 REPORT = browser_kernel.KERNEL_PATH.parent
 
 MAX_PACKED_BYTES = 500_000
-"""Limit for the size of the packed file."""
+"""Maximum size of the packed file in bytes."""
 
 # Parameters that the JavaScript modules support; the others are fixed per metric.
 CONFIGURABLE_PARAMETERS = {
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def build_package(folder: Path) -> dict[str, Any]:
-    """Build the package in a folder; return npm's description of it and its path."""
+    """Build the package in a folder; return npm's description of the package, and its path."""
     if not browser_kernel.load_kernel_blocks():
         raise SystemExit(
             "npm/build.py: truebleu was built without the browser kernel. Run "
@@ -171,7 +171,7 @@ def write_types(folder: Path, content: Path) -> None:
 
 
 def pack_folder(content: Path, folder: Path) -> dict[str, Any]:
-    """Pack the package; return npm's description of it and its path."""
+    """Pack the package; return npm's description of the package, and its path."""
     output = _run_command("npm", "pack", "--json", "--pack-destination", folder, content)
     [packed] = json.loads(output)
     return {**packed, "path": str(folder / packed["filename"])}

@@ -69,7 +69,7 @@ def test_cancel_restores_previous_filter(endless_report, open_report):
 def test_export_waits_for_running_filter(endless_report, open_report):
     tab = open_report(endless_report, f"#exports?regex=true&find={ENDLESS_PATTERN}").page
     expect(tab.get_by_role("button", name="Save as TSV")).to_be_disabled()
-    expect(tab.locator("main.view")).to_contain_text("Wait until the filter is finished")
+    expect(tab.locator("main.view")).to_contain_text("wait until the filter has finished")
 
 
 def test_timed_out_pattern_is_reported(endless_report, open_report):

@@ -164,7 +164,7 @@ def test_changed_parameters_equal_python(example, open_report, setting, changes,
     if metric == example.metrics[setting]:
         assert not notice
     elif changes != {"effective_order": "no"}:
-        assert "Not the reported score" in notice
+        assert "not the reported score" in notice
         assert str(metric.signature(2)) in notice
     for name, cells in find_metric_cells(sheet.page, setting):
         assert read_cell_values(cells)[0] == near(python.corpus(name))

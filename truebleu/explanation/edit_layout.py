@@ -33,7 +33,7 @@ def build_edit_layout(
     """
     hypothesis = alignment["hypothesis"]
     operations = alignment["operations"]
-    # Edits visible in the hypothesis tokens; the others are only visible in the reference.
+    # The hypothesis tokens show these edits; only the reference tokens show the other edits.
     own_edits, other_edits = "D: deleted", "insertions"
     if sides[0] == "reference":
         own_edits, other_edits = "I: inserted", "deletions"

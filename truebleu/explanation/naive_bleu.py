@@ -82,7 +82,7 @@ class NgramCount(NamedTuple):
     reference_count: int
     """Largest count in any reference."""
     reference: int | None
-    """Index of the first reference with that count; None if no reference has the n-gram."""
+    """Index of the first reference with that count; None if no reference contains the n-gram."""
 
     @property
     def clipped(self) -> int:

@@ -109,6 +109,6 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
 def describe_score(content: Content, system: Content) -> str:  # noqa: ARG001
     """Return a sentence about the scale."""
     return (
-        ": edits per 100 words of the references. 0 is best, lower is better, and it may exceed "
-        "100."
+        ": edits per 100 words of the references. Lower is better: 0 is the best score, and scores "
+        "may exceed 100."
     )

@@ -20,13 +20,13 @@ BEST_REFERENCE_SENTENCE = "Reference {} is used because it has the best score."
 LENGTH_KEYS = ("reference_length", "hypothesis_length")
 
 SCALE_DESCRIPTIONS = {
-    "WER": "edits per 100 words of the references. 0 is best, lower is better, and it may exceed "
-    "100.",
-    "CER": "edits per 100 characters of the references. 0 is best, lower is better, and it may "
-    "exceed 100.",
-    "MER": "edits divided by hits plus edits, in per cent. 0 is best, lower is better.",
-    "WIL": "word information lost. 0 is best, lower is better.",
-    "WIP": "word information preserved. 100 is best.",
+    "WER": "edits per 100 words of the references. Lower is better: 0 is the best score, and "
+    "scores may exceed 100.",
+    "CER": "edits per 100 characters of the references. Lower is better: 0 is the best score, and "
+    "scores may exceed 100.",
+    "MER": "edits divided by hits plus edits, in per cent. Lower is better: 0 is the best score.",
+    "WIL": "word information lost. Lower is better: 0 is the best score.",
+    "WIP": "word information preserved. Higher is better: 100 is the best score.",
 }
 
 

@@ -52,21 +52,21 @@ FLAGS = {
         "The segment has fewer references than other segments, so matches are less likely.",
     ),
     "copied-source": make_warning(
-        "Hypothesis is the source",
+        "Hypothesis equals the source",
         "The text was not translated, or there was nothing to translate.",
     ),
     "identical-reference": make_note(
-        "Hypothesis is a reference",
+        "Hypothesis equals a reference",
         "The hypothesis equals a reference exactly. If this is frequent, the references may have "
         "been in the training data, or files may have been swapped.",
     ),
     "duplicate-hypothesis": make_warning(
-        "Same hypothesis elsewhere",
-        "Another segment with a different source (without sources: different references) has "
-        "the same hypothesis, of 20 bytes or more.",
+        "Same hypothesis in another segment",
+        "Another segment has the same hypothesis of 20 bytes or more, but a different source "
+        "(without sources: different references).",
     ),
     "repeated-segment": make_note(
-        "Segment occurs again",
+        "Repeated segment",
         "An earlier segment has the same source and references. Repeated segments count several "
         "times and make confidence intervals too narrow.",
     ),
@@ -103,7 +103,7 @@ FLAGS = {
     ),
     "mojibake": make_warning(
         "Wrong encoding",
-        "UTF-8 was decoded as Windows-1252 or Latin-1, as in Ã© for é or â€™ for ’.",
+        "UTF-8 was decoded as Windows-1252 or Latin-1, which turns é into Ã© and ’ into â€™.",
     ),
     "replacement-character": make_warning(
         "Replacement characters",
@@ -112,7 +112,7 @@ FLAGS = {
     ),
     "control-character": make_warning(
         "Control characters",
-        "The text contains control characters, such as NUL or a line end inside the segment. "
+        "The text contains control characters, such as NUL or a line break inside the segment. "
         "Tabs are allowed.",
     ),
     "invisible-character": make_note(
@@ -122,7 +122,7 @@ FLAGS = {
         "spelling.",
     ),
     "outer-space": make_note(
-        "White space at the ends",
+        "White space at the start or end",
         "The text starts or ends with white space. BLEU ignores it; other metrics may not. At the "
         "end of every line, it may be a carriage return.",
     ),
@@ -137,7 +137,7 @@ FLAGS = {
     ),
     "numbers-differ": make_note(
         "Numbers differ",
-        "The numbers in the text equal neither the numbers in the source nor those in a reference. "
+        "The numbers in the text differ from the numbers in the source and in every reference. "
         "Numbers up to 12 are ignored because they may be written as words. Thousands and decimal "
         "separators are ignored, too.",
     ),

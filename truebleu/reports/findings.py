@@ -43,10 +43,10 @@ MAX_FINDINGS = {"decisive": 1, "reversed": 3, "concentrated": 3, "flags": 6, "st
 # Scores of smaller groups are too uncertain.
 MIN_GROUP_SIZE = 20
 MIN_REVERSED_GROUP_SIZE = 100
-# Labels with more values than this identify nearly every segment.
+# A label with more values than this has a different value for nearly every segment.
 MAX_GROUPS = 2000
 
-# Numbers of reference tokens at which a new range of lengths begins.
+# Lower limits of the length ranges, in reference tokens.
 LENGTH_EDGES = (10, 20, 30, 40, 60)
 
 # Reported flags, with a phrase that completes "40 segments have …".

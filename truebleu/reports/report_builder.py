@@ -78,7 +78,7 @@ MANIFEST_VERSION = 1
 # Metrics that the viewer can compute. Others appear in tables, but not in the segment browser.
 VIEWER_METRICS = ("BLEU", "chrF", "TER", "WER", "MER", "WIL", "WIP", "CER")
 
-# Texts of more segments would make the file too large to share.
+# Default limit for segments with text, because larger files are difficult to share.
 MAX_EMBEDDED = 100_000
 
 

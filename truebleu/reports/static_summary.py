@@ -71,7 +71,7 @@ def _build_term_table(manifest: Content) -> Iterator[HtmlBlock]:
 
 
 def _build_reference_tables(manifest: Content) -> list[HtmlBlock]:
-    """Return tables with the scores for each single reference, if there are several."""
+    """Return tables with the scores per reference, if there are several references."""
     tables = list(comparison_layout.build_reference_tables(manifest["comparison"]))
     return [Heading(2, "Scores per reference"), *tables] if tables else []
 

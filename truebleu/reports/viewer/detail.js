@@ -147,7 +147,7 @@ export function renderDetail(panel, context, marks, i, acts) {
     const counts = against.map(r => [r.name, countToken(r.keys)]), maxCount = Math.max(0, ...counts.map(([, k]) => /** @type {number} */ (k)));
     const parts = [el("strong", {}, "“", el("bdi", {}, showInvisible(token)), "”"), ` in ${label}: ${countToken(keys)}×`];
     if (counts.length) parts.push(` · ${counts.map(([name, k]) => `${name}: ${k}×`).join(", ")}`);
-    if (matches && /^system/.test(shownTexts[Number(node.dataset.text)].role)) parts.push(matches.clipped[n] ? ` · clipped: only ${maxCount}× counts` : maxCount ? ` · counts at most ${maxCount}×` : " · no match");
+    if (matches && /^system/.test(shownTexts[Number(node.dataset.text)].role)) parts.push(matches.clipped[n] ? ` · clipped to ${maxCount}×` : maxCount ? ` · counts at most ${maxCount}×` : " · no match");
     if (matches && matches.level[n] > 1) {
       const length = matches.level[n];
       for (let from = Math.max(0, n - length + 1); from <= n; from++) {

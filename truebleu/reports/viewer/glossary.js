@@ -16,7 +16,7 @@ export function createGlossary(entry, block) {
 export const TERM_CONDITIONS = ["in", "used-a", "missed-a", "used-b", "missed-b", "differ"];
 
 /** Describe a condition. @param {string} condition @param {string} a @param {string} [b] letters */
-export const getConditionTitle = (condition, a, b) => ({ "in": "in the source", "used-a": `used by ${a}`, "missed-a": `missed by ${a}`, "used-b": `used by ${b}`, "missed-b": `missed by ${b}`, "differ": `used by one of ${a} and ${b}` })[condition] ?? condition;
+export const getConditionTitle = (condition, a, b) => ({ "in": "in the source", "used-a": `used by ${a}`, "missed-a": `missed by ${a}`, "used-b": `used by ${b}`, "missed-b": `missed by ${b}`, "differ": `used by only one of ${a} and ${b}` })[condition] ?? condition;
 
 /** Return a mask of the segments in which a term, or any term, meets a condition. @param {Glossary} glossary @param {string} term source term; "" for any term @param {string} condition @param {number} n @param {number} a @param {number} [b] the systems */
 export function findTermSegments({ terms, segmentsByTerm: there, missed }, term, condition, n, a, b) {

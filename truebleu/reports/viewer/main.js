@@ -178,7 +178,7 @@ export class App {
     }
     replaceChildren(this.notice, unknown.length ? el("p", {}, "The URL contains the system names ", unknown.map((name, k) => [k ? " and " : "", "“", el("bdi", {}, name), "”"]), ", which are not in this report. Shown: ", shown.map((s, k) => [k ? " and " : "", renderBadge(s, true)]), ". ",
       createButton("Keep these", () => store.set({ a: current.a.name, b: current.b?.name ?? "" }, { replace: true }))) : null, current.isReported ? null : [
-      el("strong", {}, metric.isReported ? "Not a headline score. " : "Not the reported score. "), el("code", {}, `${metric.name}|${metric.signature}`), " ",
+      el("strong", {}, metric.isReported ? "This metric is not part of the comparison. " : "This is not the reported score. "), el("code", {}, `${metric.name}|${metric.signature}`), " ",
       createButton("Reset", () => store.set(store.getDefaults(["setting", ...METRIC_KEYS])))]);
   }
 

@@ -181,7 +181,7 @@ function renderWhatIf(context) {
   const reason = metric.kind === "chrF" ? "With several references, chrF uses the best reference of each segment. Other orders may use another reference, which needs new counts." : countsEdits(metric.kind) ? `${metric.kind} has no parameters that can be changed without new counts.` : "The parameters of this variant are fixed; other parameters need new counts.";
   const isChanged = METRIC_KEYS.some(key => store.get(key) !== store.defaults[key]);
   const texts = data.isRedacted || data.manifest.embedded < data.n || data.manifest.serve;
-  return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, countable ? "All views use these settings. The report contains the scoring kernel, which recomputes scores that agree with Python's to 12 digits."
+  return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, countable ? "All views use these settings. The report contains the scoring kernel. Recomputed scores agree with Python's to 12 digits."
     : ["All views use these settings. Tokenizer and case need new counts, ", texts ? "but this report does not have all texts" : "but the browser kernel does not support this tokenizer or Unicode form", ". ", data.settings.length > 1 ? "The settings of this report are listed below." : "This report has one setting.", " Add settings with ", el("code", {}, "--also tokenize=intl,char lowercase"), "."]),
     fields.length ? el("div.fields", {}, fields, isChanged ? createButton("Reset", () => store.set(store.getDefaults(METRIC_KEYS))) : null) : el("p.soft", {}, reason));
 }

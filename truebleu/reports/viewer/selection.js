@@ -50,7 +50,7 @@ export const TOO_FEW = `too few for an interval`;
 const MAX_CACHED_TABLES = 4;
 
 /** Columns for sorting and filtering segments. @type {Record<string, string>} */
-export const COLUMN_TITLES = { scoreA: "score of the baseline", scoreB: "score of the system compared with it", delta: "Δ", influence: "influence", ratio: "length ratio", length: "reference length" };
+export const COLUMN_TITLES = { scoreA: "score of the baseline", scoreB: "score of the system compared with the baseline", delta: "Δ", influence: "influence", ratio: "length ratio", length: "reference length" };
 
 /**
  * Parse the name of a column of counts: "matches_4.0" belongs to system 0, "matches_4.d" is the

@@ -97,7 +97,7 @@ def test_wheel_contains_example_texts(tmp_path):
     run = [sys.executable, "-c", code]
     lacking = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (lacking.returncode, lacking.stdout) == (1, "")
-    assert "has no example texts" in lacking.stderr
+    assert "contains no example texts" in lacking.stderr
     shutil.copytree(EXAMPLES, tmp_path / "truebleu" / "cli" / "examples")
     process = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert process.returncode == 0, process.stderr

@@ -76,7 +76,7 @@ class Family(Mapping[str, Member]):
     ) -> FamilyScores:
         """Return the scores of all members, or of the named ones, highest first.
 
-        hypotheses, references, workers: as for `BLEU.score`.
+        hypotheses, references, workers: see `BLEU.score`.
         members: member names, or None for all.
         relatives: include NIST, GLEU and CodeBLEU's weighted match, which are slower.
         tokenize: tokenizer that replaces 13a in the members that use it.

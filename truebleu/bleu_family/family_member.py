@@ -93,17 +93,17 @@ class Member(Record):
         }
 
     def score(self, hypotheses: Hypotheses, references: References, *, workers: int = 1) -> Score:
-        """Return the corpus score, with arguments as for `BLEU.score`."""
+        """Return the corpus score; `BLEU.score` describes the arguments."""
         return self.metric.score(hypotheses, references, workers=workers)
 
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> Score:
-        """Return the score of one segment, with arguments as for `BLEU.sentence`."""
+        """Return the score of one segment; `BLEU.sentence` describes the arguments."""
         return self.metric.sentence(hypothesis, references)
 
     def segments(
         self, hypotheses: Hypotheses, references: References, *, workers: int = 1
     ) -> Sequence[float] | Scores:
-        """Return the score of each segment (0-100), with arguments as for `BLEU.segments`."""
+        """Return the score of each segment (0-100); `BLEU.segments` describes the arguments."""
         return self.metric.segments(hypotheses, references, workers=workers)
 
     def documents(

@@ -15,7 +15,7 @@ RELATED_METRICS = (NIST, GLEU, CodeBLEU)
 
 
 def list_related_members() -> Iterator[Member]:
-    """Yield NIST of mteval and NLTK, Google's GLEU, and CodeBLEU's weighted n-gram match."""
+    """Yield NIST as in mteval and NLTK, Google's GLEU, and CodeBLEU's weighted n-gram match."""
     for options, tokenizer in (
         ("", "mteval-v13a-lower"),
         ("-c", "mteval-v13a"),

@@ -98,7 +98,7 @@ class SharedCorpus:
         )
 
     def _lacks_pattern(self, pattern: str) -> bool:
-        """Return whether the pattern matches in no segment."""
+        """Return whether no segment matches the pattern."""
         if pattern not in self._absent_patterns:
             search = re.compile(pattern).search
             texts = self._texts

@@ -93,7 +93,7 @@ def write_texts(folder: Path) -> None:
     """Copy the example texts. Raise UnavailableError if a different file has the same name."""
     source = next((place for place in EXAMPLE_FOLDERS if place.is_dir()), None)
     if source is None:
-        raise UnavailableError("this installation of truebleu has no example texts")
+        raise UnavailableError("this installation of truebleu contains no example texts")
     texts = {
         folder / path.relative_to(source): path.read_bytes()
         for path in sorted(source.rglob("*"))

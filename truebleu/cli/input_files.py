@@ -258,9 +258,9 @@ def parse_file_argument(name: str, encoding: str) -> File:
 def drop_repeated_files(
     options: argparse.Namespace, option: str, words: Sequence[str]
 ) -> list[str]:
-    """Return the words without repeated files, and print a note about them.
+    """Return the words without repeated files, and print a note about each repetition.
 
-    Words of the form NAME=FILE stay, because the user named these systems.
+    Words of the form NAME=FILE are kept, because the user named these systems.
     """
     first_words: dict[object, str] = {}
     repeated = []

@@ -30,7 +30,7 @@ class ScoreLogger:
         score_log.check_log_is_appendable(options.log)
         self._options = options
         self._names = dict(zip(inputs.systems, names, strict=True))
-        # For each system: files that are hashed while they are read, and inputs already hashed.
+        # For each system: files that are hashed while reading, and inputs that are already hashed.
         self._inputs_by_system: dict[str, tuple[list[Any], list[score_log.Input]]] = {}
 
     def hash_inputs(
@@ -44,8 +44,8 @@ class ScoreLogger:
     ) -> tuple[Any, Any]:
         """Return hypotheses and references whose text will be hashed.
 
-        columns: the reference files or columns; with --num-refs, `references` has a row per
-            segment instead.
+        columns: the reference files or columns. With --num-refs, `references` contains a row
+            per segment.
         while_reading: hash while reading; requires that the text is read only once.
         """
         file_class = HashingFile if while_reading else BufferedLines

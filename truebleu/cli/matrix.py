@@ -180,7 +180,7 @@ def _read_matrix_texts(file: File, role: str) -> list[str]:
 
 
 class MatrixWriter(Record):
-    """Compute and write the scores in batches."""
+    """Computation of score matrices that writes the scores in batches."""
 
     options: argparse.Namespace
     metric: Metric[Any]

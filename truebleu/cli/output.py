@@ -32,7 +32,7 @@ SUFFIXES = {
 }
 # Version of the JSON output; increased by incompatible changes.
 VERSION = 1
-# Formats in which views have full precision and complete signatures.
+# Formats of views with full precision and complete signatures.
 EXACT = ("json", "csv", "tsv")
 
 # Exit statuses of all commands and their meanings. Shells report statuses above 128 for programs

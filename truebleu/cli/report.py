@@ -184,7 +184,7 @@ def _print_warnings(contents: ReportData, options: argparse.Namespace) -> None:
         print_message(
             "note",
             f"the report contains the scores of all {contents.segment_count:,} segments, but the "
-            f"texts of only {MAX_EMBEDDED:,}. Use --embed-text N to change that",
+            f"texts of only {MAX_EMBEDDED:,}. Use --embed-text N to embed more",
         )
 
 

@@ -98,17 +98,17 @@ class _TemplateWriter(RowWriter):
         """Write the beginning of the output."""
 
     def format_cell(self, value: Any) -> str:
-        """Return a text formatted for a line."""
+        """Format a text for an output line."""
         raise NotImplementedError
 
     def format_score(self, value: float) -> str:
-        """Return a score formatted for a line."""
+        """Format a score for an output line."""
         return (
             self.output.format_exact(value) if self.IS_EXACT else self.output.format_rounded(value)
         )
 
     def join_scores(self, values: Sequence[float]) -> str:
-        """Return a list of scores formatted for a line."""
+        """Format a list of scores for an output line."""
         return self.SEPARATOR.join(map(self.format_score, to_values(values)))
 
     def make_placeholder(self, name: str) -> str:

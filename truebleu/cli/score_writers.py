@@ -40,7 +40,7 @@ class ScoreResult(Record):
     """The fraction of each script in the system output, if the kernel read the text."""
 
     def format_value(self, value: float, output: Results) -> str:
-        """Return a value with the decimal places of --width or of the metric."""
+        """Format a value with --width decimal places, or with the metric's default."""
         return output.format_rounded(value, self.digits)
 
     @property

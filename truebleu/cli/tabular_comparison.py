@@ -135,7 +135,7 @@ def _format_system_name(table: str, key: Key) -> str:
 def _keep_common_segments(
     rows_by_system: dict[str, Rows], tables: Tables, options: argparse.Namespace
 ) -> int:
-    """Keep the segments of all systems in the order of the first; return the number dropped."""
+    """Keep segments that all systems share, in the first's order; return the number dropped."""
     (first, expected), *other_systems = rows_by_system.items()
     common = [id_ for id_ in expected if all(id_ in rows for _, rows in other_systems)]
     all_ids = dict.fromkeys(id_ for rows in rows_by_system.values() for id_ in rows)

@@ -36,7 +36,7 @@ class TableSystem(Record):
 
 
 class OpenTable(Record):
-    """Open table with rows of hypothesis, references and further columns.
+    """Open table whose rows contain a hypothesis, references and further columns.
 
     The rows are in the form that `duckdb_inputs.select_rows` returns.
     """
@@ -168,7 +168,7 @@ class Tables:
 
     @property
     def system_name(self) -> str:
-        """The name of the result column with the system."""
+        """The name of the result column that contains the systems."""
         return next(name for name in ("system", "input", "-i") if name not in self.by)
 
 
@@ -286,7 +286,7 @@ def _score_batches(
     if null_counts and options.nulls != "skip":
         raise InputError(
             f"{null_counts} (first in row {first_null}); every row needs a hypothesis and a "
-            "reference. Use --nulls skip to skip the other rows"
+            "reference. Use --nulls skip to skip incomplete rows"
         )
     if null_counts:
         warnings.warn(f"skipped rows with null values: {null_counts}", stacklevel=2)

@@ -170,7 +170,7 @@ def _list_facts(test_set: testset_operations.TestSetInfo) -> dict[str, str | Non
         "released": test_set.released,
         "licence": test_set.licence or "not stated",
         "installed": test_set.folder if test_set.here else "no",
-        "how to get it": test_set.instructions,
+        "how to get the files": test_set.instructions,
         "verified by": ", ".join(source["verified"] or "nothing" for source in test_set.sources),
     }
 

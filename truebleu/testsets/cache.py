@@ -52,10 +52,10 @@ class PairText:
     """The file, line count, size, mtime and sha256 of each field, in sacreBLEU's order."""
 
     texts: Mapping[str, list[str]] | None = None
-    """The lines of each field, if there are no files in this format."""
+    """The lines of each field, for a user's test set that is read in place."""
 
     paths: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """With `texts`: the paths of fields that have a file of plain text."""
+    """With `texts`: the paths of fields that are stored as plain text files."""
 
     @property
     def field_names(self) -> list[str]:

@@ -1,7 +1,7 @@
 """The catalogue of test sets: their files, origin, licence and citation.
 
-registry.json describes the published test sets. Users describe their own in files of the same
-format, in $XDG_CONFIG_HOME/truebleu/testsets or named with --registry.
+registry.json describes the published test sets. Users can describe their own test sets in files of
+the same format, in $XDG_CONFIG_HOME/truebleu/testsets or named with --registry.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class CatalogueEntry:
     """With `languages`: the file with the document of each segment."""
 
     refs: tuple[str, ...] | None = None
-    """The translators whose references to use; None for all."""
+    """The translators whose references are used; None for all."""
 
     description: str = ""
     citation: str | None = None
@@ -124,7 +124,7 @@ class CatalogueEntry:
         return [pair_files["path"]] if isinstance(pair_files, dict) else list(pair_files)
 
     def preferred_translators(self, langpair: str) -> tuple[str, ...] | None:
-        """Return the translators whose references to use, or None for all."""
+        """Return the translators whose references are used, or None for all."""
         pair_files = self.langpairs.get(self.check_pair(langpair))
         translators = (
             pair_files.get("refs", self.refs) if isinstance(pair_files, dict) else self.refs
@@ -176,7 +176,7 @@ def is_valid_name(name: str) -> bool:
     >>> is_valid_name("wmt19/google/ar"), is_valid_name("../wmt19"), is_valid_name("")
     (True, False, False)
     """
-    # Eight hexadecimal digits are reserved for the folder of an entry's digest.
+    # Names of eight hexadecimal digits are reserved for the folders of digests.
     match = re.fullmatch(r"(?!.*\.\.)[\w.+-]+(/(?![0-9a-f]{8}(/|$))[\w.+-]+)*", name)
     return match is not None and is_safe_name(name)
 
@@ -435,7 +435,7 @@ class _RegistryCheck:
 
 
 _ARCHIVE_KEYS = tuple(each.name for each in dataclasses.fields(Archive))
-# The keys of a test set, with the type of their values.
+# The keys of a test set's description, and the types of their values.
 _TEXT_TYPE, _LIST_TYPE, _OBJECT_TYPE = (str, "a string"), (list, "a list"), (dict, "an object")
 _KEY_TYPES: dict[str, tuple[type, str]] = {
     "kind": _TEXT_TYPE,

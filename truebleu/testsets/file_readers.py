@@ -330,7 +330,7 @@ def _split_paragraphs(row: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _drop_untranslated(fields: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Return the fields without segments that lack a reference, if any segment has one."""
+    """Return the fields without segments that lack a reference, unless all segments do."""
     references = [texts for field, texts in fields.items() if field.startswith("ref")]
     is_translated = [any(texts) for texts in zip(*references, strict=True)]
     if not any(is_translated) or all(is_translated):

@@ -190,7 +190,7 @@ class TestSet:
     def references(self) -> dict[str, list[str]]:
         """All references by name, such as "A"; an unnamed reference is "ref".
 
-        For several test sets, only the references to use, concatenated.
+        Several test sets provide only the references to use, concatenated.
         """
         if len(self._parts) == 1:
             (part,) = self._parts
@@ -279,7 +279,7 @@ class TestSet:
         return {name: cache.hash_lines(self.references[name]) for name in self.preferred}
 
     def with_references(self, references: Sequence[str]) -> TestSet:
-        """Return the test set with other references to use; raise InputError for unknown ones."""
+        """Return a copy that uses other references; raise InputError for unknown names."""
         selection = [references] if isinstance(references, str) else references
         names = [_shorten_reference(name) for name in selection]
         for name in names:

@@ -581,7 +581,7 @@ def find_folder(name: str, langpair: str | None = None, registry: str | None = N
 
 
 def remove_test_set(name: str) -> RemovedTestSet:
-    """Remove a test set from the cache, in all catalogue versions, and the registry of a folder.
+    """Remove all versions of a test set from the cache, and the registry of a user's folder.
 
     Files in layers and in sacreBLEU's folder are kept. Raises InputError if nothing is cached.
     """
@@ -621,7 +621,7 @@ def remove_test_set(name: str) -> RemovedTestSet:
 def find_fitting_set(segment_count: int, test_set: TestSet) -> str:
     """Return the name of another test set with this number of segments, or "" if none is known.
 
-    Messages suggest it if an output and the test set do not have the same number of lines.
+    Error messages suggest it if an output does not fit the requested test set.
     """
     names = test_set.name.split(",")
     if len(test_set.unfiltered) == segment_count != len(test_set):

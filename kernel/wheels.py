@@ -20,7 +20,7 @@ from pathlib import Path
 
 import backend
 
-# The published Windows wheels are built on Windows, with the linker of Windows.
+# The published Windows wheels are built on Windows, with its own linker.
 ON_WINDOWS = sys.platform == "win32"
 # The rustc target and the compatibility tag of each platform.
 PLATFORMS = {

@@ -106,8 +106,9 @@ fn is_loop<'a>(text: &'a [u8], words: &mut Vec<&'a [u8]>) -> bool {
     words.extend(word_ranges.map(|(start, end)| &text[start..end]));
     let is_word = |word: &&[u8]| word.iter().any(|byte| byte.is_ascii_alphabetic() || *byte > 0x7F);
     (1..=4).any(|period| {
-        // The repetition has `3 * period` consecutive words that equal the word one period earlier.
-        // Every run of that length contains a word whose index is a multiple of that length.
+        // A repetition contains `3 * period` consecutive words equal to the word one period
+        // earlier. Every run of that length contains a word whose index is a multiple of that
+        // length.
         let min_run = 3 * period;
         (period + min_run - 1..words.len()).step_by(min_run).any(|index| {
             work.add(8);

@@ -499,7 +499,7 @@ pub extern "C" fn page_intervals(bootstrap_handle: u32, level: f64) -> u32 {
     })
 }
 
-/// Count the n-grams of systems and references up to `orders`, tokenized like the metric.
+/// Count the n-grams of systems and references up to `max_order`, with the metric's tokenizer.
 ///
 /// Input: handles of texts, of 4 bytes each: `systems` systems, then references.
 #[unsafe(no_mangle)]

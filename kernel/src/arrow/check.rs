@@ -1,8 +1,8 @@
 //! Validation of each array before its entries are read: lengths, pointers, offsets and indices.
-//! Afterwards no entry can refer to memory outside the array, whatever program created it.
+//! Afterwards no entry can refer to memory outside the array, no matter which program created it.
 //!
-//! The interface does not give the lengths of buffers. They are assumed to match the array's length
-//! and its last offset.
+//! The interface does not state the lengths of buffers. They are assumed to match the array's
+//! length and its last offset.
 
 use super::interface::ArrowArray;
 use super::text::{TextType, dictionary_index, is_null, read_entry};

@@ -7,7 +7,8 @@ use std::ptr;
 /// The memory that an exported structure owns.
 struct ExportedMemory<T> {
     _strings: Vec<CString>,
-    /// Boxes whose addresses other programs know. They belong to this structure and must not move.
+    /// Boxes whose addresses were passed to other programs. They belong to this structure and must
+    /// not move.
     children: Vec<*mut T>,
     buffers: Vec<*const c_void>,
     _owner: Option<Box<dyn std::any::Any>>,
@@ -101,7 +102,7 @@ pub fn null_column(length: usize) -> ArrowArray {
     array
 }
 
-/// Create a column that is null where `valid` is false.
+/// Create a column that is null where `is_valid` is false.
 ///
 /// `buffers` contains the buffers after the validity buffer, such as offsets and values.
 pub fn nullable_column(is_valid: &[bool], buffers: Vec<Vec<u8>>) -> ArrowArray {

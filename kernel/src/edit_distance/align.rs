@@ -15,7 +15,7 @@
 use super::Edit;
 use crate::interrupt::Work;
 
-/// Number of cells within the band from which rapidfuzz splits the table.
+/// Minimum number of cells within the band for which rapidfuzz splits the table.
 const SPLIT_CELLS: usize = 1 << 22;
 
 /// Aligner with the reusable buffers of one thread.

@@ -1,7 +1,7 @@
 //! Counting of the rows of a table by group, in one pass.
 //!
 //! Threads claim slices of the table's batches. Each thread sums its own groups, and these are
-//! merged at the end; integer sums do not depend on the order.
+//! merged at the end; integer sums do not depend on the order of addition.
 
 use super::group_sums::{GroupSums, replace_id_by_bucket};
 use crate::arrow::key::{KeyType, push_integer};

@@ -189,7 +189,7 @@ impl GroupSums {
         }
     }
 
-    /// Add integers to a group's sum, starting at column `first`.
+    /// Add integers to a group's sum, starting at column `first_column`.
     pub fn add_checked(
         &mut self,
         group: usize,

@@ -82,7 +82,7 @@ impl BlockRule for ChineseRule {
         // SAFETY: the caller guarantees that `V` is available.
         unsafe { add_wide_space::<V>(leads, bytes, block_text, &mut self.space) };
         let (mut breaks, run) = self.carry.split_block(&classes, block_text);
-        // One break before the character and one after it.
+        // Set one break before the character and one after it.
         while wide != 0 {
             let position = wide.trailing_zeros();
             wide &= wide - 1;

@@ -150,7 +150,7 @@ pub struct LexScratch {
 #[derive(Clone, Copy)]
 struct Exception {
     segment: u32,
-    /// The range of its tokens in the annex; `None` for a missing segment.
+    /// The range of the segment's tokens in the annex; `None` for a missing segment.
     tokens: Option<(u32, u32)>,
 }
 
@@ -481,7 +481,7 @@ fn lex_whole(text: Padded<'_>, tokens: &mut Tokens, lines: &mut LineTable, with_
     }
 }
 
-/// Rejoin segments to lines, with an empty line for each segment that contains a newline.
+/// Join segments into lines, with an empty line for each segment that contains a newline.
 fn join_lines(
     segments: &[Option<BorrowedSegment>],
     joined: &mut PaddedBuffer,

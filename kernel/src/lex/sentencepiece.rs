@@ -55,7 +55,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy)]
 struct Symbol {
     start: u32,
-    /// Equal to `start` for a symbol that was joined to its left neighbour.
+    /// The end of the symbol, or `start` if the symbol was joined to its left neighbour.
     end: u32,
     previous: u32,
     next: u32,

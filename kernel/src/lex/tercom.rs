@@ -19,7 +19,7 @@ pub struct TercomOptions {
     pub normalized: bool,
     /// Delete punctuation.
     pub no_punct: bool,
-    /// Apply both options to Chinese and Japanese characters, too.
+    /// Also apply the two options above to Chinese and Japanese characters.
     pub asian_support: bool,
     /// Apply the tokenizer to its own output, as sacreBLEU does for references. This changes
     /// normalized references: `..1` becomes `. .1`, and then `. . 1`.

@@ -100,7 +100,7 @@ impl Terms {
 }
 
 impl PairwiseBleu {
-    /// Return the number of n-grams of an order, counted from 0.
+    /// Return the number of n-grams of an order, where orders are counted from 0.
     fn ngram_total(&self, length: usize, order: usize) -> i64 {
         length.saturating_sub(order).max(usize::from(self.at_least_one)) as i64
     }

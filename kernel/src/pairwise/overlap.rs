@@ -283,18 +283,18 @@ impl NgramTree {
         u64::from(prefix) << 32 | u64::from(unit)
     }
 
-    /// Return the node of an n-gram with one more unit; create it if it does not exist.
+    /// Return the node of an n-gram extended by one unit, creating the node if necessary.
     fn get_or_insert(&mut self, prefix: u32, unit: u32) -> u32 {
         1 + self.0.get_or_assign(Self::key(prefix, unit)).0
     }
 
-    /// Return the node of an n-gram with one more unit, if it exists.
+    /// Return the node of an n-gram extended by one unit, if the node exists.
     #[inline(always)]
     fn find(&self, prefix: u32, unit: u32) -> Option<u32> {
         self.0.find(Self::key(prefix, unit)).map(|id| 1 + id)
     }
 
-    /// Append the nodes of all n-grams of a text to `nodes`, creating missing nodes.
+    /// Append the nodes of all n-grams of a text to `node_list`, creating missing nodes.
     fn insert_all(
         &mut self,
         units: &[u32],
@@ -397,7 +397,7 @@ impl<T: CountInteger> NgramIndex<T> {
             let NgramWalk { active: alive, node_counts: seen, row_counts, .. } = walk;
             row_counts.clear();
             for &(_, node) in alive.iter() {
-                // The first occurrence of an n-gram counts all occurrences.
+                // All occurrences of an n-gram are counted at its first occurrence.
                 let count = T::from_count(std::mem::take(&mut seen[node as usize]));
                 if count == T::default() {
                     continue;

@@ -1,5 +1,4 @@
-//! Word-level alignments of a hypothesis with its references for Python, for TER and the error
-//! rates.
+//! Word-level alignments for TER and the error rates, returned to Python.
 
 use super::run::{LongSequence, interruptible, run_on_text};
 use super::sentence::SegmentTexts;

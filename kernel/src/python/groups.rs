@@ -33,7 +33,7 @@ pub fn bucket(identity: &Bound<'_, PyAny>, buckets: u64) -> PyResult<u64> {
     if let Ok(bytes) = identity.cast::<PyBytes>() {
         return Ok(group_sums::hash_bucket(bytes.as_bytes(), buckets));
     }
-    // Integers of both signs with 64 bits, like Arrow's integers.
+    // Signed or unsigned 64-bit integers, like Arrow's integers.
     let number = identity.extract::<i64>().map(i64::to_le_bytes);
     let number = number.or_else(|_| identity.extract::<u64>().map(u64::to_le_bytes))?;
     Ok(group_sums::hash_bucket(&number, buckets))
@@ -154,7 +154,7 @@ pub struct Groups {
     plan: ColumnRoles,
     metrics: StateMetrics,
     counter: Arc<dyn Count>,
-    /// Whether a Python function counts for one of the metrics.
+    /// Whether a Python function counts the rows of at least one metric.
     calls: bool,
     groups: Totals,
     rows: u64,

@@ -1,4 +1,4 @@
-//! The metrics for Python, a class that combines a counter with its formulas.
+//! The metrics for Python, as a class that combines a counter with its formulas.
 
 use super::alignment;
 use super::pairwise::{MeanScores, Pairs, ReadPairs};

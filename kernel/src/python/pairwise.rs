@@ -399,7 +399,7 @@ impl PairScores {
     }
 }
 
-/// Function that computes the mean scores of sets of texts, with a number of threads.
+/// Function that computes the mean scores of sets of texts with a given number of threads.
 pub type MeanScores = Box<
     dyn Fn(
             crate::simd::Instructions,

@@ -258,7 +258,7 @@ pub fn count_apart(
     })?)
 }
 
-/// A formula of sacreBLEU in single precision, as NumPy 2 computes it.
+/// A sacreBLEU formula, computed in single precision as with NumPy 2.
 #[pyclass(frozen, module = "truebleu._kernel")]
 pub struct SingleFormula(Float32Formula);
 

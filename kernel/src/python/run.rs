@@ -20,7 +20,7 @@ pub const MAX_WORKERS: usize = 1024;
 /// Run `work` without the interpreter's lock, until it ends or a signal handler raises an
 /// exception.
 ///
-/// Handlers run in the main thread, so work in other threads always runs to its end.
+/// Handlers run in the main thread, so they cannot interrupt work in other threads.
 pub fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
     py.detach(|| {
         interrupt::run(|| Python::attach(|py| py.check_signals()).map_err(to_stopped_error), work)

@@ -1,4 +1,4 @@
-//! Single segments from Python: their texts, and readers that reuse their buffers.
+//! The texts of single segments from Python, and readers that reuse their buffers.
 
 use super::sources::{ByteOwners, not_text_error, several};
 use crate::count::Reader;

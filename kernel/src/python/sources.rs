@@ -1,4 +1,4 @@
-//! Text from Python: sequences of strings, tokens, Arrow columns, and files.
+//! Sources of text from Python: sequences of strings, tokens, Arrow columns, and files.
 
 use super::{encode_long_text, to_stopped_error, with_utf8};
 use crate::arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, TextColumn};
@@ -154,7 +154,7 @@ impl text_batches::Source for StringSource {
     }
 }
 
-/// Source of texts that are UTF-8 already, from a tuple of bytes and `None`.
+/// Source of texts already encoded as UTF-8, from a tuple of bytes and `None`.
 struct EncodedSource {
     name: String,
     items: Py<PyTuple>,

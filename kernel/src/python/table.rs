@@ -406,7 +406,7 @@ pub(super) unsafe fn fill_buffer<T>(
     let is_requested = |flag: c_int| flags & flag == flag;
     // SAFETY: guaranteed by the caller.
     let lengths = unsafe { std::slice::from_raw_parts(shape, dimensions as usize) };
-    // With one dimension longer than 1, or without numbers, C order and Fortran order are the same.
+    // If only one dimension is longer than 1, or without numbers, C and Fortran order are the same.
     let is_any_order =
         values.is_empty() || lengths.iter().filter(|&&length| length > 1).count() <= 1;
     let problem = if is_requested(ffi::PyBUF_WRITABLE) {

@@ -66,7 +66,7 @@ impl PythonTexts<'_> {
     }
 }
 
-/// Split text after lines into parts of about one mebibyte.
+/// Split text at line ends into parts of about one mebibyte.
 fn split_parts(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut remaining = text;
     std::iter::from_fn(move || {

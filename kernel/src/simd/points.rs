@@ -2,7 +2,7 @@
 //!
 //! A one-byte character's code point is its byte. For a character of two bytes `a` and `b`, it is
 //! `(a - 0xC0) * 64 + (b - 0x80)`. Longer characters get a meaningless value; callers that need
-//! them decode them one by one.
+//! their code points decode them one by one.
 
 /// The constant part of `a * 64 + b`, which must be subtracted.
 const EXCESS: u32 = 0xC0 * 64 + 0x80;

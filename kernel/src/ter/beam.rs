@@ -28,7 +28,7 @@ impl Row {
     /// The row of an empty hypothesis, where each cell costs one more insertion.
     pub const FIRST: Self = Self { rise: !0, fall: 0, base: 0 };
 
-    /// Return whether two rows differ by a constant.
+    /// Return whether two rows differ only by a constant.
     #[inline(always)]
     pub fn is_parallel(&self, other: &Self) -> bool {
         (self.rise, self.fall) == (other.rise, other.fall)

@@ -1,5 +1,4 @@
-//! Token-level alignments of a hypothesis with a reference for reports, for TER and the error
-//! rates.
+//! Token-level alignments for TER and the error rates, shown in reports.
 
 use super::TextResult;
 use super::metric_settings::{EditKind, PageMetric};

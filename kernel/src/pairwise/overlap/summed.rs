@@ -113,7 +113,7 @@ impl SumScratch {
                 *hypothesis_ngrams = times * units.len().saturating_sub(order) as i64;
                 walk.next_order(nodes, units, order);
                 let NgramWalk { active: alive, node_counts: seen, .. } = &mut *walk;
-                // The first occurrence of an n-gram counts all occurrences.
+                // All occurrences of an n-gram are counted at its first occurrence.
                 let clipped_counts = alive.iter().map(|&(_, node)| {
                     let count = i64::from(std::mem::take(&mut seen[node as usize]));
                     (times * count).min(counts[node as usize])

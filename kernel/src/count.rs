@@ -79,7 +79,7 @@ pub trait SingleMetricCount: Count {
     fn reader(self: Arc<Self>) -> Box<dyn Reader>;
 }
 
-/// Counts single segments outside of a scan.
+/// A reader that counts single segments outside of a scan.
 pub trait Reader: Send {
     /// Return the row of one segment. The block contains the hypothesis, then `references`
     /// references.
@@ -98,7 +98,7 @@ pub trait Reader: Send {
 
 /// One range of segments, with their texts from all inputs.
 pub struct Batch<'a> {
-    /// The index of the first segment, from 0.
+    /// The index of the first segment, counted from 0.
     pub first: u64,
     /// The number of segments.
     pub count: usize,
@@ -404,9 +404,9 @@ pub(crate) fn count_next<M: Metric>(
     let _ = instructions.run(batch);
 }
 
-/// Counts the segments of one batch. A single segment is a batch of one segment, and pairs are
-/// batches with a repeated hypothesis. So the metric's code, which dominates the compile time, is
-/// compiled only once per instruction set.
+/// Job that counts the segments of one batch. A single segment is a batch of one segment, and pairs
+/// are batches with a repeated hypothesis. So the metric's code, which dominates the compile time,
+/// is compiled only once per instruction set.
 struct CountBatch<'a, 'b, M: Metric> {
     hypotheses: Lexed<'a>,
     references: &'b mut [Lexed<'a>],

@@ -43,7 +43,7 @@ pub type SystemPair = (usize, Option<usize>);
 /// An entry of a list: an n-gram with its counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NgramEntry {
-    /// The ids of its tokens.
+    /// The ids of the n-gram's tokens.
     pub tokens: Vec<u32>,
     /// The count in each system of the pair.
     pub system_counts: Vec<u32>,

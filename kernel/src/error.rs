@@ -50,9 +50,9 @@ pub enum Error {
     Changed {
         /// The input.
         input: String,
-        /// Its size in bytes when it was opened.
+        /// The size of the file in bytes when it was opened.
         before: u64,
-        /// Its size now.
+        /// The current size of the file in bytes.
         now: u64,
     },
     /// A line with too few tab-separated columns.

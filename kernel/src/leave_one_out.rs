@@ -28,7 +28,7 @@ const BATCH_BYTES: usize = 1 << 16;
 /// The index that means "no text".
 const NO_TEXT: u32 = u32::MAX;
 
-/// Texts as token ids.
+/// A set of texts, stored as token ids.
 #[derive(Default)]
 pub struct TextSet {
     tokens: Vec<u32>,

@@ -90,7 +90,7 @@ impl Generator {
             }
             let is_accepted = |draw: &&u32| draw.wrapping_mul(bound) >= threshold;
             if has_rejected {
-                // Rare: move the accepted values up.
+                // This case is rare: move the accepted values up.
                 for (out, &draw) in rest.iter_mut().zip(draws.iter().filter(is_accepted)) {
                     *out = ((u64::from(draw) * u64::from(bound)) >> 32) as u32;
                 }
@@ -133,7 +133,7 @@ impl Generator {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bits {
     remaining: u64,
-    /// Always less than 32.
+    /// The number of remaining bits, always less than 32.
     count: u32,
 }
 

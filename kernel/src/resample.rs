@@ -113,7 +113,7 @@ impl<L: Lane, const N: usize, A: Copy> Lanes<L, N, A> {
 /// At most `N` columns side by side.
 struct Tile<L, const N: usize, A = Line> {
     rows: Vec<Lanes<L, N, A>>,
-    /// The column of the stack in each lane.
+    /// The stack's column in each lane.
     columns: Vec<usize>,
     /// The number of rows whose sum fits a lane.
     span: usize,

@@ -9,7 +9,7 @@ mod points;
 
 use std::sync::OnceLock;
 
-/// The instruction sets a job can run with.
+/// The instruction sets for which jobs are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instructions {
     /// The scalar definitions, which process one byte at a time, without block lexers.
@@ -185,7 +185,7 @@ pub unsafe trait Vector: Copy {
     unsafe fn classes(bytes: Self::Bytes, table: &Classes) -> Self::Bytes;
     /// Return, as bits, the bytes that belong to at least one of the classes in `class_bits`.
     unsafe fn having(classes: Self::Bytes, class_bits: u8) -> u64;
-    /// Combine two masks by "or".
+    /// Combine two masks with a bitwise or.
     unsafe fn or(a: Self::Mask, b: Self::Mask) -> Self::Mask;
     /// Convert a mask to bits, where byte 0 is the lowest bit.
     unsafe fn bits(mask: Self::Mask) -> u64;

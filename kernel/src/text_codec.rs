@@ -15,7 +15,7 @@ pub const END: u8 = 0xFF;
 pub const ABSENT: u8 = 0xFE;
 /// The byte before the length of a non-ASCII piece that is not a frequent word.
 pub const SPELLED: u8 = 0xFD;
-/// Bytes from this value on start a code.
+/// The lowest byte that starts a code.
 pub const FIRST_CODE: u8 = 0x80;
 
 /// Number of words that two-byte codes can represent.

@@ -22,17 +22,17 @@ pub enum Layout {
     Null,
     /// Values of a fixed width in bits.
     Fixed(usize),
-    /// Bytes between 32-bit offsets.
+    /// Bytes delimited by 32-bit offsets.
     Bytes,
-    /// Bytes between 64-bit offsets.
+    /// Bytes delimited by 64-bit offsets.
     LargeBytes,
-    /// Bytes of 16-byte views.
+    /// Bytes to which 16-byte views refer.
     Views,
     /// Indices of this format into distinct values.
     Dictionary(u8, Box<Layout>),
-    /// Lists between 32-bit offsets.
+    /// Lists delimited by 32-bit offsets.
     List(Box<Layout>),
-    /// Lists between 64-bit offsets.
+    /// Lists delimited by 64-bit offsets.
     LargeList(Box<Layout>),
     /// Lists of a fixed length.
     FixedList(usize, Box<Layout>),

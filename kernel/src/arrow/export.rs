@@ -53,7 +53,7 @@ unsafe extern "C" fn release_array(array: *mut ArrowArray) {
     }
 }
 
-/// The flag of a field that may have nulls.
+/// The flag of a field that may contain nulls.
 const NULLABLE: i64 = 2;
 
 /// Create the schema of a field.
@@ -95,7 +95,7 @@ pub fn struct_array(length: usize, columns: Vec<ArrowArray>) -> ArrowArray {
     create_array(length, vec![ptr::null()], columns, None)
 }
 
-/// Create a column that has only nulls.
+/// Create a column that contains only nulls.
 pub fn null_column(length: usize) -> ArrowArray {
     let mut array = create_array(length, Vec::new(), Vec::new(), None);
     array.null_count = length as i64;

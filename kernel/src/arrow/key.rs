@@ -53,7 +53,7 @@ pub enum TimeKind {
     Duration,
 }
 
-/// The key types for messages.
+/// The key types as listed in messages.
 const KEY_TYPES: &str = "strings, integers, floats, booleans, dates, times, decimals, binary values \
                          or dictionaries of them";
 

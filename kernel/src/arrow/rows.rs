@@ -9,7 +9,7 @@ use crate::error::Error;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A table that arrives in batches of rows.
+/// A reader of a table that arrives in batches of rows.
 pub struct TableReader {
     name: String,
     schema: ArrowSchema,

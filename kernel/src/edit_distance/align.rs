@@ -22,7 +22,7 @@ const SPLIT_CELLS: usize = 1 << 22;
 #[derive(Default)]
 pub struct Aligner {
     columns: TokenColumns,
-    /// The most recent row: rises and falls per block.
+    /// The rises and falls of the most recent row, per block.
     row: Vec<[u64; 2]>,
     /// The blocks within the band of all rows, one row after the other.
     rows: Vec<[u64; 2]>,

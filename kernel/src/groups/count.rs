@@ -96,7 +96,7 @@ pub struct GroupedTable {
     pub groups: GroupSums,
     /// The number of rows.
     pub rows: u64,
-    /// The first row that has a null, counted from 1.
+    /// The first row that contains a null, counted from 1.
     pub first_null: Option<u64>,
 }
 

@@ -92,7 +92,7 @@ struct LexiconHeader {
     entries: usize,
 }
 
-/// A word that a spelling may stand for.
+/// A dictionary word; several words may share a spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct WordEntry {
     /// The word type towards its left neighbour, and towards its right neighbour.
@@ -637,7 +637,7 @@ struct PrefixSearch {
     base: u32,
 }
 
-/// A spelling in the text.
+/// A dictionary spelling found in the text.
 #[derive(Clone, Copy, Default)]
 struct SpellingMatch {
     start: u32,
@@ -830,7 +830,7 @@ fn cheapest_key(neighbours: &[Neighbour], view: &DictionaryReader<'_>, left_type
 impl Lattice {
     /// Find the cheapest path through a text.
     fn find_path(&mut self, view: &DictionaryReader<'_>) {
-        // Local variables can be kept in registers.
+        // Use local variables, which can be kept in registers.
         let mut nodes = std::mem::take(&mut self.nodes);
         let mut ends = std::mem::take(&mut self.ends);
         let mut neighbours = std::mem::take(&mut self.neighbours);

@@ -393,7 +393,7 @@ impl PieceScratch {
         while let Some(top) = heap.pop() {
             work.add(64);
             let left = !(top as u32);
-            // The pair has changed in the meantime.
+            // Skip pairs that have changed in the meantime.
             if symbols[left as usize].priority != (top >> 32) as u32 {
                 continue;
             }

@@ -72,9 +72,9 @@ pub type BlockScores = [f64; BLOCK_LANES];
 
 /// A metric that depends only on clipped matches and the lengths of both texts.
 pub trait Overlap: Send + Sync + 'static {
-    /// State during reading: the ids of units.
+    /// The state during reading, which assigns ids to units.
     type Reading: Default;
-    /// Buffers of a thread during scoring.
+    /// The buffers of one thread during scoring.
     type Scratch: Default;
 
     /// Return the largest n-gram order of each kind of unit.

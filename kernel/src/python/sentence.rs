@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// The texts of one segment.
 pub struct SegmentTexts {
-    /// The hypothesis, then the references.
+    /// The texts: the hypothesis, then the references.
     block: Block,
     /// The owners of the bytes.
     owners: ByteOwners,

@@ -71,7 +71,7 @@ pub struct Search {
     pub shifts: Vec<Shift>,
     windows: Vec<Window>,
     occurrences: Occurrences,
-    /// The table for `words`.
+    /// The table of edit distances for `words`.
     rows: Vec<Row>,
     traces: Vec<Trace>,
     /// For each reference word, the number of hypothesis words before its successor's position.
@@ -151,7 +151,7 @@ impl Search {
             }
             row = next;
         }
-        // Charge the cost of recomputing all rows.
+        // Count the recomputation of all rows as work.
         self.work.add(8 * (self.words.len() - start));
     }
 

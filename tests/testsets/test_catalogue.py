@@ -68,7 +68,7 @@ def install_archives(tmp_path, monkeypatch):
         entry = catalogue._make_entry(
             name, {**description, "data": [[a, checksums[a]] for a, _ in description["data"]]}
         )
-        monkeypatch.setitem(catalogue._load_published(), name, entry)
+        monkeypatch.setitem(catalogue._load_published_entries(), name, entry)
         dataset = originals.DATASETS[name]
         raw = tmp_path / name / "raw"
         raw.mkdir(parents=True)

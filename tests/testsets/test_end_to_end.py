@@ -34,7 +34,7 @@ def mirror(archives, monkeypatch):
         target.parent.mkdir(parents=True)
         shutil.move(archives.folder / "made.tar.gz", target)
         served_entry = replace(entry, archives=(catalogue.Archive(archive.address, md5),))
-        monkeypatch.setitem(catalogue._load_published(), "wmt22", served_entry)
+        monkeypatch.setitem(catalogue._load_published_entries(), "wmt22", served_entry)
         return f"http://127.0.0.1:{archives.server.server_port}"
 
     return serve

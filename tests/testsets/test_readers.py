@@ -188,7 +188,9 @@ def test_ntrex_layout_is_read(archives, tmp_path, monkeypatch):
     files = {name: join_lines([f"{name} {number}" for number in range(4)]) for name in names}
     address, md5 = archives.make("ntrex.tar.gz", files | {entry.documents: "a\na\nb\nc\n"})
     archive = catalogue.Archive(address, md5)
-    monkeypatch.setitem(catalogue._load_published(), "ntrex", replace(entry, archives=(archive,)))
+    monkeypatch.setitem(
+        catalogue._load_published_entries(), "ntrex", replace(entry, archives=(archive,))
+    )
     for pair in ("eng-deu", "deu-eng", "zho-TW-srp-Cyrl", "eng-spa"):
         test_set = tb.testset("ntrex", pair)
         assert test_set.documents == ["a", "a", "b", "c"]

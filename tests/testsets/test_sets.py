@@ -166,7 +166,7 @@ def test_filters_select_same_segments_as_sacrebleu(filters, name, tmp_path, monk
         [list(range(count))], name, "de-en", filters.get("origlang"), filters.get("subset")
     )
     entry = catalogue.CatalogueEntry(name, "FakeSGML", langpairs={"de-en": files}, folder=str(raw))
-    monkeypatch.setitem(catalogue._load_published(), name, entry)
+    monkeypatch.setitem(catalogue._load_published_entries(), name, entry)
     small_set = tb.testset(name, "de-en")
     filtered_set = small_set.where(**filters)
     assert filtered_set._segment_indices == list(expected)

@@ -17,8 +17,7 @@ from truebleu.bleu_family.machine_translation import (
     list_machine_translation_members,
     list_tool_members,
 )
-from truebleu.bleu_family.related_metrics import RELATED_METRICS
-from truebleu.bleu_family.related_metrics import list_related_members as relatives_of_bleu
+from truebleu.bleu_family.related_metrics import RELATED_METRICS, list_related_members
 from truebleu.metrics import registry
 from truebleu.text import argument_checks
 from truebleu.text.corpus_inputs import Hypotheses, References
@@ -113,7 +112,7 @@ MEMBERS: dict[str, Member] = {
         list_library_members,
         list_captioning_and_code_members,
         list_tool_members,
-        relatives_of_bleu,
+        list_related_members,
     )
     for member in list_members()
 }

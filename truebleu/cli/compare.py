@@ -5,7 +5,7 @@ examples:
       test if the difference is significant, with 10,000 randomizations
 
   truebleu compare ref.a.en ref.b.en -i *.en -m bleu chrf ter --baseline birch --correction holm
-      compare several systems by several metrics, with corrected p-values
+      compare several systems on several metrics, with corrected p-values
 
   truebleu compare reference.en -i old=old.1.en,old.2.en,old.3.en new=new.1.en,new.2.en,new.3.en
       compare three training runs per system: mean scores, and the variance of runs and segments

@@ -5,7 +5,7 @@ examples:
       write a matrix with a row per line of system.en and a column per line of reference.en
 
   truebleu matrix lines.en --top-k 3 --text -f tsv
-      find the three nearest other lines of each line, for example to detect near-duplicates
+      find the three lines nearest to each line, for example to detect near-duplicates
 
   truebleu matrix candidates.en --mbr --nbest-size 24 -o best.txt
       read 24 candidates per source, and write the best one (minimum Bayes risk)
@@ -14,7 +14,7 @@ examples:
       select from n-best lists in Moses format: 0 ||| text ||| ...
 
   truebleu matrix samples.en --mbr --nbest-size 1024 -m chrf --method aggregate
-      select from many samples in linear time, using the summed n-grams of all samples
+      select from many samples in linear time, using the summed n-gram counts of all samples
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ examples:
       compare two systems and show the source texts
 
   truebleu report ref.a.en ref.b.en -i *.en -m bleu chrf --docs documents.txt -o report.html
-      compare several systems by two metrics, with document scores
+      compare several systems on two metrics, with document scores
 
   truebleu report ref.zh -i system.zh -tok zh --also tokenize=char lowercase -o report.html
       report on one system, with further settings to choose from

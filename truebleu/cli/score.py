@@ -1,4 +1,4 @@
-"""`truebleu score`: corpus-level scores of systems by one or more metrics.
+"""`truebleu score`: corpus-level scores of systems with one or more metrics.
 
 examples:
   truebleu score reference.en -i system.en
@@ -11,7 +11,7 @@ examples:
       compute four metrics and read the text only once
 
   zcat system.txt.gz | truebleu score table.tsv#3 -lc -b
-      score standard input against the third column of a table, in lower case; print the number
+      score standard input against the third column of a table, in lower case; print only the score
 
   truebleu score reference.en -i system.en --docs documents.txt
       also score each document

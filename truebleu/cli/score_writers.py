@@ -21,7 +21,7 @@ FORMATS = ("text", "json", "tsv", "csv", "markdown", "latex", "html")
 
 
 class ScoreResult(Record):
-    """Score of a system, a document or a group of rows by one metric."""
+    """One metric's score for a system, a document or a group of rows."""
 
     system: str
     name: str
@@ -165,7 +165,7 @@ def write_scores(
 def _group_results(
     results: Sequence[ScoreResult], metric_count: int
 ) -> Iterator[list[ScoreResult]]:
-    """Yield the scores of each system, document or group by all metrics."""
+    """Yield the scores of each system, document or group for all metrics."""
     by_keys: dict[tuple[str, ...], list[ScoreResult]] = {}
     # Compare keys by their representation, because NaN does not equal itself.
     for result in results:

@@ -116,7 +116,7 @@ def is_known_early(warning: Mapping[str, Any]) -> bool:
 def _score_all_segments(
     options: argparse.Namespace, inputs: files.Inputs, metrics: Iterable[Any], failed: FailedMetrics
 ) -> dict[str, list[Any]]:
-    """Return all segment scores per system, by the metrics that can score all systems."""
+    """Return all segment scores per system, for the metrics that can score all systems."""
     tables_by_system = {}
     for system, hypotheses in inputs.systems.items():
         remaining_metrics = [metric for metric in metrics if metric not in failed]

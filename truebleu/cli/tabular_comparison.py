@@ -183,8 +183,8 @@ def aggregate_buckets(
     parts: dict[Key, dict[str, Any]] = {}
     for system in tables.systems:
         name = tables.get_system_label(system)
-        sums = tables.aggregate(
-            system, group_columns, metrics, progress, _parse_bucket(options.bucket)
+        sums = tables.aggregate_system(
+            system, group_columns, metrics, progress, _parse_bucket_option(options.bucket)
         )
         for key, part in sums.split(tuple(within)).items():
             for system_key, system_part in part.split(tuple(tables.by)).items():
@@ -198,7 +198,7 @@ def aggregate_buckets(
     }
 
 
-def _parse_bucket(words: Sequence[str]) -> tuple[str, int]:
+def _parse_bucket_option(words: Sequence[str]) -> tuple[str, int]:
     """Return the id column and the number of buckets of --bucket."""
     name, *count_words = words
     if len(count_words) > 1 or (

@@ -96,7 +96,7 @@ class Tables:
         """Return the system name for messages, or an empty string if there is only one system."""
         return system.name if len(self.systems) > 1 else ""
 
-    def aggregate(
+    def aggregate_system(
         self,
         system: TableSystem,
         group_columns: Sequence[str],
@@ -175,11 +175,11 @@ class Tables:
 def score_tables(
     options: argparse.Namespace, metrics: Sequence[Metric[Any]], progress: Progress
 ) -> list[ScoreResult]:
-    """Return the scores of each system and group by each metric."""
+    """Return the scores of each system and group for each metric."""
     tables = Tables(options)
     results: list[ScoreResult] = []
     for system in tables.systems:
-        sums = tables.aggregate(system, tables.by, metrics, progress)
+        sums = tables.aggregate_system(system, tables.by, metrics, progress)
         label = {tables.system_name: system.name} if tables.get_system_label(system) else {}
         results += _score_groups(sums, label, system.name)
     return results

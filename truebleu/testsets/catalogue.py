@@ -193,7 +193,7 @@ def format_names(names: Iterable[str]) -> str:
 
 
 @cache
-def _load_published() -> dict[str, CatalogueEntry]:
+def _load_published_entries() -> dict[str, CatalogueEntry]:
     test_sets = {**load_builtin_registry()["test_sets"], **load_builtin_registry()["more"]}
     return {name: _make_entry(name, description) for name, description in test_sets.items()}
 
@@ -246,7 +246,7 @@ def load_entries(registry: str | None = None) -> dict[str, CatalogueEntry]:
 
     Raises InputError, with the location, for an invalid registry.
     """
-    by_name = dict(_load_published())
+    by_name = dict(_load_published_entries())
     registry_paths: dict[str, str] = {}
     for path in [*list_user_registries(), *([registry] if registry is not None else [])]:
         for name, entry in read_registry(path).items():
@@ -455,10 +455,10 @@ def get_document_subsets(name: str) -> Mapping[str, str] | None:
     return labels
 
 
-def find_by_checksum(
+def find_archives_by_checksum(
     md5: str, sha256: str, registry: str | None = None
 ) -> Iterator[tuple[CatalogueEntry, Archive]]:
-    """Yield the test sets with an archive that has one of these checksums."""
+    """Yield the archives with one of these checksums, each after its test set."""
     for entry in load_entries(registry).values():
         for archive in entry.archives:
             if archive.sha256 == sha256 or (archive.sha256 is None and archive.md5 == md5):

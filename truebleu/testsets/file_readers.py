@@ -65,7 +65,7 @@ def _read_fake_sgml(name: str, files: Sequence[str], raw: str) -> Fields:
     return _read_sgml(name, get_file_paths(files, raw), _read_sgml_segments)
 
 
-def _read_addition(name: str, files: Sequence[str], raw: str) -> Fields:
+def _read_additional_references(name: str, files: Sequence[str], raw: str) -> Fields:
     """Read a WMT test set with additional references, which may be plain text."""
 
     def read_segments(path: str) -> Iterator[str]:
@@ -271,7 +271,7 @@ def _read_jsonl(_name: str, files: Sequence[str], raw: str) -> Fields:
         raise InputError(
             f"{path} contains no segment{f' of {selection}' if '-' in selection else ''}"
         )
-    yield from _drop_untranslated(fields).items()
+    yield from _drop_untranslated_segments(fields).items()
 
 
 def _read_objects(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -329,7 +329,7 @@ def _split_paragraphs(row: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _drop_untranslated(fields: dict[str, list[str]]) -> dict[str, list[str]]:
+def _drop_untranslated_segments(fields: dict[str, list[str]]) -> dict[str, list[str]]:
     """Return the fields without segments that lack a reference, unless all segments do."""
     references = [texts for field, texts in fields.items() if field.startswith("ref")]
     is_translated = [any(texts) for texts in zip(*references, strict=True)]
@@ -341,7 +341,7 @@ def _drop_untranslated(fields: dict[str, list[str]]) -> dict[str, list[str]]:
     }
 
 
-def _read_parallel(_name: str, files: Sequence[str], raw: str) -> Fields:
+def _read_parallel_files(_name: str, files: Sequence[str], raw: str) -> Fields:
     """Read one file per language: the source, the references, and possibly a table of documents.
 
     The table has the suffix .tsv and one line per segment, with the document name in the first
@@ -372,9 +372,9 @@ FIELD_READERS: dict[str, FieldReader] = {
     "FakeSGML": _read_fake_sgml,
     "IWSLTXML": _read_fake_sgml,
     "JSONL": _read_jsonl,
-    "Parallel": _read_parallel,
+    "Parallel": _read_parallel_files,
     "PlainText": _read_plain_text,
     "TSV": _read_tables,
-    "WMTAddition": _read_addition,
+    "WMTAddition": _read_additional_references,
     "WMTXML": _read_wmt_xml,
 }

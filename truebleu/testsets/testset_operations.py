@@ -340,7 +340,7 @@ def add_test_set(path: str, name: str | None = None) -> tuple[AddedTestSet, ...]
     named_entry = None if name is None else catalogue.get_entry(name)
     matches: Sequence[tuple[CatalogueEntry, Archive]] = [
         (entry, archive)
-        for entry, archive in catalogue.find_by_checksum(md5, sha256)
+        for entry, archive in catalogue.find_archives_by_checksum(md5, sha256)
         if named_entry is None or entry.name == named_entry.name
     ]
     verified = ""

@@ -30,7 +30,7 @@ struct BatchFeed {
     segment_counts: Vec<u64>,
     batches: usize,
     has_ended: bool,
-    /// The segment before which reading pauses, if a batch starts there.
+    /// Reading pauses before the first batch that starts at this segment or later.
     limit: u64,
 }
 

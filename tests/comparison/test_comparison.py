@@ -427,7 +427,7 @@ def test_compressed_files_give_equal_results(tmp_path):
         ({"A": ["x"]}, ["x"], {"metrics": []}, ValueError, "metrics: expected at least one metric"),
         ({"A": ["x"]}, ["x"], {"metrics": ["blue"]}, ValueError, "did you mean 'bleu'"),
         ({"A": ["x"]}, ["x"], {"metrics": [1]}, TypeError, "or a name, not 1"),
-        ({"A": ["x"]}, ["x"], {"metrics": ["nltk-corpus-5"]}, ValueError, "mixes in the last"),
+        ({"A": ["x"]}, ["x"], {"metrics": ["nltk-corpus-5"]}, ValueError, "counts of the last"),
         ({"A": ["x"]}, ["x"], {"metrics": ["ibleu"]}, InputError, "iBLEU needs the source"),
         ({"A": ["x"], "B": ["y"]}, ["x"], {"baseline": "b"}, ValueError, "no system 'b'.*A, B"),
         ({"A": ["x"]}, ["x"], {"test": "as"}, ValueError, "unknown test 'as'.*did you mean"),

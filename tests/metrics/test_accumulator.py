@@ -120,11 +120,11 @@ def test_state_is_json_and_pickle_restores_accumulator(metric):
 
 def test_state_of_another_metric_raises_error():
     state = Accumulator(BLEU("intl")).state_dict()
-    with pytest.raises(InputError, match=r"made with BLEU\|tok:intl.*this metric is BLEU\|tok:13a"):
+    with pytest.raises(InputError, match=r"computed with BLEU\|tok:intl.*metric is BLEU\|tok:13a"):
         Accumulator().load_state_dict(state)
-    with pytest.raises(InputError, match="made with"):
+    with pytest.raises(InputError, match="computed with"):
         Accumulator().merge(Accumulator(CHRF()))
-    with pytest.raises(InputError, match="made with"):
+    with pytest.raises(InputError, match="computed with"):
         Accumulator(CHRF()).load_state_dict(Accumulator().state_dict())
     with pytest.raises(TypeError, match="expected an Accumulator, not dict"):
         Accumulator().merge(state)
@@ -144,11 +144,11 @@ def test_state_of_another_metric_raises_error():
         ({"totals": [1.0] * 10}, "expected a list of 64-bit integers"),
         ({"totals": [2**63] * 10}, "expected a list of 64-bit integers"),
         ({"totals": None}, "expected a list of 64-bit integers"),
-        ({"references": [2, 1]}, "expected their range"),
-        ({"references": "var"}, "expected their range"),
-        ({"references": None}, "segments without references"),
+        ({"references": [2, 1]}, "expected the range"),
+        ({"references": "var"}, "expected the range"),
+        ({"references": None}, "expected a range, because segments is not 0"),
         ({"fingerprint": 5}, "fingerprint: expected a str, not 5"),
-        ({"fingerprint": "x"}, "made with x"),
+        ({"fingerprint": "x"}, "computed with x"),
     ],
 )
 def test_invalid_state_raises_error_and_changes_nothing(change, message):

@@ -165,7 +165,7 @@ def test_statistics_with_different_parameters_cannot_be_merged():
     plain = CHRF().statistics(HYPOTHESES, REFERENCES)
     with pytest.raises(InputError, match="chrF2 and chrF3"):
         plain + CHRF(beta=3).statistics(HYPOTHESES, REFERENCES)
-    with pytest.raises(InputError, match="made with chrF2"):
+    with pytest.raises(InputError, match="computed with chrF2"):
         CHRF(word_order=2).from_statistics(plain)
     with pytest.raises(InputError, match="expected 18 columns, not 3"):
         CHRF().scores(_kernel.Table.from_rows([[1, 2, 3]], 3))

@@ -114,8 +114,8 @@ def test_result_equals_external_scores(program, tmp_path):
 # ---- failures ----
 
 FAILURES = {
-    "too few": ("print(1)", "1 number for 3 segments; none for segment 2"),
-    "nothing": ("", "0 numbers for 3 segments; none for segment 1"),
+    "too few": ("print(1)", "1 number for 3 segments; segment 2 has none"),
+    "nothing": ("", "0 numbers for 3 segments; segment 1 has none"),
     "too many": ("print('1\\n2\\n3\\n4')", "4 lines for 3 segments; the first extra line is '4'"),
     "NaN": ("print('1\\nnan\\n3')", "segment 2: expected a number, but the program printed 'nan'"),
     "infinite": (
@@ -185,7 +185,7 @@ child.wait()
     [
         ("command:X", "expected command:NAME='PROGRAM {hyp} {ref}'"),
         ("command:=p {hyp}", "expected command:NAME="),
-        ("command:X=p", "the program has no {hyp}"),
+        ("command:X=p", "expected {hyp}"),
         ("command:X=p 'open {hyp}", "No closing quotation"),
     ],
 )

@@ -547,7 +547,7 @@ def test_missing_paraphrases_raise_error(tmp_path, monkeypatch):
         ),
         (
             "import sys\nfor line in sys.stdin: print('Error: no hypothesis', flush=True)",
-            "segment 1: expected 23 numbers as from METEOR 1.5, but the program printed 'Error",
+            "segment 1: expected 23 numbers from METEOR 1.5, but the program printed 'Error",
         ),
         (
             """
@@ -662,7 +662,7 @@ def test_forked_python_starts_own_process(tmp_path):
         assert metric.score(*given) == expected
         (other,) = meteor_program._RUNNING.values()
         assert other.process.pid != process.process.pid
-        meteor_program.end_all()
+        meteor_program.end_all_processes()
         os._exit(0)
     assert os.waitpid(copy, 0)[1] == 0
     assert metric.score(*given) == expected

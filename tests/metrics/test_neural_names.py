@@ -122,7 +122,7 @@ def test_missing_model_raises_error(name, packages, tmp_path):
     prefix = NAMES[name].NAME
     assert error_message("owner/model") == (
         f"{prefix}: model not found: owner/model. Download it with 'hf download owner/model', "
-        "or use a folder that has it."
+        "or use a folder that contains it."
     )
     assert "with 'hf download owner/model'" in error_message("owner/model@12345678")
     assert error_message(tmp_path / "gone") == f"{prefix}: folder not found: {tmp_path / 'gone'}"

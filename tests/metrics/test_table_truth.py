@@ -209,11 +209,11 @@ def test_negative_integers_in_signed_columns(load_bytes):
     score = Difference().from_statistics(table)
     assert Difference().from_statistics(load_bytes(seal_table(table))) == score
     assert Difference().from_statistics(table.sum().tolist()[0]).value == score.value
-    with pytest.raises(InputError, match="none negative"):
+    with pytest.raises(InputError, match="non-negative"):
         Difference().from_statistics([-1, *table.sum().tolist()[0][1:]])
-    with pytest.raises(InputError, match="none negative"):
+    with pytest.raises(InputError, match="non-negative"):
         BLEU().from_statistics([-5] * 10)
-    with pytest.raises(InputError, match="64 bits"):
+    with pytest.raises(InputError, match="64-bit integers"):
         BLEU().from_statistics([2**63] * 10)
 
 

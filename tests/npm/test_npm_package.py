@@ -161,7 +161,8 @@ def test_error_messages_equal_python(installed):
 
 STREAMS = [["the cat sat on a mat.", "a dog ran far"], ["the cat is there", "one dog ran"]]
 SQUARE = (
-    "references: this looks like 2 streams of 2 references: they fit the hypotheses better that"
+    "references: this looks like 2 streams of 2 references: as streams, they match the "
+    "hypotheses better"
 )
 
 JAVASCRIPT_ERRORS: list[tuple[str, tuple]] = [

@@ -186,7 +186,7 @@ def test_missing_tokenizer_names_its_installation(monkeypatch, tmp_path):
     monkeypatch.setenv("TRUEBLEU_OFFLINE", "1")
     assert (
         languages.format_tokenizer_option(thai)
-        == "-tok flores200 (its model is not here) or -tok char"
+        == "-tok flores200 (its model is missing) or -tok char"
     )
 
 

@@ -388,7 +388,7 @@ def test_invalid_model_is_not_trusted(model, archives, spm_folder, model_cache, 
     monkeypatch.delenv("TRUEBLEU_OFFLINE")
     mirrors = ["page.html", "unigram-800.model"]
     published(monkeypatch, archives, "flores101", mirrors[:1], None)
-    with pytest.raises(InputError, match=r"page.html has a different file, .* also wrong: "):
+    with pytest.raises(InputError, match=r"page.html contains a different file, .* also wrong: "):
         tb.tokenize(lines()[0], "flores101")
     assert list(model_cache.iterdir()) == []
     model("unigram-800")

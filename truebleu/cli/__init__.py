@@ -28,7 +28,7 @@ from truebleu.cli.output import (
     print_text,
 )
 from truebleu.text.argument_checks import suggest_names
-from truebleu.text.operating_system import Terminated, end_by_signal, raise_at_signals
+from truebleu.text.operating_system import Terminated, end_process_by_signal, raise_at_signals
 
 # The name of each command is the name of its module. The values are the summaries in the help.
 COMMANDS = {
@@ -120,9 +120,9 @@ def _run_reporting_errors(arguments: list[str]) -> int:
         print_message("error", f"{error} (see {' '.join(program)} --help)")
         return MISUSED
     except Terminated as error:
-        return end_by_signal(int(str(error)))
+        return end_process_by_signal(int(str(error)))
     except KeyboardInterrupt:
-        return end_by_signal(INTERRUPTED)
+        return end_process_by_signal(INTERRUPTED)
     except BrokenPipeError:
         # The reader closed the pipe, as `head` does. Shells report this status for SIGPIPE.
         return PIPE_CLOSED

@@ -26,7 +26,7 @@ from truebleu.engines.duckdb_files import (
     quote_name,
 )
 from truebleu.text.argument_checks import check_choice, suggest_names
-from truebleu.text.operating_system import temporary_folder
+from truebleu.text.operating_system import make_temporary_folder
 from truebleu.text.segments import expand_home, get_table_format
 
 # A relation, SQL, a table name or files.
@@ -91,7 +91,7 @@ def open_connection(
     if connection is not None:
         yield connection
         return
-    with temporary_folder() as folder:
+    with make_temporary_folder() as folder:
         settings: dict[str, Any] = {
             "memory_limit": memory or f"{MEMORY_MIB[0] + MEMORY_MIB[1] * threads}MiB",
             "temp_directory": os.path.join(folder, "spilled"),

@@ -10,7 +10,7 @@ from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, Score, summarize_reference_count
 from truebleu.text import corpus_inputs
 
-# The format of `state_dict`.
+# Name and version of the `state_dict` format.
 STATE_FORMAT = "truebleu accumulator 1"
 
 # Other programs store totals as 64-bit integers.
@@ -18,12 +18,12 @@ MAX_TOTAL = 2**63 - 1
 
 
 class Accumulator:
-    """Totals of a metric over batches, which give the same score as all batches together.
+    """Running totals of a metric; their score equals the score of all batches together.
 
     metric: a metric computed from sums, or its name: BLEU, chrF, TER, GLEU, ...
 
-    Totals are integers, so the score does not depend on how the text is split or in which order
-    parts are merged, to the last bit.
+    Totals are integers, so the score is identical, to the last bit, for every division into
+    batches and every order of merging.
 
     >>> total = Accumulator()
     >>> total.update(["a cat on a mat"], ["a cat on the mat"])
@@ -59,7 +59,7 @@ class Accumulator:
 
     @property
     def references(self) -> int | str | None:
-        """The number of references per segment; "var" if it varies, None without any text."""
+        """The number of references per segment; "var" if it varies, None without segments."""
         return summarize_reference_count(self._references)
 
     def reset(self) -> None:
@@ -82,7 +82,7 @@ class Accumulator:
         if _is_empty(hypotheses) and _is_empty(references):
             return
         if isinstance(references, list | tuple):
-            # A batch may have as many segments as references; tuples are not read as columns.
+            # Tuples are never mistaken for sacreBLEU's reference streams.
             references = [tuple(item) if isinstance(item, list) else item for item in references]
         totals, summary = self._metric.count(
             hypotheses, references, workers=workers, totals=True, is_part=True
@@ -104,7 +104,7 @@ class Accumulator:
         return self.merge(other)
 
     def compute(self) -> Score:
-        """Return the score of all text so far. Raises InputError without any text."""
+        """Return the score of all text so far. Raises InputError if there is none."""
         summary: Any = {"segments": self._segments, "references": self._references}
         self._metric.check_summary(summary, None)
         self._metric.check_corpus(Table.from_rows([self._totals], len(self._totals)))
@@ -215,7 +215,7 @@ def _validate_state(state: Any) -> tuple[int, list[int], tuple[int, int] | None]
         raise InputError(f"state: totals: expected a list of 64-bit integers, not {totals!r:.60}")
     if references is None:
         if segments:
-            raise InputError("state: segments without references")
+            raise InputError("state: references: expected a range, because segments is not 0")
         return segments, list(totals), None
     is_pair = isinstance(references, list | tuple) and len(references) == 2
     if (
@@ -224,7 +224,7 @@ def _validate_state(state: Any) -> tuple[int, list[int], tuple[int, int] | None]
         or not 1 <= references[0] <= references[1]
     ):
         raise InputError(
-            f"state: references: expected their range [min, max], not {references!r:.60}"
+            f"state: references: expected the range [min, max], not {references!r:.60}"
         )
     return segments, list(totals), (references[0], references[1])
 

@@ -20,7 +20,7 @@ from truebleu.text import argument_checks, corpus_inputs, tokenizers
 
 __all__ = ["CONTEXT_FIELDS", "Metric", "MetricFailedError", "Score", "Signature"]
 
-# Column names, indices of the columns that may be negative, and limits of columns by others.
+# Column names, indices of columns that may be negative, and limits that columns set for others.
 Constraints = tuple[Sequence[str], list[int], list[tuple[int, int, int]]]
 # One row per segment, and the smallest and largest number of references of a segment.
 CountedRows = tuple[list[list[int]], tuple[int, int]]
@@ -42,10 +42,10 @@ else:
 # The sacreBLEU release that defines the scores; signatures name it.
 SACREBLEU_VERSION = "2.6.0"
 
-# Mean lengths are integers in this fraction of a token, because 1 to 16 all divide the number.
+# Mean lengths count these parts of a token as integers: 1 to 16 all divide the number.
 PARTS_PER_TOKEN = 720720
 
-# 64-bit integers are below this limit, and not below its negative.
+# Signed 64-bit integers range from -INT64_LIMIT to INT64_LIMIT - 1.
 INT64_LIMIT = 1 << 63
 
 _allocate = object.__new__
@@ -59,7 +59,7 @@ class MetricFailedError(InputError):
 
 
 class MetricMissingError(MetricFailedError, ImportError):
-    """Error for a metric whose package is not installed; the message has the install command."""
+    """Error for a metric whose package is not installed; the message says how to install it."""
 
 
 @dataclass(slots=True)
@@ -106,7 +106,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     A metric counts a row of integers per segment, sums rows and computes a score of class `S`. A
     subclass declares its parameters, their order in signatures (`FIELDS`), its `columns` and the
-    class of its scores (`SCORE`). `build_kernel_settings` has the settings for the kernel.
+    class of its scores (`SCORE`). `build_kernel_settings` returns the kernel's settings.
     """
 
     __slots__ = ("_kernel", "_reads_text", "_tokenizes_in_kernel")
@@ -277,7 +277,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
-        """Limits of columns, in every row and therefore in every sum of rows.
+        """Upper limits of columns, which hold in every row and therefore in every sum of rows.
 
         `(column, factor, other)`: the column is at most `factor` times the other column.
         """
@@ -295,7 +295,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def segment_detail_names(self) -> tuple[str, ...]:
-        """The names of the details listed next to segment scores: the columns."""
+        """The names of the details listed next to segment scores; by default the columns."""
         return self.columns
 
     def compute_segment_details(self, table: Table) -> list[Any]:
@@ -313,7 +313,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         """The reason why the statistics of parts cannot be added up, or None."""
         if self._is_sum_based:
             return self.NON_ADDITIVE_REASON
-        mean = f"{self.NAME} by segments is a mean of segment scores, which do not add up exactly"
+        mean = f"{self.NAME} averages segment scores, which do not add up exactly"
         return self.order_dependence_reason or mean
 
     @property
@@ -347,7 +347,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         """Return why the score of a row is 0, and what to use instead; empty if unknown."""
         return ""
 
-    # ---- what the kernel counts ----
+    # ---- counting in the kernel ----
 
     def build_kernel_settings(self) -> dict[str, Any] | None:
         """Return the metric settings for the kernel: its name for the metric, and its options.
@@ -360,7 +360,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     def recipe(self) -> dict[str, Any] | None:
         """The metric settings for a browser kernel; None for metrics that it cannot count.
 
-        The kernels agree if the metric `reads_text` and the browser kernel has its tokenizer.
+        Both kernels give equal scores if the metric `reads_text` and both have its tokenizer.
         """
         return self.build_kernel_settings()
 
@@ -410,7 +410,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return result
 
     def _compute_scores(self, table: Table, *, segment: bool) -> Scores:
-        """Return the score of each row, 0-100, as a segment or as the totals of a corpus."""
+        """Return the score (0-100) of each row, which is a segment or the totals of a corpus."""
         return self._kernel.scores(table, corpus=not segment)
 
     def _compute_score(self, row: Sequence[int], *, segment: bool) -> float:
@@ -532,7 +532,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def is_mean(self) -> bool:
-        """True if the corpus score, which is resampled, is the mean of segment scores."""
+        """True if the corpus score is the mean of segment scores, also when resampling."""
         return not self._is_sum_based
 
     def statistics(
@@ -634,14 +634,14 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         raise NotImplementedError
 
     def scores(self, totals: Statistics | Table) -> Scores:
-        """Return the score of each row of a table, with each row as the totals of a corpus.
+        """Return one score per row of a table, reading each row as the totals of a corpus.
 
-        Resampling uses it: the rows are sums over many samples of the segments.
+        Resampling calls it with one row per resample: the sum over its segments.
         """
         return self._compute_checked_scores(totals, segment=False)
 
     def segment_scores(self, statistics: Statistics | Table) -> Scores:
-        """Return the score of each row of a table, with each row as a segment."""
+        """Return one score per row of a table, reading each row as a segment."""
         return self._compute_checked_scores(statistics, segment=True)
 
     def _compute_checked_scores(self, table: Table, *, segment: bool) -> Scores:
@@ -651,11 +651,11 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         except (ArithmeticError, ValueError) as error:
             raise _as_input_error(self, error) from None
 
-    # ---- every pair ----
+    # ---- pairwise scores ----
 
     @property
     def tokenizes_in_python(self) -> bool:
-        """True if Python splits the text into tokens, so that splitting once saves time."""
+        """True if Python tokenizes the text, so tokenizing each text only once saves time."""
         plain = self.unicode_form is None and not self.reads_text
         return plain and "tokenize" in self._values and self.TAKES_TOKENS
 
@@ -692,7 +692,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return PairsInPython(metric._make_pair_scorer(workers), hypothesis_texts, reference_texts)  # noqa: SLF001
 
     def _make_pair_scorer(self, workers: int) -> Callable[[Sequence[Any], Sequence[Any]], Scores]:
-        """Return a function that scores texts against as many references, as `sentence` does."""
+        """Return a function that scores n texts against n references like `sentence`."""
         if self.NEEDS_SOURCE:
             raise ValueError(f"{self.NAME} needs a source for each pair")
         return lambda texts, others: self._score_segments(
@@ -720,7 +720,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         """Raise InputError for statistics or totals that another metric counted."""
         if fingerprint != self.fingerprint:
             raise InputError(
-                f"these {subject} were made with {fingerprint}, and this metric is "
+                f"these {subject} were computed with {fingerprint}, but this metric is "
                 f"{self.fingerprint}"
             )
 
@@ -743,14 +743,14 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
             for value, name in zip(row, (*self.columns, *[""] * len(row)), strict=False)
         ):
             raise InputError(
-                "totals: expected a table of statistics or a row of integers, none negative, "
+                "totals: expected a table of statistics or a row of non-negative integers, "
                 f"not {totals!r:.80}"
             )
         if len(row) != len(self.columns):
             columns = ", ".join(self.columns)
             raise InputError(f"totals: expected {len(self.columns)}, not {len(row)}: {columns}")
         if any(not -INT64_LIMIT <= value < INT64_LIMIT for value in row):
-            raise InputError(f"totals: expected integers of 64 bits, not {totals!r:.80}")
+            raise InputError(f"totals: expected 64-bit integers, not {totals!r:.80}")
         return row
 
     # ---- a value ----

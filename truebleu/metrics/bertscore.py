@@ -25,8 +25,8 @@ LAYER_COUNT_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 class BERTScore(NeuralMetric):
     """BERTScore: F-score from a model's vectors, 0-1 for most text, averaged over segments.
 
-    With several references, F, precision and recall are each the best, as in bert-score. The
-    signature has the contents of bert-score's hash: model, layer, idf, rescaling and versions.
+    With several references, F, precision and recall are each the maximum, as in bert-score. Like
+    bert-score's hash, the signature states model, layer, idf, rescaling and versions.
     """
 
     __slots__ = ()
@@ -43,7 +43,7 @@ class BERTScore(NeuralMetric):
     )
     layer: p.Parameter[int] = p.WholeNumber(
         0,
-        "the layer; 0 for bert-score's choice for this model name, or else the last",
+        "the layer; 0 selects bert-score's layer for this model name, or else the last layer",
         minimum=0,
         maximum=1000,
         optional=True,
@@ -53,11 +53,11 @@ class BERTScore(NeuralMetric):
         "weight words by their inverse document frequency in the references"
     )
     rescale: p.Parameter[str] = p.Text(
-        "no", "the language of the baseline that rescales scores, such as en; or no"
+        "no", "the language of the baseline for rescaling, such as en; no for no rescaling"
     )
     device: p.Parameter[str] = p.Text("auto", "the torch device: auto, cpu, cuda:1", is_hidden=True)
     batch: p.Parameter[int] = p.WholeNumber(
-        64, "the batch size in texts", maximum=1 << 20, is_hidden=True
+        64, "the number of texts per batch", maximum=1 << 20, is_hidden=True
     )
 
     @property
@@ -126,7 +126,9 @@ class BERTScore(NeuralMetric):
         layer_count = _read_layer_count(settings)
         if not layer or (layer_count and layer > layer_count):
             detail = (
-                f"it has {layer_count}" if layer_count else "its config.json has no layer count"
+                f"it has {layer_count}"
+                if layer_count
+                else "its config.json contains no layer count"
             )
             raise MetricFailedError(f"{self.name}: layer {layer} of {self.model}: {detail}")
         if "t5" in folder and "t5" not in str(settings.get("model_type")):
@@ -147,14 +149,14 @@ class BERTScore(NeuralMetric):
                 ", ".join(sorted(os.listdir(folder))) if os.path.isdir(folder) else "nothing"
             )
             raise MetricFailedError(
-                f"{self.name}: bert-score has no baseline of {name} for {self.rescale!r}; it has "
-                f"baselines of published models, for {languages}"
+                f"{self.name}: bert-score has no baseline for {name} in {self.rescale!r} (expected "
+                f"a published model and one of {languages})"
             )
         return path
 
 
 def find_model_or_none(model: str) -> str | None:
-    """Return the folder of a model; None if it is missing or another revision."""
+    """Return the folder of a model; None if the model is missing or has another revision."""
     try:
         return find_model(model)
     except MetricFailedError:
@@ -214,7 +216,7 @@ def _load_scorer(
         idf=idf,
         device=resolve_device(device_name),
         nthreads=0,
-        lang="en" if baseline else None,  # required, but the file determines the baseline
+        lang="en" if baseline else None,  # required but unused, because baseline_path is set
         rescale_with_baseline=baseline is not None,
         baseline_path=baseline,
     )

@@ -61,7 +61,7 @@ class BLEUScore(TableScore):
 
     @property
     def value(self) -> float:
-        """The score, 0-100, to sacreBLEU's last bit."""
+        """The score, 0-100, identical to sacreBLEU's to the last bit."""
         metric = self._metric
         if metric._has_kernel_formula or metric.natural_scale == 100.0:  # noqa: SLF001
             return self._value
@@ -69,12 +69,12 @@ class BLEUScore(TableScore):
 
     @property
     def fraction(self) -> float:
-        """The score, 0-1, identical to programs that compute in this scale."""
+        """The score, 0-1, identical to the scores of programs that compute in this scale."""
         return super().fraction if self._metric.natural_scale == 100.0 else self._value
 
     @property
     def published(self) -> float:
-        """The score in the scale in which it is published."""
+        """The score in the scale that publications use, 0-100 or 0-1."""
         scale = self._metric.scale
         return self.value if scale == 100.0 else self._value / self._metric.natural_scale * scale
 
@@ -105,7 +105,7 @@ class BLEUScore(TableScore):
 
     @property
     def reference_length(self) -> float:
-        """The effective reference length; a mean may not be an integer."""
+        """The effective reference length; a fraction if lengths are averaged."""
         return self._metric.reference_length_from_row(self._row)
 
     @property
@@ -136,7 +136,7 @@ class SmoothingValue(p.Number["float | None"]):
 
 
 class MaxOrder(p.WholeNumber):
-    """The largest n-gram order; None for the number of weights."""
+    """The largest n-gram order; None selects the number of weights."""
 
     if TYPE_CHECKING:
 
@@ -176,7 +176,7 @@ class BLEU(Metric[BLEUScore]):
     )
     smoothing_value: p.Parameter[float | None] = SmoothingValue(
         None,
-        "the value of smoothing floor (0.1) or add-k (1)",
+        "the smoothing value of floor (default: 0.1) or add-k (default: 1)",
         maximum=1e9,
         key="value",
         short="val",
@@ -199,7 +199,7 @@ class BLEU(Metric[BLEUScore]):
     )
     max_order: MaxOrder = MaxOrder(
         4,
-        "the largest n-gram order; the number of weights, if they are set",
+        "the largest n-gram order; weights set it to their number",
         key="order",
         short="ord",
         phrase="order {}",
@@ -224,7 +224,7 @@ class BLEU(Metric[BLEUScore]):
         labels={
             "single": "one reference",
             "average": "mean length",
-            "average-truncated": "whole mean length",
+            "average-truncated": "truncated mean length",
         },
         optional=True,
     )
@@ -238,7 +238,7 @@ class BLEU(Metric[BLEUScore]):
     )
     brevity_penalty: p.Parameter[str] = p.Choice(
         "standard",
-        "the brevity penalty of a hypothesis of c tokens and a reference of r",
+        "the brevity penalty for a hypothesis of c tokens and a reference of r tokens",
         {
             "standard": "exp(1 - r/c) if c < r",
             "plus-one": "with 1 added to both lengths",
@@ -271,7 +271,7 @@ class BLEU(Metric[BLEUScore]):
         short="mi",
         labels={
             "one": "missing = 1",
-            "at-least-one": "one n-gram at least",
+            "at-least-one": "at least one n-gram",
             "drop": "effective order",
         },
         optional=True,
@@ -340,7 +340,7 @@ class BLEU(Metric[BLEUScore]):
         super()._prepare()
 
     def make_counter(self, reference_lengths: Sequence[str]) -> _kernel.Metric:
-        """Return a kernel metric with a column per reference length rule."""
+        """Return a kernel metric with one column for each rule for the reference length."""
         counter_metric: _kernel.Metric = self._build_kernel_metric(
             reference_lengths=list(reference_lengths)
         )
@@ -386,14 +386,14 @@ class BLEU(Metric[BLEUScore]):
         return settings | formula_settings | {"missing": missing}
 
     def _check_together(self) -> None:
-        """Check parameters that depend on each other, and store default values as defaults."""
+        """Check parameters that depend on each other, and store None for default values."""
         values = self._values
         smoothing, value = values["smoothing"], values["smoothing_value"]
         if value is not None:
             if smoothing not in SMOOTHING_VALUES:
                 valued = ", ".join(SMOOTHING_VALUES)
                 raise ValueError(
-                    f"smoothing_value: smoothing '{smoothing}' takes no value; {valued} do"
+                    f"smoothing_value: smoothing '{smoothing}' takes no value (expected {valued})"
                 )
             if value == SMOOTHING_VALUES[smoothing]:
                 values["smoothing_value"] = None
@@ -410,7 +410,7 @@ class BLEU(Metric[BLEUScore]):
         """Warnings about weights that do not add up to 1, and about ignored smoothing."""
         messages = p.check_weight_sum("weights", self.weights)
         applied_smoothing = FIXED_SMOOTHING.get(self.arithmetic, self.smoothing)
-        # Without a value, these two do not smooth.
+        # cdec and allennlp do not smooth without a value.
         unsmoothed = self.smoothing == "none" and self.arithmetic in ("cdec", "allennlp")
         if self.smoothing != applied_smoothing and not unsmoothed:
             value = self.smoothing_value or 0.0
@@ -420,14 +420,14 @@ class BLEU(Metric[BLEUScore]):
         return messages
 
     def with_parameters(self, **changed: Any) -> BLEU:
-        """Return the metric with some parameters changed; `max_order` follows new weights."""
+        """Return the metric with some parameters changed; new weights set `max_order`."""
         if changed.get("weights") is not None:
             changed.setdefault("max_order", None)
         return super().with_parameters(**changed)
 
     @property
     def length_rule(self) -> str:
-        """The kernel's name of the rule for the reference length."""
+        """The kernel's name for the rule for the reference length."""
         rule, tie = self._values["reference_length"], self._values["tie"]
         if rule == "single" or (rule == "closest" and tie == "shorter"):
             return "closest"
@@ -543,7 +543,7 @@ class BLEU(Metric[BLEUScore]):
         orders = self.max_order
         matches, totals = row[2 : 2 + orders], row[2 + orders :]
         if not any(matches):
-            return "no hypothesis has a token of its references" if row[0] else NO_TOKENS
+            return "no hypothesis shares a token with its references" if row[0] else NO_TOKENS
         if (
             not totals[-1]
             and self.resolve_missing_order(segment=segment or not self._is_sum_based) == "zero"

@@ -19,7 +19,7 @@ LOG_OF_ZERO = -9999999999
 # pycocoevalcap's guards against division by 0.
 TINY, SMALL = 1e-15, 1e-9
 
-# Smoothing methods, with the numerator of an order without a match.
+# Smoothing methods, with the numerator that they use for an order without a match.
 SMOOTHING = {
     "exp": "1/2, 1/4, ... of a match, as in mteval-v13a",
     "floor": "smoothing_value matches",
@@ -56,7 +56,7 @@ class Formula:
     def __init__(
         self, parameters: Mapping[str, Any], smoothing_value: float, missing_order: str
     ) -> None:
-        """Take parameters; the last two also depend on other parameters and the score's level."""
+        """Store the parameters, and two resolved values that may differ from them."""
         vars(self).update(parameters)
         self.smoothing_value = smoothing_value
         self.missing_order = missing_order
@@ -71,7 +71,7 @@ class Formula:
         return (*percentages, *zeros)[: len(matches)]
 
     def _is_zero_before_smoothing(self, matches: Sequence[int]) -> bool:
-        """Return whether the score is 0 before smoothing, usually for lack of any match."""
+        """Return whether the score is 0 before smoothing, usually because nothing matches."""
         if self.no_match == "zero":
             return not any(matches)
         return self.no_match == "any-zero" and not all(matches)
@@ -83,18 +83,18 @@ class Formula:
         hypothesis_length: int,
         reference_length: float,
     ) -> float:
-        """Return the score of counts: 0-100 in sacreBLEU's arithmetic, 0-1 in others."""
+        """Return the score for counts: 0-100 in sacreBLEU's arithmetic, 0-1 in others."""
         if self._is_zero_before_smoothing(matches):
             return 0.0
         if self.arithmetic == "codenn":
-            return self._score_as_codenn(matches, totals, hypothesis_length, reference_length)
+            return self._compute_codenn_score(matches, totals, hypothesis_length, reference_length)
         if self.arithmetic == "cdec":
-            return self._score_as_cdec(matches, totals, hypothesis_length, reference_length)
+            return self._compute_cdec_score(matches, totals, hypothesis_length, reference_length)
         brevity = self.compute_brevity_penalty(hypothesis_length, reference_length)
         if self.arithmetic == "coco":
-            return _mean_as_coco(matches, totals) * brevity
+            return _compute_coco_mean(matches, totals) * brevity
         if self.arithmetic == "allennlp":
-            return brevity * self._mean_as_allennlp(matches, totals)
+            return brevity * self._compute_allennlp_mean(matches, totals)
         mean = self._compute_mean(self.compute_precisions(matches, totals))
         if self.arithmetic == "float32":
             return round_to_single(round_to_single(brevity) * mean)
@@ -126,8 +126,8 @@ class Formula:
     ) -> list[float | None]:
         """Return the precision of each order after smoothing; None counts as 1.
 
-        Precisions are in per cent in sacreBLEU's arithmetic, and fractions in others. Orders that
-        are left out are missing at the end.
+        Precisions are in per cent in sacreBLEU's arithmetic, and fractions in others. The list is
+        shorter if the highest orders are left out.
         """
         unit = 100.0 if self.arithmetic == "sacrebleu" else 1.0
         smoothing, value = self.smoothing, self.smoothing_value
@@ -170,7 +170,7 @@ class Formula:
             # All orders are left out, because the hypotheses have no tokens.
             return 0.0
         if self.arithmetic == "sacrebleu":
-            return self._mean_as_sacrebleu(precisions)
+            return self._compute_sacrebleu_mean(precisions)
         fractions = [1.0 if p is None else p for p in precisions]
         weights = self.weights or [1.0 / len(precisions)] * len(precisions)
         pairs = zip(weights, fractions, strict=False)
@@ -182,8 +182,7 @@ class Formula:
         if self.arithmetic == "float32":
             logs = [
                 round_to_single(
-                    round_to_single(weight)
-                    * round_to_single(_log_or_minus_infinity(round_to_single(p)))
+                    round_to_single(weight) * round_to_single(_compute_log(round_to_single(p)))
                 )
                 for weight, p in zip(weights, fractions, strict=False)
                 if weight
@@ -191,7 +190,7 @@ class Formula:
             return round_to_single(exp(round_to_single(sum(logs))))
         return exp(sum(weight * log(p) for weight, p in pairs))
 
-    def _score_as_codenn(
+    def _compute_codenn_score(
         self, matches: Sequence[int], totals: Sequence[int], c: int, r: float
     ) -> float:
         """Return CodeNN's score: guarded logarithms that include the brevity penalty."""
@@ -202,7 +201,7 @@ class Formula:
             added = self.smoothing_value
         return exp(mean / len(matches) + min(0.0, 1 - (r + 1) / (c + 1)))
 
-    def _score_as_cdec(
+    def _compute_cdec_score(
         self, matches: Sequence[int], totals: Sequence[int], c: int, r: float
     ) -> float:
         """Return cdec's score: logarithms in single precision, including the brevity penalty."""
@@ -210,7 +209,7 @@ class Formula:
         mean, orders = 0.0, 0
         for match, total in zip(matches, totals, strict=True):
             if total:
-                log_match = round_to_single(_log_or_minus_infinity(match or zero_match_value))
+                log_match = round_to_single(_compute_log(match or zero_match_value))
                 mean = round_to_single(
                     mean + round_to_single(log_match - round_to_single(log(total)))
                 )
@@ -222,20 +221,20 @@ class Formula:
             brevity = round_to_single(round_to_single(c - r) / c) if c else -inf
         return round_to_single(exp(round_to_single(round_to_single(mean / orders) + brevity)))
 
-    def _mean_as_allennlp(self, matches: Sequence[int], totals: Sequence[int]) -> float:
+    def _compute_allennlp_mean(self, matches: Sequence[int], totals: Sequence[int]) -> float:
         """Return AllenNLP's mean: a difference of logarithms per order."""
         guard = self.smoothing_value
         weights = self.weights or [1.0 / len(matches)] * len(matches)
-        # An order without n-grams counts as 1, as it does with the smallest guard.
+        # The precision of an order without n-grams is 1, even if the guard is 0.
         return exp(
             sum(
-                w * (_log_or_minus_infinity(match + guard) - log(total + guard))
+                w * (_compute_log(match + guard) - log(total + guard))
                 for w, match, total in zip(weights, matches, totals, strict=True)
                 if w and total + guard
             )
         )
 
-    def _mean_as_sacrebleu(self, precisions: Sequence[float | None]) -> float:
+    def _compute_sacrebleu_mean(self, precisions: Sequence[float | None]) -> float:
         percentages = [100.0 if p is None else p for p in precisions]
         logs = [log(p) if p != 0.0 else LOG_OF_ZERO for p in percentages]
         if self.weights is None:
@@ -247,7 +246,7 @@ class Formula:
         return exp(mean)
 
 
-def _mean_as_coco(matches: Sequence[int], totals: Sequence[int]) -> float:
+def _compute_coco_mean(matches: Sequence[int], totals: Sequence[int]) -> float:
     """Return pycocoevalcap's mean: the root of a running product of guarded precisions."""
     product = 1.0
     for match, total in zip(matches, totals, strict=True):
@@ -255,7 +254,7 @@ def _mean_as_coco(matches: Sequence[int], totals: Sequence[int]) -> float:
     return float(product ** (1.0 / len(matches)))
 
 
-def _log_or_minus_infinity(number: float) -> float:
+def _compute_log(number: float) -> float:
     """Return the logarithm of a number; negative infinity for 0."""
     return log(number) if number else -inf
 

@@ -39,7 +39,7 @@ class BLEURT(NeuralMetric):
     _: KW_ONLY
     device: p.Parameter[str] = p.Text("auto", "the torch device: auto, cpu, cuda:1", is_hidden=True)
     batch: p.Parameter[int] = p.WholeNumber(
-        16, "the batch size in segments", maximum=1 << 20, is_hidden=True
+        16, "the number of segments per batch", maximum=1 << 20, is_hidden=True
     )
 
     @classmethod

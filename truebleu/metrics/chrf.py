@@ -75,10 +75,10 @@ class CHRFScore(TableScore):
 
 
 class CHRF(Metric[CHRFScore]):
-    """chrF with its parameters. The defaults are sacreBLEU's: chrF2 of up to 6 characters.
+    """chrF with its parameters. The defaults are sacreBLEU's: chrF2, character order 6.
 
-    With several references, the first with the best segment score counts. Their order
-    can matter, as in sacreBLEU.
+    With several references, each segment uses the reference with the best score, or the first of
+    several. The order of references can therefore matter, as in sacreBLEU.
 
     >>> print(CHRF().score(["The cat sat on the mat."], ["The cat sat on a mat."]))
     chrF2 = 71.42
@@ -164,7 +164,7 @@ class CHRF(Metric[CHRFScore]):
         """The column names of the metric's statistics: three per order.
 
         `hypothesis_c2` is the number of character bigrams in the hypothesis, `matches_w1` the
-        number of matching words. Orders for which the reference is too short count as 0 in both.
+        number of matching words. Both are 0 for orders for which the reference is too short.
         """
         orders = [f"c{order}" for order in range(1, self.char_order + 1)]
         orders += [f"w{order}" for order in range(1, self.word_order + 1)]

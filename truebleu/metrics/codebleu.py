@@ -17,7 +17,7 @@ from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.python_metric import PythonMetric, count_ngrams
 from truebleu.text import tokenizers
 
-# The original takes the length of a pair of tokens and weights for the reference length.
+# By mistake, the original uses the length of a (tokens, weights) pair as reference length.
 ORIGINAL_REFERENCE_LENGTH = 2
 MAX_ORDER = 4
 # Token weights are 1 or 0.2, so their sums in fifths are integers.
@@ -167,7 +167,7 @@ def combine_parts(
     dataflow: float,
     weights: Sequence[float] = (0.25, 0.25, 0.25, 0.25),
 ) -> float:
-    """Return CodeBLEU of its four components, each between 0 and 1.
+    """Return CodeBLEU from its four components, each between 0 and 1.
 
     A data flow score of 0 counts as 1, because the original takes it for code without data flow.
     """

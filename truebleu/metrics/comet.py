@@ -20,7 +20,7 @@ from truebleu.metrics.python_metric import SegmentTexts
 DEFAULT_MODEL = "Unbabel/wmt22-comet-da"
 CHECKPOINT = os.path.join("checkpoints", "model.ckpt")
 SETTINGS_FILE = "hparams.yaml"
-# Inputs of a model in addition to the hypothesis, by its kind; unified models list them.
+# Inputs besides the hypothesis, by kind of model; unified models list their own inputs.
 INPUTS_BY_KIND = {
     "regression_metric": ("src", "ref"),
     "ranking_metric": ("src", "ref"),
@@ -34,8 +34,8 @@ class COMET(NeuralMetric):
     """COMET: a model's score of a segment, its source and one reference, averaged over segments.
 
     The model's settings list its inputs: CometKiwi reads no references. Scores equal `predict` in
-    full precision; the command `comet-score` computes in half precision, which changes later
-    digits.
+    full precision; the command `comet-score` computes in half precision, which changes the
+    last digits.
     """
 
     __slots__ = ()
@@ -56,7 +56,7 @@ class COMET(NeuralMetric):
     _: KW_ONLY
     device: p.Parameter[str] = p.Text("auto", "the torch device: auto, cpu, cuda:1", is_hidden=True)
     batch: p.Parameter[int] = p.WholeNumber(
-        16, "the batch size in segments", maximum=1 << 20, is_hidden=True
+        16, "the number of segments per batch", maximum=1 << 20, is_hidden=True
     )
 
     @property

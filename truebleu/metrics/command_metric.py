@@ -82,8 +82,8 @@ class Command(SegmentMeanMetric):
             ) from None
         if not any("{hyp}" in word for word in words):
             raise ValueError(
-                f"command {self.score_name}: the program has no {{hyp}} in place of the hypothesis "
-                f"file: {self.program!r:.60}. Add {{ref}} and {{src}} if it reads them."
+                f"command {self.score_name}: expected {{hyp}} in place of the hypothesis file, "
+                f"found {self.program!r:.60}. Add {{ref}} and {{src}} if it reads them."
             )
 
     @classmethod
@@ -139,7 +139,7 @@ class Command(SegmentMeanMetric):
 
     def _compute_numbers(self, corpus: Corpus, texts: SegmentTexts) -> list[float]:
         from truebleu.text import corpus_inputs
-        from truebleu.text.operating_system import temporary_folder
+        from truebleu.text.operating_system import make_temporary_folder
 
         sources = None
         if self.NEEDS_SOURCE:
@@ -153,7 +153,7 @@ class Command(SegmentMeanMetric):
                 f"{self.name}: segment {number} has several references. Use {{refs}} to pass one "
                 "file per reference to the program."
             )
-        with temporary_folder() as folder:
+        with make_temporary_folder() as folder:
             columns = {"hyp": [[text for text, _ in texts]], "src": [sources or []]}
             columns["refs"] = columns["ref"] = [
                 [others[i] if i < len(others) else "" for _, others in texts]

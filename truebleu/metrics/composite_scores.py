@@ -68,7 +68,7 @@ def document_bleu(
     metric: str | Metric | None = None,
     workers: int = 1,
 ) -> Score:
-    """Return BLEU with each document as one segment: its segments, joined by spaces.
+    """Return BLEU with each document as one segment, its segments joined by spaces.
 
     N-grams may cross sentence boundaries, and the brevity penalty compares document lengths. It is
     not mteval's document score, nor the mean of such scores: see `mean_document_bleu`.
@@ -119,8 +119,8 @@ def mean_document_bleu(
 ) -> CompositeScore:
     """Return the mean of document scores, each from summed statistics, as in mteval's `-d 1`.
 
-    mteval's system score is not this mean, but the score of all sums. N-grams do not cross sentence
-    boundaries; see `document_bleu` for documents as single texts.
+    mteval's system score is not this mean, but uses sums over all documents. N-grams do not cross
+    sentence boundaries; see `document_bleu` for documents as single texts.
 
     documents: the document of each segment.
     metric: any metric; default: `BLEU()`.

@@ -38,7 +38,7 @@ class EditAlignment(Alignment):
         length = len(self.reference)
         return 100.0 * (self.edits / length if length else insertions)
 
-    def row_names(self) -> tuple[str, str]:
+    def list_row_names(self) -> tuple[str, str]:
         """Return the names of the rows of a drawing, from the top."""
         return "reference", "hypothesis"
 

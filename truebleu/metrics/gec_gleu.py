@@ -81,13 +81,13 @@ class GECGLEU(SourceMetric):
             )
         (count,) = reference_counts
         values = []
-        for drawn_references in self._draw_references(len(rows), count):
+        for drawn_references in self._sample_references(len(rows), count):
             drawn_rows = [row[i] for row, i in zip(rows, drawn_references, strict=True)]
             values.append(_compute_score(list(map(sum, zip(*drawn_rows, strict=True)))))
         mean = sum(values) / len(values)
         return PythonScore(self, (), count, False, mean, {"draws": len(values)})
 
-    def _draw_references(self, segments: int, references: int) -> Iterator[Sequence[int]]:
+    def _sample_references(self, segments: int, references: int) -> Iterator[Sequence[int]]:
         """Yield the reference index of each segment, once for each corpus score."""
         if references == 1 or self._values["draw"] == "each":
             for reference in range(references):
@@ -106,11 +106,11 @@ class GECGLEU(SourceMetric):
         (row,) = self._count_with_sources(
             self._make_corpus((hypothesis,), (reference_texts,), sources=(source,))
         )
-        return PythonScore(self, (), len(row), True, _mean_smoothed_score(row), {})
+        return PythonScore(self, (), len(row), True, _average_smoothed_scores(row), {})
 
     def _score_segments(self, corpus: Corpus) -> Scores:
         return Scores(
-            [self.SCALE * _mean_smoothed_score(row) for row in self._count_with_sources(corpus)]
+            [self.SCALE * _average_smoothed_scores(row) for row in self._count_with_sources(corpus)]
         )
 
     def _count_rows(self, corpus: Corpus) -> CountedRows:
@@ -124,7 +124,7 @@ class GECGLEU(SourceMetric):
 
     def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return the reason why a score is 0."""
-        return f"n-grams of some order up to {len(ORDERS)} do not match or do not exist"
+        return f"at least one order up to {len(ORDERS)} has no matching n-grams"
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
         return _compute_score([count or 1 for count in row] if segment else row), {}
@@ -161,7 +161,7 @@ def _count_ngrams(
     return tuple(row)
 
 
-def _mean_smoothed_score(row: Sequence[Sequence[int]]) -> float:
+def _average_smoothed_scores(row: Sequence[Sequence[int]]) -> float:
     values = [_compute_score([count or 1 for count in counts]) for counts in row]
     return sum(values) / len(values)
 

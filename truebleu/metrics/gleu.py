@@ -82,8 +82,8 @@ class GLEU(PythonMetric):
                     max(0, row[1] - order) for order in range(min_order - 1, max_order)
                 )
                 total = max(hypothesis_total, reference_total)
-                # The first of equally good references counts; a reference without n-grams, like
-                # the hypothesis, does not.
+                # The first of equally good references counts. A reference is skipped if neither it
+                # nor the hypothesis has n-grams.
                 if total and (not best[1] or matched / total > best[0] / best[1]):
                     best = [matched, total]
             rows.append(best)

@@ -1,7 +1,7 @@
 """iBLEU for paraphrases, which rewards similarity to references and difference from the source.
 
 Hong Sun and Ming Zhou (2012): Joint learning of a dual SMT system for paraphrase generation. ACL.
-The paper does not define its BLEU; the parameters do. Nitin Madnani's (2011) viewer of the same
+The paper does not specify BLEU's settings. Nitin Madnani's (2011) viewer of the same
 name is unrelated.
 """
 

@@ -23,13 +23,13 @@ VERSION = "1.5"
 MODULE_CODES = {"exact": "ex", "stem": "st", "synonym": "sy", "paraphrase": "pa"}
 PARAMETER_NAMES = ("alpha", "beta", "gamma", "delta")
 
-# α, β, γ, δ, and the weights of modules in their order, for the tasks of every language.
+# (α, β, γ, δ) and the weights of the modules, for tasks that all languages share.
 UNIVERSAL_TASKS: dict[str, tuple[Coefficients, Coefficients]] = {
     "li": ((0.75, 1.4, 0.7, 0.5), (1.0, 0.5, 0.5, 0.5)),
     "tune": ((0.5, 1.0, 0.5, 0.5), (1.0, 0.5, 0.5, 0.5)),
     "universal": ((0.7, 1.4, 0.3, 0.7), (1.0, 0.6)),
 }
-# Parameters and weights of the tasks that were tuned for a language.
+# (α, β, γ, δ) and the weights of the modules, for tasks that were tuned for one language.
 TUNED_TASKS: dict[str, dict[str, tuple[Coefficients, Coefficients]]] = {
     "en": {
         "rank": ((0.85, 0.2, 0.6, 0.75), (1.0, 0.6, 0.8, 0.6)),
@@ -43,7 +43,7 @@ TUNED_TASKS: dict[str, dict[str, tuple[Coefficients, Coefficients]]] = {
     "de": {"rank": ((0.95, 1.0, 0.55, 0.55), (1.0, 0.8, 0.2))},
     "ru": {"rank": ((0.75, 1.4, 0.7, 0.5), (1.0, 0.5, 0.5))},
 }
-# Modules of languages; the default is exact and stem.
+# Modules per language; other languages use exact and stem.
 MODULES_BY_LANGUAGE = {
     "en": tuple(MODULE_CODES),
     "cz": ("exact", "paraphrase"),
@@ -61,7 +61,7 @@ LANGUAGES = {
     "ar-bw-red": "Arabic, reduced to Buckwalter's letters",
     "other": "without stems",
 }
-# Text preparation in Eval IDs, and the program's options for it.
+# Names of the kinds of text preparation in Eval IDs, and the program's options for them.
 PREPARATIONS = {
     (False, False): ("no_norm", ()),
     ("lower", False): ("lc_only", ("-lower",)),
@@ -79,7 +79,7 @@ LINE_ENDS = str.maketrans("\r\n", "  ")
 
 
 class _ModuleList(p.Parameter["tuple[str, ...] | None"]):
-    """Modules in the order in which they match; None for the modules of the language and task."""
+    """Modules in the order in which they match; None for the default modules."""
 
     is_sequence = True
     metavar = "MODULE"
@@ -145,7 +145,7 @@ class METEOR(PythonMetric):
         "default",
         "the task for which α, β, γ, δ and weights were tuned",
         {
-            "default": "rank if the language has it, otherwise li",
+            "default": "rank if the language has that task, otherwise li",
             "rank": "rankings of systems",
             "adq": "adequacy",
             "hter": "post-editing",
@@ -181,19 +181,19 @@ class METEOR(PythonMetric):
         "count lengths and matches in characters", key="chars", short="ch", optional=True
     )
     alpha: p.Parameter[float | None] = p.Number(
-        None, "α instead of the task's", maximum=1, optional=True, short="a"
+        None, "α; by default the task's value", maximum=1, optional=True, short="a"
     )
     beta: p.Parameter[float | None] = p.Number(
-        None, "β instead of the task's", maximum=1000, optional=True, short="b"
+        None, "β; by default the task's value", maximum=1000, optional=True, short="b"
     )
     gamma: p.Parameter[float | None] = p.Number(
-        None, "γ instead of the task's", maximum=1, optional=True, short="g"
+        None, "γ; by default the task's value", maximum=1, optional=True, short="g"
     )
     delta: p.Parameter[float | None] = p.Number(
-        None, "δ instead of the task's", maximum=1, optional=True, short="d"
+        None, "δ; by default the task's value", maximum=1, optional=True, short="d"
     )
     weights: p.Numbers = p.Numbers(
-        None, "the weights of modules instead of the task's", optional=True
+        None, "the weights of the modules; by default the task's weights", optional=True
     )
     unicode_form: p.Parameter[str | None] = p.declare_normalization()
 
@@ -253,7 +253,7 @@ class METEOR(PythonMetric):
 
     @property
     def _default_weights(self) -> Coefficients:
-        # Weights belong to positions, not to modules; positions beyond the language's have 0.
+        # Weights belong to positions, not to modules; additional modules have weight 0.
         count = len(self._default_modules)
         weights = _list_tasks(self.language)[self._resolved_task][1][:count]
         return (*weights, 0.0, 0.0, 0.0, 0.0)[: len(self._used_modules)]
@@ -330,7 +330,7 @@ class METEOR(PythonMetric):
     def columns(self) -> tuple[str, ...]:
         """The column names of the metric's statistics, in the program's order.
 
-        Columns count words, or characters. The chunk of a completely matching segment is left out.
+        Columns count words, or characters. `chunks` is 0 if all words match in a single chunk.
         """
         matches = (
             f"{module}_{kind}_{side}"
@@ -431,7 +431,7 @@ class METEOR(PythonMetric):
     def _compute_weighted_share(self, row: Sequence[int], side: int, delta: float) -> float:
         """Return the weighted share of matched words in the hypothesis (0) or reference (1).
 
-        The last bit depends on the order of operations, which is the program's.
+        The order of operations, which affects the last bit, follows the program.
         """
         length, function = row[side], row[2 + side]
         weighted_length = delta * (length - function) + (1.0 - delta) * function

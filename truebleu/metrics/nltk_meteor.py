@@ -28,8 +28,8 @@ class NLTKMETEOR(SegmentMeanMetric):
 
     Lower-cased tokens match exactly, then by stem, then as synonyms in WordNet 3.0. The score is
     F · (1 - γ · (chunks / matches)^β), with F = PR / (αP + (1-α)R). With several references, the
-    best counts. METEOR 1.5 (`METEOR`) has different words, weights and scores. NLTK takes tokens,
-    so text is split at white space by default.
+    best score counts. METEOR 1.5 (`METEOR`) has other tokens, weights and scores. NLTK takes
+    tokens, so text is split at white space by default.
 
     It needs NLTK (`pip install 'truebleu[meteor]'`) and, for synonyms, WordNet 3.0, from NLTK's
     data or Debian's package wordnet-base.
@@ -53,7 +53,7 @@ class NLTKMETEOR(SegmentMeanMetric):
     stemmer: p.Parameter[str] = p.Choice(
         "porter",
         "the stemmer",
-        {"porter": "NLTK's variant of Porter's", "snowball": "Snowball's for English"},
+        {"porter": "NLTK's Porter stemmer", "snowball": "English Snowball stemmer"},
         key="stem",
         short="st",
     )

@@ -27,7 +27,7 @@ VERB_CATEGORIES = (
     "body change cognition communication competition consumption contact creation emotion motion "
     "perception possession social stative weather"
 )
-# Number of cached words: few texts have more, and their synonyms take at most 100 MB.
+# Number of cached words: few texts contain more, and their synonyms take at most 100 MB.
 CACHE_SIZE = 1 << 16
 
 
@@ -100,7 +100,7 @@ class _WordNetReader(WordNetCorpusReader):  # type: ignore[misc]
         """Do nothing: no other WordNet version is mapped."""
 
     def open(self, file: str) -> Any:
-        """Open a file of the folder."""
+        """Open a file in the folder."""
         if isinstance(self.root, _OutsideFolder):
             return self.root.join(file).open(self.encoding(file))
         return super().open(file)
@@ -116,7 +116,7 @@ class _OutsideFolder(nltk.data.PathPointer):  # type: ignore[misc]
         return self.path
 
     def join(self, fileid: str) -> _OutsideFolder:
-        """Return a file of the folder."""
+        """Return a file in the folder."""
         return _OutsideFolder(os.path.join(self.path, fileid))
 
     def file_size(self) -> int:

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 # Largest n-gram order of a metric.
 MAX_ORDER = 16
-# Limit of the sum of weights, for which 100 ** MAX_WEIGHT_SUM is finite.
+# Largest sum of weights, so that 100 ** MAX_WEIGHT_SUM is finite.
 MAX_WEIGHT_SUM = 100
 # Smaller integers are exact as floating-point numbers, and have fewer than 16 digits.
 MAX_EXACT_INTEGER = 10**15
@@ -287,7 +287,7 @@ class Parameter(Generic[T]):
 
 
 class Flag(Parameter[bool]):
-    """Boolean parameter. Signatures have `words` for False and True."""
+    """Boolean parameter. Signatures contain one of `words` for False and True."""
 
     metavar = None
     words = ("no", "yes")
@@ -599,7 +599,7 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
             if room == "program_tokenizers"
         }
         built_in_names = [name for name in tokenizers.TOKENIZER_NAMES if name not in external_names]
-        return f"the tokenizer: {', '.join(built_in_names)}, or from another program"
+        return f"the tokenizer: {', '.join(built_in_names)}, or the tokenizer of another program"
 
 
 def declare_lowercase(*, has_variants: bool = True, shared: bool = True) -> Choice[bool | str]:

@@ -119,7 +119,7 @@ class PythonMetric(Metric[PythonScore]):
         return corpus_inputs.tokenize_segments(hypotheses, references, **self._tokenizer_settings)
 
     def _count_bleu_rows(self, corpus: Corpus, **parameters: Any) -> CountedRows:
-        """Return the rows of a BLEU with this metric's tokenizer and other parameters."""
+        """Return BLEU's rows, counted with this metric's tokenizer and the given parameters."""
         metric = BLEU(**self._tokenizer_settings, **parameters)
         statistics, summary = metric.count(
             corpus.hypotheses, corpus.references, workers=corpus.workers
@@ -184,7 +184,7 @@ class SourceMetric(PythonMetric):
         *,
         workers: int = 1,
     ) -> PythonScore:
-        """Return the score of a corpus. Arguments as for `BLEU.score`, with one source each."""
+        """Return the score of a corpus. Arguments as for `BLEU.score`, and the sources."""
         return self._score_corpus(
             self._make_corpus(hypotheses, references, workers, sources, totals=True)
         )
@@ -231,7 +231,7 @@ class SegmentMeanScore(PythonScore):
     def format(
         self, width: int | None = None, *, score_only: bool = False, signature: bool | str = False
     ) -> str:
-        """Return the score in one line; metrics from 0 to 1 have more digits than from 0 to 100."""
+        """Return the score in one line, with more digits for scores in 0-1 than in 0-100."""
         width = max(2, self._metric.DIGITS) if width is None else width
         return super().format(width, score_only=score_only, signature=signature)
 
@@ -300,7 +300,7 @@ class SegmentMeanMetric(SourceMetric):
         rows = table.tolist()
         starts = range(4, 1 + 3 * len(self.NUMBER_NAMES), 3)
         return [
-            Scores([self.SCALE * _mean_from_parts(row[i : i + 3], row[0]) for row in rows])
+            Scores([self.SCALE * _compute_mean_from_parts(row[i : i + 3], row[0]) for row in rows])
             for i in starts
         ]
 
@@ -375,7 +375,7 @@ class SegmentMeanMetric(SourceMetric):
         """Compute, check and return the numbers of all segments in one sequence."""
         numbers = self._compute_numbers(corpus, texts) if texts else ()
         if len(numbers) != len(texts):
-            missing = f"; none for segment {len(numbers) + 1}" if len(numbers) < len(texts) else ""
+            missing = f"; segment {len(numbers) + 1} has none" if len(numbers) < len(texts) else ""
             raise MetricFailedError(
                 f"{self.name}: {format_count(len(numbers), 'number')} for "
                 f"{format_count(len(texts), 'segment')}"
@@ -396,7 +396,7 @@ class SegmentMeanMetric(SourceMetric):
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         segments = row[0]
         starts = range(1, 1 + 3 * len(self.NUMBER_NAMES), 3)
-        values = [_mean_from_parts(row[i : i + 3], segments) for i in starts]
+        values = [_compute_mean_from_parts(row[i : i + 3], segments) for i in starts]
         other_numbers = zip(self.NUMBER_NAMES[1:], values[1:], strict=True)
         details = {name: self.SCALE * value for name, value in other_numbers}
         return values[0], {"segments": segments, **details}
@@ -411,7 +411,7 @@ def _split_number(number: float) -> tuple[int, int, int]:
     return high, middle, round((rest - middle) * STEP_SCALE)
 
 
-def _mean_from_parts(parts: Sequence[int], segments: int) -> float:
+def _compute_mean_from_parts(parts: Sequence[int], segments: int) -> float:
     """Return the mean of numbers from the sums of their parts, rounded once."""
     high, middle, low = parts
     total = (high << 2 * STEP_BITS) + (middle << STEP_BITS) + low

@@ -43,8 +43,8 @@ METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "cdec-bleu": ("cdec:CdecBLEU", {}),
 }
 
-# Names that continue after a colon: module and class, and the form of the rest. The class has a
-# method `from_text(text)`.
+# Names that an argument follows after a colon: module and class, and the form of the argument. The
+# class method `from_text(text)` parses it.
 PREFIXED_METRICS: dict[str, tuple[str, str]] = {
     "bertscore": ("bertscore:BERTScore", "MODEL"),
     "bleurt": ("bleurt:BLEURT", "MODEL"),
@@ -190,7 +190,7 @@ def resolve_metrics(requested: Any) -> dict[AnyMetric, str | None]:
 
 
 def lower_is_better(name: str) -> bool:
-    """Return whether lower is known to be better for a name, such as "TER" or "MetricX-24"."""
+    """Return whether lower scores are better for a metric name, such as "TER" or "MetricX-24"."""
     if name.lower().startswith(ERROR_RATE_PREFIXES):
         return True
     matching_classes = (
@@ -253,7 +253,7 @@ def _find_class_of_signature(
 ) -> tuple[type[AnyMetric], dict[str, str]]:
     """Return the metric class of a signature, by name or otherwise by fields.
 
-    The second value has the fields that the name implies.
+    The second value contains the fields that the name implies.
     """
     if "called" in fields:  # users may name commands like other metrics
         return get_metric_class("command"), {}

@@ -123,14 +123,14 @@ class ROUGE(SegmentMeanMetric):
     def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return why the score is 0, and what to use instead."""
         if self.type in ("1", "l", "lsum"):
-            return "no hypothesis has a word of its references"
+            return "no hypothesis shares a word with its references"
         return (
             f"no sequence of {self.type} words matches; ROUGE-1 (-m rouge-1) and chrF (-m chrf) "
             "suit short text better"
         )
 
     def tokenize_text(self, text: str) -> list[str]:
-        """Return the counted words of a text, or their stems with `stemmer`."""
+        """Return the words of a text that ROUGE compares; with `stemmer`, their stems."""
         if not self.stemmer:
             return _TokenizerAdapter(self.tokenize).tokenize(text)
         # Stems come from the installed package.
@@ -168,7 +168,7 @@ class ROUGE(SegmentMeanMetric):
             yield best.fmeasure, best.precision, best.recall
 
     def _make_scorer(self) -> Callable[[str, str], Any]:
-        """Return a function of reference and hypothesis from the installed package."""
+        """Return the installed package's function that scores a reference and a hypothesis."""
         scorer = _import_scoring_module("rouge_scorer").RougeScorer
         tokenizer = None if self.tokenize == ROUGE_TOKENIZER else _TokenizerAdapter(self.tokenize)
         kinds = [f"rouge{TYPE_SUFFIXES.get(self.type, self.type)}"]
@@ -186,7 +186,7 @@ def _import_scoring_module(name: str) -> Any:
 
 
 class _TokenizerAdapter:
-    """Adapter of truebleu's tokenizers for the packages."""
+    """Adapter that gives truebleu's tokenizers the packages' tokenizer interface."""
 
     def __init__(self, tokenize: tokenizers.Tokenize) -> None:
         from truebleu.text.tokenizers import make_tokenizer

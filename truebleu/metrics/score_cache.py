@@ -1,7 +1,7 @@
 """Cache of expensive metrics' scores, keyed by content.
 
-A cache file has the numbers of one system, eight bytes each. Its name is a checksum of the metric
-with its programs, and of all text. Numbers that took less than a millisecond per segment are not
+A cache file contains the numbers of one system, eight bytes each. Its name is a checksum of the
+metric, its programs and all text. Numbers that took less than a millisecond per segment are not
 cached.
 """
 

@@ -46,7 +46,7 @@ class Signature(Picklable):
 
     __slots__ = ("_fields", "_metric", "_name")
 
-    # Set by the registry, which has all metrics and imports this module.
+    # Set by the registry, which knows all metrics and imports this module.
     parser: ClassVar[Callable[[str], Signature]]
 
     def __init__(self, metric: Any, fields: Mapping[str, str], name: str | None = None) -> None:
@@ -270,9 +270,9 @@ class Score(Picklable):
     def __format__(self, form: str) -> str:
         return format(self.value, form) if form else str(self)
 
-    def _compare(self, other: object, holds: Callable[[float, float], bool]) -> bool:
+    def _compare(self, other: object, comparison: Callable[[float, float], bool]) -> bool:
         if isinstance(other, int | float):
-            return holds(self.value, other)
+            return comparison(self.value, other)
         if not isinstance(other, Score):
             return NotImplemented  # type: ignore[no-any-return]
         if (self.name, self.signature) != (other.name, other.signature):
@@ -280,7 +280,7 @@ class Score(Picklable):
                 "scores with different signatures cannot be compared: "
                 f"{self.name}|{self.signature} and {other.name}|{other.signature}"
             )
-        return holds(self.value, other.value)
+        return comparison(self.value, other.value)
 
     def __lt__(self, other: object) -> bool:
         return self._compare(other, lt)
@@ -448,15 +448,15 @@ def format_html_table(
     """Return an HTML table for notebooks; the first cell of a row is its header."""
     from html import escape
 
-    def line(cells: Iterable[object], name: str = "th", rest: str = "td") -> str:
+    def format_row(cells: Iterable[object], name: str = "th", rest: str = "td") -> str:
         cell_html = "".join(
             f"<{kind} style='text-align:left'>{escape(_format_component(cell))}</{kind}>"
             for cell, kind in zip(cells, chain((name,), repeat(rest)), strict=False)
         )
         return f"<tr>{cell_html}</tr>"
 
-    head = line(header, "td", "th") if header else ""
-    return f"<b>{escape(title)}</b><table>{head}{''.join(map(line, rows))}</table>"
+    head = format_row(header, "td", "th") if header else ""
+    return f"<b>{escape(title)}</b><table>{head}{''.join(map(format_row, rows))}</table>"
 
 
 def _format_component(value: object) -> str:

@@ -90,7 +90,7 @@ class TER(Metric[TERScore]):
     WORST = None
     _: KW_ONLY
     normalized: p.Parameter[bool] = p.Flag(
-        "split off punctuation, resolve entities and join lines, as tercom's -N",
+        "split off punctuation, resolve entities and join lines, like tercom's -N",
         key="norm",
         short="nr",
         common=True,

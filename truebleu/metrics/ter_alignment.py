@@ -86,7 +86,7 @@ class Alignment(NamedTuple):
         words = list(self.hypothesis)
         return [(shift, tuple(_move_items(words, *shift))) for shift in self.shifts]
 
-    def row_names(self) -> tuple[str, str]:
+    def list_row_names(self) -> tuple[str, str]:
         """Return the names of the rows of a drawing, from the top."""
         return "hypothesis", "reference"
 
@@ -114,7 +114,7 @@ class Alignment(NamedTuple):
                 rows, (hypothesis_word, reference_word, EDIT_MARKS[kind]), strict=True
             ):
                 rows[row] += f" {pad_text(word, width)}"
-        drawn_rows = [f"{name:10}{rows[name]}".rstrip() for name in (*self.row_names(), "")]
+        drawn_rows = [f"{name:10}{rows[name]}".rstrip() for name in (*self.list_row_names(), "")]
         lines += [row for row in drawn_rows if row]
         return "\n".join(lines)
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     Warnings = list[dict[str, Any]]
 
-# Minimum number of hypotheses that end in " ." for a warning: always (as in sacreBLEU), and if they
-# are at least 1 % of all.
+# Number of hypotheses ending in " ." that triggers a warning: in any text (as in sacreBLEU), and in
+# text where they are at least 1 % of all segments.
 MIN_TOKENIZED = 100
 MIN_TOKENIZED_WITH_SHARE = 10
 
@@ -94,7 +94,7 @@ def warn_about_texts(
         for line in metric.warnings
     ]
 
-    def add(kind: str, system: str, text: str) -> None:
+    def add_warning(kind: str, system: str, text: str) -> None:
         names = systems_by_warning.setdefault((kind, text), [])
         if system not in names:
             names.append(system)
@@ -105,21 +105,21 @@ def warn_about_texts(
 
     for system, summary in summaries.items():
         for number in summary["marked"]:
-            # Every system's summary has the marks of references, but they need one warning.
+            # Every system's summary lists the references' marks; one warning is enough.
             text = (
-                "starts with a byte-order mark, which is scored as a part of its first word; "
+                "starts with a byte-order mark, which is scored as part of its first word; "
                 "-e utf-8-sig drops it"
             )
-            add("byte-order mark", name_input(number), text)
+            add_warning("byte-order mark", name_input(number), text)
         for kind, number, text in _warn_about_inputs(summary):
             has_own_name = len(references) > 1 or len(summary["empty"]) < 3
-            add(kind, name_input(number if has_own_name else min(number, 1)), text)
-        add("tokenized", system, _warn_about_tokenized(summary, tokenize))
+            add_warning(kind, name_input(number if has_own_name else min(number, 1)), text)
+        add_warning("tokenized", system, _warn_about_tokenized(summary, tokenize))
         for text in _warn_about_language(summary, language):
-            add("language", system, text)
-        add("identical", system, _warn_about_copies(summary, references[0]))
+            add_warning("language", system, text)
+        add_warning("identical", system, _warn_about_copies(summary, references[0]))
         if not list_unsplit_metrics(warnings):
-            add(UNSPLIT_KIND, system, _warn_about_unsplit(summary, tokenize))
+            add_warning(UNSPLIT_KIND, system, _warn_about_unsplit(summary, tokenize))
     for (kind, text), names in systems_by_warning.items():
         if text:
             systems = [name for name in names if name in summaries]
@@ -144,7 +144,7 @@ def list_unsplit_metrics(warnings: Warnings) -> set[str]:
 def warn_about_references(
     summaries: Mapping[str, Summary], metrics: Mapping[Metric[Any], str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield one warning per script of the references and option that makes metrics split it."""
+    """Yield a warning for each script in the references and each option that splits it."""
     texts = [one["reference_text"] for one in summaries.values() if "reference_text" in one]
     text = max(texts, key=lambda one: one["characters"], default=None)
     # Avoid the import for text in scripts that every tokenizer splits.
@@ -196,9 +196,7 @@ def warn_about_references(
 
 def _describe_unreliability(metrics: Sequence[str]) -> str:
     """Return the sentence about the consequence for metrics that do not split the text."""
-    return (
-        f" Differences by {join_words(metrics)} are not reliable, and none is called significant."
-    )
+    return f" Differences in {join_words(metrics)} are not reliable, so none is called significant."
 
 
 def _find_splitting_option(metric: Metric[Any], script: str) -> str:
@@ -226,7 +224,7 @@ def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
             yield "empty", number, f"{message}{rest}); they are scored as text without words"
     for number, count in enumerate(summary.get("tabs", ())):
         if examined and count == examined:
-            columns = "; if the columns are references, give -nr/--num-refs" if number else ""
+            columns = "; if the columns are references, use -nr/--num-refs" if number else ""
             file_advice = "; if one column is the text, name it as FILE#N"
             yield (
                 "tabs",
@@ -370,8 +368,8 @@ def _warn_about_unsplit(summary: Summary, tokenize: str | None) -> str:
     if tokens >= MIN_TOKENS_PER_SEGMENT * summary["segments"]:
         return ""
     return (
-        f"the tokenizer {tokenize} leaves {tokens / summary['segments']:.1f} tokens of a segment "
-        f"with {characters / segments:.0f} characters; -tok char splits any text"
+        f"the tokenizer {tokenize} finds {tokens / summary['segments']:.1f} tokens in a segment "
+        f"of {characters / segments:.0f} characters; -tok char splits any text"
     )
 
 

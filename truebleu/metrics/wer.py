@@ -43,12 +43,12 @@ class EditScore(TableScore):
 
     @property
     def deletions(self) -> int:
-        """The number of reference tokens that hypotheses do not have."""
+        """The number of reference tokens that are missing from the hypotheses."""
         return self._row[2]
 
     @property
     def insertions(self) -> int:
-        """The number of hypothesis tokens that references do not have."""
+        """The number of hypothesis tokens that are missing from the references."""
         return self._row[3]
 
     @property
@@ -58,7 +58,7 @@ class EditScore(TableScore):
 
     @property
     def reference_length(self) -> int:
-        """The number of tokens in the references that count."""
+        """The effective reference length, in tokens."""
         return sum(self._row[:3])
 
     @property
@@ -68,7 +68,7 @@ class EditScore(TableScore):
 
     @property
     def fraction(self) -> float:
-        """The score in jiwer's scale, between 0 and 1 or above, identical to jiwer's."""
+        """The score in jiwer's scale, identical to jiwer's; error rates may exceed 1."""
         number: float = getattr(self, self._metric.name.lower())
         return number
 
@@ -103,7 +103,7 @@ class WERScore(EditScore):
 
     @property
     def wip(self) -> float:
-        """Word information preserved: share of hits in the references times in the hypotheses."""
+        """Word information preserved: hits per reference word times hits per hypothesis word."""
         if not self.reference_length:
             return float(self.hypothesis_length == 0)
         if not self.hypothesis_length:

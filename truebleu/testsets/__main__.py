@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 from truebleu.testsets import catalogue
 from truebleu.text import download
 from truebleu.text.argument_checks import is_whole_number
-from truebleu.text.operating_system import temporary_folder
+from truebleu.text.operating_system import make_temporary_folder
 
 # Timeout for servers that send no data.
 TIMEOUT_SECONDS = 60
@@ -30,7 +30,7 @@ def fetch_properties(url: str, *, is_head: bool) -> tuple[int | None, str | None
         if is_head:
             length = response.headers.get("Content-Length")
             return int(length) if length and is_whole_number(length) else None, None, None
-        with temporary_folder() as folder:
+        with make_temporary_folder() as folder:
             path = os.path.join(folder, "archive")
             with open(path, "wb") as file:
                 copyfileobj(response, file)

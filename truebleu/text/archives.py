@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from truebleu._kernel import InputError
 from truebleu.text import download
-from truebleu.text.operating_system import is_safe_name, path_inside
+from truebleu.text.operating_system import is_safe_name, join_inside
 
 # Limits on the unpacked size: a multiple of the archive's size, and an absolute maximum. Archives
 # of small files are mostly padding, so some bytes are always allowed.
@@ -65,7 +65,7 @@ def _move_into_place(work_folder: str, folder: str) -> None:
     for path, _, files in os.walk(work_folder):
         for name in files:
             relative_path = os.path.relpath(os.path.join(path, name), work_folder)
-            target = path_inside(folder, *relative_path.split(os.sep))
+            target = join_inside(folder, *relative_path.split(os.sep))
             os.makedirs(os.path.dirname(target), exist_ok=True)
             os.replace(os.path.join(path, name), target)
 
@@ -132,7 +132,7 @@ def _unpack(
                     output.write(piece)
             unpacked_names.add(_normalize_member_name(name))
     if not allow_missing and (missing := (wanted_names or set()) - unpacked_names):
-        raise _RefusedError(f"it has no {', '.join(sorted(missing))}")
+        raise _RefusedError(f"it does not contain {', '.join(sorted(missing))}")
 
 
 def _normalize_member_name(name: str) -> str:

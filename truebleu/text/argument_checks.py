@@ -9,7 +9,7 @@ from typing import Any
 
 from truebleu._kernel import InputError
 
-# More threads would not help.
+# More threads do not make scoring faster.
 MAX_WORKERS = 1024
 # The maximum size of a seed in bits.
 SEED_BITS = 128
@@ -163,7 +163,7 @@ def read_number(value: object) -> float:
 
 
 def is_whole_number(text: str) -> bool:
-    """Return whether a text has 1 to 40 ASCII digits, so that `int()` reads it as intended."""
+    """Return whether a text is 1 to 40 ASCII digits, so that `int()` reads it as intended."""
     return text.isascii() and text.isdecimal() and len(text) <= 40
 
 
@@ -178,7 +178,7 @@ def parse_whole_number(text: str) -> int:
 
 
 def check_fraction(parameter: str, value: object) -> float:
-    """Return a number between 0 and 1, both excluded; raise ValueError for other values."""
+    """Return a number between 0 and 1, both exclusive; raise ValueError for other values."""
     if not isinstance(value, float) or not 0 < value < 1:
         raise ValueError(
             f"{parameter}={value!r:.40}: expected a number between 0 and 1, such as 0.95"
@@ -187,7 +187,7 @@ def check_fraction(parameter: str, value: object) -> float:
 
 
 def check_workers(workers: object) -> int:
-    """Return a number of threads, at most `MAX_WORKERS`."""
+    """Return a valid number of threads, reduced to `MAX_WORKERS` if it is larger."""
     return min(check_integer("workers", workers, 1), MAX_WORKERS)
 
 

@@ -41,7 +41,7 @@ def scan_corpus(
     workers: int,
     extra_kernels: Sequence[_kernel.Metric] = (),
 ) -> _kernel.Scan:
-    """Return a scan of hypotheses and references of any accepted kind by `kernel`.
+    """Return `kernel`'s scan of hypotheses and references of any accepted kind.
 
     `tokenize` and `lowercase` are for metrics that accept tokens or custom tokenizers.
     The statistics of `extra_kernels`, which accept only text, are appended.
@@ -144,7 +144,7 @@ def scan_pairs(
 def prepare_source(
     role: str, texts: Hypotheses, *, tokenize: tokenizers.Tokenize, lowercase: bool | str
 ) -> tuple[_kernel.Source, str, str]:
-    """Return texts as a kernel source, with the tokenizer and the lower-casing that remain to do.
+    """Return texts as a kernel source, with the tokenizer and lower-casing for the kernel.
 
     Texts that Python tokenizes, and lists of tokens, become token sources.
     """
@@ -168,8 +168,8 @@ def read_single_texts(
     for number, item in enumerate(segments, 1):
         if item is None:
             raise InputError(
-                f"{role}: segment {number} is missing (None); every text must be there, an empty "
-                "string where there is nothing"
+                f"{role}: segment {number} is missing (None); replace it by an empty string "
+                "if there is no text"
             )
         is_token_list = allow_tokens and is_sequence(item) and not any(map(is_sequence, item))
         if not isinstance(item, str) and not is_token_list:
@@ -327,8 +327,8 @@ def _refuse_reference_streams(hypotheses: Any, references: tuple[Any, ...]) -> N
         if not _fits_better_as_streams(hypotheses, references):
             return
         problem = (
-            f"{segment_count} streams of {segment_count} references: they fit the hypotheses "
-            "better that way"
+            f"{segment_count} streams of {segment_count} references: as streams, they match the "
+            "hypotheses better"
         )
     raise InputError(
         f"references: this looks like {problem}. truebleu takes the references of each segment "
@@ -411,7 +411,7 @@ def _make_splitter(
 
 
 def _make_token_checker(lowercase: bool | str) -> Callable[[Any], Sequence[Any]]:
-    """Return a function that returns given tokens and refuses a mixture of str and int."""
+    """Return a function that returns valid tokens and refuses a mixture of str and int."""
     first_kind: type | None = None
 
     def check_tokens(segment: Any) -> Sequence[Any]:
@@ -567,7 +567,7 @@ class NormalizedFile(File):
 
     @property
     def is_plain(self) -> bool:
-        """False: its bytes are not those on the disk."""
+        """False, because the bytes differ from the file on disk."""
         return False
 
     def _key(self) -> tuple[object, ...]:

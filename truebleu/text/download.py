@@ -309,14 +309,14 @@ class _DownloadTask:
         self.checksum_mismatch: tuple[str, str, str] | None = None
 
     def verify_existing(self) -> Receipt | None:
-        """Return the receipt of an existing file, or None if it is missing or not the right one."""
+        """Return the receipt of an existing file, or None if it is missing or invalid."""
         with suppress(OSError):
             if os.path.getsize(self.path):
                 return self.verify_file(self.path, "")
         return None
 
     def verify_file(self, path: str, url: str) -> Receipt | None:
-        """Return the receipt of the right file; otherwise record the problem and return None."""
+        """Return the receipt of a verified file; otherwise record the problem and return None."""
         md5, sha256 = compute_checksums(path)
         checksum_pairs = zip(self.source.checksums, (sha256, md5), strict=True)
         mismatches = [
@@ -336,7 +336,7 @@ class _DownloadTask:
                 reason = f": {error}"
             if not is_right:
                 self.checksum_mismatch = mismatches[0] if mismatches else None
-                message = f"{url} has a different file, which was deleted"
+                message = f"{url} contains a different file, which was deleted"
                 if mismatches:
                     kind, actual, expected = mismatches[0]
                     has_record = self.has_record and kind != "MD5"
@@ -362,7 +362,7 @@ class _DownloadTask:
         self.problems, self.checksum_mismatch = [], None
         try:
             for url, limits in self._iter_urls():
-                # A resumed file may combine two versions, so a failed one is downloaded again.
+                # A resumed file may combine two versions; if it is invalid, download it again.
                 was_resumed = True
                 for _ in range(2):
                     if not was_resumed:

@@ -17,13 +17,13 @@ from typing import Any
 
 from truebleu.text.argument_checks import is_whole_number, load_json
 
-# READ_TIMEOUT_SECONDS limits the silence of a server. RETRY_WAIT_SECONDS has the wait before each
-# retry; MAX_RETRY_WAIT_SECONDS limits the wait that a server requests.
+# READ_TIMEOUT_SECONDS limits the silence of a server. RETRY_WAIT_SECONDS lists the waits before
+# retries; MAX_RETRY_WAIT_SECONDS limits the wait that a server requests.
 CONNECT_TIMEOUT_SECONDS, READ_TIMEOUT_SECONDS = 15, 60
 RETRY_WAIT_SECONDS, MAX_RETRY_WAIT_SECONDS = (1, 4, 16), 60
 MAX_REDIRECTS = 5
 CHUNK_BYTES = 1 << 18
-# A name of this module, so that tests can replace it.
+# Tests replace this name.
 sleep = time.sleep
 
 
@@ -80,12 +80,12 @@ class TransferLimits:
         ):
             bound = "" if is_complete else "at least "
             raise TransferError(
-                f"{url} has a different file: {bound}{size:,} bytes, not {self.exact_size:,}",
+                f"{url} contains a different file: {bound}{size:,} bytes, not {self.exact_size:,}",
                 is_wrong_file=True,
             )
         if size > self.max_size:
             raise TransferError(
-                f"{url} has more than {self.max_size / 1e9:g} GB", is_wrong_file=True
+                f"{url} is larger than {self.max_size / 1e9:g} GB", is_wrong_file=True
             )
 
 
@@ -217,7 +217,7 @@ def _open_url(
 
 
 def _make_transfer_error(url: str, error: Exception) -> TransferError:
-    """Return the error of a failed transfer, with whether it is transient."""
+    """Return the error for a failed transfer, marked as transient or permanent."""
     reason = getattr(error, "reason", error)
     if isinstance(error, urllib.error.HTTPError):
         reason = str(error)
@@ -254,7 +254,7 @@ def _make_transfer_error(url: str, error: Exception) -> TransferError:
 
 
 def _parse_retry_after(text: str) -> float | None:
-    """Return the seconds of a Retry-After header, which has a number or a time."""
+    """Return the wait in seconds from a Retry-After header, a number or a time."""
     from email.utils import parsedate_to_datetime
 
     if is_whole_number(text.strip()):

@@ -23,12 +23,12 @@ def get_function(name: str) -> Callable[[str], list[str]]:
     _find_release(name)
     from icu4py.breakers import WordBreaker
 
-    def words(text: str) -> list[str]:
+    def split_words(text: str) -> list[str]:
         # ICU does not accept lone surrogates.
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return [word for word in WordBreaker(text, locale) if not word.isspace()]
 
-    return words
+    return split_words
 
 
 def _parse_locale(name: str) -> str:
@@ -55,7 +55,7 @@ def format_signature_label(name: str) -> str:
 
 
 def name_from_label(label: str) -> str:
-    """Return the tokenizer name of a label in a signature; raise ValueError for another ICU."""
+    """Return the tokenizer name of a label in a signature; raise ValueError for another release."""
     _, release, locale = (*label.split("-", 2), "", "")[:3]
     name = f"icu:{locale}"
     try:

@@ -58,7 +58,7 @@ LANGUAGE_KINDS = (
         "ko-mecab",
         ("ko-mecab",),
         ("flores200",),
-        "sacreBLEU with `-l`; 13a leaves particles on words",
+        "the default of `-l`; 13a does not split particles from words",
         {"hangul": "ko/kor Korean"},
     ),
     LanguageKind(
@@ -489,7 +489,7 @@ def find_unsplit_scripts(text: Mapping[str, Any]) -> Iterator[str]:
 
 
 def format_tokenizer_option(names: Sequence[str]) -> str:
-    """Return the option for the first tokenizer; if it is missing, add its installation."""
+    """Return the option for the first tokenizer; if it is missing, say how to install it."""
     first, *alternatives = names
     missing = tokenizers.describe_missing_data(first)
     alternative = f" or -tok {alternatives[0]}" if alternatives else ""
@@ -524,7 +524,7 @@ def advise_tokenizer(language: Language, requested: str | None) -> str:
 
 
 def describe_script_mismatch(language: Language, scripts: Mapping[str, float]) -> str:
-    """Return a message about text that is not in a language's script, or "" if it may be."""
+    """Return a message if most text is not in a language's script; otherwise ""."""
     letters = sum(scripts.values())
     if not language.scripts or not letters:
         return ""
@@ -565,7 +565,7 @@ MIN_VARIANT_CHARACTERS = 20
 def detect_chinese_variant(han: str) -> str:
     """Return "traditional" or "simplified" for Han characters, or "" if the variant is unclear.
 
-    A character belongs to a variant if only its standard has the character: GB 2312 of 1980, or the
+    A character belongs to a variant if only its standard contains it: GB 2312 of 1980, or the
     common characters of Big5.
 
     >>> text = "這個國家的經濟發展與環境"

@@ -88,7 +88,7 @@ def _load_cached(name: str, configured_folder: str | None) -> LoadedTokenizer:
             f"environment variable {dictionary.environment_variable}: " if configured_folder else ""
         )
         raise InputError(f"{prefix}{error}") from None
-    # The SHA-256 of the files takes longer than scoring many a corpus, so only the message uses it.
+    # Computing the SHA-256 can take longer than scoring a corpus, so only the message uses it.
     # The kernel's checksum covers every byte that tokens depend on and takes milliseconds. It
     # detects every difference except deliberate forgery.
     if checksum != dictionary.checksum:

@@ -18,7 +18,7 @@ from truebleu._kernel import InputError
 
 
 @contextmanager
-def temporary_folder() -> Iterator[str]:
+def make_temporary_folder() -> Iterator[str]:
     """Yield a new folder, and remove it even if a signal arrives during its creation."""
     import shutil
     import tempfile
@@ -54,15 +54,15 @@ def _terminate(number: int, _: object) -> None:
     raise Terminated(128 + number)
 
 
-def end_by_signal(status: int) -> int:
-    """End the process by the signal of an exit status; return the status if that does not end it.
+def end_process_by_signal(status: int) -> int:
+    """End the process with the signal of an exit status; return the status if it does not end.
 
-    A shell then ends the loop around the command.
+    If Ctrl-C ended a command in a loop, the shell then ends the loop, too.
     """
     if os.name == "posix":
         import atexit
 
-        # A process that a signal ends does not call these functions, which remove folders.
+        # A process that a signal ends does not call these functions, which remove its folders.
         atexit._run_exitfuncs()  # noqa: SLF001
         signal.signal(status - 128, signal.SIG_DFL)
         os.kill(os.getpid(), status - 128)
@@ -221,7 +221,7 @@ def _lock_on_windows(descriptor: int, *, wait: bool) -> bool:
 
 # Names of devices on Windows, with any suffix.
 WINDOWS_DEVICE = r"(?i:con|prn|aux|nul|com\d|lpt\d)\s*(?:[.:]|$)"
-# Refuses devices, drives, only dots and spaces, control characters, backslashes, and lone
+# Refuses devices, drives, names of only dots and spaces, control characters, backslashes, and lone
 # surrogates, except surrogates that represent invalid UTF-8 bytes.
 _PART = rf"(?!{WINDOWS_DEVICE}|[A-Za-z]:)(?=.*[^. ])[^\x00-\x1f\x7f\\\ud800-\udc7f\udd00-\udfff]+"
 # A description of the names that `is_safe_name` accepts, for messages.
@@ -245,7 +245,7 @@ def join_safe(folder: str, *names: str) -> str:
     return os.path.join(folder, *names)
 
 
-def path_inside(folder: str, *names: str) -> str:
+def join_inside(folder: str, *names: str) -> str:
     """Return a path below a folder to be written or deleted.
 
     Raises InputError if a name is not safe, or if a symbolic link leads out of the folder.

@@ -54,7 +54,7 @@ _CAPITAL_ENTITIES = "(?!quot;|amp;|lt;|gt;)(?i:quot|amp|lt|gt);|(?!<skipped>)(?i
 _ENTITIES = "(?i:<skipped>|&(?:quot|amp|lt|gt|apos);)|\\A\\s|\\s\\Z"
 _INTERNATIONAL_EXCEPTIONS = f"[{_LINE_BREAKS}\u2028]|{_ENTITIES}"
 _IBLEU_EXCEPTIONS = f"[!#%*<=>\\\\^_|{_SPECIAL_SPACES}]|(?i:quot|amp|lt|gt);|\\A\\s*\\Z"
-# Characters whose Unicode categories have been stable for long, without numbers other than 0 to 9.
+# Characters whose Unicode categories have been stable for long, except numbers other than 0-9.
 _STABLE_CHARACTERS = (
     "\x00-\\[\\]-\xb1\xb4-\xb8\xba\xbb\xbf-\u024f\u200b-\u205e\u20a0-\u20b5\u2190-\u22ff\u2600-\u269b"
     "\U0001f300-\U0001f5ff"
@@ -76,7 +76,7 @@ def get_function(name: str) -> Callable[[str], list[str]]:
 # a pattern.
 KERNEL_EQUIVALENTS: dict[object, tuple[str, bool | str, str]] = {}
 
-# The kernel's names of the lower-casing modes.
+# The kernel's names for the lower-casing modes.
 _KERNEL_CASES: dict[object, str] = {False: "no", True: "python", "ascii": "ascii"}
 
 
@@ -117,8 +117,8 @@ def _decode_entities(text: str) -> str:
     return text
 
 
-def _lower_one_by_one(text: str) -> str:
-    """Return text lower-cased like Perl's `lc`, without an exception for word-final sigma."""
+def _lower_each_character(text: str) -> str:
+    """Return text lower-cased like Perl's `lc`, which has no rule for word-final sigma."""
     return "".join(map(str.lower, text)) if "Σ" in text else text.lower()
 
 
@@ -204,7 +204,7 @@ def _tokenize_mteval_international(text: str, *, lowercase: bool) -> list[str]:
     if "&" in text:
         for entity, character in (*_ENTITY_CHARACTERS, ("&apos;", "'")):
             text = text.replace(entity, character)
-    tokens = _tokenize_international(_lower_one_by_one(text) if lowercase else text)
+    tokens = _tokenize_international(_lower_each_character(text) if lowercase else text)
     # mteval strips Unicode separators and then splits at white space. Initial white space that is
     # not a separator therefore yields an empty token.
     front = text.lstrip(_SEPARATORS)[:1]
@@ -212,7 +212,7 @@ def _tokenize_mteval_international(text: str, *, lowercase: bool) -> list[str]:
 
 
 def _tokenize_international(text: str) -> list[str]:
-    """Return the tokens of the kernel's `intl`, split like Perl, with regard to final white space.
+    """Return the kernel's `intl` tokens, but with Perl's treatment of final white space.
 
     A final full stop is split from a digit only before white space, which the kernel strips, like
     sacreBLEU; an appended letter keeps it. These rules do not treat U+001C to U+001F as white

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 
 class Picklable:
-    """Base class of classes with `__slots__` that all pickle protocols support."""
+    """Base class that makes classes with `__slots__` work with all pickle protocols."""
 
     __slots__ = ()
 

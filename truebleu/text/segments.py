@@ -168,7 +168,7 @@ class File:
                 fields = text.split("\t")
                 if len(fields) < self.column:
                     raise InputError(
-                        f"{self.path}, line {number}: column {self.column} asked for, but the line "
+                        f"{self.path}, line {number}: column {self.column} requested, but the line "
                         f"has {format_count(len(fields), 'tab-separated column')}"
                     )
                 text = fields[self.column - 1]
@@ -417,7 +417,7 @@ class BufferedLines(File):
 
     @classmethod
     def from_strings(cls, name: str, lines: Iterable[str]) -> BufferedLines:
-        """Return lines that come from no file; messages call them `name`."""
+        """Return lines from strings, not from a file; messages call them `name`."""
         buffered = cls.__new__(cls)
         File.__init__(buffered, name)
         buffered.texts = [line.encode("utf-8", "surrogatepass") for line in lines]
@@ -561,12 +561,12 @@ class DiskLines(Sequence[bytes]):
         return self._starts[line_count]
 
     def get_lengths(self, first: int, last: int) -> array[int]:
-        """Return the length in bytes of each line from `first` up to `last`, excluded."""
+        """Return the length in bytes of each line from `first` up to `last`, exclusive."""
         starts = self._starts[first : last + 1]
         return array("Q", (end - start - 1 for start, end in pairwise(starts)))
 
     def iter_joined(self, first: int, last: int) -> Iterator[bytes]:
-        """Yield the concatenated lines from `first` up to `last`, excluded, in chunks."""
+        """Yield the concatenated lines from `first` up to `last`, exclusive, in chunks."""
         for chunk in self.read_range(self._starts[first], self._starts[last]):
             yield chunk.replace(b"\n", b"")
 
@@ -634,7 +634,7 @@ def hash_texts(column: Texts) -> str:
 
     if isinstance(column, FileText):
         return sha256(column.text).hexdigest()
-    if not isinstance(column, list):  # lines on disk, of which none is missing
+    if not isinstance(column, list):  # lines on disk, which are never missing
         digest = sha256()
         for text in column:
             digest.update((text or b"") + b"\n")

@@ -73,7 +73,7 @@ class ModelFile:
 
 
 def load_tokenizer(name: str) -> LoadedTokenizer:
-    """Return the tokenizer of a name, cached until its file changes.
+    """Return the tokenizer with a name, cached until its file changes.
 
     Raises InputError if the file is missing, not a model, or not the expected model.
     """
@@ -112,13 +112,13 @@ def find_model(name: str) -> str | None:
 
 
 def describe_missing_data(name: str) -> str:
-    """Return the reason why a tokenizer cannot be used at once, or "" if its model is available."""
+    """Return why a tokenizer cannot be used immediately, or "" if its model is available."""
     try:
         if find_model(name) is not None:
             return ""
     except InputError:
         return "its model is not the expected one"
-    return "its model is not here" if download.is_offline() else "it downloads its model"
+    return "its model is missing" if download.is_offline() else "it downloads its model"
 
 
 def _get_model_path(name: str, folder: str) -> str:

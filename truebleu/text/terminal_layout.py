@@ -46,7 +46,7 @@ def pad_text(text: str, width: int, *, right: bool = False) -> str:
 
 
 def pad_columns(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[list[str]]:
-    """Return cells padded to the width of their column; align the columns in `right` right."""
+    """Return cells padded to the width of their column; `right` lists the right-aligned columns."""
     widths = [max(map(measure_width, column)) for column in zip(*rows, strict=True)]
     return [
         [pad_text(cell, widths[i], right=i in right) for i, cell in enumerate(row)] for row in rows
@@ -121,7 +121,7 @@ def shorten_names(paths: Sequence[str]) -> list[str]:
 
 
 def _remove_common_parts(names: Sequence[str]) -> list[str]:
-    """Return different names without the parts that all have in common at the start and end."""
+    """Return distinct names without their common parts at the start and end."""
     import re
 
     # Parts and separators alternate; at least one part is kept.

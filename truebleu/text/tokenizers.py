@@ -100,7 +100,7 @@ def resolve_tokenizer(tokenize: Tokenize) -> Tokenize:
         )
     if _get_listed_name(tokenize) in TOKENIZER_NAMES:
         return tokenize
-    # sacreBLEU's signatures add MeCab's version and dictionary. "spm" is its old name of flores101.
+    # sacreBLEU's signatures add MeCab's version and dictionary; "spm" is its old flores101.
     for name in ("ja-mecab", "ko-mecab"):
         if tokenize.startswith(f"{name}-"):
             return name
@@ -252,7 +252,7 @@ def get_function(tokenize: Tokenize) -> Callable[[str], list[str]] | Callable[[s
 
 
 def tokenize(text: str, name: str = "13a", *, lowercase: bool = False) -> list[str]:
-    """Return the tokens of a text, by the tokenizer with a name.
+    """Return the tokens of a text; `name` selects the tokenizer.
 
     >>> tokenize("It's 5,000.50 (USD) -- ok.")
     ["It's", '5,000.50', '(', 'USD', ')', '--', 'ok', '.']

@@ -271,12 +271,12 @@ const describeType = value => value === null ? "null" : Array.isArray(value) ? "
  */
 function checkInput(hypotheses, references) {
   for (const [role, all] of Object.entries({ hypotheses, references })) if (!Array.isArray(all)) throw new TypeError(`${role}: ${typeof all === "string" ? "a single string" : describeType(all)}; expected an array with an entry for each segment`);
-  if (hypotheses.length !== references.length) throw new RangeError(`the inputs have different numbers of segments: hypotheses ${hypotheses.length}, references ${references.length}; segment ${Math.min(hypotheses.length, references.length) + 1} has no counterpart`);
-  if (!hypotheses.length) throw new RangeError("hypotheses: no segments at all; there is nothing to score");
+  if (hypotheses.length !== references.length) throw new RangeError(`the inputs have different numbers of segments: hypotheses ${hypotheses.length}, references ${references.length}; segment ${Math.min(hypotheses.length, references.length) + 1} is not in every input`);
+  if (!hypotheses.length) throw new RangeError("hypotheses: no segments (expected at least one)");
   let minReferences = Infinity, maxReferences = 0, columns = 0;
   for (let i = 0; i < hypotheses.length; i++) {
     const segmentHypothesis = hypotheses[i], segmentReferences = references[i];
-    if (typeof segmentHypothesis !== "string") throw new TypeError(`hypotheses: segment ${i + 1} is ${segmentHypothesis === null || segmentHypothesis === undefined ? `missing (${segmentHypothesis}); every segment needs a hypothesis, an empty string if the system gave nothing` : `${describeType(segmentHypothesis)}, not a string`}`);
+    if (typeof segmentHypothesis !== "string") throw new TypeError(`hypotheses: segment ${i + 1} is ${segmentHypothesis === null || segmentHypothesis === undefined ? `missing (${segmentHypothesis}). Every segment needs a hypothesis. Use an empty string if the system produced no output` : `${describeType(segmentHypothesis)}, not a string`}`);
     let presentCount = typeof segmentReferences === "string" ? 1 : 0, columnCount = 1;
     if (Array.isArray(segmentReferences)) {
       columnCount = segmentReferences.length;
@@ -285,7 +285,7 @@ function checkInput(hypotheses, references) {
         else if (segmentReferences[r] !== null) throw new TypeError(`references: segment ${i + 1}, reference ${r + 1} is ${describeType(segmentReferences[r])}; a segment's references are a string, or an array of strings and null`);
       }
     } else if (!presentCount && segmentReferences !== null) throw new TypeError(`references: segment ${i + 1} is ${describeType(segmentReferences)}; a segment's references are a string, or an array of strings and null`);
-    if (!presentCount) throw new RangeError(`references: segment ${i + 1} has none (all are missing); every segment needs at least one reference, so leave the segment out or give it one`);
+    if (!presentCount) throw new RangeError(`references: segment ${i + 1} has no reference (all are missing). Every segment needs at least one reference; add a reference or remove the segment`);
     minReferences = Math.min(minReferences, presentCount);
     maxReferences = Math.max(maxReferences, presentCount);
     columns = Math.max(columns, columnCount);

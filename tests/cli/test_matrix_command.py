@@ -449,7 +449,7 @@ def test_wrong_command_line_gives_usage_error(matrix_folder, truebleu_command, a
         (["ref", "-i", "empty"], "empty): the file is empty"),
         (["empty", "--mbr"], "empty): the file is empty"),
         (["one", "--triangle"], "expected at least 2 lines, found 1"),
-        (["latin"], "is not UTF-8"),
+        (["latin"], "is not valid UTF-8"),
         (
             ["nbest", "--mbr", "--nbest-size", "4"],
             "expected 4 lines for source 2, found 2; the number of lines, 6, is not",

@@ -214,7 +214,7 @@ def test_report_prints_warnings(report_files, write, truebleu_command):
             "--labels: several files need names (expected NAME=FILE",
         ),
         (["-src", "missing.txt"], 1, "missing.txt: No such file or directory"),
-        (["-src", "latin.txt"], 1, "latin.txt), line 2: byte 0xe9 is not UTF-8; if the text is in"),
+        (["-src", "latin.txt"], 1, "latin.txt), line 2: byte 0xe9 is not valid UTF-8. If the text"),
         (["--also", "tokenise=intl"], 2, "--also: unknown parameter 'tokenise'; did you mean 'tok"),
         (["--also", "tokenize=x"], 2, "--also: tokenize=x: unknown tokenizer 'x'"),
         (["--also", "nope"], 2, "--also: unknown metric 'nope'"),

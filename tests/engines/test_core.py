@@ -680,7 +680,7 @@ def test_tokenizer_errors_propagate():
 def test_non_additive_metrics_raise_error():
     with pytest.raises(ValueError, match=r"NIST .* the sums of parts do not add up"):
         Sums(NIST())
-    with pytest.raises(ValueError, match="a mean of segment scores"):
+    with pytest.raises(ValueError, match="averages segment scores"):
         Sums(BLEU(aggregate="segments"))
     with pytest.raises(ValueError, match=r"unknown metric 'blue'; did you mean 'bleu'\?"):
         Sums("blue")

@@ -200,7 +200,7 @@ def test_empty_corpus_raises_error():
         CHRF().sentence("a", [None])
     with pytest.raises(InputError, match="different numbers of segments"):
         CHRF().score(["a", "b"], ["a"])
-    with pytest.raises(InputError, match="no segments at all"):
+    with pytest.raises(InputError, match="no segments"):
         CHRF().score([], [])
     with pytest.raises(TypeError, match="expected a str, not int"):
         CHRF().sentence(1, ["a"])
@@ -213,7 +213,7 @@ def test_matrix_equals_sentence_scores():
             [metric.sentence(hypothesis, reference).value for reference in REFERENCES[:2]]
             for hypothesis in HYPOTHESES
         ]
-    with pytest.raises(InputError, match="references: no texts at all"):
+    with pytest.raises(InputError, match="references: no texts"):
         CHRF().matrix(["a"], [])
     with pytest.raises(InputError, match="segment 1 is missing"):
         CHRF().matrix(["a"], [None])

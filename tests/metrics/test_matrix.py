@@ -406,17 +406,15 @@ METRICS = [BLEU(), CHRF(), TER(), BLEU(str.split), BLEU("none", arithmetic="nltk
 @pytest.mark.parametrize("metric", METRICS, ids=str)
 def test_invalid_texts_are_named_in_error(metric):
     for verb in (metric.matrix, partial(metric.top_k, k=1), metric.expected):
-        with pytest.raises(InputError, match=r"^hypotheses: no texts at all"):
+        with pytest.raises(InputError, match=r"^hypotheses: no texts"):
             verb([], ["a"])
-        with pytest.raises(InputError, match=r"^references: no texts at all"):
+        with pytest.raises(InputError, match=r"^references: no texts"):
             verb(["a"], [])
         with pytest.raises(InputError, match=r"^references: segment 2 is missing"):
             verb(["a"], ["a", None])
         with pytest.raises(InputError, match=r"^hypotheses: segment 1 is missing"):
             verb([None], ["a"])
-        with pytest.raises(
-            TypeError, match=r"^references, segment 2: expected str, found of type int"
-        ):
+        with pytest.raises(TypeError, match=r"^references: segment 2 is .*int"):
             verb(["a"], ["a", 1])
         with pytest.raises(TypeError, match=r"^references: segment 1 .*list.*A pair has one ref"):
             verb(["a b"], [["a b", "c"]])

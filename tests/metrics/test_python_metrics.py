@@ -517,7 +517,7 @@ def test_invalid_input_is_named_in_error(hook):
         hook.score(["a", "b"], ["a", None])
     with pytest.raises(InputError, match="segment 1 is missing"):
         hook.score([None, "b"], ["a", "b"])
-    with pytest.raises(InputError, match="no segments at all"):
+    with pytest.raises(InputError, match="no segments"):
         hook.score([], [])
     with pytest.raises(InputError, match="truebleu takes the references of each segment"):
         hook.score(["a", "b", "c"], [["a", "b", "c"], ["a", "b", "c"]])

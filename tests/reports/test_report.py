@@ -351,7 +351,9 @@ def test_tokens_are_refused():
 def test_source_with_invalid_utf8_is_refused(tmp_path):
     path = tmp_path / "source.txt"
     path.write_bytes(b"one\n" * 4 + b"tw\xff\n" + b"x\n" * 7)
-    with pytest.raises(InputError, match=r"source \(source.txt\), line 5: byte 0xff is not UTF-8"):
+    with pytest.raises(
+        InputError, match=r"source \(source.txt\), line 5: byte 0xff is not valid UTF-8"
+    ):
         tb.report(SYSTEMS, REFERENCES, source=path)
 
 

@@ -494,7 +494,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         """Raise InputError if this metric is not defined for the summarized text."""
         if not summary["segments"]:
             name = corpus_inputs.label_input("hypotheses", hypotheses)
-            raise InputError(f"{name}: no segments at all; there is nothing to score")
+            raise InputError(f"{name}: no segments (expected at least one)")
 
     def score(
         self,

@@ -82,8 +82,8 @@ class Command(SegmentMeanMetric):
             ) from None
         if not any("{hyp}" in word for word in words):
             raise ValueError(
-                f"command {self.score_name}: expected {{hyp}} in place of the hypothesis file, "
-                f"found {self.program!r:.60}. Add {{ref}} and {{src}} if it reads them."
+                f"command {self.score_name}: the program has no {{hyp}} to replace by the "
+                f"hypothesis file: {self.program!r:.60}. Add {{ref}} and {{src}} if it reads them."
             )
 
     @classmethod

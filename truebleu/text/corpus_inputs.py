@@ -48,7 +48,7 @@ def scan_corpus(
     """
     hypotheses, references = _recognize_inputs(hypotheses, references)
     if isinstance(hypotheses, tuple) and not hypotheses:
-        raise InputError("hypotheses: no segments at all; there is nothing to score")
+        raise InputError("hypotheses: no segments (expected at least one)")
     splitter = _make_splitter(hypotheses, references, tokenize, lowercase)
     if splitter is not None:
         source = splitter.make_source("hypotheses", hypotheses)
@@ -137,7 +137,7 @@ def scan_pairs(
     )
     for role, count in zip(("hypotheses", "references"), kernel_pairs.shape, strict=True):
         if not count:
-            raise InputError(f"{role}: no texts at all; there is nothing to score")
+            raise InputError(f"{role}: no texts (expected at least one)")
     return kernel_pairs
 
 
@@ -164,12 +164,12 @@ def read_single_texts(
     column = _recognize_single_column(role, texts)
     segments = column if isinstance(column, tuple) else tuple(iterate_items(role, column))
     if not segments:
-        raise InputError(f"{role}: no texts at all; there is nothing to score")
+        raise InputError(f"{role}: no texts (expected at least one)")
     for number, item in enumerate(segments, 1):
         if item is None:
             raise InputError(
-                f"{role}: segment {number} is missing (None); replace it by an empty string "
-                "if there is no text"
+                f"{role}: segment {number} is missing (None). Every text is required. Use an "
+                "empty string for an empty text"
             )
         is_token_list = allow_tokens and is_sequence(item) and not any(map(is_sequence, item))
         if not isinstance(item, str) and not is_token_list:
@@ -217,7 +217,7 @@ def _check_texts(role: str, items: Iterable[Any]) -> list[str]:
     texts = list(items)
     for number, item in enumerate(texts, 1):
         if item is None:
-            raise InputError(f"{role}: text {number} is missing (None); leave it out")
+            raise InputError(f"{role}: text {number} is missing (None). Leave it out")
         if not isinstance(item, str):
             raise TypeError(
                 f"{role}: text {number} is {argument_checks.describe_type(item)}, not str"
@@ -483,7 +483,7 @@ class Splitter:
                 listed_counts = ", ".join(map("{} {}".format, column_labels, counts))
                 raise InputError(
                     f"the inputs have different numbers of segments: {listed_counts}; "
-                    f"segment {min(counts) + 1} has no counterpart"
+                    f"segment {min(counts) + 1} is not in every input"
                 )
             tokens, *reference_items = row
             present_references = [
@@ -494,19 +494,19 @@ class Splitter:
             ]
             if not present_references:
                 raise InputError(
-                    f"references: segment {number} has none (all are missing); every segment needs "
-                    "at least one reference, so leave the segment out or give it one"
+                    f"references: segment {number} has no reference (all are missing). Every "
+                    "segment needs at least one reference; add a reference or remove the segment"
                 )
             yield list(tokens), present_references
         if not number:
-            raise InputError("hypotheses: no segments at all; there is nothing to score")
+            raise InputError("hypotheses: no segments (expected at least one)")
 
     def _split_column(self, role: str, texts: Any) -> Iterator[Sequence[Any]]:
         for number, segment in enumerate(iterate_items(role, texts), 1):
             if segment is None:
                 raise InputError(
-                    f"{role}: segment {number} is missing (None); every segment needs a "
-                    "hypothesis, an empty string if the system gave nothing"
+                    f"{role}: segment {number} is missing (None). Every segment needs a "
+                    "hypothesis. Use an empty string if the system produced no output"
                 )
             if not self.is_segment(segment):
                 raise TypeError(

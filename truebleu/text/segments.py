@@ -168,8 +168,8 @@ class File:
                 fields = text.split("\t")
                 if len(fields) < self.column:
                     raise InputError(
-                        f"{self.path}, line {number}: column {self.column} requested, but the line "
-                        f"has {format_count(len(fields), 'tab-separated column')}"
+                        f"{self.path}, line {number}: expected at least {self.column} "
+                        f"tab-separated columns, found {len(fields)}"
                     )
                 text = fields[self.column - 1]
             yield text
@@ -250,9 +250,8 @@ def decode_line(line: bytes, file_label: str, line_number: int, errors: str = "s
         return line.decode("utf-8", errors)
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{file_label}, line {line_number}: byte 0x{line[error.start]:02x} is not UTF-8; "
-            "if the text is "
-            "in another encoding, name it (--encoding on the command line, "
+            f"{file_label}, line {line_number}: byte 0x{line[error.start]:02x} is not valid UTF-8. "
+            "If the text has another encoding, specify it (--encoding on the command line, "
             "File(path, encoding=...) in Python)"
         ) from None
 

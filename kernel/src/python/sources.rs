@@ -115,7 +115,7 @@ impl StringSource {
                     return Ok(Err(Error::MissingHypothesis { input: self.name.clone(), segment }));
                 }
                 return Err(PyTypeError::new_err(format!(
-                    "{}, segment {segment}: expected str, found {}",
+                    "{}: segment {segment} is {}, not str",
                     self.name,
                     describe_value(&item)
                 )));

@@ -369,7 +369,7 @@ function checkBleuOptions(defaults, overrides) {
   if (weights && !weights.some(Boolean)) throw new RangeError(`weights=[${weights}]: at least one must not be 0`);
   if (merged.max_order < 1 || merged.max_order > 16) throw new RangeError(`max_order=${merged.max_order}: expected a whole number from 1 to 16`);
   const methodsWithValue = Object.keys(DEFAULT_SMOOTHING_VALUES).filter(name => DEFAULT_SMOOTHING_VALUES[name] !== null);
-  if (merged.smoothing_value !== null && !methodsWithValue.includes(merged.smoothing)) throw new RangeError(`smoothing_value: smoothing '${merged.smoothing}' takes no value; ${methodsWithValue.join(", ")} do`);
+  if (merged.smoothing_value !== null && !methodsWithValue.includes(merged.smoothing)) throw new RangeError(`smoothing_value: smoothing '${merged.smoothing}' takes no value (expected ${methodsWithValue.join(", ")})`);
   if (merged.missing_order !== null && merged.effective_order !== null) throw new RangeError(`effective_order cannot be changed: missing_order '${merged.missing_order}' of this metric has the same purpose`);
   return overrides;
 }

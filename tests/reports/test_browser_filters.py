@@ -120,7 +120,7 @@ def test_count_error_restores_previous_setting(example, open_report):
     expect(tab.locator(".notice code")).to_contain_text("tok:intl")
     tab.evaluate("window.failing = true")
     tab.get_by_label("Tokenizer").select_option("char")
-    expect(tab.locator("#toast")).to_contain_text("The count failed: out of memory")
+    expect(tab.locator("#toast")).to_contain_text("Counting failed: out of memory")
     expect(tab.locator(".notice")).not_to_contain_text("Counting")
     expect(tab.locator(".notice code")).to_contain_text("tok:intl")
     expect(tab.get_by_label("Tokenizer")).to_have_value("intl")
@@ -235,7 +235,7 @@ def test_partial_text_gives_examples_without_score(open_report):
     )
     tab = open_report(example_report, "#segments?holds=sat").page
     expect(locate_subset_line(tab)).to_contain_text(
-        "30 of 60 segments (this report has the texts of 30)"
+        "30 of 60 segments (this report contains the texts of 30)"
     )
     expect(locate_subset_line(tab)).to_contain_text(
         "no score: this report does not have the texts of all segments"
@@ -253,7 +253,7 @@ def test_ngrams_of_custom_tokenizer_list_examples(open_report):
     tab = open_report(example_report, "#ngrams").page
     tab.locator("tbody th a").first.click()
     expect(tab.locator(".chips")).to_contain_text("examples with")
-    expect(locate_subset_line(tab)).to_contain_text("no score: the segments are examples")
+    expect(locate_subset_line(tab)).to_contain_text("no score: these segments are only examples")
     expect(locate_subset_line(tab).locator("data")).to_have_count(0)
 
 

@@ -231,7 +231,7 @@ def test_single_system_has_charts_without_comparison(open_report):
     tab = open_report(report({"only": texts}, texts, confidence=None)).navigate("#pictures")
     options = tab.get_by_label("Picture").locator("option").all_inner_texts()
     assert options == [
-        "Distribution of scores", "Distribution of length ratios", "All systems by bins",
+        "Distribution of scores", "Distribution of length ratios", "All systems by bin",
     ]  # fmt: skip
 
 

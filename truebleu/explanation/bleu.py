@@ -109,7 +109,7 @@ def _describe_system(
 
 
 def _get_weight_correction(metric: BLEU, orders: list[dict[str, Any]]) -> float:
-    """Return sacreBLEU's deviation in ln BLEU, due to per cent, if weights do not sum to 1."""
+    """Return the term that sacreBLEU's percentages add to ln BLEU if weights do not sum to 1."""
     if metric.arithmetic != "sacrebleu" or metric.weights is None:
         return 0.0
     weight_sum = fsum(order["weight"] for order in orders)

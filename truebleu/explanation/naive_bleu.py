@@ -28,7 +28,7 @@ S = TypeVar("S")
 
 
 class ExplanationCase(NamedTuple, Generic[M, S]):
-    """A metric's score of a segment or a corpus, with its input."""
+    """A metric's score for a segment or a corpus, and the scored texts."""
 
     metric: M
     score: S
@@ -120,7 +120,7 @@ def clip_ngrams(hypothesis: Tokens, references: Sequence[Tokens], order: int) ->
 def find_missing_ngrams(
     hypothesis: Tokens, references: Sequence[Tokens], order: int
 ) -> list[tuple[Ngram, int]]:
-    """Return the n-grams that the hypothesis lacks compared with all references, with counts."""
+    """Return n-grams that are rarer in the hypothesis than in every reference, with the difference."""
     reference_counts = [count_ngrams(reference, order) for reference in references]
     hypothesis_counts = count_ngrams(hypothesis, order)
     return [

@@ -90,7 +90,7 @@ def render_page(
     workers: int = 1,
     connect: str = "'none'",
 ) -> bytes:
-    """Return the page for a manifest and its blocks, as `ReportData` returns them."""
+    """Return the page for the manifest and the blocks of a `ReportData`."""
     encoded_blocks = payload.encode_blocks(blocks, workers)
     summary, viewer = static_summary.render_summary(manifest), load_report_viewer()
     return assemble_page(
@@ -99,7 +99,7 @@ def render_page(
 
 
 def format_policy(viewer: Viewer, connect: str = "'none'") -> str:
-    """Return the content-security policy: allow only this script, this style and the kernel."""
+    """Return a content-security policy that allows only this script, this style and the kernel."""
     return CONTENT_SECURITY_POLICY.format(
         hash_for_csp(viewer.script), hash_for_csp(viewer.css), connect
     )

@@ -62,7 +62,7 @@ def encode_embedded_texts(
 
 
 def encode_texts(texts: Texts) -> bytes:
-    """Encode a column of texts."""
+    """Encode a column of texts as one block."""
     if None in texts:
         lengths = (MISSING_LENGTH if text is None else len(text) for text in texts)
         return encode_indices(lengths) + b"".join(filter(None, texts))
@@ -146,13 +146,13 @@ def choose_compression_level(size: int) -> int:
 
 
 def compress(data: bytes, level: int) -> bytes:
-    """Return a gzip file whose header, unlike zlib's, does not name the operating system."""
+    """Compress data to a gzip file whose header does not name the operating system."""
     compressed = zlib.compress(data, level, zlib.MAX_WBITS | 16)
     return GZIP_HEADER + compressed[len(GZIP_HEADER) :]
 
 
 def encode_blocks(blocks: Mapping[str, bytes], workers: int = 1) -> Iterator[tuple[str, bytes]]:
-    """Yield the name of each block and the block, gzipped and in base64."""
+    """Yield each block's name and its content, gzipped and base64-encoded."""
     compression = choose_compression_level(sum(map(len, blocks.values())))
 
     def encode_block(block: bytes) -> bytes:

@@ -466,7 +466,7 @@ class ReportData:
         }
 
     def collect_texts(self) -> dict[str, Texts]:
-        """Return the texts of each role, or none if the report is redacted."""
+        """Return the texts of each role; empty if the report is redacted."""
         if self.is_redacted:
             return {}
         return payload.get_texts_by_role(self.systems.values(), self.references, self.source)
@@ -530,7 +530,7 @@ _VIEWER_METRIC_NAMES = join_words(VIEWER_METRICS)
 
 
 def check_metrics(metrics: Sequence[Metric], further_metrics: Sequence[Metric]) -> None:
-    """Raise ValueError if the viewer supports no metric, or does not support a further metric."""
+    """Raise ValueError unless the viewer supports a compared metric and all further metrics."""
     for metric in further_metrics:
         if metric.NAME not in VIEWER_METRICS:
             raise ValueError(f"also: expected {_VIEWER_METRIC_NAMES}, found {metric.NAME}")
@@ -603,7 +603,7 @@ def _collect_score_columns(
     comparison: Mapping[str, Any],
     settings: Sequence[MetricSetting],
 ) -> Iterator[ScoreColumn]:
-    """Yield the metrics of the comparison that are not settings, with their segment scores."""
+    """Yield the compared metrics that the viewer cannot compute, with their segment scores."""
     setting_names = {setting.comparison_name for setting in settings}
     scores: list[Mapping[str, Sequence[float]]] = [
         counts[metric].scores for metric in request.metrics
@@ -634,7 +634,7 @@ def parse_further_settings(also: Any, headline: Sequence[Metric]) -> Iterator[An
 
 
 def _find_unicode_form(metrics: Sequence[Any]) -> str | None:
-    """Return the Unicode form that all metrics convert text to."""
+    """Return the Unicode normalization form that all metrics use."""
     forms = {metric.unicode_form: metric for metric in metrics}
     if len(forms) > 1:
         raise ValueError(
@@ -645,7 +645,7 @@ def _find_unicode_form(metrics: Sequence[Any]) -> str | None:
 
 
 def _apply_unicode_form(metric: Any, unicode_form: str | None) -> Any:
-    """Return the metric with the given Unicode form, unless it already has one."""
+    """Return the metric with this Unicode normalization form, unless it already has one."""
     if unicode_form is None or metric.unicode_form is not None:
         return metric
     parameter_name = "unicode_form" if "unicode_form" in metric.parameters else "normalize"

@@ -106,7 +106,7 @@ class Server(ThreadingHTTPServer):
         return f"{LOOPBACK_ADDRESS}:{self.server_port}", f"localhost:{self.server_port}"
 
     def answer_request(self, target: str) -> Answer:
-        """Return the answer to a request for a path and query."""
+        """Return the response to a request; `target` contains path and query."""
         path, question_mark, query = target.partition("?")
         # Only complete paths match, so "../" cannot escape.
         token, separator, rest = path.removeprefix("/").partition("/")
@@ -122,7 +122,7 @@ class Server(ThreadingHTTPServer):
         )
 
     def _answer_text_query(self, query: str) -> Answer:
-        """Return the answer to a query for texts."""
+        """Return the response to a query for texts."""
         try:
             pairs = parse_qsl(query, strict_parsing=True, max_num_fields=3)
             fields = dict(pairs)
@@ -193,7 +193,7 @@ def _make_answer(
 
 
 def _make_refusal(status: HTTPStatus) -> Answer:
-    """Return an answer that contains only the status."""
+    """Return a response that contains only the status."""
     return _make_answer(status, PLAIN_TEXT_TYPE, f"{status.phrase}\n".encode())
 
 

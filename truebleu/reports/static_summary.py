@@ -137,7 +137,7 @@ def _list_facts(manifest: Content) -> Iterator[tuple[str, Cell]]:
         yield "Text", Cell("not in this report")
     elif manifest["embedded"] < manifest["segments"]:
         text = (
-            f"of {manifest['embedded']:,} of {manifest['segments']:,} segments: the most "
+            f"{manifest['embedded']:,} of {manifest['segments']:,} segments: the most "
             "influential ones and an equal number chosen at random"
         )
         yield "Text", Cell(text)

@@ -167,7 +167,7 @@ class TermIndex:
                 self._terms_without_first_word.append(k)
 
     def find_terms(self, text: SearchableText) -> list[int]:
-        """Return the numbers of the terms in a text, without terms nested in longer matches."""
+        """Return the indices of the terms in a text, except terms nested in longer matches."""
         candidates = [*self._terms_without_first_word]
         words: set[str] = set(_WORD.findall(text.lower_case))
         for word in self._terms_by_first_word.keys() & words:

@@ -18,7 +18,7 @@ function listCharts(context) {
   charts.spread = { title: "Distribution of scores", draw: () => drawDistribution(context, "score") };
   if (current.hasColumn("ratio")) charts.ratio = { title: "Distribution of length ratios", draw: () => drawDistribution(context, "ratio") };
   if (b) charts.course = { title: "Δ by position in the test set", draw: () => drawDeltaByPosition(context) };
-  charts.all = { title: "All systems by bins", by: /** @type {any} */ (buckets), draw: by => drawLineChart(context, by) };
+  charts.all = { title: "All systems by bin", by: /** @type {any} */ (buckets), draw: by => drawLineChart(context, by) };
   if (Object.keys(groups).length) charts.groups = { title: "Systems by domain or document", by: groups, draw: by => drawSystemHeatmap(context, by) };
   if (b && current.measures.length > 1) charts.metrics = { title: "Agreement of metrics", draw: () => drawMetricAgreement(context) };
   return charts;

@@ -39,7 +39,7 @@ export class Kernel {
   /** Return the result of a kernel function; throw its error message if the result is 0. @param {number} result */
   requireResult(result) {
     if (result) return result >>> 0;
-    throw new Error(new TextDecoder().decode(this.readAnswer()) || "the kernel stopped");
+    throw new Error(new TextDecoder().decode(this.readAnswer()) || "the kernel stopped unexpectedly");
   }
 
   /** @param {Handle} handle */

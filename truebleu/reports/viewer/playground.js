@@ -327,7 +327,7 @@ export class Playground {
     replaceChildren(this.reproductionSection, el("h2", {}, "Reproduce this score"),
       renderLine("Signature", `${setting.name}|${setting.signature}`, "Signature"), renderLine("Python", python, "Python"),
       command === null ? el("p.soft", {}, "On the command line, a text that begins with “-” would be read as an option. Put it into a file.") : renderLine("Command line", command, "Command"),
-      el("p", {}, createButton("Copy a link with the texts", () => copyText(location.href.split("#")[0] + formatLink(state), "Link with the texts copied"), { class: "small" }), el("span.soft", {}, " The link contains the texts after the #. Browsers do not send this part to servers.")));
+      el("p", {}, createButton("Copy a link with the texts", () => copyText(location.href.split("#")[0] + formatLink(state), "Link copied"), { class: "small" }), el("span.soft", {}, " The link contains the texts after the #. Browsers do not send this part to servers.")));
   }
 }
 

@@ -4,7 +4,7 @@ import {showFailure, openReport} from "./main.js";
 
 (async () => {
   const { manifest, read } = readPage();
-  if (!("DecompressionStream" in window)) throw new Error("this browser is too old (expected DecompressionStream)");
+  if (!("DecompressionStream" in window)) throw new Error("this browser is too old: it does not support DecompressionStream");
   // The static summary is visible until the data is loaded.
   const data = new ReportData(manifest, read);
   await data.load();

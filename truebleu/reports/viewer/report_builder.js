@@ -103,7 +103,7 @@ export async function buildReport(lab, client, columns, choices, onProgress) {
       labels: [], ngrams: { orders: Math.min(lab.ngrams.orders, ngramSetting.parameters.max_order), label: ngramSetting.parameters.tokenize, lowercase: ngramSetting.parameters.lowercase, limit: lab.ngrams.limit, segments: n, recipe: ngramSetting.recipe }, health: null,
       buckets: { frequency: { ...lab.buckets, source: "references", segments: n, block: null }, length: { tokenizer: ngramSetting.parameters.tokenize } },
     };
-    data = new ReportData(manifest, async name => { throw new Error(`there is no block ${name}`); });
+    data = new ReportData(manifest, async name => { throw new Error(`block ${name} not found`); });
     data.client = client;
     data.lengths = Uint32Array.from(first.column("hypothesis_length"));
     if (documents) {

@@ -230,7 +230,7 @@ export class ReportData {
   /** Start the kernel; throw an error if the report or the browser does not support it. */
   async loadKernel() {
     const { live: kernelBlocks } = this.manifest;
-    if (!kernelBlocks) throw new Error("this report was written by a truebleu built without the browser kernel");
+    if (!kernelBlocks) throw new Error("this report was written by a truebleu installation without the browser kernel");
     if (typeof WebAssembly !== "object") throw new Error("this browser does not support WebAssembly");
     this.client = await KernelClient.start(await this.read(kernelBlocks.kernel), await this.read(kernelBlocks.lowercase));
   }

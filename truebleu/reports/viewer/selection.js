@@ -224,7 +224,7 @@ export class SelectionState {
       if (run !== this.countRun) return;
       this.countProgress = null;
       this.cancelCount();
-      announce(`The count failed: ${/** @type {Error} */ (error).message}`);
+      announce(`Counting failed: ${/** @type {Error} */ (error).message}`);
       // Notify even if nothing else changed, because the count has ended.
       store.notify(new Set(["counting"]));
       return;
@@ -698,7 +698,7 @@ export class SelectionState {
   async scoreSubset(run) {
     const { a, b, selectedSegments: chosen, isUnfiltered: all, store } = this;
     // A score would be misleading if the selection contains only examples or ignores missing texts.
-    const noScoreReason = store.get("only") && store.get("part") ? "no score: the segments are examples" : this.seesAllTexts ? "" : "no score: this report does not have the texts of all segments";
+    const noScoreReason = store.get("only") && store.get("part") ? "no score: these segments are only examples" : this.seesAllTexts ? "" : "no score: this report does not have the texts of all segments";
     if (!chosen.length || noScoreReason) { this.subset = chosen.length ? { count: chosen.length, a: NaN, b: null, delta: null, interval: null, waiting: false, note: noScoreReason } : null; store.notify(new Set(["subset"])); return; }
     const segments = all ? undefined : chosen;
     const scoreA = this.scoreCorpus(a, segments), scoreB = b ? this.scoreCorpus(b, segments) : null;

@@ -117,7 +117,7 @@ function renderForestPlot(context, measures, content) {
   }) })).filter(panel => panel.entries.some(Boolean));
   if (!panels.length) return null;
   const backwards = panels.flatMap((panel, k) => panel.higher ? [] : [measures[k].label]);
-  return renderForest(hasSeveralSystems ? `Differences from ${current.a.letter} ${current.a.name} with ${level}% intervals.` : `Scores with ${level}% intervals.`, hasSeveralSystems ? `Better is to the right${backwards.length ? `; the axis of ${backwards.join(" and ")} is reversed` : ""}. Filled points: significant.` : "", data.ranked, panels, hasSeveralSystems);
+  return renderForest(hasSeveralSystems ? `Differences from ${current.a.letter} ${current.a.name} with ${level}% intervals.` : `Scores with ${level}% intervals.`, hasSeveralSystems ? `Better values are on the right${backwards.length ? `; the axis of ${backwards.join(" and ")} is reversed` : ""}. Filled points: significant.` : "", data.ranked, panels, hasSeveralSystems);
 }
 
 /** Render the details of a metric. @param {Context} context @param {ScoredMeasure} measure @param {any} content */
@@ -202,7 +202,7 @@ function renderFacts({ data }, content) {
   if (content.intervals) rows.push(["Intervals", `${Math.round(100 * content.level)}%, ${content.intervals.title}, ${formatCount(content.intervals.samples)} resamples`]);
   if (content.test || content.intervals) rows.push(["Seed", content.seed ?? "new for each run"]);
   if (data.isRedacted) rows.push(["Text", "not in this report"]);
-  else if (manifest.embedded < data.n && !manifest.serve) rows.push(["Text", `of ${formatCount(manifest.embedded)} of ${formatPlural(data.n, "segment")}: the most influential ones and an equal number chosen at random`]);
+  else if (manifest.embedded < data.n && !manifest.serve) rows.push(["Text", `${formatCount(manifest.embedded)} of ${formatPlural(data.n, "segment")}: the most influential ones and an equal number chosen at random`]);
   const hashes = Object.entries(manifest.data_hash ?? {});
   if (hashes.length) rows.push(["Data (SHA-256)", hashes.map(([name, hash], i) => [i ? ", " : "", el("bdi", {}, name), " ", el("code", {}, /** @type {string} */ (hash))])]);
   rows.push(["Version", `truebleu ${manifest.version}`]);

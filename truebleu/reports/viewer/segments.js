@@ -34,7 +34,7 @@ function moveDocument({ data, current }, step) {
 const createModeKey = (id, other) => ({ title: id === "diff" ? "show differences between the systems, then from the reference" : id === "match" ? "show matches" : "show tokens", act: (/** @type {Context} */ { store, current }) => store.set({ mode: store.get("mode") === id ? other : id === "diff" && !current.b ? "ref" : id }, { replace: true }) });
 
 /** @type {Record<string, string>} */
-const NOTED_TITLES = { bookmarked: "bookmarked", tagged: "with error tags", noted: "with a note", any: "with any of these" };
+const NOTED_TITLES = { bookmarked: "bookmarked", tagged: "with error tags", noted: "with a note", any: "with a bookmark, tag or note" };
 
 /** @type {import("./main.js").View} */
 export const segmentsView = {
@@ -268,7 +268,7 @@ export const segmentsView = {
       if (flags.length) fields.push(labelControl("Data health", createSelect("Data health", [["", "any"], ...flags.map((/** @type {any} */ f) => [f.id, f.title])], String(store.get("flag")), v => set({ flag: v }))));
       const { glossary } = data;
       if (glossary) fields.push(labelControl("Terms", createSelect("Terms", [["", "any"], .../** @type {const} */ (["in", "used-a", "missed-a"]).map(asked => /** @type {[string, string]} */ ([asked, getConditionTitle(asked, a.letter)])), ...(b ? /** @type {const} */ (["used-b", "missed-b", "differ"]).map(asked => /** @type {[string, string]} */ ([asked, getConditionTitle(asked, a.letter, b.letter)])) : [])], current.termFilter?.condition ?? "", v => set({ terms: v, term: v ? store.get("term") : "" }))));
-      fields.push(labelControl("Notes", createSelect("Notes", [["", "any or none"], ...Object.entries(NOTED_TITLES)], current.noteKind, v => set({ noted: v }))));
+      fields.push(labelControl("Notes", createSelect("Notes", [["", "with or without notes"], ...Object.entries(NOTED_TITLES)], current.noteKind, v => set({ noted: v }))));
       if (!data.isRedacted) fields.push(labelControl("Contains", createSelect("Contains", [["", "anything"], ...Object.entries(RULE_TITLES)], current.rule, v => set({ rule: v }))));
       fields.push(el("div.field", {}, el("span", {}, "Lines"), el("span.checks", {}, /** @type {const} */ ([["s", "source", data.hasSource], ["r", "reference", data.references > 0], ["a", "systems", true]]).filter(([, , isAvailable]) => isAvailable).map(([key, name]) => createCheckbox(name, store.get("lines").includes(key), on => set({ lines: [..."sra"].filter(k => k === key ? on : store.get("lines").includes(k)).join("") || "a" }))))));
       const ranges = Object.keys(COLUMN_TITLES).filter(name => current.hasColumn(name)).map(name => createRangeField(name));

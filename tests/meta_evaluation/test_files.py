@@ -25,7 +25,7 @@ def write(tmp_path):
 def rows(scored):
     matrix = scored.matrix
     return {
-        name: [None if isnan(value) else value for value in matrix.row(name)]
+        name: [None if isnan(value) else value for value in matrix.get_row(name)]
         for name in matrix.systems
     }
 
@@ -123,11 +123,14 @@ def test_esa_as_lines_of_json(write):
         ("", "the file is empty"),
         ("oak 1\noak x\n", "line 2: expected a system and a score or None, not 'oak x'"),
         ("oak 1\n\noak 1\n", "line 2: expected a system and a score"),
-        ("oak 1\nelm 1\noak 2\n", "line 3: system oak again after another one"),
-        ("oak 1\noak 2\nelm 1\nfir 1\nfir 2\n", "1 score of elm, and 2 of other systems"),
-        ("system\tscore\noak\tfine\n", "line 2: column 'score' has 'fine'; expected a score"),
-        ("system\tscore\tseg_id\noak\t1\n", "line 2: 2 columns, and the header names 3"),
-        ('{"system": "oak"}\n', "which column is the score"),
+        ("oak 1\nelm 1\noak 2\n", "line 3: system oak reappears after another"),
+        ("oak 1\noak 2\nelm 1\nfir 1\nfir 2\n", "1 score of elm, but 2 of other systems"),
+        ("system\tscore\noak\tfine\n", "line 2: column 'score' contains 'fine'; expected a score"),
+        (
+            "system\tscore\tseg_id\noak\t1\n",
+            "line 2: expected 3 columns, as in the header, found 2",
+        ),
+        ('{"system": "oak"}\n', "no score column found"),
         ("{oak}\n", "line 1, column 2: not JSON"),
         ("system\tscore\n", "no rows"),
     ],
@@ -140,8 +143,8 @@ def test_broken_files_are_refused_with_the_place(write, text, message):
 def test_numbered_items_are_put_in_their_places(write):
     read = files.read_score_file(write("system mqm_avg_score seg_id\noak 1 3\nelm 2 1\n"))
     placed = read.place_items(4, "human scores")
-    assert [None if isnan(v) else v for v in placed.row("oak")] == [None, None, 1.0, None]
-    with pytest.raises(InputError, match="only items that are numbered"):
+    assert [None if isnan(v) else v for v in placed.get_row("oak")] == [None, None, 1.0, None]
+    with pytest.raises(InputError, match="only if they are numbered"):
         files.read_score_file(write("system mqm_avg_score seg_id\noak 1 9\nelm 2 1\n")).place_items(
             5, "h"
         )
@@ -168,14 +171,18 @@ def tree(tmp_path):
 
 def test_a_tree_says_what_it_has(tree):
     read_tree = Tree(tree)
-    assert read_tree.pairs() == ["en-de"]
-    assert read_tree.golds("en-de") == ["mqm"]
-    assert read_tree.stored("en-de") == ["BLEU"]
-    assert read_tree.metric("en-de", "BLEU", "refA", "seg")[1] == "refA"
-    assert read_tree.documents("en-de") is None
+    assert read_tree.list_pairs() == ["en-de"]
+    assert read_tree.list_human_scores("en-de") == ["mqm"]
+    assert read_tree.list_metrics("en-de") == ["BLEU"]
+    assert read_tree.read_metric("en-de", "BLEU", "refA", "seg")[1] == "refA"
+    assert read_tree.read_documents("en-de") is None
     with pytest.raises(InputError, match="no human scores of en-fr; did you mean 'en-de'"):
-        read_tree.check("en-fr")
-    with pytest.raises(InputError, match="expected the folders of mt-metrics-eval"):
+        read_tree.check_pair("en-fr")
+    with pytest.raises(InputError, match="expected an mt-metrics-eval folder"):
         Tree(tree / "human-scores")
-    assert "no metric 'BLUE' for en-de" in str(read_tree.unknown("en-de", "BLUE", "refA"))
-    assert "BLEU has no scores by refB" in str(read_tree.unknown("en-de", "BLEU", "refB"))
+    assert "no metric 'BLUE' for en-de" in str(
+        read_tree.build_unknown_error("en-de", "BLUE", "refA")
+    )
+    assert "BLEU has no scores with refB" in str(
+        read_tree.build_unknown_error("en-de", "BLEU", "refB")
+    )

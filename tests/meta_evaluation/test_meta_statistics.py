@@ -95,7 +95,7 @@ def test_soft_accuracy_shares_the_draws_of_numpy_and_counts_ties_exactly():
     for scores in (gold, metric):
         expected.append(plain.leads(scores, signs))
         matrix = meta.Matrix.from_scores(scores)
-        assert meta.agreement_statistics.leads(matrix, 1000, 4) == expected[-1]
+        assert meta.agreement_statistics.count_leads(matrix, 1000, 4) == expected[-1]
     total_difference = sum(abs(a - b) for a, b in zip(*expected, strict=True))
     assert meta.spa(gold, metric).value == 1 - total_difference / 3000
 
@@ -104,7 +104,7 @@ def test_rows_with_a_hole_are_dropped_for_soft_accuracy():
     gold = [[1, 2, None, 4], [2, 1, 3, 3]]
     metric = [[1, 2, 9, 4], [2, 1, 9, 3]]
     assert meta.spa(gold, metric).cells == 6
-    with pytest.raises(InputError, match="no item has people's scores of every system"):
+    with pytest.raises(InputError, match="no item has human scores for every system"):
         meta.spa([[1, None], [None, 1]], [[1, 1], [1, 1]])
 
 
@@ -120,19 +120,19 @@ def test_pooled_accuracy_adds_pairs():
     first_value = meta.pairwise([3, 2, 1], [3, 2, 2])
     second_value = meta.pairwise([1, 2], [2, 1])
     assert (first_value.hits, first_value.pairs) == (2, 3)
-    assert meta.agreement_statistics.pooled([first_value, second_value]).value == 0.5
+    assert meta.agreement_statistics.pool_accuracies([first_value, second_value]).value == 0.5
 
 
 @pytest.mark.parametrize(
     ("gold", "metric", "message"),
     [
-        ({"A": 1, "B": 2}, {"A": 1}, "no scores of 1 system that people judged: B; there are A"),
+        ({"A": 1, "B": 2}, {"A": 1}, "no scores of 1 system with human scores: B; there are A"),
         (
             [[1, 2], [2, 1]],
             [[1], [2]],
-            "metric: 1 item for each system, and people's scores have 2",
+            "metric: 1 item per system, but human scores have 2",
         ),
-        ([[1, 2], [2, 1]], [[1, None], [2, 1]], "None in 1 cell that people scored.*1, item 2"),
+        ([[1, 2], [2, 1]], [[1, None], [2, 1]], "no score in 1 cell with a human score.*1, item 2"),
         ([[1, 2], [2]], [[1, 2], [2, 1]], "gold: row 2 has 1 score, others have 2"),
         ([1, "x"], [1, 2], "gold: row 1: score 2 is 'x'; expected a number"),
     ],

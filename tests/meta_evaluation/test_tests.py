@@ -13,7 +13,7 @@ import truebleu as tb
 from truebleu import meta_evaluation as meta
 from truebleu._kernel import Stream
 from truebleu.meta_evaluation import metric_comparison as tests
-from truebleu.meta_evaluation.human_scores import judged_from_scores
+from truebleu.meta_evaluation.human_scores import build_from_scores
 from truebleu.meta_evaluation.score_files import Matrix
 
 
@@ -63,9 +63,9 @@ def test_all_exchanges_are_counted_where_cells_are_few(name, statistic):
     metric_matrices = [
         [Matrix.from_scores(dict(zip(gold.systems, row, strict=True)))] for row in (FIRST, SECOND)
     ]
-    trials = tests.perm_both([gold], metric_matrices, name)
+    trials = tests.run_perm_both([gold], metric_matrices, name)
     assert (trials.exact, trials.trials) == (True, 256)
-    assert trials.p(0, 1) == enumerated(statistic, GOLD, FIRST, SECOND)
+    assert trials.get_p_value(0, 1) == enumerated(statistic, GOLD, FIRST, SECOND)
 
 
 @pytest.mark.parametrize("name", ["pearson", "pairwise", "tau-b"])
@@ -74,18 +74,20 @@ def test_sampled_exchanges_are_within_three_standard_errors(name, monkeypatch):
     metric_matrices = [
         [Matrix.from_scores(dict(zip(gold.systems, row, strict=True)))] for row in (FIRST, SECOND)
     ]
-    exact = tests.perm_both([gold], metric_matrices, name).p(0, 1)
+    exact = tests.run_perm_both([gold], metric_matrices, name).get_p_value(0, 1)
     monkeypatch.setattr(tests, "ENUMERATED", 2)
-    sampled = tests.perm_both([gold], metric_matrices, name, samples=2000, seed=1)
+    sampled = tests.run_perm_both([gold], metric_matrices, name, samples=2000, seed=1)
     assert not sampled.exact
-    assert abs(sampled.p(0, 1) - exact) < 3 * (exact * (1 - exact) / 2000) ** 0.5 + 1 / 2000
     assert (
-        sampled.counts
-        == tests.perm_both([gold], metric_matrices, name, samples=2000, seed=1).counts
+        abs(sampled.get_p_value(0, 1) - exact) < 3 * (exact * (1 - exact) / 2000) ** 0.5 + 1 / 2000
     )
     assert (
         sampled.counts
-        != tests.perm_both([gold], metric_matrices, name, samples=2000, seed=2).counts
+        == tests.run_perm_both([gold], metric_matrices, name, samples=2000, seed=1).counts
+    )
+    assert (
+        sampled.counts
+        != tests.run_perm_both([gold], metric_matrices, name, samples=2000, seed=2).counts
     )
 
 
@@ -104,10 +106,10 @@ def test_pooled_sets_exchange_within_each():
             Matrix.from_scores({"d": 1, "e": 4, "f": 5}),
         ],
     ]
-    trials = tests.perm_both(golds, metric_matrices, "pairwise")
+    trials = tests.run_perm_both(golds, metric_matrices, "pairwise")
     # Only no exchange at all keeps all six pairs right on one side and wrong on the other,
     # but the middle systems are the same for both metrics.
-    assert trials.p(0, 1) == 4 / 64
+    assert trials.get_p_value(0, 1) == 4 / 64
 
 
 def test_pairs_change_places_for_accuracy_with_ties():
@@ -119,10 +121,10 @@ def test_pairs_change_places_for_accuracy_with_ties():
     matrices = [Matrix.from_scores(good), Matrix.from_scores(poor)]
     values = [meta.acc_eq_opt(people, one) for one in matrices]
     epsilons = [value.epsilon for value in values]
-    trials = tests.pair_permutation(people, matrices, epsilons, samples=500)
-    assert trials.p(0, 1) < 0.01 < 0.98 < 1 - trials.p(0, 1) + 0.01
-    same = tests.pair_permutation(people, [matrices[0]] * 2, epsilons[:1] * 2, samples=50)
-    assert same.p(0, 1) == 1.0
+    trials = tests.run_pair_permutation(people, matrices, epsilons, samples=500)
+    assert trials.get_p_value(0, 1) < 0.01 < 0.98 < 1 - trials.get_p_value(0, 1) + 0.01
+    same = tests.run_pair_permutation(people, [matrices[0]] * 2, epsilons[:1] * 2, samples=50)
+    assert same.get_p_value(0, 1) == 1.0
 
 
 def test_pair_permutation_is_right_as_often_as_it_says():
@@ -132,14 +134,14 @@ def test_pair_permutation_is_right_as_often_as_it_says():
     for _ in range(200):
         gold = [[draw.gauss(0, 1) for _ in range(12)] for _ in range(3)]
         metric_rows = [[[g + draw.gauss(0, 1) for g in row] for row in gold] for _ in range(2)]
-        trials = tests.pair_permutation(
+        trials = tests.run_pair_permutation(
             Matrix.from_scores(gold),
             [Matrix.from_scores(one) for one in metric_rows],
             [0.0, 0.0],
             samples=200,
             seed=1,
         )
-        rejected += trials.p(0, 1) <= 0.05
+        rejected += trials.get_p_value(0, 1) <= 0.05
     # Accuracy is a count of dependent pairs, which the test takes for independent ones.
     assert rejected / 200 < 0.12
 
@@ -155,7 +157,7 @@ def test_pair_permutation_is_right_as_often_as_it_says():
     ],
 )
 def test_student_t(t, freedom, expected):
-    assert tests.student_tail(t, freedom) == pytest.approx(expected, rel=1e-6, abs=1e-12)
+    assert tests.compute_student_tail(t, freedom) == pytest.approx(expected, rel=1e-6, abs=1e-12)
 
 
 def test_a_cluster_opens_where_a_metric_is_worse_than_one_of_the_last():
@@ -233,9 +235,9 @@ def test_intervals_of_systems_come_from_their_segments():
         statistics=tb.StatisticOptions(["pearson"], ["sys"]),
         tests=tb.AgreementTests(confidence=50),
     )
-    judged = judged_from_scores(people, [tb.BLEU()], tb.EvaluatedText(texts, reference))
-    gold, metric_matrix = judged.matrices_at("seg", "BLEU")
-    value = meta.pearson(*judged.matrices_at("sys", "BLEU"))
+    judged = build_from_scores(people, [tb.BLEU()], tb.EvaluatedText(texts, reference))
+    gold, metric_matrix = judged.get_scores("seg", "BLEU")
+    value = meta.pearson(*judged.get_scores("sys", "BLEU"))
     resampled = tests.resample_system_scores(
         gold, metric_matrix, value, judged.metrics["BLEU"], samples=50
     )
@@ -281,19 +283,19 @@ def test_a_threshold_that_ties_everything_is_said():
     assert calibrated.at_zero < 0.2 < calibrated.value
     text = " ".join(table.text().split())
     assert "is not informative here: noise: ε =" in text
-    assert "calls 99 % of pairs ties; with ε = 0 it is" in text
+    assert "ties 99 % of pairs (value with ε = 0:" in text
 
 
 def test_few_systems_and_rows_left_out_are_said():
     options = tb.StatisticOptions(["pearson", "tau-b"], average="item")
     table = tb.meta_evaluate(PEOPLE, {"good": GOOD}, statistics=options)
     text = " ".join(table.text().split())
-    assert "human has 4 systems: a correlation over so few moves" in text
+    assert "human has 4 systems: with so few, one system more or less" in text
     constant = {name: [*row[:7], 0.5] for name, row in GOOD.items()}
     options = tb.StatisticOptions(["tau-b"], ["seg"], average="item")
     table = tb.meta_evaluate(PEOPLE, {"flat": constant}, statistics=options)
     assert table["human", "flat"].tau_b.left_out == 1
-    assert "1 of 7 rows left out" in " ".join(table.text().split())
+    assert "1 of 7 rows are left out" in " ".join(table.text().split())
 
 
 def test_outliers_are_found_named_and_left_out():
@@ -311,7 +313,7 @@ def test_values_are_found_by_set_metric_and_level():
     options = tb.StatisticOptions(["pearson", "pairwise"])
     table = tb.meta_evaluate(PEOPLE, {"good": GOOD}, statistics=options)
     assert float(table["human", "good"].pairwise) == 1.0
-    with pytest.raises(AttributeError, match=r"at several levels \(sys, seg\): name one"):
+    with pytest.raises(AttributeError, match=r"at several levels \(sys, seg\); name one"):
         table["human", "good"].pearson  # noqa: B018
     with pytest.raises(AttributeError, match="no statistic 'spa'"):
         table["human", "good"].spa  # noqa: B018

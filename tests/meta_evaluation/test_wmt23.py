@@ -15,7 +15,7 @@ from paths import SHARED
 import truebleu as tb
 from truebleu import meta_evaluation as meta
 from truebleu.cli import main
-from truebleu.meta_evaluation.human_scores import Tree, judged_from_tree
+from truebleu.meta_evaluation.human_scores import Tree, build_from_tree
 
 DATA = SHARED / "data" / "wmt23-metrics"
 EN_DE = tb.TaskFolder(DATA, "wmt23", ["en-de"])
@@ -72,15 +72,15 @@ def test_the_official_table_with_bleu_and_chrf_computed_from_text():
 @pytest.mark.parametrize("pair", ["en-de", "he-en", "zh-en"])
 def test_every_score_of_bleu_and_chrf_is_the_published_one(pair):
     tree = Tree(DATA, "wmt23")
-    stored = judged_from_tree(
+    stored = build_from_tree(
         tree, pair, metrics=["BLEU", "chrF"], computed={}, levels=["sys", "seg"]
     )
     metrics = {"BLEU": tb.BLEU(), "chrF": tb.CHRF()}
-    judged = judged_from_tree(tree, pair, metrics=[], computed=metrics, levels=["sys", "seg"])
+    judged = build_from_tree(tree, pair, metrics=[], computed=metrics, levels=["sys", "seg"])
     for name in metrics:
         for level in ("sys", "seg"):
-            assert list(judged.matrices_at(level, name)[1].values) == list(
-                stored.matrices_at(level, name)[1].values
+            assert list(judged.get_scores(level, name)[1].values) == list(
+                stored.get_scores(level, name)[1].values
             )
 
 
@@ -173,8 +173,8 @@ def test_further_statistics(wmt23_table, pair, metric):
     sizes = (len(set_["systems"]), set_["rated"], set_["items"], segment_values.acc_eq_opt.pairs)
     assert sizes == SIZES[pair]
     tree = Tree(DATA, "wmt23")
-    judged = judged_from_tree(tree, pair, metrics=[metric], computed={}, levels=["seg"])
-    by_item = meta.tau_b(*judged.matrices_at("seg", metric), "item")
+    judged = build_from_tree(tree, pair, metrics=[metric], computed={}, levels=["seg"])
+    by_item = meta.tau_b(*judged.get_scores("seg", metric), "item")
     assert by_item.value == pytest.approx(item, **six)
     min_left_out, max_left_out = CONSTANT[pair]
     assert min_left_out <= by_item.left_out <= max_left_out
@@ -187,7 +187,9 @@ def test_bleu_orders_203_of_249_pairs(wmt23_table):
 
 def test_rounding_noise_is_shown_as_0_and_said(wmt23_table):
     text = wmt23_table.text()
-    assert "ε of BLEU (zh-en:seg:acc-eq-opt, 3.55e-15) is rounding" in " ".join(text.split())
+    assert "ε of BLEU (zh-en:seg:acc-eq-opt, 3.55e-15) is a rounding error" in " ".join(
+        text.split()
+    )
 
 
 @pytest.mark.parametrize(
@@ -223,7 +225,7 @@ def test_domains_documents_and_another_years_tasks():
     assert table["en-de", "COMET", "doc"].pearson.value > 0.4324
     parts = evaluated(["pairwise"], ["sys"], by="domain")
     assert parts["all", "COMET"].pairwise.pairs == 4 * 66
-    people = Tree(DATA, "wmt23").gold("en-de", "mqm", "seg")
+    people = Tree(DATA, "wmt23").read_human_scores("en-de", "mqm", "seg")
     rated = evaluated(["pearson"], ["seg"], by="domain")
     sets = rated.to_dict()["sets"]
     assert sum(one["items"] for one in sets) == people.items
@@ -240,7 +242,10 @@ def test_domains_documents_and_another_years_tasks():
     [
         (["-l", "en-fr"], "no human scores of en-fr; did you mean 'en-de'"),
         (["-l", "en-de", "-m", "BLUE"], "unknown metric 'BLUE'"),
-        (["--preset", "wmt20", "-l", "en-de"], "wmt20 uses ref of en-de, and there are refA"),
+        (
+            ["--preset", "wmt20", "-l", "en-de"],
+            "expected reference ref of wmt20 for en-de, found refA",
+        ),
         (["-l", "en-de", "--gold", "esa"], "no human scores 'esa'"),
     ],
 )

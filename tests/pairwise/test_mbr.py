@@ -154,7 +154,7 @@ def test_it_serializes():
 def test_wrong_candidates():
     with pytest.raises(InputError, match="candidates: no texts"):
         tb.mbr([])
-    with pytest.raises(InputError, match="candidates: source 2 has none; leave the source out"):
+    with pytest.raises(InputError, match="candidates: source 2 has no candidates; leave it out"):
         tb.mbr([["a"], []])
     with pytest.raises(InputError, match="candidates: text 2 is missing"):
         tb.mbr(["a", None])
@@ -190,15 +190,17 @@ def test_wrong_numbers_of_workers(candidates):
 
 
 def test_wrong_references():
-    with pytest.raises(InputError, match="lists of strings, where candidates are of one source"):
+    with pytest.raises(InputError, match="expected a list of strings for a single source"):
         tb.mbr(["a", "b"], references=[["a"], ["b"]])
     with pytest.raises(
-        InputError, match="references: strings; expected a list of them for each source"
+        InputError, match="references: expected one list of strings per source, found strings"
     ):
         tb.mbr([["a"], ["b"]], references=["a", "b"])
-    with pytest.raises(InputError, match="references: 1 for 2 sources; expected a list for each"):
+    with pytest.raises(
+        InputError, match="references: expected one list per source \\(2\\), found 1"
+    ):
         tb.mbr([["a"], ["b"]], references=[["a"]])
-    with pytest.raises(InputError, match="references: source 2 has none"):
+    with pytest.raises(InputError, match="references: source 2 has no references"):
         tb.mbr([["a"], ["b"]], references=[["a"], []])
     with pytest.raises(InputError, match="references: no texts"):
         tb.mbr(["a"], references=[])
@@ -227,9 +229,9 @@ def test_weights_of_the_wrong_type():
         tb.mbr(["a", "b"], weights=["x", "y"])
     with pytest.raises(TypeError, match="weights: expected a list of numbers"):
         tb.mbr(["a", "b"], weights=0.5)
-    with pytest.raises(InputError, match="weights: 1 for 2 sources; expected a list for each"):
+    with pytest.raises(InputError, match="weights: expected one list per source \\(2\\), found 1"):
         tb.mbr([["a"], ["b"]], weights=[[1]])
-    with pytest.raises(InputError, match="weights: 2 for 1 source; expected a list for each"):
+    with pytest.raises(InputError, match="weights: expected one list per source \\(1\\), found 2"):
         tb.mbr([["a", "b"]], weights=[1, 1])
     with pytest.raises(TypeError, match="weights of source 1: expected a list of numbers"):
         tb.mbr([["a"], ["b"]], weights=[1, 1])

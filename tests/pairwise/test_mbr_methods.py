@@ -86,14 +86,14 @@ def test_the_aggregate_chooses_nearly_the_best(sources, metric, min_share):
 
 @pytest.mark.parametrize("utility", [TER(), "gleu", "rouge-l", len, "nist"])
 def test_what_cannot_be_added_up_is_refused(utility):
-    with pytest.raises(ValueError, match="method='aggregate' adds up the n-grams"):
+    with pytest.raises(ValueError, match="method='aggregate' sums the n-grams"):
         tb.mbr(["a", "b"], utility=utility, method="aggregate")
 
 
 def test_the_aggregate_counts_in_whole_numbers():
-    with pytest.raises(InputError, match=r"weights: number 2 is 0\.5; method='aggregate' counts"):
+    with pytest.raises(InputError, match=r"weights: number 2 is 0\.5; method='aggregate' requires"):
         tb.mbr(["a", "b"], method="aggregate", weights=[1, 0.5])
-    with pytest.raises(InputError, match=r"weights of source 1: their sum must be below 2\^31"):
+    with pytest.raises(InputError, match=r"weights of source 1: the sum must be below 2\^31"):
         tb.mbr([["a", "b"]], method="aggregate", weights=[[1 << 31, 1]])
 
 
@@ -216,5 +216,5 @@ def test_wrong_methods():
         tb.mbr(["a"], method="pruned", level=1.5)
     with pytest.raises(ValueError, match="seed"):
         tb.mbr(["a"], method="pruned", seed=-1)
-    with pytest.raises(ValueError, match="method='pruned' saves scores, and a matrix has them"):
+    with pytest.raises(ValueError, match="method='pruned' has no effect with precomputed scores"):
         tb.mbr(["a"], utility=[[1.0]], method="pruned")

@@ -92,13 +92,13 @@ def test_a_function_may_give_any_numbers(kind):
 @pytest.mark.parametrize(
     ("result", "error", "message"),
     [
-        ([1.0], InputError, "utility: f gives 1 numbers for 4 pairs of texts; expected one for"),
-        (None, TypeError, "utility: f gives None; expected a list of numbers, one for each pair"),
-        (["x"] * 4, TypeError, "utility: f gives .*; expected a list of numbers"),
+        ([1.0], InputError, "utility: f returned 1 numbers for 4 pairs of texts; expected one"),
+        (None, TypeError, "utility: f returned None; expected a list of numbers, one per pair"),
+        (["x"] * 4, TypeError, "utility: f returned .*; expected a list of numbers"),
         (
             [0.0, 1.0, float("nan"), 1.0],
             InputError,
-            "utility: f gives nan for 'b' against 'a'; expected a finite number",
+            "utility: f returned nan for 'b' against 'a'; expected a finite number",
         ),
     ],
 )
@@ -114,7 +114,7 @@ def test_wrong_results_name_the_source():
     def f(candidates, _references):
         return [float("inf") if c == "z" else 0.0 for c in candidates]
 
-    with pytest.raises(InputError, match="f gives inf for 'z' against 'y' of source 2"):
+    with pytest.raises(InputError, match="f returned inf for 'z' against 'y' of source 2"):
         tb.mbr([["a"], ["y", "z"]], utility=f)
 
 
@@ -134,7 +134,7 @@ def test_numbers_that_are_there(sources):
     assert [one.ranking for one in choices] == [one.ranking for one in exact]
     assert tb.mbr(sources[0], utility=matrices[0]).expected == exact[0].expected
     assert tb.mbr(sources[0], utility=matrices[0].tolist()).expected == exact[0].expected
-    assert choices[0].utility == "the given numbers"
+    assert choices[0].utility == "precomputed scores"
     assert pickle.loads(pickle.dumps(choices[0])) == choices[0]
 
 
@@ -157,7 +157,7 @@ def test_numbers_of_numpy():
     ("candidates", "options", "message"),
     [
         (["a"], {"utility": [[1.0], [2.0]]}, "utility: 2 rows for 1 candidates"),
-        (["a", "b"], {"utility": [[1.0], []]}, "utility: row 2 has 0 numbers, and row 1 has 1"),
+        (["a", "b"], {"utility": [[1.0], []]}, "utility: row 2 has 0 numbers, but row 1 has 1"),
         (["a"], {"utility": [[1.0, float("nan")]]}, "utility: candidate 1, reference 2: nan"),
         (["a"], {"utility": [[1.0]], "references": ["a", "b"]}, "1 columns for 2 references"),
         ([["a"]], {"utility": [[[1.0]], [[1.0]]]}, "utility: 2 matrices for 1 sources"),
@@ -170,7 +170,7 @@ def test_wrong_numbers(candidates, options, message):
 
 
 def test_what_is_no_utility():
-    with pytest.raises(TypeError, match="expected a metric, its name, a function, or numbers"):
+    with pytest.raises(TypeError, match="expected a metric, its name, a function, or a matrix"):
         tb.mbr(["a"], utility=[1.0])
     with pytest.raises(TypeError, match="expected a metric such as"):
         tb.mbr(["a"], utility=7)
@@ -184,11 +184,11 @@ def test_metrics_that_read_sources():
         assert choice.expected == [
             sum(metric.sentence(h, r, source).value for r in texts) / len(texts) for h in texts
         ]
-    with pytest.raises(InputError, match="sources: iBLEU reads them"):
+    with pytest.raises(InputError, match="sources: iBLEU needs a source text"):
         tb.mbr(candidates, utility="ibleu")
-    with pytest.raises(InputError, match="sources: 1 for 2 lists of candidates"):
+    with pytest.raises(InputError, match="sources: 1 source text for 2 candidate lists"):
         tb.mbr(candidates, utility="ibleu", sources=["a"])
-    with pytest.raises(InputError, match="sources: one text; expected one for each"):
+    with pytest.raises(InputError, match="sources: expected one text per list of candidates"):
         tb.mbr(candidates, utility="ibleu", sources="a")
 
 

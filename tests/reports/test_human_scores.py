@@ -57,7 +57,7 @@ def test_page_equals_meta_evaluate():
         assert scores[row["name"]] == row["scores"]
     assert content["reading"].startswith("BLEU orders 3 of 3 pairs of systems as people do")
     section = page.partition('<div id="people"')[2].partition('<div id="app"')[0]
-    assert "Agreement with people" in section
+    assert "Agreement with human scores" in section
     assert section.count("<svg") >= 2
     assert all(f">{name}</text>" in section for name in SYSTEMS)
     assert "oak" not in section
@@ -83,7 +83,7 @@ def test_system_names_are_escaped():
 def test_system_without_human_scores_is_refused():
     human = make_human_scores()
     del human["birch"]
-    with pytest.raises(InputError, match="human scores: none of birch; there are those of cedar"):
+    with pytest.raises(InputError, match="human scores: no scores of birch, only of cedar"):
         make_report(human=human)
 
 
@@ -96,7 +96,7 @@ def test_command_reads_human_scores(tmp_path, capsys):
     words = [str(GERMAN / "reference.a.en"), "-i", *map(str, SYSTEMS.values())]
     words += ["-parn", "20", "-ci", "20", "--human", str(path)]
     assert main(["report", *words, "-o", str(page)]) == 0
-    assert "Agreement with people" in page.read_text(encoding="utf-8")
+    assert "Agreement with human scores" in page.read_text(encoding="utf-8")
     path.write_text("".join(lines[:-1]), encoding="utf-8")
     second_path = tmp_path / "other.html"
     assert main(["report", *words, "-o", str(second_path)]) == 1
@@ -111,7 +111,7 @@ def test_viewer_shows_agreement(open_report, tmp_path):
     path = tmp_path / "page.html"
     make_report(human=make_human_scores(), path=path)
     page = open_report(path, "#summary").page
-    heading = page.locator("#app").get_by_role("heading", name="Agreement with people")
+    heading = page.locator("#app").get_by_role("heading", name="Agreement with human scores")
     expect(heading).to_be_visible()
     expect(page.locator("#app .people svg").first).to_be_visible()
     page.set_viewport_size({"width": 320, "height": 800})

@@ -1,9 +1,9 @@
 """Metric-human correlations: the statistics of the metrics tasks, on matrices with missing values.
 
-Gold and metric scores are a `Matrix`, or what `Matrix.of` takes. Only cells that people scored
-count. `average` says what one row is: "none" (all cells), "item" (the systems of an item) or "sys"
-(the items of a system); a value is the mean over rows, each of the same weight. Over the pairs of a
-row C are concordant, D discordant, Tg tied for people only, Tm for the metric only, Tgm for both.
+Human and metric scores are a `Matrix`, or any input of `Matrix.from_scores`. Only cells with human
+scores count. `average` defines a row: "none" (all cells), "item" (the systems of an item) or "sys"
+(the items of a system). A value is the unweighted mean over rows. Of the pairs in a row, C are
+concordant, D discordant, Tg tied only in human scores, Tm only in metric scores, and Tgm in both.
 """
 
 from __future__ import annotations
@@ -19,46 +19,46 @@ from truebleu.meta_evaluation.score_files import Matrix, align_metric
 from truebleu.text import argument_checks
 
 AVERAGES = ("none", "item", "sys")
-# The smallest difference of people's scores that counts for `kendall_like` (WMT17 to WMT20).
+# Minimum difference of human scores for a pair to count in `kendall_like` (WMT17 to WMT20).
 MIN_RATING_GAP = 25.0
-# The exchanges of SPA, and the seed of the original.
+# The number of permutations for SPA, and the seed of the original implementation.
 EXCHANGES, SPA_SEED = 1000, 4
-# Pairs whose differences are kept and sorted at a time.
+# Maximum number of pairs whose differences are sorted in memory.
 MAX_SORTED_PAIRS = 50_000_000
 
 
 @dataclass(frozen=True, repr=False)
 class Value:
-    """A statistic of one metric."""
+    """The value of a statistic for one metric, with details of its computation."""
 
     statistic: str
     average: str
     value: float | None
-    """None where it is not defined: where one side is constant."""
+    """None if undefined, such as when all human or all metric scores are equal."""
     cells: int
-    """Scores of people that entered."""
+    """The number of human scores used."""
     rows: int
-    """Rows that entered the mean."""
+    """The number of rows in the mean."""
     left_out: int
-    """Rows for which the statistic is not defined."""
+    """The number of rows for which the statistic is undefined."""
     pairs: int | None = None
-    """Pairs that were compared, for what compares pairs."""
+    """The number of compared pairs, for statistics of pairs."""
     hits: int | None = None
-    """Pairs that agree."""
+    """The number of pairs on which human and metric scores agree."""
     epsilon: float | None = None
-    """Metric scores that differ by no more are tied."""
+    """The tie threshold: metric scores that differ by at most this value are tied."""
     tied: float | None = None
-    """The share of pairs that epsilon ties."""
+    """The share of pairs that are tied with this epsilon."""
     at_zero: float | None = None
-    """The value with an epsilon of 0."""
+    """The value for an epsilon of 0."""
     by_row: Sequence[float] = ()
-    """The value of each row; NaN for those left out."""
+    """The value of each row; NaN for rows that are left out."""
 
     def __float__(self) -> float:
         return nan if self.value is None else self.value
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields that are not None, without the rows."""
+        """Return `value`, and all other fields that are not None, except `by_row`."""
         present_fields = {field.name: getattr(self, field.name) for field in fields(self)}
         del present_fields["by_row"]
         return {
@@ -71,21 +71,21 @@ class Value:
 
 
 def pearson(gold: Any, metric: Any, average: str = "none", *, nan_as_zero: bool = False) -> Value:
-    """Pearson's r, by two passes.
+    """Return Pearson's r, computed in two passes.
 
     >>> pearson([1, 2, 3, 5], [2, 3, 4, 6])
     <pearson: 1.000000>
     """
-    return _correlation("pearson", gold, metric, average, nan_as_zero=nan_as_zero)
+    return _compute_correlation("pearson", gold, metric, average, nan_as_zero=nan_as_zero)
 
 
 def spearman(gold: Any, metric: Any, average: str = "none", *, nan_as_zero: bool = False) -> Value:
-    """Spearman's ρ: Pearson's r of ranks, in which ties share their mean rank."""
-    return _correlation("spearman", gold, metric, average, nan_as_zero=nan_as_zero)
+    """Return Spearman's ρ: Pearson's r of the ranks; tied scores share their mean rank."""
+    return _compute_correlation("spearman", gold, metric, average, nan_as_zero=nan_as_zero)
 
 
 def tau_b(gold: Any, metric: Any, average: str = "none", *, nan_as_zero: bool = False) -> Value:
-    """Kendall's τ-b: (C - D) / √((C + D + Tm) (C + D + Tg)).
+    """Return Kendall's τ-b: (C - D) / √((C + D + Tm) (C + D + Tg)).
 
     Maurice G. Kendall (1945): The treatment of ties in ranking problems. Biometrika 33.
     """
@@ -95,19 +95,19 @@ def tau_b(gold: Any, metric: Any, average: str = "none", *, nan_as_zero: bool = 
         below = (c + d + tm) * (c + d + tg)
         return (c - d) / sqrt(below) if below else nan
 
-    return _value_from_pair_counts(
+    return _compute_from_pair_counts(
         "tau-b", gold, metric, average, compute_row, nan_as_zero=nan_as_zero
     )
 
 
 def tau_c(gold: Any, metric: Any, average: str = "none", *, nan_as_zero: bool = False) -> Value:
-    """Stuart's τ-c: 2 (C - D) / (n² (m - 1) / m), m the fewer of the different values of both."""
+    """Return Stuart's τ-c: 2 (C - D) / (n² (m - 1) / m) with min(distinct values) as m."""
 
     def compute_row(row: Sequence[int]) -> float:
         cells, c, d, _, _, _, m = row
         return 2 * (c - d) / (cells * cells * (m - 1) / m) if m > 1 else nan
 
-    return _value_from_pair_counts(
+    return _compute_from_pair_counts(
         "tau-c", gold, metric, average, compute_row, nan_as_zero=nan_as_zero
     )
 
@@ -115,28 +115,31 @@ def tau_c(gold: Any, metric: Any, average: str = "none", *, nan_as_zero: bool = 
 def kendall_like(
     gold: Any, metric: Any, average: str = "item", *, min_gap: float = MIN_RATING_GAP
 ) -> Value:
-    """WMT17's to WMT20's: (C - D) / (C + D), of pairs that people put `least` or more apart.
+    """Return the Kendall-like τ of WMT17 to WMT20: (C - D) / (C + D).
 
-    Pairs lie within a row and are added up over rows with equal weight. Pairs that the metric ties
-    count as discordant. The 25 are points of direct assessment, of 0 to 100.
+    Only pairs whose human scores differ by at least `min_gap` count. Pairs are formed within rows
+    and summed over rows. Pairs tied by the metric are discordant. The default gap is 25 points of
+    direct assessment, on a scale from 0 to 100.
     """
     human_matrix, scores = _align_matrices(gold, metric, average)
-    # Pairs that people tie never count, even with a minimum gap of 0.
-    min_gap = argument_checks.check_number("least", min_gap) or 5e-324
+    # Pairs with equal human scores never count, even with a minimum gap of 0.
+    min_gap = argument_checks.check_number("min_gap", min_gap) or 5e-324
     rows = _kernel.pair_counts(
         human_matrix.to_bytes(), scores.to_bytes(), len(human_matrix.systems), average, 0.0, min_gap
     ).tolist()
     hits = sum(row[1] for row in rows)
     pairs = hits + sum(row[2] + row[4] for row in rows)
     value = (2 * hits - pairs) / pairs if pairs else nan
-    return _value("kendall-like", average, [value], _cells(human_matrix), pairs=pairs, hits=hits)
+    return _average_rows(
+        "kendall-like", average, [value], _count_cells(human_matrix), pairs=pairs, hits=hits
+    )
 
 
 def acc_eq(gold: Any, metric: Any, average: str = "none", *, epsilon: float | None = 0.0) -> Value:
-    """Pairwise accuracy with ties: (C + Tgm) / all pairs, of each row.
+    """Return pairwise accuracy with ties: the mean over rows of (C + Tgm) / all pairs.
 
-    epsilon: metric scores that differ by no more are tied; None for what gives the best value, of
-        0 and every difference (tie calibration; the first of several).
+    epsilon: metric scores that differ by at most this value are tied; None for tie calibration,
+        which uses the first of the best values among 0 and all differences.
 
     Daniel Deutsch, George Foster and Markus Freitag (2023): Ties matter: meta-evaluating modern
     metrics with pairwise accuracy and tie calibration. EMNLP.
@@ -153,16 +156,16 @@ def acc_eq(gold: Any, metric: Any, average: str = "none", *, epsilon: float | No
         return (c + tgm) / pairs if pairs else nan
 
     epsilon = argument_checks.check_number("epsilon", epsilon)
-    accuracy = _value_from_pair_counts(
+    accuracy = _compute_from_pair_counts(
         "acc-eq", gold, metric, average, compute_row, epsilon=epsilon
     )
     return replace(accuracy, epsilon=epsilon)
 
 
 def acc_eq_opt(gold: Any, metric: Any, average: str = "item") -> Value:
-    """`acc_eq` with the epsilon that gives the best value: tie-calibrated accuracy."""
+    """Return tie-calibrated accuracy: `acc_eq` with the epsilon that maximizes it."""
     human_matrix, scores = _align_matrices(gold, metric, average)
-    cells = _cells(human_matrix)
+    cells = _count_cells(human_matrix)
     pairs = cells * (cells - 1) // 2
     if average == "none" and pairs > MAX_SORTED_PAIRS:
         raise InputError(
@@ -176,7 +179,7 @@ def acc_eq_opt(gold: Any, metric: Any, average: str = "item") -> Value:
     by_row = [hits / all_pairs if all_pairs else nan for all_pairs, hits, _ in rows]
     at_zero = [hits / all_pairs for all_pairs, _, hits in rows if all_pairs]
     pair_count = sum(row[0] for row in rows)
-    return _value(
+    return _average_rows(
         "acc-eq-opt",
         average,
         by_row,
@@ -191,7 +194,7 @@ def acc_eq_opt(gold: Any, metric: Any, average: str = "item") -> Value:
 
 
 def pairwise(gold: Any, metric: Any) -> Value:
-    """Pairwise accuracy of systems: the share of pairs that both order alike, or both tie.
+    """Return the share of system pairs that human and metric scores order alike, or both tie.
 
     Tom Kocmi, Christian Federmann, Roman Grundkiewicz, Marcin Junczys-Dowmunt, Hitokazu Matsushita
     and Arul Menezes (2021): To ship or not to ship: an extensive evaluation of automatic metrics
@@ -200,8 +203,8 @@ def pairwise(gold: Any, metric: Any) -> Value:
     return replace(acc_eq(gold, metric, "none"), statistic="pairwise", epsilon=None)
 
 
-def pooled(values: Iterable[Value]) -> Value:
-    """Pairwise accuracy over the pairs of several sets of systems."""
+def pool_accuracies(values: Iterable[Value]) -> Value:
+    """Return the pairwise accuracy over the pairs of several sets of systems."""
     value_list = list(values)
     pairs = sum(value.pairs or 0 for value in value_list)
     hits = sum(value.hits or 0 for value in value_list)
@@ -218,36 +221,36 @@ def pooled(values: Iterable[Value]) -> Value:
 def spa(
     gold: Any, metric: Any, *, exchanges: int = EXCHANGES, seed: int | None = SPA_SEED
 ) -> Value:
-    """Soft pairwise accuracy: 1 - the mean over pairs of systems of |people's p - the metric's p|.
+    """Return soft pairwise accuracy: 1 minus the mean of |human p - metric p| over system pairs.
 
-    gold, metric: scores of segments. p says how surely the first system is better: by a paired
-    permutation test over segments, one-sided, whose exchanges all pairs, people and the metric
-    share. Segments without a human score of every system are dropped.
+    gold, metric: segment scores; segments without a human score for every system are dropped. p is
+    from a one-sided paired permutation test of whether the first system is better. All pairs, and
+    human and metric scores, share the same permutations. exchanges: the number of permutations.
 
     Brian Thompson, Nitika Mathur, Daniel Deutsch and Huda Khayrallah (2024): Improving statistical
     significance in human evaluation of automatic metrics via soft pairwise accuracy. WMT.
     """
     human_matrix, scores = _align_matrices(gold, metric, "sys")
-    complete_items = human_matrix.complete()
+    complete_items = human_matrix.list_complete_items()
     if not complete_items:
-        raise InputError("spa: no item has people's scores of every system")
+        raise InputError("spa: no item has human scores for every system")
     human_matrix, scores = (
         human_matrix.select_items(complete_items),
         scores.select_items(complete_items),
     )
     exchanges = argument_checks.check_integer("exchanges", exchanges, 1)
     human_leads, metric_leads = (
-        leads(matrix, exchanges, seed) for matrix in (human_matrix, scores)
+        count_leads(matrix, exchanges, seed) for matrix in (human_matrix, scores)
     )
     total_difference = sum(
         abs(one - other) for one, other in zip(human_leads, metric_leads, strict=True)
     )
     value = 1 - total_difference / (exchanges * len(human_leads)) if human_leads else nan
-    return _value("spa", "none", [value], _cells(human_matrix), pairs=len(human_leads))
+    return _average_rows("spa", "none", [value], _count_cells(human_matrix), pairs=len(human_leads))
 
 
-def leads(scores: Matrix, exchanges: int, seed: int | None) -> list[int]:
-    """For every two systems in how many exchanges the first leads by as much as it does."""
+def count_leads(scores: Matrix, exchanges: int, seed: int | None) -> list[int]:
+    """Return, for each pair of systems, the number of permutations with at least the same lead."""
     return _kernel.leads(scores.to_bytes(), len(scores.systems), Stream(seed), exchanges)
 
 
@@ -263,7 +266,7 @@ STATISTICS: dict[str, Callable[..., Value]] = {
     "pairwise": pairwise,
     "spa": spa,
 }
-# Those whose values go from -1 to 1.
+# Statistics with values from -1 to 1.
 SIGNED = ("pearson", "spearman", "tau-b", "tau-c", "kendall-like")
 
 
@@ -276,11 +279,13 @@ def _align_matrices(gold: Any, metric: Any, average: str) -> tuple[Matrix, Matri
     return human_matrix, align_metric(human_matrix, Matrix.from_scores(metric, "metric"), "metric")
 
 
-def _cells(gold: Matrix) -> int:
+def _count_cells(gold: Matrix) -> int:
     return sum(1 for value in gold.values if not isnan(value))
 
 
-def _correlation(name: str, gold: Any, metric: Any, average: str, *, nan_as_zero: bool) -> Value:
+def _compute_correlation(
+    name: str, gold: Any, metric: Any, average: str, *, nan_as_zero: bool
+) -> Value:
     human_matrix, scores = _align_matrices(gold, metric, average)
     by_row, cells = _kernel.correlations(
         human_matrix.to_bytes(),
@@ -290,10 +295,10 @@ def _correlation(name: str, gold: Any, metric: Any, average: str, *, nan_as_zero
         name == "spearman",
     )
     empty = sum(1 for count in cells if not count)
-    return _value(name, average, by_row, sum(cells), empty=empty, nan_as_zero=nan_as_zero)
+    return _average_rows(name, average, by_row, sum(cells), empty=empty, nan_as_zero=nan_as_zero)
 
 
-def _value_from_pair_counts(
+def _compute_from_pair_counts(
     name: str,
     gold: Any,
     metric: Any,
@@ -303,12 +308,12 @@ def _value_from_pair_counts(
     epsilon: float = 0.0,
     nan_as_zero: bool = False,
 ) -> Value:
-    """Return a statistic of each row's counts: cells, C, D, Tg, Tm, Tgm, m (see `tau_c`)."""
+    """Return a statistic of the counts (cells, C, D, Tg, Tm, Tgm, m for `tau_c`) of each row."""
     human_matrix, scores = _align_matrices(gold, metric, average)
     rows = _kernel.pair_counts(
         human_matrix.to_bytes(), scores.to_bytes(), len(human_matrix.systems), average, epsilon, 0.0
     ).tolist()
-    return _value(
+    return _average_rows(
         name,
         average,
         list(map(compute_row, rows)),
@@ -320,7 +325,7 @@ def _value_from_pair_counts(
     )
 
 
-def _value(
+def _average_rows(
     name: str,
     average: str,
     by_row: Sequence[float],

@@ -1,7 +1,7 @@
-"""Two pictures as SVG: systems by people and metric, and how often people agree by difference.
+"""Two charts as SVG: systems by human and metric score, and human agreement by score difference.
 
-They have their own colours as attributes, and follow a dark page through `currentColor`: a page's
-policy allows no style but its own. Points are ellipses, because a page's style colours circles.
+Colours are attributes, because a page's content security policy allows no additional style.
+`currentColor` adapts to dark pages. Points are ellipses, because a page's style colours circles.
 """
 
 from __future__ import annotations
@@ -16,50 +16,50 @@ from truebleu.rendering.number_format import choose_ticks
 Content = Mapping[str, Any]
 WIDTH, HEIGHT = 640, 420
 LEFT, RIGHT, TOP, BOTTOM = 64, 24, 34, 52
-# Colours that the colour-blind tell apart, on white and on black (Okabe and Ito 2008).
+# Colours that colour-blind readers can distinguish on white and on black (Okabe and Ito 2008).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-# The metrics that a page draws at most, each with both pictures.
+# Maximum number of metrics on a page, each with both charts.
 MAX_CHARTS = 4
 LETTER, LINE = 6.0, 12.0
 
 
 class Plane:
-    """A rectangle with values along both sides."""
+    """The plot area of a chart, with a horizontal and a vertical axis."""
 
     def __init__(self, across: Sequence[float], up: Sequence[float]) -> None:
-        self.across = _span(across)
-        self.up = _span(up)
+        self.across = _get_padded_range(across)
+        self.up = _get_padded_range(up)
 
-    def x(self, value: float) -> float:
+    def get_x(self, value: float) -> float:
         """Return the horizontal position of a value."""
         low, high = self.across
         return LEFT + (value - low) / (high - low) * (WIDTH - LEFT - RIGHT)
 
-    def y(self, value: float) -> float:
+    def get_y(self, value: float) -> float:
         """Return the vertical position of a value."""
         low, high = self.up
         return HEIGHT - BOTTOM - (value - low) / (high - low) * (HEIGHT - TOP - BOTTOM)
 
-    def axes(self, across: str, up: str) -> list[str]:
-        """Lines, their values and their names."""
+    def draw_axes(self, across: str, up: str) -> list[str]:
+        """Return the lines, tick labels and titles of both axes."""
         bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
         parts = [
-            _line(LEFT, bottom, right, bottom),
-            _line(LEFT, TOP, LEFT, bottom),
-            _text((LEFT + right) / 2, HEIGHT - 10, across, "middle"),
+            _draw_line(LEFT, bottom, right, bottom),
+            _draw_line(LEFT, TOP, LEFT, bottom),
+            _draw_text((LEFT + right) / 2, HEIGHT - 10, across, "middle"),
         ]
         turned = f"translate(16 {(TOP + bottom) / 2:.0f}) rotate(-90)"
         parts.append(f'<text transform="{turned}" text-anchor="middle">{escape_html(up)}</text>')
         for value in choose_ticks(*self.across):
-            parts.append(_line(self.x(value), bottom, self.x(value), bottom + 4))
-            parts.append(_text(self.x(value), bottom + 18, f"{value:g}", "middle"))
+            parts.append(_draw_line(self.get_x(value), bottom, self.get_x(value), bottom + 4))
+            parts.append(_draw_text(self.get_x(value), bottom + 18, f"{value:g}", "middle"))
         for value in choose_ticks(*self.up):
-            parts.append(_line(LEFT - 4, self.y(value), LEFT, self.y(value)))
-            parts.append(_text(LEFT - 8, self.y(value) + 4, f"{value:g}", "end"))
+            parts.append(_draw_line(LEFT - 4, self.get_y(value), LEFT, self.get_y(value)))
+            parts.append(_draw_text(LEFT - 8, self.get_y(value) + 4, f"{value:g}", "end"))
         return parts
 
 
-def _span(values: Sequence[float]) -> tuple[float, float]:
+def _get_padded_range(values: Sequence[float]) -> tuple[float, float]:
     """Return the range of values with a margin."""
     finite_values = [value for value in values if isfinite(value)] or [0.0]
     low, high = min(finite_values), max(finite_values)
@@ -67,22 +67,22 @@ def _span(values: Sequence[float]) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, attributes: str = "") -> str:
+def _draw_line(x1: float, y1: float, x2: float, y2: float, attributes: str = "") -> str:
     return (
         f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
         f'stroke="currentColor"{attributes}/>'
     )
 
 
-def _text(x: float, y: float, text: str, anchor: str = "start", attributes: str = "") -> str:
+def _draw_text(x: float, y: float, text: str, anchor: str = "start", attributes: str = "") -> str:
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{attributes}>'
         f"{escape_html(text)}</text>"
     )
 
 
-def _drawing(title: str, description: str, parts: Sequence[str]) -> str:
-    head = _text(LEFT, 18, title, attributes=' font-size="13" font-weight="bold"')
+def _assemble_svg(title: str, description: str, parts: Sequence[str]) -> str:
+    head = _draw_text(LEFT, 18, title, attributes=' font-size="13" font-weight="bold"')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" '
         f'aria-label="{escape_html(description)}" viewBox="0 0 {WIDTH} {HEIGHT}" '
@@ -93,7 +93,7 @@ def _drawing(title: str, description: str, parts: Sequence[str]) -> str:
     )
 
 
-def scatter(content: Content, metric: str) -> str:
+def draw_scatter(content: Content, metric: str) -> str:
     """Return a scatter plot of systems by human and metric score, with one colour per set."""
     points = [
         (one["set"], one["system"], one["human"], one["scores"][metric])
@@ -103,22 +103,22 @@ def scatter(content: Content, metric: str) -> str:
     sets = list(dict.fromkeys(name for name, *_ in points))
     gold = ", ".join(dict.fromkeys(one["gold"] for one in content["sets"]))
     plane = Plane([p[3] for p in points], [p[2] for p in points])
-    parts = plane.axes(metric, f"people ({gold})")
+    parts = plane.draw_axes(metric, f"human score ({gold})")
     occupied: list[tuple[float, float, float, float]] = [
-        (plane.x(own) - 5, plane.y(human) - 5, plane.x(own) + 5, plane.y(human) + 5)
+        (plane.get_x(own) - 5, plane.get_y(human) - 5, plane.get_x(own) + 5, plane.get_y(human) + 5)
         for _, _, human, own in points
     ]
     for name, system, human, metric_score in sorted(points, key=lambda point: -point[2]):
-        x, y = plane.x(metric_score), plane.y(human)
+        x, y = plane.get_x(metric_score), plane.get_y(human)
         colour = COLOURS[sets.index(name) % len(COLOURS)]
-        tooltip = f"{system}, {name}: people {human:.4g}, {metric} {metric_score:.4g}"
+        tooltip = f"{system}, {name}: human {human:.4g}, {metric} {metric_score:.4g}"
         parts.append(
             f'<ellipse cx="{x:.1f}" cy="{y:.1f}" rx="4" ry="4" fill="{colour}">'
             f"<title>{escape_html(tooltip)}</title></ellipse>"
         )
-        label_position = _free(x, y, len(system) * LETTER, occupied)
+        label_position = _find_label_position(x, y, len(system) * LETTER, occupied)
         if label_position is not None:
-            parts.append(_text(*label_position, system, attributes=' font-size="10"'))
+            parts.append(_draw_text(*label_position, system, attributes=' font-size="10"'))
     if len(sets) > 1:
         for i, name in enumerate(sets):
             legend_x = WIDTH - RIGHT - 90 * (len(sets) - i)
@@ -126,12 +126,12 @@ def scatter(content: Content, metric: str) -> str:
                 f'<ellipse cx="{legend_x}" cy="14" rx="4" ry="4" '
                 f'fill="{COLOURS[i % len(COLOURS)]}"/>'
             )
-            parts.append(_text(legend_x + 8, 18, name))
-    tooltip = f"{len(points)} systems by {metric} and by people's scores"
-    return _drawing(f"{metric} and people", tooltip, parts)
+            parts.append(_draw_text(legend_x + 8, 18, name))
+    tooltip = f"{len(points)} systems by {metric} and human score"
+    return _assemble_svg(f"{metric} and human scores", tooltip, parts)
 
 
-def _free(
+def _find_label_position(
     x: float, y: float, width: float, occupied: list[tuple[float, float, float, float]]
 ) -> tuple[float, float] | None:
     """Return a free position for a label next to a point, or None."""
@@ -147,53 +147,53 @@ def _free(
     return None
 
 
-def agreement(content: Content, metric: str) -> str:
+def draw_agreement(content: Content, metric: str) -> str:
     """Return a chart of how often people agree with a difference, by its size."""
     bins: list[Mapping[str, Any]] = [o for o in content["agreement"] if o["metric"] == metric]
     ends = [one[end] for one in bins for end in ("low", "high")]
     plane = Plane([0.0, *ends], [0.0, 100.0])
     plane.up = (0.0, 105.0)
     plane.across = (0.0, plane.across[1])
-    parts = plane.axes(f"difference in {metric} between two systems", "people agree, %")
-    chance = plane.y(50.0)
+    parts = plane.draw_axes(f"difference in {metric} between two systems", "people agree, %")
+    chance = plane.get_y(50.0)
     parts.append(
-        _line(LEFT, chance, WIDTH - RIGHT, chance, ' stroke-dasharray="4 4" opacity="0.5"')
+        _draw_line(LEFT, chance, WIDTH - RIGHT, chance, ' stroke-dasharray="4 4" opacity="0.5"')
     )
-    parts.append(_text(WIDTH - RIGHT, chance - 4, "a coin", "end"))
+    parts.append(_draw_text(WIDTH - RIGHT, chance - 4, "coin toss", "end"))
     for bin_ in bins:
         share = 100 * bin_["agree"] / bin_["pairs"]
-        low, high = plane.x(bin_["low"]), plane.x(bin_["high"])
+        low, high = plane.get_x(bin_["low"]), plane.get_x(bin_["high"])
         tooltip = (
             f"{bin_['low']:.3g} to {bin_['high']:.3g}: people agree on {bin_['agree']} of "
             f"{bin_['pairs']} pairs ({share:.0f} %)"
         )
-        y = plane.y(share)
-        parts.append(_line(low, y, high, y, ' stroke-width="2"'))
+        y = plane.get_y(share)
+        parts.append(_draw_line(low, y, high, y, ' stroke-width="2"'))
         parts.append(
             f'<ellipse cx="{(low + high) / 2:.1f}" cy="{y:.1f}" rx="5" ry="5" fill="{COLOURS[0]}">'
             f"<title>{escape_html(tooltip)}</title></ellipse>"
         )
-        parts.append(_text((low + high) / 2, y - 9, f"{share:.0f} %", "middle"))
+        parts.append(_draw_text((low + high) / 2, y - 9, f"{share:.0f} %", "middle"))
     pairs = sum(one["pairs"] for one in bins)
-    tooltip = f"how often people agree with a difference in {metric}, of {pairs} pairs of systems"
-    return _drawing(f"What difference in {metric} do people notice?", tooltip, parts)
+    tooltip = f"share of {pairs} system pairs for which people agree, by difference in {metric}"
+    return _assemble_svg(f"What difference in {metric} do people notice?", tooltip, parts)
 
 
 PICTURES: Mapping[str, Callable[[Content, str], str]] = {
-    "scatter": scatter,
-    "agreement": agreement,
+    "scatter": draw_scatter,
+    "agreement": draw_agreement,
 }
 
 
-def into_page(page: str, content: Content) -> str:
-    """Return a page with both charts of the metrics that truebleu computes, and of the first."""
+def add_charts(page: str, content: Content) -> str:
+    """Return the page with both charts of up to `MAX_CHARTS` metrics added at its end."""
     if not content["systems"]:
         return page
-    pictures = f"<h2>Pictures</h2>\n{figures(content)}\n</main>"
+    pictures = f"<h2>Charts</h2>\n{render_charts(content)}\n</main>"
     return pictures.join(page.rsplit("</main>", 1))
 
 
-def figures(content: Content) -> str:
+def render_charts(content: Content) -> str:
     """Return both charts of up to `MAX_CHARTS` metrics, those that truebleu computes first."""
     rows = content["metrics"]
     names = [row["name"] for row in rows if row["signature"]]

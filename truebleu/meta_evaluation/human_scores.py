@@ -1,9 +1,9 @@
-"""Systems that people judged: people's scores and metrics' scores, as given or from a folder.
+"""Human scores and metric scores of systems, from Python objects, files or mt-metrics-eval folders.
 
-The folders of mt-metrics-eval have people's scores, metrics' scores and text of a test set:
+An mt-metrics-eval folder contains the human scores, metric scores and texts of a test set:
 
-human-scores/PAIR.NAME.LEVEL.score           people's scores; level sys, domain, doc or seg
-metric-scores/PAIR/METRIC-REF.LEVEL.score    a metric's; REF is src, all, or references
+human-scores/PAIR.NAME.LEVEL.score           human scores; LEVEL is sys, domain, doc or seg
+metric-scores/PAIR/METRIC-REF.LEVEL.score    metric scores; REF is src, all, or references
 documents/PAIR.docs                          "DOMAIN DOCUMENT" of each segment
 sources/PAIR.txt, references/PAIR.REF.txt, system-outputs/PAIR/SYSTEM.txt
 """
@@ -31,17 +31,16 @@ from truebleu.text.operating_system import join_safe
 from truebleu.text.segments import File
 from truebleu.text.terminal_layout import format_count
 
-# Rule for outliers without names: distance from the median, in units of the median absolute
-# deviation, that makes an outlier (Nitika Mathur, Timothy Baldwin and Trevor Cohn 2020: Tangled up
-# in BLEU. ACL).
+# WMT20's rule: outliers are more than `MAX_DEVIATION` scaled median absolute deviations from the
+# median (Nitika Mathur, Timothy Baldwin and Trevor Cohn 2020: Tangled up in BLEU. ACL).
 MAD = "mad"
 MAX_DEVIATION = 2.5
 NORMAL = 1.483
-# The names of human references in the tables of mt-metrics-eval, and similar ones.
+# Names of human references in mt-metrics-eval, and similar names.
 REFERENCE_NAME = re.compile(r"ref[-_.]?[A-Za-z]?")
-# The reference of metrics that read none, in names of files.
+# In file names, this stands for the missing reference of reference-free metrics.
 NO_REFERENCE = "src"
-# Task metrics whose names in truebleu's registry differ.
+# Metrics of the WMT tasks that have another name in truebleu's registry.
 COMPUTED: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "f200spbleu": ("bleu", {"tokenize": "flores200"}),
 }
@@ -49,10 +48,10 @@ COMPUTED: Mapping[str, tuple[str, Mapping[str, str]]] = {
 
 @dataclass(frozen=True)
 class EvaluatedText:
-    """Text that people judged, of which `meta_evaluate` computes metrics.
+    """Texts with human scores, for which `meta_evaluate` computes metrics.
 
-    systems, references, source: as `compare` takes them.
-    documents, domains: the name of each segment's document, and of its domain.
+    systems, references, source: as for `compare`.
+    documents, domains: the document and the domain of each segment.
     """
 
     systems: Mapping[str, Any] | None = None
@@ -64,13 +63,13 @@ class EvaluatedText:
 
 @dataclass(frozen=True)
 class SystemSelection:
-    """Which systems `meta_evaluate` compares.
+    """Selection of the systems that `meta_evaluate` compares.
 
-    outliers: names of systems to be left out; "mad" finds them by WMT20's rule.
-    include_humans: whether translations by people, other than the reference, are systems; as the
-        metrics task of the test set has it if not given.
+    outliers: names of systems to leave out; "mad" finds outliers by WMT20's rule.
+    include_humans: compare human translations other than the reference, too (default: as in the
+        metrics task of the test set).
     include_references: compare references, too. By default, outputs that equal a reference in
-        every segment are left out, and so are references (as "refA") that a metric did not score.
+        every segment, and references (like "refA") that a metric did not score, are left out.
     """
 
     outliers: Sequence[str] | str = ()
@@ -83,7 +82,7 @@ NO_TEXT, ALL_SYSTEMS = EvaluatedText(), SystemSelection()
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """A metric's scores of one set, level by level, and what they are."""
+    """A metric's scores for one set of systems, by level."""
 
     levels: Mapping[str, Matrix]
     signature: str | None = None
@@ -94,17 +93,17 @@ class Scores:
     metric: Any = None
     """The metric, if truebleu computed them."""
     tables: Mapping[str, Any] = field(default_factory=dict)
-    """The metric's statistics of each system, for scores of parts of the set."""
+    """The metric's statistics of each system, for scoring parts of the set."""
     seen: Mapping[str, Any] = field(default_factory=dict)
     """The kernel's warnings about each system's text."""
 
     @property
     def sign(self) -> int:
-        """-1 if lower scores are better, so that agreement is always above 0."""
+        """The factor, 1 or -1, that makes higher scores better."""
         return -1 if self.lower_is_better else 1
 
     def select_items(self, items: Sequence[int]) -> Scores:
-        """Return the scores of some segments: of systems too, where truebleu counted them."""
+        """Return the scores of some segments, with new system scores if truebleu computed them."""
         if SEGMENTS not in self.levels:
             return replace(self, levels={})
         levels = {SEGMENTS: self.levels[SEGMENTS].select_items(items)}
@@ -118,29 +117,29 @@ class Scores:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """A set of systems, such as one language pair of one year."""
+class JudgedSystems:
+    """A set of systems with human scores, such as one language pair of one year."""
 
     name: str
     gold_name: str
     gold: Mapping[str, Matrix]
-    """People's scores of all systems that count, by level."""
+    """The human scores of all compared systems, by level."""
     metrics: Mapping[str, Scores]
     left_out: Mapping[str, str]
-    """Systems that do not count, and why."""
+    """The systems that are left out, with the reasons."""
     groups: Mapping[str, Sequence[str]]
-    """The domain and the document (doc) of each segment, where they are known."""
+    """The domain and the document (doc) of each segment, if known."""
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The systems that count."""
+        """The names of the compared systems."""
         return next(iter(self.gold.values())).systems
 
-    def matrices_at(self, level: str, metric: str) -> tuple[Matrix, Matrix]:
-        """People's scores of a level, and a metric's of the same systems."""
-        gold = self.human_matrix(level)
+    def get_scores(self, level: str, metric: str) -> tuple[Matrix, Matrix]:
+        """Return the human scores at a level, and a metric's scores of the same systems."""
+        gold = self.get_human_scores(level)
         metric_levels = self.metrics[metric].levels
-        scores = self._at_level(metric_levels, level)
+        scores = self._get_level(metric_levels, level)
         if scores is None:
             raise InputError(
                 f"{metric}: no scores of level {level} for {self.name}; there are "
@@ -148,45 +147,45 @@ class Judged:
             )
         return gold, align_metric(gold, scores, f"{metric}, {self.name}")
 
-    def human_matrix(self, level: str) -> Matrix:
-        """People's scores of a level: as given, or means over segments."""
-        matrix = self._at_level(self.gold, level)
+    def get_human_scores(self, level: str) -> Matrix:
+        """Return the human scores at a level: as given, or means over segments."""
+        matrix = self._get_level(self.gold, level)
         if matrix is None:
             raise InputError(
                 f"{self.name}: no human scores of level {level}; there are {', '.join(self.gold)}"
             )
         return matrix
 
-    def _at_level(self, levels: Mapping[str, Matrix], level: str) -> Matrix | None:
+    def _get_level(self, levels: Mapping[str, Matrix], level: str) -> Matrix | None:
         if level in levels or SEGMENTS not in levels:
             return levels.get(level)
         if level == SYSTEMS:
-            return levels[SEGMENTS].means()
+            return levels[SEGMENTS].compute_means()
         if level not in self.groups:
             unit = {"doc": "document"}.get(level, level)
             raise InputError(
                 f"{self.name}: level {level} needs the {unit} of each segment, which is not known"
             )
-        return levels[SEGMENTS].means(self.groups[level])
+        return levels[SEGMENTS].compute_means(self.groups[level])
 
     def supports(self, level: str, statistic: str) -> bool:
-        """Return whether people's scores are there for a statistic of a level."""
+        """Return whether the human scores suffice for a statistic at a level."""
         needed = SEGMENTS if statistic == "spa" else level
         grouped = needed == SYSTEMS or needed in self.groups
         return needed in self.gold or (needed != SEGMENTS and SEGMENTS in self.gold and grouped)
 
-    def split_by(self, by: str) -> list[Judged]:
-        """Return the set in parts that people rated: by domain, or by document."""
+    def split_by(self, by: str) -> list[JudgedSystems]:
+        """Return a separate set for each domain, or each document, that has human scores."""
         groups = self.groups.get(by)
         if groups is None:
             raise InputError(f"{self.name}: the {by} of each segment is not known")
         if SEGMENTS not in self.gold:
-            raise InputError(f"{self.name}: by {by} needs people's scores of segments")
+            raise InputError(f"{self.name}: splitting by {by} needs human scores of segments")
         rated_parts = []
         for part in dict.fromkeys(groups):
             items = [i for i, group in enumerate(groups) if group == part]
             gold = self.gold[SEGMENTS].select_items(items)
-            if gold.rated():
+            if gold.list_rated_items():
                 name, metrics = f"{self.name}/{part}", self.metrics.items()
                 part_groups = {key: [names[i] for i in items] for key, names in self.groups.items()}
                 scores = {metric: one.select_items(items) for metric, one in metrics}
@@ -201,7 +200,7 @@ class Judged:
 
 
 def resolve_metric(name_or_metric: Any) -> Any:
-    """Return a metric of truebleu, by whatever names it: the names of a metrics task as well."""
+    """Return a metric of truebleu by its name, its signature, or its name in a WMT metrics task."""
     if isinstance(name_or_metric, str) and name_or_metric.casefold() in COMPUTED:
         name, parameters = COMPUTED[name_or_metric.casefold()]
         return registry.metric(name, **parameters)
@@ -209,7 +208,7 @@ def resolve_metric(name_or_metric: Any) -> Any:
 
 
 def is_metric(candidate: Any) -> bool:
-    """Return whether this is a metric of truebleu or its name, not scores or a file."""
+    """Return whether a value is a metric of truebleu or its name, not scores or a file."""
     if isinstance(candidate, Metric):
         return True
     if not isinstance(candidate, str) or os.path.isfile(candidate):
@@ -224,16 +223,16 @@ def is_metric(candidate: Any) -> bool:
 def compute_scores(
     metric: Any, systems: Mapping[str, Any], references: Any, source: Any = None, workers: int = 1
 ) -> Scores:
-    """Return the scores of systems and of their segments, by a metric of truebleu."""
+    """Return the system and segment scores by a metric of truebleu."""
     options = {"sources": source} if source is not None and metric.NEEDS_SOURCE else {}
     tables, seen = {}, {}
     for name, text in systems.items():
         tables[name], seen[name] = metric.count(text, references, workers=workers, **options)
-    return replace(scores_from_statistics(metric, tables), seen=seen)
+    return replace(compute_statistics_scores(metric, tables), seen=seen)
 
 
-def scores_from_statistics(metric: Any, tables: Mapping[str, Any]) -> Scores:
-    """Return the same, of the statistics of each system."""
+def compute_statistics_scores(metric: Any, tables: Mapping[str, Any]) -> Scores:
+    """Return the system and segment scores from the statistics of each system."""
     sign = -1 if metric.lower_is_better else 1
     scores = {name: metric.from_statistics(table) for name, table in tables.items()}
     system_scores = {name: sign * score.value for name, score in scores.items()}
@@ -254,7 +253,7 @@ def scores_from_statistics(metric: Any, tables: Mapping[str, Any]) -> Scores:
     )
 
 
-# ---- scores that are given ----
+# ---- scores from Python objects and files ----
 
 
 def load_scores(scores: Any, description: str) -> ScoreTable:
@@ -266,15 +265,15 @@ def load_scores(scores: Any, description: str) -> ScoreTable:
     return ScoreTable(Matrix.from_scores(scores, description))
 
 
-def judged_from_scores(
+def build_from_scores(
     human: Any,
     metrics: Mapping[str, Any] | Iterable[Any] | None,
     text: EvaluatedText,
     selection: SystemSelection = ALL_SYSTEMS,
     name: str = "human",
     workers: int = 1,
-) -> Judged:
-    """Return a set of scores that are given; arguments as for `meta_evaluate`."""
+) -> JudgedSystems:
+    """Return a set of systems with the given scores; for the arguments, see `meta_evaluate`."""
     people = load_scores(human, "human scores")
     references, systems = segments.make_rereadable(text.references), text.systems
     if systems is not None:
@@ -289,13 +288,13 @@ def judged_from_scores(
             scores_by_metric[metric_name] = load_scores(metric_scores, metric_name)
         elif systems is None or references is None:
             raise ValueError(
-                f"metrics: {metric_name} is computed of systems and references; give both"
+                f"metrics: {metric_name} needs the texts of systems and references; give both"
             )
         else:
             scores_by_metric[metric_name] = compute_scores(
                 resolve_metric(metric_scores), systems, references, text.source, workers
             )
-    size = _common_size(scores_by_metric, groups)
+    size = _get_segment_count(scores_by_metric, groups)
     if people.matrix.items > 1 and people.items is not None and size is not None:
         people = ScoreTable(people.place_items(size, "human scores"))
     scores: dict[str, Scores] = {}
@@ -319,27 +318,27 @@ def judged_from_scores(
                 f"{key}: {len(names):,} names for {people.matrix.items:,} segments; give one for "
                 "each"
             )
-    return Judged(name, name, selected_gold, scores, left_out, groups)
+    return JudgedSystems(name, name, selected_gold, scores, left_out, groups)
 
 
 def _name_metrics(metrics: Mapping[str, Any] | Iterable[Any] | None) -> list[tuple[str, Any]]:
-    """Metrics by name; metrics of truebleu know their own."""
+    """Return metrics with their names; only metrics of truebleu may be given without names."""
     if hasattr(metrics, "items"):
         return list(metrics.items())  # type: ignore[union-attr]
     named_metrics = []
     for metric in metrics or ():
         if not is_metric(metric):
             raise ValueError(
-                f"metrics: {metric!r:.60} needs a name; give a mapping of names to scores"
+                f"metrics: {metric!r:.60} needs a name; give a mapping from names to scores"
             )
         named_metrics.append((resolve_metric(metric).name, metric))
     return named_metrics
 
 
-def _common_size(
+def _get_segment_count(
     scores_by_metric: Mapping[str, Scores | ScoreTable], groups: Mapping[str, Sequence[str]]
 ) -> int | None:
-    """Return the number of segments, if anything says it. Raises InputError for several numbers."""
+    """Return the number of segments, or None if unknown. Raises InputError if numbers differ."""
     sizes = {
         called: one.levels[SEGMENTS].items
         for called, one in scores_by_metric.items()
@@ -355,12 +354,12 @@ def _common_size(
     sizes |= {key: len(names) for key, names in groups.items()}
     if len(set(sizes.values())) > 1:
         size_list = ", ".join(f"{called} {size:,}" for called, size in sizes.items())
-        raise InputError(f"different numbers of segments: {size_list}; all must have the same")
+        raise InputError(f"different numbers of segments: {size_list}; all must be equal")
     return next(iter(sizes.values()), None)
 
 
 def _reorder_items(people: ScoreTable, metric: ScoreTable, metric_name: str) -> Matrix:
-    """Return a metric's scores of people's items, in their order."""
+    """Return a metric's scores in the item order of the human scores."""
     size = people.matrix.items
     if metric.matrix.items == 1 or size == 1 or metric.items is None:
         return metric.matrix
@@ -370,19 +369,20 @@ def _reorder_items(people: ScoreTable, metric: ScoreTable, metric_name: str) -> 
     missing = [item for item in people.items if item not in places]
     if missing:
         raise InputError(
-            f"{metric_name}: no scores of {format_count(len(missing), 'item')} that people scored: "
+            f"{metric_name}: no scores of {format_count(len(missing), 'item')} with human scores: "
             f"{format_names(map(str, missing))}"
         )
     return metric.matrix.select_items([places[item] for item in people.items])
 
 
-# ---- which systems count ----
+# ---- selection of systems ----
 
 
 def find_outliers(scores: Mapping[str, float]) -> list[str]:
-    """Systems whose scores lie 2.5 median absolute deviations or more from the median.
+    """Return the systems whose scores are outliers by the rule of WMT20's metrics task.
 
-    As WMT20's metrics task found them. Raises nothing: without a spread there are none.
+    An outlier is more than 2.5 scaled median absolute deviations from the median. If the median
+    absolute deviation is 0, there are no outliers.
 
     >>> find_outliers({"a": 70.0, "b": 71.0, "c": 72.5, "d": 74.0, "e": 12.0})
     ['e']
@@ -397,7 +397,7 @@ def find_outliers(scores: Mapping[str, float]) -> list[str]:
 
 
 def find_references(systems: Mapping[str, Any], references: Any) -> dict[str, str]:
-    """Return the systems whose output equals a reference in every segment, each with the reason."""
+    """Return the systems whose output equals a reference in every segment, with the reason."""
     copies = {}
     for name, output in systems.items():
         columns = segments.split_reference_columns(output, references)
@@ -410,9 +410,9 @@ def find_references(systems: Mapping[str, Any], references: Any) -> dict[str, st
 def find_unscored_references(
     gold: Matrix, scores: Mapping[str, Scores], references: Any
 ) -> dict[str, str]:
-    """Return the references that people scored and some metric did not, each with the reason.
+    """Return the references with human scores that a metric did not score, with the reason.
 
-    A reference is known by its name: part of the name of a file in `references`, or as "refA".
+    References are recognized by name: a part of a file name in `references`, or a name like "refA".
     """
     files = references if isinstance(references, list | tuple) else [references]
     names = map(segments.get_file_name, files)
@@ -433,9 +433,9 @@ def select_systems(
     known_outliers: Sequence[str] = (),
     name: str = "",
 ) -> tuple[dict[str, Matrix], dict[str, str]]:
-    """People's scores of the systems that count, and why the others do not.
+    """Return the human scores of the compared systems, and why other systems are left out.
 
-    references: references and other translations by people to be left out, with the reason.
+    references: references and other human translations to leave out, with the reasons.
     outliers: names, "mad" for WMT20's rule, or empty for the task's known outliers.
     """
     all_systems = list(
@@ -444,14 +444,14 @@ def select_systems(
     left_out = dict(references)
     for level, matrix in gold.items():
         for system in all_systems:
-            rated = system in matrix.systems and not all(map(isnan, matrix.row(system)))
+            rated = system in matrix.systems and not all(map(isnan, matrix.get_row(system)))
             if system not in left_out and not rated:
                 left_out[system] = f"no human score ({level})"
     if outliers == MAD:
-        system_scores = gold.get(SYSTEMS) or gold[SEGMENTS].means()
+        system_scores = gold.get(SYSTEMS) or gold[SEGMENTS].compute_means()
         rated_systems = [system for system in system_scores.systems if system not in left_out]
         outlier_names: Sequence[str] = find_outliers(
-            {s: system_scores.row(s)[0] for s in rated_systems}
+            {s: system_scores.get_row(s)[0] for s in rated_systems}
         )
     else:
         outlier_names = [outliers] if isinstance(outliers, str) else list(outliers)
@@ -465,18 +465,18 @@ def select_systems(
     remaining = [system for system in all_systems if system not in left_out]
     if len(remaining) < 2:
         raise InputError(
-            f"{name or 'human scores'}: {format_count(len(remaining), 'system')} to be compared "
-            f"({format_names(all_systems)} judged; left out: "
-            f"{format_names(left_out) if left_out else 'none'}); an agreement needs two"
+            f"{name or 'human scores'}: {format_count(len(remaining), 'system')} to compare "
+            f"(with human scores: {format_names(all_systems)}; left out: "
+            f"{format_names(left_out) if left_out else 'none'}); expected at least two"
         )
     return {level: matrix.select_systems(remaining) for level, matrix in gold.items()}, left_out
 
 
-# ---- the folders of mt-metrics-eval ----
+# ---- mt-metrics-eval folders ----
 
 
 class Tree:
-    """A test set in the folders of mt-metrics-eval."""
+    """A test set in an mt-metrics-eval folder."""
 
     def __init__(self, folder: str | os.PathLike[str], test_set: str | None = None) -> None:
         root = os.fspath(folder)
@@ -485,10 +485,10 @@ class Tree:
         self.name = test_set
         if not os.path.isdir(os.path.join(self.folder, "human-scores")):
             raise InputError(
-                f"{root}: no folder human-scores there; expected the folders of mt-metrics-eval "
-                "(human-scores, metric-scores)"
+                f"{root}: no folder human-scores; expected an mt-metrics-eval folder "
+                "with human-scores and metric-scores"
             )
-        # The files of people's scores by pair, name and level.
+        # The files of human scores by language pair, name and level.
         self._human: dict[tuple[str, str, str], str] = {}
         for name in self.list_folder("human-scores"):
             parts = re.fullmatch(r"([^.]+)\.(.+)\.(sys|domain|doc|seg)\.score", name)
@@ -497,33 +497,33 @@ class Tree:
                 self._human[parts[1], parts[2], parts[3]] = path
 
     def list_folder(self, *parts: str) -> list[str]:
-        """Return the names in a folder, in order; none if there is no such folder."""
+        """Return the sorted names in a folder, or an empty list if there is no such folder."""
         folder = join_safe(self.folder, *parts)
         return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
 
-    def pairs(self) -> list[str]:
-        """Return the language pairs that people judged."""
+    def list_pairs(self) -> list[str]:
+        """Return the language pairs with human scores."""
         return list(dict.fromkeys(pair for pair, _, _ in self._human))
 
-    def check(self, pair: str) -> None:
-        """Refuse a language pair that is not there."""
-        if pair not in self.pairs():
+    def check_pair(self, pair: str) -> None:
+        """Raise InputError if a language pair has no human scores."""
+        if pair not in self.list_pairs():
             raise InputError(
-                f"{self.folder}: no human scores of {pair}{suggest_names(pair, self.pairs())}"
+                f"{self.folder}: no human scores of {pair}{suggest_names(pair, self.list_pairs())}"
             )
 
-    def golds(self, pair: str) -> list[str]:
-        """Return the names of people's scores of a language pair."""
+    def list_human_scores(self, pair: str) -> list[str]:
+        """Return the names of a language pair's human scores, such as "mqm"."""
         return list(dict.fromkeys(name for one, name, _ in self._human if one == pair))
 
-    def gold(self, pair: str, name: str, level: str) -> Matrix | None:
-        """People's scores; None if there are none of this level."""
+    def read_human_scores(self, pair: str, name: str, level: str) -> Matrix | None:
+        """Return the human scores at a level, or None if there are none."""
         path = self._human.get((pair, name, level))
         return None if path is None else score_files.read_score_file(path).matrix
 
-    @cache  # noqa: B019 a tree is read once and thrown away
-    def _metrics(self, pair: str) -> dict[str, dict[tuple[str, str], str]]:
-        """Return the files of each metric of a language pair by reference and level."""
+    @cache  # noqa: B019 a tree is short-lived
+    def _list_metric_files(self, pair: str) -> dict[str, dict[tuple[str, str], str]]:
+        """Return the files of each metric for a language pair, by reference and level."""
         files_by_metric: dict[str, dict[tuple[str, str], str]] = {}
         for name in self.list_folder("metric-scores", pair):
             parts = re.fullmatch(r"(.+)-([^-]+)\.(sys|domain|doc|seg)\.score", name)
@@ -532,21 +532,23 @@ class Tree:
                 files_by_metric.setdefault(parts[1], {})[parts[2], parts[3]] = path
         return files_by_metric
 
-    def stored(self, pair: str) -> list[str]:
-        """Return the names of all metrics of a language pair."""
-        return list(self._metrics(pair))
+    def list_metrics(self, pair: str) -> list[str]:
+        """Return the names of all metrics with scores for a language pair."""
+        return list(self._list_metric_files(pair))
 
-    def metrics(self, pair: str, reference: str, levels: Sequence[str]) -> list[str]:
-        """Return the metrics with scores of all these levels by this reference, all, or none."""
+    def find_metrics(self, pair: str, reference: str, levels: Sequence[str]) -> list[str]:
+        """Return the metrics with scores at all levels (for this reference, all, or none)."""
         return [
             name
-            for name in self._metrics(pair)
-            if all(self._file(pair, name, reference, level) for level in levels)
+            for name in self._list_metric_files(pair)
+            if all(self._find_metric_file(pair, name, reference, level) for level in levels)
         ]
 
-    def _file(self, pair: str, metric: str, reference: str, level: str) -> tuple[str, str] | None:
-        """Return the reference that a metric's scores are by, and their file."""
-        metric_files = self._metrics(pair).get(metric, {})
+    def _find_metric_file(
+        self, pair: str, metric: str, reference: str, level: str
+    ) -> tuple[str, str] | None:
+        """Return the reference behind a metric's scores, and their file; None without a file."""
+        metric_files = self._list_metric_files(pair).get(metric, {})
         for used in (reference, NO_REFERENCE, "all"):
             if (used, level) in metric_files:
                 return used, metric_files[used, level]
@@ -555,68 +557,71 @@ class Tree:
                 return used, path
         return None
 
-    def metric(self, pair: str, name: str, reference: str, level: str) -> tuple[Matrix, str] | None:
-        """Return a metric's scores, and the reference that they are by; None if there are none."""
-        stored_file = self._file(pair, name, reference, level)
+    def read_metric(
+        self, pair: str, name: str, reference: str, level: str
+    ) -> tuple[Matrix, str] | None:
+        """Return a metric's scores and the reference behind them, or None without scores."""
+        stored_file = self._find_metric_file(pair, name, reference, level)
         return (
             None
             if stored_file is None
             else (score_files.read_score_file(stored_file[1]).matrix, stored_file[0])
         )
 
-    def scores(self, pair: str, name: str, reference: str, levels: Iterable[str]) -> Scores:
+    def read_scores(self, pair: str, name: str, reference: str, levels: Iterable[str]) -> Scores:
         """Return a metric's scores by level; a level without scores uses segment scores."""
         matrices: dict[str, Matrix] = {}
         used = reference
         for level in levels:
             stored_level, stored_scores = level, None
             if level in (SYSTEMS, SEGMENTS):
-                stored_scores = self.metric(pair, name, reference, level)
+                stored_scores = self.read_metric(pair, name, reference, level)
             if stored_scores is None and level != SEGMENTS:
-                stored_level, stored_scores = SEGMENTS, self.metric(pair, name, reference, SEGMENTS)
+                stored_level = SEGMENTS
+                stored_scores = self.read_metric(pair, name, reference, SEGMENTS)
             if stored_scores is None:
-                raise self.unknown(pair, name, reference)
+                raise self.build_unknown_error(pair, name, reference)
             matrices[stored_level], used = stored_scores
         return Scores(matrices, free=used == NO_REFERENCE)
 
-    def unknown(self, pair: str, name: str, reference: str) -> InputError:
-        """Return the error for a metric that has no scores there."""
-        files_by_metric = self._metrics(pair)
+    def build_unknown_error(self, pair: str, name: str, reference: str) -> InputError:
+        """Return the error for a metric without scores."""
+        files_by_metric = self._list_metric_files(pair)
         if name in files_by_metric:
             available = ", ".join(
                 sorted({f"{used} ({level})" for used, level in files_by_metric[name]})
             )
             return InputError(
-                f"{self.folder}: {name} has no scores by {reference} of {pair}; there are "
+                f"{self.folder}: {name} has no scores with {reference} for {pair}; available: "
                 f"{available}"
             )
         return InputError(
             f"{self.folder}: no metric '{name}' for {pair}{suggest_names(name, files_by_metric)}"
         )
 
-    def references(self, pair: str) -> list[str]:
-        """Return the names of translations by people, and of other references."""
+    def list_references(self, pair: str) -> list[str]:
+        """Return the names of a language pair's references, including human translations."""
         names = (
             re.fullmatch(r"([^.]+)\.(.+)\.txt", name) for name in self.list_folder("references")
         )
         return [parts[2] for parts in names if parts and parts[1] == pair]
 
-    def reference(self, pair: str, name: str) -> File:
+    def get_reference(self, pair: str, name: str) -> File:
         """Return the text of a reference."""
-        return self.text("references", f"{pair}.{name}.txt")
+        return self.get_text_file("references", f"{pair}.{name}.txt")
 
-    def outputs(self, pair: str, systems: Iterable[str]) -> dict[str, File]:
+    def get_outputs(self, pair: str, systems: Iterable[str]) -> dict[str, File]:
         """Return the texts of systems."""
-        return {name: self.text("system-outputs", pair, f"{name}.txt") for name in systems}
+        return {name: self.get_text_file("system-outputs", pair, f"{name}.txt") for name in systems}
 
-    def text(self, *parts: str) -> File:
-        """Return a file of text. Raises InputError if it is not there."""
+    def get_text_file(self, *parts: str) -> File:
+        """Return a text file. Raises InputError if it does not exist."""
         path = join_safe(self.folder, *parts)
         if not os.path.isfile(path):
-            raise InputError(f"{path}: not there; metrics are computed from the text of the tree")
+            raise InputError(f"file not found: '{path}'. Computing metrics requires the texts.")
         return File(path)
 
-    def documents(self, pair: str) -> tuple[list[str], list[str]] | None:
+    def read_documents(self, pair: str) -> tuple[list[str], list[str]] | None:
         """Return the domain and the document of each segment."""
         path = join_safe(self.folder, "documents", f"{pair}.docs")
         if not os.path.isfile(path):
@@ -631,7 +636,7 @@ class Tree:
         return domains, documents
 
 
-def judged_from_tree(
+def build_from_tree(
     tree: Tree,
     pair: str,
     *,
@@ -641,51 +646,54 @@ def judged_from_tree(
     gold: str | None = None,
     selection: SystemSelection = ALL_SYSTEMS,
     workers: int = 1,
-) -> Judged:
-    """Return a language pair of a tree.
+) -> JudgedSystems:
+    """Return the scores of a language pair in an mt-metrics-eval folder.
 
-    metrics: names of stored ones; None for all that have scores of these levels.
-    computed: metrics of truebleu by the names that they get.
+    metrics: names of stored metrics; None for all metrics with scores at these levels.
+    computed: metrics that truebleu computes, by name.
     """
-    tree.check(pair)
+    tree.check_pair(pair)
     facts = FACTS.get(tree.name or "", {}).get(pair)
-    golds = tree.golds(pair)
+    golds = tree.list_human_scores(pair)
     if gold is None:
         default_gold = (facts or Facts()).gold
         gold = default_gold if default_gold in golds else golds[0]
     if gold not in golds:
         raise InputError(f"{pair}: no human scores '{gold}'{suggest_names(gold, golds)}")
-    # Scores of domains and documents are means over segments.
+    # Scores of domains and documents are computed as means over segments.
     needed = [level for level in levels if level in (SYSTEMS, SEGMENTS)]
-    gold_by_level = {level: tree.gold(pair, gold, level) for level in needed}
+    gold_by_level = {level: tree.read_human_scores(pair, gold, level) for level in needed}
     if len(needed) < len(levels) or None in gold_by_level.values():
-        gold_by_level.setdefault(SEGMENTS, tree.gold(pair, gold, SEGMENTS))
+        gold_by_level.setdefault(SEGMENTS, tree.read_human_scores(pair, gold, SEGMENTS))
     available_gold = {
         level: matrix for level, matrix in gold_by_level.items() if matrix is not None
     }
-    standard, reasons = _translations(tree, pair, facts, available_gold, selection)
+    standard, reasons = _find_translations(tree, pair, facts, available_gold, selection)
     facts = facts or Facts()
     selected_gold, left_out = select_systems(
         available_gold, reasons, selection.outliers, facts.outliers, pair
     )
-    metric_names = tree.metrics(pair, standard, levels) if metrics is None else metrics
+    metric_names = tree.find_metrics(pair, standard, levels) if metrics is None else metrics
     scores = {
-        name: tree.scores(pair, name, standard, levels)
+        name: tree.read_scores(pair, name, standard, levels)
         for name in metric_names
         if name not in computed
     }
     if computed:
-        outputs = tree.outputs(pair, next(iter(selected_gold.values())).systems)
-        reference, source = tree.reference(pair, standard), tree.text("sources", f"{pair}.txt")
+        outputs = tree.get_outputs(pair, next(iter(selected_gold.values())).systems)
+        reference, source = (
+            tree.get_reference(pair, standard),
+            tree.get_text_file("sources", f"{pair}.txt"),
+        )
         for name, metric in computed.items():
             scores[name] = compute_scores(metric, outputs, reference, source, workers)
     ordered = {name: scores[name] for name in dict.fromkeys([*metric_names, *computed])}
-    documents = tree.documents(pair)
+    documents = tree.read_documents(pair)
     groups = {} if documents is None else dict(zip(("domain", "doc"), documents, strict=True))
-    return Judged(pair, gold, selected_gold, ordered, left_out, groups)
+    return JudgedSystems(pair, gold, selected_gold, ordered, left_out, groups)
 
 
-def _translations(
+def _find_translations(
     tree: Tree,
     pair: str,
     facts: Facts | None,
@@ -693,14 +701,14 @@ def _translations(
     selection: SystemSelection,
 ) -> tuple[str, dict[str, str]]:
     """Return the standard reference, and excluded human translations with reasons."""
-    references = tree.references(pair)
+    references = tree.list_references(pair)
     standard = (facts or Facts()).reference
     if facts is None and standard not in references and references:
         standard = references[0]
     if references and standard not in references:
         raise InputError(
-            f"{tree.folder}: {tree.name} uses {standard} of {pair}, and there are "
-            f"{', '.join(references)}; if this is another test set, name it (-t)"
+            f"{tree.folder}: expected reference {standard} of {tree.name} for {pair}, found "
+            f"{', '.join(references)}. If this is another test set, name it with -t."
         )
     include_humans = selection.include_humans
     if include_humans is None:
@@ -718,6 +726,6 @@ def _translations(
                 name.removesuffix(".txt") for name in tree.list_folder("system-outputs", pair)
             }
             judged_outputs = sorted(judged & output_names - reasons.keys())
-            texts = tree.outputs(pair, judged_outputs)
-            reasons |= find_references(texts, tree.reference(pair, standard))
+            texts = tree.get_outputs(pair, judged_outputs)
+            reasons |= find_references(texts, tree.get_reference(pair, standard))
     return standard, reasons

@@ -1,4 +1,4 @@
-"""From the dict of a meta-evaluation to what a reader sees: sentences, a table, the tests."""
+"""Sentences and tables that present the dict of a meta-evaluation."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ TITLES = {
     "spearman": "Spearman's ρ",
     "tau-b": "Kendall's τ-b",
     "tau-c": "Kendall's τ-c",
-    "kendall-like": "Kendall-like, of pairs that people put 25 or more apart",
+    "kendall-like": "Kendall-like τ of pairs with human scores at least 25 apart",
     "acc-eq": "pairwise accuracy with ties",
-    "acc-eq-opt": "pairwise accuracy with ties, the metric's calibrated by ε",
+    "acc-eq-opt": "pairwise accuracy with ties, with metric ties calibrated by ε",
     "pairwise": "pairs of systems in the same order",
     "spa": "soft pairwise accuracy",
 }
@@ -45,15 +45,15 @@ MAX_METRICS_WITH_ALL_TESTS = 6
 def lay_out_meta_evaluation(
     content: Content, places: int | None = None, *, short: bool = False
 ) -> Iterator[Block]:
-    """Yield the blocks; `places` digits after the point."""
+    """Yield the blocks of a meta-evaluation, with `places` decimals."""
     write = fixed_formatter(DIGITS if places is None else places)
     yield Heading(1, format_title(content))
     yield from build_warnings(content)
     yield Paragraph(content["reading"], "lead")
     yield build_agreement_table(content, write)
-    yield from _thresholds(content)
-    yield from _tests(content, write)
-    yield from _differences(content)
+    yield from _build_threshold_table(content)
+    yield from _build_test_tables(content, write)
+    yield from _build_difference_tables(content)
     yield from (Paragraph(note, "note") for note in content["notes"])
     if not short:
         yield from (Paragraph(task["recipe"], "signature") for task in content["tasks"])
@@ -63,21 +63,21 @@ def lay_out_meta_evaluation(
 
 
 def lay_out_report_section(content: Content) -> Iterator[Block]:
-    """Yield the elements that a report about these systems shows, with a heading."""
-    yield Heading(2, "Agreement with people")
+    """Yield the blocks of the section in a report, with a heading."""
+    yield Heading(2, "Agreement with human scores")
     yield Paragraph(content["reading"])
     yield build_agreement_table(content, fixed_formatter(DIGITS))
-    yield from _thresholds(content)
-    yield from _differences(content)
+    yield from _build_threshold_table(content)
+    yield from _build_difference_tables(content)
     yield from (Paragraph(note, "note") for note in [format_title(content), *content["notes"]])
 
 
 def format_title(content: Content) -> str:
-    """Return a line on metrics, systems and items."""
+    """Return a line with the numbers of metrics, systems and rated segments."""
     sets = content["sets"]
     parts = [format_count(len(content["metrics"]), "metric")]
     if content["preset"]:
-        parts.append(f"the tasks of {content['preset'].upper()}")
+        parts.append(f"tasks of {content['preset'].upper()}")
     for set_content in sets:
         system_count = format_count(len(set_content["systems"]), "system")
         set_summary = f"{set_content['name']} ({set_content['gold']}): {system_count}"
@@ -92,15 +92,17 @@ def build_agreement_table(content: Content, write: Write) -> Table:
     metrics = content["metrics"]
     columns = [Column("metric", is_left_aligned=True)]
     rows = [
-        [Cell(_metric_label(metric), mark="best" if metric["rank"] == 1 else "")]
+        [Cell(_format_metric_label(metric), mark="best" if metric["rank"] == 1 else "")]
         for metric in metrics
     ]
     if any(metric["average"] is not None for metric in metrics):
-        columns.append(Column("average", "average", tooltip="the weighted mean, r as (1 + r) / 2"))
+        columns.append(
+            Column("average", "average", tooltip="weighted mean; r counts as (1 + r) / 2")
+        )
         for row, metric in zip(rows, metrics, strict=True):
-            row.append(Cell(_number(metric["average"], write)))
+            row.append(Cell(_format_value(metric["average"], write)))
     if any(metric["cluster"] is not None for metric in metrics):
-        tooltip = "a metric opens a cluster if it is significantly worse than one of the last"
+        tooltip = "a new cluster starts where a metric is significantly worse than one in the last"
         columns.append(Column("cluster", "average", tooltip=tooltip))
         for row, metric in zip(rows, metrics, strict=True):
             row.append(Cell("" if metric["cluster"] is None else str(metric["cluster"])))
@@ -119,7 +121,7 @@ def build_agreement_table(content: Content, write: Write) -> Table:
             cluster = score.get("cluster")
             row.append(
                 Cell(
-                    _number(score["value"], write),
+                    _format_value(score["value"], write),
                     "" if cluster is None else str(cluster),
                     "best" if best else "",
                 )
@@ -129,19 +131,19 @@ def build_agreement_table(content: Content, write: Write) -> Table:
                 Column(f"{format_percent(task_scores[0]['interval']['level'])} interval", group)
             )
             for row, score in zip(rows, task_scores, strict=True):
-                row.append(Cell(_interval(score.get("interval"), write)))
+                row.append(Cell(_format_interval(score.get("interval"), write)))
     return Table(columns, rows)
 
 
-def _metric_label(metric: Content) -> str:
+def _format_metric_label(metric: Content) -> str:
     return f"{metric['name']}{' (no reference)' if metric['reference_free'] else ''}"
 
 
-def _number(value: float | None, write: Write) -> str:
+def _format_value(value: float | None, write: Write) -> str:
     return "–" if value is None else write(value)
 
 
-def _interval(interval: Content | None, write: Write) -> str:
+def _format_interval(interval: Content | None, write: Write) -> str:
     return "" if interval is None else f"[{write(interval['low'])}, {write(interval['high'])}]"
 
 
@@ -154,8 +156,8 @@ def format_threshold(value: float) -> str:
     return "0" if value < NOISE else f"{value:.4g}"
 
 
-def _thresholds(content: Content) -> Iterator[Block]:
-    """Yield the ε of each metric, which belong to the result."""
+def _build_threshold_table(content: Content) -> Iterator[Block]:
+    """Yield a table of each metric's tie threshold ε, on which the results depend."""
     tasks = [task for task in content["tasks"] if task["statistic"] == "acc-eq-opt"]
     if not tasks:
         return
@@ -165,7 +167,7 @@ def _thresholds(content: Content) -> Iterator[Block]:
         columns += [Column(f"{group} {name}", group) for name in ("ε", "tied", "at ε = 0")]
     rows = []
     for metric in content["metrics"]:
-        row = [Cell(_metric_label(metric))]
+        row = [Cell(_format_metric_label(metric))]
         for task in tasks:
             score = metric["scores"][task["name"]]
             tied, zero = score.get("tied"), score.get("at_zero")
@@ -179,8 +181,8 @@ def _thresholds(content: Content) -> Iterator[Block]:
     yield Table(columns, rows, fold="all thresholds")
 
 
-def _tests(content: Content, write: Write) -> Iterator[Block]:
-    """Which differences between metrics are real: of neighbours, where there are many."""
+def _build_test_tables(content: Content, write: Write) -> Iterator[Block]:
+    """Yield the tests between metrics; if there are many metrics, only between neighbours."""
     tests = content["tests"]
     if not tests:
         return
@@ -205,15 +207,15 @@ def _tests(content: Content, write: Write) -> Iterator[Block]:
                 signed_formatter(write)(test["difference"]),
                 Cell(format_p_value(test["p"]), "*" if test["significant"] else ""),
                 *([format_p_value(test["corrected_p"])] if corrected else []),
-                _test(test),
+                _describe_test(test),
             ]
             for test in listed_tests
         ]
-        yield Heading(2, f"Tests of {task}{', of neighbours' if only_neighbours else ''}")
+        yield Heading(2, f"Tests of {task}{', between neighbours' if only_neighbours else ''}")
         yield Table.from_text_rows(header, rows, (0, 1, len(header) - 1), fold="all tests")
 
 
-def _test(test: Content) -> str:
+def _describe_test(test: Content) -> str:
     name = str(test["test"])
     if test["samples"] is None:
         return name
@@ -221,8 +223,8 @@ def _test(test: Content) -> str:
     return f"{name} ({exact}{test['samples']:,})"
 
 
-def _differences(content: Content) -> Iterator[Block]:
-    """Yield a table of the differences that people notice, for up to three metrics."""
+def _build_difference_tables(content: Content) -> Iterator[Block]:
+    """Yield tables of how often people agree with score differences, for up to three metrics."""
     by_metric: dict[str, list[Mapping[str, Any]]] = {}
     for bin_ in content["agreement"]:
         by_metric.setdefault(bin_["metric"], []).append(bin_)
@@ -247,8 +249,8 @@ def _differences(content: Content) -> Iterator[Block]:
         )
 
 
-def records(content: Content) -> Iterator[Mapping[str, Any]]:
-    """Yield a record for each metric and task."""
+def build_meta_records(content: Content) -> Iterator[Mapping[str, Any]]:
+    """Yield one record per metric and task."""
     for metric in content["metrics"]:
         shared = {
             "metric": metric["name"],

@@ -1,4 +1,4 @@
-"""From the systems that people judged to the results: a dict of JSON's types."""
+"""Results of a meta-evaluation, as a dict of JSON types."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from truebleu.meta_evaluation.agreement_statistics import (
     STATISTICS,
     Value,
 )
-from truebleu.meta_evaluation.human_scores import Judged
+from truebleu.meta_evaluation.human_scores import JudgedSystems
 from truebleu.meta_evaluation.tasks import SEGMENTS, SYSTEMS, AgreementTests, StatisticOptions, Task
 from truebleu.text.terminal_layout import format_count, join_words
 
-# A threshold that ties more pairs than this says that everything is a tie.
+# A threshold that ties more than this share of pairs is not informative.
 ALL_TIED = 0.95
 # A threshold below this is rounding noise.
 NOISE = 1e-12
-# Fewer systems than this cannot carry a correlation.
+# With fewer systems than this, a correlation is unreliable.
 FEW_SYSTEMS = 16
 # Default name of human scores.
 UNNAMED = "human"
-# How many equal parts of the pairs the picture of differences has.
+# Maximum number of bins, with about equally many pairs, in the chart of differences.
 BINS = 8
 
 
 def build_results(
-    sets: Sequence[Judged],
+    sets: Sequence[JudgedSystems],
     tasks: Sequence[Task],
     options: StatisticOptions,
     tests: AgreementTests,
     preset: str | None = None,
     workers: int = 1,
 ) -> dict[str, Any]:
-    """Return all results, as `MetaEvaluation.to_dict` describes them."""
+    """Return all results in the format of `MetaEvaluation.to_dict`."""
     by_name = {one.name: one for one in sets}
     metrics = list(dict.fromkeys(name for one in sets for name in one.metrics))
     if not metrics:
-        raise InputError("no metric: name some, or give their scores")
+        raise InputError("no metrics. Name at least one metric, or give its scores.")
     for judged in sets:
         for name in metrics:
             if name not in judged.metrics:
                 raise InputError(
-                    f"{name}: no scores of {judged.name}; a table needs every metric in every set"
+                    f"{name}: no scores for {judged.name}; every metric needs scores for every set"
                 )
     cells = [(task, metric) for task in tasks for metric in metrics]
     with ThreadPoolExecutor(workers) as pool:
@@ -66,28 +66,28 @@ def build_results(
         "metrics": _build_metric_rows(sets, tasks, metrics, values_by_cell),
         "tests": None,
         "notes": [],
-        "systems": list(_scatter(sets, metrics)),
-        "agreement": list(_agreement(sets, metrics)),
+        "systems": list(_list_system_scores(sets, metrics)),
+        "agreement": list(_count_agreement(sets, metrics)),
     }
     missing = metric_comparison.add_tests_and_intervals(
         content, by_name, values_by_cell, tasks, tests
     )
     content["reading"] = summarize(content)
-    content["notes"] = [*_notes(content, values_by_cell), *missing]
+    content["notes"] = [*_build_notes(content, values_by_cell), *missing]
     return content
 
 
 def compute_cell(
-    sets: Mapping[str, Judged], task: Task, metric: str, options: StatisticOptions
+    sets: Mapping[str, JudgedSystems], task: Task, metric: str, options: StatisticOptions
 ) -> Value:
-    """Return one cell of the table."""
+    """Return the value of a metric for a task."""
     if task.pooled:
         parts = [replace(task, sets=(name,), pooled=False) for name in task.sets]
-        return agreement_statistics.pooled(
+        return agreement_statistics.pool_accuracies(
             [compute_cell(sets, part, metric, options) for part in parts]
         )
     level = SEGMENTS if task.statistic == "spa" else task.level
-    matrices = sets[task.sets[0]].matrices_at(level, metric)
+    matrices = sets[task.sets[0]].get_scores(level, metric)
     if task.statistic in ("spa", "pairwise"):
         return STATISTICS[task.statistic](*matrices)
     options_of_statistic: dict[str, Any] = {}
@@ -101,19 +101,19 @@ def compute_cell(
 # ---- the dict ----
 
 
-def _build_set(judged: Judged) -> dict[str, Any]:
+def _build_set(judged: JudgedSystems) -> dict[str, Any]:
     segment_gold = judged.gold.get(SEGMENTS)
     return {
         "name": judged.name,
         "gold": judged.gold_name,
         "systems": list(judged.systems),
         "items": None if segment_gold is None else segment_gold.items,
-        "rated": None if segment_gold is None else len(segment_gold.rated()),
+        "rated": None if segment_gold is None else len(segment_gold.list_rated_items()),
         "left_out": [{"system": name, "why": why} for name, why in judged.left_out.items()],
     }
 
 
-def _build_task(task: Task, sets: Mapping[str, Judged], first: Value) -> dict[str, Any]:
+def _build_task(task: Task, sets: Mapping[str, JudgedSystems], first: Value) -> dict[str, Any]:
     is_spa = task.statistic == "spa"
     recipe = {
         "level": task.level,
@@ -139,12 +139,12 @@ def _build_task(task: Task, sets: Mapping[str, Judged], first: Value) -> dict[st
 
 
 def _build_metric_rows(
-    sets: Sequence[Judged],
+    sets: Sequence[JudgedSystems],
     tasks: Sequence[Task],
     metrics: Sequence[str],
     values_by_cell: Mapping[tuple[Task, str], Value],
 ) -> list[dict[str, Any]]:
-    """Return an entry for each metric, sorted by average, then by task scores."""
+    """Return one entry per metric, sorted by average, then by task scores."""
     rows = []
     for name in metrics:
         scores_of_sets = [one.metrics[name] for one in sets]
@@ -154,25 +154,25 @@ def _build_metric_rows(
                 "reference_free": all(one.free for one in scores_of_sets),
                 "lower_is_better": any(one.lower_is_better for one in scores_of_sets),
                 "signature": scores_of_sets[0].signature,
-                "average": average(tasks, [values_by_cell[task, name] for task in tasks]),
+                "average": average_tasks(tasks, [values_by_cell[task, name] for task in tasks]),
                 "rank": None,
                 "cluster": None,
                 "scores": {task.name: values_by_cell[task, name].to_dict() for task in tasks},
             }
         )
 
-    def place(row: Mapping[str, Any]) -> list[float]:
+    def get_sort_key(row: Mapping[str, Any]) -> list[float]:
         values = [row["average"], *(score["value"] for score in row["scores"].values())]
         return [inf if value is None else -value for value in values]
 
-    rows.sort(key=place)
+    rows.sort(key=get_sort_key)
     for rank, row in enumerate(rows, 1):
         row["rank"] = rank
     return rows
 
 
-def average(tasks: Sequence[Task], values: Sequence[Value]) -> float | None:
-    """Return the weighted mean of tasks that have weights; correlations r as (1 + r) / 2."""
+def average_tasks(tasks: Sequence[Task], values: Sequence[Value]) -> float | None:
+    """Return the weighted mean of the tasks, with r as (1 + r) / 2; None without weights."""
     parts, weights = [], []
     for task, value in zip(tasks, values, strict=True):
         if task.weight is None or value.value is None:
@@ -183,17 +183,19 @@ def average(tasks: Sequence[Task], values: Sequence[Value]) -> float | None:
     return fsum(parts) / fsum(weights)
 
 
-# ---- what the pictures show ----
+# ---- data for the charts ----
 
 
-def _scatter(sets: Sequence[Judged], metrics: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """People's score and the metrics' of each system."""
+def _list_system_scores(
+    sets: Sequence[JudgedSystems], metrics: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the human score and the metric scores of each system."""
     for judged in sets:
         levels = [judged.metrics[name].levels for name in metrics]
         if not all(SYSTEMS in known or SEGMENTS in known for known in levels):
             continue
-        people = judged.human_matrix(SYSTEMS)
-        scores = {name: judged.matrices_at(SYSTEMS, name)[1] for name in metrics}
+        people = judged.get_human_scores(SYSTEMS)
+        scores = {name: judged.get_scores(SYSTEMS, name)[1] for name in metrics}
         for i, system in enumerate(people.systems):
             yield {
                 "set": judged.name,
@@ -203,14 +205,16 @@ def _scatter(sets: Sequence[Judged], metrics: Sequence[str]) -> Iterator[dict[st
             }
 
 
-def _agreement(sets: Sequence[Judged], metrics: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _count_agreement(
+    sets: Sequence[JudgedSystems], metrics: Sequence[str]
+) -> Iterator[dict[str, Any]]:
     """Yield how often people agree with a difference between two systems, by its size."""
     for name in metrics:
         pairs: list[tuple[float, bool]] = []
         for judged_set in sets:
             if judged_set.metrics[name].levels.keys().isdisjoint((SYSTEMS, SEGMENTS)):
                 return
-            people, metric_matrix = judged_set.matrices_at(SYSTEMS, name)
+            people, metric_matrix = judged_set.get_scores(SYSTEMS, name)
             for i, j in combinations(range(len(people.systems)), 2):
                 difference = metric_matrix.values[i] - metric_matrix.values[j]
                 judged = people.values[i] - people.values[j]
@@ -234,7 +238,7 @@ def _agreement(sets: Sequence[Judged], metrics: Sequence[str]) -> Iterator[dict[
 
 
 def summarize(content: Mapping[str, Any]) -> str:
-    """Return one sentence that a person can act on, of the most telling task that is there."""
+    """Return a sentence that summarizes the most informative task."""
     rows = content["metrics"]
     if len(rows) > 3:
         # The best metric, and metrics that truebleu computes or that are called BLEU or chrF.
@@ -243,18 +247,18 @@ def summarize(content: Mapping[str, Any]) -> str:
         ]
         rows = [rows[0], *(familiar_rows or rows[1:])[:2]]
 
-    def with_value(task: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    def list_defined_scores(task: Mapping[str, Any]) -> list[tuple[str, Any]]:
         scored_rows = [(row["name"], row["scores"][task["name"]]) for row in rows]
         return [(name, score) for name, score in scored_rows if score["value"] is not None]
 
-    def gold_of(task: Mapping[str, Any]) -> str:
+    def format_gold_names(task: Mapping[str, Any]) -> str:
         golds = [one["gold"] for one in content["sets"] if one["name"] in task["sets"]]
         return join_words(list(dict.fromkeys(golds)))
 
     pairs = [task for task in content["tasks"] if task["statistic"] == "pairwise"]
-    scored_metrics = with_value(pairs[0]) if pairs else []
+    scored_metrics = list_defined_scores(pairs[0]) if pairs else []
     if scored_metrics:
-        gold = gold_of(pairs[0])
+        gold = format_gold_names(pairs[0])
         name, score = scored_metrics[0]
         first = (
             f"{name} orders {score['hits']:,} of {score['pairs']:,} pairs of systems as "
@@ -266,15 +270,15 @@ def summarize(content: Mapping[str, Any]) -> str:
         ]
         return f"{'; '.join([first, *further_metrics])}."
     task = content["tasks"][0]
-    scored_metrics = with_value(task)
+    scored_metrics = list_defined_scores(task)
     if not scored_metrics:
-        return f"No metric has a {task['statistic']} here: scores do not vary."
+        return f"{task['statistic']} is undefined for all metrics: scores do not vary."
     words = ", ".join(f"{name} {score['value']:.3f}" for name, score in scored_metrics)
-    return f"Agreement with {gold_of(task)} ({task['name']}): {words}."
+    return f"Agreement with {format_gold_names(task)} ({task['name']}): {words}."
 
 
 def describe_left_out(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Name the systems that are left out of each set, with the reasons."""
+    """Yield a line per set that names the systems that are left out, with the reasons."""
     for set_content in sets:
         by_reason: dict[str, list[str]] = {}
         for system in set_content["left_out"]:
@@ -284,19 +288,18 @@ def describe_left_out(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield f"{set_content['name']}: left out: {words}."
 
 
-def _notes(
+def _build_notes(
     content: Mapping[str, Any], values_by_cell: Mapping[tuple[Task, str], Value]
 ) -> Iterator[str]:
-    """Yield notes on the numbers, with names and counts."""
+    """Yield notes on systems left out, small sets, undefined values and tie thresholds."""
     yield from describe_left_out(content["sets"])
     sizes = {one["name"]: len(one["systems"]) for one in content["sets"]}
     small_sets = [f"{name} has {size}" for name, size in sizes.items() if size < FEW_SYSTEMS]
     at_systems = [task["statistic"] for task in content["tasks"] if task["level"] == SYSTEMS]
     if small_sets and not set(SIGNED).isdisjoint(at_systems):
         yield (
-            f"{join_words(small_sets)} systems: a correlation over so few moves by .1 to .3 with "
-            "one system "
-            "more or less; read pairs of systems and tests, not its second digit."
+            f"{join_words(small_sets)} systems: with so few, one system more or less changes a "
+            "correlation by .1 to .3. Rely on pairs of systems and tests, not on its second digit."
         )
     by_task: dict[Task, list[tuple[str, Value]]] = {}
     for (task, metric), value in values_by_cell.items():
@@ -308,9 +311,8 @@ def _notes(
         if task.average == "none":
             names = [metric for metric, value in values if value.left_out]
             yield (
-                f"{task.name}: no value for {join_words(names[:6])}: all of its scores, or "
-                "people's, "
-                "are the same."
+                f"{task.name}: no value for {join_words(names[:6])}: all metric scores, or all "
+                "human scores, are equal."
             )
             continue
         min_left_out, max_left_out = min(numbers), max(numbers)
@@ -321,22 +323,22 @@ def _notes(
         )
         row_count = values[0][1].rows + values[0][1].left_out
         yield (
-            f"{task.name}: {span} of {row_count:,} rows left out, in which people's scores or the "
-            "metric's are all the same."
+            f"{task.name}: {span} of {row_count:,} rows are left out, because all their human or "
+            "all their metric scores are equal."
         )
-    yield from _notes_on_epsilon(by_task)
+    yield from _note_tie_thresholds(by_task)
 
 
-def _notes_on_epsilon(by_task: Mapping[Task, Sequence[tuple[str, Value]]]) -> Iterator[str]:
-    """Thresholds that make everything a tie, or that are rounding noise."""
+def _note_tie_thresholds(by_task: Mapping[Task, Sequence[tuple[str, Value]]]) -> Iterator[str]:
+    """Yield notes on thresholds that tie nearly all pairs, or that are rounding noise."""
     noise = []
     for task, values in by_task.items():
         words = []
         for metric, value in values:
             if value.tied is not None and value.epsilon and value.tied > ALL_TIED:
-                zero = "" if value.at_zero is None else f"; with ε = 0 it is {value.at_zero:.3f}"
+                zero = "" if value.at_zero is None else f" (value with ε = 0: {value.at_zero:.3f})"
                 tied = f"{100 * value.tied:.0f} % of pairs"
-                words.append(f"{metric}: ε = {value.epsilon:.4g} calls {tied} ties{zero}")
+                words.append(f"{metric}: ε = {value.epsilon:.4g} ties {tied}{zero}")
             if value.epsilon and value.epsilon < NOISE:
                 noise.append(f"{metric} ({task.name}, {value.epsilon:.3g})")
         if words:
@@ -346,7 +348,6 @@ def _notes_on_epsilon(by_task: Mapping[Task, Sequence[tuple[str, Value]]]) -> It
             yield f"{task.name} is not informative here: {'; '.join(words[:4])}{remainder}."
     if noise:
         yield (
-            f"ε of {join_words(noise[:4])} is rounding: equal scores that were added up in "
-            "different "
-            "orders. It is shown as 0."
+            f"ε of {join_words(noise[:4])} is a rounding error from summing equal scores in "
+            "different orders. It is shown as 0."
         )

@@ -1,6 +1,6 @@
 """Meta-evaluation: how well metrics agree with human scores, as tables and charts.
 
-The dict that `MetaEvaluation.to_dict` returns is the contract; every format is derived from it.
+`MetaEvaluation.to_dict` fixes the contents; every output format is built from that dict.
 
 meta_layout.py  the dict as tables and sentences
 charts.py       the dict as charts: systems by human and metric score, agreement by difference
@@ -18,12 +18,12 @@ from truebleu.meta_evaluation.human_scores import (
     ALL_SYSTEMS,
     NO_TEXT,
     EvaluatedText,
-    Judged,
+    JudgedSystems,
     Scores,
     SystemSelection,
     Tree,
-    judged_from_scores,
-    judged_from_tree,
+    build_from_scores,
+    build_from_tree,
     load_scores,
     resolve_metric,
 )
@@ -37,8 +37,8 @@ from truebleu.meta_evaluation.tasks import (
     Preset,
     StatisticOptions,
     TaskFolder,
-    levels_of,
-    tasks_of,
+    list_levels,
+    list_tasks,
 )
 from truebleu.metrics import registry, text_warnings
 from truebleu.rendering.elements import Block
@@ -48,11 +48,11 @@ from truebleu.text.terminal_layout import join_words
 
 
 class MetricValues:
-    """The values of one metric for one set: an attribute for each statistic, with all it knows.
+    """The values of one metric for one set, with one attribute per statistic.
 
-    A value has `.value`, and where it applies `.epsilon`, `.pairs`, `.hits`, `.rows`, `.left_out`,
-    `.interval`. If a statistic exists at several levels, name the level too: `table["en-de",
-    "BLEU", "seg"].pearson`.
+    Each value has the attribute `.value` and, if applicable, `.epsilon`, `.pairs`, `.hits`,
+    `.rows`, `.left_out` and `.interval`. If a statistic exists at several levels, name the level,
+    too: `table["en-de", "BLEU", "seg"].pearson`.
     """
 
     def __init__(self, values: Mapping[str, Mapping[str, Any]]) -> None:
@@ -71,7 +71,7 @@ class MetricValues:
             )
         if len(matching_tasks) > 1:
             levels = ", ".join(task.partition(":")[0] for task in matching_tasks)
-            raise AttributeError(f"{key} is there at several levels ({levels}): name one")
+            raise AttributeError(f"{key} exists at several levels ({levels}); name one")
         return ValueFields(next(iter(matching_tasks.values())))
 
     def __repr__(self) -> str:
@@ -99,11 +99,11 @@ class ValueFields:
 
 
 class MetaEvaluation(RecordView):
-    """Metrics against human judgement. `print` shows a table; a notebook shows it as HTML.
+    """Agreement of metrics with human scores. `print` shows a table; a notebook shows HTML.
 
-    Iterating gives the names of the metrics, best first. Indexing by a set and a metric, and a
-    level if a statistic is there at several, gives the values: `table["en-de", "BLEU"].spa.value`.
-    Over all sets the name of the set is "all".
+    Iterating yields the metric names, best first. Indexing by a set and a metric returns the
+    values: `table["en-de", "BLEU"].spa.value`. Add a level if a statistic exists at several levels.
+    The name "all" stands for all sets together.
     """
 
     __slots__ = ()
@@ -116,18 +116,18 @@ class MetaEvaluation(RecordView):
     )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, in the types of JSON, every number with all of its digits.
+        """Return the contents in JSON types, with all numbers at full precision.
 
-        preset: the year whose official tasks these are, or None. reading: the first sentence.
-        sets: name, gold (what people gave), systems, items, rated, left_out.
+        preset: the year of the official tasks, or None. reading: a summary in one sentence.
+        sets: name, gold (name of the human scores), systems, items, rated, left_out.
         tasks: name (set:level:statistic), sets, level, statistic, average, weight, recipe.
         metrics: best first; name, reference_free, lower_is_better, signature, average, rank,
             cluster, and `scores` by task: value (None if undefined) and its details (epsilon, tied,
             at_zero, pairs, hits, cells, rows, left_out, interval, cluster).
-        tests: task, first, second, difference, p, corrected_p, significant, test, samples, seed of
-            every two metrics; None without.
+        tests: task, first, second, difference, p, corrected_p, significant, test, samples, seed for
+            each pair of metrics; None without tests.
         systems: set, system, human, and `scores` by metric.
-        agreement: metric, low, high, pairs, agree of each range of differences between two systems.
+        agreement: metric, low, high, pairs, agree for each range of differences between systems.
         """
         return super().to_dict()
 
@@ -136,19 +136,19 @@ class MetaEvaluation(RecordView):
 
     def _title(self) -> str:
         sets = ", ".join(one["name"] for one in self._content["sets"])
-        return f"Metrics against people: {sets}"
+        return f"Agreement of metrics with human scores: {sets}"
 
     def _records(self) -> Iterator[Mapping[str, Any]]:
-        return meta_layout.records(self._content)
+        return meta_layout.build_meta_records(self._content)
 
     def html(self, *, digits: int | None = None, short: bool = False) -> str:
-        """Return a complete page with both charts, without script, for light and dark screens."""
-        return charts.into_page(super().html(digits=digits, short=short), self._content)
+        """Return a separate HTML page with charts, without scripts, with light and dark colours."""
+        return charts.add_charts(super().html(digits=digits, short=short), self._content)
 
     def svg(self, picture: str = "scatter", metric: str | None = None) -> str:
-        """Return a picture as SVG: "scatter" (systems by people and by a metric) or "agreement".
+        """Return a chart as SVG: "scatter" (systems by human and metric score) or "agreement".
 
-        metric: the metric to draw (default: the first). Raises ValueError for others.
+        metric: the metric to draw (default: the best). Raises ValueError for unknown metrics.
         """
         argument_checks.check_choice("picture", picture, charts.PICTURES)
         names = list(self)
@@ -164,7 +164,7 @@ class MetaEvaluation(RecordView):
 
     def __getitem__(self, key: tuple[str, ...]) -> MetricValues:
         if not isinstance(key, tuple) or len(key) not in (2, 3):
-            raise KeyError(f"expected a set and a metric, as table['en-de', 'BLEU'], not {key!r}")
+            raise KeyError(f"expected a set and a metric: table['en-de', 'BLEU'], not {key!r}")
         set_name, metric, *level = key
         for row in self._content["metrics"]:
             if row["name"] == metric:
@@ -199,19 +199,18 @@ def meta_evaluate(
 ) -> MetaEvaluation:
     """Return how well metrics agree with human scores.
 
-    human: human scores: a number per system, or one per segment with None for unrated segments; or
-    a file of a known kind. Not with `tree`. metrics: by name scores of the same shape, a file of
-    them, or a metric of truebleu (a `Metric`,
-        or what `truebleu.metric` takes), which needs `text`. A list of names with `tree`: stored
-        names, and lower-case names that truebleu computes from its text.
-    text: systems' outputs and references, and the document and the domain of each segment.
-    tree: a folder of mt-metrics-eval, instead of `human` and `text`.
-    gold: the name of people's scores; of those in the tree (as mqm), the scores that count.
-    selection: which systems are compared. statistics: which are computed, and how.
+    human: for each system a number, or a number per segment (None for unrated segments); or a score
+        file. Not with `tree`.
+    metrics: by metric name, scores of the same shape, a score file, or a metric of truebleu, which
+        needs `text`. With `tree`, a list of names: stored metrics, and metrics that truebleu
+        computes from the texts in the folder, in lower case.
+    text: the texts of systems and references, and the document and the domain of each segment.
+    tree: an mt-metrics-eval folder, instead of `human` and `text`.
+    gold: the name of the human scores; with `tree`, the stored human scores to use (such as mqm).
+    selection: the systems to compare. statistics: the statistics to compute.
     tests: the tests between metrics, and the intervals. workers: threads.
 
-    Raises InputError for scores that do not fit together, with names and counts; ValueError for an
-    unknown name.
+    Raises InputError for inconsistent scores, and ValueError for an unknown name.
 
     >>> people = {"A": [3, 5, 4, None], "B": [2, 4, 4, 1], "C": [1, 2, 2, 2]}
     >>> metric = {"A": [.8, .9, .7, .4], "B": [.7, .8, .7, .4], "C": [.3, .4, .2, .3]}
@@ -222,20 +221,20 @@ def meta_evaluate(
 hits 3, epsilon 0.0>)
     """
     year = None if tree is None else tree.preset
-    judged: list[Judged]
+    judged: list[JudgedSystems]
     if tree is not None:
         if human is not None:
-            raise ValueError("human: the tree has people's scores; give one of both")
-        # Parts of a set, and intervals, are of the scores of segments.
+            raise ValueError("human: the tree contains human scores; give only one of the two")
+        # Splitting a set, and computing intervals, requires segment scores.
         needs_segments = statistics.by is not None or tests.confidence is not None
         judged = _read_tree(tree, metrics, gold, selection, statistics, workers, needs_segments)
     elif human is None:
-        raise ValueError("human: no scores of people; give them, or a tree")
+        raise ValueError("human: no human scores; give human scores or a tree")
     else:
-        judged = [judged_from_scores(human, metrics, text, selection, gold or "human", workers)]
+        judged = [build_from_scores(human, metrics, text, selection, gold or "human", workers)]
     if statistics.by is not None:
         judged = [part for one in judged for part in one.split_by(statistics.by)]
-    tasks = tasks_of([one.name for one in judged], statistics, PRESETS.get(year or ""))
+    tasks = list_tasks([one.name for one in judged], statistics, PRESETS.get(year or ""))
     if tree is None and statistics.by is None:
         tasks = [task for task in tasks if judged[0].supports(task.level, task.statistic)]
     if not tasks:
@@ -246,20 +245,20 @@ hits 3, epsilon 0.0>)
     content = build_results(
         judged, tasks, statistics, tests, year, argument_checks.check_workers(workers)
     )
-    warnings = [one for of_set in judged for one in _warnings(of_set)]
+    warnings = [one for of_set in judged for one in _collect_warnings(of_set)]
     if warnings:
         content["warnings"] = warnings
     return MetaEvaluation({f"truebleu_{MetaEvaluation.KIND}": MetaEvaluation.VERSION, **content})
 
 
-def _warnings(judged: Judged) -> list[Any]:
-    """Return the warnings about the text that metrics were computed of."""
+def _collect_warnings(judged: JudgedSystems) -> list[Any]:
+    """Return the warnings about the texts that truebleu scored."""
     seen: dict[str, Any] = {}
     metrics = {}
     for name, scores in judged.metrics.items():
         if scores.metric is not None:
             metrics[scores.metric] = name
-            # Metrics in Python notice nothing.
+            # Metrics implemented in Python do not examine the texts.
             seen |= {k: v for k, v in scores.seen.items() if v["characters"][0]}
     return list(text_warnings.warn_about_references(seen, metrics))
 
@@ -275,17 +274,16 @@ def meta_evaluate_report(
 ) -> dict[str, Any]:
     """Return the meta-evaluation of systems whose metric scores are already computed.
 
-    human: as for `meta_evaluate`; people may have judged further systems, which do not count.
+    human: as for `meta_evaluate`; scores of other systems are ignored.
 
-    Raises InputError for systems that people have not judged.
+    Raises InputError for systems without human scores.
     """
     people = load_scores(human, "human scores")
     judged = people.matrix.systems
     missing = [name for name in systems if name not in judged]
     if missing:
         raise InputError(
-            f"human scores: none of {join_words(missing)}; there are those of "
-            f"{join_words(list(judged))}"
+            f"human scores: no scores of {join_words(missing)}, only of {join_words(list(judged))}"
         )
     people = replace(people, matrix=people.matrix.select_systems(list(systems)))
     text = EvaluatedText(systems, references, documents=documents)
@@ -300,24 +298,24 @@ def _read_tree(
     statistics: StatisticOptions,
     workers: int,
     needs_segments: bool,
-) -> list[Judged]:
-    """Return the language pairs of a tree, with all scores that the statistics need."""
+) -> list[JudgedSystems]:
+    """Return the language pairs in an mt-metrics-eval folder, with the required scores."""
     preset = folder.known_preset
     tree = Tree(folder.path, folder.test_set or folder.preset)
-    pairs = folder.language_pairs or (preset.pairs if preset else ()) or tree.pairs()
+    pairs = folder.language_pairs or (preset.pairs if preset else ()) or tree.list_pairs()
     if not pairs:
-        raise InputError(f"{tree.folder}: no human scores there")
-    levels = levels_of(tasks_of(pairs, statistics, preset))
+        raise InputError(f"{tree.folder}: no human scores found")
+    levels = list_levels(list_tasks(pairs, statistics, preset))
     if needs_segments and SEGMENTS not in levels:
         levels.append(SEGMENTS)
     stored, computed, by_name = _split_metrics(tree, pairs, metrics, preset)
     judged = [
-        judged_from_tree(
+        build_from_tree(
             tree,
             pair,
             metrics=stored,
             computed={
-                name: _in_language(metric, pair) if name in by_name else metric
+                name: _adapt_to_target_language(metric, pair) if name in by_name else metric
                 for name, metric in computed.items()
             },
             levels=levels,
@@ -343,14 +341,14 @@ def _split_metrics(
 ) -> tuple[list[str] | None, dict[str, Any], set[str]]:
     """Return the stored metrics among `metrics`, and the metrics that truebleu computes.
 
-    Names that are not stored metrics are truebleu's metrics. It takes the place of a stored
-    one that is called the same but for the case. The third result lists metrics that were requested
-    by name.
+    Names that are not stored metrics are truebleu's metrics. A computed metric replaces a stored
+    metric whose name differs only in case. The third result contains the computed metrics that were
+    requested by name.
     """
     official = list(preset.metrics) if preset is not None and preset.metrics else None
     if metrics is None:
         return official, {}, set()
-    stored_names = {name for pair in pairs for name in tree.stored(pair)}
+    stored_names = {name for pair in pairs for name in tree.list_metrics(pair)}
     folded = {name.casefold(): name for name in stored_names}
     by_name: set[str] = set()
     stored: list[str] = []
@@ -364,7 +362,7 @@ def _split_metrics(
         metric_name = (
             name
             or folded.get(str(requested_metric).casefold())
-            or _stored_or_own_name(resolved, folded)
+            or _resolve_metric_name(resolved, folded)
         )
         computed[metric_name] = resolved
         if isinstance(requested_metric, str) and ":" not in requested_metric:
@@ -375,16 +373,16 @@ def _split_metrics(
     return stored, computed, by_name
 
 
-def _stored_or_own_name(metric: Any, folded: Mapping[str, str]) -> str:
-    """Return the stored name of a metric, if truebleu knows it by that; otherwise its own."""
+def _resolve_metric_name(metric: Any, folded: Mapping[str, str]) -> str:
+    """Return the name of a metric: the stored name if it refers to the same metric in truebleu."""
     for name, stored in folded.items():
         if name in registry.METRICS and resolve_metric(name) == metric:
             return stored
     return str(metric.name)
 
 
-def _in_language(metric: Any, pair: str) -> Any:
-    """Return a metric with the tokenizer of the language that is translated into."""
+def _adapt_to_target_language(metric: Any, pair: str) -> Any:
+    """Return a metric with the tokenizer of the target language."""
     try:
         return metric.adapt_to_language(languages.get_target_language(pair))
     except ValueError:

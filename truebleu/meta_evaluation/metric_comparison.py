@@ -1,7 +1,7 @@
-"""Is one metric's agreement with people better than another's? Tests, intervals and clusters.
+"""Significance tests, intervals and clusters for metric-human correlations.
 
-All counts are integers: scores are rounded to steps far below the printed digits, so the sums of
-resamples are exact. All metrics share the draws.
+Scores are rounded to integer multiples of a step far below the printed digits, so sums over
+resamples are exact. All metrics share the same random draws.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from truebleu._kernel import InputError, Stack, Stream, Table, exceeding, outcomes, subset_sums
 from truebleu.meta_evaluation import agreement_statistics
 from truebleu.meta_evaluation.agreement_statistics import STATISTICS, Value
-from truebleu.meta_evaluation.human_scores import Judged, Scores
+from truebleu.meta_evaluation.human_scores import JudgedSystems, Scores
 from truebleu.meta_evaluation.score_files import Matrix
 from truebleu.meta_evaluation.tasks import SEGMENTS, SYSTEMS, AgreementTests, Task
 from truebleu.significance.resampling import CORRECTION_FUNCTIONS
@@ -25,13 +25,13 @@ from truebleu.text import argument_checks
 # For each pair of metrics (first, second), the number of trials with a difference at least as
 # large.
 Counts = dict[tuple[int, int], int]
-# The most cells whose exchanges are enumerated.
+# Maximum number of cells for which all permutations are enumerated.
 ENUMERATED = 16
 # Tolerance for rounding when a difference is compared with the observed one.
 SLACK = 1e-9
-# Bits that a score, its square or a product takes in whole numbers.
+# Bits of a score, its square or a product after scaling to integers.
 BITS = 40
-# Divisible by the numbers of pairs of 2 to 19 systems and of 21.
+# A common multiple of the numbers of pairs among 2 to 19 systems, and among 21 systems.
 COMMON = 232_792_560 * 2
 
 
@@ -42,16 +42,16 @@ class Trials:
     counts: Mapping[tuple[int, int], int]
     trials: int
     exact: bool
-    """True if these are all exchanges there are."""
+    """True if the trials are all possible permutations."""
     test: str
 
-    def p(self, first: int, second: int) -> float:
-        """Return one-sided: that the first metric agrees better with people than the second."""
+    def get_p_value(self, first: int, second: int) -> float:
+        """Return the one-sided p-value for better human agreement of the first metric."""
         count = self.counts[first, second]
         return count / self.trials if self.exact else (count + 1) / (self.trials + 1)
 
 
-def perm_both(
+def run_perm_both(
     gold: Sequence[Matrix],
     metrics: Sequence[Sequence[Matrix]],
     statistic: str = "pearson",
@@ -60,58 +60,62 @@ def perm_both(
     samples: int = 10_000,
     seed: int | None = argument_checks.DEFAULT_SEED,
 ) -> Trials:
-    """PERM-BOTH: both metrics' standardized scores of random cells change places.
+    """Run the test PERM-BOTH, which swaps both metrics' standardized scores in random cells.
 
-    gold: people's scores of each set; metrics: the metrics' scores of each set, in the order of
-        which the first of two is tested to be the better. Only "pairwise" takes several sets.
-    samples: randomizations; all exchanges are counted where 16 cells or fewer are scored.
+    gold: human scores of each set; metrics: each metric's scores of each set. The test is whether
+        the first metric of a pair is better. Only "pairwise" supports several sets.
+    samples: number of randomizations; up to 16 scored cells, all permutations are counted.
 
     Daniel Deutsch, Rotem Dror and Dan Roth (2021): A statistical analysis of summarization
     evaluation metrics using resampling methods. TACL 9.
     """
-    cells = [_rated(one) for one in gold]
+    cells = [_list_rated_cells(one) for one in gold]
     people = [one.values[i] for one, rated in zip(gold, cells, strict=True) for i in rated]
     metric_values = [
-        [value for one, rated in zip(metric, cells, strict=True) for value in _standard(one, rated)]
+        [
+            value
+            for one, rated in zip(metric, cells, strict=True)
+            for value in _standardize(one, rated)
+        ]
         for metric in metrics
     ]
     exact = len(people) <= ENUMERATED
     trials = 1 << len(people) if exact else samples
     stream = Stream(seed)
     if statistic == "pearson" and average == "none":
-        counts = _pearson(people, metric_values, exact, trials, stream)
+        counts = _count_pearson_trials(people, metric_values, exact, trials, stream)
     elif statistic == "pairwise":
-        draws = _draws(len(people), exact, trials, stream)
-        counts = _pairwise(people, metric_values, list(map(len, cells)), draws, trials)
+        draws = _draw_swaps(len(people), exact, trials, stream)
+        counts = _count_pairwise_trials(people, metric_values, list(map(len, cells)), draws, trials)
     else:
         matrix, rated = gold[0], cells[0]
 
-        def value(scores: Sequence[float]) -> float:
+        def compute_value(scores: Sequence[float]) -> float:
             values = array("d", bytes(8 * len(matrix.values)))
             for cell, score in zip(rated, scores, strict=True):
                 values[cell] = score
             metric = Matrix(matrix.systems, values)
             return STATISTICS[statistic](matrix, metric, average).value or 0.0
 
-        counts = _any(value, metric_values, exact, trials, stream)
+        counts = _count_generic_trials(compute_value, metric_values, exact, trials, stream)
     return Trials(counts, trials, exact, "PERM-BOTH")
 
 
-def _rated(gold: Matrix) -> list[int]:
-    """Return the cells that people scored."""
+def _list_rated_cells(gold: Matrix) -> list[int]:
+    """Return the indices of the cells with a human score."""
     return [i for i, value in enumerate(gold.values) if not isnan(value)]
 
 
-def _standard(matrix: Matrix, cells: Sequence[int]) -> list[float]:
-    """Scores as standard deviations from their mean; all 0 if they are all the same."""
+def _standardize(matrix: Matrix, cells: Sequence[int]) -> list[float]:
+    """Return scores in standard deviations from their mean; all 0 if all scores are equal."""
     values = [matrix.values[cell] for cell in cells]
     mean = fsum(values) / len(values)
     spread = sqrt(fsum((value - mean) ** 2 for value in values) / len(values))
     return [(value - mean) / spread if spread else 0.0 for value in values]
 
 
-def _scaled(columns: Iterable[Sequence[float]]) -> tuple[Table, float]:
-    """Return a table of columns in whole steps, and how many steps 1 is: a power of 2."""
+def _scale_to_integers(columns: Iterable[Sequence[float]]) -> tuple[Table, float]:
+    """Return a table of columns scaled to integers, and the scale, a power of 2."""
     column_list = list(columns)
     largest = max((abs(value) for column in column_list for value in column), default=0.0)
     scale = 2.0 ** (BITS - frexp(largest)[1]) if largest else 1.0
@@ -119,14 +123,14 @@ def _scaled(columns: Iterable[Sequence[float]]) -> tuple[Table, float]:
     return Table.from_rows(list(zip(*integer_columns, strict=True)), len(integer_columns)), scale
 
 
-def _pearson(
+def _count_pearson_trials(
     people: Sequence[float],
     metric_values: Sequence[Sequence[float]],
     exact: bool,
     trials: int,
     stream: Stream,
 ) -> Counts:
-    """By the sums, the squares and the products of the cells that change places."""
+    """Count trials for Pearson's r, from sums, squares and products of the swapped cells."""
     mean = fsum(people) / len(people)
     spread = sqrt(fsum((value - mean) ** 2 for value in people) / len(people)) or 1.0
     gold = [(value - mean) / spread for value in people]
@@ -134,38 +138,38 @@ def _pearson(
     for scores in metric_values:
         products = [score * value for score, value in zip(scores, gold, strict=True)]
         columns += [list(scores), [score * score for score in scores], products]
-    table, scale = _scaled(columns)
+    table, scale = _scale_to_integers(columns)
     exchanged = subset_sums(table) if exact else Stack([table]).choose(stream, trials, 1)[0]
     moments = (float(len(gold)), fsum(gold), fsum(value * value for value in gold))
     exceedances = exceeding(table.total().tolist()[0], exchanged, moments, scale, SLACK)
     return dict(zip(combinations(range(len(metric_values)), 2), exceedances, strict=True))
 
 
-def _draws(cells: int, exact: bool, trials: int, stream: Stream) -> list[int]:
+def _draw_swaps(cells: int, exact: bool, trials: int, stream: Stream) -> list[int]:
     """Return, for each cell, a bit mask of the trials in which it is swapped."""
     full = (1 << trials) - 1
     if exact:
-        # 0 and 1 in turn, in runs of 2^cell.
+        # Alternating runs of 2^cell zeros and 2^cell ones.
         return [full // ((1 << (1 << cell)) + 1) << (1 << cell) for cell in range(cells)]
     swap_bits = []
     for _ in range(cells):
-        # 16 bits of each draw.
+        # Each draw provides 16 bits.
         numbers = stream.indices(1 << 31, -(-trials // 32) * 2)
         data = b"".join((number >> 8 & 0xFFFF).to_bytes(2, "little") for number in numbers)
         swap_bits.append(int.from_bytes(data, "little") & full)
     return swap_bits
 
 
-def _pairwise(
+def _count_pairwise_trials(
     people: Sequence[float],
     metric_values: Sequence[Sequence[float]],
     sizes: Sequence[int],
     draws: Sequence[int],
     trials: int,
 ) -> Counts:
-    """For each pair of systems, only the four ways to swap their scores matter."""
+    """Count trials for pairwise accuracy, from the four ways to swap each pair of systems."""
 
-    def sign(value: float) -> int:
+    def get_sign(value: float) -> int:
         return (value > 0) - (value < 0)
 
     full = (1 << trials) - 1
@@ -180,22 +184,22 @@ def _pairwise(
                 (1, 0, draws[i] & full & ~draws[j]),
                 (1, 1, draws[i] & draws[j]),
             ]
-            pairs.append((i, j, sign(people[i] - people[j]), ways))
+            pairs.append((i, j, get_sign(people[i] - people[j]), ways))
         start += size
     counts: Counts = {}
     for first, second in combinations(range(len(metric_values)), 2):
         value_rows = (metric_values[first], metric_values[second])
         lead = 0
-        # As every change is -1, 0 or 1, 1 is added to each.
+        # Every change is -1, 0 or 1; adding 1 avoids negative numbers.
         counter: list[int] = []
         always = 0
         for i, j, judged, ways in pairs:
             gained = lost_none = 0
             changes = []
             for swap_i, swap_j, swapped_trials in ways:
-                first_agrees = sign(value_rows[swap_i][i] - value_rows[swap_j][j]) == judged
+                first_agrees = get_sign(value_rows[swap_i][i] - value_rows[swap_j][j]) == judged
                 second_agrees = (
-                    sign(value_rows[1 - swap_i][i] - value_rows[1 - swap_j][j]) == judged
+                    get_sign(value_rows[1 - swap_i][i] - value_rows[1 - swap_j][j]) == judged
                 )
                 changes.append(first_agrees - second_agrees)
                 gained |= swapped_trials if first_agrees > second_agrees else 0
@@ -203,16 +207,16 @@ def _pairwise(
             lead += changes[0]
             if any(changes):
                 always += 1
-                _add(counter, lost_none)
-                _add(counter, gained)
-        counts[first, second] = _trials_reaching(counter, lead + always, full).bit_count()
+                _increment_counters(counter, lost_none)
+                _increment_counters(counter, gained)
+        counts[first, second] = _select_trials(counter, lead + always, full).bit_count()
     return counts
 
 
-def _add(places: list[int], trials: int) -> None:
-    """Add 1 to the numbers of some trials.
+def _increment_counters(places: list[int], trials: int) -> None:
+    """Add 1 to the counters of the trials in a bit mask.
 
-    A number for each trial, as bits of the same place side by side: all are added to at once.
+    places: one integer per binary digit of the counters, with one bit per trial.
     """
     for place, bits in enumerate(places):
         places[place], trials = bits ^ trials, bits & trials
@@ -220,8 +224,8 @@ def _add(places: list[int], trials: int) -> None:
         places.append(trials)
 
 
-def _trials_reaching(places: Sequence[int], minimum: int, full: int) -> int:
-    """Return the trials with a number of at least so much."""
+def _select_trials(places: Sequence[int], minimum: int, full: int) -> int:
+    """Return a bit mask of the trials whose counter is at least `minimum`."""
     if minimum <= 0:
         return full
     larger, equal = 0, full
@@ -235,14 +239,14 @@ def _trials_reaching(places: Sequence[int], minimum: int, full: int) -> int:
     return larger | equal
 
 
-def _any(
+def _count_generic_trials(
     value: Callable[[Sequence[float]], float],
     metric_values: Sequence[Sequence[float]],
     exact: bool,
     trials: int,
     stream: Stream,
 ) -> Counts:
-    """Test any statistic, recomputed in every trial."""
+    """Count trials for any statistic, which is recomputed in every trial."""
     counts = dict.fromkeys(combinations(range(len(metric_values)), 2), 0)
     observed = [value(scores) for scores in metric_values]
     cells = len(metric_values[0])
@@ -259,7 +263,7 @@ def _any(
     return counts
 
 
-def pair_permutation(
+def run_pair_permutation(
     gold: Matrix,
     metrics: Sequence[Matrix],
     epsilons: Sequence[float],
@@ -268,10 +272,10 @@ def pair_permutation(
     samples: int = 10_000,
     seed: int | None = argument_checks.DEFAULT_SEED,
 ) -> Trials:
-    """For accuracy with ties: what both metrics say of random pairs changes places.
+    """Test accuracy with ties by swapping both metrics' outcomes for random pairs.
 
-    epsilons: the threshold of each metric, which stays. Otherwise as `perm_both`. (Deutsch, Foster
-    and Freitag 2023, as for `acc_eq`.)
+    epsilons: the fixed tie threshold of each metric. For other arguments, see `run_perm_both`.
+    (Deutsch, Foster and Freitag 2023; see `acc_eq`.)
     """
     hits = [
         outcomes(gold.to_bytes(), metric.to_bytes(), len(gold.systems), average, epsilon)
@@ -281,29 +285,29 @@ def pair_permutation(
     weights: list[int] = []
     for row in {
         "none": [gold.values],
-        "sys": [gold.row(system) for system in gold.systems],
+        "sys": [gold.get_row(system) for system in gold.systems],
         "item": [gold.values[i :: gold.items] for i in range(gold.items)],
     }[average]:
         cells = sum(1 for value in row if not isnan(value))
         pairs = cells * (cells - 1) // 2
-        # A number that all small numbers of pairs divide; others are rounded.
+        # Weights are exact for small numbers of pairs, otherwise rounded.
         weights += [round(COMMON / max(1, pairs))] * pairs
     columns = [[w * hit for w, hit in zip(weights, found, strict=True)] for found in hits]
     table = Table.from_rows(list(zip(*columns, strict=True)), len(columns))
     permuted_sums = Stack([table]).choose(Stream(seed), samples, 1)[0].tolist()
     counts: Counts = {}
     for first, second in combinations(range(len(metrics)), 2):
-        # The second gains what the first loses: the lead changes by twice that amount, so it is at
-        # least as large unless the first loses something.
+        # The second metric gains what the first loses, so the lead changes by twice that amount. It
+        # is at least as large as observed unless the first metric loses.
         counts[first, second] = sum(row[first] <= row[second] for row in permuted_sums)
     return Trials(counts, samples, exact=False, test="pair permutation")
 
 
-def williams(first: float, second: float, metric_correlation: float, cells: int) -> float:
-    """Return the one-sided p of Williams' test: that the larger of two dependent r is larger.
+def get_williams_p(first: float, second: float, metric_correlation: float, cells: int) -> float:
+    """Return the one-sided p-value of Williams' test for the larger of two dependent r.
 
-    first, second: each metric's r with people; both: the metrics' with each other. NaN for fewer
-    than four cells.
+    first, second: each metric's r with human scores. metric_correlation: r of the two metrics with
+    each other. NaN for fewer than four cells.
 
     Evan J. Williams (1959): Regression analysis; Yvette Graham and Timothy Baldwin (2014): Testing
     for significance of increased correlation with human judgment. EMNLP.
@@ -322,26 +326,26 @@ def williams(first: float, second: float, metric_correlation: float, cells: int)
     if below <= 0:
         return 0.5
     t = (first - second) * sqrt((cells - 1) * (1 + metric_correlation)) / sqrt(below)
-    return student_tail(abs(t), cells - 3)
+    return compute_student_tail(abs(t), cells - 3)
 
 
-def student_tail(t: float, freedom: int) -> float:
+def compute_student_tail(t: float, freedom: int) -> float:
     """Return P(T > t) for Student's t with `freedom` degrees of freedom, t ≥ 0.
 
-    >>> round(student_tail(2.0, 10), 9)
+    >>> round(compute_student_tail(2.0, 10), 9)
     0.036694017
     """
-    return 0.5 * _beta(freedom / 2, 0.5, freedom / (freedom + t * t))
+    return 0.5 * _compute_incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t))
 
 
-def _beta(a: float, b: float, x: float) -> float:
-    """Return the regularized incomplete beta function, by its continued fraction (Lentz 1976)."""
+def _compute_incomplete_beta(a: float, b: float, x: float) -> float:
+    """Return the regularized incomplete beta function, from a continued fraction (Lentz 1976)."""
     if x <= 0:
         return 0.0
     if x >= 1:
         return 1.0
     if x > (a + 1) / (a + b + 2):
-        return 1 - _beta(b, a, 1 - x)
+        return 1 - _compute_incomplete_beta(b, a, 1 - x)
     front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(1 - x)) / a
     c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
     value = d
@@ -361,9 +365,10 @@ def _beta(a: float, b: float, x: float) -> float:
 def assign_clusters(
     p: Mapping[tuple[int, int], float], metrics: int, alpha: float = 0.05
 ) -> list[int]:
-    """Return the cluster of each metric, in the order of their values, best first.
+    """Return the cluster of each metric; metrics are ordered best first.
 
-    A metric opens a new one if it is significantly worse (p <= most) than one of the current one.
+    A new cluster starts at a metric that is significantly worse (p <= alpha) than a metric in the
+    current cluster.
 
     >>> assign_clusters({(0, 1): 0.2, (0, 2): 0.01, (1, 2): 0.3}, 3)
     [1, 1, 2]
@@ -380,8 +385,8 @@ def assign_clusters(
 # ---- intervals ----
 
 
-def percentile_interval(values: Sequence[float], level: float) -> dict[str, float] | None:
-    """Return the percentile interval of resampled values; None where none is defined."""
+def compute_percentile_interval(values: Sequence[float], level: float) -> dict[str, float] | None:
+    """Return the percentile interval of resampled values, or None if no value is defined."""
     defined_values = sorted(value for value in values if not isnan(value))
     if not defined_values:
         return None
@@ -392,7 +397,7 @@ def percentile_interval(values: Sequence[float], level: float) -> dict[str, floa
 def resample_systems(
     gold: Matrix, metric: Matrix, value: Value, samples: int, seed: int | None
 ) -> list[float]:
-    """Return a statistic of systems that are drawn with replacement."""
+    """Return a statistic of each resample of systems, drawn with replacement."""
     stream = Stream(seed)
     number = len(gold.systems)
     names = list(map(str, range(number)))
@@ -403,9 +408,9 @@ def resample_systems(
         for matrix in (gold, metric):
             values: array[float] = array("d")
             for i in indices:
-                values.extend(matrix.row(gold.systems[i]))
+                values.extend(matrix.get_row(gold.systems[i]))
             matrices.append(Matrix(names, values))
-        resampled.append(_recompute(value, *matrices))
+        resampled.append(_recompute_statistic(value, *matrices))
     return resampled
 
 
@@ -417,48 +422,50 @@ def resample_items(
     samples: int = 1000,
     seed: int | None = argument_checks.DEFAULT_SEED,
 ) -> list[float]:
-    """Return a statistic of test sets like this one: items, or `documents`, drawn with replacement.
+    """Return a statistic of each resample of items, or `documents`, drawn with replacement.
 
-    value: the statistic, whose threshold stays as it is.
+    value: the statistic with its observed value; its tie threshold is kept.
     """
     stream = Stream(seed)
-    units = _units(gold, documents)
+    units = _group_items(gold, documents)
     if value.average == "item" and len(value.by_row) == gold.items:
-        sums = [_sum(value.by_row[item] for item in unit) for unit in units]
-        table, _ = _scaled(zip(*sums, strict=True))
+        sums = [_sum_defined(value.by_row[item] for item in unit) for unit in units]
+        table, _ = _scale_to_integers(zip(*sums, strict=True))
         resampled_sums = Stack([table]).bootstrap(stream, samples, 1)[0].tolist()
         return [top / below if below else nan for top, below in resampled_sums]
     if value.statistic == "pearson" and value.average == "none":
-        return _pearsons(gold, metric, units, stream, samples)
+        return _resample_pearson(gold, metric, units, stream, samples)
     resampled = []
     for _ in range(samples):
         items = [item for i in stream.indices(len(units), len(units)) for item in units[i]]
-        resampled.append(_recompute(value, gold.select_items(items), metric.select_items(items)))
+        resampled.append(
+            _recompute_statistic(value, gold.select_items(items), metric.select_items(items))
+        )
     return resampled
 
 
-def _units(gold: Matrix, documents: Sequence[Hashable] | None) -> list[list[int]]:
-    """Return the items that are drawn together; those without a score of people say nothing."""
+def _group_items(gold: Matrix, documents: Sequence[Hashable] | None) -> list[list[int]]:
+    """Return groups of items that are drawn together, without groups that lack human scores."""
     units: dict[Hashable, list[int]] = {}
     for item, group in enumerate(range(gold.items) if documents is None else documents):
         units.setdefault(group, []).append(item)
-    rated = set(gold.rated())
+    rated = set(gold.list_rated_items())
     return [unit for unit in units.values() if not rated.isdisjoint(unit)]
 
 
-def _sum(values: Iterable[float]) -> tuple[float, float]:
-    """Return the sum of the values that are there, and their number."""
+def _sum_defined(values: Iterable[float]) -> tuple[float, float]:
+    """Return the sum and the number of the values that are not NaN."""
     defined_values = [value for value in values if not isnan(value)]
     return fsum(defined_values), float(len(defined_values))
 
 
-def _pearsons(
+def _resample_pearson(
     gold: Matrix, metric: Matrix, units: Sequence[Sequence[int]], stream: Stream, samples: int
 ) -> list[float]:
-    """Pearson's r by the moments of resampled units."""
-    cells = _rated(gold)
-    human_by_cell = dict(zip(cells, _standard(gold, cells), strict=True))
-    metric_by_cell = dict(zip(cells, _standard(metric, cells), strict=True))
+    """Return Pearson's r of each resample, from the moments of the resampled units."""
+    cells = _list_rated_cells(gold)
+    human_by_cell = dict(zip(cells, _standardize(gold, cells), strict=True))
+    metric_by_cell = dict(zip(cells, _standardize(metric, cells), strict=True))
     moments: list[list[float]] = []
     for unit in units:
         places = [cell for item in unit for cell in range(item, len(gold.values), gold.items)]
@@ -467,7 +474,7 @@ def _pearsons(
         ]
         products = ((1.0, a, b, a * a, b * b, a * b) for a, b in score_pairs)
         moments.append(list(map(fsum, zip(*products, strict=True))))
-    table, scale = _scaled(zip(*moments, strict=True))
+    table, scale = _scale_to_integers(zip(*moments, strict=True))
     resampled = []
     for row in Stack([table]).bootstrap(stream, samples, 1)[0].tolist():
         n, a, b, aa, bb, ab = (number / scale for number in row)
@@ -485,19 +492,21 @@ def resample_system_scores(
     samples: int = 1000,
     seed: int | None = argument_checks.DEFAULT_SEED,
 ) -> list[float]:
-    """Return a statistic of systems, of test sets like this one: of its rated items or documents.
+    """Return a statistic of systems for each resample of the rated items or documents.
 
-    gold, metric: scores of segments. People's score of a system is the mean of its segments'; the
-    metric's is of the drawn segments' statistics, if `scores` has them, otherwise the mean.
+    gold, metric: segment scores. A system's human score is the mean over drawn segments. So is its
+    metric score, unless `scores` contains statistics from which to compute it.
     """
-    units = _units(gold, documents)
+    units = _group_items(gold, documents)
     number = len(gold.systems)
     columns: list[list[int]] = []
     scales = []
     for matrix in (gold, metric):
-        rows = [matrix.row(system) for system in gold.systems]
-        sums_and_counts = [[_sum(row[item] for item in unit) for unit in units] for row in rows]
-        sums, scale = _scaled([total for total, _ in row] for row in sums_and_counts)
+        rows = [matrix.get_row(system) for system in gold.systems]
+        sums_and_counts = [
+            [_sum_defined(row[item] for item in unit) for unit in units] for row in rows
+        ]
+        sums, scale = _scale_to_integers([total for total, _ in row] for row in sums_and_counts)
         columns += map(list, zip(*sums.tolist(), strict=True))
         columns += [[int(cells) for _, cells in row] for row in sums_and_counts]
         scales.append(scale)
@@ -526,12 +535,12 @@ def resample_system_scores(
         if by_metric:
             metric_means = [scores.sign * column[trial] for column in by_metric]
         matrices = (Matrix(gold.systems, array("d", one)) for one in (human_means, metric_means))
-        resampled.append(_recompute(value, *matrices))
+        resampled.append(_recompute_statistic(value, *matrices))
     return resampled
 
 
-def _recompute(value: Value, gold: Matrix, metric: Matrix) -> float:
-    """Return the same statistic of other scores."""
+def _recompute_statistic(value: Value, gold: Matrix, metric: Matrix) -> float:
+    """Return the same statistic for other scores."""
     if value.statistic == "pairwise":
         return float(agreement_statistics.pairwise(gold, metric))
     if value.statistic in ("acc-eq", "acc-eq-opt"):
@@ -541,12 +550,12 @@ def _recompute(value: Value, gold: Matrix, metric: Matrix) -> float:
     return float(STATISTICS[value.statistic](gold, metric, value.average))
 
 
-# ---- what a table gets ----
+# ---- additions to the results ----
 
 
 def add_tests_and_intervals(
     content: dict[str, Any],
-    sets: Mapping[str, Judged],
+    sets: Mapping[str, JudgedSystems],
     values_by_cell: Mapping[tuple[Task, str], Value],
     tasks: Sequence[Task],
     tests: AgreementTests,
@@ -560,7 +569,7 @@ def add_tests_and_intervals(
             ranked = [name for name in rows if values_by_cell[task, name].value is not None]
             ranked.sort(key=lambda name: -float(values_by_cell[task, name]))
             if task.statistic == "spa" or len(ranked) < 2:
-                missing.append(f"{task.name}: no test of {task.statistic} is known here.")
+                missing.append(f"{task.name}: no test of {task.statistic} is available.")
                 continue
             test_results, places = _test_pairs(
                 task, sets, {name: values_by_cell[task, name] for name in ranked}, tests
@@ -575,14 +584,14 @@ def add_tests_and_intervals(
         for task in tasks:
             for name, row in rows.items():
                 values = _resample_value(task, sets, values_by_cell[task, name], name, tests)
-                ends = None if values is None else percentile_interval(values, tests.level)
+                ends = None if values is None else compute_percentile_interval(values, tests.level)
                 if ends is not None:
                     settings = {"resamples": tests.confidence, "over": tests.resampled}
                     row["scores"][task.name]["interval"] = {**ends, **settings, "seed": tests.seed}
             if not any("interval" in row["scores"][task.name] for row in rows.values()):
                 missing.append(
-                    f"{task.name}: no interval over {tests.resampled}: it needs one set, and "
-                    "scores of segments, people's and the metric's."
+                    f"{task.name}: no interval over {tests.resampled}, which requires a single set "
+                    "with segment scores from both humans and the metric."
                 )
         if tests.resampled == "systems":
             missing.append(
@@ -593,23 +602,24 @@ def add_tests_and_intervals(
 
 
 def _test_pairs(
-    task: Task, sets: Mapping[str, Judged], ranked: Mapping[str, Value], tests: AgreementTests
+    task: Task,
+    sets: Mapping[str, JudgedSystems],
+    ranked: Mapping[str, Value],
+    tests: AgreementTests,
 ) -> tuple[list[dict[str, Any]], list[int]]:
-    """Return the tests of every two metrics, best first, and the cluster of each."""
+    """Return the test of each pair of metrics, best first, and the cluster of each metric."""
     names, values = list(ranked), list(ranked.values())
-    matrix_pairs = [
-        [sets[one].matrices_at(task.level, name) for one in task.sets] for name in names
-    ]
+    matrix_pairs = [[sets[one].get_scores(task.level, name) for one in task.sets] for name in names]
     gold = [people for people, _ in matrix_pairs[0]]
     metric_matrices = [[scores for _, scores in one] for one in matrix_pairs]
     draws: dict[str, Any] = {"samples": tests.significance, "seed": tests.seed}
     if task.statistic in ("acc-eq", "acc-eq-opt"):
         first_set = [one[0] for one in metric_matrices]
         epsilons = [value.epsilon or 0.0 for value in values]
-        trials = pair_permutation(gold[0], first_set, epsilons, task.average, **draws)
+        trials = run_pair_permutation(gold[0], first_set, epsilons, task.average, **draws)
     else:
-        trials = perm_both(gold, metric_matrices, task.statistic, task.average, **draws)
-    p = {pair: trials.p(*pair) for pair in combinations(range(len(names)), 2)}
+        trials = run_perm_both(gold, metric_matrices, task.statistic, task.average, **draws)
+    p = {pair: trials.get_p_value(*pair) for pair in combinations(range(len(names)), 2)}
     decisive = p
     if tests.correction is not None:
         decisive = dict(
@@ -620,7 +630,7 @@ def _test_pairs(
     for (i, j), p_value in p.items():
         williams_p = None
         if task.statistic == "pearson" and task.average == "none":
-            williams_p = _williams(
+            williams_p = _run_williams_test(
                 gold[0], metric_matrices[i][0], metric_matrices[j][0], values[i], values[j]
             )
         test_results.append(
@@ -642,25 +652,27 @@ def _test_pairs(
     return test_results, assign_clusters(decisive, len(names), alpha)
 
 
-def _williams(
+def _run_williams_test(
     gold: Matrix, first: Matrix, second: Matrix, first_value: Value, second_value: Value
 ) -> float | None:
-    """Williams' p, of Pearson's r of single cells."""
-    cells = _rated(gold)
+    """Return the p-value of Williams' test for Pearson's r over all cells."""
+    cells = _list_rated_cells(gold)
     one_values, other_values = (
         [matrix.values[cell] for cell in cells] for matrix in (first, second)
     )
     metric_correlation = agreement_statistics.pearson(one_values, other_values)
     if metric_correlation.value is None:
         return None
-    p = williams(float(first_value), float(second_value), metric_correlation.value, len(cells))
+    p = get_williams_p(
+        float(first_value), float(second_value), metric_correlation.value, len(cells)
+    )
     return None if isnan(p) or p == inf else p
 
 
 def _resample_value(
-    task: Task, sets: Mapping[str, Judged], value: Value, metric: str, tests: AgreementTests
+    task: Task, sets: Mapping[str, JudgedSystems], value: Value, metric: str, tests: AgreementTests
 ) -> list[float] | None:
-    """Return the values of resamples; None where there is no interval."""
+    """Return the resampled values, or None if no interval can be computed."""
     if task.pooled or task.statistic == "spa" or value.value is None:
         return None
     judged = sets[task.sets[0]]
@@ -669,13 +681,13 @@ def _resample_value(
         raise InputError(f"{judged.name}: the document of each segment is not known")
     samples = tests.confidence or 0
     if tests.resampled == "systems":
-        return resample_systems(*judged.matrices_at(task.level, metric), value, samples, tests.seed)
+        return resample_systems(*judged.get_scores(task.level, metric), value, samples, tests.seed)
     if task.level == SEGMENTS:
         return resample_items(
-            *judged.matrices_at(SEGMENTS, metric), value, documents, samples, tests.seed
+            *judged.get_scores(SEGMENTS, metric), value, documents, samples, tests.seed
         )
     scores = judged.metrics[metric]
     if task.level != SYSTEMS or SEGMENTS not in judged.gold or SEGMENTS not in scores.levels:
         return None
-    matrices = judged.matrices_at(SEGMENTS, metric)
+    matrices = judged.get_scores(SEGMENTS, metric)
     return resample_system_scores(*matrices, value, scores, documents, samples, tests.seed)

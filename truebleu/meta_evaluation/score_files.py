@@ -1,9 +1,9 @@
-"""Scores of systems on items, and the files that have them.
+"""Scores of systems on items, and readers of score files.
 
-Known files: lines of a system and a score, systems in blocks (mt-metrics-eval); columns `system`,
-`..score` and `seg_id` (Google's MQM); WMT's direct assessments (`SYS SID RAW.SCR Z.SCR N`, and
-`RAW.SCR Z.SCR N SYS`); MQM errors with severity and category, a row each; ESA, a JSON object per
-line; and long tables (TSV, CSV, Parquet) whose columns are named. The content says the kind.
+The content of a file determines its format: lines of a system and a score, one system after another
+(mt-metrics-eval); columns `system`, `..score` and `seg_id` (Google's MQM); WMT's direct assessments
+(`SYS SID RAW.SCR Z.SCR N`, and `RAW.SCR Z.SCR N SYS`); one MQM error with severity and category per
+row; one JSON object per line (ESA); and long tables (TSV, CSV, Parquet) with named columns.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from truebleu.text.argument_checks import (
 from truebleu.text.segments import File, check_text_start, get_table_format
 from truebleu.text.terminal_layout import format_count
 
-# Names that a message lists before it says how many more there are.
+# Maximum number of names listed in a message.
 MAX_LISTED_NAMES = 6
-# Weights of MQM's errors (Markus Freitag et al. 2021: Experts, errors, and context. TACL): the most
-# specific name counts, in any case; every other error weighs nothing.
+# Weights of MQM errors (Markus Freitag et al. 2021: Experts, errors, and context. TACL). The most
+# specific name applies, ignoring case; other errors have weight 0.
 MQM_WEIGHTS: Mapping[str, float] = {
     "major": 5.0,
     "minor": 1.0,
@@ -38,24 +38,24 @@ MQM_WEIGHTS: Mapping[str, float] = {
     "major/non-translation!": 25.0,
     "non-translation": 25.0,
 }
-# The usual names of columns of long tables.
+# Default column names of long tables.
 SYSTEM_COLUMNS = ("system", "sys", "system_id", "system_name", "model")
 ITEM_COLUMNS = (
     *("seg_id", "segment", "item", "item_id", "line", "segid", "globalsegid", "segment_id", "sid"),
 )
-# Columns whose numbers count through all documents.
+# Columns whose numbers are unique across documents.
 GLOBAL_ITEM_COLUMNS = ("seg_id", "sid", "globalsegid", "line")
 DOCUMENT_COLUMNS = ("doc_id", "doc", "document", "document_id", "docid")
 SCORE_COLUMNS = ("score", "mqm_avg_score", "esa_score", "raw.scr", "raw_score", "mqm", "da")
-# The item of scores of whole systems.
+# The item name in tables of system scores.
 WHOLE_SET_ITEM = ""
 
 
 class Matrix:
-    """Scores of systems on items, system after system; NaN where there is none.
+    """Scores of systems on items, with one row per system; NaN for missing scores.
 
-    systems: their names, in the order of the rows. values: the rows, one behind the other.
-    Scores of whole systems are a matrix with one item.
+    systems: the names, in row order. values: the concatenated rows.
+    A matrix of system scores has one item.
     """
 
     __slots__ = ("items", "systems", "values")
@@ -69,9 +69,9 @@ class Matrix:
 
     @classmethod
     def from_scores(cls, scores: Any, description: str = "scores") -> Matrix:
-        """From a mapping of names to a score or scores, from rows of scores, or from one row.
+        """Return a matrix from a mapping of names to scores, from rows of scores, or from one row.
 
-        None and NaN are holes. Raises InputError, which begins with `description`, for rows of
+        None and NaN are missing scores. Raises InputError, with `description`, for rows of
         different lengths and for values that are not numbers.
         """
         if isinstance(scores, Matrix):
@@ -93,7 +93,7 @@ class Matrix:
                 except ValueError:
                     raise InputError(
                         f"{description}: {name}: score {i} is {value!r:.40}; expected a "
-                        "number, or None for a hole"
+                        "number, or None for a missing score"
                     ) from None
             lengths[name] = len(values) - before
         longest = max(lengths.values(), default=0)
@@ -101,57 +101,56 @@ class Matrix:
             if length != longest:
                 raise InputError(
                     f"{description}: {name} has {format_count(length, 'score')}, others have "
-                    f"{longest:,}; give "
-                    "each system a score of every item, None where there is none"
+                    f"{longest:,}; give one score per item, or None for a missing score"
                 )
         return cls(list(rows_by_system), values)
 
-    def row(self, system: str) -> array[float]:
+    def get_row(self, system: str) -> array[float]:
         """Return the scores of a system."""
         start = self.systems.index(system) * self.items
         return self.values[start : start + self.items]
 
     def select_systems(self, systems: Sequence[str]) -> Matrix:
-        """Return the rows of some systems, in that order."""
+        """Return a matrix of the given systems, in that order."""
         if tuple(systems) == self.systems:
             return self
         values: array[float] = array("d")
         for system in systems:
-            values.extend(self.row(system))
+            values.extend(self.get_row(system))
         return Matrix(systems, values)
 
     def select_items(self, items: Sequence[int]) -> Matrix:
-        """Return some items, in that order."""
+        """Return a matrix of the given items, in that order."""
         values: array[float] = array("d")
         for start in range(0, len(self.values), max(1, self.items)):
             row = self.values[start : start + self.items]
             values.extend(map(row.__getitem__, items))
         return Matrix(self.systems, values)
 
-    def rated(self) -> list[int]:
-        """Return the items that some system has a score of."""
-        rows = [self.row(system) for system in self.systems]
+    def list_rated_items(self) -> list[int]:
+        """Return the items with a score for at least one system."""
+        rows = [self.get_row(system) for system in self.systems]
         return [i for i in range(self.items) if any(not isnan(row[i]) for row in rows)]
 
-    def complete(self) -> list[int]:
-        """Return the items that every system has a score of."""
-        rows = [self.row(system) for system in self.systems]
+    def list_complete_items(self) -> list[int]:
+        """Return the items with a score for every system."""
+        rows = [self.get_row(system) for system in self.systems]
         return [i for i in range(self.items) if not any(isnan(row[i]) for row in rows)]
 
-    def means(self, groups: Sequence[Hashable] | None = None) -> Matrix:
+    def compute_means(self, groups: Sequence[Hashable] | None = None) -> Matrix:
         """Return each system's mean score, or its mean per group of items."""
         keys = [None] * self.items if groups is None else groups
         values: array[float] = array("d")
         for system in self.systems:
             parts: dict[Hashable, list[float]] = {key: [] for key in keys}
-            for key, value in zip(keys, self.row(system), strict=True):
+            for key, value in zip(keys, self.get_row(system), strict=True):
                 if not isnan(value):
                     parts[key].append(value)
             values.extend(fsum(part) / len(part) if part else nan for part in parts.values())
         return Matrix(self.systems, values)
 
     def to_bytes(self) -> bytes:
-        """Return the values as the kernel reads them."""
+        """Return the values in the format of the kernel."""
         return self.values.tobytes()
 
     def __repr__(self) -> str:
@@ -159,7 +158,7 @@ class Matrix:
 
 
 def format_names(names: Iterable[str]) -> str:
-    """Names in a message: the first ones, and how many more there are.
+    """Return names for a message: the first ones, and the number of further names.
 
     >>> format_names("abcdefgh")
     'a, b, c, d, e, f and 2 more'
@@ -174,37 +173,33 @@ def format_names(names: Iterable[str]) -> str:
 
 
 def align_metric(gold: Matrix, metric: Matrix, metric_name: str) -> Matrix:
-    """Return a metric's scores of the systems that people judged, in their order.
+    """Return a metric's scores in the system order of the human scores.
 
-    Raises InputError for systems that are missing, another number of items, and holes where people
-    gave a score; `what` names the metric.
+    Raises InputError for missing systems, for different numbers of items, and for cells with only a
+    human score. `metric_name` is the name of the metric in messages.
     """
     metric_systems = set(metric.systems)
     missing = [system for system in gold.systems if system not in metric_systems]
     if missing:
         hint = suggest_names(missing[0], metric.systems) if len(missing) == 1 else ""
         raise InputError(
-            f"{metric_name}: no scores of {format_count(len(missing), 'system')} that people "
-            f"judged: {format_names(missing)}{hint}; give their scores, or leave the systems out "
+            f"{metric_name}: no scores of {format_count(len(missing), 'system')} with human "
+            f"scores: {format_names(missing)}{hint}; give their scores, or leave the systems out "
             "(--outliers)"
         )
     if metric.items != gold.items:
         raise InputError(
-            f"{metric_name}: {format_count(metric.items, 'item')} for each system, and people's "
-            "scores have "
-            f"{gold.items:,}; both must list the same items in the same order"
+            f"{metric_name}: {format_count(metric.items, 'item')} per system, but human scores "
+            f"have {gold.items:,}; both must contain the same items in the same order"
         )
     selected = metric.select_systems(gold.systems)
     missing_cells = holes(gold.to_bytes(), selected.to_bytes())
     if missing_cells:
         system, item = divmod(missing_cells[0], gold.items)
-        location = (
-            f" (the first: {gold.systems[system]}, item {item + 1})" if gold.items > 1 else ""
-        )
+        location = f" (first: {gold.systems[system]}, item {item + 1})" if gold.items > 1 else ""
         raise InputError(
-            f"{metric_name}: None in {format_count(len(missing_cells), 'cell')} that people "
-            f"scored{location}; a "
-            "metric needs a score wherever people gave one"
+            f"{metric_name}: no score in {format_count(len(missing_cells), 'cell')} with a human "
+            f"score{location}; every human score needs a metric score"
         )
     return selected
 
@@ -215,28 +210,28 @@ class ScoreTable:
 
     matrix: Matrix
     items: Sequence[Any] | None = None
-    """The names of items, in order; None where lines say no more than their order."""
+    """The names of items, in order; None for items without names."""
 
     def place_items(self, items: int, description: str) -> Matrix:
         """Return the matrix extended to `items` items, placed by number; other cells are missing.
 
-        Numbers are counted from 1, or from 0 where there is a 0.
+        Numbers start at 1, or at 0 if there is an item 0.
         """
         names = self.items
         if names is None or self.matrix.items == items:
             return self.matrix
-        numbers = [number for number in map(_item, names) if isinstance(number, int)]
+        numbers = [number for number in map(_parse_item, names) if isinstance(number, int)]
         start = 0 if 0 in numbers else 1
         outside = any(not start <= number < items + start for number in numbers)
         if len(numbers) < len(names) or not numbers or outside:
             raise InputError(
-                f"{description}: {format_count(self.matrix.items, 'item')} there, and {items:,} "
-                "are scored; only items that are numbered from 1 can be put in their places"
+                f"{description}: found {format_count(self.matrix.items, 'item')}, but {items:,} "
+                "are scored; items may be missing only if they are numbered from 1"
             )
         rows: dict[str, list[float]] = {}
         for system in self.matrix.systems:
             row = rows[system] = [nan] * items
-            for number, value in zip(numbers, self.matrix.row(system), strict=True):
+            for number, value in zip(numbers, self.matrix.get_row(system), strict=True):
                 row[number - start] = value
         return Matrix.from_scores(rows, description)
 
@@ -249,16 +244,16 @@ def read_score_file(
     columns: Mapping[str, str] | None = None,
     weights: Mapping[str, float] | None = None,
 ) -> ScoreTable:
-    """Scores from a file of any known kind.
+    """Return the scores in a file of any known format.
 
     columns: for long tables, the names of the columns `system`, `item` (or `document` and `item`)
-        and `score`. weights: of errors of MQM, by name; the usual ones if not given.
+        and `score`. weights: weights of MQM errors, by name (default: `MQM_WEIGHTS`).
 
-    Raises InputError, which names the file and the line, for other content.
+    Raises InputError, with the file and line, for other content.
     """
     name, columns = os.fspath(path), columns or {}
     if get_table_format(name) == "parquet":
-        return _long(name, _parquet(name), columns)
+        return _parse_long_table(name, _read_parquet(name), columns)
     content = File(name).read_bytes()
     check_text_start(content[: 1 << 16], name)
     start = content.lstrip()[:4096].split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
@@ -271,33 +266,33 @@ def read_score_file(
     has_scores = any("score" in word or "scr" in word for word in header)
     is_table = is_mqm or (has_scores and not header.isdisjoint(SYSTEM_COLUMNS))
     if not columns and not start.startswith("{") and not is_table:
-        return _blocks(name, content)
+        return _parse_blocks(name, content)
     lines = [line.rstrip("\r") for line in File(name).read_lines()]
     if start.startswith("{"):
-        return _long(name, _objects(name, lines), columns)
-    rows = _rows(name, lines, separator)
+        return _parse_long_table(name, _read_json_lines(name, lines), columns)
+    rows = _read_rows(name, lines, separator)
     if is_mqm and not columns:
-        return _mqm(name, rows, weights or MQM_WEIGHTS)
-    return _long(name, rows, columns)
+        return _parse_mqm(name, rows, weights or MQM_WEIGHTS)
+    return _parse_long_table(name, rows, columns)
 
 
-def _blocks(path: str, content: bytes) -> ScoreTable:
-    """Lines of a system and a score or None: the systems in blocks, the items in order."""
+def _parse_blocks(path: str, content: bytes) -> ScoreTable:
+    """Parse lines of a system and a score or None, one system after another, items in order."""
     try:
         blocks, scores = score_lines(content.rstrip() + b"\n")
     except ValueError as error:
         number = int(error.args[0])
         line = content.split(b"\n")[number - 1].decode("utf-8", "replace").strip()
         raise InputError(
-            f"{path}, line {number}: expected a system and a score or None, not '{line:.60}'; a "
-            f"table with other columns needs their names (--columns system=NAME score=NAME)"
+            f"{path}, line {number}: expected a system and a score or None, not '{line:.60}'. "
+            f"Name the columns of other tables (--columns system=NAME score=NAME)."
         ) from None
     lengths: dict[str, int] = {}
     for system, length in blocks:
         if system in lengths:
             raise InputError(
-                f"{path}, line {sum(lengths.values()) + 1}: system {system} again after another "
-                "one; the lines of a system must follow each other"
+                f"{path}, line {sum(lengths.values()) + 1}: system {system} reappears after "
+                "another system; the lines of a system must be consecutive"
             )
         lengths[system] = length
     length_list = list(lengths.values())
@@ -305,7 +300,7 @@ def _blocks(path: str, content: bytes) -> ScoreTable:
     odd = [name for name, length in lengths.items() if length != common_length]
     if odd:
         raise InputError(
-            f"{path}: {format_count(lengths[odd[0]], 'score')} of {odd[0]}, and "
+            f"{path}: {format_count(lengths[odd[0]], 'score')} of {odd[0]}, but "
             f"{common_length:,} of other systems ({format_count(len(odd), 'system')} differ: "
             f"{format_names(odd)}); each system needs a line for every item"
         )
@@ -317,10 +312,10 @@ def _blocks(path: str, content: bytes) -> ScoreTable:
     return ScoreTable(Matrix(list(lengths), values))
 
 
-def _rows(
+def _read_rows(
     path: str, lines: Sequence[str], separator: str | None
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows of a table with a header, each with the number of its line."""
+    """Yield the rows of a table with a header, with their line numbers."""
     if separator == ",":
         numbered = read_csv(path, lines)
     else:
@@ -333,52 +328,51 @@ def _rows(
             header = [cell.strip() for cell in cells]
         elif len(cells) < len(header):
             raise InputError(
-                f"{path}, line {number}: {format_count(len(cells), 'column')}, and the "
-                "header names "
-                f"{len(header)}"
+                f"{path}, line {number}: expected {format_count(len(header), 'column')}, as in "
+                f"the header, found {len(cells)}"
             )
         else:
             yield number, dict(zip(header, cells, strict=False))
 
 
-def _objects(path: str, lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """JSON objects, one per line."""
+def _read_json_lines(path: str, lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield JSON objects, one per line, with their line numbers."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         parsed = parse_json(line, path, number)
         if not isinstance(parsed, dict):
-            raise InputError(f"{path}, line {number}: expected an object of JSON")
+            raise InputError(f"{path}, line {number}: expected a JSON object")
         yield number, parsed
 
 
-def _parquet(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _read_parquet(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the rows of a Parquet file."""
     try:
         from pyarrow import parquet
     except ImportError:
         raise InputError(
-            f"{path}: Parquet is read with pyarrow, which is not installed: pip install pyarrow"
+            f"{path}: reading Parquet requires pyarrow, which is missing: pip install pyarrow"
         ) from None
     try:
         yield from enumerate(parquet.read_table(path).to_pylist(), 1)
     except OSError:
         raise
-    except ValueError as error:  # pyarrow's errors are of that kind
+    except ValueError as error:  # pyarrow's errors are subclasses
         raise InputError(f"{path}: not Parquet: {error}") from None
 
 
-def _long(
+def _parse_long_table(
     path: str, rows: Iterable[tuple[int, dict[str, Any]]], columns: Mapping[str, str]
 ) -> ScoreTable:
-    """Return a row per system and item, perhaps of several raters: their mean."""
+    """Return the scores by system and item, as means over annotators."""
     row_list = list(rows)
     if not row_list:
         raise InputError(f"{path}: no rows")
     header = list(row_list[0][1])
     written = {word.strip().lower(): word for word in header}
 
-    def column(role: str, default_names: Sequence[str]) -> str | None:
+    def find_column(role: str, default_names: Sequence[str]) -> str | None:
         name = columns.get(role)
         if name is None:
             return next((written[one] for one in default_names if one in written), None)
@@ -388,14 +382,14 @@ def _long(
             )
         return name
 
-    system, score = column("system", SYSTEM_COLUMNS), column("score", SCORE_COLUMNS)
-    item = column("item", ITEM_COLUMNS)
-    document = column("document", () if "item" in columns else DOCUMENT_COLUMNS)
+    system, score = find_column("system", SYSTEM_COLUMNS), find_column("score", SCORE_COLUMNS)
+    item = find_column("item", ITEM_COLUMNS)
+    document = find_column("document", () if "item" in columns else DOCUMENT_COLUMNS)
     if system is None or score is None:
         missing_role = "system" if system is None else "score"
         raise InputError(
-            f"{path}: which column is the {missing_role}? There are {', '.join(header)}; name it "
-            f"(--columns {missing_role}=NAME)"
+            f"{path}: no {missing_role} column found among {', '.join(header)}. Name it "
+            f"(--columns {missing_role}=NAME)."
         )
     is_global = item is None or item.strip().lower() in GLOBAL_ITEM_COLUMNS
     in_document = None if is_global else document
@@ -410,7 +404,7 @@ def _long(
             cell = row.get(key_column)
             if isinstance(cell, list | dict) or (isinstance(cell, float) and not isfinite(cell)):
                 raise InputError(
-                    f"{location}: column '{key_column}' has {cell!r:.40}; expected a name or "
+                    f"{location}: column '{key_column}' contains {cell!r:.40}; expected a name or "
                     "a number"
                 )
         item_key: Any = WHOLE_SET_ITEM if item is None else row.get(item)
@@ -421,7 +415,7 @@ def _long(
 
 
 def _parse_score(location: str, value: Any, column: str) -> float:
-    """Return the score in a cell; NaN for none."""
+    """Return the score in a cell, or NaN if it is missing."""
     if isinstance(value, str) and value.strip() in ("", "None", "NaN", "nan", "NA"):
         return nan
     if value is None or value != value:  # JSON's NaN  # noqa: PLR0124
@@ -430,7 +424,7 @@ def _parse_score(location: str, value: Any, column: str) -> float:
         return to_score(value)
     except ValueError:
         raise InputError(
-            f"{location}: column '{column}' has {argument_checks.format_value(value)}; "
+            f"{location}: column '{column}' contains {argument_checks.format_value(value)}; "
             "expected a score, or None"
         ) from None
 
@@ -440,8 +434,8 @@ def _table_from_cells(path: str, cells: Sequence[tuple[str, Any, float]]) -> Sco
     parts: dict[str, dict[Any, list[float]]] = {}
     items: dict[Any, None] = {}
     for system, item, value in cells:
-        items[_item(item)] = None
-        cell_values = parts.setdefault(system, {}).setdefault(_item(item), [])
+        items[_parse_item(item)] = None
+        cell_values = parts.setdefault(system, {}).setdefault(_parse_item(item), [])
         if not isnan(value):
             cell_values.append(value)
     names = list(items)
@@ -454,8 +448,8 @@ def _table_from_cells(path: str, cells: Sequence[tuple[str, Any, float]]) -> Sco
     return ScoreTable(Matrix.from_scores(rows, path), None if names == [WHOLE_SET_ITEM] else names)
 
 
-def _item(item: Any) -> Any:
-    """Return the name of an item: a number where it is one."""
+def _parse_item(item: Any) -> Any:
+    """Return the name of an item, as an integer if it is a number."""
     if isinstance(item, str) and argument_checks.is_whole_number(item.strip()):
         return int(item)
     return item
@@ -465,7 +459,7 @@ def _item(item: Any) -> Any:
 
 
 def parse_mqm_weights(text: str) -> dict[str, float]:
-    """Weights as they are written: `major:5 minor:1 minor/Fluency/Punctuation:0.1`.
+    """Return weights from text such as `major:5 minor:1 minor/Fluency/Punctuation:0.1`.
 
     Raises ValueError for other text.
     """
@@ -477,14 +471,16 @@ def parse_mqm_weights(text: str) -> dict[str, float]:
         except ValueError:
             weights[name.lower()] = nan
         if isnan(weights[name.lower()]):
-            raise ValueError(f"weights of MQM: expected ERROR:WEIGHT, as major:5, not '{word}'")
+            raise ValueError(f"MQM weights: expected ERROR:WEIGHT, such as major:5, not '{word}'")
     return weights
 
 
-def error_weight(severity: str, category: str, weights: Mapping[str, float] = MQM_WEIGHTS) -> float:
+def get_error_weight(
+    severity: str, category: str, weights: Mapping[str, float] = MQM_WEIGHTS
+) -> float:
     """Return the weight of an error's most specific name.
 
-    >>> error_weight("Minor", "Fluency/Punctuation"), error_weight("Minor", "Style")
+    >>> get_error_weight("Minor", "Fluency/Punctuation"), get_error_weight("Minor", "Style")
     (0.1, 1.0)
     """
     parts = [severity.strip().lower(), *(part.strip().lower() for part in category.split("/"))]
@@ -492,19 +488,19 @@ def error_weight(severity: str, category: str, weights: Mapping[str, float] = MQ
     return next((weights[name] for name in names if name in weights), 0)
 
 
-def _mqm(
+def _parse_mqm(
     path: str, rows: Iterable[tuple[int, dict[str, str]]], weights: Mapping[str, float]
 ) -> ScoreTable:
-    """Return a row per error: the sum of a rater's weights, their mean over raters, less than 0."""
+    """Return negative error weights, summed per annotator and averaged over annotators."""
     raters: dict[str, dict[Any, dict[str, float]]] = {}
     for number, row in rows:
         lower = {name.lower(): value for name, value in row.items()}
         document = lower.get("doc") or lower.get("doc_id") or ""
         item = lower.get("globalsegid") or lower.get("seg_id")
-        place: Any = _item(item) if item else (document, lower.get("doc_id") or number)
+        place: Any = _parse_item(item) if item else (document, lower.get("doc_id") or number)
         rater_sums = raters.setdefault(lower["system"], {}).setdefault(place, {})
         rater = lower.get("rater", "")
-        error = error_weight(lower["severity"], lower["category"], weights)
+        error = get_error_weight(lower["severity"], lower["category"], weights)
         rater_sums[rater] = rater_sums.get(rater, 0.0) + error
     cells = [
         (system, item, 0.0 - fsum(sums.values()) / len(sums))

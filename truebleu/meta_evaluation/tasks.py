@@ -1,7 +1,7 @@
-"""Tasks: the columns of a meta-evaluation, and the official ones of the years of WMT.
+"""Tasks: the columns of a meta-evaluation, and the official tasks of WMT by year.
 
-The facts about WMT's test sets agree with mt-metrics-eval (github.com/google-research). A
-system is an outlier where the organizers said so.
+The facts about WMT's test sets agree with mt-metrics-eval (github.com/google-research). Outliers
+are the systems that the organizers declared outliers.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ WITHOUT_AVERAGE = ("pairwise", "spa")
 
 @dataclass(frozen=True)
 class StatisticOptions:
-    """Which statistics `meta_evaluate` computes, and how.
+    """Options for the statistics that `meta_evaluate` computes.
 
-    names: of pearson, spearman, tau-b, tau-c, kendall-like, acc-eq, acc-eq-opt, pairwise, spa;
-        what suits each level if not given.
-    levels: of "sys", "domain", "doc", "seg".
+    names: one or more of pearson, spearman, tau-b, tau-c, kendall-like, acc-eq, acc-eq-opt,
+        pairwise, spa (default: statistics that suit each level).
+    levels: one or more of "sys", "domain", "doc", "seg".
     average: "none", "item" or "sys" (default: the statistic's usual average).
-    epsilon: of acc-eq: metric scores that differ by no more are tied.
-    nan_as_zero: rows without a value count as 0, and are not left out.
-    by: "domain" or "doc": treat each part as a separate set.
+    epsilon: for acc-eq; metric scores that differ by at most this value are tied.
+    nan_as_zero: count rows without a value as 0, instead of leaving them out.
+    by: "domain" or "doc": treat each domain or document as a separate set.
     """
 
     names: Sequence[str] | None = None
@@ -60,13 +60,13 @@ class StatisticOptions:
 
 @dataclass(frozen=True)
 class AgreementTests:
-    """Which tests and intervals `meta_evaluate` computes.
+    """Options for the tests and intervals that `meta_evaluate` computes.
 
-    significance: randomizations of the tests between every two metrics.
-    correction: of their p-values: "holm" or "bh".
-    confidence: resamples for intervals, over `resampled`: "items", "documents" or "systems".
-    level: of intervals; metrics differ significantly if p <= 1 - level.
-    seed: 0 or more; None for another each time.
+    significance: number of randomizations for the test of each pair of metrics.
+    correction: correction of p-values for multiple comparisons, "holm" or "bh".
+    confidence: number of resamples for intervals, of "items", "documents" or "systems".
+    level: confidence level of intervals; metrics differ significantly if p <= 1 - level.
+    seed: 0 or more; None for a new seed per run.
     """
 
     significance: int | None = None
@@ -80,7 +80,7 @@ class AgreementTests:
         argument_checks.check_choice("correction", self.correction, (None, *CORRECTION_FUNCTIONS))
         argument_checks.check_choice("resampled", self.resampled, ("items", "documents", "systems"))
         argument_checks.check_fraction("level", self.level)
-        # NumPy's integers, which JSON does not know, become Python's.
+        # Convert NumPy integers, which the json module does not support.
         for name in ("significance", "confidence"):
             if getattr(self, name) is not None:
                 object.__setattr__(
@@ -91,11 +91,11 @@ class AgreementTests:
 
 @dataclass(frozen=True)
 class TaskFolder:
-    """A folder of mt-metrics-eval, and what `meta_evaluate` reads of it.
+    """An mt-metrics-eval folder, and the parts of it that `meta_evaluate` reads.
 
-    test_set: its name in the folder (default: the preset's).
-    language_pairs: pairs to read (default: the preset's, or all judged pairs).
-    preset: the official tasks of a year: "wmt20", "wmt22", "wmt23" or "wmt24", with its average.
+    test_set: the name of the test set in the folder (default: the name of the preset).
+    language_pairs: the language pairs to read (default: those of the preset, or all pairs).
+    preset: compute the official tasks and average of "wmt20", "wmt22", "wmt23" or "wmt24".
     """
 
     path: str | os.PathLike[str]
@@ -128,23 +128,25 @@ class Task:
 
     @property
     def name(self) -> str:
-        """Its name: set, level, statistic, and an unusual average."""
+        """The set, level and statistic, and the average if it is not the statistic's default."""
         place = "all" if self.pooled else self.sets[0]
-        average_suffix = "" if self.average == usual_average(self.statistic) else f":{self.average}"
+        average_suffix = (
+            "" if self.average == get_default_average(self.statistic) else f":{self.average}"
+        )
         return f"{place}:{self.level}:{self.statistic}{average_suffix}"
 
 
-def usual_average(statistic: str) -> str:
-    """Return the average that a statistic has in the metrics tasks."""
+def get_default_average(statistic: str) -> str:
+    """Return the average that WMT's metrics tasks use for a statistic."""
     return "item" if statistic in BY_ITEM else "none"
 
 
-def tasks_of(
+def list_tasks(
     sets: Sequence[str], options: StatisticOptions, preset: Preset | None = None
 ) -> list[Task]:
-    """Return the tasks of a preset, or each statistic of each level, for each set.
+    """Return the tasks of a preset, or one task per statistic, level and set.
 
-    A preset's task over all sets has the number of sets as its weight.
+    The weight of a preset's pooled task is the number of sets.
     """
     if preset is not None:
         pooled = [
@@ -165,16 +167,16 @@ def tasks_of(
             if statistic in WITHOUT_AVERAGE and level != SYSTEMS:
                 if options.names is None or len(options.levels) > 1:
                     continue
-                raise ValueError(f"statistic: {statistic} compares systems; ask for level sys")
-            row = "none" if level == SYSTEMS else options.average or usual_average(statistic)
+                raise ValueError(f"statistic: {statistic} compares systems; use level sys")
+            row = "none" if level == SYSTEMS else options.average or get_default_average(statistic)
             if statistic == "pairwise" and len(sets) > 1:
                 tasks.append(Task(level, statistic, row, tuple(sets), pooled=True))
             tasks += [Task(level, statistic, row, (name,)) for name in sets]
     return tasks
 
 
-def levels_of(tasks: Sequence[Task]) -> list[str]:
-    """Return the levels of scores that tasks need."""
+def list_levels(tasks: Sequence[Task]) -> list[str]:
+    """Return the levels at which tasks need scores."""
     needed = {task.level for task in tasks}
     if any(task.statistic == "spa" for task in tasks):
         needed.add(SEGMENTS)
@@ -191,25 +193,25 @@ class Facts:
     reference: str = "refA"
     """The reference that the task's metrics use."""
     gold: str = "mqm"
-    """People's scores that count."""
+    """The name of the human scores that the task uses."""
     outliers: Sequence[str] = ()
     humans: bool = False
-    """True if translations by people are systems of the task: another reference is used."""
+    """True if human translations other than the reference are systems of the task."""
 
 
 @dataclass(frozen=True)
 class Preset:
-    """The official tasks of a year, and how its average weighs them."""
+    """The official language pairs, tasks and metrics of a year."""
 
     pairs: Sequence[str]
-    """The official language pairs; all that are there, if none is named."""
+    """The official language pairs; empty for all pairs in the folder."""
     tasks: Sequence[Task]
-    """The tasks, without sets."""
+    """The tasks; their sets are added later."""
     metrics: Sequence[str] = ()
-    """The metrics of the official table; all that are there, if none is named."""
+    """The metrics of the official table; empty for all stored metrics."""
 
 
-# By test set and language pair, where they are not `Facts()`.
+# Facts by test set and language pair, if they differ from the defaults of `Facts`.
 FACTS: Mapping[str, Mapping[str, Facts]] = {
     "wmt20": {
         pair: Facts(reference="ref", gold="wmt-z", outliers=outliers)

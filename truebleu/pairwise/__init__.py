@@ -1,1 +1,1 @@
-"""Every hypothesis against every reference: consensus (MBR) and diversity."""
+"""Scores of all hypotheses with all references: MBR decoding and diversity."""

@@ -16,7 +16,7 @@ from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.composite_scores import CompositeScore
 from truebleu.text import argument_checks, corpus_inputs, tokenizers
 
-# Texygen's metric: NLTK's sentence_bleu with method1, on what white space separates.
+# The settings of Texygen's metric: NLTK's sentence_bleu with method1, on white-space tokens.
 TEXYGEN: dict[str, Any] = {
     "tokenize": "none",
     "smoothing": "floor",
@@ -25,7 +25,7 @@ TEXYGEN: dict[str, Any] = {
     "scale": 1.0,
 }
 
-# The number of texts scored at a time against all others, and of pairs.
+# Maximum number of texts scored against all others in one call, and of pairs.
 ROWS, PAIRS = 32, 1 << 16
 
 
@@ -37,21 +37,21 @@ def self_bleu(
     sample: int | None = None,
     workers: int = 1,
 ) -> CompositeScore:
-    """Return the similarity of the texts of a set: the mean score of each against all the others.
+    """Return self-BLEU: the mean score of each text with all other texts as references.
 
     Yaoming Zhu et al. (2018): Texygen, a benchmarking platform for text generation models. SIGIR.
 
     texts: two or more strings (any sequence, an Arrow column, a path of lines); or lists of tokens
-        for a metric with `tokenize="none"`, as the default one.
-    metric: any metric; by default Texygen's, which is NLTK's sentence_bleu with method1 on what
-        white space separates. (Texygen tokenizes with NLTK's word_tokenize: do that first.)
-    max_order: of the default metric. Texygen's default is 3; papers report 2 to 5.
+        for a metric with `tokenize="none"`, such as the default metric.
+    metric: any metric (default: Texygen's, which is NLTK's sentence_bleu with method1 on
+        white-space tokens). Texygen tokenizes with NLTK's word_tokenize: do that first.
+    max_order: maximum n-gram order of the default metric. Texygen's is 3; papers report 2 to 5.
     sample: use only the first `sample` texts, 2 or more; Texygen's fast mode takes 500.
     workers: threads.
 
-    Low is diverse. A metric of the class `BLEU` costs one pass over the n-grams, any other metric
-    one score per text, with all other texts as references. Raises InputError for fewer than two
-    texts.
+    A low score means high diversity. A metric of the class `BLEU` needs one pass over the n-grams.
+    Any other metric computes one score per text, with all other texts as references. Raises
+    InputError for fewer than two texts.
 
     >>> print(self_bleu(["a b c d", "a b c d", "a b c e"]))
     self-BLEU = 79.92
@@ -61,15 +61,15 @@ def self_bleu(
     if metric is None:
         metric = BLEU(max_order=max_order, **TEXYGEN)
     elif max_order != 4:
-        raise ValueError("max_order is of the default metric; give your metric its own")
+        raise ValueError("max_order applies only to the default metric; set it in your metric")
     else:
         metric = registry.metric(metric)
     if type(metric) is BLEU:
-        values = _left_out(metric, texts, sample, workers)
+        values = _score_left_out(metric, texts, sample, workers)
     else:
         sampled_texts = corpus_inputs.read_text_list("texts", texts)[:sample]
-        _check_count(len(sampled_texts))
-        values = list(_with_all_others(metric, sampled_texts, workers))
+        _check_text_count(len(sampled_texts))
+        values = list(_score_with_all_others(metric, sampled_texts, workers))
     return CompositeScore(
         "self-BLEU",
         sum(values) / len(values),
@@ -80,15 +80,15 @@ def self_bleu(
     )
 
 
-def _check_count(texts: int) -> None:
-    if texts < 2:
-        raise InputError(f"texts: {texts}; each needs another one to be compared with")
+def _check_text_count(count: int) -> None:
+    if count < 2:
+        raise InputError(f"texts: expected at least 2 texts, found {count}")
 
 
-def _left_out(
+def _score_left_out(
     metric: BLEU, texts: corpus_inputs.Hypotheses, sample: int | None, workers: int
 ) -> list[float]:
-    """Return each text's score with all others as references, from one count of all n-grams."""
+    """Return each text's score with all others as references, counting all n-grams only once."""
     (texts,) = metric._normalize_texts(texts)  # noqa: SLF001
     source, tokenizer, lowercase = corpus_inputs.prepare_source(
         "texts", texts, tokenize=metric.tokenize, lowercase=metric.lowercase
@@ -103,18 +103,18 @@ def _left_out(
         most=maxsize if sample is None else sample,
         workers=workers,
     )
-    _check_count(len(table))
+    _check_text_count(len(table))
     if metric.parameters["reference_length"] == "single" and len(table) > 2:
-        raise InputError("texts: all others are references, and this metric is defined for one")
+        raise InputError("texts: all other texts are references, but this metric supports only one")
     factor = 100.0 / metric.natural_scale
-    return [factor * value for value in _values(metric, table)]
+    return [factor * value for value in _compute_row_scores(metric, table)]
 
 
-def _values(metric: BLEU, table: Table) -> Sequence[float]:
-    """Return the score of each row, in the scale of the arithmetic."""
+def _compute_row_scores(metric: BLEU, table: Table) -> Sequence[float]:
+    """Return the score of each row, on the metric's natural scale."""
     if metric.length_rule != "average":
         return metric.compute_values(table, segment=True)
-    # The others are too many for parts of a token: the table has their sum.
+    # The table contains the summed length of the other texts instead of the average.
     value, orders, other_count = (
         metric.make_formula(segment=True).compute_score,
         metric.max_order,
@@ -126,7 +126,7 @@ def _values(metric: BLEU, table: Table) -> Sequence[float]:
     ]
 
 
-def _with_all_others(metric: Metric[Any], texts: list[str], workers: int) -> Iterator[float]:
+def _score_with_all_others(metric: Metric[Any], texts: list[str], workers: int) -> Iterator[float]:
     """Yield each text's score with all others as references."""
     for first in range(0, len(texts), ROWS):
         row_range = range(first, min(first + ROWS, len(texts)))
@@ -137,7 +137,7 @@ def _with_all_others(metric: Metric[Any], texts: list[str], workers: int) -> Ite
 
 
 class PairwiseDiversity(CompositeScore):
-    """The diversity of a set of texts, from all pairs of them."""
+    """The diversity of a set of texts, from the scores of all pairs."""
 
     __slots__ = ()
 
@@ -148,7 +148,7 @@ class PairwiseDiversity(CompositeScore):
 
     @property
     def sources(self) -> list[float] | None:
-        """The mean score of each source's pairs; None of scores of all pairs together."""
+        """The mean score of each source's pairs; None for `aggregate="corpus"`."""
         return self._details["sources"]  # type: ignore[no-any-return]
 
     @property
@@ -166,23 +166,22 @@ def pairwise_diversity(
     aggregate: str = "pairs",
     workers: int = 1,
 ) -> PairwiseDiversity:
-    """100 less the mean score of a pair of texts: "pairwise BLEU", turned so that high is diverse.
+    """Return 100 minus the mean score of all pairs of texts (100 minus "pairwise BLEU").
 
     Tianxiao Shen, Myle Ott, Michael Auli and Marc'Aurelio Ranzato (2019): Mixture models for
     diverse machine translation: tricks of the trade. ICML. Their pairwise BLEU is `pairwise`.
 
-    texts: one set, two or more strings; or many, a list of strings for each source.
-    metric: any metric from 0 to 100; by default `BLEU()`. If lower is better (TER), a score is
-    already a distance, and the diversity is its mean. aggregate: "pairs" is the mean of the scores
-    of single pairs, over a source's pairs and then
-        over the sources; "corpus" is one score of all pairs of all sources, which is what the
-        program of Shen et al. prints.
+    texts: one set of two or more strings; or several sets, as one list of strings per source.
+    metric: any metric with scores from 0 to 100 (default: `BLEU()`). If lower is better (TER),
+        scores are distances, and the diversity is the mean score.
+    aggregate: "pairs" averages the scores of single pairs, first per source and then over sources;
+        "corpus" computes one score of all pairs of all sources, like the program of Shen et al.
     workers: threads.
 
-    A pair is an ordered one of two texts at different places: n · (n - 1) of n texts, each text
-    once as the hypothesis and once as the reference of each other one. The mean of a set is the
-    mean of its texts' means with the other texts; all sums use `math.fsum`, whose result does not
-    depend on order. Raises InputError for a source with fewer than two texts.
+    Pairs are ordered: n texts have n · (n - 1) pairs, with each text once as the hypothesis and
+    once as the reference of every other text. The mean of a set is the mean of its texts' mean
+    scores with the other texts. All sums use `math.fsum`, whose result does not depend on order.
+    Raises InputError for a source with fewer than two texts.
 
     >>> print(pairwise_diversity(["a b c d e", "a b c d f", "a b x y z"]))
     pairwise diversity = 63.47 (pairwise BLEU = 36.53, 6 pairs)
@@ -190,21 +189,21 @@ def pairwise_diversity(
     metric = registry.metric("bleu" if metric is None else metric)
     workers = argument_checks.check_workers(workers)
     if metric.bound is None and not metric.lower_is_better:
-        raise ValueError(f"metric: {metric.NAME} has no upper bound, so 100 less it says nothing")
+        raise ValueError(
+            f"metric: {metric.NAME} has no upper bound, so 100 minus it is meaningless"
+        )
     argument_checks.check_choice("aggregate", aggregate, ("pairs", "corpus"))
     sets, has_several_sets = corpus_inputs.read_text_sets("texts", texts)
     for number, text_set in enumerate(sets, 1):
         if len(text_set) < 2:
-            which = (
-                f"source {number} has {len(text_set)}" if has_several_sets else str(len(text_set))
-            )
-            raise InputError(f"texts: {which}; each needs another one to be compared with")
+            location = f", source {number}" if has_several_sets else ""
+            raise InputError(f"texts{location}: expected at least 2 texts, found {len(text_set)}")
     sources: list[float] | None = None
     if aggregate == "pairs":
-        sources = [_mean_of_pairs(metric, one, workers) for one in sets]
+        sources = [_average_pair_scores(metric, one, workers) for one in sets]
         pairwise = fsum(sources) / len(sources)
     else:
-        pairwise = float(_score_of_pairs(metric, sets, workers))
+        pairwise = float(_score_all_pairs(metric, sets, workers))
     fields = {"sources": str(len(sets))} if has_several_sets else {"texts": str(len(sets[0]))}
     count = sum(len(one) * (len(one) - 1) for one in sets)
     return PairwiseDiversity(
@@ -217,8 +216,8 @@ def pairwise_diversity(
     )
 
 
-def _mean_of_pairs(metric: Metric[Any], texts: list[str], workers: int) -> float:
-    """Return the mean over the texts of each one's mean score with the others."""
+def _average_pair_scores(metric: Metric[Any], texts: list[str], workers: int) -> float:
+    """Return the mean over the texts of each text's mean score with the other texts."""
     count = len(texts)
     means: list[float] = []
     height = max(1, PAIRS // count)
@@ -226,12 +225,12 @@ def _mean_of_pairs(metric: Metric[Any], texts: list[str], workers: int) -> float
         matrix = metric.matrix(texts[first : first + height], texts, workers=workers)
         for i, scores in enumerate(matrix, first):
             row = scores.tolist()
-            row[i] = 0.0  # not with itself
+            row[i] = 0.0  # the pair of a text with itself
             means.append(fsum(row) / (count - 1))
     return fsum(means) / count
 
 
-def _score_of_pairs(metric: Metric[Any], sets: list[list[str]], workers: int) -> Score:
+def _score_all_pairs(metric: Metric[Any], sets: list[list[str]], workers: int) -> Score:
     """Return the corpus score of all pairs of all sets."""
     pairs = (
         (one[i], one[j]) for one in sets for i in range(len(one)) for j in range(len(one)) if i != j
@@ -257,54 +256,54 @@ SERIALIZED_FIELDS = (
 
 
 class Distinct(NamedTuple):
-    """The share of different n-grams among the n-grams of texts. `float()` of it is `value`."""
+    """The share of distinct n-grams among all n-grams of texts. `float()` returns `value`."""
 
     n: int
     distinct: int
-    """The number of different n-grams of all texts."""
+    """The number of distinct n-grams in all texts."""
     ngrams: int
-    """The number of n-grams of all texts."""
+    """The total number of n-grams in all texts."""
     tokens: int
     texts: int
     shorter: int
     """The number of texts without any n-gram."""
     mean: float
-    """Intra-distinct: the mean of the texts' own ratios, 0-1."""
+    """Intra-distinct: the mean over texts of the share of distinct n-grams in a text, 0-1."""
     vocabulary: int | None
 
     @property
     def value(self) -> float:
-        """Inter-distinct: different n-grams of all texts / n-grams of all texts, 0-1."""
+        """Inter-distinct: distinct n-grams in all texts / n-grams in all texts, 0-1."""
         return self.distinct / self.ngrams
 
     @property
     def per_token(self) -> float:
-        """Different n-grams / tokens, as Li et al. (2016) put it; the same for n = 1."""
+        """Distinct n-grams / tokens, as in Li et al. (2016); equal to `value` for n = 1."""
         return self.distinct / self.tokens
 
     @property
     def expectation_adjusted(self) -> float | None:
-        """EAD (Liu et al., 2022): different n-grams / how many chance would give; None if unknown.
+        """EAD (Liu et al., 2022): distinct n-grams / expected number; None without a vocabulary.
 
-        N / (V · (1 - ((V - 1) / V)^C)), of N different ones of C with a vocabulary of V.
+        N / (V · (1 - ((V - 1) / V)^C)), for N distinct n-grams out of C, and vocabulary size V.
         """
         if self.vocabulary is None:
             return None
         if self.vocabulary == 1:
             return float(self.distinct)
-        # As written, the difference from 1 is lost in rounding where a vocabulary is of n-grams:
-        # 250,000 tokens make 10**16 trigrams. Beyond 10**300 nothing changes but for overflow.
+        # Computed literally, the difference from 1 is lost in rounding for a vocabulary of n-grams:
+        # 250,000 tokens form 10**16 trigrams. The limit of 10**300 prevents overflow.
         size = float(min(self.vocabulary, 10**300))
         return self.distinct / (size * -expm1(self.ngrams * log1p(-1 / size)))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything."""
+        """Return the fields in JSON types."""
         values = {name: getattr(self, name) for name in SERIALIZED_FIELDS}
         present_fields = {name: value for name, value in values.items() if value is not None}
         return {"name": f"distinct-{self.n}", **present_fields}
 
     def to_json(self) -> str:
-        """`to_dict` as JSON."""
+        """Return `to_dict` as JSON."""
         import json
 
         return json.dumps(self.to_dict(), indent=1)
@@ -315,7 +314,7 @@ class Distinct(NamedTuple):
     def __str__(self) -> str:
         return (
             f"distinct-{self.n} = {self.value:.4f} ({self.distinct:,} of {self.ngrams:,}; "
-            f"{self.mean:.4f} in the mean text)"
+            f"mean of texts {self.mean:.4f})"
         )
 
     def __repr__(self) -> str:
@@ -330,25 +329,25 @@ def distinct_n(
     lowercase: bool | str = False,
     vocabulary: int | None = None,
 ) -> Distinct:
-    """Return the share of different n-grams among all n-grams of texts: distinct-n, 0-1.
+    """Return distinct-n: the share of distinct n-grams among all n-grams of texts, 0-1.
 
     Jiwei Li et al. (2016): A diversity-promoting objective function for neural conversation models.
     NAACL. They divide by tokens (`per_token`); most programs divide by n-grams (`value`), which is
-    the same for n = 1. The mean of the texts' own ratios (`mean`) is the intra-dist of Xiaodong Gu
-    et al. (2019), DialogWAE, ICLR, and `value` its inter-dist.
+    the same for n = 1. The mean of the ratios of single texts (`mean`) is the intra-dist of
+    Xiaodong Gu et al. (2019), DialogWAE, ICLR, and `value` is their inter-dist.
 
     texts: strings (any sequence, an Arrow column, a path of lines), or lists of tokens.
-    n: how long the n-grams are, 1 or more.
-    tokenize, lowercase: as for `BLEU`; by default tokens are what white space separates.
-    vocabulary: for `expectation_adjusted`, how many different n-grams there could be. Siyang Liu
+    n: the n-gram order, 1 or more.
+    tokenize, lowercase: as for `BLEU`; by default, white space separates tokens.
+    vocabulary: for `expectation_adjusted`, the number of possible n-grams. Siyang Liu
         et al. (2022): Rethinking and refining the distinct metric. ACL. They define it for tokens,
         with the size of the model's vocabulary.
 
-    A text with fewer than n tokens has no n-gram; it counts 0 in `mean`, and `shorter` says how
-    many there are. Raises InputError if no text has one.
+    A text with fewer than n tokens has no n-grams; it counts as 0 in `mean`, and `shorter`
+    counts these texts. Raises InputError if no text has an n-gram.
 
     >>> distinct_n(["i do not know", "i do not care", "no"], 2)
-    <distinct-2 = 0.6667 (4 of 6; 0.6667 in the mean text)>
+    <distinct-2 = 0.6667 (4 of 6; mean of texts 0.6667)>
     """
     n = argument_checks.check_integer("n", n, 1)
     vocabulary = (
@@ -365,7 +364,7 @@ def distinct_n(
     if not ngrams:
         longest = max(length for length, _, _ in rows)
         raise InputError(
-            f"texts: no {n}-gram in any of {len(rows)}; the longest has {longest} tokens"
+            f"texts: no {n}-gram in any of {len(rows)} texts; the longest has {longest} tokens"
         )
     ratios = [different / count for _, count, different in rows if count]
     return Distinct(

@@ -19,22 +19,22 @@ from truebleu.pairwise.utility import (
 )
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.record import Record
-from truebleu.text.terminal_layout import pad_columns
+from truebleu.text.terminal_layout import format_count, pad_columns
 
 if TYPE_CHECKING:
-    # f(candidates, references), with sources f(candidates, references, sources): a number per pair.
+    # f(candidates, references) or f(candidates, references, sources): returns a number per pair.
     Function = Callable[..., Any]
-    # A row of numbers for each candidate, a column for each reference; for many sources several.
+    # A matrix with one row per candidate and one column per reference; or one matrix per source.
     Numbers = Sequence[Sequence[float]] | Sequence[Sequence[Sequence[float]]]
 
     class Array(Protocol):
-        """Such numbers as NumPy or a tensor have them."""
+        """A matrix as a NumPy array or a tensor."""
 
         def tolist(self) -> Any: ...  # noqa: D102
 
     AnyUtility = str | Metric | Function | Numbers | Array
 
-# The number of candidates that print() shows, and of characters of each.
+# Maximum number of candidates that print() shows, and of characters per candidate.
 MAX_SHOWN_CANDIDATES, WIDTH = 5, 60
 
 
@@ -44,15 +44,15 @@ class MBR(Record):
     utility: str
     """The name of the metric or function that scores a pair."""
     metric: Metric | None
-    """The metric of the scores; None of functions and of given numbers."""
+    """The metric that scores a pair; None for functions and precomputed scores."""
     method: str
     """The method: "exact", "aggregate" or "pruned"."""
     candidates: tuple[str, ...]
     """All candidates, in the order they were given."""
     expected: Scores
-    """The expected score of each candidate: exact, or as far as the method has looked."""
+    """The expected score of each candidate, from the references that the method has used."""
     seen: tuple[int, ...]
-    """How many references each candidate was scored against; 1 of "aggregate": their sum."""
+    """The number of references scored with each candidate; 1 for the sum of "aggregate"."""
     ranking: tuple[int, ...]
     """The indices of the candidates, best first; ties keep their order."""
     references: int
@@ -75,7 +75,7 @@ class MBR(Record):
 
     @property
     def signature(self) -> Signature | None:
-        """The signature of the score of a pair; None of functions and of given numbers."""
+        """The signature of a pair's score; None for functions and precomputed scores."""
         return None if self.metric is None else self.metric.signature(1, segment=True)
 
     def __len__(self) -> int:
@@ -91,7 +91,7 @@ class MBR(Record):
         )
         rows = [("rank", "candidate", "expected", "text")]
         rows += [
-            (str(rank), str(index), f"{self.expected[index]:.2f}", _cut(self.candidates[index]))
+            (str(rank), str(index), f"{self.expected[index]:.2f}", _shorten(self.candidates[index]))
             for rank, index in enumerate(self.ranking[:MAX_SHOWN_CANDIDATES], 1)
         ]
         lines = ["  ".join(row).rstrip() for row in pad_columns(rows, right=(0, 1, 2))]
@@ -114,7 +114,7 @@ class MBR(Record):
         return hash((self.utility, self.candidates))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the texts that are not the best."""
+        """Return the contents in JSON types, with the text of the best candidate only."""
         return {
             "metric": self.utility,
             "signature": None if self.signature is None else str(self.signature),
@@ -130,7 +130,7 @@ class MBR(Record):
         }
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
 
@@ -180,29 +180,30 @@ def mbr(
     (2020): Is MAP decoding all you need? COLING; (2022): Sampling-based approximations to minimum
     Bayes risk decoding for neural machine translation. EMNLP.
 
-    candidates: of one source a list of strings; of many a list of such lists, of any lengths.
-    references: what candidates are scored against, if not each other (themselves included): a
-        list of strings, for many sources one for each.
-    utility: what scores a pair. A metric or its name, by default BLEU: a pair's score is what
-        `sentence` gives. A function of a list of candidates and a list of references, as long,
-        that gives a number for each pair, high for good ones. Or the numbers themselves: a row for
-        each candidate with a column for each reference, for many sources one such matrix each.
-    sources: the text of the source, for many sources one for each. Metrics that read sources want
-        it; a function then gets a third list.
-    weights: a number for each reference, not negative: a probability, a model's weight, a count;
-        they need not add up to 1. For many sources a list for each.
+    candidates: a list of strings for one source; a list of such lists for several sources.
+    references: the texts that candidates are scored with (default: all candidates, including the
+        same one): a list of strings; for several sources, one list per source.
+    utility: the score of a pair. A metric or its name (default: BLEU): a pair's score is the result
+        of `sentence`. Or a function of two lists of equal length, candidates and references, that
+        returns a number per pair, higher for better pairs. Or precomputed scores: a matrix with one
+        row per candidate and one column per reference; for several sources, one matrix per source.
+    sources: the source text; for several sources, a list of texts. Required by metrics that read
+        sources; a function then receives a third list.
+    weights: a non-negative number per reference: a probability, a model's weight, or a count. They
+        need not sum to 1. For several sources, one list per source.
     method: "exact" scores every pair. "aggregate" scores each candidate against the sum of the
-        references, in linear time: BLEU and chrF alone, whole numbers as weights. "pruned" gives up
-        candidates that a few references show to be worse: for utilities that cost much.
-    level: of "pruned": how sure it must be that the best one so far is better, 0-1.
-    seed: for "pruned", the seed of the order of references and of the resamples; None for a new
-    seed per run. workers: threads.
+        references, in linear time; only for BLEU and chrF, with integer weights. "pruned" drops
+        candidates that a few references show to be worse; for slow utilities.
+    level: for "pruned", the confidence required to drop a candidate, 0-1.
+    seed: for "pruned", the seed for the order of references and for the resamples; None for a new
+        seed per run.
+    workers: threads.
 
-    Gives an `MBR`, for many sources a list of them. The expected score of h is sum(w · score(h, r))
-    / sum(w), added in the order of the references; without weights sum(score(h, r)) / m. Metrics
-    where low is good (TER) rank so. A text that is there twice is scored once. Raises InputError
-    for a source without candidates, for weights that do not fit, and for a function's numbers that
-    are too few, or not finite.
+    Returns an `MBR`; for several sources, a list. The expected score of h is sum(w · score(h, r)) /
+    sum(w), summed in the order of the references; without weights, it is sum(score(h, r)) / m. If
+    lower scores are better (TER), the lowest expected score ranks first. Duplicate texts are scored
+    once. Raises InputError for a source without candidates, for invalid weights, and if a function
+    returns too few numbers or numbers that are not finite.
 
     >>> found = mbr(["the cat sat", "the cat sat down", "a dog sat down", "the cat sat down now"])
     >>> found.index, found.best, found.ranking
@@ -223,21 +224,23 @@ def mbr(
     sets, has_several_sources = corpus_inputs.read_text_sets("candidates", candidates)
     for number, source in enumerate(sets, 1):
         if not source:
-            raise InputError(f"candidates: source {number} has none; leave the source out")
+            raise InputError(f"candidates: source {number} has no candidates; leave it out")
     resolved_utility: Utility
     if is_precomputed(utility):
         if method != "exact":
-            raise ValueError(f"method={method!r} saves scores, and a matrix has them all")
+            raise ValueError(f"method={method!r} has no effect with precomputed scores")
         resolved_utility = make_precomputed_utility(
             utility, sets, has_several_sources=has_several_sources
         )
         reference_sets, scored = (
-            _columns(resolved_utility, references, sets, has_several_sources=has_several_sources),
+            _match_references(
+                resolved_utility, references, sets, has_several_sources=has_several_sources
+            ),
             sets,
         )
     else:
         resolved_utility = make_text_utility(utility, workers)
-        reference_sets = _reference_sets(references, sets, has_several_sources=has_several_sources)
+        reference_sets = _get_references(references, sets, has_several_sources=has_several_sources)
         scored = [list(dict.fromkeys(source)) for source in sets]
     if (
         sources is None
@@ -245,10 +248,10 @@ def mbr(
         and resolved_utility.metric.NEEDS_SOURCE
     ):
         raise InputError(
-            f"sources: {resolved_utility.name} reads them; give one for each list of candidates"
+            f"sources: {resolved_utility.name} needs a source text per list of candidates"
         )
-    texts = _source_texts(sources, len(sets), has_several_sources=has_several_sources)
-    numbers = _numbers(weights, len(sets), has_several_sources=has_several_sources)
+    texts = _read_source_texts(sources, len(sets), has_several_sources=has_several_sources)
+    numbers = _read_weights(weights, len(sets), has_several_sources=has_several_sources)
     work = []
     for number, source_inputs in enumerate(
         zip(scored, reference_sets, numbers, texts, strict=True), 1
@@ -263,30 +266,31 @@ def mbr(
         work.append(Source(source_candidates, source_references, checked, text, location))
     results: Iterable[mbr_search.SearchResult]
     if method == "pruned":
-        results = mbr_search.pruned(resolved_utility, work, level, seed)
+        results = mbr_search.search_with_pruning(resolved_utility, work, level, seed)
     else:
-        results = {"exact": mbr_search.exact, "aggregate": mbr_search.aggregate}[method](
-            resolved_utility, work
-        )
+        results = {
+            "exact": mbr_search.search_exactly,
+            "aggregate": mbr_search.search_by_aggregation,
+        }[method](resolved_utility, work)
     ranked = [
-        _ranked(resolved_utility, source, candidates, one, method)
+        _rank_candidates(resolved_utility, source, candidates, one, method)
         for source, candidates, one in zip(work, sets, results, strict=True)
     ]
     return ranked if has_several_sources else ranked[0]
 
 
-def _columns(
+def _match_references(
     matrices: PrecomputedUtility,
     references: Any,
     sets: list[list[str]],
     *,
     has_several_sources: bool,
 ) -> list[list[str]]:
-    """Return the references of each source, one for each column of its numbers."""
-    widths = list(map(matrices.width, range(len(sets))))
+    """Return the references of each source, one per column of its matrix."""
+    widths = list(map(matrices.get_width, range(len(sets))))
     if references is None:
         return [[""] * width for width in widths]
-    reference_sets = _reference_sets(references, sets, has_several_sources=has_several_sources)
+    reference_sets = _get_references(references, sets, has_several_sources=has_several_sources)
     for number, (width, source_references) in enumerate(
         zip(widths, reference_sets, strict=True), 1
     ):
@@ -298,41 +302,47 @@ def _columns(
     return reference_sets
 
 
-def _source_texts(sources: Any, count: int, *, has_several_sources: bool) -> Sequence[str | None]:
-    """Return the text of each source, None where there are none."""
+def _read_source_texts(
+    sources: Any, count: int, *, has_several_sources: bool
+) -> Sequence[str | None]:
+    """Return the text of each source, or None if there are no source texts."""
     if sources is None:
         return [None] * count
     if isinstance(sources, str):
         if has_several_sources:
-            raise InputError("sources: one text; expected one for each list of candidates")
+            raise InputError(
+                "sources: expected one text per list of candidates, found a single text"
+            )
         return [sources]
     source_list = corpus_inputs.read_text_list("sources", sources)
     if len(source_list) != count:
-        raise InputError(f"sources: {len(source_list)} for {count} lists of candidates")
+        raise InputError(
+            f"sources: {format_count(len(source_list), 'source text')} for {count} candidate lists"
+        )
     return source_list
 
 
-def _reference_sets(
+def _get_references(
     references: Any, sources: list[list[str]], *, has_several_sources: bool
 ) -> list[list[str]]:
-    """Return the references of each source: the candidates, if there are no others."""
+    """Return the references of each source; by default, these are its candidates."""
     if references is None:
         return sources
     sets, is_nested = corpus_inputs.read_text_sets("references", references)
     if is_nested and not has_several_sources:
-        raise InputError("references: lists of strings, where candidates are of one source")
+        raise InputError("references: expected a list of strings for a single source, found lists")
     if has_several_sources and not is_nested:
-        raise InputError("references: strings; expected a list of them for each source")
+        raise InputError("references: expected one list of strings per source, found strings")
     if len(sets) != len(sources):
-        raise InputError(_for_each("references", len(sets), len(sources)))
+        raise InputError(_format_mismatch("references", len(sets), len(sources)))
     for number, source_references in enumerate(sets, 1):
         if not source_references:
-            raise InputError(f"references: source {number} has none")
+            raise InputError(f"references: source {number} has no references")
     return sets
 
 
-def _numbers(weights: Any, count: int, *, has_several_sources: bool) -> Sequence[Any]:
-    """Return the weights of each source, None where all count the same."""
+def _read_weights(weights: Any, count: int, *, has_several_sources: bool) -> Sequence[Any]:
+    """Return the weights of each source's references, or None for equal weights."""
     if weights is None:
         return [None] * count
     if isinstance(weights, str) or not hasattr(weights, "__len__"):
@@ -340,16 +350,15 @@ def _numbers(weights: Any, count: int, *, has_several_sources: bool) -> Sequence
     if not has_several_sources:
         return [weights]
     if len(weights) != count:
-        raise InputError(_for_each("weights", len(weights), count))
+        raise InputError(_format_mismatch("weights", len(weights), count))
     return list(weights)
 
 
-def _for_each(role: str, lists: int, sources: int) -> str:
-    sources_word = "source" if sources == 1 else "sources"
-    return f"{role}: {lists} for {sources} {sources_word}; expected a list for each"
+def _format_mismatch(role: str, lists: int, sources: int) -> str:
+    return f"{role}: expected one list per source ({sources}), found {lists}"
 
 
-def _ranked(
+def _rank_candidates(
     utility: Utility,
     source: Source,
     candidates: list[str],

@@ -1,4 +1,4 @@
-"""Ways to the candidate of the highest expected score: exact ones, and ones that score less."""
+"""Search for the candidate with the highest expected score: exact and faster methods."""
 
 from __future__ import annotations
 
@@ -15,59 +15,59 @@ if TYPE_CHECKING:
 # resamples of the references seen so far.
 FIRST, SAMPLES = 8, 500
 
-# Scores are resampled as whole numbers: the largest difference is so large. 500 samples are far
-# coarser than that.
+# Score differences are resampled as integers, scaled so that the largest difference is this number.
+# The rounding error is negligible for 500 samples.
 RESOLUTION = 1 << 30
 
 
 class SearchResult(NamedTuple):
-    """Result of a method for one source's candidates."""
+    """The result of a search method for one source."""
 
     expected: list[float]
     seen: list[int]
-    """The number of references that each was scored against, or the sum of them: 1."""
+    """The number of references scored with each candidate; 1 for the sum of the references."""
 
 
-def exact(utility: Utility, sources: Sequence[Source]) -> Iterator[SearchResult]:
-    """Yield every candidate against every reference."""
+def search_exactly(utility: Utility, sources: Sequence[Source]) -> Iterator[SearchResult]:
+    """Yield the expected scores from all candidate-reference pairs."""
     for source, expected in zip(sources, utility.expected(sources), strict=True):
         yield SearchResult(expected, [len(source.references)] * len(expected))
 
 
-def aggregate(utility: Utility, sources: Sequence[Source]) -> Iterator[SearchResult]:
-    """Yield every candidate against the sum of the references: linear time.
+def search_by_aggregation(utility: Utility, sources: Sequence[Source]) -> Iterator[SearchResult]:
+    """Yield each candidate's score against the sum of the references, in linear time.
 
     John DeNero, David Chiang and Kevin Knight (2009): Fast consensus decoding over translation
     forests. ACL. Jannis Vamvas and Rico Sennrich (2024): Linear-time minimum Bayes risk decoding
-    with reference aggregation. ACL. Theirs divides the sum by the number of references; here the
-    candidate's counts are multiplied by it, which keeps whole numbers and the same ratios.
+    with reference aggregation. ACL. They divide the sum by the number of references; this function
+    multiplies the candidate's counts by it, which gives the same ratios with integer counts.
     """
     for expected in utility.against_sums(sources):
         yield SearchResult(expected, [1] * len(expected))
 
 
-def pruned(
+def search_with_pruning(
     utility: Utility, sources: Sequence[Source], level: float, seed: int | None
 ) -> Iterator[SearchResult]:
-    """Candidates that a few references show to be worse are scored against no more of them.
+    """Return expected scores, dropping candidates that a few references show to be worse.
 
     Julius Cheng and Andreas Vlachos (2023): Faster minimum Bayes risk decoding with
-    confidence-based pruning. EMNLP. After 8, 16, 32, ... references, in random order, those are
-    given up that in 500 bootstrap samples of these references are at least as good as the best
-    candidate in at most 1 - level of the samples. Each source has its own random stream from the
-    same seed, so other sources do not affect it.
+    confidence-based pruning. EMNLP. After 8, 16, 32, ... references, in random order, 500 bootstrap
+    samples of these references are drawn. A candidate is dropped if it is at least as good as the
+    best candidate in at most 1 - level of the samples. Each source has its own random stream from
+    the same seed, so other sources do not affect it.
     """
     races = [_Race(source, utility.lower_is_better, Stream(seed)) for source in sources]
     reference_count = FIRST
-    while any(race.goes_on for race in races):
+    while any(race.is_unfinished for race in races):
         blocks = [
             (number, race.alive, race.order[race.seen : reference_count])
             for number, race in enumerate(races)
-            if race.goes_on
+            if race.is_unfinished
         ]
         rows = utility.rows(sources, blocks)
         for number, _, references in blocks:
-            races[number].take(rows, references)
+            races[number].add_scores(rows, references)
         for race in races:
             race.prune(level)
         reference_count *= 2
@@ -89,11 +89,11 @@ class _Race:
         self.seen = 0
 
     @property
-    def goes_on(self) -> bool:
-        """True while there are several candidates, or none has been scored, and references left."""
+    def is_unfinished(self) -> bool:
+        """True if references are left, and several candidates remain or none has been scored."""
         return self.seen < len(self.order) and (len(self.alive) > 1 or self.seen == 0)
 
-    def take(self, rows: Iterator[list[float]], references: Sequence[int]) -> None:
+    def add_scores(self, rows: Iterator[list[float]], references: Sequence[int]) -> None:
         """Add scores of the remaining candidates with further references."""
         for candidate in self.alive:
             self.scores[candidate].update(zip(references, next(rows), strict=True))
@@ -101,7 +101,7 @@ class _Race:
 
     def prune(self, level: float) -> None:
         """Drop candidates that are rarely as good as the best."""
-        if not self.goes_on:
+        if not self.is_unfinished:
             return
         weights = self.source.weights
         columns = [
@@ -113,7 +113,7 @@ class _Race:
         ]
         sums = list(map(sum, columns))
         best = sums.index(max(sums))
-        # Differences from the best one: 0 is as good.
+        # Differences from the best candidate; 0 means equally good.
         gaps = [
             [score - top for score, top in zip(column, columns[best], strict=True)]
             for column in columns
@@ -142,7 +142,7 @@ class _Race:
             weights = self.source.weights
             if weights is not None:
                 weights = [weights[reference] for reference in ordered]
-                # All of the first few may weigh nothing.
+                # The weights of all references so far may be 0.
                 weights = weights if any(weights) else None
-            expected.append(self.source.replace(weights=weights).mean(row))
+            expected.append(self.source.replace(weights=weights).compute_mean(row))
         return SearchResult(expected, list(map(len, self.scores)))

@@ -1,4 +1,4 @@
-"""Utilities: functions that score a candidate as if a reference were correct."""
+"""Utilities of MBR decoding, which score a candidate with a reference."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from truebleu.metrics.pairwise_scores import COMPENSATED, PairsInPython
 from truebleu.text import corpus_inputs
 from truebleu.text.record import Record
 
-# Index of a source, and indices of some of its candidates and references: all pairs of them.
+# Index of a source, and indices of candidates and references, all pairs of which are to be scored.
 Block = tuple[int, Sequence[int], Sequence[int]]
-# The number of pairs scored in one call, about.
+# Approximate number of pairs scored in one call.
 PAIRS = 1 << 16
 
-# From this number of references on, an index of their n-grams is faster than pair by pair (for BLEU
-# and chrF from 24 to 32 on); at most this number of texts share an index.
+# Minimum number of references for which an n-gram index is faster than scoring pair by pair (24 to
+# 32 for BLEU and chrF), and maximum number of texts that share an index.
 MIN_SHARED_REFERENCES, MAX_SHARED_REFERENCES = 32, 4096
 
 
 class Source(Record):
-    """The candidates of one source, and what they are scored against."""
+    """The candidates and references of one source."""
 
     candidates: list[str]
-    """Each text once, where the utility reads texts."""
+    """The candidates, without duplicates if the utility reads texts."""
     references: Sequence[str]
-    """For numbers that come without references, one empty string for each column."""
+    """The references; for precomputed scores without references, one empty string per column."""
     weights: list[float] | None
-    """A number for each reference."""
+    """One number per reference; None for equal weights."""
     text: str | None
-    """The source itself, for utilities that read it."""
+    """The source text, for utilities that read it."""
     location: str
-    """Suffix of error messages, such as " of source 3", or ""."""
+    """The location for error messages, such as " of source 3", or ""."""
 
-    def mean(self, row: Sequence[float]) -> float:
-        """Return the expected score, from the scores with each reference."""
+    def compute_mean(self, row: Sequence[float]) -> float:
+        """Return the expected score from a candidate's scores with each reference."""
         if self.weights is None:
             return sum(row) / len(row)
         weighted = sum(w * s for w, s in zip(self.weights, row, strict=True))
@@ -47,7 +47,7 @@ class Source(Record):
 
 
 class Utility:
-    """Scores of pairs of a candidate and a reference, for many sources."""
+    """Scores of candidate-reference pairs, for several sources."""
 
     name: str
     metric: Metric[Any] | None = None
@@ -58,25 +58,25 @@ class Utility:
         raise NotImplementedError
 
     def expected(self, sources: Sequence[Source]) -> Iterator[list[float]]:
-        """For each source the expected score of each candidate."""
+        """Yield the expected scores of each source's candidates."""
         all_blocks = (
             (number, range(len(source.candidates)), range(len(source.references)))
             for number, source in enumerate(sources)
         )
         rows = self.rows(sources, all_blocks)
         for source in sources:
-            yield [source.mean(next(rows)) for _ in source.candidates]
+            yield [source.compute_mean(next(rows)) for _ in source.candidates]
 
     def against_sums(self, sources: Sequence[Source]) -> Iterator[list[float]]:  # noqa: ARG002
-        """For each source the score of each candidate against the sum of the references."""
+        """Yield the scores of each source's candidates against the sum of the references."""
         raise ValueError(
-            "method='aggregate' adds up the n-grams of the references: it is for BLEU and chrF, "
-            f"and not for {self.name}"
+            "method='aggregate' sums the n-grams of the references; it supports BLEU and chrF, "
+            f"but not {self.name}"
         )
 
 
-class OfTexts(Utility):
-    """A utility that reads texts: as many pairs at a time as make calls worth their while."""
+class TextUtility(Utility):
+    """A utility that reads texts and scores many pairs per call."""
 
     def score_pairs(
         self, hypotheses: list[str], references: list[str], sources: list[str] | None
@@ -85,7 +85,7 @@ class OfTexts(Utility):
         raise NotImplementedError
 
     def rows(self, sources: Sequence[Source], blocks: Iterable[Block]) -> Iterator[list[float]]:
-        """As for all: at most `PAIRS` pairs a call, or one candidate with all of its references."""
+        """Yield scores, with at most `PAIRS` pairs, or a single candidate, per call."""
         pending_blocks: list[Block] = []
         pairs = 0
         for number, candidates, references in blocks:
@@ -94,14 +94,16 @@ class OfTexts(Utility):
                 part = candidates[first : first + height]
                 pair_count = len(part) * len(references)
                 if pending_blocks and pairs + pair_count > PAIRS:
-                    yield from self._scored(sources, pending_blocks)
+                    yield from self._score_blocks(sources, pending_blocks)
                     pending_blocks, pairs = [], 0
                 pending_blocks.append((number, part, references))
                 pairs += pair_count
         if pending_blocks:
-            yield from self._scored(sources, pending_blocks)
+            yield from self._score_blocks(sources, pending_blocks)
 
-    def _scored(self, sources: Sequence[Source], blocks: Sequence[Block]) -> Iterator[list[float]]:
+    def _score_blocks(
+        self, sources: Sequence[Source], blocks: Sequence[Block]
+    ) -> Iterator[list[float]]:
         """Yield the rows of some blocks from one call; repeated references are scored once."""
         hypotheses: list[str] = []
         references: list[str] = []
@@ -129,9 +131,9 @@ class OfTexts(Utility):
                 if not finite and (wrong := [i for i in range(width) if not isfinite(row[i])]):
                     place = start + wrong[0]
                     raise InputError(
-                        f"utility: {self.name} gives {scores[place]} for '{hypotheses[place]:.40}' "
-                        f"against '{references[place]:.40}'{source.location}; expected a finite "
-                        "number"
+                        f"utility: {self.name} returned {scores[place]} for "
+                        f"'{hypotheses[place]:.40}' against '{references[place]:.40}'"
+                        f"{source.location}; expected a finite number"
                     )
                 if width < len(places):
                     score_by_reference = dict(zip(distinct_references, row, strict=True))
@@ -140,8 +142,8 @@ class OfTexts(Utility):
                 start += width
 
 
-class OfMetric(OfTexts):
-    """A metric of the registry: a pair's score is what `sentence` gives."""
+class MetricUtility(TextUtility):
+    """A utility that scores a pair with the `sentence` method of a metric."""
 
     def __init__(self, metric: Metric[Any], workers: int) -> None:
         self.metric: Metric[Any] = metric
@@ -152,14 +154,14 @@ class OfMetric(OfTexts):
     def score_pairs(
         self, hypotheses: list[str], references: list[str], sources: list[str] | None
     ) -> Sequence[float]:
-        """Return the scores, with the sources for metrics that read them."""
+        """Return the score of each pair by the metric."""
         source_options: dict[str, Any] = {"sources": sources} if self.metric.NEEDS_SOURCE else {}
         return self.metric.segments(
             hypotheses, references, workers=self.workers, **source_options
         ).tolist()
 
     def expected(self, sources: Sequence[Source]) -> Iterator[list[float]]:
-        """Yield the same bits faster: small sources together, each large source separately."""
+        """Yield identical scores faster: small sources together, each large source separately."""
         small: list[Source] = []
         for source in sources:
             if self._is_small(source):
@@ -187,9 +189,9 @@ class OfMetric(OfTexts):
 
     def _score_sources_together(self, sources: list[Source]) -> Iterator[list[float]]:
         try:
-            means = self._means(sources)
+            means = self._compute_means(sources)
         except InputError:
-            # It counted the texts of all sources: of one source it says which text is wrong.
+            # Scored separately, the source at fault raises an error that identifies the text.
             for source in sources:
                 self._score_one_source(source)
             raise
@@ -199,8 +201,8 @@ class OfMetric(OfTexts):
         for source in sources:
             yield list(islice(means, len(source.candidates)))
 
-    def _means(self, sources: list[Source]) -> Iterator[float] | None:
-        """Return all candidates' expected scores from one call, or None if unsupported."""
+    def _compute_means(self, sources: list[Source]) -> Iterator[float] | None:
+        """Return the expected scores of all candidates from one call, or None if unsupported."""
         candidate_texts: list[str] = []
         reference_texts: list[str] = []
         sets, alike = [], True
@@ -223,12 +225,12 @@ class OfMetric(OfTexts):
         return iter(expected_scores.tolist())
 
     def against_sums(self, sources: Sequence[Source]) -> Iterator[list[float]]:
-        """As for all; weights are how often each reference counts."""
+        """Yield scores against the sum of the references, each repeated by its integer weight."""
         weights: list[int] | None = None
         if any(source.weights for source in sources):
             weights = []
             for source in sources:
-                weights += _times(source)
+                weights += _get_integer_weights(source)
         scores = against_sums(
             self.metric,
             [text for source in sources for text in source.candidates],
@@ -254,17 +256,16 @@ def against_sums(
     weights: Sequence[int] | None = None,
     workers: int = 1,
 ) -> Scores | None:
-    """Return the score of each hypothesis against the sum of its set's references: linear time.
+    """Return each hypothesis's score against the sum of its set's references, in linear time.
 
-    The counts of a set's m references are added up, and the hypothesis's counts are multiplied by
-    m: an n-gram with count c in the hypothesis and t in all references has min(m · c, t) matches.
-    The formula is the one of `sentence`.
+    The counts of a set's m references are summed, and the hypothesis's counts are multiplied by m:
+    an n-gram with count c in the hypothesis and t in all references has min(m · c, t) matches. The
+    formula is the same as for `sentence`.
 
-    sets: how many of the hypotheses, and how many of the references, are of the first set, of
-        the second, ...
+    sets: the number of hypotheses and the number of references in each set.
     weights: how often each reference counts; the sum per set is below 2³¹.
 
-    None if n-grams are not what this metric counts. Other arguments and errors as for `matrix`.
+    Returns None if the metric does not count n-grams. For other arguments and errors, see `matrix`.
 
     >>> from truebleu import CHRF, TER
     >>> against_sums(CHRF(), ["the cat", "a dog"], ["the cat sat", "the cats"], [(2, 2)])
@@ -276,22 +277,22 @@ def against_sums(
     return None if isinstance(pairs, PairsInPython) else pairs.against_sums(sets, weights)
 
 
-def _times(source: Source) -> list[int]:
-    """Return the weight of each reference."""
+def _get_integer_weights(source: Source) -> list[int]:
+    """Return the weights of the references as integers."""
     weights = source.weights or [1.0] * len(source.references)
     for nth, weight in enumerate(weights, 1):
         if not weight.is_integer():
             raise InputError(
-                f"weights{source.location}: number {nth} is {weight}; method='aggregate' counts "
-                "references, and takes whole numbers"
+                f"weights{source.location}: number {nth} is {weight}; method='aggregate' "
+                "requires integers"
             )
     if sum(weights) >= 1 << 31:
-        raise InputError(f"weights{source.location}: their sum must be below 2^31 here")
+        raise InputError(f"weights{source.location}: the sum must be below 2^31")
     return list(map(int, weights))
 
 
-class OfFunction(OfTexts):
-    """A function of lists of texts: f(candidates, references), with sources f(..., sources)."""
+class FunctionUtility(TextUtility):
+    """A utility that calls f(candidates, references) or f(candidates, references, sources)."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -300,95 +301,95 @@ class OfFunction(OfTexts):
     def score_pairs(
         self, hypotheses: list[str], references: list[str], sources: list[str] | None
     ) -> Sequence[float]:
-        """Return the function's numbers, one for each pair."""
+        """Return the numbers that the function returns, one per pair."""
         returned = self.function(hypotheses, references, *([] if sources is None else [sources]))
         score_list = returned.tolist() if hasattr(returned, "tolist") else returned
         try:
             scores = list(map(float, score_list))
         except (TypeError, ValueError):
             raise TypeError(
-                f"utility: {self.name} gives {returned!r:.80}; expected a list of numbers, one for "
-                "each pair of texts"
+                f"utility: {self.name} returned {returned!r:.80}; expected a list of numbers, one "
+                "per pair of texts"
             ) from None
         if len(scores) != len(hypotheses):
             raise InputError(
-                f"utility: {self.name} gives {len(scores)} numbers for {len(hypotheses)} pairs of "
-                "texts; expected one for each"
+                f"utility: {self.name} returned {len(scores)} numbers for {len(hypotheses)} pairs "
+                "of texts; expected one number per pair"
             )
         return scores
 
 
 class PrecomputedUtility(Utility):
-    """Numbers that are there already: a row for each candidate, a column for each reference."""
+    """A utility of precomputed scores: one row per candidate, one column per reference."""
 
-    name = "the given numbers"
+    name = "precomputed scores"
 
     def __init__(self, matrices: list[list[list[float]]]) -> None:
         self.matrices = matrices
 
     def rows(self, sources: Sequence[Source], blocks: Iterable[Block]) -> Iterator[list[float]]:  # noqa: ARG002
-        """As for all."""
+        """Yield each candidate's precomputed scores with the references of each block."""
         for number, candidates, references in blocks:
             matrix = self.matrices[number]
             for candidate in candidates:
                 row = matrix[candidate]
                 yield [row[reference] for reference in references]
 
-    def width(self, number: int) -> int:
-        """Return the number of columns of a source's rows."""
+    def get_width(self, number: int) -> int:
+        """Return the number of columns in the matrix of a source."""
         return len(self.matrices[number][0])
 
 
 def is_precomputed(utility: object) -> bool:
-    """Return whether this is a matrix of numbers: not a metric, a name or a function."""
+    """Return whether a utility is a matrix of scores, not a metric, a name or a function."""
     is_metric_name = utility is None or isinstance(utility, str | type)
     return not is_metric_name and not callable(utility) and hasattr(utility, "__getitem__")
 
 
-def make_text_utility(utility: Any, workers: int) -> OfTexts:
-    """Return the utility of a metric, of its name, or of a function; without any, BLEU."""
+def make_text_utility(utility: Any, workers: int) -> TextUtility:
+    """Return the utility for a metric, its name, or a function (default: BLEU)."""
     if callable(utility) and not isinstance(utility, Metric | type):
-        return OfFunction(utility)
-    return OfMetric(registry.metric("bleu" if utility is None else utility), workers)
+        return FunctionUtility(utility)
+    return MetricUtility(registry.metric("bleu" if utility is None else utility), workers)
 
 
 def make_precomputed_utility(
     utility: Any, candidates: Sequence[Sequence[str]], *, has_several_sources: bool
 ) -> PrecomputedUtility:
-    """Numbers for the candidates of each source."""
+    """Return a utility of precomputed scores, with one matrix per source."""
     matrix_rows = utility.tolist() if hasattr(utility, "tolist") else utility
     matrices = list(matrix_rows) if has_several_sources else [matrix_rows]
     if len(matrices) != len(candidates):
         raise InputError(
-            f"utility: {len(matrices)} matrices for {len(candidates)} sources; each has its own"
+            f"utility: {len(matrices)} matrices for {len(candidates)} sources; expected one each"
         )
     return PrecomputedUtility(
         [
-            _checked(matrix, len(texts), f" of source {number}" if has_several_sources else "")
+            _check_matrix(matrix, len(texts), f" of source {number}" if has_several_sources else "")
             for number, (matrix, texts) in enumerate(zip(matrices, candidates, strict=True), 1)
         ]
     )
 
 
-def _checked(matrix: Any, height: int, location: str) -> list[list[float]]:
-    """Return a row of finite numbers for each candidate, all of one width."""
+def _check_matrix(matrix: Any, height: int, location: str) -> list[list[float]]:
+    """Return a matrix as lists after checking its size and that all numbers are finite."""
     matrix_rows = matrix.tolist() if hasattr(matrix, "tolist") else matrix
     try:
         rows = [list(map(float, row)) for row in matrix_rows]
     except (TypeError, ValueError):
         raise TypeError(
             f"utility{location}: {matrix!r:.80}; expected a metric, its name, a function, or "
-            "numbers: a row for each candidate with a column for each reference"
+            "a matrix with one row per candidate and one column per reference"
         ) from None
     if len(rows) != height:
         raise InputError(
-            f"utility{location}: {len(rows)} rows for {height} candidates; expected one for each"
+            f"utility{location}: {len(rows)} rows for {height} candidates; expected one row each"
         )
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows[0]) or not row:
             raise InputError(
-                f"utility{location}: row {number} has {len(row)} numbers, and row 1 has "
-                f"{len(rows[0])}; expected one for each reference"
+                f"utility{location}: row {number} has {len(row)} numbers, but row 1 has "
+                f"{len(rows[0])}; expected one number per reference"
             )
         for place, value in enumerate(row, 1):
             if not isfinite(value):

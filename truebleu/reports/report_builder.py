@@ -575,13 +575,13 @@ def _build_human_view(
     human_scores: Any, request: Request, counts: StatisticsByMetric
 ) -> dict[str, Any]:
     """Return the manifest entry on how well the compared metrics agree with human scores."""
-    from truebleu.meta_evaluation.human_scores import Scores, scores_from_statistics
+    from truebleu.meta_evaluation.human_scores import Scores, compute_statistics_scores
     from truebleu.meta_evaluation.meta_view import meta_evaluate_report
     from truebleu.meta_evaluation.score_files import Matrix
     from truebleu.meta_evaluation.tasks import SEGMENTS
 
     scores = {
-        name or metric.name: scores_from_statistics(metric, counts[metric].tables)
+        name or metric.name: compute_statistics_scores(metric, counts[metric].tables)
         for metric, name in request.metrics.items()
     }
     for name, columns in request.external_scores.items():

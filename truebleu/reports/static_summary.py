@@ -92,7 +92,7 @@ def _render_human_view(manifest: Content) -> str:
     if content is None:
         return ""
     table_html = html.render_body(meta_layout.lay_out_report_section(content), "section")
-    charts_html = charts.figures(content) if content["systems"] else ""
+    charts_html = charts.render_charts(content) if content["systems"] else ""
     return f'<div id="people" class="people">\n{table_html}{charts_html}\n</div>\n'
 
 

@@ -55,7 +55,7 @@ class Member(Record):
 
         >>> metric = BLEU("none", lowercase=True, smoothing="floor", max_order=2)
         >>> Member("", "", metric, used="", citation="").differences
-        ['tokens as given', 'lower case', 'smoothing floor 0.1', 'order 2']
+        ['pretokenized', 'lower case', 'smoothing floor 0.1', 'order 2']
         """
         metric = self.metric
         descriptions = [] if isinstance(metric, BLEU) else [metric.NAME.replace("-BLEU", "")]

@@ -93,14 +93,14 @@ def run(options: argparse.Namespace) -> None:
                         in_results=False,
                     )
                 for metric, (table, scores) in zip(metrics, segment_scores, strict=True):
-                    zeros.add(system, metric, table, scores)
+                    zeros.add_segments(system, metric, table, scores)
                 writer.write(system, range(first, first + count), segment_scores)
                 first += count
                 done += count
                 if not output.is_terminal:
                     progress("scoring segments", done, expected)
                 seen[system] = text_warnings.merge_summaries(seen.get(system), summary)
-        warnings = [*find_warnings(seen), *zeros.warnings()]
+        warnings = [*find_warnings(seen), *zeros.list_warnings()]
         writer.finish(warnings)
         output.print_warnings(
             (warning for warning in warnings if not is_known_early(warning)), in_results=False

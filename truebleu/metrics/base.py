@@ -753,7 +753,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
             raise InputError(f"totals: expected 64-bit integers, not {totals!r:.80}")
         return row
 
-    # ---- a value ----
+    # ---- names and text form ----
 
     def __dir__(self) -> list[str]:
         return [*self.PUBLIC, *self._values]

@@ -233,7 +233,7 @@ class BLEU(Metric[BLEUScore]):
         "the choice between two equally close reference lengths",
         dict.fromkeys(("shorter", "first", "longer"), ""),
         short="ti",
-        phrase="{} of ties",
+        phrase="{} if tied",
         optional=True,
     )
     brevity_penalty: p.Parameter[str] = p.Choice(
@@ -280,7 +280,7 @@ class BLEU(Metric[BLEUScore]):
         "zero",
         "the score without matches",
         {
-            "zero": "0 without any match",
+            "zero": "0 if nothing matches",
             "any-zero": "0 if any order has no match",
             "smoothed": "smoothing may make it positive",
         },
@@ -300,7 +300,7 @@ class BLEU(Metric[BLEUScore]):
     )
     scale: p.Parameter[float] = p.Number(
         100.0,
-        "the scale in which the score is published, 100 or 1",
+        "the scale of `published`, 100 or 1",
         minimum=1,
         maximum=100,
         short="sc",
@@ -528,7 +528,7 @@ class BLEU(Metric[BLEUScore]):
             f"BLEU|tok:{tok}|case:{case}|order:{self.max_order}|reflen:{self.length_rule}{suffix}"
         )
 
-    # ---- from rows to scores ----
+    # ---- scores of rows ----
 
     def check_summary(self, summary: Summary, hypotheses: object) -> None:
         """Raise InputError if this metric is not defined for the summarized text."""
@@ -549,7 +549,7 @@ class BLEU(Metric[BLEUScore]):
             and self.resolve_missing_order(segment=segment or not self._is_sum_based) == "zero"
         ):
             return (
-                f"no hypothesis has {orders} tokens, and BLEU needs n-grams of each order up to "
+                f"no hypothesis has {orders} tokens, but BLEU needs n-grams of each order up to "
                 f"{orders}; {USE_INSTEAD}"
             )
         if 0 not in matches:

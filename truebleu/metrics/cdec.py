@@ -24,8 +24,8 @@ class CdecBLEU(PythonMetric):
     """cdec's QCRI_BLEU.
 
     Orders without matches count one match, and orders without n-grams are left out. The brevity
-    penalty is exp((c - r - 1) / c). The score of a text without any match is subtracted, so the
-    score can be 0 despite smoothing. cdec takes tokens.
+    penalty is exp((c - r - 1) / c). The score of zero matches is subtracted, so the score can be
+    0 despite smoothing. cdec takes tokens.
 
     >>> print(CdecBLEU().sentence("the cat sat on the mat", "the cat is on the mat"))
     cdec-BLEU = 26.61

@@ -1,4 +1,4 @@
-"""Scores composed of other scores: document scores and scores of sets of texts."""
+"""Scores computed from other scores: of documents, and of sets of texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from truebleu.text import argument_checks, corpus_inputs
 
 
 class CompositeScore(Score):
-    """Score composed of other scores."""
+    """Score computed from other scores."""
 
     __slots__ = ("_details", "_name", "_signature", "_value", "_warnings")
 

@@ -58,7 +58,7 @@ LANGUAGES = {
     **dict.fromkeys(("da", "fi", "hu", "it", "nl", "no", "pt", "ro", "se", "tr"), ""),
     "cz": "Czech",
     "se": "Swedish",
-    "ar-bw-red": "Arabic, reduced to Buckwalter's letters",
+    "ar-bw-red": "Arabic in reduced Buckwalter transliteration",
     "other": "without stems",
 }
 # Names of the kinds of text preparation in Eval IDs, and the program's options for them.
@@ -235,7 +235,7 @@ class METEOR(PythonMetric):
         # METEOR's normalizer makes each letter of these scripts a token.
         return self.normalize is True or script == "diacritics"
 
-    # ---- parameters with defaults resolved ----
+    # ---- parameters, with defaults filled in ----
 
     @property
     def _resolved_task(self) -> str:
@@ -324,7 +324,7 @@ class METEOR(PythonMetric):
         modules = self.PARAMETERS[2].to_field(self._used_modules)
         return {**fields, "task": self._resolved_task, "mod": modules, "version": VERSION}
 
-    # ---- the table ----
+    # ---- counting ----
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -60,8 +60,8 @@ class NIST(PythonMetric):
         "mteval",
         "the implementation of NIST",
         {
-            "mteval": "mteval-v11b to v14, in which an n-gram with the history 0 counts as if it "
-            "had no history, because 0 is false in Perl",
+            "mteval": "mteval-v11b to v14, which treats the history 0 of an n-gram as no history, "
+            "because 0 is false in Perl",
             "doddington": "mteval without this exception",
             "nltk": "NLTK, which uses the best reference for each segment and order instead of "
             "all references",

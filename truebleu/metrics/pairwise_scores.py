@@ -115,7 +115,7 @@ class Matrix(StoredPairs):
         return "\n".join([repr(self), *lines, *(["…"] if len(self) > len(rows) else [])])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _pairs_from_bytes, (Matrix, self.to_bytes(), self.shape[1], self.single)
+        return _restore_pairs, (Matrix, self.to_bytes(), self.shape[1], self.single)
 
 
 class Triangle(StoredPairs):
@@ -177,7 +177,7 @@ class Triangle(StoredPairs):
         return f"Triangle({self.texts} texts, {len(self)} pairs, {self.dtype})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _pairs_from_bytes, (Triangle, self.to_bytes(), None, self.single)
+        return _restore_pairs, (Triangle, self.to_bytes(), None, self.single)
 
 
 class PairsInPython:
@@ -265,7 +265,7 @@ def validate_reference_weights(
     return numbers
 
 
-def _pairs_from_bytes(
+def _restore_pairs(
     cls: type[PairScores], data: bytes, width: int | None, single: bool
 ) -> PairScores:
     return cls(PairScores.from_bytes(data, width, single))

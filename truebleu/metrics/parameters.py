@@ -177,7 +177,7 @@ def _construct(cls: type[Parametrized], values: dict[str, Any]) -> Parametrized:
     return cls(**values)
 
 
-# ---- the kinds of parameters ----
+# ---- kinds of parameters ----
 
 
 class Parameter(Generic[T]):
@@ -575,7 +575,7 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
 
     def format_label(self, value: Any) -> str:
         return (
-            "tokens as given"
+            "pretokenized"
             if value == "none"
             else f"tokens {tokenizers.format_signature_label(value)}"
         )
@@ -651,7 +651,7 @@ def declare_normalization() -> Choice[str | None]:
     )
 
 
-# ---- texts and weights as values ----
+# ---- encoding of texts, checks of weights ----
 
 # Characters that signatures do not encode. Field separators, "%", and an equals sign between
 # spaces, which precedes a score, are percent-encoded.

@@ -224,7 +224,7 @@ def count_ngrams(tokens: Sequence[Any], order: int) -> Counter[tuple[Any, ...]]:
 
 
 class SegmentMeanScore(PythonScore):
-    """Score that is a mean over segments, with the means of other numbers as details."""
+    """Mean of segment scores; its details are means of other numbers, such as precision."""
 
     __slots__ = ()
 

@@ -229,7 +229,7 @@ def _parse_signature(text: str) -> Signature:
             )
         if long_fields.setdefault(long_names[key], value) != value:
             raise ValueError(
-                f"'{text}' says both {long_names[key]}:{long_fields[long_names[key]]} and "
+                f"'{text}' contains both {long_names[key]}:{long_fields[long_names[key]]} and "
                 f"{key}:{value}"
             )
     metric_fields = {key: value for key, value in long_fields.items() if key not in CONTEXT_FIELDS}

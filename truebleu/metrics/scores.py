@@ -197,7 +197,7 @@ def split_signature(text: str) -> tuple[str, dict[str, str]]:
     fields: dict[str, str] = {}
     for key, _, value in pairs:
         if fields.setdefault(key, value) != value:
-            raise ValueError(f"'{text}' has both {key}:{fields[key]} and {key}:{value}")
+            raise ValueError(f"'{text}' contains both {key}:{fields[key]} and {key}:{value}")
     if "numrefs" in fields:  # sacreBLEU 1.x
         fields["nrefs"] = fields.pop("numrefs")
     return name, fields
@@ -259,7 +259,7 @@ class Score(Picklable):
         # sacreBLEU scores a perfect match as 100.00000000000004.
         return 1.0 if 100 < self.value < 100.0001 else self.value / 100
 
-    # ---- conversion to a number, and comparison ----
+    # ---- conversion to numbers, and comparison ----
 
     def __float__(self) -> float:
         return self.value
@@ -309,7 +309,7 @@ class Score(Picklable):
         hint = f"; use .{attribute}" if hasattr(type(self), attribute) else ""
         raise AttributeError(f"{type(self).__name__} has no attribute '{name}'{hint}")
 
-    # ---- as text ----
+    # ---- text form ----
 
     def __str__(self) -> str:
         return self.format()
@@ -414,7 +414,7 @@ class TableScore(Score):
 
         >>> from truebleu import BLEU
         >>> BLEU(max_order=2).score(["yes"], ["yes"]).zero_reason
-        'no hypothesis has 2 tokens, and BLEU needs n-grams of each order up to 2; ...'
+        'no hypothesis has 2 tokens, but BLEU needs n-grams of each order up to 2; ...'
         """
         if abs(self.value) >= PRINTED_AS_ZERO:
             return ""

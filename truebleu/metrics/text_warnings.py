@@ -272,7 +272,7 @@ class ZeroSegments:
         self._segments: dict[tuple[str, str], int] = {}
         self._reasons: dict[tuple[str, str, str], int] = {}
 
-    def add(self, system: str, metric: Metric[Any], table: Table, scores: Scores) -> None:
+    def add_segments(self, system: str, metric: Metric[Any], table: Table, scores: Scores) -> None:
         """Count the zero scores in a batch of a system's segments."""
         key = system, metric.name
         self._segments[key] = self._segments.get(key, 0) + len(scores)
@@ -281,7 +281,7 @@ class ZeroSegments:
             if reason := metric.explain_zero(row, segment=True):
                 self._reasons[*key, reason] = self._reasons.get((*key, reason), 0) + 1
 
-    def warnings(self) -> Warnings:
+    def list_warnings(self) -> Warnings:
         """Return the warnings about all counted segments."""
         return [
             {

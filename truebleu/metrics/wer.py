@@ -157,7 +157,7 @@ class _EditMetric(Metric[S]):
 
 
 class WER(_EditMetric[WERScore]):
-    """WER, the word error rate: edits per 100 reference words, 0 or more.
+    """WER, the word error rate: edits per 100 reference words, at least 0.
 
     An edit is a word that is substituted, deleted (only the reference has it) or inserted, in an
     alignment with the fewest edits. Corpus scores are computed from sums over segments. The score
@@ -260,7 +260,7 @@ class WIP(WER):
 
 
 class CER(_EditMetric[CERScore]):
-    """CER, the character error rate: edits per 100 reference characters, 0 or more.
+    """CER, the character error rate: edits per 100 reference characters, at least 0.
 
     As in jiwer, a character is a code point, and white space counts except at the ends of a
     segment. With several references, the lowest rate counts. Empty references are

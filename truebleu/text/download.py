@@ -350,7 +350,7 @@ class _DownloadTask:
         return Receipt(url, os.path.getsize(path), md5, sha256, verified)
 
     def download(self, *, has_lock: bool) -> Receipt:
-        """Download from the first URL that has the file.
+        """Download from the first URL that provides the file.
 
         has_lock: whether other processes are excluded.
         """

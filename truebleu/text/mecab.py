@@ -62,7 +62,7 @@ class UnexpectedDictionaryError(InputError):
 
 
 def load_tokenizer(name: str) -> LoadedTokenizer:
-    """Return MeCab with the dictionary of a name, loaded once per process.
+    """Return MeCab with a named dictionary, loaded once per process.
 
     Raises ImportError, with the package to install, if it is missing; UnexpectedDictionaryError if
     it differs from sacreBLEU's dictionary of that name; InputError if its files are invalid.

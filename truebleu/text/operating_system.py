@@ -217,7 +217,7 @@ def _lock_on_windows(descriptor: int, *, wait: bool) -> bool:
             return True
 
 
-# ---- names that become paths ----
+# ---- safe paths ----
 
 # Names of devices on Windows, with any suffix.
 WINDOWS_DEVICE = r"(?i:con|prn|aux|nul|com\d|lpt\d)\s*(?:[.:]|$)"

@@ -63,7 +63,7 @@ def list_library_members() -> Iterator[Member]:
     """Yield the members from NLTK, Hugging Face, tensorflow/nmt and training frameworks."""
     yield from _list_nltk_members()
     for name, title, tokenize, used, citation in (
-        ("nmt", "tensorflow/nmt compute_bleu", "none", "tutorials of TensorFlow and many copies",
+        ("nmt", "tensorflow/nmt compute_bleu", "none", "TensorFlow tutorials and many copies",
          "Luong, Brevdo and Zhao (2017): Neural machine translation tutorial"),
         ("huggingface", "Hugging Face evaluate bleu", "13a", "evaluate.load('bleu')",
          "Hugging Face evaluate, metrics/bleu, a copy of tensorflow/nmt"),
@@ -107,7 +107,7 @@ def list_library_members() -> Iterator[Member]:
         BLEU(**p.PRETOKENIZED, **p.UNSMOOTHED, reference_length="single"),
         "Counts dictionary indices. fairseq identifies n-grams by a 64-bit hash with known "
         "collisions; truebleu's counts are exact. Unknown reference words never match.",
-        used="papers with fairseq", citation="Ott et al. (2019): fairseq. NAACL demonstrations",
+        used="papers that use fairseq", citation="Ott et al. (2019): fairseq. NAACL demonstrations",
         digits=2,
     )  # fmt: skip
     yield from _list_pytorch_members()

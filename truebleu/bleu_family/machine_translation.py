@@ -62,7 +62,7 @@ def _list_moses_members() -> Iterator[Member]:
     newline_quirk = "Drops the last character of the file if there is no final newline."
     for name, case, quirks in (
         ("multi-bleu", False, token_quirk),
-        ("multi-bleu-lc", "ascii", f"{token_quirk} Its -lc lower-cases A to Z only."),
+        ("multi-bleu-lc", "ascii", f"{token_quirk} Its option -lc lower-cases only A to Z."),
         ("multi-bleu-detok", False, newline_quirk),
         ("multi-bleu-detok-lc", True, newline_quirk),
     ):
@@ -115,7 +115,7 @@ _SACREBLEU: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("", {}, "WMT shared tasks since 2018, and most papers", ""),
     ("-lc", {"lowercase": True}, "uncased scores in addition to the default",
      "Lower-cases before tokenizing, so &QUOT; becomes a quotation mark."),
-    ("-intl", {"tokenize": "intl"}, "many languages in papers by Google and Meta",
+    ("-intl", {"tokenize": "intl"}, "papers by Google and Meta on many languages",
      "Does not decode entities; mteval does."),
     ("-zh", {"tokenize": "zh"}, "translation into Chinese",
      "Does not split ideographs outside the basic multilingual plane."),
@@ -147,7 +147,7 @@ def list_tool_members() -> Iterator[Member]:
          f"{default_quirk}; {tie_quirk} Single segments are always smoothed."),
         ("phrasal-smooth", "Phrasal BLEUMetric -smooth, mean of segments",
          BLEU(**phrasal, smoothing="add-k", **p.SEGMENTS), f"{default_quirk}."),
-        used="Stanford's statistical translation", citation=p.GREEN, digits=3,
+        used="Stanford's statistical machine translation", citation=p.GREEN, digits=3,
     )  # fmt: skip
     yield from make_members(
         ("cdec-ibm", "cdec IBM_BLEU", BLEU(**p.CDEC, tie="first"), zero_quirk),

@@ -22,7 +22,7 @@ from truebleu.cli.output import Results, print_message
 INPUT = OptionGroup(
     "input",
     """
-    log FILE              read this log of truebleu score --log
+    log FILE              read this log, written by truebleu score --log
     -m --metrics NAME...  show only these metrics, named as in truebleu score or in the log
     --system NAME...      show only these systems or log names
     """,

@@ -109,7 +109,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def is_known_early(warning: Mapping[str, Any]) -> bool:
-    """Return whether a warning can be based on the beginning of a text."""
+    """Return whether the beginning of a text is enough to issue a warning."""
     return bool(warning["kind"] == "language")
 
 

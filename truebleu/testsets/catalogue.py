@@ -67,7 +67,7 @@ class CatalogueEntry:
     """For each language pair: its files, or `path` and `refs`, or a file per field name."""
 
     languages: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """For each language, one or more files; any two languages are a language pair."""
+    """For each language, one or more files; any two languages form a language pair."""
 
     documents: str | None = None
     """With `languages`: the file with the document of each segment."""

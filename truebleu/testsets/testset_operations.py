@@ -39,7 +39,7 @@ class TestSetSummary(_Result):
     name: str
     langpairs: tuple[str, ...]
     languages: tuple[str, ...]
-    """Any two of these languages are a language pair."""
+    """Any two of these languages form a language pair."""
 
     segments: Mapping[str, int]
     """The number of segments by language pair, if known."""
@@ -86,7 +86,7 @@ class TestSetInfo(_Result):
     langpairs: tuple[str, ...]
     languages: tuple[str, ...]
     preferred: Mapping[str, tuple[str, ...]]
-    """The references to use by language pair; other pairs use all references."""
+    """The references to use, by language pair; other pairs use all references."""
 
     segments: Mapping[str, int]
     released: str | None

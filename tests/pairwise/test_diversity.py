@@ -196,7 +196,7 @@ def test_self_bleu_of_too_little():
         self_bleu(["a", None], metric=CHRF())
     with pytest.raises(TypeError, match="texts, segment 2: expected str"):
         self_bleu(["a", 2])
-    with pytest.raises(ValueError, match="of the default metric"):
+    with pytest.raises(ValueError, match="only to the default metric"):
         self_bleu(["a", "b"], metric=BLEU(), max_order=3)
     with pytest.raises(InputError, match="defined for one"):
         self_bleu(["a", "b", "c"], metric=BLEU(reference_length="single"))

@@ -10,7 +10,7 @@ from oracle_mbr import against_sum, pruned
 
 import truebleu as tb
 from truebleu import BLEU, CHRF, TER, InputError
-from truebleu.pairwise.utility import against_sums
+from truebleu.pairwise.utility import score_against_sums
 
 METRICS = [
     BLEU("none"),
@@ -100,13 +100,17 @@ def test_the_aggregate_counts_in_whole_numbers():
 def test_sums_of_other_texts_than_there_are_are_refused():
     for sets in ([(1, 1)], [(2, 2), (1, 0)], [(2**63, 1), (2**63, 1)]):
         with pytest.raises(ValueError, match="sets: expected sizes with a total of 2 hypoth"):
-            against_sums(CHRF(), ["a", "b"], ["a", "b"], sets)
+            score_against_sums(CHRF(), ["a", "b"], ["a", "b"], sets)
     for weights in ([1], [2**31, 0], [2**30, 2**30]):
         with pytest.raises(ValueError, match="weights: expected one per reference"):
-            against_sums(CHRF(), ["a", "b"], ["a", "b"], [(2, 2)], weights=weights)
+            score_against_sums(CHRF(), ["a", "b"], ["a", "b"], [(2, 2)], weights=weights)
     # Different sets have different sums.
     assert (
-        len(against_sums(CHRF(), ["a", "b"], ["a", "b"], [(1, 1), (1, 1)], weights=[2**30, 2**30]))
+        len(
+            score_against_sums(
+                CHRF(), ["a", "b"], ["a", "b"], [(1, 1), (1, 1)], weights=[2**30, 2**30]
+            )
+        )
         == 2
     )
 

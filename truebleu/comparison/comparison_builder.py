@@ -478,7 +478,7 @@ def _describe_test_limits(
 ) -> str:
     """Describe the limits of the test, or of the intervals."""
     if results is not None:
-        runs_sentence = " Intervals of scores cover only the test set, of differences also runs."
+        runs_sentence = " Intervals of differences cover runs, too; intervals of scores do not."
         sentence = results[0].describe_caution(testing.resample.removesuffix("s"))
         return sentence + runs_sentence if results[0].runs and testing.confidence else sentence
     if testing.confidence is None or unit_count == 1:
@@ -560,7 +560,7 @@ def _note_data_limits(
         yield build_note(
             "few resamples",
             f"{testing.confidence} resamples are too few for intervals of {testing.level:.4g}: "
-            "they span all of them.",
+            "the intervals span all resamples.",
         )
     # With several runs, the effects of documents and of runs cannot be separated.
     uses_single_segments = (

@@ -240,7 +240,7 @@ def _build_difference_columns(
             counts,
         )
     if test:
-        tooltip = "segments like these that detect a difference of this size with 80 % power"
+        tooltip = "similar segments required to detect a difference of this size with 80 % power"
         yield build_column(
             Column(
                 "needed",
@@ -489,7 +489,7 @@ def _describe_marks(content: Content) -> list[str]:
         f"{content['baseline']}{_describe_lower_is_better(content)}."
     )
     power_sentence = (
-        " Needed: segments like these that detect a difference of this size with 80 % power."
+        " Needed: similar segments required to detect a difference of this size with 80 % power."
     )
     return [*lines, win_sentence + (power_sentence if test else "")]
 

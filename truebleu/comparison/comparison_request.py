@@ -122,7 +122,7 @@ class SignificanceOptions(TypedDict, total=False):
 
 
 class ComparisonOptions(SignificanceOptions, total=False):
-    """Keyword arguments of `compare`, as `report` takes them."""
+    """Keyword arguments of `compare` that `report` accepts, too."""
 
     metrics: Sequence[str | Metric[Any]]
     baseline: str | None
@@ -243,7 +243,7 @@ class Request:
             raise ValueError("resample: 'documents' needs the document of each segment (documents)")
         if (buckets is None) == (testing is not None and testing.resample == "buckets"):
             raise ValueError(
-                "resample: 'buckets' and statistics of truebleu.engines need each other"
+                "resample: use 'buckets' with statistics of truebleu.engines, and only with them"
             )
         # The original arguments: messages quote their file names.
         self.original_systems = dict(self.systems)

@@ -1,4 +1,4 @@
-"""A gate for builds: does a score miss its minimum, or is it too much worse than an earlier one?
+"""A gate for builds, which checks scores against minimum scores and earlier scores.
 
 `CheckJob` builds the dict that `Check.to_dict` returns. Every output format, including JUnit XML
 for build servers, is built from that dict.
@@ -529,7 +529,7 @@ class CheckJob:
 
 
 def _find_logged_score(path: Any, entries: Sequence[log.Entry], entry: log.Entry) -> dict[str, Any]:
-    """Return the score in a log that an entry is compared with."""
+    """Return the logged score to compare an entry with."""
     earlier_entry = find_last_comparable(path, entries, entry)
     return {
         "score": earlier_entry.score,
@@ -546,7 +546,7 @@ def _get_input_path(value: Any, default: str) -> str:
 def _resolve_limits(
     role: str, limits: Any, names: Mapping[Metric[Any], str]
 ) -> dict[Metric[Any], float]:
-    """Return the number for each metric that has one."""
+    """Return the limit of each metric that has a limit."""
     if limits is None:
         return {}
     if hasattr(limits, "items") and not limits:

@@ -163,7 +163,7 @@ def _refer_to_system(name: str) -> dict[str, str]:
 def _describe_size(
     content: Content, pair: Content, format_score: NumberFormatter
 ) -> tuple[str, str]:
-    """Return by how much the first system of a pair is better, and the uncertainty."""
+    """Return the lead of the first system of a pair, with its uncertainty."""
     way = "above" if pair["value"] > 0 else "below"
     # "above" or "below" expresses the sign.
     sign = 1 if pair["value"] > 0 else -1
@@ -193,7 +193,7 @@ def _describe_significance(pair: Content, test: Content | None) -> str:
 
 
 def _describe_other_metrics(content: Content, best: str, main_metric: str) -> SentenceParts:
-    """Return whether the other metrics rank the same system first, and otherwise which one."""
+    """Return parts of a sentence on which system the other metrics rank first."""
     agreeing: list[str] = []
     parts: SentenceParts = []
     for metric in content["metrics"]:
@@ -313,7 +313,7 @@ def build_legend(content: Content, *, omit_baseline: bool = False) -> list[str]:
     if test:
         corrected = f", corrected by {correction['title']}" if correction else ""
         sentences.append(
-            f"p: probability of so large a difference by chance ({test['title']}{corrected}); "
+            f"p: probability of a difference this large by chance ({test['title']}{corrected}); "
             f"*: p < {test['alpha']:g}, significant. "
             "Cluster: each system is significantly better than all in clusters with higher numbers."
         )
@@ -409,7 +409,7 @@ def build_pair_table(content: Content, metric: Content, digits: int) -> Table:
             star = "*" if pair["significant"] else ""
             cells[pair["first"], pair["second"]] = Cell(format_score(pair["value"]), star)
             cells[pair["second"], pair["first"]] = Cell(format_score(-pair["value"]), star)
-    columns = [Column(""), Column("row less column", is_left_aligned=True)]
+    columns = [Column(""), Column("row minus column", is_left_aligned=True)]
     columns += [Column(one["letter"], tooltip=one["name"]) for one in systems]
     rows = [
         [

@@ -179,7 +179,7 @@ def _count_copies(request: Request, columns: Sequence[Any]) -> Iterator[dict[str
 
 
 def _judge_copies(identical: dict[str, int], size: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield for each system how often it equals a reference, and whether that is suspicious."""
+    """Yield how often each system equals a reference, and whether that is suspicious."""
     for name, copy_count in identical.items():
         other_counts = [identical[other] for other in identical if other != name]
         others_median = median(other_counts) if other_counts else None

@@ -101,7 +101,10 @@ def tau_b(gold: Any, metric: Any, average: str = "none", *, nan_as_zero: bool = 
 
 
 def tau_c(gold: Any, metric: Any, average: str = "none", *, nan_as_zero: bool = False) -> Value:
-    """Return Stuart's τ-c: 2 (C - D) / (n² (m - 1) / m) with min(distinct values) as m."""
+    """Return Stuart's τ-c: 2 (C - D) / (n² (m - 1) / m).
+
+    m: the number of distinct human scores or of distinct metric scores, whichever is smaller.
+    """
 
     def compute_row(row: Sequence[int]) -> float:
         cells, c, d, _, _, _, m = row
@@ -250,7 +253,7 @@ def spa(
 
 
 def count_leads(scores: Matrix, exchanges: int, seed: int | None) -> list[int]:
-    """Return, for each pair of systems, the number of permutations with at least the same lead."""
+    """Return, per pair of systems, the number of permutations with at least the observed lead."""
     return _kernel.leads(scores.to_bytes(), len(scores.systems), Stream(seed), exchanges)
 
 

@@ -315,8 +315,8 @@ def build_from_scores(
     for key, names in groups.items():
         if level == SEGMENTS and len(names) != people.matrix.items:
             raise InputError(
-                f"{key}: {len(names):,} names for {people.matrix.items:,} segments; give one for "
-                "each"
+                f"{key}: {len(names):,} names for {people.matrix.items:,} segments; give one per "
+                "segment"
             )
     return JudgedSystems(name, name, selected_gold, scores, left_out, groups)
 

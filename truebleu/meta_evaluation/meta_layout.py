@@ -25,7 +25,7 @@ from truebleu.text.terminal_layout import format_count
 Content = Mapping[str, Any]
 Write = Callable[[float], str]
 DIGITS = 3
-# A threshold below this is rounding noise.
+# Tie thresholds below this value are rounding noise.
 NOISE = 1e-12
 TITLES = {
     "pearson": "Pearson's r",
@@ -102,7 +102,7 @@ def build_agreement_table(content: Content, write: Write) -> Table:
         for row, metric in zip(rows, metrics, strict=True):
             row.append(Cell(_format_value(metric["average"], write)))
     if any(metric["cluster"] is not None for metric in metrics):
-        tooltip = "a new cluster starts where a metric is significantly worse than one in the last"
+        tooltip = "a new cluster starts if a metric is significantly worse than one in the previous"
         columns.append(Column("cluster", "average", tooltip=tooltip))
         for row, metric in zip(rows, metrics, strict=True):
             row.append(Cell("" if metric["cluster"] is None else str(metric["cluster"])))

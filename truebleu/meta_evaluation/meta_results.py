@@ -24,7 +24,7 @@ from truebleu.text.terminal_layout import format_count, join_words
 
 # A threshold that ties more than this share of pairs is not informative.
 ALL_TIED = 0.95
-# A threshold below this is rounding noise.
+# Tie thresholds below this value are rounding noise.
 NOISE = 1e-12
 # With fewer systems than this, a correlation is unreliable.
 FEW_SYSTEMS = 16

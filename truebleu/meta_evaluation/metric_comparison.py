@@ -46,7 +46,7 @@ class Trials:
     test: str
 
     def get_p_value(self, first: int, second: int) -> float:
-        """Return the one-sided p-value for better human agreement of the first metric."""
+        """Return the one-sided p-value of the test that the first metric is better."""
         count = self.counts[first, second]
         return count / self.trials if self.exact else (count + 1) / (self.trials + 1)
 
@@ -540,7 +540,7 @@ def resample_system_scores(
 
 
 def _recompute_statistic(value: Value, gold: Matrix, metric: Matrix) -> float:
-    """Return the same statistic for other scores."""
+    """Return the statistic of `value`, computed from other scores."""
     if value.statistic == "pairwise":
         return float(agreement_statistics.pairwise(gold, metric))
     if value.statistic in ("acc-eq", "acc-eq-opt"):
@@ -560,7 +560,7 @@ def add_tests_and_intervals(
     tasks: Sequence[Task],
     tests: AgreementTests,
 ) -> list[str]:
-    """Add tests, clusters and intervals to a table, and return notes on missing ones."""
+    """Add tests, clusters and intervals to a table, and return notes on missing results."""
     missing: list[str] = []
     rows = {row["name"]: row for row in content["metrics"]}
     if tests.significance:

@@ -30,7 +30,7 @@ class SearchResult(NamedTuple):
 
 def search_exactly(utility: Utility, sources: Sequence[Source]) -> Iterator[SearchResult]:
     """Yield the expected scores from all candidate-reference pairs."""
-    for source, expected in zip(sources, utility.expected(sources), strict=True):
+    for source, expected in zip(sources, utility.compute_expected(sources), strict=True):
         yield SearchResult(expected, [len(source.references)] * len(expected))
 
 
@@ -42,7 +42,7 @@ def search_by_aggregation(utility: Utility, sources: Sequence[Source]) -> Iterat
     with reference aggregation. ACL. They divide the sum by the number of references; this function
     multiplies the candidate's counts by it, which gives the same ratios with integer counts.
     """
-    for expected in utility.against_sums(sources):
+    for expected in utility.score_against_sums(sources):
         yield SearchResult(expected, [1] * len(expected))
 
 
@@ -65,7 +65,7 @@ def search_with_pruning(
             for number, race in enumerate(races)
             if race.is_unfinished
         ]
-        rows = utility.rows(sources, blocks)
+        rows = utility.score_rows(sources, blocks)
         for number, _, references in blocks:
             races[number].add_scores(rows, references)
         for race in races:

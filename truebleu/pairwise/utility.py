@@ -53,21 +53,23 @@ class Utility:
     metric: Metric[Any] | None = None
     lower_is_better = False
 
-    def rows(self, sources: Sequence[Source], blocks: Iterable[Block]) -> Iterator[list[float]]:
+    def score_rows(
+        self, sources: Sequence[Source], blocks: Iterable[Block]
+    ) -> Iterator[list[float]]:
         """Return each candidate's scores in each block, one per reference of the block."""
         raise NotImplementedError
 
-    def expected(self, sources: Sequence[Source]) -> Iterator[list[float]]:
+    def compute_expected(self, sources: Sequence[Source]) -> Iterator[list[float]]:
         """Yield the expected scores of each source's candidates."""
         all_blocks = (
             (number, range(len(source.candidates)), range(len(source.references)))
             for number, source in enumerate(sources)
         )
-        rows = self.rows(sources, all_blocks)
+        rows = self.score_rows(sources, all_blocks)
         for source in sources:
             yield [source.compute_mean(next(rows)) for _ in source.candidates]
 
-    def against_sums(self, sources: Sequence[Source]) -> Iterator[list[float]]:  # noqa: ARG002
+    def score_against_sums(self, sources: Sequence[Source]) -> Iterator[list[float]]:  # noqa: ARG002
         """Yield the scores of each source's candidates against the sum of the references."""
         raise ValueError(
             "method='aggregate' sums the n-grams of the references; it supports BLEU and chrF, "
@@ -84,7 +86,9 @@ class TextUtility(Utility):
         """Return the score of each pair; metrics that read sources get each pair's source."""
         raise NotImplementedError
 
-    def rows(self, sources: Sequence[Source], blocks: Iterable[Block]) -> Iterator[list[float]]:
+    def score_rows(
+        self, sources: Sequence[Source], blocks: Iterable[Block]
+    ) -> Iterator[list[float]]:
         """Yield scores, with at most `PAIRS` pairs, or a single candidate, per call."""
         pending_blocks: list[Block] = []
         pairs = 0
@@ -160,7 +164,7 @@ class MetricUtility(TextUtility):
             hypotheses, references, workers=self.workers, **source_options
         ).tolist()
 
-    def expected(self, sources: Sequence[Source]) -> Iterator[list[float]]:
+    def compute_expected(self, sources: Sequence[Source]) -> Iterator[list[float]]:
         """Yield identical scores faster: small sources together, each large source separately."""
         small: list[Source] = []
         for source in sources:
@@ -196,7 +200,7 @@ class MetricUtility(TextUtility):
                 self._score_one_source(source)
             raise
         if means is None:
-            yield from super().expected(sources)
+            yield from super().compute_expected(sources)
             return
         for source in sources:
             yield list(islice(means, len(source.candidates)))
@@ -224,14 +228,14 @@ class MetricUtility(TextUtility):
         )
         return iter(expected_scores.tolist())
 
-    def against_sums(self, sources: Sequence[Source]) -> Iterator[list[float]]:
+    def score_against_sums(self, sources: Sequence[Source]) -> Iterator[list[float]]:
         """Yield scores against the sum of the references, each repeated by its integer weight."""
         weights: list[int] | None = None
         if any(source.weights for source in sources):
             weights = []
             for source in sources:
                 weights += _get_integer_weights(source)
-        scores = against_sums(
+        scores = score_against_sums(
             self.metric,
             [text for source in sources for text in source.candidates],
             [text for source in sources for text in source.references],
@@ -240,14 +244,14 @@ class MetricUtility(TextUtility):
             workers=self.workers,
         )
         if scores is None:
-            yield from super().against_sums(sources)
+            yield from super().score_against_sums(sources)
             return
         score_iterator = iter(scores.tolist())
         for source in sources:
             yield [next(score_iterator) for _ in source.candidates]
 
 
-def against_sums(
+def score_against_sums(
     metric: Metric[Any],
     hypotheses: corpus_inputs.Hypotheses,
     references: corpus_inputs.Hypotheses,
@@ -268,9 +272,9 @@ def against_sums(
     Returns None if the metric does not count n-grams. For other arguments and errors, see `matrix`.
 
     >>> from truebleu import CHRF, TER
-    >>> against_sums(CHRF(), ["the cat", "a dog"], ["the cat sat", "the cats"], [(2, 2)])
+    >>> score_against_sums(CHRF(), ["the cat", "a dog"], ["the cat sat", "the cats"], [(2, 2)])
     Scores(2 segments: [64.65, 3.47])
-    >>> against_sums(TER(), ["the cat"], ["the cats"], [(1, 1)]) is None
+    >>> score_against_sums(TER(), ["the cat"], ["the cats"], [(1, 1)]) is None
     True
     """
     pairs = metric._make_pairs(hypotheses, references, workers)  # noqa: SLF001
@@ -327,7 +331,7 @@ class PrecomputedUtility(Utility):
     def __init__(self, matrices: list[list[list[float]]]) -> None:
         self.matrices = matrices
 
-    def rows(self, sources: Sequence[Source], blocks: Iterable[Block]) -> Iterator[list[float]]:  # noqa: ARG002
+    def score_rows(self, _: Sequence[Source], blocks: Iterable[Block]) -> Iterator[list[float]]:
         """Yield each candidate's precomputed scores with the references of each block."""
         for number, candidates, references in blocks:
             matrix = self.matrices[number]

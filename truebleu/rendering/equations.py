@@ -37,7 +37,7 @@ def _format_node(
     leaf: Callable[[str], str],
     part: str = "{}",
 ) -> str:
-    """Return a formula in a format, given a form for each kind of node and a function for text.
+    """Return a formula as text, using `forms` for the kinds of node and `leaf` for plain text.
 
     part: template for each part of a node.
     """

@@ -1,4 +1,4 @@
-"""Blocks as LaTeX: the text of a document, or tables for a paper with all else in comments."""
+"""Blocks as LaTeX: the text of a document, or tables for a paper with the rest in comments."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ SPECIAL = str.maketrans(
 def render_latex(blocks: Iterable[Block], *, paper: bool = False) -> str:
     """Return LaTeX to include in a document with `input`.
 
-    paper: render only tables, merging consecutive ones with equal alignment, and all else as
+    paper: render only tables, merging consecutive ones with equal alignment, and the rest as
         comments.
     """
     packages = "booktabs" if paper else "amsmath,booktabs,longtable"

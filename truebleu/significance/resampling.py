@@ -42,7 +42,7 @@ class Resampling(NamedTuple):
     segments.
     """
     runs: Mapping[str, Sequence[str]] | None = None
-    """The outputs of each system that are its runs (training seeds): its score is their mean."""
+    """The outputs of each system's runs (training seeds); the system's score is their mean."""
     resamples: int = RESAMPLES
     """The number of test sets resampled from this one, with replacement."""
     seed: int | None = argument_checks.DEFAULT_SEED

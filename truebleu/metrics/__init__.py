@@ -1,4 +1,4 @@
-"""The metrics, one a file, and what they share: parameters, signatures, tables, scores."""
+"""The metrics, one per file, and what they share: parameters, signatures, tables, scores."""
 
 from truebleu.metrics import registry
 

@@ -180,7 +180,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return {**CONTEXT_FIELDS, **constants, **{p.key: p.short for p in cls.PARAMETERS}}
 
     def _build_fields(self, *, segment: bool | None) -> dict[str, str]:  # noqa: ARG002
-        """Return the parameter fields of a corpus or segment score, or of the metric for None."""
+        """Return the parameter fields of a corpus or segment score; None selects the metric."""
         fields = {key: value for key, (value, _) in self.CONSTANTS.items()}
         for parameter in self.PARAMETERS:
             value = self._values[parameter.name]
@@ -193,7 +193,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     def signature(
         self, references: int | str | None = None, *, segment: bool | None = False
     ) -> Signature:
-        """Return a complete description of the computation, which reproduces it.
+        """Return the signature: settings that reproduce the computation.
 
         references: number of references per segment, or "var".
         segment: True for the score of a segment, False for a corpus, None for the metric itself.
@@ -248,12 +248,12 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         )
 
     def adapt_to_language(self, language: Language, user_parameters: Collection[str] = ()) -> Self:
-        """Return the metric with the parameters that its original uses for a language.
+        """Return the metric with the parameters that its original program uses for a language.
 
         user_parameters: names of the parameters set by the user, which do not change.
         """
         default_tokenizer = self._CHECKS.get("tokenize", (None,))[0]
-        # Input for "none" is tokenized; jiwer and ROUGE have no language-specific tokenizers.
+        # "none" is for tokenized input; jiwer and ROUGE have no language-specific tokenizers.
         language_tokenizer = language.tokenizer
         fits = default_tokenizer in ("13a", "jiwer", "rouge") and (
             default_tokenizer == "13a" or language_tokenizer != "13a"

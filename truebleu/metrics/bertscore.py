@@ -18,7 +18,7 @@ from truebleu.metrics.neural_metric import NeuralMetric, find_model, read_config
 from truebleu.metrics.python_metric import SegmentTexts
 
 DEFAULT_MODEL = "roberta-large"
-# Keys of the number of layers in model configurations.
+# Keys for the number of layers in model configurations.
 LAYER_COUNT_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 
 
@@ -53,7 +53,7 @@ class BERTScore(NeuralMetric):
         "weight words by their inverse document frequency in the references"
     )
     rescale: p.Parameter[str] = p.Text(
-        "no", "the language of the baseline for rescaling, such as en; no for no rescaling"
+        "no", "the language of the rescaling baseline, such as en; 'no' disables rescaling"
     )
     device: p.Parameter[str] = p.Text("auto", "the torch device: auto, cpu, cuda:1", is_hidden=True)
     batch: p.Parameter[int] = p.WholeNumber(

@@ -26,7 +26,7 @@ class CompositeScore(Score):
         *,
         segment: bool = False,
     ) -> None:
-        """fields: signature fields in front of the metric's fields."""
+        """Store a score; `fields` precede the metric's fields in the signature."""
         self._name = name
         self._value = value
         metric_signature = metric.signature(segment=segment)

@@ -134,7 +134,7 @@ class NeuralMetric(SegmentMeanMetric):
         try:
             with silence_libraries():
                 return list(predict(failing))
-        except Exception as error:  # noqa: BLE001 - any library's, of any kind
+        except Exception as error:  # noqa: BLE001 - libraries raise many types
             failed: Exception = error
         if _is_out_of_memory(failed):
             batch = f"--{self.PREFIX}batch"

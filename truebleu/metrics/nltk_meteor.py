@@ -99,6 +99,6 @@ class NLTKMETEOR(SegmentMeanMetric):
 
 
 class _CachedStemmer(Record):
-    """Stemmer for NLTK with a cache."""
+    """Stemmer with a cache, for NLTK's METEOR."""
 
     stem: Callable[[str], str]

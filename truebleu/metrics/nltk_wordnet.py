@@ -17,7 +17,7 @@ from truebleu.text.record import Record
 
 WORDNET_VERSION = "3.0"
 DEBIAN_FOLDER = "/usr/share/wordnet"
-# Lexicographer files by part of speech; NLTK needs their list, which Debian leaves out.
+# Lexicographer files by part of speech; NLTK needs this list, which Debian omits.
 NOUN_CATEGORIES = (
     "Tops act animal artifact attribute body cognition communication event feeling food group "
     "location motive object person phenomenon plant possession process quantity relation shape "
@@ -124,7 +124,7 @@ class _OutsideFolder(nltk.data.PathPointer):  # type: ignore[misc]
         return os.path.getsize(self.path)
 
     def open(self, encoding: str | None = None) -> Any:
-        """Open the file as text, in the same way as NLTK."""
+        """Open the file as text, like NLTK."""
         stream: Any
         if os.path.basename(self.path) == "lexnames":
             stream = io.BytesIO("".join(_list_lexnames()).encode())

@@ -79,7 +79,7 @@ class Parametrized:
     def __init_subclass__(cls) -> None:
         """Collect the declarations, and add their help to the class docstring."""
         super().__init_subclass__()
-        if "PARAMETERS" in vars(cls):  # otherwise they are inherited
+        if "PARAMETERS" in vars(cls):  # otherwise inherited
             inherited_parameters = (
                 p for base in cls.__bases__ for p in getattr(base, "PARAMETERS", ())
             )
@@ -190,7 +190,7 @@ class Parameter(Generic[T]):
     key = ""
     short = ""
     optional = False
-    # True if signatures leave it out, because it does not affect scores (such as a device).
+    # True if signatures omit the parameter, because it does not affect scores (such as a device).
     is_hidden = False
     # Short options in addition to `--PREFIX-name`. Shared options have no prefix and set the
     # parameter of every metric that has it.
@@ -198,9 +198,9 @@ class Parameter(Generic[T]):
     shared = False
     # Name in the long option, if it differs from the parameter's name.
     long = ""
-    # True if commands have its option even if no metric is named.
+    # True if commands accept its option even if no metric is named.
     common = False
-    # True if all subclasses inherit it.
+    # True if all subclasses inherit the parameter.
     inherited = False
     # Names of the parameter in other programs, for messages.
     hints: Sequence[str] = ()
@@ -215,7 +215,7 @@ class Parameter(Generic[T]):
     name: str
 
     def __init__(self, default: T, help: str, **attributes: Any) -> None:  # noqa: A002
-        """attributes: class attributes whose value is not the default."""
+        """Store the default and the help text; `attributes` override class attributes."""
         self.default = default
         self.help = self.__doc__ = help
         for name, value in attributes.items():
@@ -647,7 +647,7 @@ def declare_normalization() -> Choice[str | None]:
         inherited=True,
         hints=("normalization", "unicode_normalization", "strip_diacritics"),
         long="normalize",
-        labels={None: "text as it is"},
+        labels={None: "unchanged text"},
     )
 
 

@@ -236,7 +236,7 @@ class Score(Picklable):
 
     @property
     def signature(self) -> Signature:
-        """A complete description of the computation, which reproduces it."""
+        """The signature: settings that reproduce the computation."""
         raise NotImplementedError
 
     @property
@@ -361,7 +361,7 @@ class Score(Picklable):
 
 
 def unpack_row(row: bytes) -> list[int]:
-    """Return the row of a segment from the kernel's bytes."""
+    """Decode the row of a segment from the kernel's bytes."""
     return memoryview(row).cast("q").tolist()
 
 
@@ -438,7 +438,7 @@ class TableScore(Score):
 
     @property
     def signature(self) -> Signature:
-        """A complete description of the computation, which reproduces it."""
+        """The signature: settings that reproduce the computation."""
         return self._metric.signature(self._references, segment=self._segment)  # type: ignore[no-any-return]
 
 

@@ -28,7 +28,7 @@ def unpack_archive(
 ) -> None:
     """Unpack a tar file, compressed or not, or a zip file into a folder, completely or not at all.
 
-    members: the names in the archive of the files to unpack; None unpacks all files.
+    members: the archive's names of the files to unpack; None unpacks all files.
     label: the name of the archive in messages.
     allow_missing: members may be missing, because other archives contain them.
 
@@ -196,7 +196,7 @@ def _open_decompressed(file: BinaryIO, first_bytes: bytes) -> Any:
 
 
 class _LimitedReader:
-    """Reader of a stream that refuses to exceed a number of bytes."""
+    """Stream reader that raises an error beyond a maximum number of bytes."""
 
     def __init__(self, stream: Any, max_bytes: int) -> None:
         self._stream = stream

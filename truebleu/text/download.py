@@ -277,7 +277,7 @@ def read_recorded_checksum(path: str) -> str | None:
 
 
 def compute_checksums(path: str) -> tuple[str, str]:
-    """Return the MD5 and the SHA-256 of a file as hexadecimal digits; raise OSError."""
+    """Return the MD5 and the SHA-256 of a readable file as hexadecimal digits."""
     from hashlib import md5, sha256
 
     digests = md5(usedforsecurity=False), sha256()

@@ -143,7 +143,7 @@ def _download_model(name: str) -> str:
     )
     if download.is_offline():
         raise download.OfflineError(
-            f"the tokenizer {name} needs its model, and "
+            f"the tokenizer {name} needs its model, but "
             f"{download.describe_offline_reason()}: {remedies}"
         )
     path = _get_model_path(name, download.get_writable_folder())

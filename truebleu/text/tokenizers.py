@@ -19,7 +19,7 @@ Tokenize = str | Callable[[str], list[str]] | Callable[[str], str]
 KERNEL_TOKENIZERS = {
     "13a": "mteval-v13a (the default): splits off symbols and sentence punctuation",
     "intl": "mteval-v14 --international-tokenization: splits off Unicode punctuation and symbols",
-    "zh": "Chinese: splits off each Chinese character, other text as 13a",
+    "zh": "Chinese: splits off each Chinese character; treats other text like 13a",
     "char": "each character is a token",
     "none": "splits at white space, for pretokenized text",
     "jiwer": "splits at spaces and at runs of white space, as jiwer does for WER",

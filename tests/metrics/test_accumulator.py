@@ -130,7 +130,7 @@ def test_state_of_another_metric_raises_error():
         Accumulator().merge(state)
     with pytest.raises(InputError, match="pass the metric"):
         Accumulator.from_state_dict(Accumulator(BLEU(tokenize=lambda text: [text])).state_dict())
-    # Metrics that differ only in their formula share their states.
+    # Metrics that differ only in the formula accept each other's state.
     Accumulator(BLEU("intl", smoothing="none")).load_state_dict(state)
 
 

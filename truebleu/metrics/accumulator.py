@@ -129,7 +129,7 @@ class Accumulator:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Replace the state. Raises InputError for the state of another metric.
 
-        Metrics that differ only in the formula, such as BLEU's smoothing, accept each other's state.
+        Metrics that differ only in the formula, such as the smoothing, accept each other's state.
         """
         segments, totals, references = _validate_state(state)
         self._metric.check_fingerprint("totals", state["fingerprint"])

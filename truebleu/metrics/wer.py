@@ -240,10 +240,10 @@ class WIL(WER):
 
 
 class WIP(WER):
-    """WIP, word information preserved, 0 to 100, 100 is best.
+    """WIP, word information preserved, 0 to 100 (100 is best).
 
-    It multiplies the shares of hits in the references and in the hypotheses. With several
-    references, the highest score counts. Otherwise it is like `WER`.
+    WIP is the percentage of reference words that are hits, times the share of hypothesis words that
+    are hits. With several references, the highest score counts. Otherwise it is like `WER`.
 
     >>> print(WIP().score(["a dog sat on the old mat"], ["the dog sat on the mat"]))
     WIP = 59.52

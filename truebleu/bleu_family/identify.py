@@ -139,8 +139,7 @@ class Identification(Record):
             parts.append(terminal_layout.format_count(settings, "changed setting"))
         description = " and ".join(parts)
         if members + settings == 1:
-            others = f"none of the other {self.tried - 1} computations"
-            return f"{description}; {others} produces this score"
+            return f"{description}; none of {self.tried - 1} other computations gives this score"
         if self.distinct_score_count == 1:
             return f"{description} with the same score on this text; more digits would not help"
         return (

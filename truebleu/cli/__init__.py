@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from truebleu._kernel import __version__
-from truebleu.cli.common_options import HELP, Command, OptionGroup, Parser, suggest_similar_name
+from truebleu.cli.common_options import HELP, Command, OptionGroup, Parser, suggest_word
 from truebleu.cli.output import (
     DONE,
     FAILED,
@@ -155,9 +155,7 @@ def _run_command(arguments: list[str]) -> None:
         )
         load_command(name).run(options)
     elif name and not name.startswith("-"):
-        raise UsageError(
-            f"unknown command '{name}'{suggest_similar_name(name, [*COMMANDS, 'help'])}"
-        )
+        raise UsageError(f"unknown command '{name}'{suggest_word(name, [*COMMANDS, 'help'])}")
     else:
         options = build_parsers()[0].parse(arguments)
         if options.version:

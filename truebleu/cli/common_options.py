@@ -450,7 +450,7 @@ class Parser(argparse.ArgumentParser):
         candidates = [
             one for one in actions_by_flag if one.startswith("--") == name.startswith("--")
         ]
-        self.error(f"unknown option {name}{suggest_similar_name(name, candidates)}")
+        self.error(f"unknown option {name}{suggest_word(name, candidates)}")
 
     @property
     def actions(self) -> Sequence[argparse.Action]:
@@ -466,10 +466,10 @@ class Parser(argparse.ArgumentParser):
         print_text(self.format_help())
 
 
-def suggest_similar_name(name: str, known_names: Iterable[str]) -> str:
+def suggest_word(name: str, known_names: Iterable[str]) -> str:
     """Return a message suffix that suggests the known name most similar to an unknown name.
 
-    >>> suggest_similar_name("segment", ["score", "segments"])
+    >>> suggest_word("segment", ["score", "segments"])
     "; did you mean 'segments'?"
     """
     by_word = {name.lstrip("-"): name for name in known_names}

@@ -108,9 +108,7 @@ def _compare_tables(options: argparse.Namespace, output: Results) -> None:
             for key, request in _build_table_requests(options, progress):
                 comparisons.append((key, Comparison.from_request(request)))
                 failed += request.failure_messages.values()
-        output.print_warnings(
-            [warning for _, comparison in comparisons for warning in comparison.warnings]
-        )
+        output.print_warnings([warning for _, each in comparisons for warning in each.warnings])
         output.write_view(
             Comparisons.from_groups(options.within, comparisons)
             if options.within

@@ -107,9 +107,9 @@ class Inputs:
                 "-nr/--num-refs: expected one REF with a column per reference, found "
                 f"{len(options.references)} files"
             )
-        references = drop_repeated_files(options, "REF", options.references)
+        references = drop_duplicates(options, "REF", options.references)
         if getattr(options, "names", None) is None:
-            hypotheses = drop_repeated_files(options, "-i/--input", hypotheses)
+            hypotheses = drop_duplicates(options, "-i/--input", hypotheses)
         named_paths = [_parse_runs(options, word) for word in hypotheses]
         for name in (*references, *(path for _, paths in named_paths for path in paths)):
             if os.path.isdir(name):
@@ -255,9 +255,7 @@ def parse_file_argument(name: str, encoding: str) -> File:
         raise UsageError(f"{name}: {error}") from None
 
 
-def drop_repeated_files(
-    options: argparse.Namespace, option: str, words: Sequence[str]
-) -> list[str]:
+def drop_duplicates(options: argparse.Namespace, option: str, words: Sequence[str]) -> list[str]:
     """Return the words without repeated files, and print a note about each repetition.
 
     Words of the form NAME=FILE are kept, because the user named these systems.

@@ -256,7 +256,7 @@ class Results(Output):
             if self.form != "text":
                 self.write(getattr(view, self.form)(**display))
             elif not self._write_rich_text(lambda: view.rich(**display)):
-                self.write(view.text(self._get_text_width(view.WIDTH), **display))
+                self.write(view.text(self._get_width(view.WIDTH), **display))
 
     def write_blocks(self, elements: Iterable[Block], *, title: str = "") -> None:
         """Write document elements in the requested format."""
@@ -270,9 +270,7 @@ class Results(Output):
             return RichBlocks(lambda: blocks)
 
         if self.form != "text" or not self._write_rich_text(build_renderable):
-            self.write(
-                render_blocks(blocks, self.form, width=self._get_text_width(100), title=title)
-            )
+            self.write(render_blocks(blocks, self.form, width=self._get_width(100), title=title))
 
     def _write_rich_text(self, make_renderable: Callable[[], object]) -> bool:
         """Write coloured text; return False if colours are off or the library rich is missing."""
@@ -292,7 +290,7 @@ class Results(Output):
             file=file,
             highlight=False,
             force_terminal=True,
-            width=self._get_text_width(100),
+            width=self._get_width(100),
             color_system=colors,
             legacy_windows=False,
         )
@@ -301,7 +299,7 @@ class Results(Output):
         self.write(file.getvalue())
         return True
 
-    def _get_text_width(self, default: int) -> int:
+    def _get_width(self, default: int) -> int:
         """Return the text width: the terminal's, at most 160, or the default for other outputs."""
         return min(get_terminal_width(default), 160) if self.is_terminal else default
 

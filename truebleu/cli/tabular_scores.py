@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
-from truebleu.cli.input_files import check_output, drop_repeated_files, parse_file_argument
+from truebleu.cli.input_files import check_output, drop_duplicates, parse_file_argument
 from truebleu.cli.output import Results, UnavailableError, UsageError, print_message
 from truebleu.cli.progress import Progress
 from truebleu.cli.score_writers import ScoreResult
@@ -72,7 +72,7 @@ class Tables:
                     "-i/--input needs an id column to match the rows of HYP and REF. Name it with "
                     "--join, or omit -i if REF contains the hypotheses"
                 )
-            paths = drop_repeated_files(options, "-i/--input", options.input)
+            paths = drop_duplicates(options, "-i/--input", options.input)
             inputs = shorten_names([parse_file_argument(name, "utf-8").path for name in paths])
             self.systems = [
                 TableSystem(

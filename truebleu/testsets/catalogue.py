@@ -20,7 +20,6 @@ from truebleu.text.operating_system import SAFE_NAME, is_safe_name
 
 # The maximum number of names in a message.
 MAX_LISTED_NAMES = 12
-# The suffixes of archives.
 ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".zip", ".tar", ".tar.bz2", ".tar.xz")
 # The kind of test sets that users store in text files.
 USER_KIND = "Text"
@@ -394,9 +393,7 @@ class _RegistryCheck:
             for field, path in fields.items():
                 self._check_paths([path], (*inner_path, field), "the path of a file")
             self.require(
-                any(re.match("ref(:|$)", field) for field in fields),
-                inner_path,
-                "a field ref or ref:NAME",
+                any(re.match("ref(:|$)", field) for field in fields), inner_path, "a field ref"
             )
 
     def _check_archive(self, archive: Any, key_path: tuple[str, ...], item: str) -> None:
@@ -408,9 +405,7 @@ class _RegistryCheck:
             key_path,
             f"{item} to be [address, MD5], or an object with {', '.join(_ARCHIVE_KEYS)}",
         )
-        self._check_texts(
-            archive.get("mirrors", []), key_path, f"the mirrors of {item} to be a list"
-        )
+        self._check_texts(archive.get("mirrors", []), key_path, f"{item} to list its mirrors")
         for address in (archive.get("address"), *archive.get("mirrors", [])):
             is_web = isinstance(address, str) and re.match("https?://.", address) is not None
             self.require(is_web, key_path, f"{item} to contain only URLs (https://…)")
@@ -424,9 +419,7 @@ class _RegistryCheck:
             self.require(is_valid, key_path, f"the {name} of {item} to be {digits} digits 0-9a-f")
         size = archive.get("size")
         self.require(
-            size is None or isinstance(size, int),
-            key_path,
-            f"the size of {item} to be a number of bytes",
+            size is None or isinstance(size, int), key_path, f"{item} to have a size in bytes"
         )
 
     def _check_texts(self, values: Any, key_path: tuple[str, ...], expected: str) -> None:

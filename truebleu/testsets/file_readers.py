@@ -268,9 +268,8 @@ def _read_jsonl(_name: str, files: Sequence[str], raw: str) -> Fields:
             for texts in fields.values():
                 texts.extend([""] * (count - len(texts)))
     if not count:
-        raise InputError(
-            f"{path} contains no segment{f' of {selection}' if '-' in selection else ''}"
-        )
+        suffix = f" of {selection}" if "-" in selection else ""
+        raise InputError(f"{path} contains no segment{suffix}")
     yield from _drop_untranslated_segments(fields).items()
 
 

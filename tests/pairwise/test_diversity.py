@@ -198,7 +198,7 @@ def test_self_bleu_of_too_little():
         self_bleu(["a", 2])
     with pytest.raises(ValueError, match="only to the default metric"):
         self_bleu(["a", "b"], metric=BLEU(), max_order=3)
-    with pytest.raises(InputError, match="defined for one"):
+    with pytest.raises(InputError, match="supports only one"):
         self_bleu(["a", "b", "c"], metric=BLEU(reference_length="single"))
 
 

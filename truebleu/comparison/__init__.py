@@ -206,12 +206,12 @@ class Comparisons(RecordView):
         for group in self._content["groups"]:
             for block in build_blocks(group["comparison"], digits, short=short):
                 if isinstance(block, Heading) and block.level == 1:
-                    yield Heading(1, f"{_group_name(group['group'])}: {block.text}")
+                    yield Heading(1, f"{_format_group_name(group['group'])}: {block.text}")
                 else:
                     yield block
 
     def _title(self) -> str:
-        return ", ".join(_group_name(group["group"]) for group in self._content["groups"])
+        return ", ".join(_format_group_name(group["group"]) for group in self._content["groups"])
 
     def _records(self) -> Iterator[Mapping[str, Any]]:
         from truebleu.comparison import comparison_layout
@@ -230,7 +230,7 @@ class Comparisons(RecordView):
         return f"<Comparisons within {', '.join(self._content['within'])}: {self._title()}>"
 
 
-def _group_name(key: Mapping[str, Any]) -> str:
+def _format_group_name(key: Mapping[str, Any]) -> str:
     return ", ".join("null" if value is None else str(value) for value in key.values())
 
 

@@ -238,7 +238,7 @@ class _MetricColumn:
         # Segment scores of each output and, as means over runs, of each system.
         self.output_scores = segment_scores
         self.system_scores = {
-            name: _mean_scores([segment_scores[run] for run in names])
+            name: _average_columns([segment_scores[run] for run in names])
             for name, names in self.runs.items()
         }
 
@@ -433,8 +433,8 @@ class _MetricColumn:
         return wins, len(system_scores) - wins - losses, losses
 
 
-def _mean_scores(columns: Sequence[Sequence[float]]) -> Sequence[float]:
-    """Return the mean of each segment's scores."""
+def _average_columns(columns: Sequence[Sequence[float]]) -> Sequence[float]:
+    """Return the mean over columns for each segment."""
     if len(columns) == 1:
         return columns[0]
     return [fsum(scores) / len(columns) for scores in zip(*columns, strict=True)]

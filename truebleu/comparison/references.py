@@ -112,13 +112,13 @@ def _build_single_request(request: Request, column: Any, indices: list[int] | No
     }
     if indices is not None:
 
-        def select(values: Any) -> list[Any]:
+        def select_items(values: Any) -> list[Any]:
             items = list(segments.iterate_items("segments", values))
             return [items[i] for i in indices]
 
-        single_request.references = select(column)
-        single_request.systems = {name: select(one) for name, one in request.systems.items()}
-        single_request.source = None if request.source is None else select(request.source)
+        single_request.references = select_items(column)
+        single_request.systems = {name: select_items(one) for name, one in request.systems.items()}
+        single_request.source = None if request.source is None else select_items(request.source)
         if request.documents is not None:
             documents = request.documents
             single_request.documents = segment_labels.SegmentNames(

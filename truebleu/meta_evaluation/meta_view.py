@@ -142,7 +142,7 @@ class MetaEvaluation(RecordView):
         return meta_layout.build_meta_records(self._content)
 
     def html(self, *, digits: int | None = None, short: bool = False) -> str:
-        """Return a separate HTML page with charts, without scripts, with light and dark colours."""
+        """Return a complete HTML page with charts, without scripts, with light and dark colours."""
         return charts.add_charts(super().html(digits=digits, short=short), self._content)
 
     def svg(self, picture: str = "scatter", metric: str | None = None) -> str:

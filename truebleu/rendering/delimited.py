@@ -19,7 +19,7 @@ def render_delimited(
 ) -> str:
     """Return a header and one line per row; missing values are empty.
 
-    Text that a spreadsheet would take for a formula gets an apostrophe in front. Invisible
+    An apostrophe precedes text that a spreadsheet would interpret as a formula. Invisible
     characters are escaped.
     """
     lines = [separator.join(columns)]

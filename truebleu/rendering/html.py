@@ -1,4 +1,4 @@
-"""Blocks as HTML: a separate page, or a fragment. Neither has scripts or external resources."""
+"""Blocks as HTML: a complete page, or a fragment. Neither has scripts or external resources."""
 
 from __future__ import annotations
 

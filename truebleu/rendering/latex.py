@@ -43,7 +43,7 @@ SPECIAL = str.maketrans(
         "↓": r"$\downarrow$",
         "“": "``",
         "”": "''",
-        # After a line end, LaTeX would take a bracket for an optional argument.
+        # After a line end, LaTeX would interpret a bracket as an optional argument.
         "[": "{[}",
         "]": "{]}",
     }

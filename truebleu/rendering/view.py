@@ -129,7 +129,7 @@ class View(Picklable):
         return render_blocks(blocks, "latex", paper=self.PAPER)
 
     def html(self, *, digits: int | None = None, short: bool = False) -> str:
-        """Return a separate HTML page without scripts, with light and dark colours."""
+        """Return a complete HTML page without scripts, with light and dark colours."""
         from truebleu.rendering import html
 
         return html.render_page(self._title(), self._html_blocks(digits=digits, short=short))

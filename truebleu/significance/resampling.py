@@ -170,7 +170,7 @@ def run_paired_tests(
 def estimate_document_errors(
     measure: Measure, documents: Sequence[Hashable]
 ) -> dict[tuple[str, str], float]:
-    """Return the standard error of the difference of every pair of systems, estimated by documents.
+    """Return the standard error of each pair's score difference, estimated from documents.
 
     The jackknife measures how much the difference changes when a document is left out (Efron and
     Tibshirani 1993, chapter 11). It needs one score per document, so it is much faster than
@@ -453,7 +453,7 @@ class _ResamplingRun:
         """Return the difference of a system from a baseline by one measure, with its test.
 
         pair: the indices of the system and the baseline.
-        count: the trials in which the systems differ at least as much; None to count resamples.
+        count: the trials with a difference at least as large; None to count resamples.
         """
         measure = self.measures[measure_index]
         i, j = pair

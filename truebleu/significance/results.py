@@ -104,7 +104,7 @@ class Difference(Record):
 
     @property
     def detectable(self) -> float:
-        """The smallest difference that this many segments detect, at level 0.05 with power 0.8."""
+        """The smallest difference detectable with this many segments (level 0.05, power 0.8)."""
         return compute_required_errors() * self.deviation
 
     @property

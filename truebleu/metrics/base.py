@@ -487,7 +487,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         )
 
     def summarize_references(self, corpus: Corpus, summary: Summary) -> ScriptSummary:  # noqa: ARG002
-        """Return the summary of the references of a corpus that this metric has counted."""
+        """Return a summary of the scripts in the references of a counted corpus."""
         return summary["reference_text"]
 
     def check_summary(self, summary: Summary, hypotheses: object) -> None:
@@ -586,7 +586,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
             return self._score_sentence(hypothesis, references)
         if not self._has_kernel_formula:
             value = self._compute_score(unpack_row(row), segment=True)
-        # Calling the constructor would take as long as reading the text.
+        # Set the attributes, because the constructor would take as long as reading the text.
         score: Any = _allocate(self.SCORE)
         score._metric = self  # noqa: SLF001
         score._packed_row = row  # noqa: SLF001
@@ -596,7 +596,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return score  # type: ignore[no-any-return]
 
     def _score_sentence(self, hypothesis: Any, references: Any, sources: Any = None) -> S:
-        """Score a segment on the general path, which accepts any input and explains errors."""
+        """Score a segment on the slow path, which accepts any input and explains errors."""
         if isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
             raise TypeError(
                 f"hypothesis: expected a str, not {argument_checks.describe_type(hypothesis, '')}"

@@ -36,8 +36,8 @@ LENGTH_RULES = {
 }
 NO_TOKENS = "no hypothesis has any tokens"
 USE_INSTEAD = (
-    "--effective-order yes (effective_order=True in Python) leaves out the orders that the text "
-    "is too short for, and chrF (-m chrf) suits short text better"
+    "--effective-order yes (effective_order=True in Python) leaves out orders for which the "
+    "text is too short, and chrF (-m chrf) suits short text better"
 )
 ARITHMETICS = ("sacrebleu", "nltk", "nmt", "coco", "codenn", "allennlp", "float32", "cdec")
 
@@ -187,7 +187,7 @@ class BLEU(Metric[BLEUScore]):
     )
     effective_order: p.Parameter[bool | None] = p.Choice(
         None,
-        "leave out orders that the hypothesis is too short for",
+        "leave out orders for which the hypothesis is too short",
         {None: "for single segments only, as in sacreBLEU", True: "", False: ""},
         words={True: "yes", False: "no"},
         key="eff",
@@ -199,7 +199,7 @@ class BLEU(Metric[BLEUScore]):
     )
     max_order: MaxOrder = MaxOrder(
         4,
-        "the largest n-gram order; weights set it to their number",
+        "the largest n-gram order; if weights are set, their number",
         key="order",
         short="ord",
         phrase="order {}",
@@ -259,7 +259,7 @@ class BLEU(Metric[BLEUScore]):
     )
     missing_order: p.Parameter[str | None] = p.Choice(
         None,
-        "an order that the hypotheses are too short for",
+        "an order for which the hypotheses are too short",
         {
             None: "set by effective_order",
             "zero": "makes the score 0",
@@ -481,7 +481,7 @@ class BLEU(Metric[BLEUScore]):
             )
             fields["eff"] = "yes" if effective else "no"
         if missing in ("drop", "zero"):
-            del fields["miss"]  # the field `eff` implies it
+            del fields["miss"]  # implied by the field `eff`
         value = self.smoothing_value
         fields.pop("value", None)
         if value is not None:
@@ -578,7 +578,7 @@ class BLEU(Metric[BLEUScore]):
         ]
 
     def _compute_scores(self, table: Table, *, segment: bool) -> Scores:
-        segment = segment or not self._is_sum_based  # the mean is over segment scores, not counts
+        segment = segment or not self._is_sum_based  # average segment scores, not counts
         if self._has_kernel_formula:
             return self._kernel.scores(table, corpus=not segment)
         factor = 100.0 / self.natural_scale

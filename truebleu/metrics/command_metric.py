@@ -88,7 +88,7 @@ class Command(SegmentMeanMetric):
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Return the metric for NAME=PROGRAM; names of known error rates imply lower is better."""
+        """Return the metric for NAME=PROGRAM; names of error rates set `lower_is_better`."""
         name, mark, program = text.partition("=")
         if not (mark and name.strip() and program.strip()):
             raise ValueError(

@@ -90,7 +90,7 @@ def list_prefixed_names() -> list[str]:
 
 
 def get_metric_class(name: str) -> type[AnyMetric]:
-    """Return the class of a name in `METRICS` or `PREFIXED_METRICS`."""
+    """Return the class for a name in `METRICS` or `PREFIXED_METRICS`."""
     module, _, cls = (METRICS.get(name) or PREFIXED_METRICS[name])[0].partition(":")
     metric_class: type[AnyMetric] = getattr(import_module(f"truebleu.metrics.{module}"), cls)
     return metric_class
@@ -132,7 +132,7 @@ def _resolve_metric(name: Any) -> AnyMetric:
 
 
 def _find_registered(name: str) -> AnyMetric | None:
-    """Return the metric of a registered name, or None."""
+    """Return the metric with a registered name, or None."""
     lower = name.strip().lower()
     if lower in METRICS:
         return get_metric_class(lower)(**METRICS[lower][1])
@@ -255,7 +255,7 @@ def _find_class_of_signature(
 
     The second value contains the fields that the name implies.
     """
-    if "called" in fields:  # users may name commands like other metrics
+    if "called" in fields:  # users may give commands the names of other metrics
         return get_metric_class("command"), {}
     for cls in iterate_metric_classes():
         if name:

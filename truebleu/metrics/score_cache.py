@@ -43,7 +43,7 @@ def load_or_compute(
 ) -> Sequence[float]:
     """Return numbers from the cache, or compute them and cache them if that took long.
 
-    parts: everything that determines the numbers. width: the number of numbers per segment.
+    parts: everything that determines the numbers. width: how many numbers each segment has.
     """
     if not cache_settings.is_enabled or os.environ.get("TRUEBLEU_NO_CACHE"):
         return compute()

@@ -120,7 +120,7 @@ class Alignment(NamedTuple):
 
 
 def _move_items(items: list[Any], start: int, length: int, target: int) -> list[Any]:
-    """Move adjacent items of a list in place, and return them."""
+    """Move adjacent items within a list, and return the moved items."""
     block = items[start : start + length]
     del items[start : start + length]
     items[target:target] = block

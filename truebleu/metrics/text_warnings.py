@@ -27,8 +27,8 @@ MIN_TOKENIZED_WITH_SHARE = 10
 # Minimum number of segments for a warning that over half of them are copies of the reference.
 MIN_SEGMENTS = 20
 
-# Text differs in its Unicode form if this share of the first segments has separate accents, and the
-# share is larger than the other text's by this factor.
+# Text differs in its Unicode form if at least this share of its first segments contains separate
+# accents, and the share exceeds the other text's share by this factor.
 MIN_DECOMPOSED_SHARE = 0.05
 MIN_DECOMPOSED_RATIO = 5
 

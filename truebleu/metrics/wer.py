@@ -78,7 +78,7 @@ class EditScore(TableScore):
 
 
 class WERScore(EditScore):
-    """Score of WER, MER, WIL or WIP, with all four in jiwer's scale."""
+    """Score of WER, MER, WIL or WIP, with all four values in jiwer's scale."""
 
     __slots__ = ()
 

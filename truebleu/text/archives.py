@@ -95,7 +95,7 @@ def _convert_errors(label: str) -> Iterator[None]:
 
 
 class _RefusedError(Exception):
-    """A member or an archive that must not or cannot be unpacked."""
+    """Error for a member or an archive that is unsafe or cannot be unpacked."""
 
 
 def _unpack(
@@ -161,7 +161,7 @@ def _iter_zip_members(file: BinaryIO, max_bytes: int) -> Iterator[tuple[str, str
 
 
 def _iter_tar_members(stream: _LimitedReader) -> Iterator[tuple[str, str, Any]]:
-    """Yield the name, kind and content of each member of a tar file, as `_iter_zip_members`."""
+    """Yield the name, kind and content of each member of a tar file, like `_iter_zip_members`."""
     import tarfile
 
     # Read in one pass, so that every decompressed byte counts towards the limit.

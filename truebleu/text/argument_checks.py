@@ -178,7 +178,7 @@ def parse_whole_number(text: str) -> int:
 
 
 def check_fraction(parameter: str, value: object) -> float:
-    """Return a number between 0 and 1, both exclusive; raise ValueError for other values."""
+    """Return a number between 0 and 1, exclusive; raise ValueError for other values."""
     if not isinstance(value, float) or not 0 < value < 1:
         raise ValueError(
             f"{parameter}={value!r:.40}: expected a number between 0 and 1, such as 0.95"
@@ -247,8 +247,8 @@ def parse_json(text: str, path: str, line: int = 1) -> Any:
 def read_csv(path: str, lines: Iterable[str], **options: Any) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the fields of each line of CSV, one row per line.
 
-    options: as for `csv.reader`. Raises InputError for a quotation that continues on the next line
-    and for a field of more than 131,072 characters.
+    options: as for `csv.reader`. Raises InputError for a quoted field that continues on the next
+    line and for a field of more than 131,072 characters.
     """
     import csv
 

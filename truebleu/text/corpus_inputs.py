@@ -104,7 +104,7 @@ def scan_pairs(
 ) -> _kernel.Pairs:
     """Return texts prepared for `kernel` to score each hypothesis against each reference.
 
-    Without references, each hypothesis is scored against all others. `tokenize` and `lowercase`
+    Without references, the hypotheses are also the references. `tokenize` and `lowercase`
     are as for `scan_corpus`.
     """
     workers = argument_checks.check_workers(workers)
@@ -538,7 +538,7 @@ class Splitter:
 
 
 def normalize_text(form: str, text: str) -> str:
-    """Return the text in a form of the parameter `normalize`.
+    """Return the text in a Unicode form that the parameter `normalize` accepts.
 
     Diacritics are all characters of category Mn (nonspacing marks) of the decomposed text.
 

@@ -403,7 +403,7 @@ def _tokenize_ibleu(text: str, *, lowercase: bool) -> list[str]:
 
 @_use_kernel_unless("none", "[^\\S ]|  |\\A *\\Z")
 def compare_mt(text: str) -> list[str]:
-    """Split like compare-mt at single spaces; two spaces have an empty token between them.
+    """Split like compare-mt at single spaces; two adjacent spaces produce an empty token.
 
     Source: neulab/compare-mt, compare_mt/corpus_utils.py.
 

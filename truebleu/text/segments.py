@@ -736,7 +736,7 @@ def _list_references(hypothesis: Any, item: Any) -> list[Any]:
 
 
 def get_segment(hypotheses: Any, references: Any, number: int) -> tuple[Any, list[Any]]:
-    """Return the segment with a number, counted from 1, and its references."""
+    """Return a segment by its number, counted from 1, and its references."""
     count = 0
     for count, pair in enumerate(iter_segments(hypotheses, references), 1):
         if count == number:

@@ -250,7 +250,7 @@ def mbr(
         raise InputError(
             f"sources: {resolved_utility.name} needs a source text per list of candidates"
         )
-    texts = _read_source_texts(sources, len(sets), has_several_sources=has_several_sources)
+    texts = _read_texts(sources, len(sets), has_several_sources=has_several_sources)
     numbers = _read_weights(weights, len(sets), has_several_sources=has_several_sources)
     work = []
     for number, source_inputs in enumerate(
@@ -302,9 +302,7 @@ def _match_references(
     return reference_sets
 
 
-def _read_source_texts(
-    sources: Any, count: int, *, has_several_sources: bool
-) -> Sequence[str | None]:
+def _read_texts(sources: Any, count: int, *, has_several_sources: bool) -> Sequence[str | None]:
     """Return the text of each source, or None if there are no source texts."""
     if sources is None:
         return [None] * count

@@ -794,7 +794,7 @@ def test_invalid_options_raise_error():
         Sums(nulls="drop")
     with pytest.raises(ValueError, match="workers=0"):
         Sums(workers=0)
-    with pytest.raises(ValueError, match="'segments' is a column of the sums"):
+    with pytest.raises(ValueError, match="'segments' is a column of the result"):
         Sums(by="segments")
     with pytest.raises(ValueError, match="'x' is given twice"):
         Sums(by=("x", "x"))

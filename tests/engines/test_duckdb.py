@@ -350,7 +350,7 @@ def test_ten_megabyte_segments(tmp_path, end):
 
 def test_too_long_rows_raise_error(tmp_path):
     (tmp_path / "a.csv").write_text(f"hyp,ref\n{'a ' * (17 << 20)},a\n")
-    with pytest.raises(InputError, match="a row has more than 32 MiB"):
+    with pytest.raises(InputError, match="a row is larger than 32 MiB"):
         engine.corpus_bleu(tmp_path / "a.csv")
 
 

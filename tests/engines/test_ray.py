@@ -533,7 +533,7 @@ OTHER_RELEASE = """
             WITHOUT_TRUEBLEU,
             r"cannot import truebleu \(No module named 'truebleu'\); install .*'pip': .*py_mod",
         ),
-        (OTHER_RELEASE, r"has truebleu 0\.0\.1, the driver .*; install truebleu"),
+        (OTHER_RELEASE, r"has truebleu 0\.0\.1 \(expected .*\); install truebleu"),
     ],
     ids=["without truebleu", "another release"],
 )

@@ -808,7 +808,9 @@ def test_workers_without_truebleu_raise_error(frame, workers):
 def test_workers_with_other_truebleu_raise_error(frame, workers):
     files = ("truebleu/engines/__init__.py", "truebleu/engines/spark_workers.py")
     workers({"truebleu/__init__.py": "__version__ = '0.0.1'", **dict.fromkeys(files, "")})
-    message = rf"the worker on .* has truebleu 0.0.1, the driver {tb.__version__}; install the same"
+    message = (
+        rf"the worker on .* has truebleu 0.0.1 \(expected {tb.__version__}\); install the same"
+    )
     with pytest.raises(RuntimeError, match=message):
         spark.corpus_bleu(frame)
 

@@ -127,7 +127,7 @@ TABLE = (
         Figure("91 s", FILES, "sacrebleu "),
     ),
     (
-        "chrF of the same",
+        "chrF of the same files",
         "chrf",
         Figure("0.84 s", "chrF, 1 M pairs, two files, whole process"),
         Figure("212 s", "chrF, 1 M pairs, two files, whole process", "sacrebleu "),

@@ -1,4 +1,4 @@
-"""Accelerators that make installed sacreBLEU and NLTK packages count with truebleu's kernel.
+"""Accelerators that make the installed sacreBLEU and NLTK packages use truebleu's kernel.
 
     import truebleu.compat
 
@@ -16,14 +16,14 @@ from types import ModuleType
 
 __all__ = ["install", "uninstall"]
 
-# The first and last supported release of each package.
+# First and last supported release per package.
 RELEASES = {"sacrebleu": ((2, 3, 1), (2, 6, 0)), "nltk": ((3, 8, 1), (3, 10, 999))}
 NAMES = {"sacrebleu": "sacreBLEU", "nltk": "NLTK"}
 _warned: set[str] = set()
 
 
 def install(name: str) -> None:
-    """Make an installed package count in the kernel, in this process.
+    """Make an installed package use the kernel in this process.
 
     name: "sacrebleu" for sacreBLEU 2.3.1 to 2.6.0; "nltk" for BLEU and chrF of NLTK 3.8.1 to 3.10.
 
@@ -34,7 +34,7 @@ def install(name: str) -> None:
     """
     accelerator = _load_accelerator(name)
     try:
-        release = accelerator.installed_release()
+        release = accelerator.get_installed_release()
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
@@ -57,7 +57,7 @@ def install(name: str) -> None:
 
 
 def uninstall(name: str) -> None:
-    """Restore the original functions. Without an installation this has no effect."""
+    """Restore the original functions, if `install` has replaced them."""
     _load_accelerator(name).uninstall()
 
 

@@ -1,4 +1,4 @@
-"""NLTK's `corpus_bleu` and `corpus_chrf` with counts from the kernel.
+"""Replacements for NLTK's `corpus_bleu` and `corpus_chrf` that use the kernel's counts.
 
 The kernel counts all segments first. Then NLTK's code runs with two helpers replaced by functions
 that read these counts. Smoothing, weights, warnings and errors therefore do not change.
@@ -22,14 +22,14 @@ MAX_ORDER = 16
 # Sequences that can be read repeatedly. A str is a sequence of characters.
 SEQUENCES = frozenset({list, tuple, str})
 
-# NLTK's F-score where precision or recall are undefined, or nothing matches.
+# NLTK's F-score if precision or recall is undefined, or if nothing matches.
 EPSILON = 1e-16
 
-# The replaced functions: a module, a name, the original and the replacement.
+# The replaced functions: module, name, original and replacement.
 _patches: list[tuple[ModuleType, str, Any, Any]] = []
 
 
-def installed_release() -> str:
+def get_installed_release() -> str:
     """Return the release of the installed NLTK."""
     import nltk
 
@@ -38,7 +38,7 @@ def installed_release() -> str:
 
 
 def install() -> None:
-    """Replace both functions in their modules."""
+    """Replace `corpus_bleu` and `corpus_chrf` in NLTK's modules."""
     if _patches:
         return
     import nltk.translate.bleu_score as bleu
@@ -50,7 +50,7 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    """Restore NLTK's functions, except where another program has replaced them since."""
+    """Restore NLTK's functions, unless other code has replaced them since."""
     for module, name, original, replacement in _patches:
         if getattr(module, name) is replacement:
             setattr(module, name, original)
@@ -63,7 +63,7 @@ def _patch(
     count_segments: Callable[..., tuple[Any, Any]],
     helpers: tuple[str, str],
 ) -> None:
-    """Replace a function by a copy whose helpers read the kernel's counts."""
+    """Replace an NLTK function by a copy whose helpers read the kernel's counts."""
     original = getattr(module, name)
     code = original.__code__
     if not {*helpers} <= {*code.co_names}:
@@ -74,20 +74,20 @@ def _patch(
     ]
 
     @wraps(original)
-    def accelerated(*args: Any, **kwargs: Any) -> Any:
+    def call_accelerated(*args: Any, **kwargs: Any) -> Any:
         if any(names.get(key) is not value for key, value in depends_on):
             return original(*args, **kwargs)
         try:
             helper_functions = count_segments(module, *args, **kwargs)
         except Exception:  # noqa: BLE001 - NLTK's code reports the same problem
             return original(*args, **kwargs)
-        # Each call has separate globals, for thread safety.
+        # Separate globals per call make the function thread-safe.
         run = FunctionType(code, names | dict(zip(helpers, helper_functions, strict=True)), name)
         run.__defaults__ = original.__defaults__
         return run(*args, **kwargs)
 
-    setattr(module, name, accelerated)
-    _patches.append((module, name, original, accelerated))
+    setattr(module, name, call_accelerated)
+    _patches.append((module, name, original, call_accelerated))
 
 
 class _Precision:
@@ -108,9 +108,9 @@ def _make_bleu_helpers(
     smoothing_function: Any = None,  # noqa: ARG001 - used by NLTK's code
     auto_reweigh: Any = False,  # noqa: ARG001 - used by NLTK's code
 ) -> tuple[Any, Any]:
-    """Return replacements for NLTK's two BLEU helpers; raise for input that NLTK must count."""
+    """Return replacements for NLTK's two BLEU helpers; raise if NLTK's own code must count."""
     if len(list_of_references) != len(hypotheses):
-        _refuse()
+        _leave_to_nltk()
     try:
         weights[0][0]
     except (TypeError, IndexError):
@@ -120,7 +120,7 @@ def _make_bleu_helpers(
     for references, hypothesis in pairs:
         kinds = {type(references), type(hypothesis), *map(type, references)}
         if not references or not kinds <= SEQUENCES:
-            _refuse()
+            _leave_to_nltk()
     texts = [_to_texts((hypothesis, *references)) for references, hypothesis in pairs]
     rows = _count_rows(_make_bleu(order), [t[0] for t in texts], [tuple(t[1:]) for t in texts])
     precisions = (
@@ -139,22 +139,22 @@ def _make_chrf_helpers(
     beta: float = 3.0,
     ignore_whitespace: bool = True,
 ) -> tuple[Any, Any]:
-    """Return replacements for NLTK's two chrF helpers; raise for input that NLTK must count."""
+    """Return replacements for NLTK's two chrF helpers; raise if NLTK's own code must count."""
     if not (type(min_len) is type(max_len) is int and 1 <= min_len <= max_len <= MAX_ORDER):
-        _refuse()
+        _leave_to_nltk()
     if len(references) != len(hypotheses):
-        _refuse()
+        _leave_to_nltk()
     preprocess: Any = vars(module)["_preprocess"]
     reference_texts, hypothesis_texts = (
         [preprocess(text, ignore_whitespace) for text in texts]
         for texts in (references, hypotheses)
     )
     if not {type(text) for text in (*reference_texts, *hypothesis_texts)} <= {str}:
-        _refuse()
+        _leave_to_nltk()
     rows = _count_rows(_make_chrf(max_len), hypothesis_texts, reference_texts)
     factor = beta**2
 
-    def scores() -> Iterator[tuple[float, float, float, int]]:
+    def iterate_scores() -> Iterator[tuple[float, float, float, int]]:
         for row in rows:
             for offset in range(3 * (min_len - 1), 3 * max_len, 3):
                 tpfp, tpfn, tp = row[offset : offset + 3]
@@ -165,11 +165,11 @@ def _make_chrf_helpers(
                     precision = recall = score = EPSILON
                 yield precision, recall, score, tp
 
-    results = scores()
+    results = iterate_scores()
     return lambda *_, **__: next(results), lambda *_: ""
 
 
-def _refuse() -> NoReturn:
+def _leave_to_nltk() -> NoReturn:
     raise TypeError
 
 
@@ -192,7 +192,7 @@ def _make_chrf(order: int) -> CHRF:
 
 
 def _to_texts(sequences: Sequence[Sequence[Any]]) -> list[str]:
-    """Convert sequences of hashable tokens to texts in which equal words stand for equal tokens.
+    """Convert sequences of hashable tokens to texts; equal words stand for equal tokens.
 
     >>> _to_texts([("a", "b"), ("b", "b")]), _to_texts([(1, "a b"), ("a b", 2.0)])
     (['a b', 'b b'], ['0 1', '1 2'])
@@ -201,7 +201,9 @@ def _to_texts(sequences: Sequence[Sequence[Any]]) -> list[str]:
     # A subclass of str may define equality differently.
     if {*map(type, tokens)} <= {str} and all(tokens):
         joined = "".join(tokens)
-        if joined.isprintable() and " " not in joined:  # no other white space is printable
+        if (
+            joined.isprintable() and " " not in joined
+        ):  # the space is the only printable white space
             return [" ".join(sequence) for sequence in sequences]
     words: defaultdict[Any, str] = defaultdict(map(str, count()).__next__)
     return [" ".join(map(words.__getitem__, sequence)) for sequence in sequences]

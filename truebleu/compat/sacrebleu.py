@@ -17,7 +17,7 @@ _HIDDEN_ATTRIBUTES = ("__path__", "__file__", "__spec__", "__loader__", "__packa
 
 
 def __getattr__(name: str) -> object:
-    if name in _HIDDEN_ATTRIBUTES:  # with __path__, submodules would load twice
+    if name in _HIDDEN_ATTRIBUTES:  # with __path__, Python would load submodules twice
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import sacrebleu
 

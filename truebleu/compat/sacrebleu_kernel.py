@@ -1,8 +1,8 @@
-"""Counting and resampling for sacreBLEU: patched functions that call the kernel or the original.
+"""Replacements for sacreBLEU's counting and resampling functions, which call the kernel.
 
-Each call checks that the methods and helpers which counting depends on are unchanged since
-installation. Overridden methods, replaced helpers and user-defined tokenizers therefore work as in
-sacreBLEU.
+Each call checks that the methods and helpers that counting depends on are unchanged, and otherwise
+calls the original function. Overridden methods, replaced helpers and user-defined tokenizers
+therefore work as in sacreBLEU.
 
 For intervals and paired tests the kernel resamples with sacreBLEU's random numbers, and sums the
 statistics. Bootstrap sums are scored by sacreBLEU's formula, so NumPy's release affects the last
@@ -35,10 +35,10 @@ Settings = tuple[Any, ...]
 
 # sacreBLEU's module of significance tests, which imports NumPy.
 SIGNIFICANCE = "sacrebleu.significance"
-# Number of resamples in memory at a time.
+# Maximum number of resamples in memory at a time.
 BLOCK_SIZE = 2000
 
-# Parameters of sacreBLEU's two tests.
+# Number of trials or resamples, and seed, of sacreBLEU's tests.
 TEST_PARAMETERS = (
     *("baseline_info", "sys_name", "hypotheses", "references", "metrics"),
     *("n_samples", "n_ar_confidence", "seed"),
@@ -47,9 +47,9 @@ TEST_PARAMETERS = (
 # Kernel errors for unsupported text and parameters. The original function is called instead.
 REFUSALS = (InputError, TypeError, ValueError, OverflowError, MemoryError)
 
-TER_MAX_REFERENCES = 16  # PARTS_PER_TOKEN is a multiple of all numbers up to it
+TER_MAX_REFERENCES = 16  # PARTS_PER_TOKEN is divisible by all numbers up to this maximum
 
-# The kernel's tokenizers, by module and class in sacreBLEU.
+# Names of the kernel's tokenizers, by module and class in sacreBLEU.
 TOKENIZERS = {
     ("sacrebleu.tokenizers.tokenizer_13a", "Tokenizer13a"): "13a",
     ("sacrebleu.tokenizers.tokenizer_intl", "TokenizerV14International"): "intl",
@@ -60,14 +60,14 @@ TOKENIZERS = {
 }
 _METHODS = ("_cache_references", "_extract_reference_info", "_compute_segment_statistics")
 
-# The replaced attributes: an object, a name, the original and the replacement.
+# The replaced attributes: owner, name, original and replacement.
 _patches: list[tuple[Any, str, Any, Any]] = []
 _kinds: list[MetricKind] = []
 # Verified `__call__` methods of sacreBLEU's tokenizer classes.
 _tokenizer_calls: dict[type, Any] = {}
 
 
-def installed_release() -> str:
+def get_installed_release() -> str:
     """Return the release of the installed sacreBLEU."""
     import sacrebleu
 
@@ -75,13 +75,13 @@ def installed_release() -> str:
 
 
 def install() -> None:
-    """Replace the counting functions, and the tests now or when their module is imported."""
+    """Replace sacreBLEU's counting functions, and its tests as soon as their module is imported."""
     if _patches:
         return
     from sacrebleu.metrics import base, bleu, chrf, ter
 
-    patch(base.Metric, "_extract_corpus_statistics", _extract_corpus_statistics)
-    patch(base.Metric, "_cache_references", _cache_references)
+    patch_function(base.Metric, "_extract_corpus_statistics", _extract_corpus_statistics)
+    patch_function(base.Metric, "_cache_references", _cache_references)
     _kinds[:] = [
         MetricKind(bleu.BLEU, ("_get_closest_ref_len",), {"extract_all_word_ngrams": bleu}),
         MetricKind(
@@ -98,7 +98,7 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    """Restore sacreBLEU's functions, except where another program has replaced them since."""
+    """Restore sacreBLEU's functions, unless other code has replaced them since."""
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
     for owner, name, original, replacement in _patches:
@@ -108,17 +108,17 @@ def uninstall() -> None:
     _kinds.clear()
 
 
-def patch(owner: Any, name: str, replacement: Callable[..., Any]) -> None:
+def patch_function(owner: Any, name: str, replacement: Callable[..., Any]) -> None:
     """Replace a function by one that receives the original as its first argument."""
     original = getattr(owner, name)
 
-    # `-j` pickles the tests by module and name, so both must not change.
+    # `-j` pickles the tests by module and name, which must not change.
     @wraps(original)
-    def patched(*args: Any, **kwargs: Any) -> Any:
+    def call_patched(*args: Any, **kwargs: Any) -> Any:
         return replacement(original, *args, **kwargs)
 
-    setattr(owner, name, patched)
-    _patches.append((owner, name, original, patched))
+    setattr(owner, name, call_patched)
+    _patches.append((owner, name, original, call_patched))
 
 
 class MetricKind:
@@ -136,7 +136,7 @@ class MetricKind:
         self.scoring = [(name, getattr(cls, name)) for name in scoring]
 
 
-def find_kind(metric: Any) -> MetricKind | None:
+def find_metric_kind(metric: Any) -> MetricKind | None:
     """Return the kind of a metric with unmodified counting; None for other metrics."""
     for kind in _kinds:
         if isinstance(metric, kind.cls):
@@ -159,8 +159,8 @@ def has_originals(metric: Any, attributes: list[tuple[str, Any]]) -> bool:
     return True
 
 
-def find_settings(metric: Any, kind: MetricKind) -> tuple[Settings, bool]:
-    """Return the parameters that counting depends on, and whether Python must prepare the lines."""
+def find_metric_settings(metric: Any, kind: MetricKind) -> tuple[Settings, bool]:
+    """Return the parameters that affect counting, and whether Python must prepare the lines."""
     tokenizer = ""
     is_original = has_originals(metric, [("_preprocess_segment", kind.preprocess)])
     name = kind.cls.__name__
@@ -183,13 +183,13 @@ def find_settings(metric: Any, kind: MetricKind) -> tuple[Settings, bool]:
 
 
 def _find_tokenizer_name(tokenizer: Any) -> str:
-    """Return the kernel's name of a sacreBLEU tokenizer, or an empty string."""
+    """Return the kernel's name for a sacreBLEU tokenizer; empty if the kernel does not have it."""
     cls = type(tokenizer)
     name = TOKENIZERS.get((cls.__module__, cls.__name__), "")
     call: Any = getattr(cls, "__call__", None)  # noqa: B004
     if name and _tokenizer_calls.get(cls) is not call:
         # The tokenizer's module may be imported after the installation.
-        cached = type(call) is type(find_metric)
+        cached = type(call) is type(make_metric)
         code = getattr(call.__wrapped__ if cached else call, "__code__", None)
         if cls in _tokenizer_calls or code is None:
             return ""
@@ -200,8 +200,8 @@ def _find_tokenizer_name(tokenizer: Any) -> str:
 
 
 @lru_cache(64, typed=True)
-def find_metric(name: str, *values: Any) -> Any:
-    """Return the truebleu metric with the settings of `find_settings`."""
+def make_metric(name: str, *values: Any) -> Any:
+    """Return the truebleu metric with the settings that `find_metric_settings` returned."""
     names = {
         "BLEU": ("tokenize", "lowercase", "max_order"),
         "CHRF": ("char_order", "word_order", "beta", "whitespace", "eps_smoothing", "lowercase"),
@@ -245,7 +245,7 @@ class References(Sequence):  # type: ignore[type-arg]
         return repr(list(self))
 
 
-def _is_text(lines: Lines, *other_types: type) -> bool:
+def _contains_only_text(lines: Lines, *other_types: type) -> bool:
     return {*map(type, lines)} <= {str, *other_types}
 
 
@@ -262,11 +262,11 @@ def _to_segments(
     if len(streams) == 1:
         segments = tuple(streams[0])
         numbers = {line is not None for line in segments}
-        is_text = _is_text(segments, type(None))
+        is_text = _contains_only_text(segments, type(None))
     else:
         segments = tuple(zip(*streams, strict=False))
         numbers = {len(segment) - segment.count(None) for segment in segments}
-        is_text = all(_is_text(segment, type(None)) for segment in segments)
+        is_text = all(_contains_only_text(segment, type(None)) for segment in segments)
     if not is_text or not segments:
         raise TypeError
     if in_python:
@@ -288,11 +288,11 @@ def _prepare_line(metric: Any, line: Any, times: int = 1) -> str:
 
 
 def _cache_references(original: Any, metric: Any, references: Any) -> Any:
-    kind = find_kind(metric)
+    kind = find_metric_kind(metric)
     if kind is None:
         return original(metric, references)
     try:
-        settings, in_python = find_settings(metric, kind)
+        settings, in_python = find_metric_settings(metric, kind)
         segments, number = _to_segments(metric, kind, references, in_python=in_python)
     except Exception:  # noqa: BLE001 - a failing tokenizer fails in the original, too
         return original(metric, references)
@@ -301,7 +301,7 @@ def _cache_references(original: Any, metric: Any, references: Any) -> Any:
 
 
 def _extract_corpus_statistics(original: Any, metric: Any, hypotheses: Any, references: Any) -> Any:
-    kind = find_kind(metric)
+    kind = find_metric_kind(metric)
     if kind is None:
         return original(metric, hypotheses, references)
     try:
@@ -314,9 +314,9 @@ def _extract_corpus_statistics(original: Any, metric: Any, hypotheses: Any, refe
 def _count_corpus(
     original: Any, metric: Any, kind: MetricKind, hypotheses: Any, references: Any
 ) -> list[list[Any]] | None:
-    """Return the statistics of each segment in sacreBLEU's form; None if sacreBLEU must count."""
-    settings, in_python = find_settings(metric, kind)
-    counter = find_metric(*settings)
+    """Return each segment's statistics in sacreBLEU's form; None if the original must count."""
+    settings, in_python = find_metric_settings(metric, kind)
+    counter = make_metric(*settings)
     if not isinstance(hypotheses, Sequence):
         return None
     cached = metric._ref_cache
@@ -329,7 +329,7 @@ def _count_corpus(
         return None
     size = min(len(hypotheses), len(segments))
     lines = hypotheses = tuple(hypotheses[:size])
-    if not size or not _is_text(lines):
+    if not size or not _contains_only_text(lines):
         return None
     if in_python:
         lines = tuple(_prepare_line(metric, line) for line in lines)
@@ -344,7 +344,7 @@ def _count_corpus(
 
 
 def count_rows(counter: Any, lines: Sequence[str], segments: Any) -> list[list[Any]] | None:
-    """Return the kernel's rows in sacreBLEU's form; None for more references than it supports."""
+    """Return the kernel's statistics in sacreBLEU's form; None if there are too many references."""
     is_ter = counter.NAME == "TER"
     if is_ter and type(segments[0]) is tuple and len(segments[0]) > TER_MAX_REFERENCES:
         return None
@@ -375,7 +375,7 @@ class _TokenizedText:
 
 def _patch_tests(module: ModuleType) -> None:
     for function in (_bootstrap_resample, _paired_bs_test, _paired_ar_test):
-        patch(module, function.__name__, function)
+        patch_function(module, function.__name__, function)
 
 
 class _Finder:
@@ -416,11 +416,11 @@ def _resample_sums(rows: Rows, samples: int, stream: Stream) -> list[Any]:
 
 
 def _bootstrap_resample(original: Any, stats: Rows, metric: Any, n_samples: int = 1000) -> Any:
-    if find_kind(metric) is None:
+    if find_metric_kind(metric) is None:
         return original(stats, metric, n_samples)
     seed = os.environ.get("SACREBLEU_SEED", str(argument_checks.DEFAULT_SEED))
     try:
-        sums = _resample_sums(stats, n_samples, Stream(int(seed)))  # "none" is not a number
+        sums = _resample_sums(stats, n_samples, Stream(int(seed)))  # the seed may be "none"
     except REFUSALS:
         return original(stats, metric, n_samples)
     return seed.lower(), [metric._compute_score_from_stats(values) for values in sums]
@@ -437,7 +437,7 @@ def _paired_ar_test(original: Any, *args: Any, **kwargs: Any) -> Any:
 def _test_each_metric(
     original: Any, test: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """Test one system by each metric, in the kernel or else in sacreBLEU."""
+    """Run a test of one system by each metric, in the kernel if possible, else in sacreBLEU."""
     arguments = {"n_ar_confidence": -1, "seed": None, **kwargs}
     arguments |= dict(zip(TEST_PARAMETERS, args, strict=False))
     *system, metrics, samples, resamples, seed = (arguments[name] for name in TEST_PARAMETERS)
@@ -447,7 +447,7 @@ def _test_each_metric(
     results = {}
     for name, metric in metrics.items():
         result = None
-        if find_kind(metric) is not None and len(baseline_info[name][0]) == len(hypotheses):
+        if find_metric_kind(metric) is not None and len(baseline_info[name][0]) == len(hypotheses):
             result = test(metric, name, system, samples, resamples, seed)
         if result is None:
             single_metric = {name: metric}
@@ -525,13 +525,13 @@ def _randomize_pair(
 
 
 def _find_scorer(metric: Any) -> Any:
-    """Return the truebleu metric with sacreBLEU's formula; ValueError if it was replaced."""
-    kind: Any = find_kind(metric)
-    release = tuple(map(int, installed_release().split(".")))
+    """Return the truebleu metric with sacreBLEU's formula; raise ValueError if it was replaced."""
+    kind: Any = find_metric_kind(metric)
+    release = tuple(map(int, get_installed_release().split(".")))
     if not has_originals(metric, kind.scoring) or release < (2, 4, 3):
         raise ValueError
-    settings, _ = find_settings(metric, kind)
-    scorer = find_metric(*settings)
+    settings, _ = find_metric_settings(metric, kind)
+    scorer = make_metric(*settings)
     if scorer.NAME != "BLEU":
         return scorer
     value = metric.smooth_value
@@ -545,8 +545,8 @@ def _find_scorer(metric: Any) -> Any:
 
 
 def _to_exact_table(metric: Any, rows: Rows) -> Table:
-    """Return the statistics as integers; ValueError if their sums depend on the order."""
-    if find_kind(metric).cls.__name__ == "TER":  # type: ignore[union-attr]
+    """Return the statistics as integers; raise ValueError if their sums depend on the order."""
+    if find_metric_kind(metric).cls.__name__ == "TER":  # type: ignore[union-attr]
         if any(16 * length % 1 for _, length in rows):
             raise ValueError
         rows = [(edits, round(PARTS_PER_TOKEN * length)) for edits, length in rows]

@@ -1,4 +1,4 @@
-"""Statistics aggregated per group and metric, which engines exchange instead of text."""
+"""Statistics aggregated per group and metric, which engines transfer instead of text."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FRAME_NAME = "sums"
 ALL_GROUPS: Any = object()
 
 # Conversions of keys to Python values, by Arrow C data interface format. Dates are days since 1970,
-# moments are microseconds since 1970.
+# timestamps are microseconds since 1970.
 KEY_CONVERTERS: dict[str, Callable[[int], Any]] = {
     "tdD": lambda days: date(1970, 1, 1) + timedelta(days),
     "ttu": lambda micros: (datetime.min + timedelta(microseconds=micros)).time(),
@@ -61,7 +61,7 @@ class SumsOptions(TypedDict, total=False):
 
 
 class Sums:
-    """Statistics aggregated per group and metric, which engines exchange instead of text.
+    """Statistics aggregated per group and metric, which engines transfer instead of text.
 
     metrics: a metric computed from summed statistics (BLEU, chrF, TER), its command-line name
         ("bleu", "chrf++"), or several of them.
@@ -69,7 +69,7 @@ class Sums:
         dictionary-encoded strings.
     ref: the name of the reference column, with strings or lists of strings, or the names of several
         columns. A null in a list, or in one of several columns, is a missing reference.
-    by: the column or columns to group by. Null is a group.
+    by: the column or columns to group by. Null keys form a group.
     nulls: the treatment of rows without a hypothesis or without any reference. "raise" raises an
         error when a score is computed, "skip" omits the rows. Both count them.
     bucket: the name of an id column and a number of buckets. Adds the key "bucket", computed from
@@ -86,9 +86,9 @@ class Sums:
     """
 
     by: tuple[str, ...]
-    """The columns to group by."""
+    """Names of the columns to group by."""
     bucket: tuple[str, int] | None
-    """The id column and the number of buckets."""
+    """Name of the id column, and number of hash buckets."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class Sums:
         reserved = STATE_COLUMNS if bucket is None else ("bucket", *STATE_COLUMNS)
         for name in self.by:
             if name in reserved or self.by.count(name) > 1:
-                reason = "is given twice" if name not in reserved else "is a column of the sums"
+                reason = "is given twice" if name not in reserved else "is a column of the result"
                 raise ValueError(f"by: '{name}' {reason}; rename the column")
         is_single_metric = isinstance(metrics, str) or not hasattr(metrics, "__iter__")
         self._metrics: dict[str, Metric[Any]] = {}
@@ -155,8 +155,8 @@ class Sums:
         return (*self.by, "bucket") if self.bucket else self.by
 
     def spawn(self) -> Sums:
-        """Return empty sums with the same options, for another part of the data."""
-        return Sums(**self._init_arguments())
+        """Return empty sums with the same options, for a different part of the data."""
+        return Sums(**self._get_init_arguments())
 
     # ---- adding data ----
 
@@ -174,7 +174,7 @@ class Sums:
         return self
 
     def merge(self, other: Sums) -> Self:
-        """Add the sums of another part of the data. Raises InputError if they are incompatible."""
+        """Add the sums of a different part of the data. Raises InputError for incompatible sums."""
         if not isinstance(other, Sums):
             raise TypeError(
                 f"expected Sums, found {type(other).__name__}; use merge_state for tables"
@@ -188,7 +188,7 @@ class Sums:
     __iadd__ = merge
 
     def merge_bytes(self, data: bytes) -> Self:
-        """Add the sums of another part of the data, serialized by `to_bytes`."""
+        """Add the sums of a different part of the data, serialized by `to_bytes`."""
         header, content = _kernel.unsealed(FRAME_NAME, "sums", data)
         properties, formats = _parse_header(header)
         self._check_mergeable(properties)
@@ -218,9 +218,9 @@ class Sums:
     def merge_state(self, table: Any) -> Self:
         """Add the rows of a state table, from `__arrow_c_stream__` or aggregated by an engine.
 
-        The columns may be in any order, and other columns are ignored. Integers may have other
-        widths, and strings and lists other layouts. Raises InputError for any other table, for sums
-        of other metrics, and if a metric's row is missing.
+        The columns may be in any order, and other columns are ignored. Integers may have any
+        width, and strings and lists any layout. Raises InputError for any other table, for sums of
+        different metrics, and if a metric's row is missing.
         """
         if isinstance(table, Sums):
             return self.merge(table)
@@ -236,7 +236,7 @@ class Sums:
 
     @property
     def nulls(self) -> dict[str, int]:
-        """The number of rows without a hypothesis, and without a reference, by column."""
+        """The number of rows without a hypothesis, and without a reference, per column."""
         _, hypotheses, references, _ = self._groups.counted()
         return {self._hyp: hypotheses, ", ".join(self._ref): references}
 
@@ -245,10 +245,10 @@ class Sums:
         """The group keys in canonical order: sorted by the first key column, null first.
 
         Keys are plain values if `by` is one column name. They are tuples for several columns and
-        with buckets. Dates, times and decimals are Python objects; moments with a time zone are in
-        UTC.
+        with buckets. Dates, times and decimals are Python objects. Timestamps with a time
+        zone are in UTC.
         """
-        return [self._public_key(key) for key, _ in _read_groups(self._groups)]
+        return [self._to_public_key(key) for key, _ in _read_groups(self._groups)]
 
     def __len__(self) -> int:
         """Return the number of groups."""
@@ -269,7 +269,7 @@ class Sums:
             raise InputError(f"rows: no segments to score{suffix}")
 
     def warn(self) -> None:
-        """Warn the caller of this package if rows were omitted, with their number per column."""
+        """Warn about omitted rows, with their number per column, at the caller outside truebleu."""
         null_counts = ", ".join(f"{count} in {name}" for name, count in self.nulls.items() if count)
         if null_counts:
             frame, level = sys._getframe(), 1  # noqa: SLF001
@@ -291,7 +291,7 @@ class Sums:
         Raises ValueError for an unknown column.
         """
         accepted = {
-            self._key_index(name): list(value)
+            self._find_key_index(name): list(value)
             if isinstance(value, list | tuple | set | frozenset)
             else [value]
             for name, value in values.items()
@@ -305,7 +305,7 @@ class Sums:
         return self._select_groups(group_indices, self.key_columns)
 
     def roll_up(self, by: ColumnNames = None) -> Sums:
-        """Return the sums of coarser groups: by some of the key columns, or of all groups together.
+        """Return the sums of coarser groups, by some of the key columns or of all groups together.
 
         Buckets are kept if "bucket" is one of the columns. For coarser key values (months instead
         of days), compute them in the engine's state table, and read that with `merge_state`.
@@ -320,8 +320,8 @@ class Sums:
         The keys have the types and the order of `keys`.
         """
         columns = as_column_names("by", by)
-        key_indices = [self._key_index(name) for name in columns]
-        # NaN differs from itself, but it is one key.
+        key_indices = [self._find_key_index(name) for name in columns]
+        # NaN is not equal to itself, but all NaN are one key.
         groups_by_key: dict[str, tuple[Any, list[int]]] = {}
         for index, (key, _) in enumerate(_read_groups(self._groups)):
             split_key = tuple(key[i] for i in key_indices)
@@ -330,7 +330,7 @@ class Sums:
         other_keys = [name for name in self.key_columns if name not in columns]
         return {key: self._select_groups(g, other_keys) for key, g in groups_by_key.values()}
 
-    def _key_index(self, name: str) -> int:
+    def _find_key_index(self, name: str) -> int:
         if name not in self.key_columns:
             available = ", ".join(self.key_columns) or "none"
             raise ValueError(f"unknown key column '{name}' (expected one of: {available})")
@@ -340,12 +340,12 @@ class Sums:
         self, group_indices: Iterable[int], columns: Sequence[str], use_bare_keys: bool = False
     ) -> Sums:
         """Aggregate the groups with these canonical indices by some of their key columns."""
-        key_indices = [self._key_index(name) for name in columns]
+        key_indices = [self._find_key_index(name) for name in columns]
         if "bucket" in columns:
             key_indices.sort()
         keys = tuple(self.key_columns[index] for index in key_indices if index < len(self.by))
         use_bare_keys = use_bare_keys or (self._has_bare_keys and keys == self.by)
-        options = self._init_arguments()
+        options = self._get_init_arguments()
         options["by"] = keys[0] if use_bare_keys and len(keys) == 1 else keys
         options["bucket"] = self.bucket if len(self.by) in key_indices else None
         coarse = Sums(**options)
@@ -370,7 +370,7 @@ class Sums:
         rows = [
             (index, label, score)
             for index, by_label in zip(
-                nonempty_groups, self._scores_by_group().values(), strict=True
+                nonempty_groups, self._compute_scores_by_group().values(), strict=True
             )
             for label, score in by_label.items()
         ]
@@ -402,11 +402,11 @@ class Sums:
             return self.roll_up(self.by).scores()
         has_several_metrics = len(self._metrics) > 1
         return {
-            self._public_key(key): by_label if has_several_metrics else by_label[self.labels[0]]
-            for key, by_label in self._scores_by_group().items()
+            self._to_public_key(key): by_label if has_several_metrics else by_label[self.labels[0]]
+            for key, by_label in self._compute_scores_by_group().items()
         }
 
-    def _scores_by_group(self) -> dict[tuple[Any, ...], dict[str, Any]]:
+    def _compute_scores_by_group(self) -> dict[tuple[Any, ...], dict[str, Any]]:
         """Return the scores of each group that has a segment, by label."""
         groups = _read_groups(self._groups)
         scores_by_key: dict[tuple[Any, ...], Any] = {
@@ -426,7 +426,7 @@ class Sums:
     def statistics(self, metric: str | Metric | None = None) -> Statistics:
         """Return the statistics of one metric, one row per group in the order of `keys`.
 
-        metric: a metric or its label; None if there is only one metric.
+        metric: a metric or its label; may be None if there is only one metric.
         """
         if metric is None and len(self._metrics) > 1:
             raise ValueError(f"metric: expected one of {', '.join(self._metrics)}, found None")
@@ -444,7 +444,7 @@ class Sums:
         """Return the number of segments of each group, in the order of `keys`."""
         return [segments for _, (segments, *_) in self._groups.groups()]
 
-    def _public_key(self, key: tuple[Any, ...]) -> Any:
+    def _to_public_key(self, key: tuple[Any, ...]) -> Any:
         return key[0] if self._has_bare_keys and len(key) == 1 else key
 
     # ---- serialization ----
@@ -457,7 +457,7 @@ class Sums:
         return self._groups.arrow_stream()
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        """Return the state table as an Arrow struct array."""
+        """Return the state table as an Arrow struct array (PyCapsule protocol)."""
         return self._groups.arrow_array()
 
     def to_bytes(self) -> bytes:
@@ -480,7 +480,7 @@ class Sums:
             signature can describe. The names of text columns and the null policy are not stored:
             they are reset to "hyp", "ref" and "raise".
 
-        Raises InputError for damaged bytes, and for sums of other metrics.
+        Raises InputError for damaged bytes, and for sums of different metrics.
         """
         header, _ = _kernel.unsealed(FRAME_NAME, "sums", data)
         properties, _ = _parse_header(header)
@@ -500,9 +500,9 @@ class Sums:
         return sums.merge_bytes(data)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restore_sums, (self._init_arguments(), self.to_bytes()))
+        return (_restore_sums, (self._get_init_arguments(), self.to_bytes()))
 
-    def _init_arguments(self) -> dict[str, Any]:
+    def _get_init_arguments(self) -> dict[str, Any]:
         return {
             "metrics": [
                 label if label not in (metric.name, repr(metric)) else metric
@@ -530,7 +530,7 @@ class Sums:
 
 
 class ScoreTable:
-    """Scores of groups as a table that Arrow readers can read repeatedly."""
+    """Table of group scores that Arrow readers can read repeatedly."""
 
     def __init__(self, sums: _kernel.Groups, *columns: Any) -> None:
         self._groups = sums
@@ -546,7 +546,7 @@ class ScoreTable:
 
 
 def bucket_of(identity: str | bytes | int, buckets: int) -> int:
-    """Return the bucket of a segment id, which is the same in every program.
+    """Return the hash bucket of a segment id, which is the same in every program.
 
     The bucket is the 64-bit FNV-1a hash of the id's bytes, finalized as in splitmix64, modulo
     `buckets`. The bytes are the UTF-8 encoding of a string, or the 8 little-endian bytes of an
@@ -577,13 +577,13 @@ def _read_groups(sums: _kernel.Groups) -> list[Any]:
     if not any(converters):
         return sums.groups()
 
-    def convert(to_python: Callable[[int], Any] | None, value: Any) -> Any:
+    def convert_key(to_python: Callable[[int], Any] | None, value: Any) -> Any:
         try:
             return value if to_python is None or value is None else to_python(value)
-        except OverflowError:  # outside the range of Python's dates
+        except OverflowError:  # dates outside Python's range stay integers
             return value
 
-    return [(tuple(map(convert, converters, key)), totals) for key, totals in sums.groups()]
+    return [(tuple(map(convert_key, converters, key)), totals) for key, totals in sums.groups()]
 
 
 def _are_equal_keys(first: Any, second: Any) -> bool:
@@ -592,7 +592,7 @@ def _are_equal_keys(first: Any, second: Any) -> bool:
 
 
 def as_column_names(parameter: str, value: Any) -> tuple[str, ...]:
-    """Return one column name, several, or None as a tuple of column names."""
+    """Return column names (a name, several names or None) as a tuple."""
     column_names = (value,) if isinstance(value, str) else () if value is None else value
     if not hasattr(column_names, "__iter__") or not all(
         isinstance(name, str) for name in column_names
@@ -614,7 +614,7 @@ def _validate_bucket(bucket: Any) -> tuple[str, int] | None:
 
 
 def to_kernel_frame(frame: Any, label: str, required_columns: Sequence[str]) -> _kernel.Frame:
-    """Convert a table for the kernel.
+    """Convert a table to the kernel's form.
 
     Raises TypeError for other objects, and InputError for missing columns.
     """
@@ -633,7 +633,7 @@ def to_kernel_frame(frame: Any, label: str, required_columns: Sequence[str]) -> 
 
 
 def make_row_counter(metric: Any) -> object:
-    """Return the object that counts rows: the kernel's metric, or a function of texts."""
+    """Return the object that counts a metric's rows: the kernel's metric, or a Python function."""
     if metric.reads_text:
         return metric._kernel  # noqa: SLF001
     return lambda *texts, **options: metric.count(*texts, **options, is_part=True)[0]

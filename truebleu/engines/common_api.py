@@ -1,6 +1,6 @@
-"""Functions that every engine has, built from the few that depend on the engine.
+"""Functions that all engines share, built from the few that depend on the engine.
 
-An engine's module defines `sums`, which counts its data, `sentence`, and a conversion of Arrow
+An engine's module defines `sums`, which aggregates its data, `sentence`, and a conversion of Arrow
 tables to its own tables. `make_engine_functions` builds the other functions.
 """
 
@@ -30,10 +30,10 @@ from truebleu.metrics.base import Metric
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Metrics with dedicated functions, such as `corpus_bleu`.
+# Metrics with functions of their own, such as `corpus_bleu`.
 SHORTCUT_METRICS = ("bleu", "chrf", "ter")
 
-# Length limits of an error that quotes another program, and of the path in it.
+# Maximum length of an error that quotes another program, and of the path in the error.
 MAX_MESSAGE_CHARACTERS = 300
 MAX_PATH_CHARACTERS = 160
 
@@ -67,7 +67,7 @@ def make_engine_functions(
         by: ColumnNames = None,
         **options: Any,
     ) -> Any:
-        """Compute the score of all rows, a `Score`; with `by` a table with one row per group.
+        """Return the `Score` of all rows, or with `by` a table with one score per group.
 
         metric: a metric, or a name that `truebleu.metric` accepts.
         by: one or more columns. The result table has these columns, "score" (0-100), "segments" and
@@ -108,7 +108,7 @@ def make_engine_functions(
         within: ColumnNames = None,
         **options: Any,
     ) -> Any:
-        """Test the differences between systems with too many segments to keep one row per segment.
+        """Test differences between systems with too many segments to keep one row per segment.
 
         by: the column or columns that identify a row's system.
         bucket: the id column, and the number of buckets (see `Sums`).
@@ -132,15 +132,15 @@ def make_engine_functions(
 
 
 def bind_metric(function: Callable[P, R], metric: str) -> Callable[P, R]:
-    """Return `function` with a fixed metric: `corpus_bleu` for `score`, for example."""
+    """Return `function` with a fixed metric, for example `corpus_bleu` for `score`."""
 
-    def bound_function(*arguments: P.args, **options: P.kwargs) -> R:
+    def call_with_metric(*arguments: P.args, **options: P.kwargs) -> R:
         return function(*arguments, metric=metric, **options)  # type: ignore[arg-type]
 
     prefix = {"score": "corpus"}.get(function.__name__, function.__name__)
-    bound_function.__name__ = bound_function.__qualname__ = f"{prefix}_{metric}"
-    bound_function.__module__ = function.__module__
-    bound_function.__doc__ = (
+    call_with_metric.__name__ = call_with_metric.__qualname__ = f"{prefix}_{metric}"
+    call_with_metric.__module__ = function.__module__
+    call_with_metric.__doc__ = (
         f'`{function.__name__}` with metric="{metric}", and parameters of '
         f"`truebleu.{registry.get_metric_class(metric).__name__}`."
     )
@@ -148,15 +148,15 @@ def bind_metric(function: Callable[P, R], metric: str) -> Callable[P, R]:
     parameters = [
         parameter for parameter in signature.parameters.values() if parameter.name != "metric"
     ]
-    bound_function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return bound_function
+    call_with_metric.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return call_with_metric
 
 
 # ---- sentence-level scores ----
 
 
 def resolve_row_metric(metric: Any, **parameters: Any) -> Metric[Any]:
-    """Return the metric if it can score single rows. Otherwise raise an error with the reason."""
+    """Return a metric that can score single rows; raise an error with the reason if it cannot."""
     row_metric: Any = registry.metric(metric, **parameters)
     return (
         require_additive(row_metric)
@@ -166,7 +166,7 @@ def resolve_row_metric(metric: Any, **parameters: Any) -> Metric[Any]:
 
 
 class RowScores:
-    """Score of each row of an Arrow table: an Arrow column, null for rows without text.
+    """Scores of the rows of an Arrow table as an Arrow column, null for rows without text.
 
     frame: any object that supports the Arrow PyCapsule protocol. hyp, refs: its text columns.
     """
@@ -188,7 +188,7 @@ class RowScores:
         return len(self._has_text)
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        """Return a struct array with one field, "score" (PyCapsule protocol)."""
+        """Return the scores as a struct array with one field, "score" (PyCapsule protocol)."""
         return _kernel.scores_of_rows(self._scores, self._has_text)
 
 
@@ -201,7 +201,7 @@ def as_reference_columns(ref: Any) -> list[Any]:
 
 
 def score_arrow_columns(metric: Metric[Any], hypotheses: Any, *references: Any) -> Any:
-    """Return the score of each row of pyarrow columns as a pyarrow column (null without text)."""
+    """Return the score of each row of pyarrow columns; null for rows without text."""
     import pyarrow as pa
 
     names = ["hypotheses", *(f"references {number}" for number, _ in enumerate(references, 1))]
@@ -215,20 +215,20 @@ def score_arrow_columns(metric: Metric[Any], hypotheses: Any, *references: Any) 
 def make_worker_call(
     cloudpickle: Any, module: str, task: str, argument: object, advice: str, refuse: Any
 ) -> Callable[..., Any]:
-    """Return a function that calls `task` of a module with this argument and the worker's columns.
+    """Return a serializable function that calls `task` with this argument and a worker's columns.
 
     The pickled function does not refer to this package: a nested function is pickled by value, and
     the argument is stored as bytes. It can therefore report a missing or different truebleu.
 
     cloudpickle: the engine's cloudpickle; user-defined tokenizers may be functions that only it can
         pickle.
-    advice: how to install truebleu on the workers. refuse: called with a description of the
-        problem; it must be a nested function, too.
+    advice: how to install truebleu on the workers. refuse: a function that raises
+        an error with a description of the problem; it must also be a nested function.
     """
     driver_version, driver_python = __version__, sys.version_info[:2]
     content = cloudpickle.dumps(argument)
 
-    def run(*columns):  # type: ignore[no-untyped-def]
+    def call_task(*columns):  # type: ignore[no-untyped-def]
         import pickle
         import platform
         import sys
@@ -250,12 +250,12 @@ def make_worker_call(
             else:
                 if truebleu.__version__ != driver_version:
                     version = truebleu.__version__
-                    problem = f"has truebleu {version}, the driver {driver_version}; {advice}"
+                    problem = f"has truebleu {version} (expected {driver_version}); {advice}"
         if problem:
             return refuse(f"the worker on {platform.node()} {problem}")
         return getattr(worker, task)(pickle.loads(content), *columns)
 
-    return run
+    return call_task
 
 
 # ---- messages ----
@@ -267,7 +267,7 @@ def parse_release(version: str) -> tuple[int, ...]:
 
 
 def format_error(location: str, problem: str) -> str:
-    """Format an error on one short line: its location, and another program's description."""
+    """Format an error as one short line with its location and another program's message."""
     location = (
         location
         if len(location) <= MAX_PATH_CHARACTERS
@@ -280,7 +280,7 @@ def format_error(location: str, problem: str) -> str:
 
 
 def abbreviate_names(names: Sequence[str]) -> str:
-    """Return the first name, followed by the number of further names."""
+    """Return the first name and the number of further names, for a message."""
     first, *remaining = names
     return f"{first} and {len(remaining):,} more" if remaining else first
 

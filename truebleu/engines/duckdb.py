@@ -132,7 +132,7 @@ def sentence(
     row_metric = resolve_row_metric(metric, **parameters)
     connection = duckdb.default_connection() if connection is None else connection
     name = "truebleu_" + re.sub(r"\W+", "_", repr(row_metric)).strip("_").lower()
-    with suppress(InputError):  # the function exists already
+    with suppress(InputError):  # the connection already has the function
         _create_score_function(connection, name, row_metric)
     columns = [
         duckdb.ColumnExpression(c) if isinstance(c, str) else c
@@ -172,14 +172,14 @@ def register(
     connection = duckdb.default_connection() if connection is None else connection
     for name, metric_spec in (functions or {name: name for name in SHORTCUT_METRICS}).items():
         row_metric = resolve_row_metric(metric_spec)
-        # Users rerun notebook cells.
+        # Users run notebook cells repeatedly.
         with suppress(duckdb.Error):
             connection.remove_function(name)
         _create_score_function(connection, name, row_metric)
 
 
 def _create_score_function(connection: DuckDBPyConnection, name: str, metric: Metric[Any]) -> None:
-    """Create a SQL function that scores rows."""
+    """Create a SQL function that scores rows by a metric."""
     missing_packages = [package for package in ("pyarrow", "numpy") if find_spec(package) is None]
     if missing_packages:
         raise ImportError(
@@ -187,16 +187,16 @@ def _create_score_function(connection: DuckDBPyConnection, name: str, metric: Me
             f"pip install {' '.join(missing_packages)}"
         )
 
-    def score(*columns: Any) -> Any:
+    def score_columns(*columns: Any) -> Any:
         if len(columns) < 2:
             raise InputError(f"{name}: expected a hypothesis and at least one reference")
         return score_arrow_columns(metric, *columns)
 
-    score.__annotations__ = {}  # DuckDB would take types from them
+    score_columns.__annotations__ = {}  # DuckDB would read argument types from the annotations
     try:
         connection.create_function(
             name,
-            score,
+            score_columns,
             None,  # any number of columns, of any type
             "DOUBLE",
             type="arrow",  # type: ignore[call-overload]

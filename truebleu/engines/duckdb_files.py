@@ -23,13 +23,13 @@ if TYPE_CHECKING:  # the command line calls `find_table_files` without DuckDB
 # line ends, and quotation marks are text.
 DELIMITERS = {"csv": (",", '"'), "tsv": ("\t", "")}
 
-# Text that no file contains. Every CSV field is text, even an empty one, and never null.
+# A string that no file contains, as null marker: every CSV field is text, even if it is empty.
 NULL_MARKER = "\x01this is in no file\x02"
 
 # Types that DuckDB infers for JSON strings.
 TEXT_LIKE_TYPES = ("VARCHAR", "DATE", "TIME", "TIMESTAMP", "UUID", "INTERVAL", "BLOB", "JSON")
 
-# Beginnings of lines in DuckDB messages that contain advice on its options.
+# Beginnings of lines with advice on DuckDB's options in its messages.
 ADVICE_PREFIXES = (
     *("Possible", "Potential", "Candidate", "* ", "Try setting", "If you are", "LINE "),
     "This can happen when reading multiple",
@@ -46,10 +46,10 @@ TEXT_COLUMN_CONDITION = (
 
 
 class TableFiles:
-    """Files of one format that are read as one table in a connection, one after another.
+    """Files of one format that a connection reads as one table, one after another.
 
-    `names` are files, folders of files (as Spark writes them) and patterns (`*`, `?`, `[a-z]`, `**`
-    for nested folders). Every file has all selected columns.
+    `names` are files, folders of files (such as Spark's output) and patterns (`*`, `?`, `[a-z]`,
+    `**` for nested folders). Every file must have all selected columns.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class TableFiles:
     ) -> DuckDBPyRelation:
         """Select text columns, and other columns of any type, in the order of the files.
 
-        The names are in `columns`, or "filename". `list_columns` may contain lists of strings.
+        The names must be in `columns`, or "filename". `list_columns` may contain lists of strings.
         """
         columns = {name: quote_name(name) for name in (*text_columns, *other_columns)}
         options = {"filename": "true"} if "filename" in columns else {}
@@ -140,14 +140,14 @@ class TableFiles:
     def _have_differing_types(
         self, column_names: Iterable[str], text_columns: Sequence[str]
     ) -> bool:
-        """Return whether column types differ between Parquet files, for example null and string.
+        """Return whether a column's type differs between Parquet files, such as null and string.
 
         Raises InputError for a file that lacks a column, because its rows would be null, and for a
         file whose text column has another type, because DuckDB would convert it to strings.
         """
         if len(self.paths) == 1:
             return False
-        # Columns that are in no file are partition columns, from folder names.
+        # Columns that are not in any file are partition columns from folder names.
         name_condition = f"lower(name) IN ({_quote_strings(name.lower() for name in column_names)})"
         type_count = "count(DISTINCT concat_ws(' ', type, converted_type, logical_type))"
         differing_columns = self._run_query(
@@ -160,7 +160,7 @@ class TableFiles:
         for name, files, text_files in differing_columns:
             lacking_files = sorted({*self.paths} - {*files})
             if lacking_files:
-                problem = f"no column '{name}', which {min(files)} has"
+                problem = f"no column '{name}' (expected the columns of {min(files)})"
                 raise InputError(format_error(abbreviate_names(lacking_files), problem))
             non_text_files = sorted({*files} - {*(text_files or files)})
             if non_text_files and name.lower() in text_names:
@@ -201,7 +201,7 @@ class TableFiles:
             raise InputError(format_error(location, f"cannot read the file: {problem}")) from None
 
     def _find_csv_error(self) -> tuple[str, str] | None:
-        """Return the first CSV file that is not valid, and a description of its error."""
+        """Return the first invalid CSV file, with a description of its error."""
         import duckdb
 
         for path in self.paths:
@@ -223,7 +223,7 @@ class TableFiles:
 
     @property
     def _path_list(self) -> str:
-        """SQL list of the paths, escaped because DuckDB treats them as patterns."""
+        """SQL list of the paths, escaped because DuckDB interprets them as patterns."""
         return f"[{_quote_strings(map(glob.escape, self.paths))}]"
 
     def _format_scan(self, options: dict[str, str]) -> str:
@@ -242,7 +242,7 @@ class TableFiles:
 
 
 def find_table_files(name: str) -> list[str]:
-    """Return the files that a path, folder or pattern denotes."""
+    """Return the files that a path, folder or pattern refers to."""
     name = expand_home(name)
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", name):
         raise InputError(
@@ -267,12 +267,12 @@ def find_table_files(name: str) -> list[str]:
         if not paths:
             raise InputError(f"{name}: {NO_TABLE_FILES}")
     elif os.path.exists(name) or not glob.has_magic(name):
-        open(name, "rb").close()  # raises Python's error, which has the name, if it is unreadable
+        open(name, "rb").close()  # raises an error that names an unreadable folder
         return [name]
     else:
         matching = glob.glob(name, recursive=True)
         paths = [path for path in matching if os.path.isfile(path)]
-        # Spark's tables are folders with names of files, such as out.parquet.
+        # Spark writes tables into folders that are named like files, such as out.parquet.
         folders = [path for path in matching if os.path.isdir(path) and get_table_format(path)]
         paths += [path for folder in folders for path in find_table_files(folder)]
         if not paths:
@@ -281,7 +281,7 @@ def find_table_files(name: str) -> list[str]:
 
 
 def _is_empty(path: str) -> bool:
-    """Return whether a file, after decompression, contains nothing but line ends."""
+    """Return whether a file, after decompression, contains only line ends."""
     with suppress(InputError, OSError):
         if os.path.getsize(path) <= 64:
             return not File(path).read_bytes().removeprefix(codecs.BOM_UTF8).strip()
@@ -359,7 +359,7 @@ def _format_csv_scan(files: str, file_format: str, options: dict[str, str]) -> s
 
 
 def _format_json_text(name: str, column_type: str, allow_lists: bool) -> str:
-    """Format SQL that converts JSON values to strings, or lists of strings, and rejects others."""
+    """Format SQL that converts JSON values to strings or lists of strings; other types fail."""
     column = quote_name(name)
     json_type = f"json_type({column})"
     string, expected = f"{column}->>'$'", "a string"
@@ -387,7 +387,7 @@ def _format_json_text(name: str, column_type: str, allow_lists: bool) -> str:
 def clean_message(error: Exception | str, path: str = "") -> str:
     """Return DuckDB's error message on one line, without its advice on DuckDB options.
 
-    path: a path that precedes the message; only its file name is repeated.
+    path: a path that the caller prints before the message; the message repeats only its file name.
     """
     lines = []
     message = str(error).replace(path, os.path.basename(path)) if path else str(error)
@@ -399,7 +399,7 @@ def clean_message(error: Exception | str, path: str = "") -> str:
             lines.append(line)
     text = " ".join(lines)
     if "maximum_object_size" in text or "Maximum line size" in text:
-        return f"a row has more than {MAX_ROW_BYTES >> 20} MiB. Parquet files have no such limit."
+        return f"a row is larger than {MAX_ROW_BYTES >> 20} MiB. Parquet files have no such limit."
     kind, colon, rest = text.partition(" Error: ")
     return format_error("", rest if colon and len(kind) < 30 else text)
 

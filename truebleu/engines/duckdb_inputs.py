@@ -32,11 +32,11 @@ from truebleu.text.segments import expand_home, get_table_format
 # A relation, SQL, a table name or files.
 TableInput = DuckDBPyRelation | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
-# First release that streams Arrow batches without pyarrow; earlier ones materialize large parts.
+# First release that streams Arrow batches without pyarrow; earlier releases load large parts.
 STREAMING_RELEASE = (2, 0)
 BATCH_ROWS = 65536
 
-# DuckDB's text types, and its numeric types, which can be compared with each other.
+# DuckDB's text types, and its numeric types. Ids of two numeric types can be compared.
 TEXT_TYPES = ("VARCHAR", "JSON", '"NULL"')
 NUMERIC_TYPES = (
     *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE"),
@@ -49,7 +49,7 @@ TABLE_NAME = re.compile(r'(\w+|"([^"]|"")+")(\.(\w+|"([^"]|"")+")){0,2}')
 # Interval between progress reports.
 PROGRESS_SECONDS = 0.2
 
-# Default memory limit of a new connection: a fixed part, and a part per thread.
+# Default memory limit of a new connection: a fixed amount, and an amount per thread.
 MEMORY_MIB = (256, 128)
 
 MAX_LISTED_IDS = 3
@@ -86,7 +86,7 @@ def open_connection(
     """Yield the passed connection, or a new one with a memory limit.
 
     A new connection can read files, but it cannot download anything or read Python variables.
-    `ordered`: keep the order of rows.
+    ordered: keep the order of rows.
     """
     if connection is not None:
         yield connection
@@ -107,7 +107,7 @@ def open_connection(
             prefix = f"{expected}DuckDB" if memory else "DuckDB"
             raise InputError(f"{prefix}: {clean_message(error)}") from None
         with new_connection:
-            # DuckDB counts progress only for its progress bar.
+            # DuckDB computes progress only if its progress bar is enabled.
             new_connection.execute(
                 "SET enable_progress_bar = true; SET enable_progress_bar_print = false"
             )
@@ -141,7 +141,7 @@ def report_progress(
 
 @contextmanager
 def translate_errors(data: TableInput) -> Iterator[None]:
-    """Convert DuckDB errors to InputError with the names of the files."""
+    """Convert DuckDB errors in a block of code to InputErrors that name the files."""
     message = None
     try:
         yield
@@ -158,7 +158,7 @@ def translate_errors(data: TableInput) -> Iterator[None]:
 
 
 def _convert_error(data: TableInput, message: str) -> InputError:
-    """Convert a DuckDB message to an InputError with the user's file names."""
+    """Return an InputError for a DuckDB message, with the user's file names."""
     if isinstance(data, DuckDBPyRelation):
         data = data.sql_query()
     if isinstance(data, str) and not _is_path(data):
@@ -210,7 +210,7 @@ def select_rows(
     if references is not None:
         reference_table = _open_table(connection, references)
         listed, listed_in_references = list(hypothesis_table.columns), reference_table.columns
-        # A column that neither table lists may be in later rows of JSON, or be "filename".
+        # A column that neither table lists may be in later JSON rows, or be the column "filename".
         left_extras = [
             name
             for name in extra_columns
@@ -239,7 +239,7 @@ def select_rows(
 
 
 def stream_batches(relation: DuckDBPyRelation) -> Any:
-    """Return a relation as a stream of Arrow batches, which is never completely in memory."""
+    """Return a relation as a stream of Arrow batches, without loading it completely."""
     if parse_release(duckdb.__version__) >= STREAMING_RELEASE:
         return relation
     if find_spec("pyarrow") is None:
@@ -279,7 +279,7 @@ def fetch_rows(
         columns[1] = f"CASE WHEN {has_text} THEN {reference_lists} END"
     zoned_type = "TIMESTAMP WITH TIME ZONE"
     zoned = {i for i, name in enumerate(extra_columns, 2) if types[name] == zoned_type}
-    # DuckDB would require pytz to convert moments with a time zone.
+    # DuckDB would require pytz to convert timestamps with a time zone.
     columns += (
         f"make_timestamp(epoch_us({quote_name(name)}))" if i in zoned else quote_name(name)
         for i, name in enumerate(extra_columns, 2)
@@ -317,7 +317,7 @@ def _open_table(connection: DuckDBPyConnection, data: TableInput) -> TableFiles 
                 )
         return TableFiles(data, connection)
     is_table_name, is_file_path = bool(TABLE_NAME.fullmatch(data)), _is_path(data)
-    # A folder may have the same name as a table in the user's connection; a file may not.
+    # In the user's connection, a table name has priority over a folder, but not over a file.
     if is_file_path and (get_table_format(data) or not is_table_name):
         return TableFiles(data, connection)
     with translate_errors(data):
@@ -355,7 +355,7 @@ def _select_columns(
     refs: Sequence[str],
     other_table_columns: Sequence[str] = (),
 ) -> DuckDBPyRelation:
-    """Select columns of a table; messages also suggest names in `other_table_columns`."""
+    """Select columns of a table. Error messages also suggest names in `other_table_columns`."""
     for name in [*text_columns, *extra_columns]:
         if _has_column(table, name):
             continue
@@ -378,7 +378,7 @@ def _select_columns(
 
 
 def disambiguate_text_columns(text_columns: Sequence[str]) -> list[str]:
-    """Return the text column names, renaming references that have the name of the hypotheses."""
+    """Return the text column names; a reference column named like the hypothesis is renamed."""
     hyp, *refs = text_columns
     return [hyp, *(f"{name} (references)" if name == hyp else name for name in refs)]
 
@@ -552,14 +552,14 @@ def _check_ids(
             f"({format_first_ids('hypothesis_count IS NULL')})"
         )
     if spread:
-        # Columns with the same value for all hypotheses of an id describe the segment.
+        # Columns with one value for all hypotheses of an id describe the segment.
         shared_columns = [id_column for id_column, name in ids.items() if name in by]
         shared_columns += reference_groups
         shared_columns += [
             column for column, varies in zip(groups, varying, strict=True) if not varies
         ]
         partition = f"PARTITION BY {', '.join(shared_columns)}" if shared_columns else ""
-        # Compare only such ids with each other: test sets and domains may have other systems.
+        # Compare hypothesis counts only within such groups: test sets may have different systems.
         joined_ids = table.filter(is_joined).project(
             f"*, max(hypothesis_count) OVER ({partition}) AS expected_count"
         )

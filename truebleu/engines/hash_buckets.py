@@ -3,8 +3,8 @@
 The segments of a corpus are assigned to hash buckets by their ids, identically for all systems, and
 buckets are resampled instead of segments. This is block resampling. Ids do not depend on the text,
 so buckets are random groups of about n / B segments, and the sums of B buckets vary like sums of n
-segments. But only B units can be drawn, so intervals from few buckets are uncertain themselves
-(their width by about 1 / √(2B)). docs/at-scale.md reports measurements.
+segments. With only B units, the width of an interval has a relative standard error of about
+1 / √(2B). docs/at-scale.md reports measurements.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_LISTED_BUCKETS = 3
 def make_measures(sums: Sums) -> list[Measure]:
     """Return the tables to resample: for each metric, the statistics of each system's buckets.
 
-    sums: sums with `bucket`, grouped by the system column or columns; without, a single system.
+    sums: sums with `bucket`, grouped by the system column or columns (or not grouped: one system).
 
     Raises InputError for sums without buckets, for nulls, and for systems with different numbers of
     segments in a bucket, because paired tests require the same segments.
@@ -132,7 +132,7 @@ def compare(
 
 
 def _resample_groups(sums: Sums, within: ColumnNames, function: Callable[[Sums], list[Any]]) -> Any:
-    """Return a function's results by group and metric, or the only result."""
+    """Call a function on each group and metric; return its results in dicts, or a single result."""
     if within is None:
         results = function(sums)
         return results[0] if len(results) == 1 else dict(zip(sums.labels, results, strict=True))
@@ -146,5 +146,5 @@ def _resample_groups(sums: Sums, within: ColumnNames, function: Callable[[Sums],
 
 
 def _format_system(key: tuple[Any, ...]) -> str:
-    """Return the name of a system: the components of its key, joined with slashes."""
+    """Return the name of a system: the components of its key joined with slashes."""
     return "/".join("null" if component is None else str(component) for component in key) or "all"

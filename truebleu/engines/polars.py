@@ -53,7 +53,7 @@ PolarsFrame = pl.DataFrame | pl.LazyFrame
 PolarsFrames = PolarsFrame | Sequence[PolarsFrame] | Iterator[PolarsFrame]
 Expression = str | pl.Expr
 
-# Large enough that the cost per batch is negligible, small compared with Polars' own memory.
+# Rows per batch: the cost per batch is negligible, and the memory small compared with Polars' own.
 BATCH_ROWS = 65536
 
 
@@ -116,7 +116,7 @@ def _check_schema(schema: Mapping[str, Any], columns: Sequence[str]) -> None:
 
 
 def _read_batches(frame: PolarsFrame) -> Any:
-    """Return a DataFrame as a single batch, or the batches of a LazyFrame."""
+    """Return the batches of a LazyFrame; a DataFrame is a single batch."""
     if isinstance(frame, pl.DataFrame):
         return [frame]
     if not hasattr(frame, "collect_batches"):
@@ -126,12 +126,12 @@ def _read_batches(frame: PolarsFrame) -> Any:
         )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*collect_batches.*unstable.*")
-        # Keep the order, because errors contain row numbers; it has no extra cost.
+        # Errors contain row numbers, so keep the order, which has no extra cost.
         return frame.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True)
 
 
 def _find_failing_file(frame: PolarsFrame, columns: Sequence[str], error: Exception) -> str:
-    """Return the scanned file that caused an error, because Polars does not name it."""
+    """Return the scanned file that caused an error; Polars does not name it."""
     first = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -189,14 +189,14 @@ def sentence(
     """
     row_metric = resolve_row_metric(metric, **parameters)
 
-    def scores(columns: Sequence[pl.Series]) -> pl.Series:
+    def score_columns(columns: Sequence[pl.Series]) -> pl.Series:
         """Return the score of each row, given the hypotheses and one or more reference columns."""
         rows = max(map(len, columns)) if all(map(len, columns)) else 0
         columns_by_name: dict[str, pl.Series] = {}
         for column in columns:
             _check_schema({column.name: column.dtype}, [column.name])
             name = column.name
-            while name in columns_by_name:  # a repeated column, or literals, which have no name
+            while name in columns_by_name:  # columns may be repeated, and literals have no name
                 name += "'"
             # A literal is a column with one row.
             columns_by_name[name] = (
@@ -207,7 +207,7 @@ def sentence(
         return pl.DataFrame(row_scores).to_series(0).alias(hyp)
 
     columns = [hyp, *as_reference_columns(ref)]
-    return pl.map_batches(columns, scores, return_dtype=pl.Float64, is_elementwise=True)
+    return pl.map_batches(columns, score_columns, return_dtype=pl.Float64, is_elementwise=True)
 
 
 corpus_bleu, corpus_chrf, corpus_ter = (bind_metric(score, name) for name in SHORTCUT_METRICS)

@@ -46,7 +46,7 @@ WHOLE_BLOCK_OPTIONS: dict[str, Any] = {
     "batch_size": None,
     "zero_copy_batch": True,
 }
-"""Tasks receive their blocks unchanged, without splitting, joining or copying them."""
+"""Options of `map_batches` that pass blocks to tasks without splitting, joining or copying them."""
 
 INSTALL_ADVICE = (
     f"install truebleu {__version__} on every node, or start Ray with "
@@ -66,8 +66,8 @@ def sums(
     """Return the statistics of a dataset, aggregated per group and metric.
 
     data: a ray.data.Dataset from any source. It is executed once, during this call.
-    hyp, ref: the hypothesis column has strings. The reference column has strings or lists of
-        strings; or several columns of strings, one per reference.
+    hyp, ref: the hypothesis column contains strings. The reference column contains strings or lists
+        of strings; there may be several reference columns of strings, one per reference.
     task: other arguments of `Dataset.map_batches`: num_cpus, memory, concurrency, runtime_env ...
     options: `by`, `metrics`, `nulls` and `bucket`, as for `Sums`.
 
@@ -183,7 +183,7 @@ def _check_columns(ds: Any, sums: Sums) -> Any:
 def _shorten_errors() -> Iterator[None]:
     """Replace Ray's errors about files and machines by one-line exceptions.
 
-    Errors raised in a step of the dataset stay unchanged: their author needs the stack trace.
+    Errors raised in a user's step of the dataset stay unchanged: the user needs the stack trace.
     """
     from ray.exceptions import RayError, RayTaskError
 
@@ -203,10 +203,10 @@ def _shorten_errors() -> Iterator[None]:
 
 
 def _make_task(task: str, argument: object) -> Callable[[Any], Any]:
-    """Return a serializable call of a function of this module with this argument and a block."""
+    """Return a serializable function that calls `task` with this argument and a block."""
     from ray import cloudpickle
 
-    def refuse(message: str) -> Any:
+    def raise_worker_error(message: str) -> Any:
         error = ImportError(message)
         if task != "sum_block":
             raise error
@@ -216,14 +216,16 @@ def _make_task(task: str, argument: object) -> Callable[[Any], Any]:
 
         return pa.table({"answer": pa.array([pickle.dumps(error)], pa.large_binary())})
 
-    return make_worker_call(cloudpickle, __name__, task, argument, INSTALL_ADVICE, refuse)
+    return make_worker_call(
+        cloudpickle, __name__, task, argument, INSTALL_ADVICE, raise_worker_error
+    )
 
 
 # ---- in the tasks ----
 
 
 def sum_block(sums: Sums, block: Any) -> Any:
-    """Return the statistics of a block, or the error in it, as a table with one row.
+    """Return the statistics of a block, or the error it caused, as a table with one row.
 
     An error is returned as a value, because Ray would wrap it in two others and print the worker's
     stack trace. Statistics are bytes, because Ray cannot concatenate keys of different types;
@@ -272,11 +274,11 @@ def __getattr__(name: str) -> Any:
     """Create `CorpusScore` on first use, because its base class requires Ray."""
     if name != "CorpusScore":
         raise AttributeError(f"module 'truebleu.engines.ray' has no attribute '{name}'")
-    globals()[name] = aggregation = _make_aggregation()
+    globals()[name] = aggregation = _define_corpus_score()
     return aggregation
 
 
-def _make_aggregation() -> type:
+def _define_corpus_score() -> type:
     import pyarrow as pa
     from ray.data.aggregate import AggregateFnV2
     from ray.data.block import BlockAccessor
@@ -336,7 +338,7 @@ def _make_aggregation() -> type:
                 sums.merge_bytes(accumulator)
             return pa.table(sums.table()).to_pylist() if sums.by else sums.score().value
 
-        # The name of this method before Ray made it public.
+        # Older releases of Ray call this method by its private name.
         _finalize = finalize
 
     CorpusScore.__qualname__ = "CorpusScore"

@@ -47,8 +47,8 @@ COUNT_COLUMNS = ("segments", "null_hypotheses", "null_references")
 # Columns of a score table after its key columns.
 SCORE_COLUMNS = ("score", "segments", "signature")
 
-# Number of tasks that score a state table: a row takes microseconds, a Python task much longer, and
-# Spark would start 200 tasks after a shuffle.
+# Number of tasks that score a state table. By default Spark would start 200 tasks after a shuffle,
+# and starting a Python task takes much longer than scoring a row.
 SCORING_TASKS = 16
 
 
@@ -95,7 +95,7 @@ def sums(
     spark_cluster.check_workers(data.sparkSession)
     with spark_cluster.shorten_errors():
         states = _sum_partitions(data, totals)
-        if hasattr(states, "toArrow"):  # from Spark 4.0 on
+        if hasattr(states, "toArrow"):  # Spark 4.0 and later
             return totals.merge_state(states.toArrow())
         import pyarrow as pa
         from pyspark.sql.pandas.types import to_arrow_schema
@@ -152,7 +152,7 @@ def sentence(
 
 def _make_row_function(metric: Metric[Any]) -> Any:
     """Return Spark's user-defined function that computes the score of each row."""
-    has_arrow_udf = hasattr(F, "arrow_udf")  # from Spark 4.1 on
+    has_arrow_udf = hasattr(F, "arrow_udf")  # Spark 4.1 and later
     task = spark_cluster.make_task(
         "score_arrow_columns" if has_arrow_udf else "score_pandas_columns",
         metric,
@@ -238,7 +238,7 @@ def scores(states: DataFrame, metric: str | Metric = "bleu") -> DataFrame:
 
 
 def check(session: SparkSession | None = None) -> None:
-    """Raise an error if Spark, or something it requires here or on its workers, is missing.
+    """Raise an error if Spark, or a requirement on this machine or its workers, is missing.
 
     Without a session (passed or active), raises ImportError for a missing package, and RuntimeError
     for a package or Java version that is too old. With a session, raises RuntimeError if a worker
@@ -255,7 +255,7 @@ def check(session: SparkSession | None = None) -> None:
         spark_cluster.check_java()
 
 
-# ---- from rows to states ----
+# ---- aggregation of rows to state tables ----
 
 
 def _prepare_sums(
@@ -304,8 +304,8 @@ def _sum_partitions(data: DataFrame, sums: Sums) -> DataFrame:
 
 
 def _merge_states(states: DataFrame, metrics: Sequence[Metric[Any]]) -> DataFrame:
-    """Sum the rows with equal keys, with hash aggregations before and after the exchange."""
-    # Rows of other metrics may be shorter: get() returns null after the end, and so does the sum.
+    """Sum the rows with equal keys, with hash aggregations before and after the shuffle."""
+    # Rows of some metrics are shorter. After their end, get() returns null, and so does the sum.
     width = max(len(metric.columns) for metric in metrics)
     columns = [F.sum(F.get("statistics", F.lit(index))) for index in range(width)]
     keys = [name for name in states.columns if name not in STATE_COLUMNS]
@@ -322,7 +322,7 @@ def _merge_states(states: DataFrame, metrics: Sequence[Metric[Any]]) -> DataFram
 
 
 def _fail_on_nulls(states: DataFrame, hyp: str, ref: str | Sequence[str]) -> DataFrame:
-    """Return the table, with a condition that fails any job that reads rows with null counts."""
+    """Return the table with a condition: jobs that read a row with null counts fail."""
     counts = [F.col("null_hypotheses"), F.col("null_references")]
     message = F.concat(
         F.lit(f"{spark_cluster.MESSAGE_PREFIX}{hyp}: "),
@@ -364,7 +364,7 @@ def _make_empty_table(data: DataFrame) -> Any:
     from pyspark.errors import PySparkException
     from pyspark.sql.pandas.types import to_arrow_type
 
-    # Earlier releases always use UTC, and do not have the parameter.
+    # Earlier releases do not have the parameter, and always use UTC.
     zone = {"timezone": "UTC"} if "timezone" in signature(to_arrow_type).parameters else {}
     fields = []
     for field in data.schema.fields:
@@ -382,13 +382,11 @@ def _check_state_table(states: DataFrame) -> None:
     spark_cluster.check_packages()
     missing_columns = [name for name in STATE_COLUMNS if name not in states.columns]
     if missing_columns:
-        raise InputError(
-            f"states: no column '{missing_columns[0]}'; expected a table that stats made"
-        )
+        raise InputError(f"states: no column '{missing_columns[0]}' (expected a table from stats)")
 
 
 def _rename_to_numbered_columns(frame: DataFrame) -> DataFrame:
-    """Rename the columns to column0 etc., because mapInArrow parses dots in names as fields."""
+    """Rename the columns to column0 etc., because mapInArrow interprets dots in names."""
     return frame.toDF(*(f"column{number}" for number in range(len(frame.columns))))
 
 

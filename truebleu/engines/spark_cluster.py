@@ -1,4 +1,4 @@
-"""Checks that Spark and its workers can run truebleu, and readable errors."""
+"""Checks that Spark and its workers can run truebleu, and conversion of Spark's errors."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MIN_SPARK_RELEASE = (3, 4)
-"""The first release with mapInArrow on Connect, get and array_compact."""
+"""First release with mapInArrow on Spark Connect, `get` and `array_compact`."""
 
-# The text after this prefix is for the user; Spark's traceback precedes it.
+# Marks the beginning of truebleu's message, which follows Spark's traceback.
 MESSAGE_PREFIX = "truebleu says: "
 
 INSTALL_ADVICE = (
@@ -29,7 +29,7 @@ INSTALL_ADVICE = (
     "compiled modules from an archive"
 )
 
-# Advice for failures of machines, by text in Spark's message.
+# Advice on machine failures, by a text in Spark's message.
 FAILURE_ADVICE = {
     "worker exited unexpectedly": "it was killed, perhaps because memory ran out: increase "
     "spark.executor.memoryOverhead",
@@ -70,7 +70,7 @@ def check_packages() -> None:
 
 
 def check_java() -> None:
-    """Raise RuntimeError if there is no Java that this release of Spark supports."""
+    """Raise RuntimeError if no Java is found that this release of Spark supports."""
     import shutil
     import subprocess
 
@@ -94,12 +94,12 @@ def check_java() -> None:
         raise RuntimeError(f"{requirement}, but {command} is Java {match[1]}; {advice}")
 
 
-# Applications whose workers passed the check. Each batch of a stream has a separate session.
+# Ids of applications whose workers passed the check. Each batch of a stream has its own session.
 _checked_applications: set[tuple[Any, ...]] = set()
 
 
 def check_workers(session: SparkSession) -> None:
-    """Raise RuntimeError if a worker has another Python, or does not have the same truebleu.
+    """Raise RuntimeError if a worker has a different version of Python or truebleu.
 
     This runs a job with one row, once per application (with Spark Connect, per session).
     """
@@ -116,23 +116,25 @@ def check_workers(session: SparkSession) -> None:
 
 
 def make_task(task: str, arguments: Any, name: str | None = None) -> Callable[..., Any]:
-    """Return a serializable call of a function of `spark_workers`."""
+    """Return a serializable function that calls `task` of `spark_workers` with these arguments."""
     from pyspark import cloudpickle
 
     prefix = MESSAGE_PREFIX
 
-    def refuse(message: str) -> None:
+    def raise_worker_error(message: str) -> None:
         raise RuntimeError(f"{prefix}{message}")
 
     module = "truebleu.engines.spark_workers"
-    run = common_api.make_worker_call(cloudpickle, module, task, arguments, INSTALL_ADVICE, refuse)
-    run.__name__ = name or f"truebleu_{task}"  # shown in Spark's plans and columns
+    run = common_api.make_worker_call(
+        cloudpickle, module, task, arguments, INSTALL_ADVICE, raise_worker_error
+    )
+    run.__name__ = name or f"truebleu_{task}"  # Spark shows the name in plans and column names
     return run
 
 
 @contextmanager
 def shorten_errors() -> Iterator[None]:
-    """Replace errors of failed jobs by one-line exceptions, without stack traces."""
+    """Replace the errors of failed jobs by one-line exceptions without stack traces."""
     try:
         yield
     except Exception as error:
@@ -144,7 +146,7 @@ def shorten_errors() -> Iterator[None]:
 
 
 def extract_error(message: str) -> Exception | None:
-    """Return the error described in a Spark message; None if the message is already short."""
+    """Return a short exception for a Spark message; None if the message is already short."""
     end = r"(?=\n\n|\n\s*at |\n?\s*SQLSTATE| SQLSTATE|\n*\Z)"
     prefixed = re.search(
         rf"(\w+): {MESSAGE_PREFIX}(.*?){end}|{MESSAGE_PREFIX}(.*?){end}", message, re.DOTALL
@@ -173,7 +175,7 @@ def extract_error(message: str) -> Exception | None:
             "the session, set PYSPARK_PYTHON to a Python with the packages of this one "
             f"({sys.executable})."
         )
-    # If Python does not start, Spark does not report a Python exception.
+    # If Python does not start, Spark's error does not contain a Python exception.
     startup_error = re.search(r"Error from python worker:\n(.*?)\nPYTHONPATH", message, re.DOTALL)
     if startup_error:
         last = startup_error[1].strip().splitlines()[-1].strip()
@@ -183,7 +185,7 @@ def extract_error(message: str) -> Exception | None:
     )
     if file_error:
         causes = re.findall(r"^Caused by: (?:[\w.$]+: )?(.*)", message, re.MULTILINE)
-        problem = file_error[2] or (causes or ["it cannot be read"])[-1]
+        problem = file_error[2] or (causes or ["cannot read the file"])[-1]
         return InputError(format_error(file_error[1].removeprefix("file://"), problem))
     lost_task = re.search(r"Lost task \S+ in stage \S+ \(TID \d+\) \((\S+) .*?\): (.*)", message)
     if lost_task:

@@ -1,4 +1,4 @@
-"""Functions that run in Spark's Python workers: text to state tables, states and text to scores."""
+"""Functions that run in Spark's Python workers: they aggregate text, and score texts and states."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from truebleu.engines.common_api import score_arrow_columns
 from truebleu.metrics.base import Metric, summarize_reference_count
 
 MAX_GROUPS = 100_000
-"""Workers emit their state table when it has more groups than this, to bound their memory."""
+"""Maximum number of groups that a worker keeps before it emits its state table."""
 
 
 def report_version(_: None, batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield a column with the version of truebleu for each batch."""
+    """Yield truebleu's version as a column, per batch."""
     for batch in batches:
         yield pa.record_batch({"version": pa.array([__version__] * batch.num_rows)})
 
 
 def sum_partition(empty: Sums, batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield the state table of a partition's rows; an empty partition yields nothing."""
+    """Yield the state table of a partition's rows. An empty partition yields nothing."""
     sums, rows = empty, 0
     for batch in batches:
         sums.update(_rename_columns(batch, empty.columns))
@@ -39,7 +39,7 @@ def sum_partition(empty: Sums, batches: Iterable[Any]) -> Iterator[Any]:
 def score_states(
     arguments: tuple[Metric[Any], Sequence[str], Sequence[str]], batches: Iterable[Any]
 ) -> Iterator[Any]:
-    """Yield the scores and signatures of state table rows, with the requested state columns."""
+    """Yield the score and signature of each state table row, after the requested state columns."""
     metric, columns, output_columns = arguments
     for numbered_batch in batches:
         if not numbered_batch.num_rows:
@@ -81,7 +81,7 @@ def _rename_columns(batch: Any, names: Sequence[str]) -> Any:
 
 
 def _to_statistics_table(statistics: Any, width: int) -> Table:
-    """Convert an Arrow list column to a table; its values are the rows in sequence."""
+    """Convert an Arrow list column to a statistics table with one row per list."""
     values = statistics.flatten()
     start = 8 * values.offset
     return Table.from_bytes(

@@ -1,7 +1,7 @@
 """Integrations with training loops and evaluation frameworks: one thin module per framework.
 
-Importing this package does not import any framework, and each integration requires only its own.
-`docs/integrations.md` has examples; `truebleu.Accumulator` does the same work without a framework.
+Importing this package does not import any framework, and each integration requires only its own
+framework. `docs/integrations.md` shows examples; use `truebleu.Accumulator` without a framework.
 
 | framework | module | contents |
 |---|---|---|
@@ -31,7 +31,7 @@ from truebleu.metrics.base import Metric, Score
 
 @contextmanager
 def require_package(package: str, feature: str, pip_name: str | None = None) -> Iterator[None]:
-    """Add installation advice to the ImportError if a framework is not installed.
+    """Raise ImportError with installation advice if a framework is not installed.
 
     feature: the feature that requires the package. pip_name: the argument of pip, if it is not the
         package name.
@@ -44,7 +44,7 @@ def require_package(package: str, feature: str, pip_name: str | None = None) -> 
     try:
         yield
     except ModuleNotFoundError as error:
-        # A missing dependency of the framework is reported by the framework's own error.
+        # If a dependency of the framework is missing, the framework's own error is more helpful.
         if (error.name or "").partition(".")[0] != package.replace("-", "_").lower():
             raise
         raise ImportError(
@@ -54,7 +54,7 @@ def require_package(package: str, feature: str, pip_name: str | None = None) -> 
 
 
 def resolve_metric(metric: Metric | str | None, parameters: Mapping[str, Any]) -> Metric[Any]:
-    """Return a metric from any argument of `truebleu.metric` and parameters (default: BLEU).
+    """Return the metric for a name or metric with these parameters (default: BLEU).
 
     >>> resolve_metric("chrf", {"word_order": 2})
     CHRF(word_order=2)
@@ -63,7 +63,7 @@ def resolve_metric(metric: Metric | str | None, parameters: Mapping[str, Any]) -
 
 
 def get_metric_name(metric: Metric | str | None, resolved: Metric[Any]) -> str:
-    """Return the name of a metric for frameworks: as the user wrote it, or else from the registry.
+    """Return a metric's name for frameworks: the name that the user passed, or the registered name.
 
     >>> get_metric_name("mteval-v13a", resolve_metric("mteval-v13a", {}))
     'mteval-v13a'
@@ -80,7 +80,7 @@ def get_metric_name(metric: Metric | str | None, resolved: Metric[Any]) -> str:
 
 
 def as_segment_references(segments: Sequence[Any]) -> list[Any]:
-    """Convert lists of references to tuples, so that they are not read as reference streams."""
+    """Convert lists of references to tuples, which metrics do not read as reference streams."""
     return [tuple(refs) if isinstance(refs, list) else refs for refs in segments]
 
 
@@ -90,7 +90,7 @@ def score_corpus(
     references: Sequence[Any],
     sources: Sequence[str | None] | None = None,
 ) -> Score:
-    """Return the corpus score of a framework's texts, with one or more references per segment.
+    """Return the corpus score of texts with one or more references per segment.
 
     sources: n strings, which are passed only to metrics that read sources. A list of None counts as
         missing.
@@ -116,7 +116,7 @@ class RunningScore:
         self.reset()
 
     def reset(self) -> None:
-        """Discard all text."""
+        """Discard all text and statistics."""
         is_additive = not (self.metric.NEEDS_SOURCE or self.metric.non_additive_reason)
         self._accumulator = Accumulator(self.metric) if is_additive else None
         self._texts: list[list[Any]] = []
@@ -143,7 +143,7 @@ class RunningScore:
         self._texts += map(list, zip(hypotheses, references, segment_sources, strict=True))
 
     def compute(self) -> Score:
-        """Return the score of all text so far. Raises InputError if there is none."""
+        """Return the score of all text so far. Raises InputError if there is no text."""
         if self._accumulator is not None:
             return self._accumulator.compute()
         hypotheses, references, sources = (
@@ -158,7 +158,7 @@ class RunningScore:
         return {"metric": str(self.metric), "texts": self._texts}
 
     def load(self, state: Mapping[str, Any]) -> Self:
-        """Add the state of another object, from its `state_dict`."""
+        """Add a state that the `state_dict` method of another object returned."""
         if self._accumulator is not None:
             self._accumulator.merge(Accumulator.from_state_dict(state))
         else:

@@ -1,4 +1,4 @@
-"""Hugging Face evaluate: the path of the metric module for `evaluate.load`.
+"""Hugging Face evaluate: path of the metric module for `evaluate.load`.
 
     import evaluate
     from truebleu.integrations.evaluate import path
@@ -25,7 +25,7 @@ def path() -> str:
 
 
 def load(metric: str = "bleu", **options: Any) -> Any:
-    """Load the evaluation module of a metric, by a name that `truebleu.metric` accepts.
+    """Load the evaluation module of a metric. metric: a name that `truebleu.metric` accepts.
 
     options: options of `evaluate.load`: `experiment_id`, `num_process` …
     """

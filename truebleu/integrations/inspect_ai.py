@@ -36,9 +36,9 @@ METADATA_KEY = "truebleu"
 
 @scoring.metric  # type: ignore[untyped-decorator]
 def corpus() -> Callable[[Sequence[Any]], float]:
-    """Compute the corpus score of all samples."""
+    """Return inspect-ai's metric that computes the corpus score of all samples."""
 
-    def compute(scores: Sequence[Any]) -> float:
+    def compute_score(scores: Sequence[Any]) -> float:
         running_score: RunningScore | None = None
         for sample in scores:
             state = (sample.score.metadata or {}).get(METADATA_KEY)
@@ -51,7 +51,7 @@ def corpus() -> Callable[[Sequence[Any]], float]:
             running_score.load(state)
         return float("nan") if running_score is None else float(running_score.compute())
 
-    return compute
+    return compute_score
 
 
 def metric_scorer(
@@ -69,9 +69,9 @@ def metric_scorer(
 
 
 def _register_scorer(name: str, metric: Metric | str) -> Callable[..., Scorer]:
-    """Register a metric's scorers with inspect-ai under this name."""
+    """Register a metric's scorer with inspect-ai, and return the function that creates it."""
 
-    def scorer(*, source: str | None = None, **parameters: Any) -> Scorer:
+    def make_scorer(*, source: str | None = None, **parameters: Any) -> Scorer:
         resolved_metric = resolve_metric(metric, parameters)
         try:
             resolve_metric(str(resolved_metric), {})
@@ -82,8 +82,8 @@ def _register_scorer(name: str, metric: Metric | str) -> Callable[..., Scorer]:
             ) from None
         return _make_scorer(resolved_metric, source)
 
-    scorer.__doc__ = f"{name}. Arguments as for `metric_scorer`."
-    return scoring.scorer(metrics=[corpus()], name=name)(scorer)  # type: ignore[no-any-return]
+    make_scorer.__doc__ = f"{name}. Arguments as for `metric_scorer`."
+    return scoring.scorer(metrics=[corpus()], name=name)(make_scorer)  # type: ignore[no-any-return]
 
 
 # Register all scorers on import, so that inspect-ai can rescore logs that name them.

@@ -10,7 +10,7 @@
     )
 
 All gold answers of a document are its references; its query is the source, for metrics that read
-sources. Tested with lighteval 0.13.0; before 0.10 metrics had another constructor.
+sources. Tested with lighteval 0.13.0; before 0.10, metrics have a different constructor.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def corpus_metric(
 
 
 class CorpusScorer:
-    """Callable that returns the score of a corpus.
+    """Callable that returns a corpus score.
 
     lighteval computes the standard error from resampled corpora: it reads the callable's name, and
     pickles it for other processes.

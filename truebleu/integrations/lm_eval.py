@@ -45,7 +45,7 @@ def register(
     """
     if name is None:
         if metric is not None or parameters:
-            raise TypeError("register: expected a name for a metric with parameters")
+            raise TypeError("register: a metric with parameters needs a name")
         for metric_name in METRICS:
             register(f"true{metric_name}", metric_name)
         return
@@ -74,7 +74,7 @@ def register(
 def item(
     references: str | Sequence[str], prediction: str, source: str | None = None
 ) -> tuple[Any, str, str | None]:
-    """Return a document's value for one of these metrics in `process_results`.
+    """Return the value of a truebleu metric for a document, for use in `process_results`.
 
     source: the source text, for metrics that read sources.
     """
@@ -83,7 +83,7 @@ def item(
 
 
 def aggregation(metric: Metric | str | None = None, **parameters: Any) -> Callable[..., float]:
-    """Return a function that scores items, for YAML's `aggregation: !function utils.…`.
+    """Return a function that scores a list of items, for `aggregation: !function utils.…` in YAML.
 
     Items are results of `item`, or pairs of references (one or more) and a prediction.
 
@@ -92,7 +92,7 @@ def aggregation(metric: Metric | str | None = None, **parameters: Any) -> Callab
     """
     resolved_metric = resolve_metric(metric, parameters)
 
-    def score(items: Iterable[Any]) -> float:
+    def score_items(items: Iterable[Any]) -> float:
         pairs = list(items)
         for number, pair in enumerate(pairs):
             if not isinstance(pair, list | tuple) or len(pair) not in (2, 3):
@@ -108,10 +108,10 @@ def aggregation(metric: Metric | str | None = None, **parameters: Any) -> Callab
         )
         return float(score_corpus(resolved_metric, predictions, references, sources))
 
-    score.__name__ = resolved_metric.NAME.lower()
-    return score
+    score_items.__name__ = resolved_metric.NAME.lower()
+    return score_items
 
 
 def _return_unchanged(items: Any) -> Any:
-    """Return the items: the harness collects references and predictions for the aggregation."""
+    """Return the items unchanged: the harness collects them for the aggregation."""
     return items

@@ -1,7 +1,8 @@
-"""Conversion of results for experiment loggers: named numbers, parameters, tables and HTML pages.
+"""Conversion of results to records for experiment loggers: numbers, parameters, tables and pages.
 
-A score is `BLEU`; a comparison has `aspen/BLEU` with `aspen/BLEU/low`, `…/high`, `…/difference` and
-`…/p`. Signatures are parameters, so loggers report a conflict if a run logs two of them.
+The name of a score is `BLEU`. The names in a comparison are `aspen/BLEU`, `aspen/BLEU/low`,
+`…/high`, `…/difference` and `…/p`. Signatures are parameters, so loggers report a conflict if a run
+logs two of them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Row = Sequence[Any]
 
 
 class LogRecord(NamedTuple):
-    """Values to log, by name."""
+    """Named values, tables and pages to log."""
 
     metrics: dict[str, float] = {}  # noqa: RUF012 - of a tuple
     params: dict[str, str] = {}  # noqa: RUF012
@@ -30,12 +31,12 @@ class LogRecord(NamedTuple):
     pages: dict[str, str] = {}  # noqa: RUF012
 
 
-def log_functions(
+def make_log_functions(
     log: Callable[[LogRecord, int | None, Any], None],
 ) -> tuple[Callable[..., None], Callable[..., None]]:
     """Build the functions `log_result` and `log_segments` of a logger.
 
-    log: logs a record at a step to a run; both may be None.
+    log: a function that logs a record at a step to a run; step and run may be None.
     """
 
     def log_result(
@@ -66,7 +67,7 @@ def log_functions(
         step: int | None = None,
         run: Any = None,
     ) -> None:
-        """Log a table with one row per segment: its texts, and its score by each metric.
+        """Log a table of segments with their texts and scores, one row per segment.
 
         hypotheses: n strings. references: one or more strings for each. sources: n strings, for
             metrics that read sources. Other arguments as for `log_result`.
@@ -79,7 +80,7 @@ def log_functions(
 
 
 def join_name(*components: str) -> str:
-    """Join components with slashes to a name that all loggers accept.
+    """Join components with slashes into a name that all loggers accept.
 
     >>> join_name("dev/", "chrF2++"), join_name("my system", "BLEU tok:intl", "p")
     ('dev/chrF2pp', 'my_system/BLEU_tok_intl/p')
@@ -89,7 +90,7 @@ def join_name(*components: str) -> str:
 
 
 def make_result_record(result: Any, prefix: str = "") -> LogRecord:
-    """Convert one or more scores, a comparison or a report. Raises InputError for equal names.
+    """Return the record of scores, a comparison or a report. Raises InputError for duplicate names.
 
     prefix: the beginning of all names, such as "dev".
 
@@ -129,7 +130,7 @@ def make_segments_record(
     sources: Sequence[str] | None = None,
     prefix: str = "",
 ) -> LogRecord:
-    """Create a table of segments, with their texts and the score of each by each metric.
+    """Return a record with a table of segments: their texts and their score by each metric.
 
     hypotheses: n strings. references: one or more strings for each. sources: n strings.
     """

@@ -23,7 +23,7 @@ from typing import Any
 
 from truebleu.integrations import log_records, require_package
 
-# Tag that lists the artifacts which MLflow's UI displays as tables.
+# Tag of the artifacts that MLflow's UI displays as tables.
 TABLE_TAG = "mlflow.loggedArtifacts"
 
 # Limits of an MLflow server per request.
@@ -44,7 +44,7 @@ def _log_to_mlflow(record: log_records.LogRecord, step: int | None, run: str | N
         mlflow.log_text(html, f"{name}{step_suffix}.html", run_id=run_id)
     if not record.tables:
         return
-    # MLflow's log_table requires pandas, and would append to existing rows.
+    # MLflow's log_table requires pandas, and would append to an existing table.
     client = mlflow.MlflowClient()
     listed_tables = json.loads(client.get_run(run_id).data.tags.get(TABLE_TAG, "[]"))
     for name, (columns, rows) in record.tables.items():
@@ -56,7 +56,7 @@ def _log_to_mlflow(record: log_records.LogRecord, step: int | None, run: str | N
     client.set_tag(run_id, TABLE_TAG, json.dumps(listed_tables))
 
 
-log_result, log_segments = log_records.log_functions(_log_to_mlflow)
+log_result, log_segments = log_records.make_log_functions(_log_to_mlflow)
 
 
 def _split_dict(values: dict[str, Any], max_size: int) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""pytest plugin: the fixture `truebleu_check` fails a test whose scores do not meet conditions.
+"""pytest plugin with the fixture `truebleu_check`, which fails tests whose scores are too low.
 
 The fixture is available wherever truebleu is installed:
 
@@ -22,14 +22,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def truebleu_check(record_property: Callable[[str, object], None]) -> Callable[..., Check]:
-    """`truebleu.check`, which fails the test if a condition does not hold.
+    """Return a function like `truebleu.check` that fails the test if a condition does not hold.
 
-    Input that cannot be compared (a missing log, other references) is an error of the test, as any
-    exception is.
+    Input that cannot be compared (a missing log, different references) raises an exception.
     """
 
     def check_scores(hypotheses: Any, references: Any, **options: Any) -> Check:
-        # Test runs that do not use the fixture do not import truebleu.
+        # Import truebleu only in test runs that use the fixture.
         from truebleu.comparison.gate import check
 
         result = check(hypotheses, references, **options)

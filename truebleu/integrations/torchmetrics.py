@@ -34,7 +34,7 @@ with require_package("torchmetrics", "truebleu.integrations.torchmetrics"):
     import torchmetrics
 
 # Columns of the state before the metric's columns: segments, the sum of their reference counts, and
-# the sum of the squared counts. They show whether the count was constant, and its value.
+# the sum of the squared counts. They show whether the count is constant, and its value.
 SUMMARY_COLUMNS = 3
 
 # Attributes that `forward` of torchmetrics changes temporarily, and does not restore after errors.
@@ -50,7 +50,7 @@ SAVED_ATTRIBUTES = (
 
 
 class Corpus(torchmetrics.Metric):  # type: ignore[misc]
-    """Corpus score. `update` adds a batch, `compute` returns the score, 0-100.
+    """torchmetrics Metric for a corpus score: `update` adds a batch, `compute` returns the score.
 
     metric: a metric, or a name that `truebleu.metric` accepts (default: BLEU). Raises ValueError if
         its statistics cannot be summed.
@@ -89,7 +89,7 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
 
     @property
     def plot_upper_bound(self) -> float | None:
-        """The largest possible score; None if it is unbounded, as for error rates."""
+        """The largest possible score; None if it is unbounded, such as an error rate."""
         return self.metric.bound
 
     def update(
@@ -170,23 +170,23 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
 
 
 class CorpusBLEU(Corpus):
-    """Corpus BLEU, 0-100; options are parameters of `truebleu.BLEU`, and torchmetrics' own."""
+    """Corpus BLEU, 0-100; options: parameters of `truebleu.BLEU`, and torchmetrics' own."""
 
 
 class CorpusCHRF(Corpus):
-    """Corpus chrF, 0-100; options are parameters of `truebleu.CHRF`, and torchmetrics' own."""
+    """Corpus chrF, 0-100; options: parameters of `truebleu.CHRF`, and torchmetrics' own."""
 
     METRIC = "chrf"
 
 
 class CorpusTER(Corpus):
-    """Corpus TER, from 0 up; options are parameters of `truebleu.TER`, and torchmetrics' own."""
+    """Corpus TER (0 or higher); options: parameters of `truebleu.TER`, and torchmetrics' own."""
 
     METRIC = "ter"
 
 
 def _count_batch(metric: Metric[Any], preds: Any, target: Any, sources: Any) -> list[int] | None:
-    """Return segments, the sums of their reference counts and squared counts, and the totals.
+    """Return the number of segments, sums of reference counts and squared counts, and the totals.
 
     For varying reference counts only the range is known. Assuming the minimum once and the maximum
     otherwise is sufficient, because the sums only show whether the count varies.

@@ -25,12 +25,12 @@ from truebleu._kernel import InputError
 from truebleu.integrations import RunningScore, get_metric_name, resolve_metric
 from truebleu.metrics.base import Metric
 
-# Padding of labels, and of predictions with different lengths, in Trainer.
+# Token id with which Trainer pads labels and predictions.
 IGNORED_ID = -100
 
 
 class ComputeMetrics:
-    """Callable for each batch, or for a complete evaluation; created by `compute_metrics`."""
+    """Callable that scores a batch or a complete evaluation; created by `compute_metrics`."""
 
     def __init__(
         self, tokenizer: Any, metrics: Sequence[tuple[str, Metric[Any]]], ignored_id: int
@@ -71,12 +71,12 @@ class ComputeMetrics:
             self.reset()
 
     def reset(self) -> None:
-        """Discard the text since the last result, for example of an interrupted evaluation."""
+        """Discard the text since the last result, for example after an interrupted evaluation."""
         for total in self._running_scores.values():
             total.reset()
 
     def _decode_texts(self, role: str, ids: Any) -> list[str]:
-        # Models may return further values after the ids; inputs of a batch are a mapping.
+        # Models may return further values after the ids; the inputs of a batch are a mapping.
         if isinstance(ids, tuple):
             ids = ids[0]
         elif hasattr(ids, "keys"):
@@ -105,9 +105,9 @@ def compute_metrics(
     ignored_id: int = IGNORED_ID,
     **parameters: Any,
 ) -> ComputeMetrics:
-    """Create a callable for Trainer's `compute_metrics`, which decodes and scores token ids.
+    """Create a callable for Trainer's `compute_metrics` that decodes and scores token ids.
 
-    tokenizer: the tokenizer of the ids: any object with `batch_decode`.
+    tokenizer: the tokenizer of the ids, any object with `batch_decode`.
     metric: one or more metrics, or names that `truebleu.metric` accepts (default: BLEU). The keys
         of the result are the names as passed.
     ignored_id: the padding id. The tokenizer's special tokens are also skipped.

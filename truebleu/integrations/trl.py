@@ -11,7 +11,7 @@
 
 Any metric can be a reward; metrics that read sources take them from a column "source". A reward is
 the sentence-level score of a completion times `scale`. One kernel call scores all completions of a
-step. Tested with TRL 1.16.0: the method of GRPOTrainer that computes rewards.
+step. Tested with the method of GRPOTrainer that computes rewards (TRL 1.16.0).
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ def metric_reward(
             )
         return values  # type: ignore[no-any-return]
 
-    def reward(completions: Sequence[Any], **columns: Any) -> list[float | None]:
-        """Return the score of each completion times the scale; None without a reference."""
+    def compute_rewards(completions: Sequence[Any], **columns: Any) -> list[float | None]:
+        """Return the scaled score of each completion; None if it has no reference."""
         references = get_column("reference", reference_column, columns, len(completions))
         reference_sets = [
             one if type(one) is str else _to_references(one, number, name, reference_column)
@@ -108,8 +108,8 @@ def metric_reward(
         scores = iter(_score_sentences(resolved_metric, **scored_texts))
         return [next(scores) * scale if is_scored else None for is_scored in has_reference]
 
-    reward.__name__ = reward.__qualname__ = name
-    return reward
+    compute_rewards.__name__ = compute_rewards.__qualname__ = name
+    return compute_rewards
 
 
 bleu_reward = partial(metric_reward, "bleu")
@@ -119,7 +119,7 @@ chrf_reward = partial(metric_reward, "chrf")
 def _score_sentences(
     metric: Metric[Any], hypotheses: list[str], references: list[Any], **sources: Any
 ) -> Iterable[float]:
-    """Score sentences in one call, or separately if scores may depend on other segments."""
+    """Return sentence scores, from one call unless scores may depend on other segments."""
     if not metric.non_additive_reason:
         return metric.segments(hypotheses, references, **sources)
     # None of these metrics reads sources.
@@ -137,11 +137,11 @@ def _to_texts(values: Sequence[Any], name: str, role: str) -> list[str]:
 def _extract_text(completion: Any, location: str) -> str:
     """Return the text of a completion or prompt: a string, or the content of its last message.
 
-    A message without text, such as one with only a tool call, has the text "".
+    The text of a message without text, such as a tool call, is "".
     """
     content = completion
     if isinstance(completion, list | tuple) and completion and isinstance(completion[-1], dict):
-        content = completion[-1].get("content", 0)  # the key may exist with None
+        content = completion[-1].get("content", 0)  # the value may be None
         if content is None:
             return ""
         if isinstance(content, list) and all(isinstance(part, dict) for part in content):

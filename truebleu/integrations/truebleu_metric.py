@@ -37,7 +37,7 @@ class TrueBLEU(evaluate.Metric):  # type: ignore[misc]
 
     def _info(self) -> evaluate.MetricInfo:
         text = datasets.Value("string")
-        # All alternative features must have the same names, and every feature is required.
+        # All alternatives must have the same feature names, and every feature is required.
         source_feature = {"sources": text} if self._get_metric({}).NEEDS_SOURCE else {}
         return evaluate.MetricInfo(
             description=DESCRIPTION,

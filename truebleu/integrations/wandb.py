@@ -28,7 +28,7 @@ def _log_to_wandb(record: log_records.LogRecord, step: int | None, run: Any) -> 
     if run is None:
         raise ValueError("no active run. Call wandb.init first, or pass a run: run=…")
     run.config.update(record.params)
-    # One call, because each call is a step.
+    # W&B counts each call as a step, so call it once.
     run.log(
         {
             **record.metrics,
@@ -42,4 +42,4 @@ def _log_to_wandb(record: log_records.LogRecord, step: int | None, run: Any) -> 
     )
 
 
-log_result, log_segments = log_records.log_functions(_log_to_wandb)
+log_result, log_segments = log_records.make_log_functions(_log_to_wandb)

@@ -191,7 +191,7 @@ JAVASCRIPT_ERRORS: list[tuple[str, tuple]] = [
     ),
     ("references: a single string; expected an array", ("bleu", {}, "score", (["a"], "a"))),
     (
-        "hypotheses: segment 2 is missing (null); every segment needs a hypothesis",
+        "hypotheses: segment 2 is missing (null). Every segment needs a hypothesis",
         ("bleu", {}, "score", (["a", None], ["a", "b"])),
     ),
     (

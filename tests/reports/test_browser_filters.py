@@ -235,7 +235,7 @@ def test_partial_text_gives_examples_without_score(open_report):
     )
     tab = open_report(example_report, "#segments?holds=sat").page
     expect(locate_subset_line(tab)).to_contain_text(
-        "30 of 60 segments (this report contains the texts of 30)"
+        "30 of 60 segments (this report contains the texts of 30 segments)"
     )
     expect(locate_subset_line(tab)).to_contain_text(
         "no score: this report does not have the texts of all segments"

@@ -73,8 +73,8 @@ def read_marks(tab, kind="found"):
 def test_url_names_systems(example_report, open_report):
     tab = open_report(example_report, "#segments?a=poor&b=a+%26+b").page
     expect(tab.get_by_label("Baseline", exact=True)).to_have_value("1")
-    expect(tab.get_by_label("System compared with the baseline")).to_have_value("0")
-    tab.get_by_label("System compared with the baseline").select_option("2")
+    expect(tab.get_by_label("Compared system")).to_have_value("0")
+    tab.get_by_label("Compared system").select_option("2")
     assert tab.url.endswith("#segments?a=poor")
     tab.locator("#view").focus()
     tab.keyboard.press("x")

@@ -271,7 +271,7 @@ export class SelectionState {
   /** System names in the URL that are not in the report. @returns {string[]} */
   get unknownNames() { return ["a", "b"].map(key => String(this.store.get(key))).filter(name => name && !this.findSystem(name)); }
 
-  /** System compared with the baseline; null if there is only one system. @returns {System | null} */
+  /** Compared system; null if there is only one system. @returns {System | null} */
   get b() {
     const { systems } = this.data;
     if (systems.length < 2) return null;

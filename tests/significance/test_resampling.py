@@ -100,7 +100,7 @@ def test_overflow_and_shape_mismatch_are_refused():
         Stack.of_differences([[narrow, Table.from_rows([[1]], 1)]])
     with pytest.raises(ValueError, match="different shapes"):
         Stack.of_differences([[narrow, wide]])
-    with pytest.raises(ValueError, match="no tables"):
+    with pytest.raises(ValueError, match="at least one table"):
         Stack.of_differences([])
 
 

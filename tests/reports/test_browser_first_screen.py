@@ -119,7 +119,7 @@ def test_baseline_can_be_changed(five_systems, open_report):
     low, high = (format_signed(pair["interval"][end]) for end in ("low", "high"))
     expect(row.locator("td").nth(1)).to_contain_text(f"[{low}, {high}]")
     expect(tab.locator("main.view .forest-plot")).to_have_attribute(
-        "aria-label", "Differences to B birch with 95% intervals."
+        "aria-label", "Differences from B birch with 95% intervals."
     )
     # The best system does not depend on the baseline.
     expect(tab.locator("main.view .lead")).to_contain_text("cedar, the baseline, is best")

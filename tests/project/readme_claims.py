@@ -51,7 +51,7 @@ class Figure(NamedTuple):
 
 PROSE = (
     Claim(
-        "It recomputes scores that agree to 12 digits.",
+        "Its scores agree with the command to 12 digits.",
         f"{PYTEST} tests/reports/test_browser_kernel.py -k test_any_text",
         r"\d+ passed",
     ),

@@ -382,7 +382,7 @@ def test_systems_of_different_lengths_are_refused(noisy_systems):
         Measure.from_scores("s", {"x": [], "y": []})
     with pytest.raises(InputError, match="no systems"):
         Measure(metric, {})
-    with pytest.raises(InputError, match="made with"):
+    with pytest.raises(InputError, match="these statistics were computed with"):
         Measure(BLEU(lowercase=True), tables)
     with pytest.raises(TypeError, match="from_scores"):
         Measure(metric, {"x": [1.0, 2.0]})

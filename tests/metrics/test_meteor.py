@@ -413,7 +413,7 @@ def test_language_determines_default_task():
             "no task 'adq' for 'de' (expected one of rank, li, tune",
         ),
         ({"language": "it"}, "METEOR does not tokenize 'it'"),
-        ({"normalize": False, "no_punct": True}, "no_punct is for text that is tokenized"),
+        ({"normalize": False, "no_punct": True}, "no_punct has no effect without normalize"),
         ({"modules": ["exat"]}, "unknown module in modules: 'exat'; did you mean 'exact'"),
         ({"modules": ["exact", "exact"]}, "each module once"),
         ({"modules": []}, "each module once"),
@@ -502,7 +502,7 @@ def test_missing_java_raises_error(tmp_path, monkeypatch):
 def test_missing_jar_raises_error(tmp_path, monkeypatch):
     install_fake_program(tmp_path, monkeypatch, "")
     monkeypatch.setenv("METEOR_JAR", str(tmp_path / "none.jar"))
-    with pytest.raises(MetricFailedError, match=r"METEOR_JAR is .*none\.jar"):
+    with pytest.raises(MetricFailedError, match=r"METEOR_JAR: file not found.*none\.jar"):
         QUICK.score(["a"], ["a"])
     monkeypatch.delenv("METEOR_JAR")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
@@ -512,7 +512,7 @@ def test_missing_jar_raises_error(tmp_path, monkeypatch):
 
 def test_missing_paraphrases_raise_error(tmp_path, monkeypatch):
     install_fake_program(tmp_path, monkeypatch, "")
-    with pytest.raises(MetricFailedError, match=r"no paraphrases of 'de'.*paraphrase-de\.gz"):
+    with pytest.raises(MetricFailedError, match=r"no paraphrases for 'de'.*paraphrase-de\.gz"):
         METEOR("de").score(["a"], ["a"])
 
 
@@ -581,7 +581,7 @@ import os, sys, time
 from truebleu.metrics.meteor import METEOR
 from truebleu.metrics import meteor_process
 METEOR(modules=["exact"]).score(["a"], ["a"])
-(process,) = meteor_process._RUNNING.values()
+(process,) = meteor_process._PROCESSES.values()
 print(process.process.pid, flush=True)
 """
 
@@ -658,11 +658,11 @@ def test_forked_python_starts_own_process(tmp_path):
     expected = metric.score(*given)
     copy = os.fork()
     if not copy:
-        assert not meteor_program._RUNNING
+        assert not meteor_process._PROCESSES
         assert metric.score(*given) == expected
-        (other,) = meteor_program._RUNNING.values()
+        (other,) = meteor_process._PROCESSES.values()
         assert other.process.pid != process.process.pid
-        meteor_program.end_all_processes()
+        meteor_process.end_all_processes()
         os._exit(0)
     assert os.waitpid(copy, 0)[1] == 0
     assert metric.score(*given) == expected

@@ -18,7 +18,7 @@ def plain_self_bleu(metric, tokens):
             matches.append((ngrams(text, order) & highest).total())
             totals.append(max(min_matches, len(text) - order + 1))
         length = reference_length(parameters, len(text), [len(other) for other in other_texts])
-        value = formula.value(matches, totals, len(text), length)
+        value = formula.compute_score(matches, totals, len(text), length)
         values.append(100.0 / metric.natural_scale * value)
     return values
 

@@ -55,7 +55,7 @@ def score_test_set(capfd):
 
 
 @pytest.mark.parametrize("all_pairs", [False, pytest.param(True, marks=pytest.mark.thorough)])
-def test_published_scores_are_reproduced(shared, mirror, compute_scores, all_pairs):
+def test_published_scores_are_reproduced(shared, mirror, score_test_set, all_pairs):
     published = defaultdict(dict)
     path = shared / "data" / "wmt22" / "published_scores.tsv"
     with path.open(encoding="utf-8", newline="") as file:
@@ -72,7 +72,7 @@ def test_published_scores_are_reproduced(shared, mirror, compute_scores, all_pai
         if pair not in pairs:
             continue
         systems = dict.fromkeys(system for system, _ in expected_scores)
-        system_scores = compute_scores(
+        system_scores = score_test_set(
             *("-t", "wmt22", "-l", pair, "--mirror", address, "-m", *METRICS.values()),
             *("--ref", *references.split(","), *TOKENIZERS.get(pair, ())),
             *("-i", *(f"@{system}" for system in systems)),

@@ -480,7 +480,7 @@ def test_invalid_columns_raise_error(frame):
         ("hyp: no column 'hypo'; did you mean 'hyp'", {"hyp": "hypo"}),
         ("by: no column 'sistem'; did you mean 'system'", {"by": ["sistem"]}),
         ("id: expected strings, dictionaries of strings or lists of strings", {"hyp": "id"}),
-        ("ref: expected one string per row, not a column of lists", {"hyp": "ref"}),
+        ("ref: expected one string per row, found a column of lists", {"hyp": "ref"}),
         (
             "id: expected strings, dictionaries of strings or lists of strings",
             {"ref": ["ref", "id"]},

@@ -485,7 +485,7 @@ def test_invalid_columns_raise_error(frame):
             "id: expected strings, dictionaries of strings or lists of strings",
             {"ref": ["ref", "id"]},
         ),
-        ("ref: expected keys to be strings, .*, not list", {"by": "ref"}),
+        ("ref: expected keys to be strings, .*, found list", {"by": "ref"}),
         ("bucket: no column 'idd'; did you mean 'id'", {"bucket": ("idd", 9)}),
     ):
         with pytest.raises(InputError, match=message):

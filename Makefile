@@ -162,7 +162,7 @@ lint: $(VENV)/.installed $(VENV)/.group-lint $(VENV)/.group-test ## run the chec
 	$(BIN)/ruff format --check
 	$(BIN)/python tools/plain_names.py truebleu kernel/src docs tests benchmarks npm
 	$(BIN)/mypy truebleu benchmarks npm/build.py
-	$(BIN)/python -m pytest --quiet tests/project/test_trust.py -k types
+	$(BIN)/python -m pytest --quiet tests/project/test_trust.py -k "type_checker"
 	$(BIN)/stubtest --ignore-missing-stub --ignore-disjoint-bases --ignore-unused-allowlist --allowlist .ci/stubtest-allowed.txt truebleu._kernel
 	cargo fmt --all --check
 	cargo fmt --check --manifest-path kernel/fuzz/Cargo.toml

@@ -229,7 +229,7 @@ def test_missing_layer_raises_error(metric):
 
 def test_path_with_t5_raises_error(encoder):
     model_folder = encoder("not-t5")
-    with pytest.raises(MetricFailedError, match=r"is of the type bert; call the folder something"):
+    with pytest.raises(MetricFailedError, match=r"has the type bert\. Rename the folder"):
         BERTScore(str(model_folder)).score(HYPOTHESES, REFERENCES)
 
 

@@ -133,7 +133,7 @@ def test_comet_as_mbr_utility(comet_metric):
         assert list(selection.expected) == pytest.approx(
             [sum(row) / len(row) for row in rows], abs=1e-4
         )
-    with pytest.raises(InputError, match=r"sources: COMET.* reads them"):
+    with pytest.raises(InputError, match=r"sources: COMET needs a source text per list"):
         tb.mbr(candidates, utility=comet_metric)
 
 

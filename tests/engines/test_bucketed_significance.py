@@ -198,7 +198,7 @@ def test_systems_with_different_segments_raise_error(texts):
         intervals(bucketed)
     with pytest.raises(InputError, match="these sums have no buckets"):
         compare(Sums(by="system").update(table))
-    with pytest.raises(ValueError, match="test 'bs-sacrebleu' requires single segments"):
+    with pytest.raises(ValueError, match="test 'bs-sacrebleu' does not support buckets"):
         compare(make_sums(texts), test="bs-sacrebleu")
     nulls = pa.table({"id": ["a"], "hyp": ["a"], "ref": pa.array([None], pa.string())})
     with pytest.raises(InputError, match="'ref' is null in 1 row"):

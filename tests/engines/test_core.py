@@ -794,9 +794,9 @@ def test_invalid_options_raise_error():
         Sums(nulls="drop")
     with pytest.raises(ValueError, match="workers=0"):
         Sums(workers=0)
-    with pytest.raises(ValueError, match="'segments' is a column of the result"):
+    with pytest.raises(ValueError, match="'segments' is the name of a result column"):
         Sums(by="segments")
-    with pytest.raises(ValueError, match="'x' is given twice"):
+    with pytest.raises(ValueError, match="duplicate column 'x'"):
         Sums(by=("x", "x"))
     with pytest.raises(ValueError, match="ref: expected at least one reference column"):
         Sums(ref=())

@@ -208,7 +208,7 @@ def test_invalid_arguments_raise_error(frame):
         engine.corpus_bleu(frame, pl.col("hyp"))
     with pytest.raises(ValueError, match="ref: expected at least one reference column"):
         engine.sentence_bleu("hyp", [])
-    with pytest.raises(InputError, match="by: 'score' is a column of the result"):
+    with pytest.raises(InputError, match="by: 'score' is the name of a result column"):
         engine.corpus_bleu(frame.with_columns(score=1), by="score")
     objects = frame.with_columns(pl.Series("key", [object()] * len(frame), pl.Object))
     with pytest.raises(InputError, match="column 'key' is of type Object; cast it"):

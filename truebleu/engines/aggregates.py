@@ -21,8 +21,8 @@ ColumnNames = str | Sequence[str] | None
 MetricSpecs = str | Metric | Sequence[str | Metric]
 NullPolicy = Literal["raise", "skip"]
 
-# Columns of a state table after its key columns. Rows with equal keys and fingerprints are merged:
-# the reference counts by minimum and maximum, all other columns by sum.
+# Columns of a state table after its key columns. To merge rows with equal keys and fingerprints,
+# take the minimum and maximum of the reference counts, and the sums of all other columns.
 STATE_COLUMNS = (
     "fingerprint",
     "segments",
@@ -37,7 +37,7 @@ STATE_COLUMNS = (
 # the kernel's state table (kernel/src/groups/state_table.rs), and a checksum of both.
 FRAME_NAME = "sums"
 
-# Default key of `Sums.score`: all groups together.
+# Default `key` of `Sums.score`, which selects all groups together.
 ALL_GROUPS: Any = object()
 
 # Conversions of keys to Python values, by Arrow C data interface format. Dates are days since 1970,
@@ -71,14 +71,14 @@ class Sums:
         columns. A null in a list, or in one of several columns, is a missing reference.
     by: the column or columns to group by. Null keys form a group.
     nulls: the treatment of rows without a hypothesis or without any reference. "raise" raises an
-        error when a score is computed, "skip" omits the rows. Both count them.
+        error when a score is computed, and "skip" omits the rows. Both options count the rows.
     bucket: the name of an id column and a number of buckets. Adds the key "bucket", computed from
         each segment's id (`bucket_of`), for `intervals` and `compare`.
     workers: the number of threads.
 
-    Sums of disjoint parts of the data can be merged (`merge`): the result is exact and independent
-    of the order. Sums can be pickled, and read as Arrow tables (`__arrow_c_stream__`), which
-    engines can aggregate themselves.
+    Sums of disjoint parts of the data can be merged (`merge`). The result is exact and does not
+    depend on the order. Sums can be pickled, and engines can read and aggregate them as Arrow
+    tables (`__arrow_c_stream__`).
 
     >>> sums = Sums("bleu", by="system")
     >>> sums.columns
@@ -88,7 +88,7 @@ class Sums:
     by: tuple[str, ...]
     """Names of the columns to group by."""
     bucket: tuple[str, int] | None
-    """Name of the id column, and number of hash buckets."""
+    """Name of the id column, and the number of hash buckets."""
 
     def __init__(
         self,
@@ -115,9 +115,10 @@ class Sums:
         self.bucket = _validate_bucket(bucket)
         reserved = STATE_COLUMNS if bucket is None else ("bucket", *STATE_COLUMNS)
         for name in self.by:
-            if name in reserved or self.by.count(name) > 1:
-                reason = "is given twice" if name not in reserved else "is a column of the result"
-                raise ValueError(f"by: '{name}' {reason}; rename the column")
+            if name in reserved:
+                raise ValueError(f"by: '{name}' is the name of a result column; rename it")
+            if self.by.count(name) > 1:
+                raise ValueError(f"by: duplicate column '{name}'")
         is_single_metric = isinstance(metrics, str) or not hasattr(metrics, "__iter__")
         self._metrics: dict[str, Metric[Any]] = {}
         for metric_spec in [metrics] if is_single_metric else metrics:  # type: ignore[union-attr]
@@ -181,7 +182,7 @@ class Sums:
             )
         if other is self:
             return self.merge_bytes(self.to_bytes())
-        self._check_mergeable(other._merge_properties())
+        self._check_mergeable(other._get_merge_properties())
         self._groups.merge(other._groups)
         return self
 
@@ -195,7 +196,7 @@ class Sums:
         self._groups.read_bytes(formats, content)
         return self
 
-    def _merge_properties(self) -> dict[str, Any]:
+    def _get_merge_properties(self) -> dict[str, Any]:
         """Return the properties that two sums must share to be merged."""
         return {
             "metrics": list(self._kernel_index),
@@ -204,7 +205,7 @@ class Sums:
         }
 
     def _check_mergeable(self, other_properties: Mapping[str, Any]) -> None:
-        for name, expected in self._merge_properties().items():
+        for name, expected in self._get_merge_properties().items():
             if expected != (actual := other_properties.get(name)):
                 expected_text, actual_text = (
                     ", ".join(map(str, value if isinstance(value, list) else [value])) or "none"
@@ -216,11 +217,11 @@ class Sums:
                 )
 
     def merge_state(self, table: Any) -> Self:
-        """Add the rows of a state table, from `__arrow_c_stream__` or aggregated by an engine.
+        """Add the rows of a state table that `Sums` exported or an engine aggregated.
 
-        The columns may be in any order, and other columns are ignored. Integers may have any
-        width, and strings and lists any layout. Raises InputError for any other table, for sums of
-        different metrics, and if a metric's row is missing.
+        The columns may be in any order, and other columns are ignored. Any integer width and any
+        Arrow layout of strings and lists is accepted. Raises InputError for any other table, for
+        sums of different metrics, and if a metric's row is missing.
         """
         if isinstance(table, Sums):
             return self.merge(table)
@@ -236,7 +237,7 @@ class Sums:
 
     @property
     def nulls(self) -> dict[str, int]:
-        """The number of rows without a hypothesis, and without a reference, per column."""
+        """The number of rows without a hypothesis and without a reference, by column name."""
         _, hypotheses, references, _ = self._groups.counted()
         return {self._hyp: hypotheses, ", ".join(self._ref): references}
 
@@ -244,9 +245,9 @@ class Sums:
     def keys(self) -> list[Any]:
         """The group keys in canonical order: sorted by the first key column, null first.
 
-        Keys are plain values if `by` is one column name. They are tuples for several columns and
-        with buckets. Dates, times and decimals are Python objects. Timestamps with a time
-        zone are in UTC.
+        Keys are plain values if `by` is a single column name and there are no buckets. Otherwise
+        they are tuples. Dates, times and decimals are Python objects. Timestamps with a time zone
+        are in UTC.
         """
         return [self._to_public_key(key) for key, _ in _read_groups(self._groups)]
 
@@ -262,14 +263,14 @@ class Sums:
             location = f" (first known: row {first})" if first else ""
             raise InputError(
                 f"{describe_nulls(nulls)}{location}; every row needs a hypothesis and a reference. "
-                "Use nulls='skip' (--nulls skip) to omit the others."
+                "Use nulls='skip' (--nulls skip) to omit incomplete rows."
             )
         if not self.segments:
             suffix = ", all rows are null" if any(nulls.values()) else ""
             raise InputError(f"rows: no segments to score{suffix}")
 
     def warn(self) -> None:
-        """Warn about omitted rows, with their number per column, at the caller outside truebleu."""
+        """Warn how many rows were omitted per column; attribute the warning to the user's code."""
         null_counts = ", ".join(f"{count} in {name}" for name, count in self.nulls.items() if count)
         if null_counts:
             frame, level = sys._getframe(), 1  # noqa: SLF001
@@ -305,23 +306,23 @@ class Sums:
         return self._select_groups(group_indices, self.key_columns)
 
     def roll_up(self, by: ColumnNames = None) -> Sums:
-        """Return the sums of coarser groups, by some of the key columns or of all groups together.
+        """Return sums grouped by fewer key columns; without columns, the sums of all groups.
 
-        Buckets are kept if "bucket" is one of the columns. For coarser key values (months instead
-        of days), compute them in the engine's state table, and read that with `merge_state`.
+        Buckets are kept if "bucket" is one of the columns. To group by coarser values (months
+        instead of days), compute them in the engine's state table and read it with `merge_state`.
 
         Raises ValueError for an unknown column.
         """
         return self._select_groups(range(len(self)), as_column_names("by", by), isinstance(by, str))
 
     def split(self, by: ColumnNames) -> dict[Any, Sums]:
-        """Return the sums of each key of these columns, grouped by the remaining key columns.
+        """Return the sums for each key of these columns, grouped by the remaining key columns.
 
-        The keys have the types and the order of `keys`.
+        The types and the order of the keys are the same as in `keys`.
         """
         columns = as_column_names("by", by)
         key_indices = [self._find_key_index(name) for name in columns]
-        # NaN is not equal to itself, but all NaN are one key.
+        # Compare keys by their repr, because NaN is not equal to itself but forms one key.
         groups_by_key: dict[str, tuple[Any, list[int]]] = {}
         for index, (key, _) in enumerate(_read_groups(self._groups)):
             split_key = tuple(key[i] for i in key_indices)
@@ -365,7 +366,7 @@ class Sums:
         metric_column = ["metric"] if has_several_metrics else []
         result_columns = [*metric_column, "score", "segments", "signature"]
         if conflicts := [name for name in self.by if name in result_columns]:
-            raise InputError(f"by: '{conflicts[0]}' is a column of the result; rename the column")
+            raise InputError(f"by: '{conflicts[0]}' is the name of a result column; rename it")
         nonempty_groups = [index for index, size in enumerate(self.group_segments()) if size]
         rows = [
             (index, label, score)
@@ -466,7 +467,7 @@ class Sums:
         for metric in self._metrics.values():
             signatures.setdefault(metric.fingerprint, str(metric.signature()))
         header = {
-            **self._merge_properties(),
+            **self._get_merge_properties(),
             "signatures": list(signatures.values()),
             "formats": self._groups.formats,
         }
@@ -546,7 +547,7 @@ class ScoreTable:
 
 
 def bucket_of(identity: str | bytes | int, buckets: int) -> int:
-    """Return the hash bucket of a segment id, which is the same in every program.
+    """Return the hash bucket of a segment id, which is identical in every engine.
 
     The bucket is the 64-bit FNV-1a hash of the id's bytes, finalized as in splitmix64, modulo
     `buckets`. The bytes are the UTF-8 encoding of a string, or the 8 little-endian bytes of an
@@ -577,13 +578,13 @@ def _read_groups(sums: _kernel.Groups) -> list[Any]:
     if not any(converters):
         return sums.groups()
 
-    def convert_key(to_python: Callable[[int], Any] | None, value: Any) -> Any:
+    def convert_component(convert: Callable[[int], Any] | None, component: Any) -> Any:
         try:
-            return value if to_python is None or value is None else to_python(value)
+            return component if convert is None or component is None else convert(component)
         except OverflowError:  # dates outside Python's range stay integers
-            return value
+            return component
 
-    return [(tuple(map(convert_key, converters, key)), totals) for key, totals in sums.groups()]
+    return [(tuple(map(convert_component, converters, key)), n) for key, n in sums.groups()]
 
 
 def _are_equal_keys(first: Any, second: Any) -> bool:
@@ -614,9 +615,9 @@ def _validate_bucket(bucket: Any) -> tuple[str, int] | None:
 
 
 def to_kernel_frame(frame: Any, label: str, required_columns: Sequence[str]) -> _kernel.Frame:
-    """Convert a table to the kernel's form.
+    """Return the kernel's view of an Arrow table.
 
-    Raises TypeError for other objects, and InputError for missing columns.
+    Raises TypeError for objects that are not tables, and InputError for missing columns.
     """
     if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "__arrow_c_array__"):
         raise TypeError(
@@ -633,7 +634,7 @@ def to_kernel_frame(frame: Any, label: str, required_columns: Sequence[str]) -> 
 
 
 def make_row_counter(metric: Any) -> object:
-    """Return the object that counts a metric's rows: the kernel's metric, or a Python function."""
+    """Return the kernel metric or Python function that computes a metric's row statistics."""
     if metric.reads_text:
         return metric._kernel  # noqa: SLF001
     return lambda *texts, **options: metric.count(*texts, **options, is_part=True)[0]
@@ -659,5 +660,5 @@ def _parse_header(header: str) -> tuple[dict[str, Any], list[str] | None]:
         isinstance(key_format, str) for key_format in formats
     )
     if formats is not None and not are_strings:
-        raise InputError("sums: invalid header (expected output of Sums.to_bytes). Recreate them.")
+        raise InputError("sums: invalid header. Recreate the sums with Sums.to_bytes.")
     return properties, formats

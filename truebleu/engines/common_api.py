@@ -1,4 +1,4 @@
-"""Functions that all engines share, built from the few that depend on the engine.
+"""Functions that all engines share, built from the few functions that depend on it.
 
 An engine's module defines `sums`, which aggregates its data, `sentence`, and a conversion of Arrow
 tables to its own tables. `make_engine_functions` builds the other functions.
@@ -30,10 +30,10 @@ from truebleu.metrics.base import Metric
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Metrics with functions of their own, such as `corpus_bleu`.
+# Metrics that also have separate functions, such as `corpus_bleu`.
 SHORTCUT_METRICS = ("bleu", "chrf", "ter")
 
-# Maximum length of an error that quotes another program, and of the path in the error.
+# Maximum lengths of an error message that quotes another program, and of a path in it.
 MAX_MESSAGE_CHARACTERS = 300
 MAX_PATH_CHARACTERS = 160
 
@@ -108,12 +108,12 @@ def make_engine_functions(
         within: ColumnNames = None,
         **options: Any,
     ) -> Any:
-        """Test differences between systems with too many segments to keep one row per segment.
+        """Test differences between systems on data too large to keep one row per segment.
 
         by: the column or columns that identify a row's system.
         bucket: the id column, and the number of buckets (see `Sums`).
-        within: columns whose groups are compared separately. The result is then a dict by group
-            key.
+        within: columns to group by; groups are compared separately. The result is then a dict by
+            group key.
         options: options of `sums` and of `truebleu.engines.compare`, which documents the result.
             Raises the errors of both.
         """
@@ -141,7 +141,7 @@ def bind_metric(function: Callable[P, R], metric: str) -> Callable[P, R]:
     call_with_metric.__name__ = call_with_metric.__qualname__ = f"{prefix}_{metric}"
     call_with_metric.__module__ = function.__module__
     call_with_metric.__doc__ = (
-        f'`{function.__name__}` with metric="{metric}", and parameters of '
+        f'Call `{function.__name__}` with metric="{metric}"; this also accepts the parameters of '
         f"`truebleu.{registry.get_metric_class(metric).__name__}`."
     )
     signature = inspect.signature(function)
@@ -166,7 +166,7 @@ def resolve_row_metric(metric: Any, **parameters: Any) -> Metric[Any]:
 
 
 class RowScores:
-    """Scores of the rows of an Arrow table as an Arrow column, null for rows without text.
+    """Arrow column with the score of each row of an Arrow table; null for rows without text.
 
     frame: any object that supports the Arrow PyCapsule protocol. hyp, refs: its text columns.
     """
@@ -213,17 +213,17 @@ def score_arrow_columns(metric: Metric[Any], hypotheses: Any, *references: Any) 
 
 
 def make_worker_call(
-    cloudpickle: Any, module: str, task: str, argument: object, advice: str, refuse: Any
+    cloudpickle: Any, module: str, task: str, argument: object, advice: str, raise_error: Any
 ) -> Callable[..., Any]:
     """Return a serializable function that calls `task` with this argument and a worker's columns.
 
     The pickled function does not refer to this package: a nested function is pickled by value, and
     the argument is stored as bytes. It can therefore report a missing or different truebleu.
 
-    cloudpickle: the engine's cloudpickle; user-defined tokenizers may be functions that only it can
-        pickle.
-    advice: how to install truebleu on the workers. refuse: a function that raises
-        an error with a description of the problem; it must also be a nested function.
+    cloudpickle: the engine's cloudpickle module. Unlike pickle, it supports tokenizers that are
+        local functions or lambdas.
+    advice: how to install truebleu on the workers. raise_error: a function that raises an error
+        with a description of the problem; it must also be a nested function.
     """
     driver_version, driver_python = __version__, sys.version_info[:2]
     content = cloudpickle.dumps(argument)
@@ -252,7 +252,7 @@ def make_worker_call(
                     version = truebleu.__version__
                     problem = f"has truebleu {version} (expected {driver_version}); {advice}"
         if problem:
-            return refuse(f"the worker on {platform.node()} {problem}")
+            return raise_error(f"the worker on {platform.node()} {problem}")
         return getattr(worker, task)(pickle.loads(content), *columns)
 
     return call_task
@@ -280,7 +280,7 @@ def format_error(location: str, problem: str) -> str:
 
 
 def abbreviate_names(names: Sequence[str]) -> str:
-    """Return the first name and the number of further names, for a message."""
+    """Return the first name and the number of other names, for a message."""
     first, *remaining = names
     return f"{first} and {len(remaining):,} more" if remaining else first
 

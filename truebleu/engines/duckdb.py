@@ -122,9 +122,8 @@ def sentence(
 ) -> Expression:
     """Return an expression for the score of each row, null for rows without text.
 
-    `relation.select("*", sentence("hyp", "ref").alias("bleu"))`. The function is created in
-    `connection` (DuckDB's default connection), which must be the relation's. Requires pyarrow and
-    NumPy.
+    For example, `relation.select("*", sentence("hyp", "ref").alias("bleu"))`. `connection` must be
+    the relation's connection (default: DuckDB's default connection). Requires pyarrow and NumPy.
 
     hyp: strings. ref: strings, lists of strings, or several such columns. metric: a metric, or a
         name that `truebleu.metric` accepts. parameters: parameters of the metric.
@@ -156,8 +155,8 @@ def register(
     References are a string, a list of strings, or several arguments. The score is null for rows
     without text.
 
-    functions: other function names, with a metric or metric name for each. Existing Python
-        functions with these names are replaced.
+    functions: a dict from function names to metrics or metric names, to create other functions.
+        Existing Python functions with these names are replaced.
 
     To score a corpus, use `score`: it is faster, and the corpus score is not the mean of row
     scores. Requires pyarrow and NumPy.
@@ -172,14 +171,14 @@ def register(
     connection = duckdb.default_connection() if connection is None else connection
     for name, metric_spec in (functions or {name: name for name in SHORTCUT_METRICS}).items():
         row_metric = resolve_row_metric(metric_spec)
-        # Users run notebook cells repeatedly.
+        # Replace an existing function, because users run notebook cells repeatedly.
         with suppress(duckdb.Error):
             connection.remove_function(name)
         _create_score_function(connection, name, row_metric)
 
 
 def _create_score_function(connection: DuckDBPyConnection, name: str, metric: Metric[Any]) -> None:
-    """Create a SQL function that scores rows by a metric."""
+    """Create an SQL function that computes the score of each row."""
     missing_packages = [package for package in ("pyarrow", "numpy") if find_spec(package) is None]
     if missing_packages:
         raise ImportError(

@@ -23,13 +23,13 @@ if TYPE_CHECKING:  # the command line calls `find_table_files` without DuckDB
 # line ends, and quotation marks are text.
 DELIMITERS = {"csv": (",", '"'), "tsv": ("\t", "")}
 
-# A string that no file contains, as null marker: every CSV field is text, even if it is empty.
+# Null marker that no file contains, so that every CSV field is text, even an empty field.
 NULL_MARKER = "\x01this is in no file\x02"
 
 # Types that DuckDB infers for JSON strings.
 TEXT_LIKE_TYPES = ("VARCHAR", "DATE", "TIME", "TIMESTAMP", "UUID", "INTERVAL", "BLOB", "JSON")
 
-# Beginnings of lines with advice on DuckDB's options in its messages.
+# Prefixes of message lines with advice on DuckDB's options, which truebleu's users cannot set.
 ADVICE_PREFIXES = (
     *("Possible", "Potential", "Candidate", "* ", "Try setting", "If you are", "LINE "),
     "This can happen when reading multiple",
@@ -46,7 +46,7 @@ TEXT_COLUMN_CONDITION = (
 
 
 class TableFiles:
-    """Files of one format that a connection reads as one table, one after another.
+    """Files of one format that a connection reads as one table.
 
     `names` are files, folders of files (such as Spark's output) and patterns (`*`, `?`, `[a-z]`,
     `**` for nested folders). Every file must have all selected columns.
@@ -105,7 +105,7 @@ class TableFiles:
         other_columns: Sequence[str],
         list_columns: Sequence[str] = (),
     ) -> DuckDBPyRelation:
-        """Select text columns, and other columns of any type, in the order of the files.
+        """Return a relation of text columns and other columns, without reordering the rows.
 
         The names must be in `columns`, or "filename". `list_columns` may contain lists of strings.
         """
@@ -130,7 +130,7 @@ class TableFiles:
         return self._run_query(f"SELECT {selection} FROM {self._format_scan(options)}")
 
     def _read_column_types(self) -> dict[str, str]:
-        """Return the type of each column."""
+        """Return a dict from column names to DuckDB's type names."""
         relation = self._run_query(f"FROM {self._format_scan({})}")
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         if self.format == "json" and types == {"json": "JSON"}:

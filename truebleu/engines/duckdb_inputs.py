@@ -32,7 +32,7 @@ from truebleu.text.segments import expand_home, get_table_format
 # A relation, SQL, a table name or files.
 TableInput = DuckDBPyRelation | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
-# First release that streams Arrow batches without pyarrow; earlier releases load large parts.
+# First release that streams Arrow batches without pyarrow or loading large parts into memory.
 STREAMING_RELEASE = (2, 0)
 BATCH_ROWS = 65536
 
@@ -54,7 +54,7 @@ MEMORY_MIB = (256, 128)
 
 MAX_LISTED_IDS = 3
 
-# Advice by pattern in DuckDB's message.
+# Advice for DuckDB's errors, by a pattern in the message.
 ERROR_ADVICE = {
     "failed to offload|No space left": "DuckDB's temporary folder is full (set TMPDIR to another "
     "folder, or memory='4GB', --memory 4GB, to spill less): ",
@@ -203,7 +203,7 @@ def select_rows(
     check_choice("unjoined", unjoined, ("raise", "skip"))
     if (references is None) != (not on):
         raise ValueError(
-            "references and on: expected both, to join hypotheses and references by id, or neither"
+            "references and on: expected both (to join hypotheses and references by id) or neither"
         )
     hyp, *refs = text_columns
     hypothesis_table = _open_table(connection, data)
@@ -378,7 +378,7 @@ def _select_columns(
 
 
 def disambiguate_text_columns(text_columns: Sequence[str]) -> list[str]:
-    """Return the text column names; a reference column named like the hypothesis is renamed."""
+    """Return the text column names; rename references that share the hypothesis column's name."""
     hyp, *refs = text_columns
     return [hyp, *(f"{name} (references)" if name == hyp else name for name in refs)]
 
@@ -394,11 +394,11 @@ def _join_tables(
 ) -> DuckDBPyRelation:
     """Join hypotheses and references with equal ids.
 
-    text_columns: the hypothesis column, then the reference columns, which are renamed as by
-        `disambiguate_text_columns`. extra_columns: taken from the hypotheses if both tables have
-        them.
-    With `ordered`, rows are in the order of the hypotheses. Raises InputError for ids that cannot
-    be compared.
+    text_columns: the hypothesis column, then the reference columns, which
+        `disambiguate_text_columns` renames. extra_columns: other columns; if both tables have one,
+        the hypotheses' column is used. ordered: keep the order of the hypotheses.
+
+    Raises InputError for ids that cannot be compared.
     """
     hypothesis_types, reference_types = (
         dict(zip(table.columns, map(str, table.types), strict=True))

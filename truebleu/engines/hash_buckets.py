@@ -23,7 +23,7 @@ MAX_LISTED_BUCKETS = 3
 def make_measures(sums: Sums) -> list[Measure]:
     """Return the tables to resample: for each metric, the statistics of each system's buckets.
 
-    sums: sums with `bucket`, grouped by the system column or columns (or not grouped: one system).
+    sums: sums with `bucket`, grouped by the system columns. Without groups, there is one system.
 
     Raises InputError for sums without buckets, for nulls, and for systems with different numbers of
     segments in a bucket, because paired tests require the same segments.
@@ -95,9 +95,9 @@ def collect_buckets(sums_by_system: Mapping[str, Sums]) -> Buckets:
 def intervals(sums: Sums, *, within: ColumnNames = None, **options: Any) -> Any:
     """Return the confidence interval of each system's score, by resampling buckets.
 
-    The result is a dict from system to interval. With several metrics it is a dict of such dicts;
-    with `within` it is a dict of these by the group key of the columns. Options as for
-    `truebleu.significance.bootstrap_intervals`. Raises the errors of `make_measures`.
+    The result is a dict from system to interval; for several metrics, it is a dict of these dicts
+    by metric. With `within`, groups have separate results, in a dict by group key. For other
+    options see `truebleu.significance.bootstrap_intervals`. Raises the errors of `make_measures`.
     """
     return _resample_groups(
         sums, within, lambda part: resampling.bootstrap_intervals(make_measures(part), **options)
@@ -114,15 +114,15 @@ def compare(
 ) -> Any:
     """Test the differences between systems by resampling or swapping buckets.
 
-    The result is a `Paired`, or a dict of them for several metrics. `within` names key columns
-    whose groups are compared separately: the result is then a dict by group key.
+    The result is a `Paired` object, or a dict of them for several metrics. `within` names key
+    columns to group by; groups are compared separately, and the result is a dict by group key.
 
     System names are the keys as text, joined with slashes if there are several columns. `baseline`
-    may be a key or a name. Other options as for `truebleu.significance.run_paired_tests`. Raises
+    may be a key or a name. For other options see `truebleu.significance.run_paired_tests`. Raises
     the errors of `make_measures`. `segments` in the results is the number of buckets.
     """
     if test == "bs-sacrebleu":
-        raise ValueError("test 'bs-sacrebleu' requires single segments; use 'ar' or 'bs'")
+        raise ValueError("test 'bs-sacrebleu' does not support buckets; use 'ar' or 'bs'")
     if not (baseline is None or isinstance(baseline, str)):
         baseline = _format_system(baseline if isinstance(baseline, tuple) else (baseline,))
     options |= {"baseline": baseline, "test": test}

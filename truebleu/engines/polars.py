@@ -53,7 +53,7 @@ PolarsFrame = pl.DataFrame | pl.LazyFrame
 PolarsFrames = PolarsFrame | Sequence[PolarsFrame] | Iterator[PolarsFrame]
 Expression = str | pl.Expr
 
-# Rows per batch: the cost per batch is negligible, and the memory small compared with Polars' own.
+# Rows per batch, chosen for a negligible cost per batch and less memory than Polars itself needs.
 BATCH_ROWS = 65536
 
 
@@ -68,7 +68,7 @@ def sums(
     """Return the statistics aggregated per group, which can be merged with sums of other engines.
 
     data: a DataFrame, or a LazyFrame, which Polars' streaming engine reads in batches; or several
-        frames (a list, tuple or iterator), which are read one after another.
+        frames (a list, tuple or iterator), which are read sequentially.
     hyp, ref: columns of strings. `ref` may name several columns, or a column of lists of strings.
     workers: the number of kernel threads.
     options: `by`, `metrics`, `nulls` and `bucket`, as for `Sums`.
@@ -126,7 +126,7 @@ def _read_batches(frame: PolarsFrame) -> Any:
         )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*collect_batches.*unstable.*")
-        # Errors contain row numbers, so keep the order, which has no extra cost.
+        # Keep the row order, because errors contain row numbers. This has no extra cost.
         return frame.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True)
 
 

@@ -51,7 +51,7 @@ WHOLE_BLOCK_OPTIONS: dict[str, Any] = {
 INSTALL_ADVICE = (
     f"install truebleu {__version__} on every node, or start Ray with "
     f"ray.init(runtime_env={{'pip': ['truebleu=={__version__}']}}), or with "
-    "{'py_modules': [path of its wheel]} where there is no network"
+    "{'py_modules': [path of its wheel]} if there is no network"
 )
 
 
@@ -154,15 +154,15 @@ def _require_dataset(ds: object) -> None:
     if not isinstance(ds, Dataset):
         advice = "use ray.data.from_arrow, from_pandas or read_parquet"
         if type(ds).__name__ == "GroupedData":
-            advice = "pass the dataset, and by= for the groups"
+            advice = "pass the ungrouped dataset, and set by= to group it"
         raise TypeError(f"data: expected a ray.data.Dataset, found {type(ds).__name__}; {advice}")
 
 
 def _check_columns(ds: Any, sums: Sums) -> Any:
     """Return the required columns, after checking that they exist and have the right types.
 
-    An unknown schema is not computed: Ray would execute a part of the dataset, which may run a
-    language model. The tasks check their blocks in any case.
+    An unknown schema is not computed, because Ray would execute a part of the dataset, which may
+    run a language model. The tasks check their blocks anyway.
     """
     import pyarrow as pa
     from ray.data.dataset import MaterializedDataset
@@ -284,7 +284,7 @@ def _define_corpus_score() -> type:
     from ray.data.block import BlockAccessor
 
     class CorpusScore(AggregateFnV2):  # type: ignore[misc]
-        """A score as an aggregation of whole datasets: `ds.aggregate(CorpusScore(), Count())`.
+        """Ray aggregation that scores a whole dataset: `ds.aggregate(CorpusScore(), Count())`.
 
         hyp, ref, by, nulls: as for `sums`. metric, parameters: as for `score`.
         name: the name of the result (default: the metric name in lower case).
@@ -325,7 +325,7 @@ def _define_corpus_score() -> type:
                 ) from None
 
         def combine(self, current_accumulator: bytes, new: bytes) -> bytes:
-            """Merge two serialized statistics."""
+            """Merge two sets of serialized statistics."""
             sums = self._sums.spawn()
             for part in filter(None, (current_accumulator, new)):
                 sums.merge_bytes(part)

@@ -84,7 +84,7 @@ def sums(
     ref: str | Sequence[str] = "ref",
     **options: Unpack[SumsOptions],
 ) -> Sums:
-    """Collect the state table as `Sums`; arguments as for `stats`.
+    """Collect the state table as `Sums`; for the arguments see `stats`.
 
     It needs a few hundred bytes per group and metric. Nulls and empty data raise an error when a
     score is computed (`Sums.check`).
@@ -175,8 +175,8 @@ def register(
     References are a string or an array of strings, or several arguments. The score is null for rows
     without text.
 
-    session: the session (default: the active one). functions: other function names, with a metric
-        or metric name for each.
+    session: the session (default: the active one). functions: a dict from function names to
+        metrics or metric names, to register other functions.
 
     The functions return doubles: `spark.sql("SELECT avg(bleu(hyp, ref)) FROM outputs")`. To score a
     corpus, use `score`: it is faster, and the corpus score is not the mean of row scores.
@@ -227,7 +227,7 @@ def scores(states: DataFrame, metric: str | Metric = "bleu") -> DataFrame:
     keys = [field for field in states.schema.fields if field.name not in STATE_COLUMNS]
     for field in keys:
         if field.name.lower() in SCORE_COLUMNS:
-            raise InputError(f"by: '{field.name}' is a column of the result; rename the column")
+            raise InputError(f"by: '{field.name}' is the name of a result column; rename it")
     schema = T.StructType(
         [*keys, *map(T.StructField, SCORE_COLUMNS, (T.DoubleType(), T.LongType(), T.StringType()))]
     )
@@ -272,7 +272,7 @@ def _prepare_sums(
     for name in keys:
         # Spark's column names are not case-sensitive.
         if name.lower() in ((*STATE_COLUMNS, "bucket") if bucket else STATE_COLUMNS):
-            raise InputError(f"by: '{name}' is a column of the result; rename the column")
+            raise InputError(f"by: '{name}' is the name of a result column; rename it")
     if isinstance(bucket, tuple) and bucket:
         options["bucket"] = (_resolve_column(data, "bucket", bucket[0]), *bucket[1:])
     options["by"] = keys[0] if isinstance(group_columns, str) else keys
@@ -305,7 +305,7 @@ def _sum_partitions(data: DataFrame, sums: Sums) -> DataFrame:
 
 def _merge_states(states: DataFrame, metrics: Sequence[Metric[Any]]) -> DataFrame:
     """Sum the rows with equal keys, with hash aggregations before and after the shuffle."""
-    # Rows of some metrics are shorter. After their end, get() returns null, and so does the sum.
+    # Some metrics have shorter rows. Past the end of a row, get() and the sum return null.
     width = max(len(metric.columns) for metric in metrics)
     columns = [F.sum(F.get("statistics", F.lit(index))) for index in range(width)]
     keys = [name for name in states.columns if name not in STATE_COLUMNS]
@@ -322,14 +322,14 @@ def _merge_states(states: DataFrame, metrics: Sequence[Metric[Any]]) -> DataFram
 
 
 def _fail_on_nulls(states: DataFrame, hyp: str, ref: str | Sequence[str]) -> DataFrame:
-    """Return the table with a condition: jobs that read a row with null counts fail."""
+    """Return the table with a condition that makes jobs fail if a row counts nulls."""
     counts = [F.col("null_hypotheses"), F.col("null_references")]
     message = F.concat(
         F.lit(f"{spark_cluster.MESSAGE_PREFIX}{hyp}: "),
         counts[0].cast("string"),
         F.lit(f" nulls, {', '.join(as_column_names('ref', ref))}: "),
         counts[1].cast("string"),
-        F.lit(" nulls in one group; nulls='skip' omits and counts such rows"),
+        F.lit(" nulls in one group. Use nulls='skip' to omit and count incomplete rows."),
     )
     return states.where(
         F.when(counts[0] + counts[1] > 0, F.raise_error(message)).otherwise(F.lit(True))

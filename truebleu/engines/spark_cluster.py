@@ -29,7 +29,7 @@ INSTALL_ADVICE = (
     "compiled modules from an archive"
 )
 
-# Advice on machine failures, by a text in Spark's message.
+# Advice on machine failures, by a substring of Spark's message.
 FAILURE_ADVICE = {
     "worker exited unexpectedly": "it was killed, perhaps because memory ran out: increase "
     "spark.executor.memoryOverhead",
@@ -70,7 +70,7 @@ def check_packages() -> None:
 
 
 def check_java() -> None:
-    """Raise RuntimeError if no Java is found that this release of Spark supports."""
+    """Raise RuntimeError unless a Java version that this Spark release supports is installed."""
     import shutil
     import subprocess
 
@@ -82,7 +82,7 @@ def check_java() -> None:
     requirement = f"Spark {pyspark.__version__} needs Java {min_java} or newer"
     advice = "install it (Debian, Ubuntu: apt-get install openjdk-17-jre-headless) or set JAVA_HOME"
     if shutil.which(command) is None:
-        problem = f"JAVA_HOME is {home}, without bin/java" if home else "there is no java on PATH"
+        problem = f"JAVA_HOME ({home}) has no bin/java" if home else "java is not on the PATH"
         raise RuntimeError(f"{requirement}, but {problem}; {advice}")
     output = subprocess.run([command, "-version"], capture_output=True, text=True, check=False)
     match = re.search(r'version "(?:1\.)?(\d+)', output.stderr + output.stdout)
@@ -163,17 +163,17 @@ def extract_error(message: str) -> Exception | None:
         versions = re.search(r"(\d+\.\d+)\D+(\d+\.\d+)", message.partition("MISMATCH")[2])
         worker_python = "another" if versions is None else versions[1]
         return RuntimeError(
-            f"the workers run Python {worker_python}, the driver {driver_python}; Spark needs the "
-            "same 3.x on all machines. Set PYSPARK_PYTHON (spark.pyspark.python) to such a Python "
-            "before creating the session."
+            f"the workers run Python {worker_python}, but the driver runs {driver_python}. Before "
+            "creating the session, set PYSPARK_PYTHON (spark.pyspark.python) to a Python "
+            f"{driver_python} interpreter."
         )
     missing_package = re.search(r"ModuleNotFoundError: No module named '(pyarrow|pandas)'", message)
     if missing_package:
         worker_python = os.environ.get("PYSPARK_PYTHON", "python3 on the PATH")
         return RuntimeError(
             f"the workers' Python ({worker_python}) has no {missing_package[1]}. Before creating "
-            "the session, set PYSPARK_PYTHON to a Python with the packages of this one "
-            f"({sys.executable})."
+            "the session, set PYSPARK_PYTHON to an interpreter with the same packages as "
+            f"{sys.executable}."
         )
     # If Python does not start, Spark's error does not contain a Python exception.
     startup_error = re.search(r"Error from python worker:\n(.*?)\nPYTHONPATH", message, re.DOTALL)

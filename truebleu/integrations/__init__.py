@@ -54,7 +54,7 @@ def require_package(package: str, feature: str, pip_name: str | None = None) -> 
 
 
 def resolve_metric(metric: Metric | str | None, parameters: Mapping[str, Any]) -> Metric[Any]:
-    """Return the metric for a name or metric with these parameters (default: BLEU).
+    """Return a metric, given its name or the metric itself and parameters (default: BLEU).
 
     >>> resolve_metric("chrf", {"word_order": 2})
     CHRF(word_order=2)
@@ -63,7 +63,7 @@ def resolve_metric(metric: Metric | str | None, parameters: Mapping[str, Any]) -
 
 
 def get_metric_name(metric: Metric | str | None, resolved: Metric[Any]) -> str:
-    """Return a metric's name for frameworks: the name that the user passed, or the registered name.
+    """Return the metric name to show in a framework: the name that was passed or registered.
 
     >>> get_metric_name("mteval-v13a", resolve_metric("mteval-v13a", {}))
     'mteval-v13a'
@@ -92,8 +92,8 @@ def score_corpus(
 ) -> Score:
     """Return the corpus score of texts with one or more references per segment.
 
-    sources: n strings, which are passed only to metrics that read sources. A list of None counts as
-        missing.
+    sources: n strings, which only metrics that read sources receive. A list that contains only None
+        is treated as missing.
 
     >>> float(score_corpus(resolve_metric("chrf", {}), ["a b", "b"], [["a b", "a"], ["b", "c"]]))
     100.0
@@ -105,10 +105,10 @@ def score_corpus(
 
 
 class RunningScore:
-    """Score of text that arrives in batches.
+    """Corpus score that is updated batch by batch.
 
-    Statistics are accumulated if possible. `Accumulator` rejects metrics whose scores cannot be
-    computed from sums and metrics that read sources; their text is stored instead.
+    Statistics are accumulated if possible. `Accumulator` rejects metrics that read sources, and
+    metrics whose scores cannot be computed from sums; for these, the text is stored instead.
     """
 
     def __init__(self, metric: Metric[Any]) -> None:

@@ -1,4 +1,4 @@
-"""inspect-ai: scorers that give each sample its sentence-level score and the log the corpus score.
+"""inspect-ai: scorers that log a sentence-level score per sample, and the corpus score.
 
     from inspect_ai import Task
     from truebleu.integrations.inspect_ai import bleu, metric_scorer

@@ -70,7 +70,7 @@ class CorpusScorer:
     """Callable that returns a corpus score.
 
     lighteval computes the standard error from resampled corpora: it reads the callable's name, and
-    pickles it for other processes.
+    pickles the callable for other processes.
     """
 
     __name__ = "corpus_score"

@@ -22,7 +22,7 @@ Row = Sequence[Any]
 
 
 class LogRecord(NamedTuple):
-    """Named values, tables and pages to log."""
+    """Values, tables and pages to log, each with a name."""
 
     metrics: dict[str, float] = {}  # noqa: RUF012 - of a tuple
     params: dict[str, str] = {}  # noqa: RUF012
@@ -46,11 +46,11 @@ def make_log_functions(
         step: int | None = None,
         run: Any = None,
     ) -> None:
-        """Log a result; `truebleu.integrations.log_records` describes the names.
+        """Log a result under the names that `truebleu.integrations.log_records` describes.
 
         result: one or more scores; a comparison, logged with a table and a page; or a report,
             logged as a page.
-        prefix: the beginning of all names, such as "dev".
+        prefix: a prefix for all names, such as "dev".
         step: the training step. MLflow appends it to the names of pages and tables; W&B counts
             steps itself by default.
         run: a run id (MLflow) or a run (W&B); the active run by default.
@@ -70,7 +70,7 @@ def make_log_functions(
         """Log a table of segments with their texts and scores, one row per segment.
 
         hypotheses: n strings. references: one or more strings for each. sources: n strings, for
-            metrics that read sources. Other arguments as for `log_result`.
+            metrics that read sources. For the other arguments see `log_result`.
         """
         log(make_segments_record(metrics, hypotheses, references, sources, prefix), step, run)
 
@@ -79,10 +79,10 @@ def make_log_functions(
     return log_result, log_segments
 
 
-def join_name(*components: str) -> str:
+def join_name_components(*components: str) -> str:
     """Join components with slashes into a name that all loggers accept.
 
-    >>> join_name("dev/", "chrF2++"), join_name("my system", "BLEU tok:intl", "p")
+    >>> join_name_components("dev/", "chrF2++"), join_name_components("my system", "BLEU tok:intl", "p")
     ('dev/chrF2pp', 'my_system/BLEU_tok_intl/p')
     """
     texts = [component.strip("/").replace("+", "p") for component in components if component]
@@ -90,16 +90,16 @@ def join_name(*components: str) -> str:
 
 
 def make_result_record(result: Any, prefix: str = "") -> LogRecord:
-    """Return the record of scores, a comparison or a report. Raises InputError for duplicate names.
+    """Return the log record of scores, a comparison or a report; raise InputError for duplicates.
 
-    prefix: the beginning of all names, such as "dev".
+    prefix: a prefix for all names, such as "dev".
 
     >>> from truebleu import BLEU
     >>> make_result_record(BLEU().score(["a b c d"], ["a b c d"]), "dev").metrics["dev/BLEU"]
     100.00000000000004
     """
     if isinstance(result, Report):
-        return LogRecord(pages={join_name(prefix, "report"): result.html()})
+        return LogRecord(pages={join_name_components(prefix, "report"): result.html()})
     if isinstance(result, Comparison):
         content = result.to_dict()
         columns = result.COLUMNS
@@ -109,8 +109,8 @@ def make_result_record(result: Any, prefix: str = "") -> LogRecord:
         return LogRecord(
             _name_values(_list_comparison_values(content), prefix),
             _name_values(_list_settings(content), prefix),
-            {join_name(prefix, "comparison"): (columns, rows)},
-            {join_name(prefix, "comparison"): result.html()},
+            {join_name_components(prefix, "comparison"): (columns, rows)},
+            {join_name_components(prefix, "comparison"): result.html()},
         )
     scores = [result] if isinstance(result, Score) else list(result)
     for score in scores:
@@ -147,7 +147,7 @@ def make_segments_record(
         scores = metric.segments(hypotheses, as_segment_references(references), **options)
         columns[str(metric) if metric.name in columns else metric.name] = list(scores)
     rows: list[Row] = list(zip(*columns.values(), strict=True))
-    return LogRecord(tables={join_name(prefix, "segments"): (tuple(columns), rows)})
+    return LogRecord(tables={join_name_components(prefix, "segments"): (tuple(columns), rows)})
 
 
 def _list_score_values(score: Score) -> Iterator[tuple[tuple[str, ...], float]]:
@@ -175,7 +175,7 @@ def _list_settings(content: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...]
 def _name_values(pairs: Iterable[tuple[tuple[str, ...], Any]], prefix: str = "") -> dict[str, Any]:
     values_by_name: dict[str, Any] = {}
     for path, value in pairs:
-        key = join_name(prefix, *(component.replace("/", "_") for component in path))
+        key = join_name_components(prefix, *(component.replace("/", "_") for component in path))
         if key in values_by_name:
             raise InputError(f"duplicate name {key!r}; log the values with different prefixes")
         values_by_name[key] = value

@@ -36,8 +36,8 @@ HALF = 1 << 32
 def all_reduce_(totals: Totals, group: Any = None, *, device: Any = None) -> Totals:
     """Sum the statistics of all processes of a group; each process receives the sum.
 
-    totals: an Accumulator, which is modified and returned; or Statistics, for which a new object
-        with one row is returned, the sum of all rows of all processes. A process may have no data.
+    totals: an Accumulator, which is modified and returned; or Statistics, which are summed over all
+        rows and processes and returned as a new object with one row. A process may have no data.
     group: a process group; None for all processes.
     device: the device of the transferred integers (default: the current CUDA device with NCCL,
         otherwise the CPU).
@@ -68,8 +68,8 @@ def all_reduce_(totals: Totals, group: Any = None, *, device: Any = None) -> Tot
     )
     identifier = int.from_bytes(sha256(fingerprint.encode()).digest()[:8], "big") >> 2  # 62 bits
     min_references, max_references = _get_reference_range(totals)
-    # The maxima of a number and of its negative agree if all processes have the same number. Every
-    # process sees the same maxima, so all continue or all stop.
+    # If all processes have the same identifier, the maxima of the identifier and of its negative
+    # cancel. Every process sees the same maxima, so either all processes continue or all stop.
     high, low, min_references, max_references = reduce_integers(
         [identifier, -identifier, -min_references, max_references], distributed.ReduceOp.MAX
     )

@@ -1,4 +1,4 @@
-"""torchmetrics: corpus scores of any additive metric, with a state of integers.
+"""torchmetrics: corpus scores of any additive metric, with an integer state.
 
     from truebleu.integrations.torchmetrics import Corpus, CorpusBLEU
 
@@ -33,8 +33,8 @@ with require_package("torch", "truebleu.integrations.torchmetrics"):
 with require_package("torchmetrics", "truebleu.integrations.torchmetrics"):
     import torchmetrics
 
-# Columns of the state before the metric's columns: segments, the sum of their reference counts, and
-# the sum of the squared counts. They show whether the count is constant, and its value.
+# State columns that precede the metric's columns: segments, the sum of their reference counts, and
+# the sum of the squared counts. They show whether the reference count is constant, and its value.
 SUMMARY_COLUMNS = 3
 
 # Attributes that `forward` of torchmetrics changes temporarily, and does not restore after errors.

@@ -119,7 +119,7 @@ chrf_reward = partial(metric_reward, "chrf")
 def _score_sentences(
     metric: Metric[Any], hypotheses: list[str], references: list[Any], **sources: Any
 ) -> Iterable[float]:
-    """Return sentence scores, from one call unless scores may depend on other segments."""
+    """Return the sentence-level scores, computed together unless segments affect each other."""
     if not metric.non_additive_reason:
         return metric.segments(hypotheses, references, **sources)
     # None of these metrics reads sources.
@@ -155,16 +155,16 @@ def _extract_text(completion: Any, location: str) -> str:
 
 
 def _to_references(
-    value: Any, number: int, name: str, column: str
+    references: Any, number: int, name: str, column: str
 ) -> tuple[str | None, ...] | None:
     """Return the references of a completion; None if all are missing."""
-    if value is None:
+    if references is None:
         return None
-    if not isinstance(value, list | tuple) or not all(
-        one is None or isinstance(one, str) for one in value
+    if not isinstance(references, list | tuple) or not all(
+        one is None or isinstance(one, str) for one in references
     ):
         raise InputError(
-            f"{name}: {column!r} of completion {number} is {value!r:.80} (expected a string, a "
-            "list of strings, or None)"
+            f"{name}: {column!r} of completion {number} is {references!r:.80} (expected a string, "
+            "a list of strings, or None)"
         )
-    return tuple(value) if any(one is not None for one in value) else None
+    return tuple(references) if any(one is not None for one in references) else None

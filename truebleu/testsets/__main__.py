@@ -38,7 +38,7 @@ def fetch_properties(url: str, *, is_head: bool) -> tuple[int | None, str | None
 
 
 def check_archives(*, is_head: bool = False) -> int:
-    """Check all URLs and print a line per URL; return the exit status, 1 if one has a problem."""
+    """Check all URLs, print one line per URL, and return the exit status (1 for any problem)."""
     archives: dict[str, catalogue.Archive] = {}
     for entry in catalogue.load_entries().values():
         for archive in entry.archives:

@@ -93,7 +93,7 @@ def get_cache_root() -> str:
 
 
 def get_writable_path(entry: CatalogueEntry, *names: str) -> str:
-    """Return the path of a file or folder of a test set in the cache, to be written or deleted.
+    """Return the path of a test set's file or folder in the cache, for writing or deleting.
 
     Raises InputError for a path outside the cache.
     """

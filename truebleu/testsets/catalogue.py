@@ -107,7 +107,7 @@ class CatalogueEntry:
         return list(self.langpairs)
 
     def get_local_name(self, archive: Archive) -> str:
-        """Return sacreBLEU's local file name of an archive."""
+        """Return the local file name that sacreBLEU gives an archive."""
         return f"{self.name.replace('/', '_')}.{archive.name}"
 
     def list_files(self, langpair: str) -> list[str]:
@@ -318,7 +318,7 @@ class _RegistryCheck:
     def check_entry(self, name: str, description: Any, key_path: tuple[str, ...]) -> None:
         """Check the description of a test set."""
         self.require(
-            is_valid_name(name), key_path, "a name of letters, digits, . + - _ and / between them"
+            is_valid_name(name), key_path, "a name with only letters, digits, . + - _ and inner /"
         )
         self.require(isinstance(description, dict), key_path, "an object")
         for key, value in description.items():
@@ -403,14 +403,14 @@ class _RegistryCheck:
         self.require(
             is_valid,
             key_path,
-            f"{item} to be [address, MD5], or an object with {', '.join(_ARCHIVE_KEYS)}",
+            f"{item} to be [URL, MD5], or an object with {', '.join(_ARCHIVE_KEYS)}",
         )
         self._check_texts(archive.get("mirrors", []), key_path, f"{item} to list its mirrors")
         for address in (archive.get("address"), *archive.get("mirrors", [])):
             is_web = isinstance(address, str) and re.match("https?://.", address) is not None
             self.require(is_web, key_path, f"{item} to contain only URLs (https://…)")
         is_valid = is_safe_name(archive["address"].rpartition("/")[2])
-        self.require(is_valid, key_path, f"the address of {item} to end in a file name")
+        self.require(is_valid, key_path, f"the URL of {item} to end in a file name")
         for name, digits in (("md5", 32), ("sha256", 64)):
             checksum = archive.get(name)
             is_valid = checksum is None or bool(

@@ -53,7 +53,7 @@ def read_lines(path: str) -> Iterator[str]:
 
 
 def _list_sgml_fields(name: str, count: int) -> list[str]:
-    """Return src, ref or ref:0, ref:1 ..., and (except in WMT08) docid, genre, origlang."""
+    """Return the field names: src, ref or ref:0, ref:1 ..., and document fields except in WMT08."""
     if count < 1:
         raise InputError(f"{name}: expected at least 2 files per language pair")
     references = ["ref"] if count == 1 else [f"ref:{number}" for number in range(count)]
@@ -126,17 +126,17 @@ def _read_plain_text(_name: str, files: Sequence[str], raw: str) -> Fields:
         yield field, _read_stripped_lines(path)
 
 
-def parse_column_path(meta: str, field: str) -> tuple[int, str]:
-    """Return the column of a table, counted from 0, and the file name.
+def parse_column_path(column_path: str, field: str) -> tuple[int, str]:
+    """Return the index and the file name of the table column that contains a field.
 
     >>> parse_column_path("3:en-de.tsv", "src"), parse_column_path("en-de.tsv", "ref")
     ((3, 'en-de.tsv'), (1, 'en-de.tsv'))
     """
-    parts = meta.split(":")
+    parts = column_path.split(":")
     if len(parts) != 2:
-        return (0 if field == "src" else 1), meta
+        return (0 if field == "src" else 1), column_path
     if not parts[0].strip().lstrip("+-").isdecimal():
-        raise InputError(f"invalid table column: '{meta}' (expected COLUMN:FILE)")
+        raise InputError(f"invalid table column: '{column_path}' (expected COLUMN:FILE)")
     return int(parts[0]), parts[1]
 
 
@@ -228,7 +228,7 @@ def _collect_xml_fields(root: Element, translators: list[str | None]) -> dict[st
 
 
 def _parse_xml(path: str) -> Element:
-    """Return the root element of a file; comments are elements, so text ends before a comment."""
+    """Return a file's root element. Comments are kept as elements, so text ends before them."""
     import xml.etree.ElementTree as ET
 
     builder = ET.TreeBuilder(insert_comments=True, insert_pis=True)

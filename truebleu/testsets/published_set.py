@@ -190,7 +190,7 @@ class TestSet:
     def references(self) -> dict[str, list[str]]:
         """All references by name, such as "A"; an unnamed reference is "ref".
 
-        Several test sets provide only the references to use, concatenated.
+        Concatenated test sets provide only the references to use.
         """
         if len(self._parts) == 1:
             (part,) = self._parts
@@ -365,7 +365,7 @@ class TestSet:
 
     @property
     def segment_mask(self) -> list[bool] | None:
-        """For each segment of the unfiltered set, whether it is selected; None without filters."""
+        """Mask of the selected segments of the unfiltered set, or None without filters."""
         if self._segment_indices is None:
             return None
         indices = set(self._segment_indices)
@@ -373,7 +373,7 @@ class TestSet:
 
     @property
     def fields(self) -> list[str]:
-        """The names of all fields that `path` accepts; for several sets, those of the first."""
+        """The field names that `path` accepts. A concatenation has the first set's field names."""
         return self._parts[0].text.field_names
 
     def read_field(self, name: str) -> list[str]:

@@ -601,7 +601,7 @@ def remove_test_set(name: str) -> RemovedTestSet:
         for file in files
     )
     for folder in folders:
-        # Rename the folder first, so that it is never visible half removed.
+        # Rename the folder first, so that no partially removed folder is ever visible.
         trash = f"{folder}.removed"
         rmtree(trash, ignore_errors=True)
         os.rename(folder, trash)

@@ -1,4 +1,4 @@
-"""Measure how well metrics agree with human scores on WMT23; store the result and build its page.
+"""Measure how well metrics agree with human scores on WMT23, and build the page with the results.
 
 python docs/agreement.py TREE     writes agreement.json; TREE: mt-metrics-eval's folder wmt23
 
@@ -68,40 +68,46 @@ def measure_agreement(tree: str) -> dict[str, Any]:
 def build_page() -> str:
     """Return the page docs/agreement-with-people.md."""
     recorded_results = json.loads(RESULT.read_text(encoding="utf-8"))
-    by_name = {one["name"]: one["scores"] for one in recorded_results["metrics"]}
-    bleu = by_name["BLEU"]
+    scores_by_metric = {one["name"]: one["scores"] for one in recorded_results["metrics"]}
+    bleu = scores_by_metric["BLEU"]
     pooled = bleu["all:sys:pairwise"]
-    best = max(by_name, key=lambda name: by_name[name]["all:sys:pairwise"]["value"])
+    best = max(
+        scores_by_metric, key=lambda name: scores_by_metric[name]["all:sys:pairwise"]["value"]
+    )
     ranges = [one for one in recorded_results["agreement"] if one["metric"] == "BLEU"]
     rated = "; ".join(
         f"{PAIRS[one['name']]} {one['systems']} systems, {one['rated']:,} of {one['items']:,} segments"
         for one in recorded_results["sets"]
     )
-    neural = set(by_name) - {*LEXICAL, "f200spBLEU"}
-    lowest = min(by_name[name][f"{pair}:sys:pearson"]["value"] for name in neural for pair in PAIRS)
+    neural = set(scores_by_metric) - {*LEXICAL, "f200spBLEU"}
+    lowest = min(
+        scores_by_metric[name][f"{pair}:sys:pearson"]["value"] for name in neural for pair in PAIRS
+    )
     correlations = ", ".join(f"{bleu[f'{pair}:sys:pearson']['value']:.2f}" for pair in PAIRS)
     segment = ", ".join(f"{bleu[f'{pair}:seg:pearson']['value']:.2f}" for pair in PAIRS)
     return fill_template(
         "agreement-with-people",
         rated=rated,
-        systems=_build_system_section(by_name),
+        systems=_build_system_section(scores_by_metric),
         hits=pooled["hits"],
         pairs=pooled["pairs"],
         best=best,
-        hits_2=by_name[best]["all:sys:pairwise"]["hits"],
+        hits_2=scores_by_metric[best]["all:sys:pairwise"]["hits"],
         ranges=_format_ranges(ranges),
         high=ranges[0]["high"],
         agree=ranges[0]["agree"],
         pairs_2=ranges[0]["pairs"],
-        segments=_build_segment_section(by_name),
+        segments=_build_segment_section(scores_by_metric),
         segment=segment,
         correlations=correlations,
         lowest=lowest,
     )
 
 
-def _build_system_section(by_name: dict[str, Any]) -> str:
-    order = sorted(by_name, key=lambda name: -by_name[name]["all:sys:pairwise"]["value"])
+def _build_system_section(scores_by_metric: dict[str, Any]) -> str:
+    order = sorted(
+        scores_by_metric, key=lambda name: -scores_by_metric[name]["all:sys:pairwise"]["value"]
+    )
     header = [
         "metric",
         "pairs",
@@ -111,23 +117,25 @@ def _build_system_section(by_name: dict[str, Any]) -> str:
     rows = [
         [
             name,
-            f"{100 * by_name[name]['all:sys:pairwise']['value']:.1f} %",
-            *(f"{by_name[name][f'{pair}:sys:pearson']['value']:.3f}" for pair in PAIRS),
-            *(f"{by_name[name][f'{pair}:sys:spa']['value']:.3f}" for pair in PAIRS),
+            f"{100 * scores_by_metric[name]['all:sys:pairwise']['value']:.1f} %",
+            *(f"{scores_by_metric[name][f'{pair}:sys:pearson']['value']:.3f}" for pair in PAIRS),
+            *(f"{scores_by_metric[name][f'{pair}:sys:spa']['value']:.3f}" for pair in PAIRS),
         ]
         for name in order
     ]
     return format_table(header, rows)
 
 
-def _build_segment_section(by_name: dict[str, Any]) -> str:
-    order = sorted(by_name, key=lambda name: -by_name[name]["en-de:seg:acc-eq-opt"]["value"])
+def _build_segment_section(scores_by_metric: dict[str, Any]) -> str:
+    order = sorted(
+        scores_by_metric, key=lambda name: -scores_by_metric[name]["en-de:seg:acc-eq-opt"]["value"]
+    )
     header = ["metric", *(f"{pair} r" for pair in PAIRS), *(f"{pair} acc\\*eq" for pair in PAIRS)]
     rows = [
         [
             name,
-            *(f"{by_name[name][f'{pair}:seg:pearson']['value']:.3f}" for pair in PAIRS),
-            *(f"{by_name[name][f'{pair}:seg:acc-eq-opt']['value']:.3f}" for pair in PAIRS),
+            *(f"{scores_by_metric[name][f'{pair}:seg:pearson']['value']:.3f}" for pair in PAIRS),
+            *(f"{scores_by_metric[name][f'{pair}:seg:acc-eq-opt']['value']:.3f}" for pair in PAIRS),
         ]
         for name in order
     ]
@@ -145,7 +153,8 @@ def _format_ranges(ranges: list[dict[str, Any]]) -> str:
         for one in ranges
     ]
     return format_table(
-        ["difference in BLEU", "pairs of systems", "human scores agree", "share"], rows
+        ["difference in BLEU", "pairs of systems", "pairs on which human scores agree", "share"],
+        rows,
     )
 
 

@@ -1,4 +1,4 @@
-"""The page docs/at-scale.md: the cost of billions of rows, and the uncertainty of their scores."""
+"""Build the page docs/at-scale.md about the cost of billions of rows and the uncertainty of their scores."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def _build_significance_section() -> str:
     level = result["levels"][0]
     header = [
         "buckets",
-        "standard error of a difference",
-        "width of an interval",
+        "standard error of a difference (ratio)",
+        "interval width (ratio)",
         "1 / √(2B)",
         *(
             f"`{test}` at {100 * level:.0f} %"

@@ -1,4 +1,4 @@
-"""Cost of a billion segments, extrapolated from measurements on fewer."""
+"""Estimate the cost of a billion segments from measurements on fewer segments."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ HEADER = (
     "metric",
     "rows measured",
     "processor time per row, ns (measured)",
-    "a billion rows, hours (multiplied)",
-    "and cents (multiplied)",
+    "hours per billion rows (extrapolated)",
+    "cents per billion rows (extrapolated)",
 )
-CENTS_AN_HOUR = 5
+CENTS_PER_HOUR = 5
 """Example price of one processor for one hour, in cents."""
 PARTITION = 128 << 20
 """Bytes of text per partition: Spark's default for uncompressed files."""
@@ -38,23 +38,38 @@ def build_section() -> str:
     """Return the section of docs/at-scale.md that estimates the cost of a billion segments."""
     results = Results()
     measured: list[tuple[str, str, int, float | None]] = [
-        ("lines of text, `truebleu score`", "BLEU", 10**6, results.get_line_cost("bleu")),
-        ("lines of text, `truebleu score`", "chrF2", 10**6, results.get_line_cost("chrf")),
-        ("Parquet, DuckDB", "BLEU", 10**6, results.get_parquet_cost("duckdb")),
-        ("Parquet, Polars", "BLEU", 10**6, results.get_parquet_cost("polars")),
         (
-            "Parquet, Spark, warm, all its processes",
+            "lines of text, `truebleu score`",
+            "BLEU",
+            10**6,
+            results.get_nanoseconds_per_line_pair("bleu"),
+        ),
+        (
+            "lines of text, `truebleu score`",
+            "chrF2",
+            10**6,
+            results.get_nanoseconds_per_line_pair("chrf"),
+        ),
+        ("Parquet, DuckDB", "BLEU", 10**6, results.get_parquet_nanoseconds_per_row("duckdb")),
+        ("Parquet, Polars", "BLEU", 10**6, results.get_parquet_nanoseconds_per_row("polars")),
+        (
+            "Parquet, Spark (all processes, after warm-up)",
             "BLEU",
             results.spark_rows,
-            results.get_spark_cost(),
+            results.get_spark_nanoseconds_per_row(),
         ),
         (
-            "Parquet, Ray Data, warm, all its processes",
+            "Parquet, Ray Data (all processes, after warm-up)",
             "BLEU",
             results.ray_rows,
-            results.get_ray_cost(),
+            results.get_ray_nanoseconds_per_row(),
         ),
-        ("lists of strings, sacreBLEU", "BLEU", 20_000, results.get_sacrebleu_cost()),
+        (
+            "lists of strings, sacreBLEU",
+            "BLEU",
+            20_000,
+            results.get_sacrebleu_nanoseconds_per_pair(),
+        ),
     ]
     rows = [
         (
@@ -79,7 +94,7 @@ def build_section() -> str:
         text_gigabytes=text / 1e9,
         bytes_a_segment=results.bytes_a_segment,
         machine=results.machine,
-        cents_an_hour=CENTS_AN_HOUR,
+        cents_an_hour=CENTS_PER_HOUR,
         table=format_table(HEADER, rows, left=2),
         spark_scaling=results.format_scaling("Spark, 2 executors"),
         ray_blocks_scaling=results.format_scaling(f"{RAY_SCALING}, blocks"),
@@ -103,12 +118,12 @@ def build_section() -> str:
 
 def _format_hours(ns: float) -> tuple[str, str, str]:
     hours = ns * SEGMENTS / 1e9 / 3600
-    cents = f"{hours * CENTS_AN_HOUR:.1f}"
+    cents = f"{hours * CENTS_PER_HOUR:.1f}"
     return f"{ns:,.0f}", f"{hours:.2f}" if hours < 10 else f"{hours:.0f}", cents
 
 
 def _measure_state_bytes(metrics: tuple[Any, ...]) -> float:
-    """Return the number of bytes per group of a state table, in Arrow's layout."""
+    """Return the number of bytes per group that a state table takes in Arrow's layout."""
     import pyarrow as pa
 
     sums = Sums(metrics, by="system")
@@ -131,15 +146,15 @@ class Results:
         # A token and the following space have about six bytes, and a pair has two texts.
         self.tokens_a_segment = self.bytes_a_segment / 2 / 6
 
-    def _find_row(self, start: str) -> Any:
-        return next((row for row in self._rows if row["work"].startswith(start)), None)
+    def _find_benchmark_row(self, title_prefix: str) -> Any:
+        return next((row for row in self._rows if row["work"].startswith(title_prefix)), None)
 
-    def _get_figures(self, start: str) -> Any:
-        """Return the figures of a benchmark; an empty dict if it was not measured."""
-        return (self._find_row(start) or {"figures": {}})["figures"]
+    def _get_figures(self, title_prefix: str) -> Any:
+        """Return the figures of a benchmark, or an empty dict if the benchmark was not run."""
+        return (self._find_benchmark_row(title_prefix) or {"figures": {}})["figures"]
 
-    def get_line_cost(self, metric: str) -> float | None:
-        """Return the processor time of `truebleu score`, in nanoseconds per pair of lines."""
+    def get_nanoseconds_per_line_pair(self, metric: str) -> float | None:
+        """Return the processor time of `truebleu score` in nanoseconds per pair of lines."""
         starts = {
             "bleu": "1 M pairs, two files, whole",
             "chrf": "chrF, 1 M pairs, two files, whole",
@@ -148,50 +163,50 @@ class Results:
             self._get_figures(starts[metric]).get("truebleu"), 10**6
         )
 
-    def get_sacrebleu_cost(self) -> float | None:
-        """Return the processor time of sacreBLEU on the sample, in nanoseconds per pair."""
+    def get_sacrebleu_nanoseconds_per_pair(self) -> float | None:
+        """Return the processor time of sacreBLEU on the sample in nanoseconds per pair."""
         costs = self._get_figures("1 M pairs, two files, whole").get("sacrebleu, sample")
         return _compute_nanoseconds_per_row(costs, 20_000)
 
-    def get_parquet_cost(self, engine: str) -> float | None:
-        """Return the processor time of an engine on Parquet files, in nanoseconds per row."""
+    def get_parquet_nanoseconds_per_row(self, engine: str) -> float | None:
+        """Return the processor time of an engine on Parquet files in nanoseconds per row."""
         return _compute_nanoseconds_per_row(
             self._get_figures("Parquet, 1 M rows").get(engine), 10**6
         )
 
     def format_peak_memory(self, title: str) -> str:
-        """Describe the peak resident memory for 8 million rows and for 1 million rows."""
+        """Return a phrase that states the peak resident memory for 8 million rows and for 1 million rows."""
         figures = self._get_figures(f"Parquet, 8 M rows, {title}")
         if not figures:
             return "not measured"
         eight, one_million = figures["peak_bytes"], figures["peak_bytes_of_1_M"]
-        return f"{eight / 2**20:.0f} MiB on 8 million rows and {one_million / 2**20:.0f} MiB on one"
+        return f"{eight / 2**20:.0f} MiB for 8 million rows, {one_million / 2**20:.0f} MiB for 1 million"
 
-    def get_spark_cost(self) -> float | None:
-        """Return the processor time of all of Spark's processes, in nanoseconds per row."""
+    def get_spark_nanoseconds_per_row(self) -> float | None:
+        """Return the total processor time of Spark's processes in nanoseconds per row."""
         figures = self._get_figures("Spark, ")
         return median(figures["runs"]["stats"]) if figures else None
 
     @property
     def spark_rows(self) -> int:
-        """The number of rows in the benchmark of Spark."""
-        row = self._find_row("Spark, ")
+        """Number of rows in the Spark benchmark."""
+        row = self._find_benchmark_row("Spark, ")
         return int(row["work"].split()[1]) * 10**6 if row else 0
 
-    def get_ray_cost(self) -> float | None:
-        """Return the processor time of all of Ray's processes, in nanoseconds per row."""
+    def get_ray_nanoseconds_per_row(self) -> float | None:
+        """Return the total processor time of Ray's processes in nanoseconds per row."""
         figures = self._get_figures(RAY)
         return figures["2 workers"]["parquet, stats"]["nanoseconds_a_row"] if figures else None
 
     @property
     def ray_rows(self) -> int:
-        """The number of rows in the benchmark of Ray."""
+        """Number of rows in the Ray benchmark."""
         figures = self._get_figures(RAY)
         return int(figures["2 workers"]["rows"]) if figures else 0
 
-    def format_scaling(self, start: str) -> str:
-        """Describe the throughput of two workers as a multiple of the throughput of one worker."""
-        row = self._find_row(start)
+    def format_scaling(self, title_prefix: str) -> str:
+        """Return the throughput of two workers relative to one worker, such as "1.87 times"."""
+        row = self._find_benchmark_row(title_prefix)
         ratio = row["ratio"].split()[0] if row and row["ratio"] else "?"
         return f"{ratio} times"
 

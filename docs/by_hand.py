@@ -1,4 +1,4 @@
-"""The page "BLEU by hand": the template docs/templates/by-hand.md.j2 calls these functions."""
+"""Build the page "BLEU by hand", whose template docs/templates/by-hand.md.j2 calls these functions."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def build_page() -> str:
 
 
 def make_word_bleu(max_order: int = 4, smoothing: str = "none") -> BLEU:
-    """Return Papineni's BLEU: tokens split at spaces, without smoothing by default."""
+    """Return Papineni's BLEU, which splits tokens at spaces and by default does not smooth."""
     return BLEU("none", max_order=max_order, smoothing=smoothing, effective_order=False)
 
 
 def compare_words_with_characters(
     reference: str, texts: Sequence[str]
 ) -> list[tuple[str, float, float]]:
-    """Return each text with its word BLEU and character BLEU, which must rank the texts differently."""
+    """Return the word BLEU and character BLEU of each text; the two must rank the texts differently."""
     settings = {"smoothing": "tiny", "missing_order": "at-least-one", "arithmetic": "nltk"}
     metrics = BLEU(str.split, **settings), BLEU(list, **settings)
     scores = [

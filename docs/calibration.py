@@ -57,7 +57,7 @@ SEED = 20021109
 
 
 def collect_statistics(metric: Metric, wmt22: Path) -> list[Statistics]:
-    """Return the segment statistics of each of the two systems, for all language pairs into English."""
+    """Return the segment statistics of both systems for all language pairs into English."""
     tables = []
     for system in SYSTEMS:
         total = None
@@ -71,11 +71,13 @@ def collect_statistics(metric: Metric, wmt22: Path) -> list[Statistics]:
     return tables
 
 
-def swap_systems(tables: list[Statistics], rows: list[int], turned: list[bool]) -> list[Statistics]:
-    """Return the statistics of two systems on these rows, swapped where `turned` is true."""
+def swap_systems(
+    tables: list[Statistics], rows: list[int], is_swapped: list[bool]
+) -> list[Statistics]:
+    """Return the statistics of two systems on these rows, swapped where `is_swapped` is true."""
     size, joined_tables = len(tables[0]), tables[0] + tables[1]
     return [
-        joined_tables[[i + size * (turn ^ side) for i, turn in zip(rows, turned, strict=True)]]
+        joined_tables[[i + size * (swap ^ side) for i, swap in zip(rows, is_swapped, strict=True)]]
         for side in (False, True)
     ]
 
@@ -83,13 +85,13 @@ def swap_systems(tables: list[Statistics], rows: list[int], turned: list[bool]) 
 def sample_null_trial(
     dice: random.Random, tables: list[Statistics], segments: int
 ) -> list[Statistics]:
-    """Return the statistics of two systems on sampled segments, each swapped at random."""
+    """Return the statistics of two systems on sampled segments, swapping each segment with probability 1/2."""
     sampled_rows = dice.sample(range(len(tables[0])), segments)
     return swap_systems(tables, sampled_rows, [dice.random() < 0.5 for _ in sampled_rows])
 
 
-def make_measure(metric: Metric, sides: list[Statistics]) -> Measure:
-    """Return the two systems of a trial in the form that `run_paired_tests` accepts."""
+def make_paired_measure(metric: Metric, sides: list[Statistics]) -> Measure:
+    """Return the statistics of a trial's two systems as a measure for `run_paired_tests`."""
     return Measure(metric, dict(zip(("one", "other"), sides, strict=True)))
 
 
@@ -110,7 +112,7 @@ def calibrate_segment_tests(wmt22: str) -> dict[str, Any]:
             dice = random.Random(SEED + segments)
             counts = {test: [0] * len(LEVELS) for test in TESTS}
             for trial in range(TRIALS):
-                measure = make_measure(metric, sample_null_trial(dice, tables, segments))
+                measure = make_paired_measure(metric, sample_null_trial(dice, tables, segments))
                 for test in TESTS:
                     [result] = run_paired_tests([measure], test=test, seed=trial)
                     p = result.differences["other"].p
@@ -142,7 +144,7 @@ DRAWS = 1000
 
 
 def sum_buckets(table: Statistics, buckets: int, trial: int) -> Statistics:
-    """Sum the statistics of the segments in each bucket."""
+    """Assign the segments to hash buckets at random, and return the summed statistics of each bucket."""
     numbers = [bucket_of(f"{trial}-{i}", buckets) for i in range(len(table))]
     place = {bucket: i for i, bucket in enumerate(sorted(set(numbers)))}
     return Statistics(
@@ -174,10 +176,12 @@ def calibrate_buckets(wmt22: str) -> dict[str, Any]:
 def _measure_width_ratios(
     metric: Metric, tables: list[Statistics]
 ) -> dict[str, dict[str, list[float]]]:
-    """Return the ratio of bucket-based to segment-based errors: its mean and standard deviation."""
+    """Return the mean and standard deviation of the ratio of bucket-based to segment-based errors."""
 
     def compute_errors(sides: list[Statistics]) -> tuple[float, float]:
-        [result] = run_paired_tests([make_measure(metric, sides)], test="bs", resamples=4 * DRAWS)
+        [result] = run_paired_tests(
+            [make_paired_measure(metric, sides)], test="bs", resamples=4 * DRAWS
+        )
         interval = result.intervals["one"]
         return result.differences["other"].deviation, interval.high - interval.low
 
@@ -198,14 +202,16 @@ def _measure_width_ratios(
 def _count_bucket_rejections(
     metric: Metric, tables: list[Statistics]
 ) -> dict[str, dict[str, list[int]]]:
-    """Count the null trials in which each test of buckets finds a difference."""
+    """Count the null trials in which each test finds a difference when buckets are resampled."""
     dice = random.Random(SEED)
     counts = {str(b): {test: [0] * len(LEVELS) for test in BUCKET_TESTS} for b in BUCKETS}
     settings: dict[str, int] = {"randomizations": DRAWS - 1, "resamples": DRAWS}
     for trial in range(BUCKET_TRIALS):
         sides = sample_null_trial(dice, tables, BUCKET_SEGMENTS)
         for count in BUCKETS:
-            measure = make_measure(metric, [sum_buckets(side, count, trial) for side in sides])
+            measure = make_paired_measure(
+                metric, [sum_buckets(side, count, trial) for side in sides]
+            )
             for test in BUCKET_TESTS:
                 [result] = run_paired_tests([measure], test=test, seed=trial, **settings)
                 p = result.differences["other"].p
@@ -224,7 +230,7 @@ DOCUMENT_PAIRS = {"en-de": "refA", "he-en": "refB", "zh-en": "refA"}
 NOT_SYSTEMS = ("ref", "synthetic")
 DOCUMENTS = (20, 60)
 DOCUMENT_TRIALS = 1000
-# Systems are nearly equal if their scores differ by less.
+# Systems whose scores differ by less than this are nearly equal.
 NEAR = 0.5
 SAMPLES = 400
 DOCUMENT_SEED = 20041109
@@ -232,7 +238,7 @@ LEVEL, ALPHA = 0.95, 0.05
 
 
 class Pool:
-    """Statistics of all systems of a language pair, and the document of each segment."""
+    """Statistics of all systems for a language pair, and the document of each segment."""
 
     def __init__(self, folder: Path, pair: str, name: str) -> None:
         self.metric, self.name = DOCUMENT_METRICS[name], f"{name} {pair}"
@@ -252,16 +258,16 @@ class Pool:
         }
 
     def list_segments(self, document_numbers: list[int]) -> tuple[list[int], list[int]]:
-        """Return the segments of some documents, and the position of each segment's document."""
+        """Return the segments of the given documents, and the position of each segment's document."""
         rows = [
             (i, number) for number, one in enumerate(document_numbers) for i in self.members[one]
         ]
         return [i for i, _ in rows], [number for _, number in rows]
 
-    def measure(self, names: tuple[str, str], rows: list[int], turned: list[bool]) -> Measure:
-        """Return the statistics of two systems on these rows, swapped where `turned` is true."""
+    def measure(self, names: tuple[str, str], rows: list[int], is_swapped: list[bool]) -> Measure:
+        """Return the statistics of two systems on these rows, swapped where `is_swapped` is true."""
         tables = [self.tables[name] for name in names]
-        return make_measure(self.metric, swap_systems(tables, rows, turned))
+        return make_paired_measure(self.metric, swap_systems(tables, rows, is_swapped))
 
     def compute_errors(self) -> list[float]:
         """Return quartiles of the ratio of document-based to segment-based standard errors."""
@@ -277,7 +283,7 @@ class Pool:
         return quantiles(ratios, n=4, method="inclusive")
 
     def count_interval_misses(self, documents: int) -> dict[str, int]:
-        """Count the trials in which each kind of interval misses the difference on all documents."""
+        """Count the trials in which each kind of interval excludes the difference on all documents."""
         dice = random.Random(f"{DOCUMENT_SEED} intervals {self.name} {documents}")
         names, counts = list(self.tables), {"segments": 0, "documents": 0}
         settings: dict[str, Any] = {"resamples": SAMPLES, "level": LEVEL}
@@ -363,7 +369,7 @@ RUNS = ((2, 2), (3, 3), (5, 5), (3, 1))
 
 
 def calibrate_runs() -> dict[str, Any]:
-    """Measure the error rates of tests of systems with several runs."""
+    """Measure the error rates of tests on systems with several runs."""
     results = []
     for cause, sizes in CAUSES.items():
         for counts in RUNS:

@@ -1,4 +1,4 @@
-"""The page "What BLEU cannot see"."""
+"""Build the page "What BLEU cannot see"."""
 
 from __future__ import annotations
 

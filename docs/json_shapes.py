@@ -1,4 +1,4 @@
-"""The page docs/json.md: the JSON that each command prints, field by field.
+"""Build the page docs/json.md, which describes each field of the JSON that commands print.
 
 The build runs the commands to collect fields and examples; docs/json_fields.toml contains the
 descriptions. A test checks that every field has a description, and every description a field.
@@ -73,7 +73,7 @@ VARIABLE_KEYS = {
     "comparison.differences": "COUNT",
 }
 
-# Commands (without `truebleu`) that together print all fields, per kind of output.
+# For each kind of output, commands (without `truebleu`) that together print all fields.
 COMMANDS: dict[str, list[tuple[str, ...]]] = {
     "score": [
         ("score", REF, "-i", CEDAR, "-m", name, "-ci", "100") for name in ("bleu", "chrf", "ter")
@@ -102,7 +102,7 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
             *("compare", REF, "-i", f"two={CEDAR},{BIRCH}", BIRCH),
             *("--correction", "holm", "--docs", DOCUMENTS),
         ),
-        # The best system depends on the reference, because one system is a copy of the reference.
+        # One system is a copy of a reference, so the best system depends on the reference.
         (
             *("compare", REF, OTHER_REF, "-i", CEDAR, REF),
             *("--correction", "holm", "--docs", DOCUMENTS),
@@ -177,14 +177,14 @@ METRIC_KINDS = ("score", "explain")
 
 
 def _format_example(path: str, example: Any) -> str:
-    # A fixed time keeps the page identical in every build.
+    # A fixed time makes every build of the page identical.
     text = "2026-11-22T13:00:00Z" if path.endswith(".time") else example
     text = json.dumps(text, ensure_ascii=False).replace("|", "\\|")
     return text if len(text) <= 40 else f"{text[:38]}…"
 
 
 def collect_fields(kind: str) -> dict[str, tuple[Any, ...]]:
-    """Return an example value per field of a kind of output, and the metrics that print the field."""
+    """Return an example value of each field of a kind of output, and the metrics that print the field."""
     examples: dict[str, tuple[Any, set[str]]] = {}
     for command in COMMANDS[kind]:
         printed = run_json_command(command)
@@ -193,7 +193,7 @@ def collect_fields(kind: str) -> dict[str, tuple[Any, ...]]:
             metrics.add(_get_metric_name(command))
             if earlier_example in (None, ""):
                 examples[path] = (example, metrics)
-    # Omit an empty list if another example of the list has entries.
+    # Omit an empty list if another example has a list with entries.
     for path in [path for path in examples if path.endswith("[]")]:
         if any(other.startswith(f"{path}.") for other in examples):
             del examples[path]
@@ -237,7 +237,7 @@ def run_json_command(command: tuple[str, ...]) -> Any:
     """Return the JSON output of a command."""
     with tempfile.TemporaryDirectory() as folder:
         log = str(Path(folder) / "log")
-        # External scores that prefer the system with the lower BLEU.
+        # External scores that are higher for the system with the lower BLEU.
         scores = Path(folder) / "scores"
         scores.write_text("cedar\tbirch\n" + "3\t1\n2\t2\n" * 64, encoding="utf-8")
         if "LOG" in command:

@@ -1,4 +1,4 @@
-"""The page docs/languages.md: the tokenizer for each language, from truebleu/text/languages.py."""
+"""Build the page docs/languages.md, which lists the tokenizers in truebleu/text/languages.py."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def build_page() -> str:
 
 
 def _format_language_names(kind: LanguageKind) -> str:
-    """Return the names of the languages of a kind, or their number per script if there are many."""
+    """Return the names of the languages of a kind, or the number of languages per script if there are many."""
     by_script: dict[str, list[str]] = {}
     for scripts, language_codes in kind.languages.items():
         either = " or ".join(sorted(map(languages.format_script_name, scripts.split())))

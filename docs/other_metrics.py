@@ -1,4 +1,4 @@
-"""The page docs/other-metrics.md: metrics other than BLEU, from the registry and the examples."""
+"""Build the page docs/other-metrics.md, which lists the registered metrics other than BLEU."""
 
 from __future__ import annotations
 
@@ -69,4 +69,4 @@ def _format_metric_table() -> str:
         ]
         for cls, known in names.items()
     ]
-    return format_table(["name", "what it is", "a corpus is a", "better", "needs"], rows, left=5)
+    return format_table(["name", "description", "a corpus is a", "better", "needs"], rows, left=5)

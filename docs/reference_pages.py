@@ -76,7 +76,7 @@ def _describe_option(option: Option) -> str:
 
 
 def _format_option_groups(groups: Iterable[OptionGroup]) -> Iterator[str]:
-    """Yield a title and a table of options per group; options shared by metrics appear once."""
+    """Yield the title and the option table of each group; options that metrics share appear once."""
     listed_flags = {"--help"}
     for group in groups:
         options = [option for option in group.options if option.flags[-1] not in listed_flags]
@@ -221,7 +221,7 @@ def _docstring_to_markdown(documented: str | None, parameters: Iterable[str] = (
         if item_lines and item_lines[0]:
             markdown_lines.insert(item_lines[0], "")
         parts.append("\n".join(markdown_lines))
-    # Join code blocks that blank lines in the code have split.
+    # Blank lines in the code split code blocks, so join the parts.
     return "\n\n".join(filter(None, parts)).replace("\n```\n\n```python\n", "\n\n")
 
 
@@ -249,7 +249,7 @@ def _iterate_parameter_names(function: Any) -> Iterator[str]:
 
 
 def _get_constructor_parameters(kind: type) -> Iterable[str]:
-    """Return the constructor's parameters; empty if the class has no Python signature."""
+    """Return the constructor's parameters, or an empty list if the class has no Python signature."""
     try:
         return inspect.signature(kind).parameters
     except ValueError:
@@ -274,7 +274,7 @@ def _format_member_table(kind: type) -> str:
         ):
             continue
         if not callable(member) and not hasattr(type(member), "__get__"):
-            continue  # the default value of a dataclass field
+            continue  # Default value of a dataclass field
         brackets = "" if inspect.isdatadescriptor(member) else "()"
         rows.append((f"`{name}{brackets}`", _escape_docstring_line(" ".join(summary.split()))))
     return format_table(["member", "description"], rows, 2) if rows else ""
@@ -465,7 +465,7 @@ def build_integrations_page() -> str:
     for module, names in HOSTS.items():
         tree = _parse_module(f"integrations.{module}")
         summary = _docstring_to_markdown(ast.get_docstring(tree))
-        if names == ("log_result", "log_segments"):  # both loggers share these functions
+        if names == ("log_result", "log_segments"):  # Both loggers have these functions
             tree = _parse_module("integrations.log_records")
         parts += [f"## truebleu.integrations.{module}", summary]
         parts += [_document_definition(tree, name) for name in names]

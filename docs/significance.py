@@ -1,4 +1,4 @@
-"""The page "Is the difference real?"."""
+"""Build the page "Is the difference real?"."""
 
 from __future__ import annotations
 
@@ -206,8 +206,8 @@ def _describe_precision(measures: list[Measure]) -> str:
         statistic = round_to_single(statistic) if scores.is_single_precision else statistic
         cells.append(f"{measure.name} {mean:.10f} and {statistic:.10f}")
     return _format_point(
-        "**Precision.** sacreBLEU's bootstrap adds in single precision and, with NumPy 2, also "
-        "computes most of each score in it; with NumPy 1 the same command prints different digits. "
+        "**Precision.** sacreBLEU's bootstrap adds in single precision. With NumPy 2, it also "
+        "computes most of each score in single precision, so NumPy 1 gives different digits. "
         "truebleu's sums are exact integers, and its scores have double precision. Means of 1,000 "
         f"resamples of *birch*, by truebleu and by sacreBLEU: {'; '.join(cells)}."
     )
@@ -217,7 +217,7 @@ def _describe_ties() -> str:
     reference, birch, metric = _read_lines(REFERENCE), _read_lines(HYPOTHESES["birch"]), METRICS[0]
     tables = {
         "birch": metric.statistics(birch, reference),
-        "with another last segment": metric.statistics([*birch[:-1], "Nothing."], reference),
+        "with a different last segment": metric.statistics([*birch[:-1], "Nothing."], reference),
     }
     [difference_result] = run_paired_tests([Measure(metric, tables)])
     a, b = tables.values()
@@ -225,11 +225,11 @@ def _describe_ties() -> str:
     blocks = randomize_scores(metric, (a, b), 10_000, Stream(12345))
     p = (sum(count_apart(*each, difference, strictly=True) for each in blocks) + 1) / 10_001
     return _format_point(
-        "**Ties.** sacreBLEU's randomization counts trials with a *larger* difference, truebleu counts "
-        "trials with one at least as large, as Noreen does. It matters if few segments differ: if "
-        "one does, every trial gives the same difference. For *birch* and *birch* with another "
-        f"last segment, sacreBLEU's p is {p:.4f}, truebleu's "
-        f"{difference_result.differences['with another last segment'].p:.4f}."
+        "**Ties.** sacreBLEU's randomization counts trials with a *larger* difference. truebleu, like "
+        "Noreen, also counts trials with an equal difference. This matters if few segments differ: if "
+        "only one segment differs, every trial gives the same difference. For *birch* and *birch* with a different "
+        f"last segment, sacreBLEU's p is {p:.4f} and truebleu's is "
+        f"{difference_result.differences['with a different last segment'].p:.4f}."
     )
 
 

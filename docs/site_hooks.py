@@ -1,4 +1,4 @@
-"""MkDocs hooks that add files from outside docs/ to the site, and adapt pages to phones."""
+"""MkDocs hooks that add files from outside docs/ to the site, and adapt pages to narrow screens."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def _build_example_report() -> bytes:
-    """Build the same report of the examples as `truebleu demo`."""
+    """Build the report on the examples that `truebleu demo` writes."""
     texts = ROOT / "examples" / "de-en"
     example_report = report(
         {name: texts / f"{name}.en" for name in ("birch", "cedar", "aspen")},

@@ -1,4 +1,4 @@
-"""The page "Which BLEU is that?"."""
+"""Build the page "Which BLEU is that?"."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ SYSTEM = HYPOTHESES["birch"]
 A = [REFERENCES["A"]]
 BOTH_REFERENCES = [REFERENCES["A"], REFERENCES["B"]]
 
-# Each entry changes one setting of sacreBLEU's default.
+# Each entry changes one setting of sacreBLEU's defaults.
 SETTINGS = {
     "sacreBLEU's defaults": {},
     "lower case": {"lowercase": True},
     "tokenizer `intl`": {"tokenize": "intl"},
-    "tokenizer `none`: words and their punctuation": {"tokenize": "none"},
+    "tokenizer `none`: punctuation stays attached to words": {"tokenize": "none"},
     "tokenizer `char`": {"tokenize": "char"},
     "n-grams up to order 2": {"max_order": 2},
-    "the shortest reference's length": {"reference_length": "shortest"},
-    "the longest reference's length": {"reference_length": "longest"},
-    "the mean of the references' lengths": {"reference_length": "average"},
-    "the first of equally close reference lengths": {"tie": "first"},
+    "length of the shortest reference": {"reference_length": "shortest"},
+    "length of the longest reference": {"reference_length": "longest"},
+    "mean length of the references": {"reference_length": "average"},
+    "first of equally close reference lengths": {"tie": "first"},
     "no brevity penalty": {"brevity_penalty": "none"},
     "smoothing `add-k`": {"smoothing": "add-k"},
-    "the mean of the segments' scores": {"aggregate": "segments"},
-    "the mean of the segments' scores, unsmoothed": {"aggregate": "segments", "smoothing": "none"},
+    "mean of segment scores": {"aggregate": "segments"},
+    "mean of segment scores, unsmoothed": {"aggregate": "segments", "smoothing": "none"},
 }
 
 
@@ -42,13 +42,13 @@ def build_page() -> str:
     """Return the page docs/which-bleu.md."""
     return fill_template(
         "which-bleu",
-        lines=_count_lines(),
+        lines=_count_example_segments(),
         settings=_format_setting_table(),
         members=_format_member_tables(),
     )
 
 
-def _count_lines() -> int:
+def _count_example_segments() -> int:
     return len(SYSTEM.read_text(encoding="utf-8").splitlines())
 
 
@@ -92,7 +92,7 @@ def _format_member_tables() -> str:
             notes.setdefault(member.quirks, []).append(render_code(name))
     header = ["name", "title", "differences from sacreBLEU", "A", "A and B"]
     return (
-        f"{len(rows)} published implementations, each in its own scale and with the digits that it prints (the "
+        f"{len(rows)} published implementations, each on its own scale and with the digits that it prints (the "
         "first six if it prints all digits). `truebleu family score REF -i HYP` prints this list for your text. A dash "
         "means that a member accepts only one reference, or is not defined for this text (below).\n\n"
         f"{format_table(header, rows, left=3)}\n\n### Peculiarities\n\n"
@@ -103,5 +103,5 @@ def _format_member_tables() -> str:
 
 
 def _cut_to_six_digits(score: object) -> str:
-    """Format a score with six significant digits, for members that print all digits."""
+    """Format the score of a member that prints all digits, to six significant digits."""
     return f"{getattr(score, 'published', float(score)):.6g}"  # type: ignore[arg-type]

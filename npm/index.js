@@ -285,7 +285,7 @@ function checkInput(hypotheses, references) {
         else if (segmentReferences[r] !== null) throw new TypeError(`references: segment ${i + 1}, reference ${r + 1} is ${describeType(segmentReferences[r])}; a segment's references are a string, or an array of strings and null`);
       }
     } else if (!presentCount && segmentReferences !== null) throw new TypeError(`references: segment ${i + 1} is ${describeType(segmentReferences)}; a segment's references are a string, or an array of strings and null`);
-    if (!presentCount) throw new RangeError(`references: segment ${i + 1} has no reference (all are missing). Every segment needs at least one reference; add a reference or remove the segment`);
+    if (!presentCount) throw new RangeError(`references: segment ${i + 1} has no reference (all are missing). Every segment needs at least one reference. Add a reference or remove the segment`);
     minReferences = Math.min(minReferences, presentCount);
     maxReferences = Math.max(maxReferences, presentCount);
     columns = Math.max(columns, columnCount);

@@ -1,4 +1,4 @@
-//! The row of integers that BLEU counts for a segment, and the BLEU formula.
+//! BLEU's counts for a segment, stored as a row of integers, and the BLEU formula.
 //!
 //! A row contains the hypothesis length, one or more effective reference lengths, and the numbers
 //! of clipped matches and of n-grams of each order. The formula here is fast for many rows.
@@ -13,7 +13,7 @@ use crate::ngrams::{MAX_ORDER, Match, MatchScratch};
 use crate::simd::Vector;
 use crate::tokens::View;
 
-/// The rule that determines the effective reference length of several references.
+/// The rule that derives the effective reference length from several references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReferenceLength {
     /// The length closest to the hypothesis length; the shorter of two equally close lengths, as in
@@ -33,12 +33,12 @@ pub enum ReferenceLength {
     AverageTruncated,
 }
 
-/// The least common multiple of 1 to 16. A mean of up to 16 lengths is an integer multiple of 1 /
-/// `PARTS`. Values exceed 32 bits from about 6,000 tokens on.
+/// The least common multiple of 1 to 16, so that a mean of up to 16 lengths is an integer multiple
+/// of 1 / `PARTS`. Values exceed 32 bits from about 6,000 tokens on.
 pub const PARTS: i64 = 720_720;
 
 impl ReferenceLength {
-    /// All rules with their names.
+    /// All rules and their names.
     pub const NAMES: [(&str, Self); 7] = [
         ("closest", Self::Closest),
         ("closest-first", Self::ClosestFirst),
@@ -224,7 +224,8 @@ pub(crate) fn brevity_penalty(length: i64, reference: i64) -> f64 {
 }
 
 impl count::Formula for BleuFormula {
-    /// Return the score, 0 to 100, with sacreBLEU's order of floating-point operations.
+    /// Return the score on a 0-100 scale, computed in sacreBLEU's order of floating-point
+    /// operations.
     fn score(&self, row: &[i64]) -> f64 {
         let orders = (row.len() - 2) / 2;
         let (matches, totals) = row[2..].split_at(orders);
@@ -246,7 +247,7 @@ impl count::Formula for BleuFormula {
     }
 }
 
-/// A sum like Python's `sum()`: with Neumaier's compensation since Python 3.12, without it before.
+/// A sum like Python's `sum()`, which has used Neumaier's compensation since Python 3.12.
 #[derive(Clone, Copy, Debug)]
 pub struct Sum {
     sum: f64,

@@ -19,7 +19,7 @@ pub fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {
     xxh3_64(bytes).to_le_bytes()
 }
 
-/// A kind of frame.
+/// A kind of frame, identified by its first line.
 pub struct Format {
     /// The word after "truebleu" in the first line.
     pub name: &'static str,
@@ -29,10 +29,10 @@ pub struct Format {
     pub writer: &'static str,
 }
 
-/// Tables of statistics.
+/// The kind for tables of statistics.
 pub const STATISTICS: Format = Format { name: "statistics", version: 2, writer: "Statistics.save" };
 
-/// Sums per group.
+/// The kind for sums per group.
 pub const SUMS: Format = Format { name: "sums", version: 2, writer: "Sums.to_bytes" };
 
 /// The parts of a frame.

@@ -1,13 +1,12 @@
-//! The row of integers that chrF counts for a segment, and the chrF formula.
+//! chrF's counts for a segment, stored as a row of integers, and the chrF formula.
 //!
 //! For each order of character n-grams, then of word n-grams, a row contains the number of n-grams
 //! in the hypothesis, the number in the reference, and the clipped matches. With several
 //! references, the row describes the reference with the best score, or the first of equally good
 //! references.
 //!
-//! Character matching uses bitsets of reference positions, like token matching in
-//! [`crate::ngrams`], but with one order per vector lane, so that each step handles all orders at
-//! once.
+//! Like token matching in [`crate::ngrams`], character matching uses bitsets of reference
+//! positions. Each vector lane holds one order, so one step handles all orders.
 
 mod bitsets;
 mod characters;
@@ -247,10 +246,9 @@ fn write_counts(
     }
 }
 
-/// Ids for characters: small code points are their own ids; other ids are assigned in order of
-/// first use.
+/// Character ids. A small code point is its own id; other ids are assigned in order of first use.
 pub(crate) struct CharacterIds {
-    /// Open addressing: (code point, generation, id).
+    /// A hash table with open addressing, whose slots contain (code point, generation, id).
     slots: Vec<(u32, u32, u32)>,
     generation: u32,
     assigned_count: u32,
@@ -325,7 +323,7 @@ impl CharacterIds {
 /// The chrF parameters that apply after counting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChrfFormula {
-    /// β², where recall counts β times as much as precision.
+    /// β², where recall is weighted β times as much as precision.
     pub factor: f64,
     /// 1 + β².
     pub factor_and_one: f64,
@@ -337,8 +335,8 @@ pub struct ChrfFormula {
 const EPSILON: f64 = 1e-16;
 
 impl ChrfFormula {
-    /// Return the scores of `N` pairs, 0 to 100, with sacreBLEU's order of floating-point
-    /// operations.
+    /// Return the scores of `N` pairs on a 0-100 scale, computed in sacreBLEU's order of
+    /// floating-point operations.
     ///
     /// `orders` contains, for each order and pair, the numbers of hypothesis n-grams, reference
     /// n-grams and matches. The code has no branches, so that several pairs fit one vector.

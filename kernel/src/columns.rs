@@ -1,4 +1,4 @@
-//! Exact sums of columns of integers, which detect overflow, and rules that rows must satisfy.
+//! Exact sums of integer columns with overflow detection, and rules that rows must satisfy.
 
 use crate::error::Error;
 use crate::interrupt;
@@ -59,7 +59,7 @@ pub fn overflow_error() -> Error {
     Error::Input("the sums overflow 64-bit integers; these are not statistics of text".into())
 }
 
-/// Rules that every row of a metric satisfies, as does every sum of such rows.
+/// Rules that all rows of a metric satisfy, and all sums of these rows.
 #[derive(Clone, Debug, Default)]
 pub struct ColumnRules {
     /// The names of the columns.

@@ -10,7 +10,7 @@ use std::iter;
 /// Maximum number of remembered segment numbers per warning.
 const MAX_EXAMPLES: usize = 3;
 
-/// A number of segments, and the first few segment numbers, counted from 1.
+/// The number of segments with a property, and the first few of their numbers, counted from 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Occurrences {
     /// The number of segments.

@@ -1,4 +1,4 @@
-//! Counting, which turns a batch of text into rows of integers for any metric.
+//! Conversion of text batches to rows of counts, for any metric.
 
 use crate::corpus_warnings::TextChecks;
 use crate::error::Error;
@@ -9,7 +9,7 @@ use crate::text_batches::Block;
 use crate::tokens::View;
 use std::sync::Arc;
 
-/// The part of a metric that counts the integers of a row.
+/// The part of a metric that computes the counts of a row.
 pub trait Metric: Send + Sync + 'static {
     /// The reusable buffers of one thread.
     type Scratch: Default + Send;
@@ -35,7 +35,7 @@ pub trait Metric: Send + Sync + 'static {
     );
 }
 
-/// A metric's formula: the score of a row, or of the sum of rows.
+/// A metric's formula, which computes the score of a row or of a sum of rows.
 pub trait Formula: Send + Sync {
     /// Return the score.
     fn score(&self, row: &[i64]) -> f64;
@@ -58,7 +58,7 @@ impl<M> Counter<M> {
     }
 }
 
-/// A producer of the rows of a scan, for one metric or for several metrics side by side.
+/// A producer of a scan's rows, for one metric or for several metrics side by side.
 pub trait Count: Send + Sync {
     /// Return the number of columns of a row.
     fn width(&self) -> usize;
@@ -232,7 +232,7 @@ struct MetricWorker<M: Metric> {
     counter: Arc<Counter<M>>,
     scratch: CountScratch<M::Scratch>,
     rows: Vec<i64>,
-    /// True while counting is in progress, and still true after an interrupted count.
+    /// True while counting is in progress, and after an interrupted count.
     unfinished: bool,
 }
 
@@ -264,7 +264,7 @@ impl<S> CountScratch<S> {
         }
     }
 
-    /// Lex all blocks. Errors contain the index of the stream, where 0 stands for the hypotheses.
+    /// Lex all blocks. Errors contain the index of the stream, where 0 means the hypotheses.
     fn lex<'a, M: Metric>(
         &'a mut self,
         counter: &Counter<M>,

@@ -7,8 +7,8 @@
 //! these early. Finally, the result is checked: if an excluded n-gram could have been listed,
 //! everything is repeated with a sufficiently small minimum count.
 //!
-//! Memory use, in addition to the corpus: as much again for ids, at most 32 MiB for sketches, and a
-//! record for each sufficiently frequent n-gram of one order.
+//! In addition to the corpus, memory holds ids of the same total size, at most 32 MiB of sketches,
+//! and a record for each sufficiently frequent n-gram of one order.
 //!
 //! N-grams are compared by their log-odds ratio with an informative Dirichlet prior, and by that
 //! ratio in standard deviations. Source: Monroe, Colaresi and Quinn, "Fightin' Words: Lexical
@@ -85,7 +85,7 @@ impl ListSettings<'_> {
         let default_minimum =
             || (corpus.ngram_totals[0][0] / 400_000).try_into().unwrap_or(u32::MAX);
         let minimum = self.initial_minimum.unwrap_or_else(default_minimum).max(1);
-        // Differences are small if few segments differ.
+        // If few segments differ, the counts in them are small, so a lower minimum applies.
         let differing_count = corpus.differing_segments().filter(|&differs| differs).count() as u64;
         let differing_minimum =
             u64::from(minimum) * differing_count / (corpus.segment_count() as u64).max(1);
@@ -517,7 +517,8 @@ struct Sketch {
 }
 
 impl Sketch {
-    /// Create a sketch for about `keys` keys, to find those added at least `min_count` times.
+    /// Create a sketch for about `keys` keys, to find the keys that are added at least `min_count`
+    /// times.
     fn new(keys: usize, min_count: u32) -> Self {
         let bits = keys.max(1).ilog2().clamp(10, 24);
         let least = min_count.min(u32::from(u8::MAX)) as u8;

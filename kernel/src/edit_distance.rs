@@ -1,9 +1,10 @@
-//! The rows of integers and the formulas of the word error rate and related metrics.
+//! The edit counts and the formulas of the word error rate and related metrics.
 //!
 //! A hypothesis is aligned with a reference by the smallest number of insertions, deletions and
 //! substitutions. A row contains the numbers of hits, substitutions, deletions and insertions.
 //! Equally cheap alignments may have different numbers of hits; the choice follows rapidfuzz, which
-//! jiwer uses. [`naive`] is the definition; `align` computes the same with bit-parallel rows.
+//! jiwer uses. [`naive`] defines the alignment; `align` computes the same alignment with
+//! bit-parallel rows.
 
 mod align;
 pub mod naive;
@@ -45,7 +46,7 @@ pub enum EditMeasure {
 }
 
 impl EditMeasure {
-    /// All measures with their names.
+    /// All measures and their names.
     pub const NAMES: [(&str, Self); 4] = [
         ("wer", Self::ErrorRate),
         ("mer", Self::MatchErrorRate),
@@ -89,7 +90,7 @@ impl EditMeasure {
 }
 
 impl count::Formula for EditMeasure {
-    /// Return the score of a row, 0 to 100 or higher.
+    /// Return the score of a row in per cent; error rates can exceed 100.
     fn score(&self, row: &[i64]) -> f64 {
         100.0 * self.fraction(row)
     }

@@ -114,7 +114,7 @@ impl fmt::Display for Error {
             Self::NoReference { segment } => write!(
                 out,
                 "references: segment {segment} has no reference (all are missing). Every segment needs at \
-                 least one reference; add a reference or remove the segment"
+                 least one reference. Add a reference or remove the segment"
             ),
             Self::TooLong { input, segment, bytes } => {
                 write!(out, "{input}")?;

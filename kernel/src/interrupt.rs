@@ -61,7 +61,7 @@ fn unwind(reason: Option<Error>) {
 
 /// Unwind if the current call of [`run`] must stop. Outside of [`run`], do nothing.
 ///
-/// A poll takes some tens of nanoseconds. Loops call it once per ten thousand steps or so (see
+/// A poll takes tens of nanoseconds. Loops call it about once per ten thousand steps (see
 /// [`Work`]).
 #[inline(never)]
 pub fn poll() {
@@ -102,7 +102,7 @@ pub fn poll() {
 pub struct Work(usize);
 
 impl Work {
-    /// Count `units` more units of work, of a few nanoseconds each.
+    /// Record `units` units of work, each of which takes a few nanoseconds.
     #[inline(always)]
     pub fn add(&mut self, units: usize) {
         self.0 += units;

@@ -7,8 +7,8 @@
 //! largest if this text has the largest. An n-gram that occurs in only one text matches nothing,
 //! and neither do longer n-grams with that prefix, so these are skipped.
 //!
-//! Threads share the work by first tokens: all n-grams that start with a token belong to one
-//! thread.
+//! Threads share the work by first token: one thread counts all n-grams that start with the same
+//! token.
 
 use crate::bleu::ReferenceLength;
 use crate::error::Error;
@@ -215,7 +215,7 @@ impl TextSet {
 
 /// Return the reference length for each text, from the lengths of all other texts.
 fn reference_lengths(lengths: &[usize], rule: ReferenceLength) -> Vec<usize> {
-    // For each length, the number of texts and the index of the first.
+    // For each length, the number of texts and the index of the first text.
     let mut texts_by_length: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     for (text, &length) in lengths.iter().enumerate() {
         texts_by_length.entry(length).or_insert((0, text)).0 += 1;

@@ -1,4 +1,4 @@
-//! Agreement of a metric's scores with human scores, by pairs of cells and by correlation.
+//! Agreement of a metric's scores with human scores, measured by pairs of cells and by correlation.
 //!
 //! Scores are matrices with one block of items per system; NaN marks a missing score. A row
 //! consists of the cells from which one correlation is computed: all cells, the systems of one
@@ -96,7 +96,7 @@ const MIN_SORTED_CELLS: usize = 48;
 
 impl PairCounts {
     /// Return the counts of a row. Metric scores tie if they differ by at most `epsilon`. Only
-    /// pairs whose human scores differ by at least `min_difference` count.
+    /// pairs whose human scores differ by at least `min_difference` are counted.
     pub fn count_pairs(row: &ScoreRow, epsilon: f64, min_difference: f64) -> Self {
         if row.human.len() < MIN_SORTED_CELLS || epsilon > 0.0 || min_difference > 0.0 {
             Self::count_naively(row, epsilon, min_difference)
@@ -212,7 +212,7 @@ pub fn count_distinct(values: &[f64]) -> i64 {
     sorted.len() as i64
 }
 
-/// Return Pearson's r, computed in two passes, or NaN if either side is constant.
+/// Return Pearson's r, computed in two passes, or NaN if either list of scores is constant.
 pub fn pearson(row: &ScoreRow) -> f64 {
     let is_constant = |values: &[f64]| values.iter().all(|value| *value == values[0]);
     if row.human.len() < 2 || is_constant(&row.human) || is_constant(&row.metric) {
@@ -234,7 +234,7 @@ pub fn spearman(row: &ScoreRow) -> f64 {
     pearson(&ScoreRow { human: mean_ranks(&row.human), metric: mean_ranks(&row.metric) })
 }
 
-/// Return the compensated sum of values (Arnold Neumaier, 1974).
+/// Return the sum of values, compensated for rounding errors (Arnold Neumaier, 1974).
 fn compensated_sum(values: impl Iterator<Item = f64>) -> f64 {
     let (mut total, mut compensation) = (0.0_f64, 0.0);
     for value in values {
@@ -277,9 +277,9 @@ pub struct TieCalibration {
     pub tied: i64,
 }
 
-/// Return the threshold with the largest mean share of agreeing pairs; the first of equally good
-/// thresholds. The candidates are 0 and every difference of two metric scores of a row. Rows
-/// without pairs are excluded from the mean.
+/// Return the threshold with the largest mean share of agreeing pairs, or the first of several
+/// equally good thresholds. The candidates are 0 and every difference of two metric scores of a
+/// row. Rows without pairs are excluded from the mean.
 ///
 /// Source: Daniel Deutsch, George Foster and Markus Freitag (2023): Ties matter: meta-evaluating
 /// modern metrics with pairwise accuracy and tie calibration. EMNLP.
@@ -459,7 +459,7 @@ pub fn count_exceeding_leads(
     let r = |moments: [i64; MOMENTS]| {
         let [sum, squares, products] = moments.map(|value| value as f64 / scale);
         let deviations = (squares - sum * sum / cells).max(0.0).sqrt() * human_deviation;
-        // The correlation with a constant column counts as 0.
+        // The correlation with a constant column is defined as 0.
         if deviations > 0.0 { (products - sum * human_sum / cells) / deviations } else { 0.0 }
     };
     let moments_of_metric = |values: &[i64], metric: usize| -> [i64; MOMENTS] {

@@ -1,4 +1,4 @@
-//! The row of integers that the n-gram F-score counts for a segment, and its formula.
+//! The n-gram F-score's counts for a segment, stored as a row of integers, and its formula.
 //!
 //! For each order, a row contains the clipped matches, the number of n-grams in the hypothesis, and
 //! the number of n-grams in the reference. With several references, the row describes the reference
@@ -17,7 +17,7 @@ pub struct NgramFFormula {
 }
 
 impl count::Formula for NgramFFormula {
-    /// Return the score of a row, 0 to 100.
+    /// Return the score of a row on a 0-100 scale.
     fn score(&self, row: &[i64]) -> f64 {
         let [mut matches, mut hypothesis, mut reference] = [0, 0, 0];
         for counts in row.as_chunks::<3>().0 {

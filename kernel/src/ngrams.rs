@@ -1,5 +1,5 @@
-//! Clipped n-gram matches. Each n-gram of a hypothesis counts at most as often as in the reference
-//! where it is most frequent.
+//! Clipped n-gram matches. The count of a hypothesis n-gram is limited to its largest count in a
+//! reference.
 //!
 //! [`Match::count`] uses bitsets and no hash table. For each hypothesis position `i`, let `R(i)` be
 //! the set of reference positions with the same token. Then

@@ -3,7 +3,7 @@
 //! A metric counts clipped matches: for each n-gram, the smaller of its counts in hypothesis and
 //! reference. For all pairs, each text is lexed once. Matching is organized by n-gram
 //! ([`overlap`]): a block of references is indexed by its n-grams, and each n-gram of a hypothesis
-//! is looked up once for the whole block,
+//! is looked up once for the whole block:
 //!
 //! ```text
 //! for each n-gram of the hypothesis, c times there:
@@ -11,8 +11,8 @@
 //!         matches[order][reference] += min(c, d)
 //! ```
 //!
-//! where the inner loop takes a few vector instructions for n-grams that many references have, and
-//! a short list for the others. Near-duplicates, such as the candidates for one source, share
+//! The inner loop takes a few vector instructions if many references contain the n-gram, and
+//! otherwise reads a short list. Near-duplicates, such as the candidates for one source, share
 //! vectors. Unrelated texts share few n-grams, and only shared n-grams cost time. The remaining
 //! work is the formula, whose logarithms are taken from tables computed by identical operations.
 //!
@@ -229,7 +229,7 @@ pub(crate) fn to_missing_text(error: Error) -> Error {
 
 // Receivers of scores -------------------------------------------------------------------
 
-/// The scores against all references from the first stored one, in double or single precision.
+/// The scores against all references from `first` on, in double or single precision.
 pub struct ScoreSlice<'a, T> {
     /// The first reference whose score is stored.
     pub first: usize,

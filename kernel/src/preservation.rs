@@ -15,7 +15,7 @@ const MAX_SEARCHED_BYTES: usize = 1 << 13;
 /// Minimum number of letters of a name.
 const MIN_NAME_LETTERS: usize = 3;
 
-/// Return the sorted numbers of a text without separators of thousands and decimals. Languages use
+/// Return the sorted numbers of a text without thousands and decimal separators. Languages use
 /// different separators, so "1,000.5" and "1.000,5" are equal.
 pub fn extract_numbers(text: &[u8]) -> Vec<Vec<u8>> {
     let mut numbers = Vec::new();
@@ -73,7 +73,7 @@ fn iter_words(text: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
         let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte > 0x7F;
         let start = word.iter().position(is_letter).unwrap_or(word.len());
         let end = word.iter().rposition(is_letter).map_or(start, |last| last + 1);
-        // Full stops of abbreviations count as sentence ends, which can only hide a name.
+        // Full stops of abbreviations are treated as sentence ends, which can only hide a name.
         starts_sentence =
             word[end..].iter().any(|mark| b".!?:\"".contains(mark)) || start == word.len();
         (&word[start..end], is_first || start > 0)
@@ -234,7 +234,7 @@ fn contains_between(
     })
 }
 
-/// Lowercase negating words. A star at the start or end stands for the rest of a word.
+/// Lowercase negating words. A star at the start or end of a pattern matches the rest of a word.
 pub struct NegationWords {
     words: Vec<(Vec<u8>, bool, bool)>,
     /// Whether a negating word may start or end with each byte.

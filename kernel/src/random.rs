@@ -1,4 +1,4 @@
-//! A generator of the same random numbers as NumPy's `numpy.random.default_rng(seed)`, bit for bit.
+//! Random number generator that reproduces NumPy's `numpy.random.default_rng(seed)` bit for bit.
 //!
 //! The generator is PCG64 (Melissa O'Neill, 2014: PCG, a family of simple fast space-efficient
 //! statistically good algorithms for random number generation; the XSL-RR 128/64 member), seeded by
@@ -20,7 +20,7 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// Create the stream of a seed: a non-negative integer of any size, as 32-bit words, lowest
+    /// Create the stream for a seed: a non-negative integer of any size, as 32-bit words, lowest
     /// first.
     pub fn new(seed: &[u32]) -> Self {
         let words = seed_sequence(seed);
@@ -90,7 +90,7 @@ impl Generator {
             }
             let is_accepted = |draw: &&u32| draw.wrapping_mul(bound) >= threshold;
             if has_rejected {
-                // This case is rare: move the accepted values up.
+                // Rejected values are rare: move the accepted values up to replace them.
                 for (out, &draw) in rest.iter_mut().zip(draws.iter().filter(is_accepted)) {
                     *out = ((u64::from(draw) * u64::from(bound)) >> 32) as u32;
                 }

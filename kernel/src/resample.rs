@@ -1,5 +1,5 @@
-//! Resampled sums of table rows: with replacement (bootstrap), or random halves (approximate
-//! randomization).
+//! Sums of resampled table rows: rows drawn with replacement (bootstrap), or a random half of the
+//! rows (approximate randomization).
 //!
 //! The columns of all systems and metrics are side by side in a [`Stack`], so they share the
 //! resamples. Each column is stored in the narrowest sufficient integer type; columns of zeros are
@@ -204,7 +204,8 @@ where
         let replicates = self.draws.chunks_exact(rows.len());
         let mut work = Work::default();
         for (draws, out) in replicates.zip(self.out.chunks_exact_mut(self.width)) {
-            // In a large table, loading a row waits for memory.
+            // In a large table, loading a row waits for memory, so each row costs several units of
+            // work.
             work.add(4 * draws.len());
             let mut total = [L::Wide::default(); N];
             for draws in draws.chunks(self.tile.span) {
@@ -232,7 +233,7 @@ impl RowSelections {
     fn random(generator: &mut Generator, bits: &mut Bits, rows: usize, trials: usize) -> Self {
         let groups = rows.div_ceil(64);
         let mut words = vec![0; groups * trials];
-        // The words of eight trials fill a cache line, which is written at once.
+        // The words of eight trials fill a cache line, which is written as a whole.
         let mut trial_words = vec![0; groups * 8];
         let mut work = Work::default();
         for first in (0..trials).step_by(8) {
@@ -422,7 +423,7 @@ impl Stack {
         self.width
     }
 
-    /// Return the sums of `replicates` bootstrap samples, one after the other, with all columns.
+    /// Return the sums of all columns in each of `replicates` bootstrap samples, concatenated.
     pub fn bootstrap_sums(
         &self,
         generator: &mut Generator,
@@ -504,7 +505,7 @@ impl SingleStack {
         Ok(Self { rows, width, tiles: Tile::from_columns(&columns, rows, |_| usize::MAX, value) })
     }
 
-    /// Return the sums of `replicates` bootstrap samples, one after the other, with all columns.
+    /// Return the sums of all columns in each of `replicates` bootstrap samples, concatenated.
     pub fn bootstrap_sums(
         &self,
         generator: &mut Generator,
@@ -533,7 +534,7 @@ fn check_rows(rows: usize) -> Result<(), Error> {
     }
 }
 
-/// Return each column of all tables, as the values from its first value on, and their stride.
+/// Return each column of all tables as the values from its first value on and their stride.
 fn columns<'a>(
     tables: &[(&'a [i64], usize)],
     rows: usize,

@@ -1,5 +1,5 @@
-//! Scores of single-precision sums, with the floating-point operations of sacreBLEU 2.6.0 and NumPy
-//! 2.
+//! Scores computed from single-precision sums, with the floating-point operations of sacreBLEU
+//! 2.6.0 and NumPy 2.
 //!
 //! sacreBLEU's bootstrap sums statistics in 32-bit floats and passes NumPy scalars to formulas for
 //! Python floats. Since NumPy 2, the result of combining a NumPy float with a Python float has 32

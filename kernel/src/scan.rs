@@ -74,7 +74,7 @@ impl BatchFeed {
         if self.has_ended || self.segment_counts[0] >= self.limit {
             return Ok(None);
         }
-        // The feed counts as ended until the batch is complete, so that an error also ends it.
+        // The feed is marked as ended until the batch is complete, so that an error also ends it.
         self.has_ended = true;
         let first = self.segment_counts[0];
         let hypotheses = self.read_batch(0, BatchSize::Bytes(BATCH_BYTES))?;

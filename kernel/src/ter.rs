@@ -1,14 +1,14 @@
-//! The row of integers that TER counts for a segment, found by tercom's shift search, as in
-//! sacreBLEU.
+//! TER's counts for a segment, stored as a row of integers. As in sacreBLEU, tercom's shift search
+//! finds the edits.
 //!
 //! The edits that turn a hypothesis into a reference are insertions, deletions and substitutions of
 //! words, and shifts of phrases. Each edit costs 1 (Snover et al. 2006). tercom's heuristic, with
-//! the limits of sacreBLEU 2.6.0, determines which shifts are tried and in which order; other
+//! the limits of sacreBLEU 2.6.0, determines which shifts are tried, and in which order. Other
 //! choices would give other scores. [`naive`] defines the search. `search` finds the same shifts
 //! with far less work, using bit-parallel rows (`beam`).
 //!
 //! Time and memory are bounded for any text: each row of the table is 50 cells wide, or wider if
-//! the lengths differ much. At most [`Limits::MAX_CANDIDATES`] shifts are tried per segment.
+//! the lengths differ greatly. At most [`Limits::MAX_CANDIDATES`] shifts are tried per segment.
 
 mod beam;
 pub mod naive;
@@ -74,7 +74,7 @@ impl Beam {
         2 * self.half_width
     }
 
-    /// Return the columns of a row. Rows and columns are counted from 1; column 0 stands for an
+    /// Return the columns of a row. Rows and columns are counted from 1; column 0 represents an
     /// empty reference prefix.
     pub fn columns(&self, row: usize) -> Range<usize> {
         let diagonal = (row as f64 * self.ratio).floor() as usize;
@@ -107,7 +107,7 @@ impl Shift {
 pub struct Outcome {
     /// The edit distance after the shifts.
     pub distance: u32,
-    /// The shifts in their order.
+    /// The shifts in order of application.
     pub shifts: Vec<Shift>,
     /// The steps that turn the shifted hypothesis into the reference.
     pub steps: Vec<Step>,
@@ -197,8 +197,8 @@ impl count::Metric for TerColumns {
 pub struct TerFormula;
 
 impl count::Formula for TerFormula {
-    /// Return the score of a row, 0 to 100 or higher, with sacreBLEU's order of floating-point
-    /// operations.
+    /// Return the score of a row in per cent (it can exceed 100), computed in sacreBLEU's order of
+    /// floating-point operations.
     fn score(&self, row: &[i64]) -> f64 {
         let (edits, length) = (row[0] as f64, row[1] as f64 / PARTS as f64);
         let rate = if length > 0.0 {

@@ -289,7 +289,7 @@ impl LineSearch {
     }
 }
 
-/// A chunk of bytes read at once, with a [`MARGIN`] before and after it. Batches share it.
+/// A chunk of bytes that batches share, with a [`MARGIN`] before and after it.
 pub struct Chunk {
     /// All bytes are initialized, so that they can be read into without zeroing them first.
     bytes: Vec<u8>,

@@ -135,7 +135,8 @@ struct PreservedContent<'a> {
     source_words: Vec<(usize, usize)>,
     /// The numbers of each reference and of the source.
     numbers: Vec<Vec<Vec<u8>>>,
-    /// Whether all references (true) or no references (false) negate something; `None` if some do.
+    /// Whether all references (true) or no references (false) negate something; `None` if only some
+    /// do.
     references_negate: Option<bool>,
 }
 
@@ -306,7 +307,8 @@ impl<'a> FlaggedTexts<'a> {
 
     /// Flag long hypotheses that occur with different sources.
     fn find_duplicates(&self, column: &[Option<&[u8]>], flags: &mut [u32]) {
-        // Entry per text id: the first segment with that text, and whether origins differ.
+        // For each text id, the first segment with that text, and whether the origins of its
+        // segments differ.
         let mut text_ids: HashMap<&[u8], usize, RandomSeed> =
             HashMap::with_capacity_and_hasher(column.len(), RandomSeed::default());
         let mut first_segments: Vec<usize> = Vec::new();

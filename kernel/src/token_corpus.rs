@@ -228,10 +228,10 @@ impl TokenCorpus {
     }
 
     /// Return a row of counts per segment: the number of words in each frequency bucket, in the
-    /// references and then in each system. Each word counts as often as in the reference where it
-    /// is most frequent, and for systems the count is clipped to that number. A bucket contains the
-    /// tokens whose frequency is at least its edge and below the next edge. Tokens below the first
-    /// edge are not counted.
+    /// references and then in each system. The reference count of a word is its largest count in
+    /// one reference; system counts are clipped to that number. A bucket contains the tokens whose
+    /// frequency is at least its edge and below the next edge. Tokens below the first edge are not
+    /// counted.
     pub fn count_frequency_buckets(&self, frequencies: &[u64], edges: &[u64]) -> Vec<i64> {
         let count = edges.len();
         let bucket_number = |frequency| edges.partition_point(|edge| edge <= frequency) as u8;

@@ -320,7 +320,7 @@ mod tests {
     use super::*;
     use crate::text_batches::PaddedBuffer;
 
-    /// Return the keys of tokens written one after the other.
+    /// Return the keys of concatenated tokens.
     fn keys_of_tokens(token_texts: &[String]) -> Vec<u64> {
         let mut text = PaddedBuffer::default();
         let mut tokens = Tokens::default();

@@ -104,21 +104,21 @@ impl State {
     fn texts_of_handle(&self, handle: u32) -> TextResult<Arc<TextColumn>> {
         match self.get_object(handle) {
             Some(Object::Texts(texts)) => Ok(Arc::clone(texts)),
-            _ => Err(format!("{handle} is not the handle of texts")),
+            _ => Err(format!("handle {handle} does not refer to texts")),
         }
     }
 
     fn metric_of_handle(&self, handle: u32) -> TextResult<Arc<PageMetric>> {
         match self.get_object(handle) {
             Some(Object::Metric(metric)) => Ok(Arc::clone(metric)),
-            _ => Err(format!("{handle} is not the handle of a metric")),
+            _ => Err(format!("handle {handle} does not refer to a metric")),
         }
     }
 
     fn table_of_handle(&self, handle: u32) -> TextResult<&IntegerTable> {
         match self.get_object(handle) {
             Some(Object::Table(table)) => Ok(table),
-            _ => Err(format!("{handle} is not the handle of a table")),
+            _ => Err(format!("handle {handle} does not refer to a table")),
         }
     }
 
@@ -255,7 +255,11 @@ pub extern "C" fn page_count(metric: u32, table: u32, first: u32, last: u32) -> 
         }
         match state.objects.get_mut(table as usize - 1) {
             Some(Some(Object::Table(table))) if table.width == width => table.values.extend(rows),
-            _ => return Err(format!("{table} is not the handle of a table with {width} columns")),
+            _ => {
+                return Err(format!(
+                    "handle {table} does not refer to a table with {width} columns"
+                ));
+            }
         }
         Ok(table)
     })
@@ -306,7 +310,7 @@ pub extern "C" fn page_table_of_rows(width: u32) -> u32 {
             (width as usize, numbers.iter().map(|bytes| i64::from_le_bytes(*bytes)));
         let values: Vec<i64> = values.collect();
         if width == 0 || !values.len().is_multiple_of(width) {
-            return Err(format!("{} numbers do not form rows of {width}", values.len()));
+            return Err(format!("cannot divide {} numbers into rows of {width}", values.len()));
         }
         Ok(state.store(Object::Table(IntegerTable { width, values })))
     })
@@ -363,7 +367,7 @@ pub extern "C" fn page_total(table: u32) -> u32 {
     })
 }
 
-/// Return 1. Answer: the sentence-level score of each row, 0 to 100, as 64-bit floats.
+/// Return 1. Answer: the sentence-level score of each row, on a 0-100 scale, as 64-bit floats.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_scores(metric: u32, table: u32) -> u32 {
     with_state(|state| {
@@ -419,11 +423,12 @@ pub extern "C" fn page_without(metric: u32, table: u32) -> u32 {
 }
 
 /// Return the number of orders that count in the BLEU score of a table's first row, plus one. The
-/// row is a segment, or a corpus if `corpus` is not 0.
+/// row describes a segment, or a corpus if `corpus` is not 0.
 ///
-/// Answer, as 64-bit floats: the brevity penalty; the mean of the precisions, 0 to 100; whether the
-/// score is 0 before smoothing. Then for each order: the numerator, the denominator, the precision
-/// in percent (NaN if it counts as 1) and the value that smoothing used (NaN if none).
+/// Answer, as 64-bit floats: the brevity penalty; the mean of the precisions on a 0-100 scale;
+/// whether the score is 0 before smoothing. Then for each order: the numerator, the denominator,
+/// the precision in percent (NaN if it counts as 1) and the value that smoothing used (NaN if
+/// none).
 #[unsafe(no_mangle)]
 pub extern "C" fn page_steps(metric: u32, table: u32, corpus: u32) -> u32 {
     with_state(|state| {
@@ -452,7 +457,7 @@ pub extern "C" fn page_steps(metric: u32, table: u32, corpus: u32) -> u32 {
 
 /// Create a bootstrap of the segments of one table, or of two tables if `second_table` is not 0.
 ///
-/// Input: the seed as two numbers of 4 bytes, the lower one first; then the document number of each
+/// Input: the seed as two 4-byte numbers, the lower number first; then the document number of each
 /// row, if whole documents are resampled.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_resample(metric: u32, first_table: u32, second_table: u32) -> u32 {
@@ -481,7 +486,7 @@ pub extern "C" fn page_draw(bootstrap_handle: u32, replicates: u32) -> u32 {
         Some(Some(Object::Draws(bootstrap))) => {
             Ok(bootstrap.add_replicates(replicates as usize) as u32)
         }
-        _ => Err(format!("{bootstrap_handle} is not the handle of a bootstrap")),
+        _ => Err(format!("handle {bootstrap_handle} does not refer to a bootstrap")),
     })
 }
 
@@ -492,7 +497,7 @@ pub extern "C" fn page_intervals(bootstrap_handle: u32, level: f64) -> u32 {
     with_state(|state| {
         let bounds = match state.get_object(bootstrap_handle) {
             Some(Object::Draws(bootstrap)) => bootstrap.confidence_intervals(level)?,
-            _ => return Err(format!("{bootstrap_handle} is not the handle of a bootstrap")),
+            _ => return Err(format!("handle {bootstrap_handle} does not refer to a bootstrap")),
         };
         state.answer = encode_floats(bounds);
         Ok(1)
@@ -538,7 +543,7 @@ pub extern "C" fn page_contrasts(
 ) -> u32 {
     with_state(|state| {
         let Some(Object::Grams(grams)) = state.get_object(grams_handle) else {
-            return Err(format!("{grams_handle} is not the handle of n-grams"));
+            return Err(format!("handle {grams_handle} does not refer to n-grams"));
         };
         let pair = (system as usize, (other_system as usize).checked_sub(1));
         let (lists, segments) =
@@ -557,7 +562,7 @@ pub extern "C" fn page_frequencies(grams_handle: u32) -> u32 {
     with_state(|state| {
         let edges: Vec<u64> = state.input_integers().into_iter().map(u64::from).collect();
         let Some(Object::Grams(grams)) = state.get_object(grams_handle) else {
-            return Err(format!("{grams_handle} is not the handle of n-grams"));
+            return Err(format!("handle {grams_handle} does not refer to n-grams"));
         };
         if edges.is_empty() || edges.len() > usize::from(u8::MAX) {
             return Err("expected 1 to 255 bucket edges".to_owned());

@@ -495,7 +495,7 @@ class Splitter:
             if not present_references:
                 raise InputError(
                     f"references: segment {number} has no reference (all are missing). Every "
-                    "segment needs at least one reference; add a reference or remove the segment"
+                    "segment needs at least one reference. Add a reference or remove the segment"
                 )
             yield list(tokens), present_references
         if not number:

@@ -59,7 +59,7 @@ named_enum! {
         PerfectPrecision = "one",
         /// The order is skipped.
         Drop = "drop",
-        /// Such an order does not occur: each segment counts at least one n-gram of each order.
+        /// Every order has n-grams, because each segment counts at least one n-gram of each order.
         AtLeastOne = "at-least-one",
     }
 }
@@ -91,7 +91,7 @@ named_enum! {
 }
 
 named_enum! {
-    /// The implementation whose order of floating-point operations is used.
+    /// The implementation that determines the order of floating-point operations.
     Arithmetic {
         /// sacreBLEU's.
         SacreBleu = "sacrebleu",
@@ -144,7 +144,7 @@ pub struct OrderPrecision {
     pub numerator: f64,
     /// The number of n-grams, including any added smoothing value.
     pub denominator: f64,
-    /// The precision; `None` counts as 1.
+    /// The precision; `None` is treated as 1.
     pub precision: Option<f64>,
     /// The number of matches that smoothing substituted or added, if any.
     pub smoothed: Option<f64>,
@@ -161,7 +161,7 @@ impl BleuVariantFormula {
         if self.arithmetic == Arithmetic::SacreBleu { 100.0 } else { 1.0 }
     }
 
-    /// Return the lengths of hypothesis and reference in tokens.
+    /// Return the hypothesis length and the reference length in tokens.
     fn token_lengths(&self, row: &[i64]) -> (f64, f64) {
         let parts = if self.lengths_in_parts { PARTS as f64 } else { 1.0 };
         (row[0] as f64, row[1] as f64 / parts)
@@ -204,8 +204,8 @@ impl BleuVariantFormula {
         }
     }
 
-    /// Return the precision of each order that counts, scaled by `precision_scale`. Orders that do
-    /// not count are missing at the end.
+    /// Return the precision of each order that affects the score, scaled by `precision_scale`.
+    /// Higher orders that do not affect the score are omitted.
     pub fn order_precisions(&self, row: &[i64]) -> Vec<OrderPrecision> {
         let scale = self.precision_scale();
         let (matches, totals) = row[2..].split_at((row.len() - 2) / 2);
@@ -273,7 +273,7 @@ impl BleuVariantFormula {
         steps
     }
 
-    /// Return the mean of the precisions, without the brevity penalty, in the same scale.
+    /// Return the mean of the precisions, without the brevity penalty, on the same scale.
     pub fn mean_precision(&self, precisions: &[OrderPrecision]) -> f64 {
         if precisions.is_empty() {
             return 0.0;
@@ -370,7 +370,7 @@ impl BleuVariantFormula {
         let weight = |i: usize| self.weights.as_ref().map_or(1.0 / orders, |weights| weights[i]);
         let logs = counts
             .enumerate()
-            // AllenNLP's logarithms cancel for an order without n-grams, so its precision is 1.
+            // For an order without n-grams, AllenNLP's logarithms cancel, so the precision is 1.
             .filter(|&(i, (_, n))| weight(i) != 0.0 && n + self.smoothing_value != 0.0)
             .map(|(i, (m, n))| {
                 weight(i) * (ln(m + self.smoothing_value) - ln(n + self.smoothing_value))
@@ -396,7 +396,7 @@ impl BleuVariantFormula {
         }
     }
 
-    /// Return the factor that converts `unscaled_score` to the range 0 to 100.
+    /// Return the factor that converts `unscaled_score` to a 0-100 scale.
     pub fn percent_factor(&self) -> f64 {
         100.0 / self.precision_scale()
     }
@@ -441,7 +441,7 @@ fn exact_sum(numbers: impl Iterator<Item = f64>) -> f64 {
         high = previous_high + part;
         let low = part - (high - previous_high);
         if low != 0.0 {
-            // Round half to even, taking the remaining parts into account.
+            // Round half to even, considering the remaining partial sums.
             if parts.last().is_some_and(|&next| (low < 0.0) == (next < 0.0) && next != 0.0) {
                 let twice = low * 2.0;
                 let sum = high + twice;

@@ -1,4 +1,4 @@
-//! Clipped matches of character n-grams by bitsets of positions, all orders at once.
+//! Clipped matches of character n-grams, counted for all orders together with bitsets of positions.
 
 use crate::simd::{ORDERS, Vector};
 
@@ -94,7 +94,8 @@ unsafe fn match_words<V: Vector, const W: usize>(
     }
 }
 
-/// Number of words of a long bitset that are processed together, and maximum number of such groups.
+/// Number of words of a long bitset that are processed together, and the maximum number of these
+/// groups.
 const GROUP_WORDS: usize = 4;
 const MAX_GROUPS: usize = MAX_BITS / 64 / GROUP_WORDS;
 

@@ -1,10 +1,11 @@
-//! Clipped matches of texts of any length and of any orders, in time linear in the text length.
+//! Clipped matches for texts of any length and any n-gram orders, counted in time linear in the
+//! text length.
 //!
 //! An n-gram consists of its (n-1)-gram prefix and one more character. So each order has a hash
 //! table of (prefix, character) pairs. The index of a pair in the table identifies the n-gram in
-//! the next order. The reference fills the table, and the hypothesis only looks n-grams up. If the
-//! reference lacks an n-gram, it lacks all longer n-grams with that prefix, so the start position
-//! is dropped.
+//! the next order. Only reference n-grams are added to the table; hypothesis n-grams are looked up.
+//! If the reference lacks an n-gram, it lacks all longer n-grams with that prefix, so the start
+//! position is dropped.
 
 use crate::interrupt::Work;
 use std::hash::{BuildHasher, RandomState};
@@ -42,7 +43,7 @@ const EPOCH_SHIFT: u32 = CHARACTER_SHIFT + 22;
 const EPOCH_LIMIT: u64 = 1 << (64 - EPOCH_SHIFT);
 
 impl Matcher {
-    /// Return the clipped matches of each order, from 1.
+    /// Return the clipped matches of each order, starting with order 1.
     pub fn count_matches(
         &mut self,
         hypothesis: &[u32],
@@ -75,7 +76,7 @@ impl Matcher {
         matches_by_order
     }
 
-    /// Invalidate all entries of the previous order, by a new epoch.
+    /// Invalidate all entries of the previous order by starting a new epoch.
     fn start_order(&mut self) {
         self.epoch += 1;
         if self.epoch == EPOCH_LIMIT {

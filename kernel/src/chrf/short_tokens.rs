@@ -1,5 +1,5 @@
 //! Clipped matches of tokens of at most four bytes, such as the tokens of the tokenizer `char`.
-//! Like characters, they are matched by bitsets, all orders at once.
+//! Like characters, they are matched with bitsets, for all orders together.
 
 use super::{CharacterIds, bitsets};
 use crate::simd::{ORDERS, Vector};

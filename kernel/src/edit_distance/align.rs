@@ -24,7 +24,7 @@ pub struct Aligner {
     columns: TokenColumns,
     /// The rises and falls of the most recent row, per block.
     row: Vec<[u64; 2]>,
-    /// The blocks within the band of all rows, one row after the other.
+    /// The blocks within the band, row by row.
     rows: Vec<[u64; 2]>,
     /// The start of each row in `rows`, and its first block.
     starts: Vec<(usize, usize)>,
@@ -234,7 +234,7 @@ struct TokenColumns {
     /// For each token, a bitset of its columns, unless the bitsets would be too large.
     dense: Vec<u64>,
     is_dense: bool,
-    /// For each token, the end of its columns; then the columns.
+    /// The end of each token's columns, followed by the columns.
     ends: Vec<u32>,
     columns: Vec<u32>,
     row: Vec<u64>,

@@ -105,7 +105,7 @@ impl PairwiseBleu {
         length.saturating_sub(order).max(usize::from(self.at_least_one)) as i64
     }
 
-    /// Return the score by the formula itself.
+    /// Return the score computed by the formula, without look-up tables.
     fn score_by_formula(
         &self,
         length: usize,

@@ -4,7 +4,7 @@ use super::{Classes, Job, ORDERS, Vector};
 use std::arch::aarch64::*;
 use std::array::from_fn;
 
-/// NEON, which every processor of the targets of this module supports.
+/// NEON, which all target processors of this module support.
 #[derive(Clone, Copy)]
 pub struct Neon;
 

@@ -7,7 +7,7 @@
 /// The constant part of `a * 64 + b`, which must be subtracted.
 const EXCESS: u32 = 0xC0 * 64 + 0x80;
 
-/// Write the code points at the set bits, one after the other.
+/// Write the code points at the set bits, in order.
 ///
 /// # Safety
 /// 65 bytes must be readable, and `out` must have room for 64 values.

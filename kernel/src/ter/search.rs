@@ -84,8 +84,8 @@ pub struct Search {
 }
 
 impl Search {
-    /// Return the edit distance after all shifts, and store these in `shifts`. Return `None` if the
-    /// beam is too wide.
+    /// Return the edit distance after all shifts, and store the shifts in `shifts`. Return `None`
+    /// if the beam is too wide.
     ///
     /// Reference words have the ids 1 to `max_word`; any other word has the id 0. `min_distance` is
     /// a lower bound that holds for every word order.

@@ -77,7 +77,7 @@ pub fn encode_alignment(metric: &PageMetric, texts: TextColumn) -> TextResult<Ve
     Ok(bytes)
 }
 
-/// Return the cost of the alignment with one reference, lower being better, and the alignment.
+/// Return the alignment with one reference and its cost; a lower cost is better.
 fn align_with_reference(
     edit_kind: EditKind,
     reference_index: usize,

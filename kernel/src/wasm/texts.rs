@@ -33,7 +33,10 @@ impl TextColumn {
             starts.push(position);
         }
         if position != bytes.len() {
-            return Err(format!("expected {position} bytes by the lengths, found {}", bytes.len()));
+            return Err(format!(
+                "expected {position} bytes according to the lengths, found {}",
+                bytes.len()
+            ));
         }
         Ok(Self { bytes, starts, is_missing: missing })
     }

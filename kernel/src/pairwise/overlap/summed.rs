@@ -1,11 +1,11 @@
 //! Scores of texts against the sum of many references, in time linear in the number of texts rather
 //! than pairs.
 //!
-//! The counts of all references are added, and the hypothesis counts once per reference. Consider
-//! an n-gram that the hypothesis has c times and m references have t times in total: min(m · c, t)
-//! of its occurrences match. This is the aggregate reference of Jannis Vamvas and Rico Sennrich
-//! (2024, Linear-time minimum Bayes risk decoding with reference aggregation), in integers. A
-//! reference with weight w counts w times.
+//! The counts of all references are added, and the hypothesis is counted once per reference. If an
+//! n-gram occurs c times in the hypothesis and t times in m references together, min(m · c, t) of
+//! its occurrences match. This is the integer form of reference aggregation (Jannis Vamvas and Rico
+//! Sennrich, 2024, Linear-time minimum Bayes risk decoding with reference aggregation). A reference
+//! with weight w is counted w times.
 
 use super::{NgramTree, NgramWalk, Overlap, OverlapPairs, SummedPair, TextUnits};
 use crate::interrupt::{self, Work, in_threads};

@@ -57,8 +57,8 @@ fn to_stopped_error(error: PyErr) -> Error {
 /// Maximum number of characters that Python encodes in one call, which cannot be interrupted.
 const MAX_ENCODED_CHARACTERS: isize = 1 << 22;
 
-/// Encode a long text as UTF-8 in chunks. Return `None` for short and for ASCII texts, which need
-/// no chunks.
+/// Encode a long text as UTF-8 in chunks. Return `None` for short texts and for ASCII texts, which
+/// need no chunks.
 fn encode_long_text(text: &Bound<'_, PyString>) -> PyResult<Option<Vec<u8>>> {
     // SAFETY: the object is a string.
     let length = unsafe { ffi::PyUnicode_GetLength(text.as_ptr()) };
@@ -131,8 +131,8 @@ fn python_lowercase(py: Python<'_>) -> PyResult<Arc<Lowercase>> {
 /// The instruction set in use, as an index into `Instructions::NAMES`.
 static INSTRUCTIONS: AtomicU8 = AtomicU8::new(u8::MAX);
 
-/// The error in the environment variable for the instruction set. If importing raised it, programs
-/// could not report it in their own way.
+/// The error in the environment variable for the instruction set. It is raised on first use instead
+/// of on import, so that programs can report it in their own way.
 static ENVIRONMENT_ERROR: OnceLock<String> = OnceLock::new();
 
 /// Return the index of the selected instruction set, or 255 if none was selected.
@@ -211,8 +211,7 @@ impl LoadedTokenizer {
         })
     }
 
-    /// Return the pieces of a text. Pieces may contain white space, where they are split into
-    /// tokens.
+    /// Return the pieces of a text. To get tokens, also split the pieces at white space.
     fn pieces<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
         let py = text.py();
         let (pieces, ends) = with_utf8(text, |bytes| {
@@ -256,7 +255,7 @@ fn load_tokenizers_with(load: Py<PyAny>) {
     *TOKENIZER_LOADER.lock().unwrap_or_else(PoisonError::into_inner) = Some(load);
 }
 
-/// A tokenizer with optional lowercasing, independent of the instruction set.
+/// Lexer settings: a tokenizer with optional lowercasing, for any instruction set.
 struct LexerSettings {
     tokenizer: TokenizerChoice,
     lowercase: Option<Arc<Lowercase>>,
@@ -265,8 +264,8 @@ struct LexerSettings {
 /// A tokenizer, or the name of a tokenizer with data.
 enum TokenizerChoice {
     Ready(Tokenizer),
-    /// Python loads the data on first use, once per process. So metrics can be created, printed and
-    /// pickled without the data.
+    /// Python loads the data on first use, once per process, so that metrics can be created,
+    /// printed and pickled without the data.
     Named(String),
 }
 

@@ -310,7 +310,7 @@ fn test_tables_with_invalid_columns_fail() {
         (|table| table.offset = 1, "a column has 2 rows (expected 3)"),
         (|table| table.offset = i64::MAX, "offset 9223372036854775807"),
         (|table| table.length = -2, "length -2"),
-        (|table| table.n_children = 1, "expected 2 columns by the schema, found 1"),
+        (|table| table.n_children = 1, "expected the schema's 2 columns, found 1"),
         (|table| table.n_children = -1, "found -1"),
         (|table| table.buffers = std::ptr::null_mut(), "missing buffer"),
         (|table| make_offsets_descend(table), "text: mal"),

@@ -72,7 +72,7 @@ impl Layout {
         }
     }
 
-    /// Return the minimum number of buffers, of which the first is the validity buffer.
+    /// Return the minimum number of buffers, including the validity buffer.
     fn min_buffers(&self) -> i64 {
         match self {
             Self::Null => 0,
@@ -94,7 +94,7 @@ impl Layout {
         }
     }
 
-    /// Return an error if an array, or one of its children, is invalid. `name` is for messages.
+    /// Return an error that contains `name` if an array, or one of its children, is invalid.
     ///
     /// # Safety
     /// Every pointer of the arrays must be null, or refer to as much memory as their lengths and
@@ -106,7 +106,7 @@ impl Layout {
             .map_err(|problem| malformed_error(name, &problem))
     }
 
-    /// Check a range of entries, which does not include the array's offset.
+    /// Check a range of entries, counted from the array's offset.
     ///
     /// # Safety
     /// The caller must meet the conditions of `check_array`.
@@ -124,7 +124,7 @@ impl Layout {
             return Err(format!("expected {min_buffers} buffers, found {buffer_count}"));
         }
         let check_child = |items: &'_ Self, range: Range<usize>| {
-            // SAFETY: called only if there is a child; the rest is guaranteed by the caller.
+            // SAFETY: called only if there is a child. The caller guarantees the other conditions.
             unsafe { items.check_range(&**array.children, range) }
                 .map_err(|problem| format!("items: {problem}"))
         };
@@ -226,7 +226,7 @@ pub unsafe fn check_table(array: &ArrowArray, columns: usize, name: &str) -> Res
         }
         if usize::try_from(array.n_children) != Ok(columns) {
             let column_count = array.n_children;
-            return Err(format!("expected {columns} columns by the schema, found {column_count}"));
+            return Err(format!("expected the schema's {columns} columns, found {column_count}"));
         }
         for i in 0..columns {
             // SAFETY: there are `n_children` pointers if `children` is not null.
@@ -309,7 +309,7 @@ unsafe fn check_text_lengths(array: &ArrowArray, entries: Range<usize>) -> Resul
     Ok(())
 }
 
-/// Return an error if the buffer of bytes is missing although the offsets require it.
+/// Return an error if the offsets require a buffer of bytes, but it is missing.
 ///
 /// # Safety
 /// The array must have three buffers.
@@ -379,7 +379,7 @@ unsafe fn check_views(array: &ArrowArray, entries: Range<usize>) -> Result<(), S
         if length < 0 || start < 0 || i64::from(start) + i64::from(length) > bytes {
             let entry = i - entries.start;
             return Err(format!(
-                "view {entry} has {length} bytes from offset {start} of buffer {number} (of {count}), which do not exist"
+                "view {entry} refers to {length} bytes at offset {start} of buffer {number} (of {count}), which do not exist"
             ));
         }
     }

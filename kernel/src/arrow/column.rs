@@ -17,7 +17,7 @@ pub struct TextColumn {
     chunks: ArrayChunks,
     chunk: Option<Arc<ArrowArray>>,
     position: usize,
-    /// Whether missing entries are an error, which they are for hypotheses.
+    /// Whether missing entries are an error, as in a column of hypotheses.
     is_required: bool,
     returned_segments: u64,
 }

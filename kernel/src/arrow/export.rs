@@ -30,8 +30,8 @@ impl<T> ExportedMemory<T> {
 impl<T> Drop for ExportedMemory<T> {
     fn drop(&mut self) {
         for child in &self.children {
-            // SAFETY: created by `Box::into_raw` above, and freed once. A child that was moved away
-            // is marked as released, and dropping it has no effect.
+            // SAFETY: created by `Box::into_raw` above, and freed only once. A child that was moved
+            // is marked as released, so dropping it has no effect.
             unsafe { drop(Box::from_raw(*child)) }
         }
     }
@@ -53,7 +53,7 @@ unsafe extern "C" fn release_array(array: *mut ArrowArray) {
     }
 }
 
-/// The flag of a field that may contain nulls.
+/// The flag for fields that may contain nulls.
 const NULLABLE: i64 = 2;
 
 /// Create the schema of a field.
@@ -77,7 +77,7 @@ pub fn create_schema(format: &str, name: &str, children: Vec<ArrowSchema>) -> Ar
     }
 }
 
-/// Return the field with nulls allowed.
+/// Return the same field, but allow nulls.
 pub fn make_nullable(mut schema: ArrowSchema) -> ArrowSchema {
     schema.flags |= NULLABLE;
     schema
@@ -141,7 +141,7 @@ pub fn pack_bits(values: impl Iterator<Item = bool>) -> Vec<u8> {
     bytes
 }
 
-/// Create a column of lists, given their ends in `items`.
+/// Create a column of lists. `ends` contains the end of each list in `items`.
 pub fn list_column(ends: &[usize], items: ArrowArray) -> ArrowArray {
     let offsets: Vec<i32> = std::iter::once(0).chain(ends.iter().map(|&end| end as i32)).collect();
     let buffers = vec![ptr::null(), offsets.as_ptr().cast()];

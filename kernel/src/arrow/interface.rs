@@ -1,4 +1,4 @@
-//! The three structures of the Arrow C interfaces, and reading of streams.
+//! The three structures of the Arrow C interfaces, and a reader for streams.
 //!
 //! The fields are documented in "The Arrow C data interface" and "The Arrow C stream interface" of
 //! the Apache Arrow documentation.
@@ -54,11 +54,11 @@ macro_rules! impl_ownership {
         // SAFETY: the interface allows moving a structure between threads; one thread uses it at a
         // time.
         unsafe impl Send for $name {}
-        // SAFETY: shared access only reads.
+        // SAFETY: shared references are only used for reading.
         unsafe impl Sync for $name {}
 
         impl $name {
-            /// Return a released structure, for a producer to fill.
+            /// Return a released structure, which a producer can fill.
             pub fn empty() -> Self {
                 // SAFETY: null pointers and no release function are valid, and mean "released".
                 unsafe { std::mem::zeroed() }
@@ -148,7 +148,7 @@ pub struct ArrayChunks {
 }
 
 impl ArrayChunks {
-    /// Return a reader of the arrays of `stream`, and their type. `name` is for messages.
+    /// Return a reader of the arrays of `stream`, and their type. Error messages contain `name`.
     pub fn from_stream(
         name: String,
         mut stream: ArrowArrayStream,
@@ -202,7 +202,7 @@ fn check_status(name: &str, stream: &mut ArrowArrayStream, status: c_int) -> Res
     }
     let mut problem = String::new();
     if let Some(get_last_error) = stream.get_last_error {
-        // SAFETY: called right after a failure, as the interface requires.
+        // SAFETY: called immediately after a failure, as the interface requires.
         let message = unsafe { get_last_error(stream) };
         if !message.is_null() {
             // SAFETY: the interface guarantees a C string.

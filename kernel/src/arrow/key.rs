@@ -3,9 +3,10 @@
 //!
 //! An entry is a byte 0 for null, or a byte 1 and a value. The value is one byte for a boolean; a
 //! sign byte and 8 bytes for an integer; 8 bytes for a float; 4 bytes for a date, in days; 8 bytes
-//! for a time, in microseconds (of UTC if it has a time zone). A decimal is its scale and 16 bytes,
-//! without trailing zeros. Fixed-size binary values have the bytes of their type; strings and other
-//! binary values have their length in 4 bytes, then their bytes. All values are little-endian.
+//! for a time, in microseconds (in UTC if it has a time zone). A decimal has no trailing zeros, and
+//! is stored as its scale and 16 bytes. Fixed-size binary values are stored unchanged. Strings and
+//! other binary values are stored as their length in 4 bytes, then their bytes. All values are
+//! little-endian.
 
 use super::check::{Layout, integer_bits};
 use super::export;
@@ -160,7 +161,7 @@ impl KeyType {
         }
     }
 
-    /// Describe why a value has no entry.
+    /// Describe why a value of this type cannot be converted to an entry.
     pub fn conversion_problem(&self) -> &'static str {
         match self {
             Self::Date => "is a date with a time of day, or out of range (cast it to a date)",
@@ -220,8 +221,8 @@ impl KeyType {
         }
     }
 
-    /// Return whether an entry of the right length is canonical: equal values have equal bytes, and
-    /// every value is valid for the type.
+    /// Return whether an entry of the right length is valid for the type, and is the canonical
+    /// entry of its value.
     pub fn is_canonical(&self, entry: &[u8]) -> bool {
         if entry == [0] {
             return true;
@@ -351,14 +352,14 @@ impl KeyType {
 /// Number of digits of a 128-bit decimal.
 const MAX_DIGITS: u32 = 38;
 
-/// Return the signed integer in at most 8 bytes.
+/// Decode a signed integer from at most 8 bytes.
 pub fn read_signed(value: &[u8]) -> i64 {
     let mut bytes = [if value.last().is_some_and(|&byte| byte >= 128) { 255 } else { 0 }; 8];
     bytes[..value.len()].copy_from_slice(value);
     i64::from_le_bytes(bytes)
 }
 
-/// Return the decimal in an entry's value: an integer, and its number of decimal places.
+/// Decode the decimal in an entry's value. Return an integer and its number of decimal places.
 pub fn read_decimal(value: &[u8]) -> (i128, u8) {
     let (scale, mantissa) = value.split_first().unwrap_or((&0, &[]));
     (i128::from_le_bytes(mantissa.try_into().unwrap_or_default()), *scale)
@@ -405,7 +406,7 @@ fn concatenate_fixed(values: &[Option<&[u8]>], width: usize) -> Vec<u8> {
     bytes
 }
 
-/// Return the integer in an entry's value: a byte 0 if it is negative, then 8 bytes.
+/// Decode the integer in an entry's value: a sign byte (0 if negative), then 8 bytes.
 pub fn read_integer_value(value: &[u8]) -> i128 {
     let (sign, low) = value.split_first().unwrap_or((&1, &[]));
     let low = u64::from_le_bytes(low.try_into().unwrap_or_default());
@@ -418,12 +419,12 @@ pub fn push_integer(value: i128, out: &mut Vec<u8>) {
     out.extend_from_slice(&(value as u64).to_le_bytes());
 }
 
-/// Return the canonical representation of a float: one NaN, and no negative zero.
+/// Return the canonical form of a float: the same NaN for all NaNs, and 0.0 for -0.0.
 fn canonical_float(value: f64) -> f64 {
     if value.is_nan() { f64::NAN } else { value + 0.0 }
 }
 
-/// Return the float in an entry's value.
+/// Decode the float in an entry's value.
 pub fn read_float(value: &[u8]) -> f64 {
     f64::from_le_bytes(value.try_into().unwrap_or_default())
 }
@@ -435,7 +436,7 @@ enum EntryReader {
     Boolean,
     Integer(u8),
     Float(u8),
-    /// A signed integer of `width` bytes, multiplied, divided, and stored in `stored_bytes` bytes.
+    /// A signed integer of `width` bytes. It is multiplied, divided, and stored in `stored_bytes`.
     Scaled {
         width: usize,
         multiplier: i64,
@@ -525,7 +526,7 @@ impl EntryReader {
                     out.extend_from_slice(&(number / by).to_le_bytes()[..*most]);
                 }
                 Self::Decimal { width, scale } => {
-                    // 256-bit decimals are supported if their value fits 128 bits.
+                    // 256-bit decimals are supported if their value fits into 128 bits.
                     let (low, high) = raw_value(*width).split_at((*width).min(16));
                     let is_negative = low.last().is_some_and(|&byte| byte >= 128);
                     let sign = if is_negative { 255 } else { 0 };

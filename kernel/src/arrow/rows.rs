@@ -1,5 +1,5 @@
-//! Reading of tables row by row. Columns are selected once, by name, and their entries are read row
-//! by row, as texts, keys or integers.
+//! Reader of tables. The caller selects columns by name, and then reads their entries row by row,
+//! as texts, keys or integers.
 
 use super::check::{Layout, check_table, integer_bits};
 use super::interface::{ArrayChunks, ArrowArray, ArrowArrayStream, ArrowSchema};
@@ -19,7 +19,7 @@ pub struct TableReader {
 }
 
 impl TableReader {
-    /// Read the table that `stream` returns. `name` is for messages.
+    /// Read the table that `stream` returns. Error messages contain `name`.
     pub fn from_stream(name: String, stream: ArrowArrayStream) -> Result<Self, Error> {
         let (chunks, schema) = ArrayChunks::from_stream(name.clone(), stream)?;
         Self::new(name, schema, chunks)
@@ -177,7 +177,7 @@ pub struct ListField {
     integer_type: IntegerType,
 }
 
-/// The layouts of integers. Engines may return sums of integers as decimals without decimal places.
+/// The layouts of integers. Engines may return integer sums as decimals without decimal places.
 enum IntegerType {
     /// Every entry is null.
     Null,

@@ -1,7 +1,7 @@
-//! Counting of the rows of a table by group, in one pass.
+//! Group-by counting of a table's rows in one pass.
 //!
-//! Threads claim slices of the table's batches. Each thread sums its own groups, and these are
-//! merged at the end; integer sums do not depend on the order of addition.
+//! Threads claim slices of the table's batches. Each thread sums its own groups, which are merged
+//! at the end. The order of addition does not affect integer sums.
 
 use super::group_sums::{GroupSums, replace_id_by_bucket};
 use crate::arrow::key::{KeyType, push_integer};
@@ -16,7 +16,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 /// Number of rows that a thread claims at a time, about 64 KB of sentences.
 const SLICE_ROWS: usize = 512;
 
-/// Approximate number of hypothesis bytes counted at once if rows are longer.
+/// Approximate number of hypothesis bytes after which a thread counts its pending rows.
 const BATCH_BYTES: usize = 1 << 16;
 
 /// The names of the columns, by role.
@@ -100,14 +100,14 @@ pub struct GroupedTable {
     pub first_null: Option<u64>,
 }
 
-/// A range of rows of one batch, and the row number of the first, counted from 0.
+/// A range of rows of one batch. `first` is the row number of its first row, counted from 0.
 struct RowSlice {
     rows: Arc<RowBatch>,
     range: std::ops::Range<usize>,
     first: u64,
 }
 
-/// Batches that were read and not yet counted.
+/// Batches that have been read but not yet counted.
 #[derive(Default)]
 struct BatchQueue {
     batches: VecDeque<Arc<RowBatch>>,
@@ -148,7 +148,7 @@ impl BatchQueue {
         Some(RowSlice { rows, range, first })
     }
 
-    /// Record an error and stop; the first error in the table is kept.
+    /// Record an error and stop. If there are several errors, keep the one in the earliest row.
     fn fail(&mut self, row: u64, error: Error) {
         if self.failure.as_ref().is_none_or(|(earlier, _)| row < *earlier) {
             self.failure = Some((row, error));
@@ -158,8 +158,8 @@ impl BatchQueue {
     }
 }
 
-/// The shared queue of all threads. Only the calling thread reads batches, because reading may run
-/// foreign code and this thread can be interrupted.
+/// The shared queue of all threads. Only the calling thread reads batches: reading may run foreign
+/// code, and only this thread can be interrupted.
 struct SliceFeed {
     queue: Mutex<BatchQueue>,
     changed: Condvar,
@@ -189,7 +189,7 @@ impl SliceFeed {
             match frame.next_rows() {
                 Ok(Some(rows)) => self.lock().push(rows),
                 Ok(None) => self.lock().has_ended = true,
-                // Earlier rows that are not counted yet may also have an error.
+                // Earlier rows may still be waiting, and their errors take precedence.
                 Err(error) => {
                     let mut queue = self.lock();
                     queue.has_ended = true;
@@ -229,7 +229,7 @@ impl Drop for EndOnDrop<'_> {
 
 /// Count the rows of `frame`, with one thread per worker.
 ///
-/// If several errors occur, the first in the table is returned.
+/// If several errors occur, return the error in the earliest row.
 pub fn count_table(
     roles: &ColumnRoles,
     width: usize,
@@ -272,7 +272,7 @@ pub fn count_table(
     Ok(GroupedTable { groups, rows: claimed_rows, first_null })
 }
 
-/// The groups of one thread, with its buffers.
+/// The groups and buffers of one thread.
 struct GroupCounter<'a> {
     roles: &'a ColumnRoles,
     columns: &'a SelectedColumns,
@@ -280,11 +280,11 @@ struct GroupCounter<'a> {
     first_null: Option<u64>,
     summary: Summary,
     key: Vec<u8>,
-    /// The group of each row to count next, and its row number, counted from 1.
+    /// The group of each pending row, and the row's number, counted from 1.
     pending_rows: Vec<(usize, u64)>,
 }
 
-/// The texts of the rows to count next. References are grouped by column, and by index in a list.
+/// The texts of the pending rows. References are grouped by column, then by index in a list.
 struct PendingTexts {
     hypotheses: Vec<Option<BorrowedSegment>>,
     references: Vec<Vec<Vec<Option<BorrowedSegment>>>>,
@@ -392,7 +392,7 @@ impl<'a> GroupCounter<'a> {
         let hypotheses = block(texts.hypotheses);
         let references: Vec<_> = texts.references.into_iter().flatten().map(block).collect();
         let names = InputNames(names);
-        // Only leading segments of a corpus are examined for warnings, which are not needed here.
+        // The number only matters for warnings about a corpus, which are not needed here.
         let first_segment = 1;
         let batch = Batch {
             first: first_segment,
@@ -467,7 +467,7 @@ impl PendingTexts {
         reference_count
     }
 
-    /// Remove the row after the first `count` rows.
+    /// Keep only the first `count` rows.
     fn drop_last(&mut self, count: usize) {
         self.hypotheses.truncate(count);
         for stream in self.references.iter_mut().flatten() {

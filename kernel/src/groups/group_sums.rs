@@ -1,4 +1,4 @@
-//! Collections of groups, which store each group's key as bytes, its sum of rows, and its counts.
+//! Collections of groups, which store the key, the row sum and the counts of each group.
 
 use crate::arrow::key::{KeyType, push_integer};
 use crate::columns::{self, overflow_error};
@@ -46,7 +46,7 @@ impl RowCounts {
 pub struct GroupSums {
     /// The names of the key columns, for messages and tables.
     pub names: Vec<String>,
-    /// The types of the key columns; `None` before anything was read.
+    /// The types of the key columns, or `None` if nothing has been read.
     pub types: Option<Vec<KeyType>>,
     width: usize,
     /// An open-addressing table of group indices plus one; 0 is a free slot.
@@ -60,7 +60,7 @@ pub struct GroupSums {
 }
 
 impl GroupSums {
-    /// Create an empty collection with keys of these names, and sums of `width` columns.
+    /// Create an empty collection with these key columns, and sums of `width` columns.
     pub fn new(names: Vec<String>, width: usize) -> Self {
         Self {
             names,
@@ -68,8 +68,8 @@ impl GroupSums {
             width,
             slots: vec![0; 16],
             hashes: Vec::new(),
-            // Allocate memory even while keys are empty: comparing zero bytes at an unmapped
-            // address takes glibc 130 ns, because the masked load faults.
+            // Allocate memory even while keys are empty, because glibc needs 130 ns to compare zero
+            // bytes at an unmapped address, where the masked load faults.
             keys: Vec::with_capacity(64),
             ends: Vec::new(),
             sums: Vec::new(),
@@ -222,15 +222,15 @@ impl GroupSums {
         Ok(())
     }
 
-    /// Merge other groups into these, completely or not at all. Interrupts are possible only until
-    /// all groups are known to fit.
+    /// Merge all other groups into these or, after an error, none. Interrupts are handled only
+    /// before the first change.
     pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
         let Some(types) = &other.types else {
             return Ok(());
         };
         let mut joined = self.clone_empty();
         joined.join_types(types)?;
-        // Check that everything fits before changing anything.
+        // Check for overflow before changing anything.
         let mut work = Work::default();
         for other_group in 0..other.len() {
             work.add(32 + self.width);
@@ -259,8 +259,7 @@ impl GroupSums {
         Self { types: self.types.clone(), ..Self::new(self.names.clone(), self.width) }
     }
 
-    /// Return these groups with only these key columns. Groups that then have the same key are
-    /// added.
+    /// Return these groups with only these key columns. Add groups that then have the same key.
     pub fn roll_up(&self, group_indices: &[usize], columns: &[usize]) -> Result<Self, Error> {
         let names = columns.iter().map(|&column| self.names[column].clone());
         let mut coarse_groups = Self::new(names.collect(), self.width);
@@ -316,8 +315,8 @@ pub fn split_key<'a>(
     })
 }
 
-/// Return the hash bucket of a row by its id. Every program computes the same bucket, so all rows
-/// of a segment share a bucket, for any system, file or machine.
+/// Return the hash bucket of a row by its id. The bucket depends only on the id, so all rows of a
+/// segment share a bucket, even across systems, files and machines.
 ///
 /// The hash is the 64-bit FNV-1a hash of the id's bytes: UTF-8 for strings, 8 little-endian bytes
 /// for integers of any width. It is finalized like splitmix64, because FNV's low bits depend on few
@@ -336,7 +335,7 @@ pub fn hash_id(id: &[u8]) -> u64 {
     hash ^ hash >> 31
 }
 
-/// Replace the id at the end of `key`, starting at `start`, by its hash bucket. Return a
+/// Replace the id at the end of `key`, starting at `start`, with its hash bucket. Return a
 /// description of the problem on failure.
 pub fn replace_id_by_bucket(
     key_type: &KeyType,
@@ -346,7 +345,7 @@ pub fn replace_id_by_bucket(
 ) -> Result<(), &'static str> {
     let id = key_type.entry_value(&key[start..]).ok_or("is null (every row needs an id)")?;
     let bucket = match key_type {
-        // Skip the byte with the sign.
+        // The first byte is the sign, which is not hashed.
         KeyType::Integer(_) => hash_bucket(&id[1..], buckets),
         _ => hash_bucket(id, buckets),
     };
@@ -383,7 +382,7 @@ mod tests {
 
     #[test]
     fn test_hash_is_fnv_1a_with_splitmix64_finalizer() {
-        // FNV-1a's published test vectors for "", "a" and "foobar", finalized by hand.
+        // FNV-1a's published test vectors for "", "a" and "foobar", before finalization.
         for (id, fnv) in [
             ("", 0xcbf2_9ce4_8422_2325_u64),
             ("a", 0xaf63_dc4c_8601_ec8c),
@@ -440,7 +439,7 @@ mod tests {
             for second in &types {
                 assert_eq!(first.join(second), second.join(first));
                 for third in &types {
-                    // If both orders succeed, they give the same type.
+                    // One order of joins may fail, but all orders that succeed give the same type.
                     let left = join(first.join(second), third);
                     let right = join(second.join(third), first);
                     if let (Some(left), Some(right)) = (left, right) {

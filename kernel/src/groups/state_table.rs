@@ -9,7 +9,7 @@ use crate::columns::{ColumnRules, overflow_error};
 use crate::error::Error;
 use crate::interrupt::{self, Work};
 
-/// The metrics of a state: the fingerprint and the column rules of each.
+/// The metrics of a state, each with its fingerprint and column rules.
 #[derive(Clone, Debug)]
 pub struct StateMetrics(pub Vec<(String, ColumnRules)>);
 
@@ -45,7 +45,7 @@ impl StateMetrics {
         for ((fingerprint, part), (_, rules)) in self.iter_columns().zip(&self.0) {
             if let Some(problem) = rules.find_violation(&totals[part]) {
                 let message =
-                    format!("sums of {fingerprint}: {problem}; these are not statistics of text");
+                    format!("sums of {fingerprint}: {problem}. No text has these statistics");
                 return Err(Error::Input(message));
             }
         }
@@ -56,13 +56,13 @@ impl StateMetrics {
 /// A field of the table: its name, its format, and whether it may be null.
 struct FieldSpec(String, String, bool);
 
-/// A state in the form of an Arrow table.
+/// A state as columns of an Arrow table.
 pub struct StateTable {
     fields: Vec<FieldSpec>,
     array: ArrowArray,
 }
 
-/// Return the schema of a table with these fields, where lists have integer items.
+/// Return the schema of a table with these fields. All lists contain integers.
 fn table_schema(fields: &[FieldSpec]) -> ArrowSchema {
     let fields = fields.iter().map(|FieldSpec(name, format, nullable)| {
         let items = match format.as_str() {
@@ -134,8 +134,8 @@ impl StateTable {
         Ok(Self { fields, array: export::struct_array(rows, columns) })
     }
 
-    /// Create a table of scores, with the key, the score and the number of segments of each of
-    /// these groups, and further columns of text. Only the lengths of the inputs are checked.
+    /// Create a table with one row per group: key, score, number of segments, and further columns
+    /// of text. All inputs must have the same length.
     pub fn from_scores(
         groups: &GroupSums,
         group_indices: &[usize],
@@ -205,7 +205,7 @@ fn text_column<'a>(values: impl Iterator<Item = &'a str>) -> (String, ArrowArray
     KeyType::Text.column(&entries).unwrap_or_else(|| unreachable!("strings have no scale"))
 }
 
-/// Return the error for keys that do not fit one column.
+/// Return the error for decimal keys without a common decimal type.
 fn decimal_error(name: &str) -> Error {
     Error::Input(format!(
         "{name}: the keys do not fit a decimal type of 38 digits. Round them, or cast them to text"
@@ -218,7 +218,7 @@ fn text_entry(text: &str) -> Vec<u8> {
     [&[1], &length[..], text.as_bytes()].concat()
 }
 
-/// Read the groups of a state table whose keys have these names.
+/// Read the groups of a state table that has key columns with these names.
 pub fn read_state_table(
     mut frame: TableReader,
     names: &[String],
@@ -245,7 +245,7 @@ pub fn read_state_table(
     groups.types = Some(types.clone());
     let metric_parts: Vec<_> =
         metrics.iter_columns().map(|(fingerprint, part)| (text_entry(fingerprint), part)).collect();
-    // For each group, the row counts stated with each metric, which must agree.
+    // The row counts per group and metric, which must be equal for all metrics.
     let mut metric_counts: Vec<Option<RowCounts>> = Vec::new();
     let (mut key, mut fingerprint, mut integers) = (Vec::new(), Vec::new(), Vec::new());
     let mut row = 0_u64;

@@ -1,9 +1,9 @@
 //! The block lexer, which processes newline-terminated text in blocks of 64 bytes.
 //!
 //! For each block, a tokenizer's [`BlockRule`] returns the bytes that are white space and the
-//! positions where tokens break. Token starts and ends are derived by bit operations. If a rule
-//! cannot decide from the block (an entity, a NUL, a run of points before a digit), the whole line
-//! is irregular, and the caller lexes it with the scalar definition.
+//! positions where tokens break. Token starts and ends are derived by bit operations. A line is
+//! irregular if the rule cannot handle it, for example because of an entity, a NUL, or a run of
+//! full stops before a digit. The caller lexes irregular lines with the scalar definition.
 
 use crate::interrupt;
 use crate::simd::{Job, Vector};
@@ -36,14 +36,14 @@ impl BlockBits {
     }
 }
 
-/// A block and the bytes after it, for occasional access to single characters.
+/// A block and the bytes after it, for rules that look at single characters.
 pub struct BlockText<'a> {
     start: *const u8,
     text: PhantomData<&'a [u8]>,
 }
 
 impl BlockText<'_> {
-    /// Return sixteen bytes from `position` (at most 68), which may extend past the text.
+    /// Return 16 bytes from `position`, which is at most 68. They may extend past the text.
     #[inline(always)]
     pub fn bytes_from(&self, position: u32) -> &[u8] {
         debug_assert!(position <= 68);
@@ -52,7 +52,7 @@ impl BlockText<'_> {
         unsafe { std::slice::from_raw_parts(self.start.add(position as usize), 16) }
     }
 
-    /// Return the 64 bytes from `position` (at most 4).
+    /// Return the 64 bytes from `position`, which is at most 4.
     ///
     /// # Safety
     /// The processor must support the instructions of `V`.
@@ -75,20 +75,20 @@ impl BlockText<'_> {
 pub struct BlockResult {
     /// The white-space bytes.
     pub space: u64,
-    /// The bytes before which a token ends or starts.
+    /// The positions where a token ends or starts.
     pub breaks: u64,
-    /// Any byte of a line that the scalar definition must lex.
+    /// At least one byte of each line that the scalar definition must lex.
     pub irregular: u64,
 }
 
-/// Check of the edges of a line. The arguments are the text, the start of the line, the start of
-/// its first token, and the end of its last token. The text continues after the line with at least
-/// a newline.
+/// Function that checks the first and last characters of a line. The arguments are the text, the
+/// start of the line, the start of its first token, and the end of its last token. A newline always
+/// follows the line.
 pub type EdgeCheck = fn(&[u8], usize, usize, usize) -> bool;
 
-/// The block form of a tokenizer. A value holds the state from previous blocks.
+/// The block form of a tokenizer, which stores the state from previous blocks.
 pub trait BlockRule: Default {
-    /// Returns whether a line is irregular because of its first or last character.
+    /// Function that returns whether a line is irregular because of its first or last character.
     const EDGE_CHECK: Option<EdgeCheck> = None;
 
     /// Process the next 64 bytes.
@@ -102,19 +102,19 @@ pub trait BlockRule: Default {
     ) -> BlockResult;
 }
 
-/// The positions of the lines of a text, and the irregular lines.
+/// The positions of all lines of a text, and a list of the irregular lines.
 #[derive(Default)]
 pub struct LineTable {
-    /// The start of each line in bytes.
+    /// The byte offset at which each line starts.
     pub starts: Vec<u32>,
-    /// The end of each line in tokens.
+    /// The number of tokens up to the end of each line.
     pub token_ends: Vec<u32>,
     /// The irregular lines in ascending order.
     pub irregular: Vec<u32>,
 }
 
 impl LineTable {
-    /// Remove all lines and keep the memory.
+    /// Remove all lines, but keep the allocated memory.
     pub fn clear(&mut self) {
         self.starts.clear();
         self.token_ends.clear();
@@ -143,7 +143,7 @@ impl LineTable {
     }
 }
 
-/// Job that lexes `text` with the rule `R`, into `tokens` and `lines`.
+/// Job that lexes `text` with the rule `R`, and stores the result in `tokens` and `lines`.
 pub struct LexBlocks<'a, R> {
     /// Text that ends with a newline.
     pub text: Padded<'a>,
@@ -151,7 +151,7 @@ pub struct LexBlocks<'a, R> {
     pub tokens: &'a mut Tokens,
     /// The output lines.
     pub lines: &'a mut LineTable,
-    /// Whether to compute the keys of the tokens, too.
+    /// Whether to compute the keys of the tokens as well.
     pub with_keys: bool,
     /// The rule in its initial state.
     pub rule: R,
@@ -180,7 +180,7 @@ impl<R: BlockRule> Job for LexBlocks<'_, R> {
         let length = bytes.len();
         // Treat the position before the text as white space.
         let (mut blank_before, mut solid_before) = (1, 0);
-        // A token may end in a later block than it starts, so starts and ends are counted
+        // A token may start in one block and end in a later one, so starts and ends are counted
         // separately. The final newline ends every token.
         let (mut started, mut ended) = (0, 0);
         let mut line_start = 0;
@@ -221,8 +221,8 @@ impl<R: BlockRule> Job for LexBlocks<'_, R> {
                 line_start = position as u32 + offset + 1;
             }
             // SAFETY: `reserve_positions` provided space for 64 tokens after the started tokens,
-            // and for the values that `positions` may write beyond. At most as many tokens have
-            // ended as started.
+            // and for the values that `positions` may write beyond. The number of ended tokens
+            // never exceeds the number of started tokens.
             unsafe {
                 V::positions(starts, position as u32, start_buffer.add(started));
                 V::positions(ends, position as u32, end_buffer.add(ended));

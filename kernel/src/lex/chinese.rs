@@ -1,9 +1,9 @@
 //! The tokenizer `zh`, as in sacreBLEU 2.6.0: each Chinese character is a token, and the remaining
 //! text is split by the rules of 13a.
 //!
-//! sacreBLEU writes some ranges as `\u` escapes of five hexadecimal digits, which Python reads as
-//! four digits and a letter. So U+2001 to U+2A6D all count as Chinese (typographic quotes and
-//! dashes, €, ™, arrows, zero-width spaces), and ideographs above U+FFFF do not. All published zh
+//! sacreBLEU writes some ranges as `\u` escapes with five hexadecimal digits, which Python parses
+//! as four digits and a letter. Therefore all characters from U+2001 to U+2A6D count as Chinese,
+//! even typographic quotes, €, ™ and arrows, but ideographs above U+FFFF do not. All published zh
 //! scores depend on this behaviour, so it is reproduced.
 
 use super::block::{BlockBits, BlockResult, BlockRule, BlockText, EdgeCheck};
@@ -11,7 +11,7 @@ use super::mteval_13a::{ByteClasses, SplitState, split_rewritten};
 use super::whitespace::{add_wide_space, wide_leads};
 use crate::simd::Vector;
 
-/// The ranges of characters that are tokens, as first and last code points.
+/// The characters that are tokens, as ranges of code points (first and last).
 const CHINESE_RANGES: [(u32, u32); 13] = [
     (0x2001, 0x2A6D),
     (0x2E80, 0x2FDF),
@@ -28,8 +28,8 @@ const CHINESE_RANGES: [(u32, u32); 13] = [
     (0xFF00, 0xFFEF),
 ];
 
-/// Return the width in bytes of the Chinese character at the start of `text`, or 0. All of them
-/// have three bytes.
+/// Return the width in bytes (3) of the Chinese character at the start of `text`, or 0 for any
+/// other text.
 #[inline(always)]
 fn chinese_width(text: &[u8]) -> usize {
     let [first @ 0xE2..=0xEF, second, third, ..] = *text else {
@@ -42,7 +42,7 @@ fn chinese_width(text: &[u8]) -> usize {
     if CHINESE_RANGES.iter().any(|&(low, high)| (low..=high).contains(&point)) { 3 } else { 0 }
 }
 
-/// Emit the tokens of text without white space at either end.
+/// Emit the tokens of `text`, which must not start or end with white space.
 pub fn tokenize_zh(text: &[u8], emit: impl FnMut(usize, usize)) {
     split_rewritten(text, false, chinese_width, emit);
 }
@@ -56,7 +56,8 @@ pub struct ChineseRule {
 }
 
 impl BlockRule for ChineseRule {
-    /// A point at the edge of a line is split off only because of its inner neighbour.
+    /// A point at the edge of a line has only one neighbour. If that is a digit, it is not split
+    /// off.
     const EDGE_CHECK: Option<EdgeCheck> = Some(|text, _line, first, last| {
         let is_point = |i: usize| text[i] == b'.' || text[i] == b',';
         let is_digit = |i: usize| text[i].is_ascii_digit();

@@ -2,8 +2,8 @@
 //!
 //! Punctuation marks (Unicode general category P) are tokens unless they have a number (N) on both
 //! sides; symbols (S) are always tokens. Apostrophes are punctuation, so `don't` is three tokens.
-//! There is no character before the start or after the end of a segment, so `in 2008.` keeps its
-//! full stop.
+//! The edge of a segment has the same effect as a number, so the full stop of `in 2008.` is not
+//! split off.
 
 use super::block::{BlockBits, BlockResult, BlockRule, BlockText, EdgeCheck};
 use super::unicode::{Class, class};
@@ -27,22 +27,22 @@ fn first_class(text: &[u8]) -> (Class, usize) {
     (class(point), width)
 }
 
-/// Return the start of the character that ends at `end`, which is not 0.
+/// Return the start of the character that ends at `end`, which must not be 0.
 fn previous_start(text: &[u8], end: usize) -> usize {
     let continuation_bytes = text[..end].iter().rev().take(4).position(|byte| byte & 0xC0 != 0x80);
     end - 1 - continuation_bytes.unwrap_or(0)
 }
 
-/// Emit the tokens of text without white space at its end.
+/// Emit the tokens of `text`, which must not end with white space.
 pub fn tokenize_intl(text: &[u8], mut emit: impl FnMut(usize, usize)) {
     let mut token = None;
-    // The rules need a character to match, so a segment edge has the effect of a number.
+    // The rules only match next to a character, so a segment edge has the effect of a number.
     let mut after_number = true;
     let mut position = 0;
     while position < text.len() {
         let (class, width) = first_class(&text[position..]);
         if class == Class::Punctuation {
-            // As in 13a, a run is split by two passes that each consume pairs.
+            // As in 13a, a run is split by two passes, each of which consumes pairs of characters.
             let mut ends = vec![position + width];
             let mut end = position + width;
             let mut before_number = true;
@@ -112,7 +112,7 @@ pub struct InternationalRule {
 }
 
 impl BlockRule for InternationalRule {
-    /// A mark at the edge of a segment is split off only because of its inner neighbour.
+    /// A mark at the edge of a segment has only one neighbour, so a number there keeps it attached.
     const EDGE_CHECK: Option<EdgeCheck> = Some(|text, line, start, end| {
         let (opening_class, width) = first_class(&text[start..]);
         let closing_start = previous_start(text, end);

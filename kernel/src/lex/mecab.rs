@@ -1,13 +1,13 @@
-//! Segmentation of Japanese and Korean text into morphemes, like MeCab 0.996 (Kudo, Yamamoto and
-//! Matsumoto 2004) and its Korean version, with one of their compiled dictionaries.
+//! Segmentation of Japanese and Korean text into morphemes, with a compiled dictionary of MeCab
+//! 0.996 (Kudo, Yamamoto and Matsumoto 2004) or its Korean version. The results are identical.
 //!
 //! A text is split into the sequence of words with the lowest total cost. Each word has a cost, and
-//! so does each pair of adjacent words. The candidates at a position are the dictionary's words. If
-//! there are none, or if the character type requires it, there are also generated words. Ties are
-//! broken by the order in which MeCab visits the words, so this implementation keeps that order.
+//! so does each pair of adjacent words. The candidates at a position are words from the dictionary.
+//! If it has none, or if the character type requires it, words are also generated. Ties are broken
+//! by the order in which MeCab visits the words, so this implementation keeps that order.
 //!
-//! The dictionary files are memory-mapped and read in place. Their contents are not trusted: with
-//! any contents, every text is split into some tokens.
+//! The dictionary files are memory-mapped and read in place. Their contents are not trusted: even
+//! with damaged files, every text can be tokenized.
 
 use super::utf8::char_width;
 use super::whitespace;
@@ -30,8 +30,8 @@ const DEFAULT_GROUP_SIZE: usize = 24;
 /// Size in bytes of the header of a word list.
 const HEADER_BYTES: usize = 72;
 
-/// Number of entries of the character table: the basic multilingual plane except for the last code
-/// point.
+/// Number of entries in the character table, which covers the Basic Multilingual Plane except
+/// U+FFFF.
 const CHARACTER_COUNT: usize = 65_535;
 
 /// The contents of a file, memory-mapped or in memory.
@@ -62,7 +62,7 @@ impl Deref for FileBytes {
 pub struct DictionaryFiles {
     /// `sys.dic`: the words.
     pub words: FileBytes,
-    /// `unk.dic`: the generated words of each character type.
+    /// `unk.dic`: the properties of generated words, per character type.
     pub unknown: FileBytes,
     /// `matrix.bin`: the connection costs of word types.
     pub matrix: FileBytes,
@@ -92,10 +92,10 @@ struct LexiconHeader {
     entries: usize,
 }
 
-/// A dictionary word; several words may share a spelling.
+/// A dictionary word. Several words may have the same spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct WordEntry {
-    /// The word type towards its left neighbour, and towards its right neighbour.
+    /// The word types that determine the connection costs with the left and right neighbours.
     left_type: u16,
     right_type: u16,
     part_of_speech: u16,
@@ -164,8 +164,8 @@ impl LexiconHeader {
     }
 }
 
-/// Decode a unit of the double array: the base of its children (or, if negative, a value), and its
-/// owner.
+/// Decode a unit of the double array. Return the base of its children (or a negative value), and
+/// its owner.
 #[inline(always)]
 fn decode_unit(bytes: &[u8; 8]) -> (i32, u32) {
     let bits = u64::from_le_bytes(*bytes);
@@ -173,22 +173,22 @@ fn decode_unit(bytes: &[u8; 8]) -> (i32, u32) {
 }
 
 impl<'a> Lexicon<'a> {
-    /// Return the value of the spelling whose node has the base `base`: the index of its first
-    /// entry, and in the lowest byte its number of entries.
+    /// Return the value of the spelling that ends at the node with this base. The lowest byte is
+    /// the number of entries, and the other bits are the index of the first entry.
     #[inline(always)]
     fn value(&self, base: u32) -> Option<u32> {
         let (value, owner) = decode_unit(self.array.get(base as usize)?);
         (owner == base && value < 0).then_some(!value as u32)
     }
 
-    /// Return the entries of a value.
+    /// Return the entries that a value refers to.
     #[inline(always)]
     fn entries_of_value(&self, value: u32) -> &'a [[u8; 16]] {
         let first = (value >> 8) as usize;
         self.entries.get(first..first + (value & 255) as usize).unwrap_or_default()
     }
 
-    /// Return the base after following a byte.
+    /// Return the base of the child node for a byte.
     #[inline(always)]
     fn follow_byte(&self, base: u32, byte: u8) -> Option<u32> {
         let index = base.wrapping_add(u32::from(byte) + 1);
@@ -201,7 +201,7 @@ impl<'a> Lexicon<'a> {
         Some(decode_unit(self.array.first()?).0 as u32)
     }
 
-    /// Return the entries with a spelling.
+    /// Return the entries with this spelling.
     fn find_spelling(&self, spelling: &[u8]) -> Option<&'a [[u8; 16]]> {
         let base =
             spelling.iter().try_fold(self.root()?, |base, &byte| self.follow_byte(base, byte))?;
@@ -209,7 +209,7 @@ impl<'a> Lexicon<'a> {
     }
 }
 
-/// The types of a character, and the rules for generating words that start with it, stored as bits.
+/// Bit field with the types of a character and the rules for generating words that start with it.
 #[derive(Clone, Copy, Default)]
 struct CharacterTypes(u32);
 
@@ -219,22 +219,22 @@ impl CharacterTypes {
         self.0 & other.0 & 0x3_FFFF != 0
     }
 
-    /// Return the type whose generated words start with the character.
+    /// Return the type of the words that are generated from the character.
     fn default_type(self) -> usize {
         (self.0 >> 18 & 255) as usize
     }
 
-    /// Return the maximum length of generated words that are not complete runs.
+    /// Return the maximum length, in characters, of generated words that are not complete runs.
     fn max_length(self) -> usize {
         (self.0 >> 26 & 15) as usize
     }
 
-    /// Return whether a complete run of characters of the type is a generated word.
+    /// Return whether a word is generated from a complete run of characters of related types.
     fn groups_runs(self) -> bool {
         self.0 >> 30 & 1 == 1
     }
 
-    /// Return whether words are generated even if the dictionary has words.
+    /// Return whether words are generated even where the dictionary has words.
     fn always_generates(self) -> bool {
         self.0 >> 31 == 1
     }
@@ -244,7 +244,7 @@ impl CharacterTypes {
 pub struct MecabDictionary {
     files: DictionaryFiles,
     words: LexiconHeader,
-    /// The generated words of each character type.
+    /// The properties of generated words, per character type.
     unknown: Vec<Vec<WordEntry>>,
     /// The offset of the character table in its file.
     character_offset: usize,
@@ -275,8 +275,8 @@ impl MecabDictionary {
             {
                 let file = File::open(&path).map_err(problem)?;
                 // SAFETY: the map is only read, and all contents are checked on use. If another
-                // program changes the file, the tokens change. The file must not be truncated; this
-                // is an operating system requirement for mapped files.
+                // program changes the file, only the tokens change. The operating system requires
+                // that a mapped file is not truncated.
                 unsafe { Mmap::map(&file) }.map(FileBytes::Mapped).map_err(problem)
             }
             #[cfg(not(any(unix, windows)))]
@@ -346,7 +346,7 @@ impl MecabDictionary {
         self.words.words
     }
 
-    /// Return a checksum of all data that affect tokenization: the files without the features.
+    /// Return a checksum of all data except the features, which do not affect tokenization.
     /// Dictionaries that tokenize any text differently almost certainly have different checksums.
     pub fn checksum(&self) -> u64 {
         let DictionaryFiles { words, unknown, matrix, characters, .. } = &self.files;
@@ -358,7 +358,7 @@ impl MecabDictionary {
         parts.into_iter().fold(0, mix_checksum)
     }
 
-    /// Check all data, which [`MecabDictionary::new`] skips for speed.
+    /// Check all data. [`MecabDictionary::new`] skips this check for speed.
     pub fn check_data(&self) -> Result<(), Error> {
         let view = self.reader(b"");
         let (left, right) = self.words.type_counts;
@@ -383,7 +383,7 @@ impl MecabDictionary {
         Ok(())
     }
 
-    /// Return the parts of the dictionary and a text.
+    /// Return a reader that splits `text` with this dictionary.
     fn reader<'a>(&'a self, text: &'a [u8]) -> DictionaryReader<'a> {
         let DictionaryFiles { words, matrix, characters, .. } = &self.files;
         let (matrix, _) = matrix[4..].as_chunks();
@@ -397,8 +397,8 @@ impl MecabDictionary {
         }
     }
 
-    /// Emit the tokens of `text`, which has no white space at either end. These are MeCab's words,
-    /// split at white space as in sacreBLEU.
+    /// Emit the tokens of `text`, which must not start or end with white space. The tokens are
+    /// MeCab's words, split at white space as in sacreBLEU.
     pub fn tokenize(&self, text: &[u8], mut emit: impl FnMut(usize, usize)) {
         self.split_words(text, |start, end| {
             whitespace::tokenize_whitespace(&text[start..end], |token_start, token_end| {
@@ -407,10 +407,10 @@ impl MecabDictionary {
         });
     }
 
-    /// Emit the words of `text`, which has no white space at either end.
+    /// Emit the words of `text`, which must not start or end with white space.
     ///
-    /// Text after a NUL is ignored, as in MeCab. MeCab rejects texts whose words cost 2^31 or more;
-    /// this function splits these, too.
+    /// Text after a NUL is ignored, as in MeCab. MeCab rejects texts with a total cost of 2^31 or
+    /// more, but this function splits them as well.
     pub fn split_words(&self, text: &[u8], mut emit: impl FnMut(usize, usize)) {
         thread_local! {
             static LATTICE: Cell<Lattice> = Cell::default();
@@ -421,15 +421,15 @@ impl MecabDictionary {
         for &(start, length) in lattice.path.iter().rev() {
             emit(start as usize, start as usize + usize::from(length));
         }
-        // Keep the memory for the next text, unless this text needed very much.
+        // Keep the memory for the next text, unless this text was unusually long.
         if lattice.nodes.capacity() <= MAX_KEPT_NODES {
             LATTICE.set(lattice);
         }
     }
 }
 
-/// Mix bytes into a checksum. Each step is invertible, so no single difference is lost. Eight
-/// independent lanes make the computation faster than reading the bytes.
+/// Mix bytes into a checksum. Each step is invertible, so a single difference always changes the
+/// result. With eight independent lanes, the computation is faster than memory access.
 fn mix_checksum(seed: u64, bytes: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     let step = |sum: u64, word: u64| (sum.rotate_left(29) ^ word).wrapping_mul(FACTOR);
@@ -486,7 +486,7 @@ impl DictionarySettings {
     }
 }
 
-/// The parts of a dictionary, and a text to split.
+/// A text to split, and the parts of the dictionary that are needed for splitting.
 struct DictionaryReader<'a> {
     dictionary: &'a MecabDictionary,
     words: Lexicon<'a>,
@@ -503,8 +503,8 @@ impl<'a> DictionaryReader<'a> {
         CharacterTypes(bytes.map_or(0, |&bytes| u32::from_le_bytes(bytes)))
     }
 
-    /// Return the types and the width of the character at `position`. A four-byte character counts
-    /// as U+0000, and so does a character that `limit` truncates.
+    /// Return the types and the width of the character at `position`. Like MeCab, treat a four-byte
+    /// character, or one that `limit` truncates, as U+0000.
     #[inline(always)]
     fn character_at(&self, position: usize, limit: usize) -> (CharacterTypes, usize) {
         let text = self.text.get(position..).unwrap_or_default();
@@ -551,8 +551,8 @@ impl<'a> DictionaryReader<'a> {
         run
     }
 
-    /// Generate words at `start`, which follows any white space. The character at `start` has these
-    /// types and this width. `has_words` tells whether the dictionary has words there.
+    /// Generate words at `start`, after any white space. `types` and `width` describe the character
+    /// at `start`. `has_words` indicates whether the dictionary has words there.
     #[inline(always)]
     fn generate_words(
         &self,
@@ -572,7 +572,7 @@ impl<'a> DictionaryReader<'a> {
         let mut end = start + width;
         let mut group = None;
         if types.groups_runs() {
-            // A longer run is not a word, and no shorter word ends where the run ends.
+            // A longer run is never a word, and no shorter word can end where it ends.
             let max_count = self.dictionary.max_group_size.max(types.max_length()) + 1;
             let run = self.find_run(end, limit, types, max_count);
             if run.count <= self.dictionary.max_group_size {
@@ -597,7 +597,7 @@ impl<'a> DictionaryReader<'a> {
     }
 }
 
-/// A run of characters of related types.
+/// A run of characters in which each character shares a type with its predecessor.
 struct CharacterRun {
     end: usize,
     count: usize,
@@ -647,16 +647,16 @@ struct SpellingMatch {
 
 /// All dictionary words that start in one window of the text.
 ///
-/// Each search step waits for memory. So the searches of a whole window advance in turn, and their
-/// waits overlap.
+/// Each search step waits for memory. The searches of a window therefore advance in turn, so that
+/// their waiting times overlap.
 #[derive(Default)]
 struct WindowLookup {
     window_start: usize,
     window_end: usize,
     searches: Vec<PrefixSearch>,
     matches: Vec<SpellingMatch>,
-    /// For each byte of the window, the start in `words` of the words that start at that byte; then
-    /// the end of `words`.
+    /// For each byte of the window, the index in `words` of the first word that starts there. The
+    /// last entry is the length of `words`.
     offsets: Vec<u32>,
     words: Vec<CandidateWord>,
 }
@@ -746,8 +746,8 @@ impl WindowLookup {
         words.clear();
         words.resize(sum as usize, empty_word);
         for found in &matches[..] {
-            // The index for the next word of this position; finally, the start of the next
-            // position's words.
+            // The index for the next word of this position. After the last word, it is the start of
+            // the next position's words.
             let offset = &mut offsets[found.start as usize - window_start + 1];
             for entry in lexicon.entries_of_value(found.value) {
                 words[*offset as usize] =
@@ -767,9 +767,9 @@ struct EndPosition {
     lowest_cost: i64,
 }
 
-/// A node that ends where words start.
+/// A node that ends at the position where the next words start.
 struct Neighbour {
-    /// The cost above the lowest cost. The low 32 bits break ties in favour of the most recent
+    /// The excess over the lowest cost. The low 32 bits break ties in favour of the most recent
     /// node.
     key: i64,
     right_type: u16,
@@ -796,7 +796,7 @@ struct Lattice {
     path: Vec<(u32, u16)>,
 }
 
-/// Collect the nodes that end at one position, as left neighbours of words.
+/// Collect the nodes that end at one position. They are the left neighbours of the next words.
 #[inline(always)]
 fn collect_neighbours(neighbours: &mut Vec<Neighbour>, nodes: &[Node], end: EndPosition) {
     neighbours.clear();
@@ -830,7 +830,7 @@ fn cheapest_key(neighbours: &[Neighbour], view: &DictionaryReader<'_>, left_type
 impl Lattice {
     /// Find the cheapest path through a text.
     fn find_path(&mut self, view: &DictionaryReader<'_>) {
-        // Use local variables, which can be kept in registers.
+        // The compiler can keep local variables in registers, but not fields.
         let mut nodes = std::mem::take(&mut self.nodes);
         let mut ends = std::mem::take(&mut self.ends);
         let mut neighbours = std::mem::take(&mut self.neighbours);
@@ -883,7 +883,7 @@ impl Lattice {
             let penalties = if start > position { &view.dictionary.penalties[..] } else { &[] };
             // MeCab stores the extent of a word, including white space before it, in 16 bits.
             let space = (start - position) as u16;
-            // The most recently generated word is connected first.
+            // MeCab connects the most recently generated word first, which decides ties.
             for words in [&made_up[..], words] {
                 for &CandidateWord { entry, length } in words.iter().rev() {
                     let end = position + usize::from(space.wrapping_add(length));

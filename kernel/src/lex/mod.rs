@@ -1,9 +1,9 @@
-//! Lexing of segments into tokens, by one of ten tokenizers.
+//! Lexing of segments into tokens with one of ten tokenizers.
 //!
-//! Each tokenizer has a scalar definition for one segment. It may also have a block form, which
-//! processes many lines at once and must produce the same tokens. Lines that the block form cannot
-//! handle are tokenized by the scalar definition. The tokenizers of tercom, MeCab and SentencePiece
-//! have no block form.
+//! Each tokenizer has a scalar definition, which processes one segment. It may also have a block
+//! form, which processes blocks of many lines and must produce the same tokens. Lines that the
+//! block form cannot handle are tokenized by the scalar definition. The tokenizers of tercom, MeCab
+//! and SentencePiece have no block form.
 
 pub mod block;
 pub mod character;
@@ -31,7 +31,7 @@ use std::sync::Arc;
 pub enum Tokenizer {
     /// `none`, which splits at white space.
     Whitespace,
-    /// `jiwer`, which splits at spaces, and at runs of other white space.
+    /// `jiwer`, which splits at spaces and at runs of two or more white-space characters.
     Spaces,
     /// `13a`.
     ThirteenA,
@@ -142,11 +142,11 @@ pub struct LexScratch {
     annex_text: PaddedBuffer,
     annex: Tokens,
     exceptions: Vec<Exception>,
-    /// Segments that contain a newline, which cannot be lines.
+    /// Indices of segments that contain a newline and therefore cannot be lines.
     multiline_segments: Vec<u32>,
 }
 
-/// A segment whose tokens are not in the main text.
+/// A segment with tokens outside the main text, or without tokens because it is missing.
 #[derive(Clone, Copy)]
 struct Exception {
     segment: u32,
@@ -162,7 +162,7 @@ pub struct Lexed<'a> {
     lines: &'a LineTable,
     annex_text: Padded<'a>,
     annex: &'a Tokens,
-    /// The exceptions in order of their segments.
+    /// The exceptions, sorted by segment.
     exceptions: &'a [Exception],
     /// The index of the next exception.
     next_exception: usize,
@@ -191,8 +191,8 @@ impl<'a> Lexed<'a> {
         Some(self.tokens.view(self.text, first as usize, last as usize))
     }
 
-    /// Return copies positioned before each of the next `count` segments, up to the first missing
-    /// segment.
+    /// Return one copy for each of the next `count` segments, positioned before that segment. Stop
+    /// at the first missing segment.
     pub fn split_positions(&self, count: usize) -> Vec<Self> {
         let mut cursor = self.clone();
         let positions = (0..count).map_while(|_| {
@@ -207,7 +207,7 @@ impl<'a> Lexed<'a> {
         Self { step: 0, ..self.clone() }
     }
 
-    /// Return whether segment `i` is missing, and so represented by an empty line.
+    /// Return whether segment `i` is missing. Its line in the text is empty.
     pub fn is_missing(&self, i: usize) -> bool {
         let exception_index =
             self.exceptions.binary_search_by_key(&i, |exception| exception.segment as usize);
@@ -220,7 +220,7 @@ impl<'a> Lexed<'a> {
     }
 }
 
-/// The position and value of invalid UTF-8.
+/// The position and value of an invalid byte in UTF-8 text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct InvalidUtf8 {
     /// The segment, counted from 0.
@@ -458,8 +458,7 @@ impl Lexer {
             lex_segment(i, lines.line(text.bytes(), i as usize));
         }
         if missing_count + multiline_segments.len() > 0 {
-            // Empty lines represent missing and multi-line segments, whose tokens are appended
-            // last.
+            // Missing and multi-line segments were added first, so sort the exceptions by segment.
             exceptions.sort_by_key(|exception| exception.segment);
             exceptions.dedup_by_key(|exception| exception.segment);
         }

@@ -3,7 +3,7 @@
 //! First the text is rewritten: `<skipped>` is removed, a hyphen at a line end joins the lines,
 //! other line ends become spaces, and four entities are resolved. Then symbols become tokens. `.`
 //! and `,` become tokens unless they have a digit on both sides; `-` becomes a token after a digit.
-//! Only ASCII counts: typographic quotes and CJK punctuation stay attached.
+//! These rules apply only to ASCII, so typographic quotes and CJK punctuation stay attached.
 
 use super::block::{BlockBits, BlockResult, BlockRule, BlockText};
 use super::whitespace::{add_wide_space, space_width, wide_leads};
@@ -43,8 +43,7 @@ pub fn rewrite_text(text: &[u8]) -> Cow<'_, [u8]> {
     resolve_entities(text)
 }
 
-/// Return `text` with the four entities resolved one after the other, so that `&amp;lt;` becomes
-/// `<`.
+/// Return `text` with the four entities resolved in sequence, so that `&amp;lt;` becomes `<`.
 pub(super) fn resolve_entities(mut text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     if memchr::memchr(b'&', &text).is_some() {
         for (entity, character) in ENTITIES {
@@ -54,17 +53,16 @@ pub(super) fn resolve_entities(mut text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     text
 }
 
-/// Return whether a byte is ASCII punctuation other than `'`, `,`, `-` and `.`, and so always a
-/// token.
+/// Return whether a byte is always a token: ASCII punctuation other than `'`, `,`, `-` and `.`.
 pub(super) fn is_symbol(byte: u8) -> bool {
     byte.is_ascii_punctuation() && !matches!(byte, b'\'' | b',' | b'-' | b'.')
 }
 
 /// Emit the tokens of rewritten text.
 ///
-/// With `is_bounded`, the text counts as enclosed in spaces, as in 13a. Without it, there is no
-/// character before the start or after the end, as `zh` requires. `token_width` returns the width
-/// of a non-ASCII character that is a token, or 0.
+/// With `is_bounded`, treat the text as enclosed in spaces, as 13a does. Otherwise, no character
+/// precedes the start or follows the end, as `zh` requires. `token_width` returns the width of a
+/// non-ASCII character that is a token, or 0.
 pub fn split_rewritten(
     text: &[u8],
     is_bounded: bool,
@@ -140,7 +138,7 @@ pub fn split_rewritten(
     }
 }
 
-/// Symbols and white space by rows of the ASCII table: `!` to `/`; `:` to `?`; the brackets and the
+/// Symbols and white space, by row of the ASCII table: `!` to `/`; `:` to `?`; the brackets and the
 /// characters between them; `@` and the grave accent; `_`; tab to carriage return; the separators;
 /// space.
 const CLASS_TABLE: simd::Classes = simd::Classes::new([
@@ -197,7 +195,7 @@ pub(super) struct SplitState {
 }
 
 impl SplitState {
-    /// Return the breaks in this block, and the digits after a run of two or more points.
+    /// Return the breaks in this block, and the digits after a run of two or more full stops.
     #[inline(always)]
     pub fn split_block(&mut self, classes: &ByteClasses, block_text: &BlockText<'_>) -> (u64, u64) {
         let after_digit = classes.digit << 1 | self.digit;

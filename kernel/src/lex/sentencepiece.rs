@@ -1,12 +1,11 @@
 //! Segmentation into subword pieces with a SentencePiece model (Kudo and Richardson 2018).
 //!
-//! Text is normalized by the model's rules, with a mark for each space. Then one of four algorithms
-//! splits it: BPE joins pairs, best first (Sennrich, Haddow and Birch 2016); unigram finds the most
-//! probable pieces (Kudo 2018); the others split into words or characters. Ties and rounding follow
-//! SentencePiece.
+//! Text is normalized by the model's rules, which replace each space with a mark. Then one of four
+//! algorithms splits it. BPE joins the best pair first (Sennrich, Haddow and Birch 2016), and
+//! unigram finds the most probable pieces (Kudo 2018). The others split text into words or
+//! characters. Ties and rounding follow SentencePiece.
 //!
-//! The contents of a model file are not trusted: with any readable model, every text is split into
-//! some pieces.
+//! The contents of a model file are not trusted: every model that can be read splits every text.
 
 mod model;
 mod normalizer;
@@ -59,13 +58,13 @@ struct Symbol {
     end: u32,
     previous: u32,
     next: u32,
-    /// The priority of the pair with `next`, see `Model::merge_priority`; 0 if it cannot be joined.
+    /// The priority of joining the symbol with `next`, or 0 (see `Model::merge_priority`).
     priority: u32,
     /// Whether the symbol is user-defined and never joined.
     is_fixed: bool,
 }
 
-/// Return the heap entry of a pair: the highest priority first, then the leftmost pair.
+/// Return the heap entry of a pair. The heap returns the leftmost pair with the highest priority.
 #[inline(always)]
 fn heap_entry(priority: u32, left: u32) -> u64 {
     u64::from(priority) << 32 | u64::from(!left)
@@ -79,7 +78,7 @@ struct PieceScratch {
     best: Vec<BestPath>,
     symbols: Vec<Symbol>,
     heap: BinaryHeap<u64>,
-    /// For a short word: the starts of its symbols, and the priority of each pair.
+    /// The starts of the symbols of a short word, and the priority of each pair.
     starts: Vec<u32>,
     priorities: Vec<u32>,
     /// The most recent split of each unused piece: its id, and the length of its left part.
@@ -184,7 +183,7 @@ impl PieceScratch {
         self.push_piece(model, text, start, text.len());
     }
 
-    /// Make a piece of each character, or of the longest user-defined piece.
+    /// Split the text into characters, and into user-defined pieces where there are any.
     fn split_characters(&mut self, model: &SentencePieceModel, text: &[u8]) {
         let mut start = 0;
         while start < text.len() {
@@ -255,7 +254,7 @@ impl PieceScratch {
     /// Join the best pairs of characters.
     fn split_bpe(&mut self, model: &SentencePieceModel, text: &[u8]) {
         if model.has_unused {
-            // The split of an unused piece depends on the whole text.
+            // An unused piece is split like its most recent merge anywhere in the text.
             self.join_by_heap(model, text, 0, text.len());
             self.split_unused(model, text);
             return;
@@ -393,7 +392,7 @@ impl PieceScratch {
         while let Some(top) = heap.pop() {
             work.add(64);
             let left = !(top as u32);
-            // Skip pairs that have changed in the meantime.
+            // Skip pairs with symbols that have changed since the entry was added.
             if symbols[left as usize].priority != (top >> 32) as u32 {
                 continue;
             }

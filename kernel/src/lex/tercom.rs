@@ -1,11 +1,11 @@
 //! The tokenizer of tercom for TER, as in sacreBLEU 2.6.0.
 //!
-//! Without options it splits at white space. With `normalized`, its Western rules equal the rules
-//! of 13a with two exceptions: possessive `'s` is a token, and a hyphen joins lines at the start of
-//! a line instead of the end. `asian_support` adds characters that are tokens (with `normalized`)
-//! or are deleted (with `no_punct`). The ranges are the original's, which treats U+3200 to U+3F22
-//! as enclosed letters. The original's rules for kana never apply, because they require the start
-//! of a text that has just been wrapped in spaces.
+//! Without options it splits at white space. With `normalized`, its Western rules match those of
+//! 13a with two exceptions. Possessive `'s` is a token, and lines are joined at a hyphen that
+//! starts a line instead of one that ends a line. `asian_support` adds characters that are tokens
+//! (with `normalized`) or are deleted (with `no_punct`). The character ranges are tercom's, which
+//! treats U+3200 to U+3F22 as enclosed letters. Its rules for kana never apply, because they only
+//! match at the start of a text that always starts with a space.
 
 use super::mteval_13a::{is_symbol, replace_all, resolve_entities, split_rewritten};
 use super::utf8::decode_char;
@@ -19,7 +19,7 @@ pub struct TercomOptions {
     pub normalized: bool,
     /// Delete punctuation.
     pub no_punct: bool,
-    /// Also apply the two options above to Chinese and Japanese characters.
+    /// Also apply `normalized` and `no_punct` to Chinese and Japanese characters.
     pub asian_support: bool,
     /// Apply the tokenizer to its own output, as sacreBLEU does for references. This changes
     /// normalized references: `..1` becomes `. .1`, and then `. . 1`.
@@ -93,7 +93,7 @@ impl TercomOptions {
         !self.normalized && !self.no_punct
     }
 
-    /// Return the tokenizer. The tokenizer for references `applies_twice`.
+    /// Return the tokenizer with these options. Set `applies_twice` for references.
     pub fn tokenizer(self, applies_twice: bool) -> Tokenizer {
         // Without options, this is the tokenizer that splits at white space.
         match self.is_whitespace_only() {

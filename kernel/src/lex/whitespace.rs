@@ -1,6 +1,6 @@
-//! White space as defined by Python's `str.split()`, the tokenizer `none`, which splits only at
-//! white space, and the tokenizer `jiwer`, for which a single white-space character other than a
-//! space is part of a word.
+//! White space as defined by Python's `str.split()`, and the tokenizers `none` and `jiwer`. `none`
+//! splits only at white space. `jiwer` treats a single white-space character other than a space as
+//! part of a word.
 //!
 //! The 29 code points are Unicode's White_Space and U+001C to U+001F. U+180E, U+200B, U+2060 and
 //! U+FEFF are not included.
@@ -68,7 +68,7 @@ pub fn tokenize_whitespace(text: &[u8], mut emit: impl FnMut(usize, usize)) {
 }
 
 /// Emit the tokens of the tokenizer `jiwer`, which splits at spaces and at runs of two or more
-/// white-space characters. `text` has no white space at either end.
+/// white-space characters. `text` must not start or end with white space.
 pub fn split_at_spaces(text: &[u8], mut emit: impl FnMut(usize, usize)) {
     let mut start = 0;
     let mut position = 0;
@@ -165,7 +165,7 @@ impl BlockRule for WhitespaceRule {
     }
 }
 
-/// The block form of [`split_at_spaces`], where lines with other white space are irregular.
+/// The block form of [`split_at_spaces`]. Lines with other white space are irregular.
 #[derive(Default)]
 pub struct SpacesRule {
     whitespace: WhitespaceRule,

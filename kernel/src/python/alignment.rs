@@ -23,8 +23,8 @@ pub fn ter_lexer_settings(
 }
 
 /// Return the tokens of the hypothesis and of each reference, and the index of the reference with
-/// the fewest edits. Also return the shifts (start, length, target), and then one letter per step:
-/// "m"atch, "s"ubstitution, "d"eletion, "i"nsertion.
+/// the fewest edits. Also return the shifts (start, length, target) and the remaining steps as one
+/// letter each: "m"atch, "s"ubstitution, "d"eletion, "i"nsertion.
 #[pyfunction]
 #[pyo3(signature = (hypothesis, references, *, normalized, no_punct, asian_support, case_sensitive))]
 #[allow(clippy::type_complexity)]
@@ -90,8 +90,7 @@ pub fn ter_alignment<'py>(
 }
 
 /// Return the edits that turn a reference into a hypothesis, as one letter each: "h"it,
-/// "s"ubstitution, "d"eletion (of a reference token), "i"nsertion. Equal tokens must have equal
-/// numbers.
+/// "s"ubstitution, "d"eletion (of a reference token), "i"nsertion. The arguments are token ids.
 #[pyfunction]
 pub fn edits(
     py: Python<'_>,
@@ -121,7 +120,7 @@ fn lex_texts<'a>(
     Ok(lexed.map_err(crate::error::Error::from)?)
 }
 
-/// Return the tokens of a segment, for the kernel and as strings.
+/// Return the tokens of a segment, both as a kernel view and as Python strings.
 fn decode_tokens<'a, 'py>(
     py: Python<'py>,
     view: Option<View<'a>>,

@@ -20,8 +20,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyCapsule, PyList, PyString, PyTuple};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Return the hash bucket of an id, from the UTF-8 of a string or the eight little-endian bytes of
-/// an integer.
+/// Return the hash bucket of an id. Strings are hashed as UTF-8, and integers as eight
+/// little-endian bytes.
 #[pyfunction]
 pub fn bucket(identity: &Bound<'_, PyAny>, buckets: u64) -> PyResult<u64> {
     if buckets == 0 {
@@ -33,7 +33,7 @@ pub fn bucket(identity: &Bound<'_, PyAny>, buckets: u64) -> PyResult<u64> {
     if let Ok(bytes) = identity.cast::<PyBytes>() {
         return Ok(group_sums::hash_bucket(bytes.as_bytes(), buckets));
     }
-    // Signed or unsigned 64-bit integers, like Arrow's integers.
+    // Arrow's integers are signed or unsigned and have at most 64 bits.
     let number = identity.extract::<i64>().map(i64::to_le_bytes);
     let number = number.or_else(|_| identity.extract::<u64>().map(u64::to_le_bytes))?;
     Ok(group_sums::hash_bucket(&number, buckets))
@@ -48,7 +48,7 @@ pub struct Frame {
 
 #[pymethods]
 impl Frame {
-    /// Wrap a table that implements the Arrow PyCapsule protocol. `name` is for messages.
+    /// Wrap a table that implements the Arrow PyCapsule protocol. Error messages contain `name`.
     #[new]
     fn new(table: &Bound<'_, PyAny>, name: String) -> PyResult<Self> {
         let frame = match ArrowCapsules::from_object(table)? {
@@ -75,7 +75,7 @@ impl Frame {
     }
 }
 
-/// A metric whose rows a Python function counts: `call(hypotheses, references)` returns a table.
+/// A metric that is counted by a Python function: `call(hypotheses, references)` returns a table.
 struct PythonCounter {
     call: Py<PyAny>,
     width: usize,
@@ -96,7 +96,7 @@ struct PythonWorker {
     rows: Vec<i64>,
 }
 
-/// Return the texts of one stream, where 0 is the hypotheses.
+/// Return the texts of one stream. Stream 0 contains the hypotheses.
 fn stream_texts<'a>(batch: &'a Batch<'_>, stream: usize) -> Result<Vec<Option<&'a str>>, Error> {
     let block = if stream == 0 { batch.hypotheses } else { &batch.references[stream - 1] };
     let Block::Segments { segments, .. } = block else {
@@ -126,7 +126,8 @@ impl Worker for PythonWorker {
         Python::attach(|py| -> PyResult<()> {
             let references_by_row = (0..batch.count)
                 .map(|i| PyList::new(py, references.iter().filter_map(|stream| stream[i])));
-            // Tuples cannot be mistaken for streams of references.
+            // A tuple contains one segment's references, whereas a list might be a stream of
+            // references.
             let of_row =
                 references_by_row.map(|list| Ok(list?.to_tuple())).collect::<PyResult<Vec<_>>>()?;
             let hypotheses = PyList::new(py, hypotheses.iter().flatten())?;
@@ -145,7 +146,7 @@ impl Worker for PythonWorker {
     }
 }
 
-/// The parts of `ColumnRules`: the names of columns, the signed columns, and the limits.
+/// The parts of `ColumnRules`: the column names, the signed columns, and the limits.
 type RuleParts = (Vec<String>, Vec<usize>, Vec<(usize, u64, usize)>);
 
 /// Aggregated statistics per group, and the settings for counting.
@@ -164,9 +165,8 @@ pub struct Groups {
 
 #[pymethods]
 impl Groups {
-    /// Create an empty collection. `metrics` contains the fingerprint and the column rules of each
-    /// metric. The third item is the metric, or a function that makes a table from hypotheses and
-    /// references.
+    /// Create an empty collection. Each item of `metrics` consists of a fingerprint, column rules,
+    /// and a metric or a function that returns a table for hypotheses and references.
     #[new]
     #[pyo3(signature = (metrics, hypothesis, references, by, bucket, by_row=false))]
     fn new(
@@ -215,7 +215,7 @@ impl Groups {
         Ok(Self { plan, metrics, counter, calls, groups, rows: 0, first_null: None, idle })
     }
 
-    /// Add the rows of a table, completely or not at all.
+    /// Add all rows of a table or, after an error, none.
     fn update(&mut self, py: Python<'_>, frame: &Frame, workers: usize) -> PyResult<()> {
         let frame = frame.take()?;
         let Self { plan, groups, counter, calls, idle, .. } = self;
@@ -235,7 +235,7 @@ impl Groups {
         Ok(())
     }
 
-    /// Add the rows of a state table, completely or not at all.
+    /// Add all rows of a state table or, after an error, none.
     fn read(&mut self, py: Python<'_>, frame: &Frame) -> PyResult<()> {
         let frame = frame.take()?;
         let Self { plan, groups, metrics, .. } = self;
@@ -250,7 +250,7 @@ impl Groups {
         })??)
     }
 
-    /// Add the groups of another collection, completely or not at all.
+    /// Add all groups of another collection or, after an error, none.
     fn merge(&mut self, py: Python<'_>, other: PyRef<'_, Self>) -> PyResult<()> {
         let (sums, other_sums) = (&mut self.groups, &other.groups);
         Ok(interruptible(py, || sums.merge(other_sums))??)
@@ -266,8 +266,8 @@ impl Groups {
         self.first_null
     }
 
-    /// Return, over all groups, the numbers of segments, of rows without a hypothesis and of rows
-    /// without a reference, and the smallest and largest number of references.
+    /// Return the counts over all groups: segments, rows without a hypothesis, rows without a
+    /// reference, and the smallest and largest number of references.
     fn counted(&self, py: Python<'_>) -> PyResult<CountTuple> {
         let groups = &self.groups;
         let counts = interruptible(py, || {
@@ -280,7 +280,7 @@ impl Groups {
         Ok(count_tuple(&counts.ok_or_else(overflow_error)?))
     }
 
-    /// Return, for each group in canonical order, the entries of its key and its counts.
+    /// Return the key entries and the counts of each group, in canonical order.
     fn groups<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyTuple>, CountTuple)>> {
         let groups = &self.groups;
         let ordered = interruptible(py, || groups.ordered_groups())?;
@@ -297,7 +297,7 @@ impl Groups {
         entries.collect()
     }
 
-    /// The formats of the keys in Arrow's notation; None before anything was read.
+    /// The formats of the keys in Arrow's notation, or None if nothing has been read.
     #[getter]
     fn formats(&self) -> Option<Vec<String>> {
         let types = self.groups.types.as_ref()?;
@@ -323,7 +323,7 @@ impl Groups {
     }
 
     /// Return the groups at these positions of the canonical order, with only these key columns.
-    /// Groups that then have the same key are added. A bucket column, if any, is the last column.
+    /// Add groups that then have the same key. A bucket column, if any, is the last column.
     fn rolled_up(&self, py: Python<'_>, chosen: Vec<usize>, columns: Vec<usize>) -> PyResult<Self> {
         let groups = &self.groups;
         let column_count = groups.names.len();
@@ -349,8 +349,8 @@ impl Groups {
         Ok(Self { plan, metrics, counter, calls: self.calls, groups, rows, first_null, idle })
     }
 
-    /// Return the statistics of all rows with text, if each row is a group. Also return one byte
-    /// per row: 1 if the row has text.
+    /// Return the statistics of all rows with text, provided that each row is a group. Also return
+    /// one byte per row: 1 if the row has text, otherwise 0.
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<(Table, Bound<'py, PyBytes>)> {
         let groups = &self.groups;
         let (values, has_text) = interruptible(py, || {
@@ -396,7 +396,7 @@ impl Groups {
         })??)
     }
 
-    /// Return the state table as an Arrow array of structures: schema and array.
+    /// Return the state table as an Arrow array of structures (the schema and the array).
     fn arrow_array<'py>(
         &self,
         py: Python<'py>,
@@ -405,9 +405,9 @@ impl Groups {
         capsules(py, schema, array)
     }
 
-    /// Return a table of scores as an Arrow stream of one batch. For the groups at these positions
-    /// of the canonical order, it contains the key, the score, the number of segments, and further
-    /// columns of text.
+    /// Return a table of scores as an Arrow stream of one batch. It has one row for each of these
+    /// positions of the canonical order: key, score, number of segments, and further columns of
+    /// text.
     fn scored<'py>(
         &self,
         py: Python<'py>,
@@ -447,14 +447,14 @@ impl Groups {
 }
 
 /// Return a table with one column of scores as an Arrow array of structures. `scores` contains the
-/// scores of the rows where `there` is 1; other rows are null.
+/// scores of the rows with text (where `has_text` is 1). Other rows are null.
 #[pyfunction]
 pub fn scores_of_rows<'py>(
     py: Python<'py>,
     scores: Vec<f64>,
-    there: &[u8],
+    has_text: &[u8],
 ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-    let is_valid: Vec<_> = there.iter().map(|&byte| byte == 1).collect();
+    let is_valid: Vec<_> = has_text.iter().map(|&byte| byte == 1).collect();
     let mut remaining_scores = scores.into_iter();
     let column =
         is_valid.iter().map(|&valid| if valid { remaining_scores.next() } else { Some(0.0) });
@@ -479,7 +479,7 @@ fn capsules(
     ))
 }
 
-/// The numbers of segments, of rows without a hypothesis and of rows without a reference, and the
+/// Counts of segments, of rows without a hypothesis and of rows without a reference, then the
 /// smallest and largest number of references.
 type CountTuple = (i64, i64, i64, Option<(i32, i32)>);
 
@@ -488,8 +488,8 @@ fn count_tuple(counts: &RowCounts) -> CountTuple {
     (segments, null_hypotheses, null_references, references)
 }
 
-/// Convert the entry of a key to Python: numbers, decimals, strings, booleans; dates as days, times
-/// as microseconds.
+/// Convert a key entry to a Python object. Dates become integers in days, and times become integers
+/// in microseconds.
 fn decode_entry<'py>(
     py: Python<'py>,
     key_type: &KeyType,

@@ -1,4 +1,4 @@
-//! Meta-evaluation for Python: scores arrive as bytes of doubles, and counts are returned as
+//! Meta-evaluation for Python. Scores are passed as bytes of doubles, and counts are returned as
 //! tables.
 
 use super::resample::Stream;
@@ -15,7 +15,7 @@ fn decode_doubles(bytes: &[u8]) -> Vec<f64> {
     bytes.as_chunks::<8>().0.iter().map(|bytes| f64::from_ne_bytes(*bytes)).collect()
 }
 
-/// Return the rows of two score matrices.
+/// Return the rows of human scores and metric scores to correlate.
 fn score_rows(
     human: &[u8],
     metric: &[u8],
@@ -32,8 +32,8 @@ fn score_rows(
     Ok(ScoreMatrices { human: &human_scores, metric: &metric_scores, systems }.rows(average))
 }
 
-/// Return, for each row, the number of cells, the pair counts, and the smaller number of distinct
-/// values.
+/// Return, for each row, the number of cells, the pair counts, and the number of distinct human
+/// scores or metric scores, whichever is smaller.
 #[pyfunction]
 pub fn pair_counts(
     py: Python<'_>,
@@ -83,8 +83,9 @@ pub fn correlations(
     })?
 }
 
-/// Return the best tie threshold. Also return, for each row, the pairs and the agreeing pairs with
-/// and without the threshold, and the number of pairs that the threshold ties.
+/// Return the best tie threshold. Also return, for each row, the number of pairs and the numbers of
+/// agreeing pairs with and without the threshold. Last, return the number of pairs that the
+/// threshold ties.
 #[pyfunction]
 pub fn best_epsilon(
     py: Python<'_>,
@@ -116,8 +117,8 @@ pub fn outcomes<'py>(
     Ok(PyBytes::new(py, &agreements))
 }
 
-/// Return, for each pair of systems, the number of random swaps after which the first leads by at
-/// least the observed amount.
+/// Return, for each pair of systems, the number of random swaps after which the first system leads
+/// by at least the observed amount.
 #[pyfunction]
 pub fn leads(
     py: Python<'_>,
@@ -147,9 +148,9 @@ pub fn holes<'py>(py: Python<'py>, gold: &[u8], metric: &[u8]) -> PyResult<Bound
     create_list(py, missing_cells)
 }
 
-/// Return, for each pair of metrics, the number of trials in which the first leads in r by at least
-/// the observed amount. `gold` contains the number of cells, the sum of the human scores, and the
-/// sum of their squares.
+/// Return, for each pair of metrics, the number of trials in which the first metric's r exceeds the
+/// second's by at least the observed difference. `gold` contains the number of cells, the sum of
+/// the human scores, and the sum of their squares.
 #[pyfunction]
 pub fn exceeding(
     py: Python<'_>,
@@ -182,7 +183,7 @@ pub fn subset_sums(py: Python<'_>, table: &Table) -> PyResult<Table> {
 /// The name of a system, and its number of consecutive lines.
 type SystemBlock = (String, usize);
 
-/// Return the blocks of systems of a file, and the doubles of their scores. On failure, raise
+/// Parse a score file. Return its systems, and their scores as bytes of doubles. On failure, raise
 /// ValueError with the number of the first invalid line.
 #[pyfunction]
 pub fn score_lines<'py>(

@@ -45,7 +45,7 @@ pub struct Metric {
     /// The formulas for single segments and for corpora.
     segment: Arc<dyn Formula>,
     corpus: Arc<dyn Formula>,
-    /// The width of rows that can be scored; 0 if rows cannot be scored here.
+    /// The width of the rows that the formulas accept, or 0 if they cannot score rows.
     width: usize,
     desks: ReaderPool,
 }
@@ -209,7 +209,7 @@ impl Metric {
         ))
     }
 
-    /// The word error rate and related metrics, or with `characters` the character error rate.
+    /// The word error rate and related metrics. With `characters`, the character error rate.
     #[staticmethod]
     #[pyo3(signature = (*, tokenizer, lowercase, measure, characters))]
     fn edits(
@@ -227,7 +227,7 @@ impl Metric {
         Ok(Self::new((create_settings()?, None), columns, Arc::new(measure), Arc::new(measure)))
     }
 
-    /// The F-score of the n-grams of several orders together.
+    /// The F-score over the n-grams of all given orders.
     #[staticmethod]
     #[pyo3(signature = (*, tokenizer, lowercase, orders, factor))]
     fn ngram_f(
@@ -238,7 +238,9 @@ impl Metric {
         factor: f64,
     ) -> PyResult<Self> {
         if !orders.is_sorted() || !orders.iter().all(|order| (1..=MAX_ORDER).contains(order)) {
-            return Err(PyValueError::new_err("orders must be in ascending order, from 1 to 16"));
+            return Err(PyValueError::new_err(
+                "orders must be integers from 1 to 16 in ascending order",
+            ));
         }
         let create_settings = || LexerSettings::new(py, tokenizer, lowercase);
         let formula = ngram_f::NgramFFormula { factor };
@@ -246,8 +248,8 @@ impl Metric {
         Ok(Self::new((create_settings()?, None), columns, Arc::new(formula), Arc::new(formula)))
     }
 
-    /// Start a scan of hypotheses and references, with the rows of `others` next to this metric's
-    /// rows.
+    /// Start a scan of hypotheses and references. Each row contains this metric's columns, followed
+    /// by the columns of `others`.
     #[pyo3(signature = (hypotheses, references, workers, others=Vec::new()))]
     fn scan(
         &self,
@@ -282,7 +284,7 @@ impl Metric {
         Ok((Scores::new(scores), summary_dict(py, &summary)?))
     }
 
-    /// Return the scores of a table's rows, each a segment or the sums of a corpus.
+    /// Return the score of each row of a table. A row belongs to a segment or a corpus.
     fn scores(&self, py: Python<'_>, table: &Table, corpus: bool) -> PyResult<Scores> {
         if table.width() != self.width {
             return Err(PyValueError::new_err(

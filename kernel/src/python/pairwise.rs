@@ -24,7 +24,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// Create pairs from texts that have been read, to be scored with this number of threads.
+    /// Create pairs from texts that have been read. They are scored with this number of threads.
     pub fn new(pairs: Box<dyn pairwise::Pairs>, workers: usize) -> Self {
         Self { pairs, workers }
     }
@@ -34,7 +34,7 @@ impl Pairs {
         Ok(interruptible(py, || pairwise::run(&*self.pairs, above_diagonal, rows, self.workers))??)
     }
 
-    /// Return the scores of all pairs, hypothesis by hypothesis; with `triangle`, return only the
+    /// Return the scores of all pairs, hypothesis by hypothesis. With `triangle`, return only the
     /// scores above the diagonal.
     fn score_values<T>(&self, py: Python<'_>, triangle: bool) -> PyResult<Vec<T>>
     where
@@ -62,7 +62,7 @@ impl Pairs {
 /// Return `count` zeros, or `None` if memory is insufficient.
 fn try_zeros<T: Clone + Default>(count: Option<usize>) -> Option<Vec<T>> {
     let count = count?;
-    // `vec!` would abort if memory is insufficient, but is faster than filling the vector.
+    // Allocate first, because `vec!` aborts if memory is insufficient; it is faster than filling.
     Vec::<T>::new().try_reserve_exact(count).ok()?;
     Some(vec![T::default(); count])
 }
@@ -85,8 +85,8 @@ impl Pairs {
         self.pairs.shape()
     }
 
-    /// Return all scores, n × m. With `triangle`, return only n(n-1)/2 scores; hypotheses and
-    /// references must be the same texts.
+    /// Return all n × m scores. With `triangle`, hypotheses and references must be the same texts,
+    /// and only the n(n-1)/2 scores above the diagonal are returned.
     fn matrix(&self, py: Python<'_>, single: bool, triangle: bool) -> PyResult<PairScores> {
         let (height, width) = self.pairs.shape();
         if triangle && height != width {
@@ -109,13 +109,13 @@ impl Pairs {
         create_list(py, rows.into_iter().map(TopScores::into_sorted))
     }
 
-    /// Return the weighted mean score of each hypothesis. `whole` is the sum of the references'
-    /// weights.
+    /// Return the weighted mean score of each hypothesis. `weight_sum` is the sum of the
+    /// references' weights.
     fn expected(
         &self,
         py: Python<'_>,
         weights: Option<Vec<f64>>,
-        whole: f64,
+        weight_sum: f64,
         compensated: bool,
     ) -> PyResult<Scores> {
         let (height, width) = self.pairs.shape();
@@ -124,12 +124,12 @@ impl Pairs {
         }
         let mut rows = vec![WeightedSum::new(weights.as_deref(), compensated); height];
         self.run(py, false, &mut rows)?;
-        Ok(Scores::new(rows.iter().map(|row| row.sum() / whole).collect()))
+        Ok(Scores::new(rows.iter().map(|row| row.sum() / weight_sum).collect()))
     }
 
-    /// Return the score of each hypothesis against the sum of the references of its set. The sets
-    /// are consecutive, given as numbers of hypotheses and references. Return `None` if the metric
-    /// cannot sum references.
+    /// Return the score of each hypothesis against the sum of the references of its set. `sets`
+    /// contains the numbers of hypotheses and references of consecutive sets. Return `None` if the
+    /// metric cannot sum references.
     fn against_sums(
         &self,
         py: Python<'_>,
@@ -155,7 +155,7 @@ impl Pairs {
                 "sets: expected sizes with a total of {height} hypotheses and {width} references"
             )));
         };
-        // Counts are multiplied by the sum of the weights of a set's references.
+        // Counts are multiplied by a set's sum of weights, so limit the sums to avoid overflow.
         let are_valid = |weights: &Vec<u32>| {
             let weights_of_set = |set: &SetRanges| weights.get(set.references.clone());
             let sum =
@@ -182,11 +182,11 @@ enum ScoreValues {
     Single(Vec<f32>),
 }
 
-/// Scores of pairs, as rows of equal width or as a single row.
+/// Scores of pairs: a matrix, or a flat list of scores.
 #[pyclass(frozen, subclass, module = "truebleu._kernel")]
 pub struct PairScores {
     numbers: Arc<ScoreValues>,
-    /// Shape and strides for the buffer protocol; the second entry is for rows only.
+    /// Shape and strides for the buffer protocol. A flat list does not use the second entries.
     shape: [isize; 2],
     strides: [isize; 2],
     dimensions: c_int,
@@ -243,7 +243,7 @@ impl PairScores {
         };
         match self.dimensions {
             1 => column,
-            // A list of fixed size has the memory layout of a structure with one column.
+            // Arrow's fixed-size lists have the memory layout of a structure with one column.
             _ => arrow::struct_array(self.shape[0] as usize, vec![column]),
         }
     }
@@ -263,7 +263,7 @@ impl PairScores {
         Self { numbers, shape: *shape, strides: *strides, dimensions: *dimensions }
     }
 
-    /// Create scores from rows, which must have the given width if there is one.
+    /// Create scores from rows: a matrix of the given width, or a flat list if `width` is None.
     #[staticmethod]
     #[pyo3(signature = (rows, width, single))]
     fn from_rows(
@@ -272,7 +272,7 @@ impl PairScores {
         single: bool,
     ) -> PyResult<Self> {
         if width.is_some_and(|width| rows.iter().any(|row| row.values().len() != width)) {
-            return Err(PyValueError::new_err("rows have different widths (expected {width})"));
+            return Err(PyValueError::new_err("the rows do not have the given width"));
         }
         let values = rows.iter().flat_map(|row| row.values());
         let numbers = match single {
@@ -306,7 +306,7 @@ impl PairScores {
         PyBytes::new(py, &bytes)
     }
 
-    /// Return the number of rows, or of scores if there are no rows.
+    /// Return the number of rows of a matrix, or of scores in a flat list.
     fn __len__(&self) -> usize {
         self.shape[0] as usize
     }
@@ -331,7 +331,7 @@ impl PairScores {
         row.map(Scores::new).ok_or_else(|| PyIndexError::new_err("row out of range"))
     }
 
-    /// Return one score by its index over all scores.
+    /// Return the score with this index, counted over all rows.
     fn at(&self, i: usize) -> PyResult<f64> {
         let value = match &*self.numbers {
             ScoreValues::Double(values) => values.get(i).copied(),

@@ -50,7 +50,7 @@ impl Stream {
 
 #[pymethods]
 impl Stream {
-    /// Create the stream of a non-negative integer, or an unpredictable stream.
+    /// Create the stream of a seed (a non-negative integer), or an unpredictable stream for None.
     #[new]
     fn new(py: Python<'_>, seed: Option<&Bound<'_, PyInt>>) -> PyResult<Self> {
         let bytes = if let Some(seed) = seed {
@@ -92,8 +92,8 @@ impl Stream {
         create_list(py, indices)
     }
 
-    /// Return `count` booleans, like `Generator.integers(2, size=count, dtype=bool)`. Consecutive
-    /// calls continue one NumPy call.
+    /// Return `count` booleans, like `Generator.integers(2, size=count, dtype=bool)`. The results
+    /// of consecutive calls equal those of a single NumPy call.
     fn bools<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyList>> {
         let bools = run_on_text(py, 4 * count, || -> PyResult<Vec<bool>> {
             let (generator, bits) = &mut *self.lock()?;
@@ -105,7 +105,7 @@ impl Stream {
     }
 }
 
-/// Tables side by side that are resampled together.
+/// Tables that are resampled together, stored side by side.
 #[pyclass(frozen, module = "truebleu._kernel")]
 pub struct Stack {
     stack: resample::Stack,
@@ -162,7 +162,7 @@ impl Stack {
         Self::new(py, differences.iter().map(|table| table.borrow(py)).collect())
     }
 
-    /// Return the sums of bootstrap samples: for each table, one row per replicate.
+    /// Return, for each table, the sums of bootstrap samples as one row per replicate.
     fn bootstrap(
         &self,
         py: Python<'_>,
@@ -179,8 +179,8 @@ impl Stack {
         })?
     }
 
-    /// Return the sums of random halves: for each table, one row per trial with the sum of the
-    /// selected rows. Consecutive calls continue one NumPy call.
+    /// Return, for each table, the sum of a random half of its rows, as one row per trial. The
+    /// random numbers of consecutive calls equal those of a single NumPy call.
     fn choose(
         &self,
         py: Python<'_>,
@@ -283,14 +283,14 @@ impl SingleFormula {
         Self(Float32Formula::Chrf { factor, eps_smoothing })
     }
 
-    /// TER, from edits and reference lengths that are multiples of 1/720,720.
+    /// TER, computed from edits and from reference lengths in units of 1/720,720.
     #[staticmethod]
     fn ter() -> Self {
         Self(Float32Formula::Ter)
     }
 }
 
-/// Tables side by side that are resampled together in single precision.
+/// Tables that are resampled together in single precision, stored side by side.
 #[pyclass(frozen, module = "truebleu._kernel")]
 pub struct SingleStack {
     stack: resample::SingleStack,

@@ -27,10 +27,10 @@ pub fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -
     })
 }
 
-/// Number of bytes of text whose processing takes some tens of microseconds.
+/// Maximum number of bytes processed without interrupts, which takes tens of microseconds.
 const MAX_UNINTERRUPTIBLE_BYTES: usize = 1 << 14;
 
-/// Run `work` on a text of `bytes` bytes; if the text is long, run it with [`interruptible`].
+/// Run `work` on a text of `bytes` bytes. If the text is long, make the work [`interruptible`].
 pub fn run_on_text<T: Send>(
     py: Python<'_>,
     bytes: usize,
@@ -79,7 +79,7 @@ pub fn create_list<'py, T: IntoPyObject<'py>>(
     }
 }
 
-/// Return a check that handles signals and reports progress, about twenty times per second.
+/// Return a function that handles signals and reports progress about 20 times per second.
 pub fn signal_check(progress: Option<Py<PyAny>>) -> impl FnMut(u64) -> Result<(), Error> {
     let mut last = Instant::now();
     move |segments| {
@@ -95,7 +95,7 @@ pub fn signal_check(progress: Option<Py<PyAny>>) -> impl FnMut(u64) -> Result<()
     }
 }
 
-/// Convert the summary of a run to a dict, which Python interprets.
+/// Convert the summary of a run to a Python dict.
 pub fn summary_dict<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let checks = &summary.checks;
@@ -144,7 +144,7 @@ pub struct Scan {
 
 #[pymethods]
 impl Scan {
-    /// Return the rows of about `segments` further segments, or of all remaining segments.
+    /// Return the rows of about the next `segments` segments, or of all remaining segments.
     #[pyo3(signature = (segments=None))]
     fn table<'py>(
         &self,

@@ -23,7 +23,7 @@ impl Default for SegmentTexts {
 }
 
 impl SegmentTexts {
-    /// Create a segment that is read once.
+    /// Create the texts of a segment that is read only once.
     pub fn new(hypothesis: &Bound<'_, PyString>, references: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut texts = Self::default();
         texts.set_texts(hypothesis, references)?;
@@ -43,7 +43,7 @@ impl SegmentTexts {
         } else if let Ok(list) = references.cast::<PyList>()
             && list.len() == 1
         {
-            // Optimized for the most frequent case: owning the string is cheaper than owning a
+            // A single reference is the most frequent case, and owning a string is cheaper than a
             // tuple.
             let text = list.get_item(0)?;
             self.push_reference(0, &text)?;
@@ -53,7 +53,7 @@ impl SegmentTexts {
             for (i, text) in reference_strings.iter_borrowed().enumerate() {
                 self.push_reference(i, &text)?;
             }
-            // A sequence other than a tuple may drop its strings, so the tuple owns them.
+            // Other sequences may drop their strings, so keep a tuple that owns them.
             self.owners.owner = Some(reference_strings.into_any().unbind());
         }
         Ok(check_text_size("a segment's texts", self.byte_count())?)
@@ -102,7 +102,7 @@ impl SegmentTexts {
         self.block.byte_count()
     }
 
-    /// Remove the texts and keep the memory.
+    /// Remove the texts, but keep the allocated memory.
     pub fn clear(&mut self) {
         self.segments_mut().clear();
         self.owners = ByteOwners::default();
@@ -122,7 +122,7 @@ pub struct ReaderSlot {
 /// A metric's pool of idle readers for single segments.
 #[derive(Default)]
 pub struct ReaderPool {
-    /// The first slot, which almost every segment uses. It stays in place, locked during use.
+    /// The first slot, which almost every segment uses. The slot is locked during use.
     first_slot: Mutex<Option<ReaderSlot>>,
     /// Further slots, for threads that run at the same time.
     other_slots: Mutex<Vec<ReaderSlot>>,

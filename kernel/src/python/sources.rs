@@ -35,8 +35,8 @@ impl Source {
     }
 }
 
-/// Describe the type of a value that should be text, or the kind of missing value, like
-/// `text.argument_checks`.
+/// Describe the type of a value that is not text, or the kind of missing value, in the same words
+/// as `text.argument_checks`.
 fn describe_value(value: &Bound<'_, PyAny>) -> String {
     let name = value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
     let is_nan = value.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan());
@@ -50,7 +50,7 @@ fn describe_value(value: &Bound<'_, PyAny>) -> String {
     format!("{missing}, a missing value (replace it by \"\" or remove the segment)")
 }
 
-/// Owners of bytes in Python objects, and copies of bytes.
+/// Owners of borrowed bytes: Python objects, and copies of their bytes.
 #[derive(Default)]
 pub struct ByteOwners {
     copies: Vec<Vec<u8>>,
@@ -313,7 +313,7 @@ pub fn several<'py>(item: &Bound<'py, PyAny>, segment: usize) -> PyResult<Bound<
 }
 
 /// Source of tokenized segments from an iterator over sequences of strings or integers. For
-/// references, each item is a list of such sequences and `None`.
+/// references, each item is a list that contains such sequences or `None`.
 struct TokenSource {
     name: String,
     rows: Py<PyIterator>,
@@ -431,16 +431,16 @@ pub fn strings(items: Py<PyTuple>, name: String) -> Source {
     Source::new(StringSource { name, items, position: 0 })
 }
 
-/// Create a source of references from a tuple with a string, or a sequence of strings and None, per
-/// segment.
+/// Create a source of references from a tuple with one item per segment: a string, or a sequence of
+/// strings and None.
 #[pyfunction]
 pub fn references(items: Bound<'_, PyTuple>) -> PyResult<Source> {
     let items = to_plain_sequences(items)?.unbind();
     Ok(Source::new(ReferenceSource { items, position: 0 }))
 }
 
-/// Replace sequences of foreign classes by tuples. Their code runs here in the calling thread, and
-/// not in a thread that reads later.
+/// Convert sequences of foreign classes to tuples, so that their code runs in the calling thread
+/// and not later in a thread that reads texts.
 fn to_plain_sequences(items: Bound<'_, PyTuple>) -> PyResult<Bound<'_, PyTuple>> {
     let py = items.py();
     let mut replaced = None;
@@ -489,8 +489,8 @@ impl ArrowCapsules {
             empty: T,
         ) -> PyResult<T> {
             let pointer = capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.cast::<T>();
-            // SAFETY: a capsule of this name holds such a structure. An empty structure in its
-            // place marks it as moved out.
+            // SAFETY: a capsule with this name contains this structure. An empty structure replaces
+            // it, which marks it as moved.
             Ok(unsafe { pointer.as_ptr().replace(empty) })
         }
         if object.hasattr("__arrow_c_stream__")? {
@@ -506,7 +506,7 @@ impl ArrowCapsules {
     }
 }
 
-/// Create a source from an Arrow column, by the PyCapsule protocol.
+/// Create a source from an Arrow column that implements the PyCapsule protocol.
 #[pyfunction]
 pub fn arrow(column: &Bound<'_, PyAny>, name: String, required: bool) -> PyResult<Source> {
     Ok(Source::new(match ArrowCapsules::from_object(column)? {
@@ -523,8 +523,8 @@ pub fn file(path: PathBuf, name: String) -> PyResult<Source> {
     Ok(Source::new(Stream::from_file(name, std::fs::File::open(path)?)?))
 }
 
-/// Create a source of the lines that `read(size)` returns as bytes, or of one tab-separated column
-/// of them, counted from 0.
+/// Create a source of the lines that `read(size)` returns as bytes, or of one of their
+/// tab-separated columns, counted from 0.
 #[pyfunction]
 #[pyo3(signature = (read, name, column=None))]
 pub fn stream(read: Py<PyAny>, name: String, column: Option<usize>) -> Source {

@@ -77,7 +77,7 @@ impl Table {
         Ok(Self::new(values, width))
     }
 
-    /// Return a row, or `None` if there is no such row.
+    /// Return row `i`, or `None` if the index is out of range.
     fn row(&self, i: usize) -> Option<&[i64]> {
         let start = i.checked_mul(self.width)?;
         self.values().get(start..)?.get(..self.width)
@@ -156,7 +156,7 @@ impl Table {
     }
 
     /// Return a table with the sum of the rows of each group, given the group number of each row.
-    /// There must be at most as many groups as rows.
+    /// The number of groups must not exceed the number of rows.
     fn group_totals(
         &self,
         py: Python<'_>,
@@ -191,8 +191,8 @@ impl Table {
         Ok(Self::new(totals, width))
     }
 
-    /// Raise InputError for rows that a metric with these columns cannot have counted. Such rows
-    /// have negative values in columns other than `signed`, or values above the `limits`.
+    /// Raise InputError for rows that a metric with these columns cannot have counted: rows with
+    /// negative values in columns other than `signed`, or with values above the `limits`.
     fn check(
         &self,
         py: Python<'_>,
@@ -292,7 +292,7 @@ impl Table {
         create_list(py, self.rows())
     }
 
-    /// Return the table as an Arrow array of structures with these column names: schema and array.
+    /// Return the table as an Arrow array of structures with these column names (schema and array).
     fn arrow_array<'py>(
         &self,
         py: Python<'py>,
@@ -352,7 +352,7 @@ fn find_format(kind: &str) -> PyResult<&'static Format> {
     frame_format.ok_or_else(|| PyValueError::new_err(format!("unknown frame format '{kind}'")))
 }
 
-/// Create a frame of this kind, which consists of a header of one line, the content and a checksum.
+/// Create a frame of this kind, which consists of a one-line header, the content and a checksum.
 #[pyfunction]
 pub fn sealed<'py>(
     py: Python<'py>,
@@ -367,7 +367,7 @@ pub fn sealed<'py>(
     Ok(PyBytes::new(py, &py.detach(|| format.seal(header, content))))
 }
 
-/// Return the header and the content of a frame. `name` is the input's name for messages.
+/// Return the header and the content of a frame. Error messages refer to the input by `name`.
 #[pyfunction]
 pub fn unsealed<'py>(
     py: Python<'py>,
@@ -406,7 +406,7 @@ pub(super) unsafe fn fill_buffer<T>(
     let is_requested = |flag: c_int| flags & flag == flag;
     // SAFETY: guaranteed by the caller.
     let lengths = unsafe { std::slice::from_raw_parts(shape, dimensions as usize) };
-    // If only one dimension is longer than 1, or without numbers, C and Fortran order are the same.
+    // C and Fortran order are identical if at most one dimension is longer than 1.
     let is_any_order =
         values.is_empty() || lengths.iter().filter(|&&length| length > 1).count() <= 1;
     let problem = if is_requested(ffi::PyBUF_WRITABLE) {
@@ -419,8 +419,8 @@ pub(super) unsafe fn fill_buffer<T>(
         None
     };
     if let Some(problem) = problem {
-        // SAFETY: the interpreter passes a view to be filled; a view without an object counts as
-        // empty.
+        // SAFETY: the interpreter passes a view to be filled, and treats a view without an object
+        // as empty.
         unsafe { (*view).obj = std::ptr::null_mut() };
         return Err(PyBufferError::new_err(problem));
     }
@@ -435,7 +435,7 @@ pub(super) unsafe fn fill_buffer<T>(
         } else {
             std::ptr::null_mut()
         };
-        // Without a shape, the numbers are a flat sequence of bytes.
+        // Without a shape, the buffer is a flat sequence of bytes.
         let has_shape = is_requested(ffi::PyBUF_ND);
         (*view).itemsize = if has_shape { size_of::<T>() as isize } else { 1 };
         (*view).ndim = if has_shape { dimensions } else { 1 };

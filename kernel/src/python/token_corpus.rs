@@ -23,13 +23,13 @@ pub struct Corpus {
     orders: usize,
 }
 
-/// Tokens, matches and counts in each system of the pair, count in the references, log-odds ratio,
-/// z-score, segments.
+/// A distinctive n-gram: tokens, matches and counts in each system of the pair, count in the
+/// references, log-odds ratio, z-score, and segments.
 type NgramTuple<'py> = (Vec<Bound<'py, PyAny>>, Vec<u32>, Vec<u32>, u32, f64, f64, Vec<u32>);
 
 #[pymethods]
 impl Corpus {
-    /// Read sources up to about `most` tokens, for n-grams of up to `orders` tokens.
+    /// Read about `most` tokens from the sources, for n-grams of at most `orders` tokens.
     #[new]
     fn new(
         py: Python<'_>,
@@ -84,7 +84,7 @@ impl Corpus {
         tokens.collect()
     }
 
-    /// Return the word counts by frequency bucket
+    /// Return the word counts per frequency bucket
     /// ([`token_corpus::TokenCorpus::count_frequency_buckets`]). `frequencies` contains the
     /// frequency of each token of the vocabulary (default: its frequency in the references).
     fn buckets(
@@ -164,9 +164,9 @@ impl Corpus {
 }
 
 /// Return the flags of each text: a column of 32-bit little-endian integers per system, per
-/// reference, and for the source if there is one. Each column comes with the number of texts with
-/// each flag, the numbers of left-to-right and right-to-left letters, and the number of occurrences
-/// of each mark.
+/// reference, and for the source if there is one. For each column, also return the number of texts
+/// with each flag, the numbers of left-to-right and right-to-left letters, and the number of
+/// occurrences of each mark.
 ///
 /// Columns are tuples of bytes and None, or lines, of equal length. `unsplit` names the scripts
 /// that the tokenizer does not split, each with a maximum share of the characters. `negation`

@@ -1,4 +1,4 @@
-//! A model file: a Protocol Buffers message with pieces, their scores, and settings.
+//! Reader of model files, which are Protocol Buffers messages with pieces, scores and settings.
 
 use super::SPACE_MARK;
 use super::normalizer::Normalizer;
@@ -33,7 +33,7 @@ pub struct ModelPiece {
     pub score: f32,
     pub piece_kind: PieceKind,
     pub is_unused: bool,
-    /// Whether symbols can be joined to this piece: normal, user-defined or unused pieces.
+    /// Whether joined symbols can form this piece, which must be normal, user-defined or unused.
     is_common: bool,
 }
 
@@ -44,7 +44,7 @@ pub struct SentencePieceModel {
     spellings: SpellingTable,
     pub(super) algorithm: Algorithm,
     pub(super) normalizer: Normalizer,
-    /// The spellings of all common pieces that are used (unigram models only).
+    /// The spellings of all normal and user-defined pieces (unigram models only).
     pub(super) trie: Trie,
     /// The user-defined pieces.
     pub(super) user_defined: Trie,
@@ -161,7 +161,7 @@ fn multiply_fold(a: u64, b: u64) -> u64 {
 impl SpellingTable {
     /// Create a table for `count` pieces.
     fn new(count: usize) -> Self {
-        // A random seed per process, so that no file can be constructed to cause slow collisions.
+        // The seed is random, so that nobody can construct a file that causes slow hash collisions.
         let seed = std::hash::RandomState::new().build_hasher().finish();
         Self { seed, slots: vec![u64::MAX; (2 * count + 2).next_power_of_two()] }
     }
@@ -206,7 +206,7 @@ impl SentencePieceModel {
     /// Parse a model file.
     fn parse(file: Vec<u8>) -> Result<Self, String> {
         if file.len() >= 1 << 31 {
-            return Err("the file has more than 2 GiB".to_owned());
+            return Err("the file is larger than 2 GiB".to_owned());
         }
         let mut entries = Vec::new();
         let mut reserved = Vec::new();
@@ -262,7 +262,7 @@ impl SentencePieceModel {
         Ok(model)
     }
 
-    /// Check the pieces, whose types are in `types`, and index their spellings.
+    /// Check the pieces, given the type of each piece in `types`, and index their spellings.
     fn index_pieces(&mut self, types: &[u64]) -> Result<(), String> {
         let mut bytes = [false; 256];
         let mut unknown_count = 0;
@@ -400,8 +400,8 @@ impl SentencePieceModel {
         }
         match self.find(text).map(|id| self.piece(id)) {
             Some(entry) if entry.is_common => {
-                // The bits of the float, mapped so that they compare like the float, except that -0
-                // is below 0.
+                // Map the bits of the float so that integers compare like floats, except that -0 is
+                // below 0.
                 let bits = entry.score.to_bits();
                 let priority = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
                 priority.max(1)

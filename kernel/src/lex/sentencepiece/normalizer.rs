@@ -10,7 +10,7 @@ use super::trie::Trie;
 use crate::interrupt::Work;
 
 /// Maximum length in bytes of a string that a rule replaces, and of a replacement. Real models stay
-/// below a hundred; the limit bounds the work for damaged models.
+/// below 100. The limit bounds the running time for damaged models.
 const MAX_RULE_BYTES: usize = 1024;
 
 /// The replacement of an invalid byte: U+FFFD.
@@ -49,7 +49,7 @@ fn child_offset(unit: u32) -> u32 {
 }
 
 impl Normalizer {
-    /// Read the rules: the size of the array, the array, and the pool.
+    /// Read the rules, which are stored as the size of the array, the array, and the pool.
     pub fn read_rules(&mut self, rules: &[u8]) -> Result<(), String> {
         let damaged = || "the normalization rules are damaged".to_owned();
         if rules.is_empty() {
@@ -119,8 +119,8 @@ impl Normalizer {
         Some((length, &text[..memchr::memchr(0, text).unwrap_or(text.len())]))
     }
 
-    /// Return the number of bytes at the start of `text` (not empty) to replace, and their
-    /// replacement.
+    /// Return the number of bytes to replace at the start of `text`, and their replacement. `text`
+    /// must not be empty.
     #[inline(always)]
     fn next_replacement<'a>(&'a self, text: &'a [u8], user_defined: &Trie) -> (usize, &'a [u8]) {
         if let Some(length) = user_defined.longest_prefix(text) {

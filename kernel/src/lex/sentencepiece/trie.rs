@@ -7,7 +7,7 @@ struct TrieNode {
     parent: u32,
     /// The child for a byte has the index `next` xor the byte.
     child_base: u32,
-    /// The number of the spelling that equals the prefix.
+    /// The number of the spelling that is equal to the prefix.
     value: u32,
 }
 
@@ -16,15 +16,14 @@ const NONE: u32 = u32::MAX;
 /// The node of the empty prefix.
 pub const ROOT: u32 = 0;
 
-/// Number of recent blocks that are searched for space for several children before a new block is
-/// added.
+/// Number of recent blocks to search for free slots for several children before adding a block.
 const MAX_SEARCHED_BLOCKS: usize = 8;
 
 /// A trie of spellings.
 #[derive(Default)]
 pub struct Trie {
     nodes: Vec<TrieNode>,
-    /// Blocks of 256 slots with free slots, and their numbers of free slots.
+    /// The blocks (of 256 slots each) that have free slots, and the number of free slots in each.
     open_blocks: Vec<(u32, u32)>,
 }
 
@@ -116,12 +115,12 @@ impl Trie {
     #[inline(always)]
     pub fn child(&self, node: u32, byte: u8) -> Option<u32> {
         let child_index = self.nodes.get(node as usize)?.child_base ^ u32::from(byte);
-        // The root is its own parent, and not the child of any node.
+        // The root is its own parent, so it must be excluded explicitly.
         let is_child = self.nodes.get(child_index as usize)?.parent == node && child_index != ROOT;
         is_child.then_some(child_index)
     }
 
-    /// Return the number of the spelling that equals the prefix.
+    /// Return the number of the spelling that is equal to the node's prefix.
     #[inline(always)]
     pub fn value(&self, node: u32) -> Option<u32> {
         let value = self.nodes[node as usize].value;

@@ -464,7 +464,7 @@ def test_ignite_equals_documented_example():
 @given(text=texts(12))
 @settings(max_examples=150)
 def test_kernel_tokenizer_equals_python_tokenizer(tokenize, lowercase, text):
-    reference_tokenizer = program_tokenizers.get_function(tokenize).__wrapped__
+    reference_tokenizer = program_tokenizers.get_tokenizer_function(tokenize).__wrapped__
     lowercase_text = text
     if lowercase == "ascii":
         lowercase_text = "".join(c.lower() if c.isascii() else c for c in text)
@@ -472,7 +472,9 @@ def test_kernel_tokenizer_equals_python_tokenizer(tokenize, lowercase, text):
         lowercase_text = text.lower()
     # Single segments, with and without trailing white space.
     for segment in (lowercase_text, lowercase_text.rstrip()):
-        assert program_tokenizers.get_function(tokenize)(segment) == reference_tokenizer(segment)
+        assert program_tokenizers.get_tokenizer_function(tokenize)(segment) == reference_tokenizer(
+            segment
+        )
     # The complete text.
     apply_tokenizer = tokenizers.make_tokenizer(
         *SharedCorpus([text], [text]).find_equivalent_tokenizer(tokenize, lowercase)

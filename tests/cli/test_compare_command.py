@@ -507,5 +507,5 @@ def test_report_refuses_runs(truebleu_command, run_files, tmp_path):
     page = tmp_path / "page.html"
     result = truebleu_command("report", *REFERENCES, "-i", *format_runs(run_files), "-o", page)
     assert result.status == 2
-    assert "reports support one output per system; use truebleu compare for runs" in result.error
+    assert "reports support one output per system; for runs, use truebleu compare" in result.error
     assert not page.exists()

@@ -229,8 +229,8 @@ def write_altered_table(table_folder, sql: str) -> str:
 ALTERED = {
     "lacking": (
         "SELECT * FROM {} WHERE system = 'A' OR id <> 17",
-        "id: 1 segment missing in some systems; for example, B has no 17",
-        "skipped 1 segment missing in some systems",
+        "id: 1 segment missing from some systems, such as 17 from B",
+        "skipped 1 segment missing from some systems",
     ),
     "null": (
         "SELECT * REPLACE (if(system = 'A' AND id = 17, NULL, hyp) AS hyp) FROM {}",

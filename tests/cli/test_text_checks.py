@@ -88,7 +88,7 @@ def test_zero_score_warning_has_remedy(checked_folder, truebleu_command):
 @pytest.mark.parametrize("words", ["plain -i nfc plain ./plain link", "plain link -i nfc plain"])
 def test_repeated_file_is_used_once(checked_folder, truebleu_command, words):
     result = truebleu_command("score", *words.split(), "-f", "json")
-    assert result.error.count("is the same file as plain and is used once") == 1
+    assert result.error.count("is the same file as plain; it is used only once") == 1
     scores = json.loads(result.output)["scores"]
     assert [(entry["system"], entry["nrefs"]) for entry in scores] == [("nfc", "1"), ("plain", "1")]
     named_result = truebleu_command(

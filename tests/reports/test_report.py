@@ -317,11 +317,11 @@ def test_random_strings_survive(texts):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"source": SOURCE[1:]}, "source has 11 segments, and the systems have 12"),
-        ({"documents": ["d"] * 13}, "documents has 13 segments, and the systems have 12"),
+        ({"source": SOURCE[1:]}, "source has 11 segments, but the systems have 12"),
+        ({"documents": ["d"] * 13}, "documents has 13 segments, but the systems have 12"),
         ({"documents": "d"}, "documents: expected a list of strings or a pathlib.Path"),
         ({"documents": ["d"] * 11 + [None]}, "documents: segment 12 has no label"),
-        ({"labels": {"x": [1]}}, "labels: x has 1 segments, and the systems have 12"),
+        ({"labels": {"x": [1]}}, "labels: x has 1 segments, but the systems have 12"),
         ({"source": [["a", "b"]] * 12}, "source: segment 1 is of type list, not str"),
     ],
 )
@@ -372,7 +372,7 @@ def test_label_table_is_read(write):
         (["a\ta"], "line 1: duplicate column 'a'"),
         (["a\t"], "line 1: a column has no name"),
         (["a\tb", "1"], "line 2: expected 2 columns, as in line 1, found 1"),
-        (["a", *["x"] * 3], "labels: a has 3 segments, and the systems have 12"),
+        (["a", *["x"] * 3], "labels: a has 3 segments, but the systems have 12"),
     ],
 )
 def test_invalid_label_table_is_refused(write, lines, message):

@@ -8,7 +8,7 @@ from local_registry import make_xml_entry, write_registry
 import truebleu as tb
 from truebleu.meta_evaluation.human_scores import Tree
 from truebleu.testsets import cache, catalogue, testset_operations
-from truebleu.text.operating_system import join_inside
+from truebleu.text.operating_system import join_contained_path
 
 UNSAFE = [
     *("", ".", "..", "../../x-en", "x-en/../..", "/etc/passwd", "//host/x-en", "x//en"),
@@ -55,7 +55,7 @@ def test_unsafe_name_is_refused(tmp_path, monkeypatch, name):
         lambda: testset_operations.add_test_set(str(tmp_path), name or ".."),
         lambda: tb.testset(name, "de-en"),
         lambda: tb.testset("made", name),
-        lambda: join_inside(cache.get_cache_root(), name),
+        lambda: join_contained_path(cache.get_cache_root(), name),
         lambda: Tree(tmp_path, name or ".."),
     ]
     for use in given_by_user:

@@ -280,7 +280,7 @@ def test_signatures(model, model_cache, tmp_path):
     )
     command = [sys.executable, "-c", code, str(score.signature)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert f"tok:{label} is a SentencePiece model of unknown path" in done.stderr
+    assert f"tok:{label} is a SentencePiece model with an unknown path" in done.stderr
     for variable in ("", str(path)):
         environment = {**os.environ, "TRUEBLEU_SPM": os.pathsep.join(["", variable])}
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
@@ -388,7 +388,7 @@ def test_invalid_model_is_not_trusted(model, archives, spm_folder, model_cache, 
     monkeypatch.delenv("TRUEBLEU_OFFLINE")
     mirrors = ["page.html", "unigram-800.model"]
     published(monkeypatch, archives, "flores101", mirrors[:1], None)
-    with pytest.raises(InputError, match=r"page.html contains a different file, .* also wrong: "):
+    with pytest.raises(InputError, match=r"page.html returned the wrong file, .* also wrong: "):
         tb.tokenize(lines()[0], "flores101")
     assert list(model_cache.iterdir()) == []
     model("unigram-800")

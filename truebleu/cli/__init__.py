@@ -1,7 +1,7 @@
-"""Command line, with one module per command that declares its options and runs it.
+"""Command line of truebleu. Each command has a module that declares its options and runs it.
 
 `common_options` declares and parses options. `input_files`, `metric_options` and `output` contain
-code that most commands share. Only the module of the requested command is imported.
+code that most commands share. truebleu imports only the module of the requested command.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from truebleu.cli.output import (
 from truebleu.text.argument_checks import suggest_names
 from truebleu.text.operating_system import Terminated, end_process_by_signal, raise_at_signals
 
-# The name of each command is the name of its module. The values are the summaries in the help.
+# Summaries of the commands for the help. Each command has the same name as its module.
 COMMANDS = {
     "score": "Score the outputs of systems",
     "segments": "Score each segment",
     "compare": "Compare systems with confidence intervals and significance tests",
     "meta": "Measure how well metrics agree with human scores",
-    "report": "Write an interactive report: which system is better, significance, and causes",
+    "report": "Write an interactive report on score differences, their significance and causes",
     "lab": "Write a playground page that scores typed text or dropped files in the browser",
     "history": "Show how the scores in a log changed over time",
     "check": "Fail a build if a score is below a minimum or has dropped too far",
@@ -87,20 +87,20 @@ GENERAL_OPTIONS = OptionGroup(
     "about truebleu",
     """
     -V --version  print the version
-    --citation    print BibTeX entries for citations
+    --citation    print BibTeX entries for truebleu and the papers on BLEU
     """,
     HELP,
 )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line, by default `sys.argv`, and return the exit status.
+    """Run a command line (default: `sys.argv`) and return its exit status.
 
-    Errors are written to standard error, on one line. `STATUSES` lists the exit statuses.
+    Each error is written to standard error on one line. `STATUSES` lists the exit statuses.
     """
     if arguments is not None:
         return _run_reporting_errors(list(arguments))
-    # Garbage collection would not pay off in a short process.
+    # In a short process, garbage collection costs more time than it saves.
     gc.disable()
     raise_at_signals()
     status = _run_reporting_errors(sys.argv[1:])

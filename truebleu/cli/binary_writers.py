@@ -25,10 +25,10 @@ class ParquetWriter(RowWriter):
 
     def __init__(self, output: Results, table: TableSpec) -> None:
         if output.is_terminal:
-            raise UsageError("-f/--format: parquet needs a file; name one with -o")
+            raise UsageError("-f/--format: parquet needs an output file. Name it with -o")
         try:
             import pyarrow as pa
-            import pyarrow.parquet  # imports fail while DuckDB reads rows
+            import pyarrow.parquet  # a later import would fail while DuckDB reads rows
         except ImportError:
             raise UnavailableError("-f parquet needs pyarrow: pip install pyarrow") from None
         super().__init__(output, table)

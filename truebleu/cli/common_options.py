@@ -23,7 +23,7 @@ class Option(NamedTuple):
     flags: Sequence[str]
     arguments: Mapping[str, Any]
     completes: Callable[[], Iterable[str]] | None = None
-    """Function that returns the words for shell completion; other values are valid, too."""
+    """Function that returns suggestions for shell completion. Other values are valid, too."""
     exclusive: bool = False
     """True if the option is mutually exclusive with other exclusive options of its group."""
 
@@ -48,7 +48,7 @@ def make_option(flags: Sequence[str], value: str | None, help_text: str, **setti
 
 
 def parse_options(text: str, **settings: Mapping[str, Any]) -> list[Option]:
-    """Parse options from text like that of a help page: flags, value, two spaces, description.
+    """Parse options from text in help page form: flags, value, two spaces, description.
 
     settings: further arguments of `make_option`, by option name.
 
@@ -204,7 +204,7 @@ def parse_named_values(option: str, words: Iterable[str] | None, example: str) -
 # ---- options that several commands share ----
 
 DEFAULT_RESAMPLES = 1000
-# Larger numbers are probably typing errors.
+# Larger numbers are probably typos.
 parse_samples = make_integer_type(1, 10_000_000)
 # Default of -w in commands that print scores as rows.
 DIGITS = "default: 1 in text; full precision in other formats"
@@ -253,7 +253,7 @@ LOG = OptionGroup(
     "log",
     """
     --log FILE          append a JSON line per score to FILE, with time, signature and text hashes
-    --log-name NAME...  identify each system by NAME in the log if its file name changes
+    --log-name NAME...  store each system in the log under NAME instead of its file name
     --log-note TEXT     store a note with these scores
     --log-report URL    store the URL or file name of a report; truebleu history links to it
     """,
@@ -287,7 +287,7 @@ def make_output_group(
 def make_view_output_group(
     digits: int | None = None, formats: Sequence[str] = VIEW_FORMATS
 ) -> OptionGroup:
-    """Return the output options of a view; the formats in EXACT have full precision."""
+    """Return the output options of a view. Formats in EXACT are written with full precision."""
     exact = join_words([name for name in EXACT if name in formats])
     digits_help = "" if digits is None else f"default: {digits}; full precision in {exact}"
     return make_output_group(formats, "text", COLOR, digits=digits_help)
@@ -299,7 +299,7 @@ def get_resamples(options: argparse.Namespace) -> int | None:
     if options.confidence_n is None:
         return number
     if number not in (None, DEFAULT_RESAMPLES, options.confidence_n):
-        raise UsageError("--confidence and --confidence-n contradict each other")
+        raise UsageError("--confidence and --confidence-n have different values. Use only one")
     return int(options.confidence_n)
 
 
@@ -384,15 +384,15 @@ class Parser(argparse.ArgumentParser):
             )
             if action is not None and action.nargs in (None, "?"):
                 if action.dest in seen:
-                    self.error(f"{'/'.join(action.option_strings)}: used twice; use it once")
+                    self.error(f"{'/'.join(action.option_strings)} is used twice; use it only once")
                 seen.add(action.dest)
-        # argparse treats -#3 as an option, but words with a space as arguments.
+        # argparse would read -#3 as an option, but reads words with a space as arguments.
         words = [f" {word}" if word.startswith("-#") else word for word in arguments]
         parsed, rest = self.parse_known_args(list(self._add_default_values(words)))
         if rest and not hasattr(parsed, "references"):
             self.error(f"unexpected argument '{rest[0]}'")
         if rest:
-            # argparse accepts positional arguments in one place only.
+            # argparse does not accept positional arguments in several places.
             parsed.references = [*parsed.references, *rest]
         return parsed
 
@@ -404,7 +404,7 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, str(error)) from None
 
     def _add_default_values(self, words: Sequence[str]) -> Iterator[str]:
-        """Yield the words, adding the default to options whose optional value is missing.
+        """Yield the words. Add the default value to options that were given without a value.
 
         argparse would read `-ci REF` as an invalid number of resamples.
         """
@@ -446,7 +446,7 @@ class Parser(argparse.ArgumentParser):
         hint = OPTION_HINTS.get(name) or (self.locate_option and self.locate_option(name))
         if hint:
             self.error(f"option {name} is not available here: {hint}")
-        # Do not suggest --threads for -t, or the reverse.
+        # Do not suggest a long option for a short one (--threads for -t), or the reverse.
         candidates = [
             one for one in actions_by_flag if one.startswith("--") == name.startswith("--")
         ]

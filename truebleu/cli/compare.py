@@ -32,7 +32,7 @@ from truebleu.metrics.base import Metric
 from truebleu.significance import CORRECTIONS
 from truebleu.text.segments import File
 
-# Maps the beginnings of error messages about a request to options.
+# Options by the beginning of the error messages that concern them.
 COMPARE_OPTIONS = {name: f"--{name}" for name in ("baseline", "also", "resample", "test")} | {
     "lower_is_better": "--lower-is-better",
     "higher_is_better": "--higher-is-better",

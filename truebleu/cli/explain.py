@@ -8,7 +8,7 @@ examples:
       explain the score of segment 17
 
   truebleu explain ref.a.en ref.b.en -i cedar.en --segment 17 -m ter
-      show the edit operations of TER; chrF, NIST and GLEU can be explained, too
+      show the edit operations of TER; chrF, NIST and GLEU can also be explained
 
   truebleu explain reference.en -i cedar.en birch.en -o difference.html
       explain the difference between two systems, as an HTML page
@@ -37,7 +37,7 @@ EXPLAIN_OPTIONS = OptionGroup(
     -n --segment N          explain only segment N of the files, counting from 1
     --recall                also show BLEU's clipped recall and F-measure
     """,
-    description="With --reference, replace REF by the text of one or two hypotheses.",
+    description="With --reference, replace REF with the text of one or two hypotheses.",
     segment={"type": make_integer_type(1, sys.maxsize)},
 )
 
@@ -80,7 +80,7 @@ def _read_files(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[s
     if options.input is None and any(
         " " in name and not os.path.exists(name) for name in options.references
     ):
-        raise UsageError("to explain text on the command line, use --reference TEXT")
+        raise UsageError("to explain text given on the command line, use --reference TEXT")
     inputs = files.Inputs(options)
     if len(inputs.systems) > 2:
         raise UsageError(f"-i/--input: expected one or two systems, found {len(inputs.systems)}")

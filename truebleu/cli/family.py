@@ -65,14 +65,14 @@ def run(options: argparse.Namespace) -> None:
         "list": _list_members,
         "show": _show_members,
         "score": _score_members,
-        "which": _identify_score,
+        "which": _find_matching_variants,
     }[options.action]
     with output:
         content, blocks = run_action(options)
         if output.form == "json":
             output.write_object("family", content)
         else:
-            output.write_blocks(blocks, title=f"truebleu family {options.action}")
+            output.write_elements(blocks, title=f"truebleu family {options.action}")
 
 
 # ---- members ----
@@ -87,7 +87,7 @@ def _list_members(options: argparse.Namespace) -> FamilyResult:
     _reject_text_options(options)
     if options.references:
         raise UsageError(
-            f"list: unexpected '{options.references[0]}'. Use truebleu family show for details"
+            f"list: unexpected argument '{options.references[0]}'. Use truebleu family show"
         )
     rows = [
         [member.name, _format_example(member), ", ".join(member.differences) or "none"]
@@ -100,7 +100,7 @@ def _list_members(options: argparse.Namespace) -> FamilyResult:
 
 
 def _format_example(member: Member) -> str:
-    """Return an example score in the member's print format."""
+    """Return an example score in the format that the member prints."""
     number = 12.3456789 if member.scale == 100 or member.metric.bound is None else 0.123456789
     return str(number) if member.digits is None else f"{number:.{member.digits}f}"
 
@@ -197,7 +197,7 @@ def _build_score_elements(scores_by_system: dict[str, FamilyScores]) -> Iterator
         yield from (Paragraph(f"{one.name}: {one.defect}", "note") for one in defective_members)
 
 
-def _identify_score(options: argparse.Namespace) -> FamilyResult:
+def _find_matching_variants(options: argparse.Namespace) -> FamilyResult:
     if options.members:
         raise UsageError("-m/--members has no effect with truebleu family which")
     if not options.references:

@@ -49,13 +49,13 @@ INPUT = OptionGroup(
 
 
 SOURCE = "-src --source FILE  read the source of each segment from FILE"
-DOCUMENTS = "--docs FILE  read the document name of each segment from FILE; adds document scores"
+DOCUMENTS = "--docs FILE  read the document name of each segment from FILE; add document scores"
 
 
 # Options that select a part of a test set, as attributes of the parsed options.
 FILTER_OPTIONS = ("origlang", "subset", "domain", "documents")
 DOWNLOADS = """
-    --mirror URL           try this server first, with the path of the original URL
+    --mirror URL           try this server first, with the same path as in the original URL
     --offline              do not download anything
     --registry FILE        read the descriptions of further test sets from this JSON file
     """
@@ -83,7 +83,7 @@ TEST_SET = OptionGroup(
 
 
 def list_input_groups(words: Sequence[str]) -> list[OptionGroup]:
-    """Return the options for files; -t, --help or no words add the options for test sets."""
+    """Return the options for files, and for test sets if words contain -t, --help or nothing."""
     beginnings = ("-t", "--test", "-h", "--help")
     shows_test_set = not words or any(word.startswith(beginnings) for word in words)
     return [INPUT, TEST_SET] if shows_test_set else [INPUT]
@@ -148,7 +148,7 @@ class Inputs:
                 if not is_rereadable(file.path):
                     raise UsageError(
                         f"{file.path} can be read only once, but several systems need the "
-                        "references. Save them as a file"
+                        "references. Save them to a file"
                     )
         if options.input is None:
             _check_piped_input(options.references)
@@ -189,7 +189,7 @@ class Inputs:
 
 def estimate_line_count(file: File) -> int | None:
     """Return the number of lines, estimated from the file size, or None if unknown."""
-    if not file.is_plain or file.path == "-" or not os.path.isfile(file.path):
+    if not file.is_plain_utf8 or file.path == "-" or not os.path.isfile(file.path):
         return None
     with open(file.path, "rb") as stream:
         beginning = stream.read(1 << 16)
@@ -204,7 +204,7 @@ def get_option_file(options: argparse.Namespace, name: str) -> File | None:
 
 
 def get_documents(options: argparse.Namespace, inputs: Inputs | None) -> Any:
-    """Return the documents of --docs, or of the test set if documents are resampled."""
+    """Return document names from --docs, or from the test set if documents are resampled."""
     if inputs is None:
         return get_option_file(options, "docs")
     if inputs.documents is None and inputs.test_set is not None and options.resample == "documents":
@@ -217,10 +217,10 @@ def check_files(options: argparse.Namespace, files: Iterable[File | None]) -> No
     existing_files = [file for file in files if file is not None]
     if sum(file.path == "-" for file in existing_files) > 1:
         raise UsageError("standard input can be read only once, but is used twice")
-    check_output(options, [file.path for file in existing_files])
+    check_output_differs(options, [file.path for file in existing_files])
 
 
-def check_output(
+def check_output_differs(
     options: argparse.Namespace, paths: Iterable[str], file_kind: str = "an input file"
 ) -> None:
     """Raise UsageError if the output is one of these files."""
@@ -243,7 +243,7 @@ def _check_piped_input(references: Sequence[str]) -> None:
 
 
 def parse_file_argument(name: str, encoding: str) -> File:
-    """Return the file, with its column if given, that a word of the command line names."""
+    """Return the file, and its column if any, that a word of the command line names."""
     if name.startswith(" -#"):
         name = name[1:]
     path, separator, column = name.rpartition("#")
@@ -274,7 +274,7 @@ def drop_duplicates(options: argparse.Namespace, option: str, words: Sequence[st
         if key not in first_words:
             first_words[key] = word
         else:
-            repeated.append(f"{word} is the same file as {first_words[key]} and is used once")
+            repeated.append(f"{word} is the same file as {first_words[key]}; it is used only once")
     if repeated and not options.quiet:
         first, *further_repeats = repeated
         suffix = (
@@ -403,7 +403,7 @@ class SelectedTestSet:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the names, filters, segment count and checksums as values for JSON."""
+        """Return the names, filters, segment count and checksums as JSON-compatible values."""
         part = self.part
         return {**part.signature, "segments": len(part), "sha256": part.sha256}
 
@@ -431,7 +431,7 @@ class SelectedTestSet:
         request.labels = request.labels or labels or None
 
     def get_group_keys(self, by: Sequence[str] | None) -> list[dict[str, str]]:
-        """Return the labels that --by selects, per segment; empty without --by."""
+        """Return the --by labels of each segment, or an empty list without --by."""
         labels = self.get_labels()
         for name in by or ():
             if name not in labels:
@@ -452,7 +452,7 @@ class SelectedTestSet:
         return BufferedLines.from_strings(name, self.part.systems[name])
 
     def select_lines(self, file: File) -> File:
-        """Return the selected lines of a file that has a line per segment of the test set."""
+        """Return the selected lines of a file with one line per segment of the test set."""
         if file.path != "-":
             self._check_line_count(file)
         if self.part.segment_mask is None:

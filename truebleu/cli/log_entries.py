@@ -16,7 +16,7 @@ from truebleu.text.segments import BufferedLines, File, HashingFile, hash_texts
 
 
 class ScoreLogger:
-    """Logger of scores that hashes the input texts while they are read."""
+    """Logger that appends scores to a log, with hashes of the input texts."""
 
     def __init__(self, options: argparse.Namespace, inputs: Inputs) -> None:
         systems = len(inputs.systems)
@@ -26,7 +26,7 @@ class ScoreLogger:
                 f"--log-name: {len(names)} names for {systems} systems (expected one per system)"
             )
         if options.output is not None and _is_same_file(options.log, options.output):
-            raise UsageError(f"--log: {options.log} is also the file of -o/--output")
+            raise UsageError(f"--log: {options.log} is also the output file (-o)")
         score_log.check_log_is_appendable(options.log)
         self._options = options
         self._names = dict(zip(inputs.systems, names, strict=True))
@@ -42,11 +42,11 @@ class ScoreLogger:
         *,
         while_reading: bool,
     ) -> tuple[Any, Any]:
-        """Return hypotheses and references whose text will be hashed.
+        """Return hypotheses and references that hash their text for the log.
 
         columns: the reference files or columns. With --num-refs, `references` contains a row
             per segment.
-        while_reading: hash while reading; requires that the text is read only once.
+        while_reading: whether to hash text while it is read; it must then be read only once.
         """
         file_class = HashingFile if while_reading else BufferedLines
         hashed_files = [file_class(hypotheses)]

@@ -43,8 +43,8 @@ from truebleu.text.record import Record
 from truebleu.text.segments import File
 
 # Approximate number of scores per batch, and minimum number of hypotheses. Each batch processes
-# the references again. For BLEU and chrF, this takes as long as several hundred hypotheses. TER is
-# slow, so it uses smaller batches to update the progress line more often.
+# the references again, which takes BLEU and chrF as long as scoring several hundred hypotheses.
+# TER is slow, so it uses smaller batches to update the progress line more often.
 BATCH_SCORES, MIN_BATCH_HYPOTHESES = 1 << 23, 16
 SLOW_BATCH_SCORES = {"TER": 1 << 20}
 BATCH_NEIGHBOURS, BATCH_SOURCES = 1 << 16, 64
@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> None:
     hypotheses, references = _parse_files(options)
     with output, Progress(quiet=options.quiet) as progress:
         if output.form == "npy" and output.is_terminal:
-            raise UsageError("-f/--format: npy needs a file; name one with -o")
+            raise UsageError("-f/--format: npy needs an output file. Name it with -o")
         writer = MatrixWriter(options, metric, output, progress, "f" if options.float32 else "d")
         if options.mbr:
             writer.write_mbr(references)
@@ -132,7 +132,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _check_options(options: argparse.Namespace, form: str) -> None:
-    """Raise UsageError for options that have no effect or exclude each other."""
+    """Raise UsageError for options that have no effect or are mutually exclusive."""
     selects_pairs = options.mbr or options.top_k is not None
     is_binary = form in ("npy", "parquet")
     has_nbest_size = options.nbest_size is not None
@@ -286,7 +286,7 @@ class MatrixWriter(Record):
                 for rank, (j, score) in enumerate(pairs[:neighbour_count], 1):
                     pair_texts = (text, references[j]) if texts else ()
                     rows.append((i + 1, rank, j + 1, score, *pair_texts))
-            writer.write(_to_columns(rows, len(names)))
+            writer.write(_transpose_rows(rows, len(names)))
         writer.finish()
 
     def write_mbr(self, file: File) -> None:
@@ -306,7 +306,7 @@ class MatrixWriter(Record):
                 results = mbr(candidates, utility=self.metric, **paths)
             except InputError:
                 raise
-            except ValueError as error:  # the metric does not support the method
+            except ValueError as error:  # raised if the metric does not support the method
                 raise UsageError(str(error)) from None
             rows = [
                 (name, rank, index + 1, result.expected[index], result.candidates[index])
@@ -314,10 +314,10 @@ class MatrixWriter(Record):
                 for rank, index in enumerate(result.ranking[: self.options.top_k or 1], 1)
             ]
             if writer is not None:
-                writer.write(_to_columns(rows, len(names)))
+                writer.write(_transpose_rows(rows, len(names)))
             elif output.score_only:
                 output.write("".join(f"{output.format_rounded(row[3])}\n" for row in rows))
-            else:  # only the text of the selected candidates
+            else:
                 output.write("".join(f"{row[4]}\n" for row in rows))
             count += sum(map(len, candidates))
             self.progress("scoring candidates", count, expected)
@@ -345,13 +345,13 @@ class MatrixWriter(Record):
             yield number, group
 
 
-def _to_columns(rows: Sequence[tuple[Any, ...]], count: int) -> list[Any]:
-    """Transpose rows to columns, using arrays for numbers so that empty columns have types."""
+def _transpose_rows(rows: Sequence[tuple[Any, ...]], column_count: int) -> list[Any]:
+    """Transpose rows to columns. Numbers become arrays, so that empty columns have a type."""
     return [
         list(column)
         if column and isinstance(column[0], str)
         else array("d" if i == 3 else "q", column)
-        for i, column in enumerate(list(zip(*rows, strict=True)) or [()] * count)
+        for i, column in enumerate(list(zip(*rows, strict=True)) or [()] * column_count)
     ]
 
 

@@ -77,7 +77,7 @@ STATISTIC = OptionGroup(
     --level NAME...       compute agreement per sys, domain, doc or seg (default: sys seg)
     --statistic NAME...   compute {", ".join(STATISTICS)}
                           (default: depends on the level)
-    --average NAME        average correlations over groups by item or sys, or none (default:
+    --average NAME        average correlations over item groups or sys groups, or none (default:
                           depends on the statistic)
     --epsilon X           treat scores as tied in acc-eq if they differ by at most X (default: 0)
     --nan-as-zero         count undefined correlations as 0 (default: skip them)
@@ -202,7 +202,7 @@ def _build_tree_arguments(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _select_tree_metrics(options: argparse.Namespace) -> list[Any] | None:
-    """Return stored metrics by name and computed metrics, or None for all stored metrics."""
+    """Return the names of stored metrics, and computed metrics; None selects all stored ones."""
     names = metric_options.parse_names(options.metrics)
     if not any(name.startswith("--") for name in vars(options)):
         return names
@@ -245,7 +245,7 @@ def _build_file_arguments(options: argparse.Namespace) -> dict[str, Any]:
     elif options.metrics:
         raise UsageError("-m/--metrics: computing metrics needs REF and -i HYP...")
     if not metrics:
-        raise UsageError("no metric: use --scores NAME=FILE, or REF, -i HYP... and -m")
+        raise UsageError("no metric; use --scores NAME=FILE, or -m with REF and -i HYP...")
     for name, path in (("documents", options.docs), ("domains", options.domains)):
         if path is not None:
             texts[name] = list(files.parse_file_argument(path, options.encoding).read_lines())

@@ -75,7 +75,7 @@ def list_metric_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
         COMMON_METRICS if not words or {"-h", "--help"} & set(words) else [DEFAULT_METRIC]
     )
     classes = [
-        metric for name in requested_names or default_names for metric in _find_classes(name)
+        metric for name in requested_names or default_names for metric in _find_metric_classes(name)
     ]
     has_cache = any(getattr(metric, "IS_CACHED", False) for metric in classes)
     yield OptionGroup("metric", METRICS, LANGUAGE, STRIP, *([NO_CACHE] if has_cache else []))
@@ -100,12 +100,12 @@ def describe_option_owner(flag: str) -> str:
     return ""
 
 
-def split_names(word: str) -> list[str]:
+def split_metric_names(word: str) -> list[str]:
     """Split a word at commas into metric names; a signature is a single name."""
     return [word] if ":" in word else [name for name in word.split(",") if name]
 
 
-def _find_classes(name: str) -> Iterable[type[Metric]]:
+def _find_metric_classes(name: str) -> Iterable[type[Metric]]:
     """Return the metric classes for a name; empty for unknown names, which are reported later."""
     if name in registry.METRICS:
         return [registry.get_metric_class(name)]
@@ -143,7 +143,7 @@ def _describe_parameter(parameter: Parameter[Any]) -> str:
 
 def parse_names(words: Sequence[str] | None) -> list[str] | None:
     """Return the names in the words of an option, or None without the option."""
-    return None if words is None else [name for word in words for name in split_names(word)]
+    return None if words is None else [name for word in words for name in split_metric_names(word)]
 
 
 def select_metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]:

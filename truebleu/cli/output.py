@@ -207,7 +207,7 @@ class Results(Output):
         return 1 if self.width is None else self.width
 
     def format_rounded(self, value: float, default: int = 1) -> str:
-        """Return a number with --width decimal places, or with the default number of them."""
+        """Return a number rounded to --width decimal places (default: `default`)."""
         return f"{value:.{default if self.width is None else self.width}f}"
 
     def format_exact(self, value: float) -> str:
@@ -215,7 +215,7 @@ class Results(Output):
         return repr(value) if self.width is None else self.format_rounded(value)
 
     def format_signature(self, signature: Signature) -> str:
-        """Return a signature, in its short form with --short."""
+        """Return a signature, or its short form with --short."""
         return signature.short() if self.short else str(signature)
 
     def check_display_options(self) -> None:
@@ -258,7 +258,7 @@ class Results(Output):
             elif not self._write_rich_text(lambda: view.rich(**display)):
                 self.write(view.text(self._get_width(view.WIDTH), **display))
 
-    def write_blocks(self, elements: Iterable[Block], *, title: str = "") -> None:
+    def write_elements(self, elements: Iterable[Block], *, title: str = "") -> None:
         """Write document elements in the requested format."""
         from truebleu.rendering.view import render_blocks
 
@@ -300,7 +300,7 @@ class Results(Output):
         return True
 
     def _get_width(self, default: int) -> int:
-        """Return the text width: the terminal's, at most 160, or the default for other outputs."""
+        """Return the terminal's width, up to 160 columns, or the default for other outputs."""
         return min(get_terminal_width(default), 160) if self.is_terminal else default
 
 

@@ -1,4 +1,4 @@
-"""Progress line on standard error, with the finished percentage and the remaining time."""
+"""Progress line on standard error, with the percentage done and the remaining time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FRACTION_STEPS = 1 << 20
 
 
 class Progress:
-    """Progress line on a terminal that disappears at the end of a task."""
+    """Progress line on a terminal. It is cleared at the end of a task."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._is_visible = False
@@ -44,7 +44,7 @@ class Progress:
 
     @property
     def callback(self) -> Progress | None:
-        """The object itself, or None if progress is never shown."""
+        """This progress line as a callback, or None if progress is never shown."""
         return None if self.is_silent else self
 
     def report_fraction(self, activity: str, fraction: float) -> None:

@@ -53,7 +53,7 @@ from truebleu.text.segments import File
 if TYPE_CHECKING:
     from truebleu.reports.serve import Server
 
-# Larger numbers are probably typing errors.
+# Larger numbers are probably typos.
 MAX_SEGMENTS = 10**12
 
 # Options with file names; the report shows these names without folders.
@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("missing REF: name at least one reference file")
     if inputs is not None and any(len(files) > 1 for files in inputs.runs.values()):
         raise UsageError(
-            "-i/--input: reports support one output per system; use truebleu compare for runs"
+            "-i/--input: reports support one output per system; for runs, use truebleu compare"
         )
     if test_set is not None:
         test_set.add_labels(request)
@@ -162,7 +162,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _check_output(options: argparse.Namespace) -> None:
-    """Raise UsageError for options that need --serve or exclude it."""
+    """Raise UsageError for options that need --serve or conflict with it."""
     if options.serve is None:
         if options.open:
             raise UsageError("--open has no effect without --serve")
@@ -229,7 +229,7 @@ def _parse_labels(options: argparse.Namespace) -> dict[str, File] | File | None:
 
 
 def build_commands(options: argparse.Namespace) -> Iterator[str]:
-    """Yield the command lines that reproduce the scores, with file names without folders."""
+    """Yield command lines that reproduce the scores. File names are given without folders."""
     compares_systems = table_options.uses_tables(options) or len(options.input or ()) > 1
     name, command = ("compare", compare.COMMAND) if compares_systems else ("score", score.COMMAND)
     yield join(["truebleu", "report", *_list_option_words(COMMAND, options), "-o", "report.html"])

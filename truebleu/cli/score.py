@@ -2,7 +2,7 @@
 
 examples:
   truebleu score reference.en -i system.en
-      score one system; print sacreBLEU's line on a terminal, JSON with full precision in a pipe
+      score one system; print sacreBLEU's line on a terminal, or exact JSON if output is piped
 
   truebleu score ref.a.zh ref.b.zh -i cedar.zh birch.zh -tok zh -f latex -o scores.tex
       score two systems against two references, and write a table for a paper
@@ -143,7 +143,7 @@ def _open_log(options: argparse.Namespace, inputs: files.Inputs) -> ScoreLogger 
 
 
 class SystemScorer(Record):
-    """Computation of all scores of each system."""
+    """Scorer that computes corpus, document and group scores of each system."""
 
     options: argparse.Namespace
     metrics: Mapping[Metric[Any], str | None]

@@ -1,4 +1,4 @@
-"""Output of the scores of systems, documents and groups in each format."""
+"""Writers of the scores of systems, documents and groups in all formats."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ScoreResult(Record):
     segments: int | None = None
     document: str | None = None
     group: Mapping[str, object] | None = None
-    """The common values of the rows of a group, by column name."""
+    """The values that all rows of the group share, by column name."""
     interval: Interval | None = None
     test_set: Mapping[str, str] = MappingProxyType({})
     """The signature fields of the published test set."""
@@ -66,7 +66,7 @@ class ScoreResult(Record):
 
     @property
     def signature(self) -> Signature:
-        """The signature of the score, with resamples and seed."""
+        """The signature of the score, with the number of resamples and the seed."""
         signature = self.score.signature.with_test_set(self.test_set)
         interval = self.interval
         if interval is None:
@@ -76,7 +76,7 @@ class ScoreResult(Record):
 
     @property
     def interval_ends(self) -> dict[str, float | None]:
-        """The ends of the interval; empty without --confidence."""
+        """The ends of the interval by column name; empty without --confidence."""
         if self.interval is None:
             return {}
         interval = self.valid_interval
@@ -159,7 +159,7 @@ def write_scores(
     else:
         title = ", ".join(dict.fromkeys(result.system for result in results))
         blocks = _build_elements(rows, output, warnings)
-        output.write_blocks(blocks, title=title)
+        output.write_elements(blocks, title=title)
 
 
 def _group_results(

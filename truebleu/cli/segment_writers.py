@@ -15,7 +15,7 @@ from truebleu.metrics.base import Metric
 from truebleu.metrics.statistics import Statistics
 
 Metrics = Mapping[Metric[Any], str | None]
-# Statistics and scores of a batch of segments, per metric; and further columns of the batch.
+# The statistics and scores of a batch of segments per metric, and its further columns.
 SegmentScores = Sequence[tuple[Statistics, Scores]]
 ExtraColumns = Sequence[Sequence[Any]]
 

@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> None:
                     # The first batch is enough for warnings about the script.
                     warnings = find_warnings({system: summary})
                     output.print_warnings(
-                        (warning for warning in warnings if is_known_early(warning)),
+                        (warning for warning in warnings if needs_only_first_batch(warning)),
                         in_results=False,
                     )
                 for metric, (table, scores) in zip(metrics, segment_scores, strict=True):
@@ -103,12 +103,13 @@ def run(options: argparse.Namespace) -> None:
         warnings = [*find_warnings(seen), *zeros.list_warnings()]
         writer.finish(warnings)
         output.print_warnings(
-            (warning for warning in warnings if not is_known_early(warning)), in_results=False
+            (warning for warning in warnings if not needs_only_first_batch(warning)),
+            in_results=False,
         )
     raise_if_failed(failed.values())
 
 
-def is_known_early(warning: Mapping[str, Any]) -> bool:
+def needs_only_first_batch(warning: Mapping[str, Any]) -> bool:
     """Return whether the beginning of a text is enough to issue a warning."""
     return bool(warning["kind"] == "language")
 

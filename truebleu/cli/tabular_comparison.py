@@ -105,7 +105,7 @@ def read_systems(
             [refs for _, refs in first.values()],
         )
     if dropped_count and not options.quiet:
-        message = f"skipped {format_count(dropped_count, 'segment')} missing in some systems"
+        message = f"skipped {format_count(dropped_count, 'segment')} missing from some systems"
         print_message("warning", message)
     return texts_by_group
 
@@ -135,7 +135,7 @@ def _format_system_name(table: str, key: Key) -> str:
 def _keep_common_segments(
     rows_by_system: dict[str, Rows], tables: Tables, options: argparse.Namespace
 ) -> int:
-    """Keep segments that all systems share, in the first's order; return the number dropped."""
+    """Drop segments that are missing from some systems, and return their number."""
     (first, expected), *other_systems = rows_by_system.items()
     common = [id_ for id_ in expected if all(id_ in rows for _, rows in other_systems)]
     all_ids = dict.fromkeys(id_ for rows in rows_by_system.values() for id_ in rows)
@@ -149,8 +149,8 @@ def _keep_common_segments(
         )
         id_columns = " and ".join(tables.join) or "row"
         raise InputError(
-            f"{id_columns}: {format_count(lost, 'segment')} missing in some systems; for example, "
-            f"{incomplete_system} has no {format_id(missing_id)}. Use --unjoined skip to skip them"
+            f"{id_columns}: {format_count(lost, 'segment')} missing from some systems, such as "
+            f"{format_id(missing_id)} from {incomplete_system}. Use --unjoined skip to skip them"
         )
     for name, rows in rows_by_system.items():
         for id_ in common:
@@ -164,7 +164,7 @@ def _keep_common_segments(
 
 
 def _make_sort_key(key: Key) -> Any:
-    """Return a sort key: null first, then by type and text."""
+    """Return a key that sorts nulls first, then by type and text."""
     return [(part is not None, type(part).__name__, str(part)) for part in key]
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
-from truebleu.cli.input_files import check_output, drop_duplicates, parse_file_argument
+from truebleu.cli.input_files import check_output_differs, drop_duplicates, parse_file_argument
 from truebleu.cli.output import Results, UnavailableError, UsageError, print_message
 from truebleu.cli.progress import Progress
 from truebleu.cli.score_writers import ScoreResult
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 class TableSystem(Record):
-    """Location of one system's hypotheses: files and column."""
+    """Files and column that contain the hypotheses of one system."""
 
     name: str
     data: list[str]
     hyp: str
     references: list[str] | None
-    """The files with the references, or None if they are in the same rows."""
+    """The files with references, or None if each row contains its references."""
 
 
 class OpenTable(Record):
@@ -49,7 +49,7 @@ class OpenTable(Record):
 
 
 class Tables:
-    """Tables of a command line.
+    """Tables named on a command line.
 
     paired: whether --join can match rows of the same table.
     """
@@ -90,7 +90,7 @@ class Tables:
             from truebleu.engines.duckdb_files import find_table_files
 
             for name in [*options.references, *(options.input or ())]:
-                check_output(options, find_table_files(name))
+                check_output_differs(options, find_table_files(name))
 
     def get_system_label(self, system: TableSystem) -> str:
         """Return the system name for messages, or an empty string if there is only one system."""

@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
             # Other programs read the path, so do not wrap it.
             output.write("".join(f"{entry['path']}\n" for entry in entries))
         else:
-            output.write_blocks(blocks, title=f"truebleu testset {action}")
+            output.write_elements(blocks, title=f"truebleu testset {action}")
     if action == "verify" and any(entry["problem"] for entry in entries):
         raise ValueError("invalid files. Run truebleu testset remove, then truebleu testset get")
 
@@ -134,7 +134,7 @@ def _describe_test_set(options: argparse.Namespace) -> TestSetResult:
     blocks: list[Block] = [
         Heading(2, test_set.name),
         Paragraph(test_set.description),
-        _to_facts(_list_facts(test_set)),
+        _make_facts(_list_facts(test_set)),
     ]
     for archive in test_set.archives:
         archive_facts = {
@@ -142,12 +142,12 @@ def _describe_test_set(options: argparse.Namespace) -> TestSetResult:
             "address": None,
             "mirrors": ", ".join(archive.get("mirrors", ())),
         }
-        blocks += [Heading(3, archive["address"]), _to_facts(archive_facts)]
+        blocks += [Heading(3, archive["address"]), _make_facts(archive_facts)]
     if test_set.pair is not None:
         pair = test_set.pair.to_dict()
         for name in ("domains", "origlangs"):
             pair[name] = [f"{key or '(none)'} {number:,}" for key, number in pair[name].items()]
-        blocks += [Heading(3, pair.pop("langpair")), _to_facts(pair)]
+        blocks += [Heading(3, pair.pop("langpair")), _make_facts(pair)]
     elif options.language is not None:
         advice = f"{options.language} is not installed. Run truebleu testset get {test_set.name}."
         blocks.append(Paragraph(advice, "notes"))
@@ -175,8 +175,8 @@ def _list_facts(test_set: testset_operations.TestSetInfo) -> dict[str, str | Non
     }
 
 
-def _to_facts(values: Mapping[str, Any]) -> Facts:
-    """Return facts for the values that are not empty, joining lists with commas."""
+def _make_facts(values: Mapping[str, Any]) -> Facts:
+    """Return the non-empty values as facts, with lists joined by commas."""
     return Facts(
         [
             (name, Cell(", ".join(value) if isinstance(value, list | tuple) else str(value)))
@@ -217,7 +217,7 @@ def _add_test_sets(options: argparse.Namespace) -> TestSetResult:
     return _to_dicts(added), [Table.from_text_rows(["name", "pairs", "path"], rows, (0, 1, 2))]
 
 
-def _verify_files(options: argparse.Namespace) -> TestSetResult:
+def _verify_test_sets(options: argparse.Namespace) -> TestSetResult:
     files = testset_operations.verify_test_sets(_get_first_name(options), options.registry)
     rows = [[test_set.name, test_set.problem or "valid", test_set.path] for test_set in files]
     if not rows:
@@ -225,7 +225,7 @@ def _verify_files(options: argparse.Namespace) -> TestSetResult:
     return _to_dicts(files), [Table.from_text_rows(["name", "status", "file"], rows, (0, 1, 2))]
 
 
-def _find_path(options: argparse.Namespace) -> TestSetResult:
+def _find_test_set_path(options: argparse.Namespace) -> TestSetResult:
     name = options.names[0]
     path = testset_operations.find_folder(name, options.language, options.registry)
     return [{"name": name, "path": path}], [Paragraph(path)]
@@ -260,8 +260,8 @@ ACTIONS: dict[str, tuple[Callable[..., Any], int, int | None]] = {
     "get": (_download_test_sets, 1, None),
     "add": (_add_test_sets, 1, 1),
     "show": (_show_fields, 1, None),
-    "verify": (_verify_files, 0, 1),
-    "path": (_find_path, 1, 1),
+    "verify": (_verify_test_sets, 0, 1),
+    "path": (_find_test_set_path, 1, 1),
     "remove": (_remove_test_sets, 1, None),
 }
 ACTION = OptionGroup(

@@ -27,7 +27,7 @@ from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
 from truebleu.text import segments
 from truebleu.text.argument_checks import suggest_names
-from truebleu.text.operating_system import join_safe
+from truebleu.text.operating_system import join_safe_path
 from truebleu.text.segments import File
 from truebleu.text.terminal_layout import format_count
 
@@ -480,7 +480,7 @@ class Tree:
 
     def __init__(self, folder: str | os.PathLike[str], test_set: str | None = None) -> None:
         root = os.fspath(folder)
-        inside = join_safe(root, test_set) if test_set else root
+        inside = join_safe_path(root, test_set) if test_set else root
         self.folder = inside if os.path.isdir(inside) else root
         self.name = test_set
         if not os.path.isdir(os.path.join(self.folder, "human-scores")):
@@ -493,12 +493,12 @@ class Tree:
         for name in self.list_folder("human-scores"):
             parts = re.fullmatch(r"([^.]+)\.(.+)\.(sys|domain|doc|seg)\.score", name)
             if parts:
-                path = join_safe(self.folder, "human-scores", name)
+                path = join_safe_path(self.folder, "human-scores", name)
                 self._human[parts[1], parts[2], parts[3]] = path
 
     def list_folder(self, *parts: str) -> list[str]:
         """Return the sorted names in a folder, or an empty list if there is no such folder."""
-        folder = join_safe(self.folder, *parts)
+        folder = join_safe_path(self.folder, *parts)
         return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
 
     def list_pairs(self) -> list[str]:
@@ -528,7 +528,7 @@ class Tree:
         for name in self.list_folder("metric-scores", pair):
             parts = re.fullmatch(r"(.+)-([^-]+)\.(sys|domain|doc|seg)\.score", name)
             if parts:
-                path = join_safe(self.folder, "metric-scores", pair, name)
+                path = join_safe_path(self.folder, "metric-scores", pair, name)
                 files_by_metric.setdefault(parts[1], {})[parts[2], parts[3]] = path
         return files_by_metric
 
@@ -616,14 +616,14 @@ class Tree:
 
     def get_text_file(self, *parts: str) -> File:
         """Return a text file. Raises InputError if it does not exist."""
-        path = join_safe(self.folder, *parts)
+        path = join_safe_path(self.folder, *parts)
         if not os.path.isfile(path):
             raise InputError(f"file not found: '{path}'. Computing metrics requires the texts.")
         return File(path)
 
     def read_documents(self, pair: str) -> tuple[list[str], list[str]] | None:
         """Return the domain and the document of each segment."""
-        path = join_safe(self.folder, "documents", f"{pair}.docs")
+        path = join_safe_path(self.folder, "documents", f"{pair}.docs")
         if not os.path.isfile(path):
             return None
         domains, documents = [], []

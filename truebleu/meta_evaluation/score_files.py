@@ -18,7 +18,7 @@ from typing import Any
 from truebleu._kernel import InputError, holes, score_lines
 from truebleu.text import argument_checks
 from truebleu.text.argument_checks import (
-    find_first_unbounded,
+    find_invalid_score,
     parse_json,
     read_csv,
     suggest_names,
@@ -306,7 +306,7 @@ def _parse_blocks(path: str, content: bytes) -> ScoreTable:
         )
     values = array("d")
     values.frombytes(scores)
-    large = find_first_unbounded(values)
+    large = find_invalid_score(values)
     if large is not None:
         raise InputError(f"{path}, line {large + 1}: {values[large]:g} is not a finite score")
     return ScoreTable(Matrix(list(lengths), values))

@@ -28,7 +28,7 @@ from truebleu.text.archives import unpack_archive
 from truebleu.text.argument_checks import load_json
 from truebleu.text.operating_system import (
     WINDOWS_DEVICE,
-    join_inside,
+    join_contained_path,
     make_temporary_folder,
     write_atomically,
 )
@@ -98,7 +98,7 @@ def get_writable_path(entry: CatalogueEntry, *names: str) -> str:
     Raises InputError for a path outside the cache.
     """
     root = os.path.join(download.get_writable_folder(), "testsets")
-    return join_inside(root, *entry.name.split("/"), entry.digest, *names)
+    return join_contained_path(root, *entry.name.split("/"), entry.digest, *names)
 
 
 def get_entry_folder(entry: CatalogueEntry, root: str) -> str:
@@ -186,7 +186,7 @@ def read_folder(folder: str) -> PairText:
     if description["reader"] != file_readers.READER_VERSION:
         raise ValueError(f"created by another reader version: {description['reader']}")
     for field in description["fields"].values():
-        join_inside(folder, field["file"])
+        join_contained_path(folder, field["file"])
     return PairText(folder, description["fields"])
 
 
@@ -287,7 +287,7 @@ def _unpack_files(
         else:
             copyfile(path, os.path.join(raw, entry.get_local_name(archive)))
     for member in members:
-        if not os.path.exists(join_inside(raw, *member.split("/"))):
+        if not os.path.exists(join_contained_path(raw, *member.split("/"))):
             names = ", ".join(os.path.basename(archive.address) for archive, _ in archives)
             raise InputError(f"{entry.name}: {member} is missing in {names}")
 

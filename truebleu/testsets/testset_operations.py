@@ -14,7 +14,7 @@ from truebleu.testsets.catalogue import Archive, CatalogueEntry
 from truebleu.testsets.published_set import TestSet, testset
 from truebleu.text import download
 from truebleu.text.json_writer import format_json
-from truebleu.text.operating_system import join_inside, write_atomically
+from truebleu.text.operating_system import join_contained_path, write_atomically
 
 # Folders of a test set are named by the digest of its catalogue entry.
 DIGEST_PATTERN = re.compile("[0-9a-f]{8}")
@@ -589,10 +589,12 @@ def remove_test_set(name: str) -> RemovedTestSet:
 
     if not catalogue.is_valid_name(name):
         catalogue.get_entry(name)
-    root = join_inside(cache.get_cache_root(), *name.split("/"))
+    root = join_contained_path(cache.get_cache_root(), *name.split("/"))
     names = os.listdir(root) if os.path.isdir(root) else ()
     folders = [
-        join_inside(root, digest) for digest in sorted(names) if DIGEST_PATTERN.fullmatch(digest)
+        join_contained_path(root, digest)
+        for digest in sorted(names)
+        if DIGEST_PATTERN.fullmatch(digest)
     ]
     size = sum(
         os.path.getsize(os.path.join(subfolder, file))

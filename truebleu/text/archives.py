@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from truebleu._kernel import InputError
 from truebleu.text import download
-from truebleu.text.operating_system import is_safe_name, join_inside
+from truebleu.text.operating_system import is_safe_name, join_contained_path
 
 # Limits on the unpacked size: a multiple of the archive's size, and an absolute maximum. Archives
 # of small files are mostly padding, so some bytes are always allowed.
@@ -26,14 +26,14 @@ def unpack_archive(
     label: str,
     allow_missing: bool = False,
 ) -> None:
-    """Unpack a tar file, compressed or not, or a zip file into a folder, completely or not at all.
+    """Unpack a tar or zip file into a folder. Leave no partial result after an error.
 
-    members: the archive's names of the files to unpack; None unpacks all files.
+    members: the names of the files to unpack, as in the archive; None unpacks all files.
     label: the name of the archive in messages.
     allow_missing: members may be missing, because other archives contain them.
 
-    A new folder appears only when it is complete; in an existing folder, files are moved after all
-    of them are unpacked. Links and devices are skipped, unless they are among the members.
+    A new folder appears only when it is complete. Files are moved to an existing folder only after
+    all of them are unpacked. Links and devices are skipped, unless they are among the members.
 
     Raises InputError for invalid or damaged archives; for members that are missing, not regular
     files, or outside the folder; and for contents of more than 20 times the archive's size (1 MB
@@ -45,11 +45,11 @@ def unpack_archive(
         os.makedirs(os.path.dirname(target), exist_ok=True)
         with download.hold_path_lock(target):
             try:
-                # A killed process may have left the folder.
+                # A process that was killed may have left the folder behind.
                 rmtree(work_folder, ignore_errors=True)
                 os.mkdir(work_folder)
                 with _convert_errors(label):
-                    _unpack(archive, work_folder, members, allow_missing=allow_missing)
+                    _unpack_members(archive, work_folder, members, allow_missing=allow_missing)
                 _move_into_place(work_folder, target)
             finally:
                 rmtree(work_folder, ignore_errors=True)
@@ -65,7 +65,7 @@ def _move_into_place(work_folder: str, folder: str) -> None:
     for path, _, files in os.walk(work_folder):
         for name in files:
             relative_path = os.path.relpath(os.path.join(path, name), work_folder)
-            target = join_inside(folder, *relative_path.split(os.sep))
+            target = join_contained_path(folder, *relative_path.split(os.sep))
             os.makedirs(os.path.dirname(target), exist_ok=True)
             os.replace(os.path.join(path, name), target)
 
@@ -83,7 +83,7 @@ def _convert_errors(label: str) -> Iterator[None]:
         raise InputError(f"{label} cannot be unpacked: {error}") from None
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise InputError(
-            f"{label} cannot be unpacked: not an archive, or damaged: {error}"
+            f"{label} cannot be unpacked: it is damaged or not an archive ({error})"
         ) from error
     except (RuntimeError, NotImplementedError) as error:
         raise InputError(f"{label} cannot be unpacked: {error}") from error
@@ -91,14 +91,14 @@ def _convert_errors(label: str) -> Iterator[None]:
         # The modules of these exceptions are optional in Python.
         if type(error).__name__ not in ("LZMAError", "BadGzipFile"):
             raise
-        raise InputError(f"{label} cannot be unpacked: damaged: {error}") from error
+        raise InputError(f"{label} cannot be unpacked: it is damaged ({error})") from error
 
 
 class _RefusedError(Exception):
     """Error for a member or an archive that is unsafe or cannot be unpacked."""
 
 
-def _unpack(
+def _unpack_members(
     archive: str, folder: str, members: Sequence[str] | None, *, allow_missing: bool
 ) -> None:
     wanted_names = None if members is None else {_normalize_member_name(name) for name in members}

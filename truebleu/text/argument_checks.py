@@ -33,7 +33,7 @@ def find_closest(name: str, candidates: Iterable[str], cutoff: float = 0.4) -> s
 
 
 def check_keywords(function: str, keywords: Iterable[str], allowed: Collection[str]) -> None:
-    """Raise TypeError, with the most similar name, for keywords that a function does not accept."""
+    """Raise TypeError for unknown keywords of a function, and suggest the most similar name."""
     for name in keywords:
         if name not in allowed:
             raise TypeError(f"{function}() has no parameter '{name}'{suggest_names(name, allowed)}")
@@ -106,7 +106,7 @@ def check_integer(parameter: str, value: object, minimum: int, maximum: float = 
 def check_number(parameter: str, value: object, minimum: float = 0, maximum: float = inf) -> float:
     """Return a finite number within limits; raise ValueError for others. -0.0 becomes 0.0."""
     try:
-        # float() accepts more text than numbers: see `parse_number`.
+        # float() would also accept text: see `parse_number`.
         is_text = isinstance(value, bool | str | bytes | bytearray)
         number = inf if is_text else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -127,7 +127,7 @@ def format_value(value: object) -> str:
 
 
 def check_sequence(parameter: str, value: Any, expected: str) -> list[Any]:
-    """Return the items of a sequence; raise TypeError, which names `expected`, for other values."""
+    """Return the items of a sequence; raise TypeError, mentioning `expected`, for other values."""
     try:
         if not isinstance(value, str | bytes | bytearray | dict):
             return list(value)
@@ -140,9 +140,9 @@ _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
 def parse_number(text: str) -> float:
-    """Return the finite number in a text of ASCII digits, from a file, a program or a user.
+    """Return the finite number that a text contains in ASCII digits.
 
-    Spaces and tabs may surround it. Raises ValueError for other text, including some that `float()`
+    White space may surround it. Raises ValueError for other text, including some that `float()`
     accepts: `1_0`, `nan`, `inf`, digits of other scripts.
 
     >>> parse_number(" -1.5e3"), parse_number(".5")
@@ -163,12 +163,12 @@ def read_number(value: object) -> float:
 
 
 def is_whole_number(text: str) -> bool:
-    """Return whether a text is 1 to 40 ASCII digits, so that `int()` reads it as intended."""
+    """Return whether a text consists of 1 to 40 ASCII digits, so that `int()` can convert it."""
     return text.isascii() and text.isdecimal() and len(text) <= 40
 
 
 def parse_whole_number(text: str) -> int:
-    """Return the whole number of 0 or more in a text of at most 40 ASCII digits.
+    """Convert a text of at most 40 ASCII digits to a whole number.
 
     Raises ValueError for other text, including some that `int()` accepts: `1_0`, `+1`, ` 1`.
     """
@@ -187,7 +187,7 @@ def check_fraction(parameter: str, value: object) -> float:
 
 
 def check_workers(workers: object) -> int:
-    """Return a valid number of threads, reduced to `MAX_WORKERS` if it is larger."""
+    """Return a valid number of threads, limited to `MAX_WORKERS`."""
     return min(check_integer("workers", workers, 1), MAX_WORKERS)
 
 
@@ -212,7 +212,7 @@ def check_seed(value: object) -> int | None:
         return check_integer("seed", value, 0, (1 << SEED_BITS) - 1)
     except ValueError:
         raise ValueError(
-            f"seed={value!r:.60}: expected None or a whole number of 0 or more, "
+            f"seed={value!r:.60}: expected None or a non-negative whole number "
             f"of at most {SEED_BITS} bits"
         ) from None
 
@@ -231,7 +231,7 @@ def load_json(text: str | bytes) -> Any:
 
 
 def parse_json(text: str, path: str, line: int = 1) -> Any:
-    """Return the value of a JSON text that starts at a line of a file.
+    """Parse JSON text that starts at the given line of a file, and return its value.
 
     Raises InputError with the position in the file.
     """
@@ -245,10 +245,10 @@ def parse_json(text: str, path: str, line: int = 1) -> Any:
 
 
 def read_csv(path: str, lines: Iterable[str], **options: Any) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the fields of each line of CSV, one row per line.
+    """Yield the line number and the fields of each CSV row. A row must not span several lines.
 
-    options: as for `csv.reader`. Raises InputError for a quoted field that continues on the next
-    line and for a field of more than 131,072 characters.
+    options: keywords for `csv.reader`. Raises InputError for a quoted field that continues on the
+    next line and for a field of more than 131,072 characters.
     """
     import csv
 
@@ -272,7 +272,7 @@ def read_csv(path: str, lines: Iterable[str], **options: Any) -> Iterator[tuple[
 
 
 def to_score(value: Any) -> float:
-    """Return a score as a float, which may be NaN if the value is a float.
+    """Return a score as a float. NaN is accepted only as a float, not as text.
 
     Raises ValueError for other values.
 
@@ -287,7 +287,7 @@ def to_score(value: Any) -> float:
     return score
 
 
-def find_first_unbounded(scores: Iterable[float]) -> int | None:
+def find_invalid_score(scores: Iterable[float]) -> int | None:
     """Return the index of the first score that is infinite or too large, or None."""
     large = map(MAX_SCORE.__lt__, map(abs, scores))
     return next((i for i, is_large in enumerate(large) if is_large), None)

@@ -1,6 +1,6 @@
-"""Conversion of hypotheses and references, as users pass them, to kernel sources.
+"""Conversion of users' hypotheses and references to kernel sources.
 
-Ambiguous inputs are refused here; the message names both interpretations.
+Ambiguous inputs raise errors that explain both interpretations.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def scan_corpus(
     workers: int,
     extra_kernels: Sequence[_kernel.Metric] = (),
 ) -> _kernel.Scan:
-    """Return `kernel`'s scan of hypotheses and references of any accepted kind.
+    """Scan hypotheses and references of any accepted kind with `kernel`, and return the result.
 
     `tokenize` and `lowercase` are for metrics that accept tokens or custom tokenizers.
     The statistics of `extra_kernels`, which accept only text, are appended.
@@ -244,7 +244,9 @@ def _recognize_inputs(hypotheses: Hypotheses, references: References) -> tuple[A
     hypotheses = _recognize_input("hypotheses", hypotheses)
     references = _recognize_input("references", references)
     if isinstance(hypotheses, list):
-        raise TypeError("hypotheses: several files or columns. Score one system at a time.")
+        raise TypeError(
+            "hypotheses: expected one file or column, found several. Score one system at a time."
+        )
     has_tokens = isinstance(hypotheses, tuple) and has_token_segments(hypotheses)
     if isinstance(references, tuple) and not has_tokens:
         _refuse_reference_streams(hypotheses, references)
@@ -302,8 +304,8 @@ def _make_text_source(role: str, texts: Any, *, required: bool = True) -> _kerne
 def _refuse_reference_streams(hypotheses: Any, references: tuple[Any, ...]) -> None:
     """Refuse sacreBLEU's reference streams, one list per reference instead of one per segment.
 
-    If there are as many segments as references, the text decides: the lists are streams if they
-    match the hypotheses clearly better as streams. Tuples, which zip() yields, are never streams.
+    If the numbers of segments and lists are equal, the lists are streams if they match the
+    hypotheses clearly better as streams. Tuples, which zip() yields, are never streams.
     """
     stream_count = len(references)
     # The number of lines in a file is not known yet.
@@ -339,7 +341,7 @@ def _refuse_reference_streams(hypotheses: Any, references: tuple[Any, ...]) -> N
 
 
 def _fits_better_as_streams(hypotheses: Any, references: tuple[Any, ...]) -> bool:
-    """Return whether a square of references is more similar to the hypotheses when transposed.
+    """Return whether a square matrix of references matches the hypotheses better when transposed.
 
     Compares the words, or the characters of text without spaces, of the first 40 segments and of
     their first 40 references.
@@ -421,8 +423,8 @@ def _make_token_checker(lowercase: bool | str) -> Callable[[Any], Sequence[Any]]
             first_kind = first_kind or kind
             if kind is not first_kind:
                 raise InputError(
-                    f"mixed tokens: {token!r} is {type(token).__name__}, earlier tokens are "
-                    f"{first_kind.__name__}; they would never match"
+                    f"mixed token types: {token!r} is {type(token).__name__}, but earlier tokens "
+                    f"are {first_kind.__name__}. They would never match"
                 )
         if lowercase and first_kind is str:
             return [token.lower() for token in segment]
@@ -432,7 +434,7 @@ def _make_token_checker(lowercase: bool | str) -> Callable[[Any], Sequence[Any]]
 
 
 class Splitter:
-    """Converter of hypotheses and references to tokens; `split` tokenizes a segment.
+    """Converter of hypotheses and references to tokens, using the function `split`.
 
     A segment is a string, or with `takes_tokens` a sequence of tokens.
     """
@@ -465,7 +467,7 @@ class Splitter:
     def split_segments(
         self, hypotheses: Any, references: Any
     ) -> Iterator[tuple[list[Any], list[list[Any]]]]:
-        """Yield the tokens of each hypothesis and of its present references."""
+        """Yield the tokens of each hypothesis and of its references, except missing ones."""
         labelled_columns = label_reference_columns(references)
         column_labels = ["hypotheses", *(name for name, _ in labelled_columns)]
         columns: list[Iterator[Any]] = [self._split_column("hypotheses", hypotheses)]
@@ -566,11 +568,11 @@ class NormalizedFile(File):
         self._file, self._form = file, form
 
     @property
-    def is_plain(self) -> bool:
+    def is_plain_utf8(self) -> bool:
         """False, because the bytes differ from the file on disk."""
         return False
 
-    def _key(self) -> tuple[object, ...]:
+    def _get_equality_key(self) -> tuple[object, ...]:
         return self._file, self._form
 
     def _make_reader(self) -> Callable[[int], bytes]:
@@ -582,7 +584,7 @@ class NormalizedFile(File):
 def normalize_input(form: str | None, value: Any) -> Any:
     """Return hypotheses, references or sources of any accepted kind in a Unicode form.
 
-    Values that are not text, which metrics refuse, stay as they are.
+    Values that are not text stay unchanged. Metrics refuse them later.
     """
     if form is None:
         return value

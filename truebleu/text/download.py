@@ -155,7 +155,7 @@ def list_download_folders() -> tuple[str, ...]:
 def get_writable_folder() -> str:
     """Return the cache folder, created if necessary, or a temporary folder if it is not writable.
 
-    The temporary folder is removed when the process ends; a message says so once.
+    The temporary folder is removed when the process ends. A message says this once.
     """
     return _find_writable_folder(get_cache_folder())
 
@@ -255,7 +255,7 @@ def download_file(
     try:
         os.makedirs(os.path.dirname(task.path), exist_ok=True)
         with hold_path_lock(task.path) as has_lock:
-            # Another process may have downloaded the file meanwhile.
+            # Another process may have downloaded the file in the meantime.
             task = _DownloadTask(source, task.path, name, accept, record_checksum)
             return task.verify_existing() or task.download(has_lock=has_lock)
     except OSError as error:
@@ -336,7 +336,7 @@ class _DownloadTask:
                 reason = f": {error}"
             if not is_right:
                 self.checksum_mismatch = mismatches[0] if mismatches else None
-                message = f"{url} contains a different file, which was deleted"
+                message = f"{url} returned the wrong file, which was deleted"
                 if mismatches:
                     kind, actual, expected = mismatches[0]
                     has_record = self.has_record and kind != "MD5"
@@ -358,7 +358,7 @@ class _DownloadTask:
 
         part = f"{self.path}.part" if has_lock else f"{self.path}.{os.getpid()}.part"
         progress = http_transfer.Progress(self.name, quiet=settings.quiet)
-        # Problems of an existing file no longer matter.
+        # Problems with an existing file no longer matter.
         self.problems, self.checksum_mismatch = [], None
         try:
             for url, limits in self._iter_urls():

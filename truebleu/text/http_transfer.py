@@ -17,13 +17,13 @@ from typing import Any
 
 from truebleu.text.argument_checks import is_whole_number, load_json
 
-# READ_TIMEOUT_SECONDS limits the silence of a server. RETRY_WAIT_SECONDS lists the waits before
-# retries; MAX_RETRY_WAIT_SECONDS limits the wait that a server requests.
+# READ_TIMEOUT_SECONDS limits the wait for data. RETRY_WAIT_SECONDS lists the waits before retries;
+# MAX_RETRY_WAIT_SECONDS limits the wait that a server requests.
 CONNECT_TIMEOUT_SECONDS, READ_TIMEOUT_SECONDS = 15, 60
 RETRY_WAIT_SECONDS, MAX_RETRY_WAIT_SECONDS = (1, 4, 16), 60
 MAX_REDIRECTS = 5
 CHUNK_BYTES = 1 << 18
-# Tests replace this name.
+# Tests replace this function.
 sleep = time.sleep
 
 
@@ -40,9 +40,9 @@ class TransferError(Exception):
         is_certificate_error: bool = False,
     ) -> None:
         super().__init__(message)
-        # True if a retry may succeed, and the wait before it in seconds.
+        # Whether a retry may succeed, and how many seconds to wait before it.
         self.is_transient, self.retry_after = is_transient, retry_after
-        # True if the file is not the expected one; true if a certificate could not be verified.
+        # Whether the file is not the expected one; whether a certificate could not be verified.
         self.is_wrong_file, self.is_certificate_error = is_wrong_file, is_certificate_error
 
 
@@ -57,7 +57,7 @@ class TransferLimits:
         self.exact_size, self.max_size, self.http_host = exact_size, max_size, http_host
 
     def check_url(self, url: str, redirected_from: str | None = None) -> None:
-        """Raise TransferError unless a URL, or a redirect to it, is allowed."""
+        """Raise TransferError if a URL, or a redirect to it, is not allowed."""
         try:
             parts = urllib.parse.urlsplit(url)
             host = parts.hostname or ""
@@ -74,13 +74,13 @@ class TransferLimits:
         raise TransferError(f"{subject} is refused (expected https)")
 
     def check_size(self, url: str, size: int, *, is_complete: bool) -> None:
-        """Raise TransferError if a final or partial size exceeds or differs from the limits."""
+        """Raise TransferError if a complete or partial file violates the size limits."""
         if self.exact_size is not None and (
             size > self.exact_size or (is_complete and size != self.exact_size)
         ):
             bound = "" if is_complete else "at least "
             raise TransferError(
-                f"{url} contains a different file: {bound}{size:,} bytes, not {self.exact_size:,}",
+                f"{url} returned the wrong file: {bound}{size:,} bytes, not {self.exact_size:,}",
                 is_wrong_file=True,
             )
         if size > self.max_size:
@@ -254,7 +254,7 @@ def _make_transfer_error(url: str, error: Exception) -> TransferError:
 
 
 def _parse_retry_after(text: str) -> float | None:
-    """Return the wait in seconds from a Retry-After header, a number or a time."""
+    """Return the wait in seconds that a Retry-After header gives as a number or as a date."""
     from email.utils import parsedate_to_datetime
 
     if is_whole_number(text.strip()):
@@ -349,7 +349,7 @@ def _make_ssl_context() -> ssl.SSLContext:
 
 
 class Progress:
-    """Progress display of a download on a terminal, after its first second."""
+    """Progress display of a download on a terminal. It appears after one second."""
 
     # Seconds until the first line, and between lines.
     FIRST_SECONDS, INTERVAL_SECONDS = 1.0, 0.2

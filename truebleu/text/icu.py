@@ -13,14 +13,14 @@ from collections.abc import Callable
 from truebleu._kernel import InputError
 
 
-def get_function(name: str) -> Callable[[str], list[str]]:
+def get_tokenizer_function(name: str) -> Callable[[str], list[str]]:
     """Return the tokenizer of a locale, which skips white space.
 
     Raises ImportError, with the package to install, if icu4py is missing, and InputError for an
     invalid locale.
     """
     locale = _parse_locale(name)
-    _find_release(name)
+    _find_icu_release(name)
     from icu4py.breakers import WordBreaker
 
     def split_words(text: str) -> list[str]:
@@ -38,7 +38,7 @@ def _parse_locale(name: str) -> str:
     return locale
 
 
-def _find_release(name: str) -> str:
+def _find_icu_release(name: str) -> str:
     """Return the release of ICU; raise ImportError if icu4py is missing."""
     try:
         import icu4py
@@ -51,7 +51,7 @@ def _find_release(name: str) -> str:
 
 def format_signature_label(name: str) -> str:
     """Return the name of the tokenizer in signatures, with the release of ICU."""
-    return f"icu-{_find_release(name)}-{_parse_locale(name)}"
+    return f"icu-{_find_icu_release(name)}-{_parse_locale(name)}"
 
 
 def name_from_label(label: str) -> str:
@@ -59,12 +59,12 @@ def name_from_label(label: str) -> str:
     _, release, locale = (*label.split("-", 2), "", "")[:3]
     name = f"icu:{locale}"
     try:
-        installed_release = _find_release(name)
+        installed_release = _find_icu_release(name)
     except ImportError as error:
         raise ValueError(f"tok:{label}: {error}") from None
     if release != installed_release:
         raise ValueError(
-            f"tok:{label} requires ICU {release}, and ICU {installed_release} is installed. "
+            f"tok:{label} requires ICU {release}, but ICU {installed_release} is installed. "
             f"Pass tokenize='{name}' to use the installed release."
         )
     return name

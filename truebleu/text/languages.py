@@ -1,4 +1,4 @@
-"""Languages by their codes: sacreBLEU's tokenizer for each, and recommended tokenizers.
+"""Languages by code, with the tokenizers that sacreBLEU uses and that truebleu recommends.
 
 A tag is an ISO 639-1 or ISO 639-3 code, optionally followed by a script or a region as in BCP 47
 and FLORES: `ja`, `jpn`, `ja-JP`, `jpn_Jpan`. A pair is two tags: `en-ja`, `eng_Latn-jpn_Jpan`.
@@ -284,9 +284,9 @@ def _parse_tag(tag: str) -> tuple[Language, ...]:
     """Return the language of a tag, or the two languages of a pair.
 
     A hyphen precedes a language, a script or a region; an underscore precedes a script or a region.
-    Two capital letters are a region, and two small letters are a language if it exists.
+    Two capital letters are a region. Two small letters are a language if their code exists.
     """
-    # If all letters are capital, case does not distinguish regions from languages.
+    # In a tag without small letters, case cannot distinguish regions from languages.
     text = tag.lower() if tag.isupper() else tag
     by_code = _index_languages()
     languages: list[Language] = []
@@ -332,12 +332,12 @@ def _describe_unknown_tag(tag: str, word: str) -> str:
 
 
 def language(tag: str) -> Language:
-    """Return the language of a tag: its name, its codes and suitable tokenizers.
+    """Return the language of a tag, with its name, its codes and suitable tokenizers.
 
     tag: an ISO 639-1 or 639-3 code, with or without a script or a region: "ja", "jpn", "ja-JP",
         "jpn_Jpan", "zh_Hant".
 
-    Raises ValueError for an unknown tag, with the most similar one, and for a language pair.
+    Raises ValueError for a language pair or an unknown tag, and suggests a similar tag.
 
     >>> import truebleu
     >>> japanese = truebleu.language("jpn_Jpan")
@@ -395,7 +395,7 @@ _NO_SPACES = "has no spaces between words"
 
 # Keys are the kernel's script names, and "diacritics" for letters that ASCII tokenizers drop.
 UNSPLIT_SCRIPTS = {
-    # Without Han characters, which the tokenizer zh splits.
+    # The sample contains no Han characters, because the tokenizer zh splits them.
     "kana": UnsplitScript(
         "Japanese", _NO_SPACES, 0.1, "そのひはてんきがよかったのであるいた", ("ja-mecab", "char")
     ),
@@ -444,7 +444,7 @@ UNSPLIT_SCRIPTS = {
     ),
 }
 
-# Text with at most this many characters per word has spaces between words, in any script.
+# If text has at most this many characters per word, there are spaces between words.
 MAX_WORD_CHARACTERS = 6
 
 
@@ -537,10 +537,10 @@ def describe_script_mismatch(language: Language, scripts: Mapping[str, float]) -
         return ""
     expected_scripts = " or ".join(map(format_script_name, language.scripts))
     if main_script == "kana":
-        return f"-l selects {language.name}, but the text has kana, which Japanese uses"
+        return f"-l selects {language.name}, but the text contains kana, a Japanese script"
     return (
         f"-l selects {language.name}, which is written in {expected_scripts}, but only "
-        f"{expected_share:.0%} of the letters are; most are {format_script_name(main_script)}"
+        f"{expected_share:.0%} of the letters match; most are {format_script_name(main_script)}"
     )
 
 

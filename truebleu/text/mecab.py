@@ -1,4 +1,4 @@
-"""MeCab dictionaries: the two that sacreBLEU uses, by name, and others by their folder.
+"""MeCab dictionaries: the two that sacreBLEU uses have names; others are given as folders.
 
 The kernel implements MeCab (kernel/src/lex/mecab.rs) and needs only the files of a dictionary,
 which data packages provide.
@@ -24,7 +24,7 @@ class PublishedDictionary:
     # The suffix of the name in sacreBLEU's signatures: the versions of MeCab and the dictionary.
     version: str
     word_count: int
-    # The kernel's checksum of all data, in any file, that tokens depend on.
+    # The kernel's checksum of all dictionary data that affects tokens.
     checksum: int
     # The SHA-256 of sys.dic, for messages.
     sha256: str
@@ -97,7 +97,7 @@ def _load_cached(name: str, configured_folder: str | None) -> LoadedTokenizer:
             f"{dictionary.word_count:,} words, SHA-256 {dictionary.sha256}",
         )
         note = (
-            " (the same, but its other files differ)" if actual_sha256 == dictionary.sha256 else ""
+            " (as expected, but other files differ)" if actual_sha256 == dictionary.sha256 else ""
         )
         raise UnexpectedDictionaryError(
             f"{folder}: not the dictionary of {name}: sys.dic has {word_count:,} words, "
@@ -108,7 +108,7 @@ def _load_cached(name: str, configured_folder: str | None) -> LoadedTokenizer:
 
 
 def _find_package_folder(dictionary: PublishedDictionary) -> str | None:
-    """Return the folder of an installed dictionary package, without running it, or None."""
+    """Return the folder of a dictionary package, or None. The package is not imported."""
     from importlib.util import find_spec
 
     spec = find_spec(dictionary.package)
@@ -149,7 +149,7 @@ def _hash_words(folder: str) -> str:
         status = os.stat(path)
         return _hash_file(path, status.st_size, status.st_mtime_ns)
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror} (a MeCab dictionary needs it)") from None
+        raise InputError(f"{path}: {error.strerror} (a MeCab dictionary needs this file)") from None
 
 
 @cache

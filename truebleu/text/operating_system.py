@@ -44,10 +44,10 @@ def raise_at_signals() -> None:
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) == signal.SIG_DFL:
-            signal.signal(number, _terminate)
+            signal.signal(number, _raise_terminated)
 
 
-def _terminate(number: int, _: object) -> None:
+def _raise_terminated(number: int, _: object) -> None:
     # A second signal must not interrupt the removal of temporary files.
     for ignored_signal in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         signal.signal(ignored_signal, signal.SIG_IGN)
@@ -55,14 +55,14 @@ def _terminate(number: int, _: object) -> None:
 
 
 def end_process_by_signal(status: int) -> int:
-    """End the process with the signal of an exit status; return the status if it does not end.
+    """End the process with the signal that an exit status represents; otherwise return the status.
 
-    If Ctrl-C ended a command in a loop, the shell then ends the loop, too.
+    After Ctrl-C, a shell loop around the command then ends, too.
     """
     if os.name == "posix":
         import atexit
 
-        # A process that a signal ends does not call these functions, which remove its folders.
+        # Remove temporary folders now, because a process that a signal ends skips these functions.
         atexit._run_exitfuncs()  # noqa: SLF001
         signal.signal(status - 128, signal.SIG_DFL)
         os.kill(os.getpid(), status - 128)
@@ -129,7 +129,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
 
 # ---- locks between processes, which the system releases when their owner ends ----
 
-# Seconds between two attempts, and until the wait is reported.
+# Seconds between two attempts, and before the wait is reported.
 LOCK_RETRY_SECONDS, LOCK_REPORT_SECONDS = 0.05, 1.0
 # The threads of this process that hold a lock. NFS locks do not separate threads of one process.
 _owners: dict[tuple[str, int], int] = {}
@@ -140,7 +140,7 @@ def hold_lock(path: str, report: Callable[[str], None]) -> Iterator[bool]:
     """Hold the lock file `path`.locked; yield False if the file system does not support locks.
 
     A thread that holds the lock may acquire it again. `report` is called once if another process
-    holds it for long. Raises OSError if the folder is not writable.
+    holds it for more than a second. Raises OSError if the folder is not writable.
     """
     key, thread = (os.path.abspath(path), os.getpid()), threading.get_ident()
     # sacreBLEU leaves behind files with the suffix .lock.
@@ -150,7 +150,7 @@ def hold_lock(path: str, report: Callable[[str], None]) -> Iterator[bool]:
         return
     begin, is_reported, file = time.monotonic(), False, None
     try:
-        while _owners.setdefault(key, thread) != thread or (file := _try_lock(lock)) is None:
+        while _owners.setdefault(key, thread) != thread or (file := _try_lock_file(lock)) is None:
             if not is_reported and time.monotonic() - begin >= LOCK_REPORT_SECONDS:
                 report(f"truebleu: waiting for another process that uses {path} ({lock})")
                 is_reported = True
@@ -166,12 +166,12 @@ def hold_lock(path: str, report: Callable[[str], None]) -> Iterator[bool]:
             del _owners[key]
 
 
-def _try_lock(lock: str) -> tuple[int, bool] | None:
+def _try_lock_file(lock: str) -> tuple[int, bool] | None:
     """Return the open lock file and whether it is locked; None if another process has locked it."""
     descriptor = os.open(lock, os.O_CREAT | os.O_RDWR, 0o666)
     try:
         is_locked = lock_file(descriptor, wait=False)
-        # The last owner may have removed the file, and another process created a new one.
+        # The last owner may have removed the file, and another process may have created a new one.
         if os.path.samestat(os.fstat(descriptor), os.stat(lock)):
             return descriptor, is_locked
     except (BlockingIOError, FileNotFoundError):
@@ -219,12 +219,12 @@ def _lock_on_windows(descriptor: int, *, wait: bool) -> bool:
 
 # ---- safe paths ----
 
-# Names of devices on Windows, with any suffix.
+# Windows reserves these device names, with any suffix.
 WINDOWS_DEVICE = r"(?i:con|prn|aux|nul|com\d|lpt\d)\s*(?:[.:]|$)"
 # Refuses devices, drives, names of only dots and spaces, control characters, backslashes, and lone
 # surrogates, except surrogates that represent invalid UTF-8 bytes.
 _PART = rf"(?!{WINDOWS_DEVICE}|[A-Za-z]:)(?=.*[^. ])[^\x00-\x1f\x7f\\\ud800-\udc7f\udd00-\udfff]+"
-# A description of the names that `is_safe_name` accepts, for messages.
+# Describes the names that `is_safe_name` accepts, for messages.
 SAFE_NAME = "a relative path without .., backslashes, drive letters and device names"
 
 
@@ -237,7 +237,7 @@ def is_safe_name(name: str) -> bool:
     return all(re.fullmatch(_PART, part) for part in name.split("/"))
 
 
-def join_safe(folder: str, *names: str) -> str:
+def join_safe_path(folder: str, *names: str) -> str:
     """Return the path of names below a folder. Raises InputError if a name is not safe."""
     for name in names:
         if not is_safe_name(name):
@@ -245,12 +245,12 @@ def join_safe(folder: str, *names: str) -> str:
     return os.path.join(folder, *names)
 
 
-def join_inside(folder: str, *names: str) -> str:
-    """Return a path below a folder to be written or deleted.
+def join_contained_path(folder: str, *names: str) -> str:
+    """Return the path of a file below a folder that is safe to write or delete.
 
     Raises InputError if a name is not safe, or if a symbolic link leads out of the folder.
     """
-    path = join_safe(folder, *names)
+    path = join_safe_path(folder, *names)
     if not os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), "")):
         raise InputError(
             f"{path}: a symbolic link leads out of {folder} to {os.path.realpath(path)}. Remove it."

@@ -32,7 +32,7 @@ _SEPARATORS = (
 )
 _SCRIPT_SPACES = f"\t\n\v\f\r{_SEPARATORS}\ufeff"
 
-# The rules of mteval-v11b, which other programs adopted, in their order: split off ASCII symbols,
+# The rules of mteval-v11b, which other programs adopted, in order: split off ASCII symbols,
 # full stops and commas that are not between digits, and hyphens after a digit.
 _SYMBOL = (re.compile(r"""([ !"#$%&()*+/:;<=>?@\[\\\]^_`{|}~])"""), r" \1 ")
 _AFTER_OTHER = (re.compile(r"([^0-9])([.,])"), r"\1 \2 ")
@@ -54,7 +54,7 @@ _CAPITAL_ENTITIES = "(?!quot;|amp;|lt;|gt;)(?i:quot|amp|lt|gt);|(?!<skipped>)(?i
 _ENTITIES = "(?i:<skipped>|&(?:quot|amp|lt|gt|apos);)|\\A\\s|\\s\\Z"
 _INTERNATIONAL_EXCEPTIONS = f"[{_LINE_BREAKS}\u2028]|{_ENTITIES}"
 _IBLEU_EXCEPTIONS = f"[!#%*<=>\\\\^_|{_SPECIAL_SPACES}]|(?i:quot|amp|lt|gt);|\\A\\s*\\Z"
-# Characters whose Unicode categories have been stable for long, except numbers other than 0-9.
+# Characters whose Unicode categories have long been stable, except numbers other than 0-9.
 _STABLE_CHARACTERS = (
     "\x00-\\[\\]-\xb1\xb4-\xb8\xba\xbb\xbf-\u024f\u200b-\u205e\u20a0-\u20b5\u2190-\u22ff\u2600-\u269b"
     "\U0001f300-\U0001f5ff"
@@ -66,7 +66,7 @@ _ENTITY_CHARACTERS = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", "
 _UPPER_TO_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
-def get_function(name: str) -> Callable[[str], list[str]]:
+def get_tokenizer_function(name: str) -> Callable[[str], list[str]]:
     """Return the tokenizer of a program."""
     tokenizer: Callable[[str], list[str]] = globals()[name.replace("-", "_")]
     return tokenizer
@@ -98,7 +98,7 @@ def _use_kernel_unless(
     return decorate
 
 
-def _substitute(text: str, rules: Sequence[tuple[re.Pattern[str], str]]) -> str:
+def _apply_rules(text: str, rules: Sequence[tuple[re.Pattern[str], str]]) -> str:
     for pattern, replacement in rules:
         text = pattern.sub(replacement, text)
     return text
@@ -127,7 +127,7 @@ def _tokenize_western(text: str, space: re.Pattern[str], *, lowercase: bool = Fa
     text = _decode_entities(text)
     if lowercase:
         text = text.translate(_UPPER_TO_LOWER)
-    return _split_tokens(_substitute(f" {text} ", _WESTERN_RULES), space)
+    return _split_tokens(_apply_rules(f" {text} ", _WESTERN_RULES), space)
 
 
 @_use_kernel_unless("none", f"[{_SPECIAL_SPACES}]")
@@ -283,7 +283,7 @@ def codenn(text: str) -> list[str]:
 
     text = text.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
     text = unescape(text, {"&quot;": '"'})
-    return _substitute(f" {text} ".lower(), _WESTERN_RULES).split()
+    return _apply_rules(f" {text} ".lower(), _WESTERN_RULES).split()
 
 
 _LETTERS_OR_MARK = re.compile(r"[^\W_]+|_|[^\s\w]")
@@ -314,7 +314,7 @@ def keras_hub(text: str) -> list[str]:
     >>> keras_hub("It ended. in 2020.")
     ['It', 'ended', '.', 'in', '2020.']
     """
-    return _split_tokens(_substitute(_decode_entities(text), _WESTERN_RULES), _ASCII_SPACE)
+    return _split_tokens(_apply_rules(_decode_entities(text), _WESTERN_RULES), _ASCII_SPACE)
 
 
 @cache
@@ -372,7 +372,7 @@ def tensor2tensor(text: str) -> list[str]:
         return [token.replace(_STAND_IN, "\\") for token in tokens]
     if not (text[-1:].isspace() or _match_ambiguous_characters().search(text)):
         return _kernel.tokenize(text, "intl", "no")
-    return _substitute(text, _make_unicode_rules()).split()
+    return _apply_rules(text, _make_unicode_rules()).split()
 
 
 @_use_kernel_unless("13a", _IBLEU_EXCEPTIONS)
@@ -397,7 +397,7 @@ def madnani_ibleu_lower(text: str) -> list[str]:
 def _tokenize_ibleu(text: str, *, lowercase: bool) -> list[str]:
     # The viewer trims each segment first, which removes the line feed of a final "-\n".
     text = f" {_decode_entities(text.strip(_SCRIPT_SPACES))} "
-    text = _substitute(text.lower() if lowercase else text, _IBLEU_RULES)
+    text = _apply_rules(text.lower() if lowercase else text, _IBLEU_RULES)
     return _split_tokens(text, _SCRIPT_SPACE) or [""]
 
 

@@ -11,14 +11,14 @@ class Picklable:
     __slots__ = ()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Return the value for protocol 2 or later, because protocols 0 and 1 refuse slots."""
+        """Pickle with protocol 2 or later, because protocols 0 and 1 refuse slots."""
         return super().__reduce_ex__(max(2, protocol))
 
 
 class Record:
     """Base class of immutable records; the fields are a subclass's annotations, in order.
 
-    A value in the class is the default. (Importing `dataclasses` would take 20 ms.)
+    A value in the subclass is the default. (Importing `dataclasses` would take 20 ms.)
     """
 
     _field_names: ClassVar[tuple[str, ...]] = ()
@@ -46,7 +46,7 @@ class Record:
         return {name: getattr(self, name) for name in self._field_names}
 
     def replace(self, **values: Any) -> Self:
-        """Return a copy with other values of some fields."""
+        """Return a copy with new values for some fields."""
         return type(self)(**{**self._get_values(), **values})
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -61,8 +61,8 @@ class Record:
         return hash(tuple(self._get_values().values()))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields as a dictionary, in full precision."""
-        return {name: _to_plain(value) for name, value in self._get_values().items()}
+        """Return all fields as a dictionary, with full precision."""
+        return {name: _to_json_compatible(value) for name, value in self._get_values().items()}
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON text."""
@@ -71,7 +71,7 @@ class Record:
         return format_json(self.to_dict(), indent=1)
 
 
-def _to_plain(value: Any) -> Any:
+def _to_json_compatible(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _to_plain(item) for name, item in value.items()}
+        return {name: _to_json_compatible(item) for name, item in value.items()}
     return value.to_dict() if isinstance(value, Record) else value

@@ -27,7 +27,7 @@ Path = str | os.PathLike[str]
 # UTF-8 texts, one per segment; None is a missing text. A lone surrogate takes three bytes, as with
 # Python's "surrogatepass".
 Texts = Sequence[bytes | None]
-# The length that stands for a missing text in binary data.
+# The length that marks a missing text in binary data.
 MISSING_LENGTH = 0xFFFFFFFF
 
 # Suffixes and formats of files with named columns, which DuckDB reads.
@@ -103,7 +103,7 @@ class File:
         return self.encoding.lower() in ("utf-8", "utf8", "u8", "utf_8")
 
     @property
-    def is_plain(self) -> bool:
+    def is_plain_utf8(self) -> bool:
         """True if the file is uncompressed UTF-8."""
         return self.is_utf8 and not self.path.endswith(COMPRESSED_SUFFIXES)
 
@@ -113,12 +113,16 @@ class File:
         return f"File({self.path!r}{column}{encoding})"
 
     def __eq__(self, other: object) -> bool:
-        return self._key() == other._key() if isinstance(other, File) else NotImplemented
+        return (
+            self._get_equality_key() == other._get_equality_key()
+            if isinstance(other, File)
+            else NotImplemented
+        )
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return hash(self._get_equality_key())
 
-    def _key(self) -> tuple[object, ...]:
+    def _get_equality_key(self) -> tuple[object, ...]:
         return self.path, self.column, self.encoding
 
     def format_label(self, role: str) -> str:
@@ -142,17 +146,17 @@ class File:
 
     def _is_plain_on_disk(self) -> bool:
         """Return whether this is a regular file of uncompressed UTF-8, without a column."""
-        is_plain = self.is_plain and self.column is None and self.path != "-"
+        is_plain = self.is_plain_utf8 and self.column is None and self.path != "-"
         return is_plain and stat.S_ISREG(os.stat(self.path).st_mode)
 
     def read_bytes(self) -> bytes:
         """Return the content as UTF-8, without validating UTF-8 input."""
-        is_file = self.is_plain and os.path.isfile(self.path)
+        is_file = self.is_plain_utf8 and os.path.isfile(self.path)
         size = os.path.getsize(self.path) + 1 if is_file else 0
         return b"".join(self._iter_bytes(max(1 << 22, size)))
 
     def iter_chunks(self) -> Iterator[bytes]:
-        """Yield the lines as UTF-8 with line ends, in chunks; entire lines are not validated."""
+        """Yield the lines as UTF-8 with line ends, in chunks; validate only columns."""
         if self.column is None:
             yield from self._iter_bytes()
             return
@@ -190,7 +194,7 @@ class File:
 class LineSubset(File):
     """Selected lines of a file.
 
-    line_mask: for each line of the file, whether it is selected.
+    line_mask: one boolean per line of the file; true if the line is selected.
     counterpart: the name, for messages, of the input that has the expected number of lines.
     """
 
@@ -199,12 +203,12 @@ class LineSubset(File):
         self._line_mask, self._counterpart = tuple(line_mask), counterpart
 
     @property
-    def is_plain(self) -> bool:
+    def is_plain_utf8(self) -> bool:
         """False, because the bytes differ from the file on disk."""
         return False
 
-    def _key(self) -> tuple[object, ...]:
-        return *super()._key(), self._line_mask
+    def _get_equality_key(self) -> tuple[object, ...]:
+        return *super()._get_equality_key(), self._line_mask
 
     def _make_reader(self) -> Callable[[int], bytes]:
         read_chunk = super()._make_reader()
@@ -394,13 +398,13 @@ def make_rereadable(value: Any, *, copy_all: bool = False, on_disk: bool = False
     if not is_file(value) or isinstance(value, BufferedLines | HashingFile):
         return value
     file = as_file(value)
-    if not copy_all and file.is_plain and is_rereadable(file.path):
+    if not copy_all and file.is_plain_utf8 and is_rereadable(file.path):
         return file
     return BufferedLines(file, on_disk=on_disk)
 
 
 class BufferedLines(File):
-    """The lines of a file, read once and kept, to be scored, shown and hashed repeatedly."""
+    """Lines of a file that are read once and kept for scoring, display and hashing."""
 
     # The texts without line ends, not validated as UTF-8.
     texts: Sequence[bytes]
@@ -416,7 +420,7 @@ class BufferedLines(File):
 
     @classmethod
     def from_strings(cls, name: str, lines: Iterable[str]) -> BufferedLines:
-        """Return lines from strings, not from a file; messages call them `name`."""
+        """Make an object from strings instead of a file; messages call it `name`."""
         buffered = cls.__new__(cls)
         File.__init__(buffered, name)
         buffered.texts = [line.encode("utf-8", "surrogatepass") for line in lines]
@@ -438,7 +442,7 @@ class BufferedLines(File):
 
 
 class HashingFile(File):
-    """A file whose text is hashed while it is read once, in constant memory."""
+    """File that hashes its text while it is read, in constant memory."""
 
     # The SHA-256 of the entire text, with a newline after every line; set after the last chunk.
     sha256: str = ""
@@ -681,7 +685,7 @@ def get_file_name(value: Any) -> str | None:
 
 
 def label_by_file_name(role: str, value: Any) -> str:
-    """Return the name for messages of an additional input: its role and its file name."""
+    """Return the name of an additional input in messages: its role and its file name."""
     name = get_file_name(value)
     return role if name is None else f"{role} ({name})"
 
@@ -708,7 +712,7 @@ def label_reference_columns(references: Any) -> list[tuple[str, Any]]:
 
 
 def iter_reference_rows(references: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the entries of the reference columns per segment: a text, several texts or None."""
+    """Yield the references of each segment; an entry is a text, several texts or None."""
     has_columns = isinstance(references, list | tuple) and any(map(is_column, references))
     columns = references if has_columns else [references]
     yield from zip(*(iterate_items("references", column) for column in columns), strict=True)
@@ -755,7 +759,7 @@ def read_texts(role: str, value: Any) -> Texts:
 
 
 def read_reference_streams(references: Any) -> list[Texts]:
-    """Return the references as columns; their number is the maximum per segment."""
+    """Return one column per reference. Segments with fewer references have None."""
     columns = references if isinstance(references, list) and references else [references]
     if all(isinstance(column, BufferedLines) for column in columns):
         return [column.texts for column in columns]
@@ -835,7 +839,7 @@ def read_segment_column(
 def _check_length(name: str, length: int, segment_count: int) -> None:
     if length != segment_count:
         raise InputError(
-            f"{name} has {length:,} segments, and the systems have {segment_count:,}. "
+            f"{name} has {length:,} segments, but the systems have {segment_count:,}. "
             "Provide one entry per segment, in the same order."
         )
 

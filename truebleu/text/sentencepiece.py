@@ -1,4 +1,4 @@
-"""SentencePiece tokenizers: the models of spBLEU, and models of the user.
+"""SentencePiece tokenizers: the models of spBLEU, and models that users provide.
 
 The kernel tokenizes (kernel/src/lex/sentencepiece.rs); this module finds and downloads models.
 
@@ -29,7 +29,7 @@ class PublishedModel:
     urls: tuple[str, ...]
 
     sha256: str | None = None
-    """None if no checksum is published."""
+    """The checksum of the model, or None if it is not published."""
 
 
 _NLLB = "https://dl.fbaipublicfiles.com/large_objects/nllb"
@@ -117,8 +117,8 @@ def describe_missing_data(name: str) -> str:
         if find_model(name) is not None:
             return ""
     except InputError:
-        return "its model is not the expected one"
-    return "its model is missing" if download.is_offline() else "it downloads its model"
+        return "its model file is wrong"
+    return "its model is missing" if download.is_offline() else "downloads its model"
 
 
 def _get_model_path(name: str, folder: str) -> str:
@@ -215,6 +215,6 @@ def name_from_label(label: str) -> str:
         return _names_by_label[label]
     except KeyError:
         raise ValueError(
-            f"tok:{label} is a SentencePiece model of unknown path. Pass tokenize='spm:FILE' to "
-            "the metric, or set the environment variable TRUEBLEU_SPM to its path."
+            f"tok:{label} is a SentencePiece model with an unknown path. Pass tokenize='spm:FILE' "
+            "to the metric, or set the environment variable TRUEBLEU_SPM to its path."
         ) from None

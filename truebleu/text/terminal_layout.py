@@ -98,7 +98,7 @@ def join_words(words: Sequence[str]) -> str:
 
 
 def shorten_names(paths: Sequence[str]) -> list[str]:
-    """Return names of systems from their paths: the parts that differ, split at dots and slashes.
+    """Return short names of systems: the parts of their paths between dots and slashes that differ.
 
     >>> shorten_names(["runs/newstest.en-de.Online-A.de", "runs/newstest.en-de.Online-B.de"])
     ['Online-A', 'Online-B']

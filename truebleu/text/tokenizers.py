@@ -41,8 +41,8 @@ DATA_TOKENIZERS = {
 }
 
 # Tokenizers in Python: the module in this package with their code, and a description. The module
-# has `get_function(name)`. The names of other programs' tokenizers are names of functions in
-# program_tokenizers.py.
+# has `get_tokenizer_function(name)`. In program_tokenizers.py, each tokenizer is a function with
+# the same name.
 PYTHON_TOKENIZERS = {
     **{
         name: ("program_tokenizers", f"as in {program}")
@@ -112,7 +112,7 @@ def resolve_tokenizer(tokenize: Tokenize) -> Tokenize:
 
 
 def name_from_label(name: str) -> str:
-    """Return the tokenizer name of a label in a signature; raise ValueError for a custom one."""
+    """Return the tokenizer name of a label in a signature; raise ValueError for a callable."""
     for kind, listed_name in (("spm-", "spm:FILE"), ("icu-", "icu:LOCALE")):
         if name.startswith(kind):
             return str(_import_module(listed_name).name_from_label(name))
@@ -121,7 +121,7 @@ def name_from_label(name: str) -> str:
     except ValueError:
         if name.startswith("mecab-"):
             raise ValueError(
-                f"tok:{name} is a dictionary without a name. "
+                f"tok:{name} is a dictionary that has no name. "
                 "Pass its folder to the metric with tokenize='mecab:FOLDER'."
             ) from None
         if "." not in name:
@@ -190,7 +190,7 @@ def _escape_label(text: str) -> str:
 
 
 def is_in_kernel(tokenize: Tokenize, lowercase: bool | str) -> bool:
-    """Return whether the kernel tokenizes."""
+    """Return whether the kernel can tokenize with these two parameters."""
     return _has_kernel_tokenizer(tokenize) and lowercase != "after"
 
 
@@ -241,13 +241,15 @@ def describe_missing_data(name: str) -> str:
     return str(_import_module(name).describe_missing_data(name)) if _needs_data(name) else ""
 
 
-def get_function(tokenize: Tokenize) -> Callable[[str], list[str]] | Callable[[str], str]:
+def get_tokenizer_function(tokenize: Tokenize) -> Callable[[str], list[str]] | Callable[[str], str]:
     """Return the callable of a tokenizer; raise ImportError or InputError if data is missing."""
     if callable(tokenize):
         return tokenize
     if _has_kernel_tokenizer(tokenize):
         return make_tokenizer(tokenize)
-    python_function: Callable[[str], list[str]] = _import_module(tokenize).get_function(tokenize)
+    python_function: Callable[[str], list[str]] = _import_module(tokenize).get_tokenizer_function(
+        tokenize
+    )
     return python_function
 
 
@@ -266,7 +268,7 @@ def make_tokenizer(tokenize: Tokenize, lowercase: bool | str = False) -> Callabl
     """Return a function that tokenizes text like a metric with these two parameters."""
     tokenize = resolve_tokenizer(tokenize)
     kernel_case = LOWERCASE_MODES[lowercase]
-    python_function = None if _has_kernel_tokenizer(tokenize) else get_function(tokenize)
+    python_function = None if _has_kernel_tokenizer(tokenize) else get_tokenizer_function(tokenize)
     # Load the data once; the kernel would load it for each text.
     kernel_tokenizer = load_tokenizer(str(tokenize)) if _needs_data(tokenize) else str(tokenize)
     # Tokenizers of other programs have different rules for final white space.
@@ -286,14 +288,14 @@ def make_tokenizer(tokenize: Tokenize, lowercase: bool | str = False) -> Callabl
     return split
 
 
-# The kernel's names for the values of `lowercase`; Python does "after".
+# The kernel's names for the values of `lowercase`; Python handles "after".
 LOWERCASE_MODES: dict[object, str] = {False: "no", True: "python", "ascii": "ascii", "after": "no"}
 
 
 def apply_tokenizer(
     tokenize: Callable[[str], list[str]] | Callable[[str], str], text: str
 ) -> list[str]:
-    """Return the tokens of a callable; split a returned string at white space."""
+    """Return the tokens that a callable returns. Split a returned string at white space."""
     tokens = tokenize(text)
     if isinstance(tokens, str):
         return tokens.split()

@@ -185,7 +185,7 @@ child.wait()
     [
         ("command:X", "expected command:NAME='PROGRAM {hyp} {ref}'"),
         ("command:=p {hyp}", "expected command:NAME="),
-        ("command:X=p", "the program has no {hyp}"),
+        ("command:X=p", "the program needs the placeholder {hyp}"),
         ("command:X=p 'open {hyp}", "No closing quotation"),
     ],
 )

@@ -212,7 +212,7 @@ def test_signature_finds_model(empty_folder, tmp_path, monkeypatch):
     monkeypatch.chdir(empty_folder.parent)
     assert neural_metric.find_model(model_name) == str(empty_folder)
     (empty_folder / "config.json").write_text("{}")
-    with pytest.raises(MetricFailedError, match=r"the revision of model small is small@\w{8}, not"):
+    with pytest.raises(MetricFailedError, match=r"the model found is small@\w{8}, not"):
         neural_metric.find_model(model_name)
 
 

@@ -16,7 +16,7 @@ def list_captioning_and_code_members() -> Iterator[Member]:
         coco = BLEU(**p.COCO, max_order=order)
         tokenization_quirk = (
             "The original first applies Stanford's PTBTokenizer, lower-cases and removes "
-            "punctuation; prepare your text like this. BLEU-n uses all orders up to n."
+            "punctuation; prepare your text in the same way. BLEU-n uses all orders up to n."
         )
         title = f"COCO caption Bleu_{order}"
         item_mean = coco.with_parameters(**p.SEGMENTS)

@@ -1,6 +1,6 @@
-"""Mapping of names to all members of the BLEU family, the published implementations of BLEU.
+"""Mapping from names to the members of the BLEU family, the published BLEU implementations.
 
-`truebleu.family["mteval-v13a"]` is a member, ready to use. Iteration yields the names. Each entry
+`truebleu.family["mteval-v13a"]` is a ready-to-use member. Iteration yields the names. Each entry
 is based on the source code of the implementation or on its output. The tests in tests/bleu_family
 compare the scores.
 """
@@ -73,7 +73,7 @@ class Family(Mapping[str, Member]):
         workers: int = 1,
         progress: Callable[[int, int], None] | None = None,
     ) -> FamilyScores:
-        """Return the scores of all members, or of the named ones, highest first.
+        """Return the scores of all members, or of the given members, highest first.
 
         hypotheses, references, workers: see `BLEU.score`.
         members: member names, or None for all.

@@ -46,7 +46,7 @@ class Member(Record):
 
     @property
     def scale(self) -> float:
-        """100 for percentages; 1 for fractions and for scores without an upper bound (NIST)."""
+        """The scale: 100 for percentages, 1 for fractions and for unbounded scores (NIST)."""
         return self.metric.scale if isinstance(self.metric, BLEU) else 1.0
 
     @property
@@ -71,7 +71,7 @@ class Member(Record):
         return descriptions
 
     def with_tokenizer(self, tokenize: str) -> Self:
-        """Return the member with another tokenizer if it uses 13a, otherwise unchanged."""
+        """Return the member with another tokenizer if it uses 13a, or else the unchanged member."""
         if self.metric.parameters.get("tokenize") != "13a":
             return self
         return self.replace(metric=self.metric.with_parameters(tokenize=tokenize))
@@ -82,7 +82,7 @@ class Member(Record):
         return repr(number) if self.digits is None else f"{number:.{self.digits}f}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields and properties as values for JSON."""
+        """Return all fields and properties as JSON-compatible values."""
         return {
             **super().to_dict(),
             "metric": repr(self.metric),
@@ -125,6 +125,6 @@ class Member(Record):
 
 
 def make_members(*rows: tuple[Any, ...], **shared_fields: Any) -> Iterator[Member]:
-    """Yield a member per row of (name, title, metric[, quirks]), all with the shared fields."""
+    """Yield one member per row of (name, title, metric[, quirks]), adding the shared fields."""
     for row in rows:
         yield Member(*row, **shared_fields)

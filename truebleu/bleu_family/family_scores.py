@@ -1,4 +1,4 @@
-"""Scores of one text by all family members, and their presentation as a table."""
+"""Scores that the family members assign to a text, and their presentation as a table."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MemberScore(Record):
 
     @property
     def printed_score(self) -> str:
-        """The score as the original prints it; empty if there is none."""
+        """The score as the original prints it, or an empty string if there is none."""
         return "" if self.score is None else self.member.format_score(self.score)
 
     @property
@@ -63,7 +63,7 @@ class MemberScore(Record):
         return self.problem or ", ".join(self.member.differences) or "the default"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the member, score and differences as values for JSON."""
+        """Return the member, score and differences as JSON-compatible values."""
         member = self.member
         fields: dict[str, Any] = {"member": member.name, "title": member.title, "score": self.value}
         if self.score is None:
@@ -119,7 +119,7 @@ class FamilyScores(Picklable):
     def format_rows(self, *, bounded: bool) -> list[list[str]]:
         """Return a header and a row per member: name, score, printed score, differences.
 
-        bounded: whether to list the members whose scores have an upper bound, or the others.
+        bounded: True for members whose scores have an upper bound, False for the others.
         Members with a known defect are marked.
         """
         rows = [row for row in self.rows if row.is_bounded == bounded]
@@ -133,7 +133,7 @@ class FamilyScores(Picklable):
         return [f"! {row.member.name}: {row.member.defect}" for row in self if row.member.defect]
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """Return a dictionary per member."""
+        """Return one dictionary per member."""
         return [row.to_dict() for row in self.rows]
 
 

@@ -69,7 +69,7 @@ class Candidate(Record):
         return f"<{self.name}: {self.value}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the member, changes, score and metric as values for JSON."""
+        """Return the member, changes, score and metric as JSON-compatible values."""
         return {
             "member": self.member.name,
             "changes": list(self.changes),
@@ -79,7 +79,7 @@ class Candidate(Record):
 
 
 class Identification(Record):
-    """Members and settings that produce a score on a text, or the closest ones."""
+    """Members and settings that produce a score on a text, or the closest candidates."""
 
     target_score: str
     """The score to identify, with the digits that the user gave."""
@@ -123,7 +123,7 @@ class Identification(Record):
     def distinct_score_count(self) -> int:
         """The number of different unrounded scores among the matches."""
         values = sorted(match.value for match in self.matches)
-        # Smaller differences may come from single precision.
+        # Smaller differences may be due to single precision.
         return sum(b - a > 1e-6 * max(1.0, a) for a, b in pairwise([*values, inf]))
 
     @property
@@ -148,7 +148,7 @@ class Identification(Record):
         )
 
     def format_rows(self) -> list[list[str]]:
-        """Return a header and one row per match, or per closest candidate without matches."""
+        """Return a header and one row per match, or per closest candidate if nothing matches."""
         table = [["member", "changes", "0-100"]]
         for match in self.matches or self.nearest:
             changed = ", ".join(match.changes) or "as published"
@@ -163,7 +163,7 @@ class Identification(Record):
 
     @property
     def search_summary(self) -> str:
-        """A description of the search; empty if there are matches."""
+        """A description of the search, or an empty string if there are matches."""
         if self:
             return ""
         return (
@@ -174,7 +174,7 @@ class Identification(Record):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the matches and the extent of the search as values for JSON."""
+        """Return the matches and the extent of the search as JSON-compatible values."""
         return {
             "target_score": self.target_score,
             "answer": self.ambiguity,
@@ -197,7 +197,7 @@ def which(
 ) -> Identification:
     """Find the BLEU implementations and settings that produce this score on a text.
 
-    score: the score as printed, 0-100 or 0-1. A string keeps its digits: "27.30" is more exact
+    score: the score as printed, 0-100 or 0-1. A string keeps its digits: "27.30" is more precise
         than "27.3".
     hypotheses, references, workers: see `BLEU.score`.
     progress: called with the number of finished computations and the number of computations.
@@ -239,7 +239,7 @@ def parse_printed_score(score: float | str) -> tuple[Decimal, str]:
 
 
 def _matches_score(value: float, target: Decimal) -> bool:
-    """Return whether a score (0-100) rounds to the target on the scale 0-100 or 0-1."""
+    """Return whether a score (0-100) rounds to the target on a 0-100 or 0-1 scale."""
     digits = max(0, -int(target.as_tuple().exponent))
     readings = (value, value / 100) if target <= 2 else (value,)
     return any(Decimal(f"{reading:.{digits}f}") == target for reading in readings)

@@ -14,8 +14,8 @@ from truebleu.metrics.nltk_bleu import NLTKBLEU
 def _list_nltk_members() -> Iterator[Member]:
     """Yield NLTK's corpus_bleu and sentence_bleu with each smoothing method."""
     count_quirks = (
-        "Takes lists of tokens; a string is silently scored as characters. Every segment counts as "
-        "having at least one n-gram per order, so corpora with short segments get lower scores."
+        "Expects lists of tokens; a string is silently scored as characters. Every segment counts "
+        "as having at least one n-gram per order, so corpora with short segments get lower scores."
     )
     zero_quirk = " Without any match the score is about 1e-155 instead of 0."
     for kind, parameters, mean_quirk in (("corpus", {}, ""), ("sentence", p.SEGMENTS, _MEAN)):

@@ -21,12 +21,12 @@ _OLD_MTEVAL: dict[str, Any] = {
     "reference_length": "shortest",
     "scale": 1.0,
 }
-_SMOOTHS = "Smooths corpus scores, too (1/2, 1/4, ... of a match), so they are never 0."
+_SMOOTHS = "Also smooths corpus scores (1/2, 1/4, ... of a match), so they are never 0."
 
 
 def _list_mteval_members() -> Iterator[Member]:
     """Yield each mteval version with its options, with and without -c."""
-    since_2009 = "NIST evaluations since 2009, WMT until sacreBLEU"
+    since_2009 = "NIST evaluations since 2009, WMT before sacreBLEU"
     as_v13a = "like v13a; only the input format differs"
     byte_quirk = "Works on bytes. Fails if the hypothesis has no tokens."
     symbol_quirk = "Splits off all Unicode punctuation and symbols."

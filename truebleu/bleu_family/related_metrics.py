@@ -42,7 +42,7 @@ def list_related_members() -> Iterator[Member]:
     ):
         yield Member(
             name, title, GLEU(tokenize),
-            "Not BLEU: the minimum of precision and recall, without brevity penalty.", used=used,
+            "Not BLEU: the minimum of precision and recall, without a brevity penalty.", used=used,
             citation="Wu et al. (2016): Google's neural machine translation system. "
             "arXiv:1609.08144",
         )  # fmt: skip

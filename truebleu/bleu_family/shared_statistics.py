@@ -15,7 +15,7 @@ from truebleu.text import argument_checks, corpus_inputs, segments
 from truebleu.text.program_tokenizers import KERNEL_EQUIVALENTS
 from truebleu.text.tokenizers import Tokenize
 
-# All reference length rules of the kernel; the statistics have a column for each.
+# All reference length rules of the kernel; the statistics have one column per rule.
 LENGTH_RULES = (
     "closest",
     "closest-first",
@@ -47,7 +47,7 @@ class SharedCorpus:
     def get_counts(
         self, tokenize: Tokenize, lowercase: bool | str, max_order: int = 4
     ) -> SharedCounts:
-        """Return the counts for a tokenizer and case, with n-grams up to max_order or higher."""
+        """Return the counts for a tokenizer and case, with n-grams up to at least max_order."""
         max_order = self._max_order = max(max_order, self._max_order)
         tokenize, lowercase = self.find_equivalent_tokenizer(tokenize, lowercase)
         shared_counts = self._counts.get((tokenize, lowercase))
@@ -116,7 +116,7 @@ class SharedCorpus:
 
 
 class SharedCounts:
-    """Segment counts for one tokenizer and case, with the reference length by each rule."""
+    """Segment counts for one tokenizer and case, with the reference length under each rule."""
 
     def __init__(
         self, corpus: SharedCorpus, tokenize: Tokenize, lowercase: bool | str, max_order: int

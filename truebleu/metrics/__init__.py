@@ -1,4 +1,4 @@
-"""The metrics, one per file, and what they share: parameters, signatures, tables, scores."""
+"""Metrics, one per module, and their shared parameters, signatures, tables and scores."""
 
 from truebleu.metrics import registry
 

@@ -13,12 +13,12 @@ from truebleu.text import corpus_inputs
 # Name and version of the `state_dict` format.
 STATE_FORMAT = "truebleu accumulator 1"
 
-# Other programs store totals as 64-bit integers.
+# Limit of totals, because other programs store them as 64-bit integers.
 MAX_TOTAL = 2**63 - 1
 
 
 class Accumulator:
-    """Running totals of a metric; their score equals the score of all batches together.
+    """Running totals of a metric, whose score equals the score of all batches together.
 
     metric: a metric computed from sums, or its name: BLEU, chrF, TER, GLEU, ...
 
@@ -59,7 +59,7 @@ class Accumulator:
 
     @property
     def references(self) -> int | str | None:
-        """The number of references per segment; "var" if it varies, None without segments."""
+        """The number of references per segment, "var" if it varies, or None without segments."""
         return summarize_reference_count(self._references)
 
     def reset(self) -> None:
@@ -77,7 +77,7 @@ class Accumulator:
     ) -> None:
         """Add the segments of a batch; after an error, no segment has been added.
 
-        hypotheses, references, workers: as for `Metric.score`. A batch may be empty.
+        hypotheses, references, workers: see `Metric.score`. A batch may be empty.
         """
         if _is_empty(hypotheses) and _is_empty(references):
             return
@@ -142,7 +142,7 @@ class Accumulator:
     ) -> Accumulator:
         """Return an accumulator with a saved state.
 
-        metric: the metric, needed only for custom tokenizers; otherwise the state names it.
+        metric: required only for custom tokenizers, because the state identifies other metrics.
         """
         if metric is None:
             _validate_state(state)
@@ -159,7 +159,7 @@ class Accumulator:
     def _add(self, segments: int, totals: list[int], references: tuple[int, int] | None) -> None:
         summed = [total + added for total, added in zip(self._totals, totals, strict=True)]
         if max(summed) > MAX_TOTAL or min(summed) < -MAX_TOTAL:
-            raise InputError("totals exceed 64-bit integers; they cannot come from text")
+            raise InputError("totals exceed the 64-bit range, so they are invalid")
         self._totals = summed
         self._segments += segments
         if self._references is None or references is None:
@@ -183,7 +183,7 @@ class Accumulator:
 
 
 def require_additive(metric: Any) -> Metric[Any]:
-    """Return a metric that is computed from sums; raise ValueError with the reason for others.
+    """Return the metric if it is computed from sums, or raise ValueError with the reason if not.
 
     >>> require_additive("chrf")
     CHRF()

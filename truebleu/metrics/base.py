@@ -1,6 +1,6 @@
-"""Base class of all metrics: count a row of integers per segment, sum the rows, apply a formula.
+"""Base class of all metrics, which count integers per segment, sum them and apply a formula.
 
-The kernel counts the rows and computes the formula, or a subclass does either in Python.
+The kernel counts and applies the formula, unless a subclass does either in Python.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ else:
 # The sacreBLEU release that defines the scores; signatures name it.
 SACREBLEU_VERSION = "2.6.0"
 
-# Mean lengths count these parts of a token as integers: 1 to 16 all divide the number.
+# Mean lengths are integers in units of 1/720,720 token, because 1 to 16 all divide 720,720.
 PARTS_PER_TOKEN = 720720
 
 # Signed 64-bit integers range from -INT64_LIMIT to INT64_LIMIT - 1.
@@ -64,7 +64,7 @@ class MetricMissingError(MetricFailedError, ImportError):
 
 @dataclass(slots=True)
 class Corpus:
-    """Hypotheses, references and, for some metrics, sources to count, with options for counting.
+    """Text to score (hypotheses, references and possibly sources), with options for counting.
 
     workers: number of threads.
     progress: function called about twenty times per second with the number of segments so far.
@@ -87,7 +87,7 @@ class Corpus:
         self.workers = argument_checks.check_workers(self.workers)
 
     def with_unicode_form(self, form: str | None) -> Corpus:
-        """Return the corpus with its text in a Unicode form; the same corpus for None."""
+        """Return the corpus with its text in a Unicode form, or the corpus itself for None."""
         if form == self.unicode_form:
             return self
         from truebleu.text.corpus_inputs import normalize_input
@@ -119,9 +119,9 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     # Prefix of the metric's command-line options.
     PREFIX: ClassVar[str] = ""
     LOWER_IS_BETTER: ClassVar[bool] = False
-    # Score of a perfect match; None for metrics without an upper bound.
+    # Score of a perfect match, or None for metrics without an upper bound.
     BOUND: ClassVar[float | None] = 100.0
-    # Worst possible score; None for metrics without such a bound.
+    # Worst possible score, or None for metrics without such a bound.
     WORST: ClassVar[float | None] = 0.0
     # The number of decimals to print.
     DIGITS: ClassVar[int] = 1
@@ -143,7 +143,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     FALLIBLE: ClassVar[bool] = False
     # True if the metric accepts lists of tokens as well as text.
     TAKES_TOKENS: ClassVar[bool] = True
-    # True if the kernel computes the formula, too.
+    # True if the kernel also computes the formula.
     _has_kernel_formula = True
     # Largest number of references per segment.
     _max_references = maxsize
@@ -170,7 +170,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @classmethod
     def fields_from_name(cls, name: str) -> dict[str, str] | None:
-        """Return the fields that a score name implies; None for names of other metrics."""
+        """Return the fields that a score name implies, or None for names of other metrics."""
         return {} if name.lower() == cls.NAME.lower() else None
 
     @classmethod
@@ -180,7 +180,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return {**CONTEXT_FIELDS, **constants, **{p.key: p.short for p in cls.PARAMETERS}}
 
     def _build_fields(self, *, segment: bool | None) -> dict[str, str]:  # noqa: ARG002
-        """Return the parameter fields of a corpus or segment score; None selects the metric."""
+        """Return the signature's parameter fields; `signature` describes `segment`."""
         fields = {key: value for key, (value, _) in self.CONSTANTS.items()}
         for parameter in self.PARAMETERS:
             value = self._values[parameter.name]
@@ -213,7 +213,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def bound(self) -> float | None:
-        """The score of a perfect match; None for metrics without an upper bound."""
+        """The score of a perfect match, or None for metrics without an upper bound."""
         return self.BOUND
 
     @property
@@ -231,7 +231,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     def can_split(self, script: str) -> bool:
         """Return whether the metric splits text in a script of `UNSPLIT_SCRIPTS`.
 
-        True for metrics without a tokenizer, which count characters or use a model.
+        The result is True for metrics without a tokenizer, which count characters or use a model.
         """
         from truebleu.text import languages
 
@@ -239,7 +239,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return tokenize is None or languages.can_split(tokenize, script)
 
     def get_splitting_parameters(self, script: str) -> dict[str, Any]:
-        """Return the parameters that make the metric split a script; empty if there are none."""
+        """Return the parameters that make the metric split a script, or an empty dictionary."""
         from truebleu.text import languages
 
         has_tokenizer = "tokenize" in self._values
@@ -250,10 +250,10 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     def adapt_to_language(self, language: Language, user_parameters: Collection[str] = ()) -> Self:
         """Return the metric with the parameters that its original program uses for a language.
 
-        user_parameters: names of the parameters set by the user, which do not change.
+        user_parameters: names of parameters that the user has set and that must not change.
         """
         default_tokenizer = self._CHECKS.get("tokenize", (None,))[0]
-        # "none" is for tokenized input; jiwer and ROUGE have no language-specific tokenizers.
+        # "none" means tokenized input, and jiwer and ROUGE have no language-specific tokenizers.
         language_tokenizer = language.tokenizer
         fits = default_tokenizer in ("13a", "jiwer", "rouge") and (
             default_tokenizer == "13a" or language_tokenizer != "13a"
@@ -279,13 +279,13 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
         """Upper limits of columns, which hold in every row and therefore in every sum of rows.
 
-        `(column, factor, other)`: the column is at most `factor` times the other column.
+        In `(column, factor, other)`, the column is at most `factor` times the other column.
         """
         return ()
 
     @property
     def constraints(self) -> Constraints:
-        """Constraints of the rows as the kernel checks them, with columns as indices."""
+        """Row constraints in the form that the kernel checks, with columns as indices."""
         columns = self.columns
         positions = {name: place for place, name in enumerate(columns)}
         limits = [
@@ -295,7 +295,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def segment_detail_names(self) -> tuple[str, ...]:
-        """The names of the details listed next to segment scores; by default the columns."""
+        """The names of the details listed next to segment scores, which default to the columns."""
         return self.columns
 
     def compute_segment_details(self, table: Table) -> list[Any]:
@@ -358,7 +358,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def recipe(self) -> dict[str, Any] | None:
-        """The metric settings for a browser kernel; None for metrics that it cannot count.
+        """The metric settings for a browser kernel, or None for metrics that it cannot count.
 
         Both kernels give equal scores if the metric `reads_text` and both have its tokenizer.
         """
@@ -393,7 +393,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return self._reads_text
 
     def _scan_text(self, corpus: Corpus) -> Scan | None:
-        """Return the kernel's pass over the text; None for metrics counted in Python."""
+        """Return an object that counts the text in the kernel, or None for metrics in Python."""
         return corpus_inputs.scan_corpus(
             self._kernel,
             corpus.hypotheses,
@@ -432,8 +432,8 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     ) -> tuple[Statistics, Summary]:
         """Return the statistics, or with `totals` their sum, and a summary of the text.
 
-        With `totals`, memory use does not depend on the size of files. Arguments are as for
-        `Corpus`.
+        With `totals`, memory use does not depend on the size of files. `Corpus` describes the
+        arguments.
         """
         return self.count_corpus(
             Corpus(
@@ -452,7 +452,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def unicode_form(self) -> str | None:
-        """The Unicode form that text is converted to before counting: parameter `normalize`."""
+        """The Unicode form of the text during counting, as set by the parameter `normalize`."""
         return self._values["normalize"]  # type: ignore[no-any-return]
 
     def _make_corpus(self, *arguments: Any, **options: Any) -> Corpus:
@@ -478,7 +478,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return table, summary
 
     def check_corpus(self, table: Table) -> None:
-        """Raise MetricFailedError for the table of a corpus that the metric cannot score."""
+        """Raise MetricFailedError if the metric cannot score a corpus with these statistics."""
 
     def make_statistics(self, table: Table, references: int | str | None) -> Statistics:
         """Return a table of rows as statistics of this metric."""
@@ -505,7 +505,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     ) -> S:
         """Return the score of a corpus.
 
-        hypotheses: n strings (any sequence, an Arrow column), or a path or `File` of n lines.
+        hypotheses: n strings (any sequence or an Arrow column), or a path or `File` of n lines.
         references: for each segment a string or a sequence of strings and None; or an Arrow
             column of strings or lists of strings; or a path or `File`; or a list of such columns
             or files, one per reference.
@@ -542,7 +542,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         *,
         workers: int = 1,
     ) -> Statistics:
-        """Return the sufficient statistics, one row per segment. Arguments as for `score`."""
+        """Return the sufficient statistics per segment. `score` describes the arguments."""
         return self.count(hypotheses, references, workers=workers)[0]
 
     def segments(
@@ -552,7 +552,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         *,
         workers: int = 1,
     ) -> Scores:
-        """Return the score of each segment: n numbers, 0-100. Arguments as for `score`.
+        """Return the score of each segment: n numbers, 0-100. `score` describes the arguments.
 
         >>> from truebleu import BLEU
         >>> BLEU().segments(["a b c d e", "a b"], ["a b c d f", "a c"])
@@ -586,7 +586,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
             return self._score_sentence(hypothesis, references)
         if not self._has_kernel_formula:
             value = self._compute_score(unpack_row(row), segment=True)
-        # Set the attributes, because the constructor would take as long as reading the text.
+        # Set the attributes directly: the constructor would take as long as reading the text.
         score: Any = _allocate(self.SCORE)
         score._metric = self  # noqa: SLF001
         score._packed_row = row  # noqa: SLF001
@@ -634,14 +634,14 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         raise NotImplementedError
 
     def scores(self, totals: Statistics | Table) -> Scores:
-        """Return one score per row of a table, reading each row as the totals of a corpus.
+        """Return one score per row of a table, treating each row as the totals of a corpus.
 
         Resampling calls it with one row per resample: the sum over its segments.
         """
         return self._compute_checked_scores(totals, segment=False)
 
     def segment_scores(self, statistics: Statistics | Table) -> Scores:
-        """Return one score per row of a table, reading each row as a segment."""
+        """Return one score per row of a table, treating each row as a segment."""
         return self._compute_checked_scores(statistics, segment=True)
 
     def _compute_checked_scores(self, table: Table, *, segment: bool) -> Scores:
@@ -692,7 +692,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return PairsInPython(metric._make_pair_scorer(workers), hypothesis_texts, reference_texts)  # noqa: SLF001
 
     def _make_pair_scorer(self, workers: int) -> Callable[[Sequence[Any], Sequence[Any]], Scores]:
-        """Return a function that scores n texts against n references like `sentence`."""
+        """Return a function that scores n texts against n references, as `sentence` scores one."""
         if self.NEEDS_SOURCE:
             raise ValueError(f"{self.NAME} needs a source for each pair")
         return lambda texts, others: self._score_segments(
@@ -768,7 +768,7 @@ def _as_input_error(metric: Metric[Any], error: Exception) -> InputError:
     if isinstance(error, InputError):
         return error
     return InputError(
-        f"{metric.name} is not defined for these statistics ({error}); they cannot come from text"
+        f"{metric.name} is not defined for these statistics ({error}), so they are invalid"
     )
 
 

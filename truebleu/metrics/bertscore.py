@@ -1,4 +1,4 @@
-"""BERTScore: words matched by the similarity of a model's vectors, as in the package bert-score.
+"""BERTScore, which matches words by the similarity of embeddings, as in the package bert-score.
 
 Tianyi Zhang et al. (2020): BERTScore: Evaluating text generation with BERT. ICLR. Scores equal
 the output of `bert-score`.
@@ -23,7 +23,7 @@ LAYER_COUNT_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 
 
 class BERTScore(NeuralMetric):
-    """BERTScore: F-score from a model's vectors, 0-1 for most text, averaged over segments.
+    """BERTScore: F-score from contextual embeddings, usually 0-1, averaged over segments.
 
     With several references, F, precision and recall are each the maximum, as in bert-score. Like
     bert-score's hash, the signature states model, layer, idf, rescaling and versions.
@@ -39,7 +39,7 @@ class BERTScore(NeuralMetric):
     PACKAGE = ("bert-score", "bert_score")
     EXAMPLE = DEFAULT_MODEL
     model: p.Parameter[str] = p.Text(
-        DEFAULT_MODEL, "the model: a folder, or a name in the hub's cache"
+        DEFAULT_MODEL, "the model: a folder, or a name in the Hugging Face cache"
     )
     layer: p.Parameter[int] = p.WholeNumber(
         0,
@@ -62,7 +62,7 @@ class BERTScore(NeuralMetric):
 
     @property
     def NON_ADDITIVE_REASON(self) -> str | None:  # type: ignore[override]  # noqa: N802
-        """Reason why statistics of parts cannot be added up with idf; None otherwise."""
+        """The reason why statistics of parts cannot be added up with idf, or None without idf."""
         reason = (
             "BERTScore with idf computes word weights from all references, so partial "
             "results cannot be combined"
@@ -138,7 +138,7 @@ class BERTScore(NeuralMetric):
             )
 
     def _find_baseline(self, name: str) -> str | None:
-        """Return the path of the baseline; None if scores are not rescaled."""
+        """Return the path of the baseline, or None if scores are not rescaled."""
         if self.rescale == "no":
             return None
         name = name if name in _read_package()[1] else os.path.basename(name)
@@ -156,7 +156,7 @@ class BERTScore(NeuralMetric):
 
 
 def find_model_or_none(model: str) -> str | None:
-    """Return the folder of a model; None if the model is missing or has another revision."""
+    """Return the folder of a model, or None if the model is missing or has another revision."""
     try:
         return find_model(model)
     except MetricFailedError:
@@ -164,14 +164,14 @@ def find_model_or_none(model: str) -> str | None:
 
 
 def _read_layer_count(settings: dict[str, Any]) -> int:
-    """Return the number of layers in a configuration; 0 if it is missing."""
+    """Return the number of layers in a configuration, or 0 if it is missing."""
     return next(
         (int(settings[key]) for key in LAYER_COUNT_KEYS if isinstance(settings.get(key), int)), 0
     )
 
 
 def _choose_layer(name: str, folder: str | None) -> int:
-    """Return bert-score's layer for a model, or else the last layer; 0 if unknown."""
+    """Return bert-score's layer for a model, otherwise the last layer, or 0 if both are unknown."""
     table = _read_package()[1]
     default_layer = table.get(name) or table.get(os.path.basename(name), 0)
     layer_count = _read_layer_count(read_config(folder)) if folder else 0

@@ -69,23 +69,23 @@ class BLEUScore(TableScore):
 
     @property
     def fraction(self) -> float:
-        """The score, 0-1, identical to the scores of programs that compute in this scale."""
+        """The score, 0-1, identical to the scores of programs that use this scale."""
         return super().fraction if self._metric.natural_scale == 100.0 else self._value
 
     @property
     def published(self) -> float:
-        """The score in the scale that publications use, 0-100 or 0-1."""
+        """The score on the scale that publications use, 0-100 or 0-1."""
         scale = self._metric.scale
         return self.value if scale == 100.0 else self._value / self._metric.natural_scale * scale
 
     @property
     def precisions(self) -> tuple[float, ...]:
-        """The smoothed precision of each order in per cent, as in sacreBLEU."""
+        """The smoothed precision of each order (0-100), as in sacreBLEU."""
         return self._formula.list_percentages(self.matches, self.totals)
 
     @property
     def brevity_penalty(self) -> float:
-        """The brevity penalty: below 1 if hypotheses are shorter than the references."""
+        """The brevity penalty, which is below 1 if hypotheses are shorter than the references."""
         return self._formula.compute_brevity_penalty(self._row[0], self.reference_length)
 
     @property
@@ -105,12 +105,12 @@ class BLEUScore(TableScore):
 
     @property
     def reference_length(self) -> float:
-        """The effective reference length; a fraction if lengths are averaged."""
+        """The effective reference length, which may be fractional if lengths are averaged."""
         return self._metric.reference_length_from_row(self._row)
 
     @property
     def ratio(self) -> float:
-        """Hypothesis length divided by reference length; 0 if the references are empty."""
+        """Hypothesis length divided by reference length, or 0 if the references are empty."""
         return self._row[0] / self.reference_length if self._row[1] else 0.0
 
     @property
@@ -124,7 +124,7 @@ class BLEUScore(TableScore):
 
 
 class SmoothingValue(p.Number["float | None"]):
-    """The smoothing value, set or default; None for methods without a value."""
+    """The user's smoothing value or the method's default; None for methods without a value."""
 
     def __get__(self, metric: Any, _: type | None = None) -> float | None:
         """Return the user's value, or the default of the smoothing method."""
@@ -340,7 +340,7 @@ class BLEU(Metric[BLEUScore]):
         super()._prepare()
 
     def make_counter(self, reference_lengths: Sequence[str]) -> _kernel.Metric:
-        """Return a kernel metric with one column for each rule for the reference length."""
+        """Return a kernel metric with one column per reference length rule."""
         counter_metric: _kernel.Metric = self._build_kernel_metric(
             reference_lengths=list(reference_lengths)
         )
@@ -367,7 +367,7 @@ class BLEU(Metric[BLEUScore]):
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """The metric settings for a browser kernel, which computes all variants' formulas."""
+        """The metric settings for a browser kernel, which computes the formulas of all variants."""
         values = self._values
         settings = self.build_kernel_settings()
         del settings["effective_order"]
@@ -420,14 +420,14 @@ class BLEU(Metric[BLEUScore]):
         return messages
 
     def with_parameters(self, **changed: Any) -> BLEU:
-        """Return the metric with some parameters changed; new weights set `max_order`."""
+        """Return a copy of the metric with changed parameters; new weights set `max_order`."""
         if changed.get("weights") is not None:
             changed.setdefault("max_order", None)
         return super().with_parameters(**changed)
 
     @property
     def length_rule(self) -> str:
-        """The kernel's name for the rule for the reference length."""
+        """The kernel's name for the reference length rule."""
         rule, tie = self._values["reference_length"], self._values["tie"]
         if rule == "single" or (rule == "closest" and tie == "shorter"):
             return "closest"
@@ -440,7 +440,7 @@ class BLEU(Metric[BLEUScore]):
 
     @property
     def natural_scale(self) -> float:
-        """The scale in which the arithmetic computes."""
+        """The scale on which the arithmetic computes scores."""
         return 100.0 if self.arithmetic == "sacrebleu" else 1.0
 
     @property
@@ -555,18 +555,18 @@ class BLEU(Metric[BLEUScore]):
         if 0 not in matches:
             return ""
         order = 1 + list(matches).index(0)
-        return f"no n-gram of order {order} matches; a smoothing method (-s exp) keeps it above 0"
+        return f"no n-gram of order {order} matches; smoothing (-s exp) keeps the score above 0"
 
     def reference_length_from_row(self, row: Sequence[int]) -> float:
         """Return the reference length in a row of statistics."""
         return row[1] / PARTS_PER_TOKEN if self.length_rule == "average" else row[1]
 
     def _compute_score(self, row: Sequence[int], *, segment: bool) -> float:
-        """Return the score of one row, in the scale of the arithmetic."""
+        """Return the score of one row, on the scale of the arithmetic."""
         return self.compute_values(Table.from_rows([row], len(row)), segment=segment)[0]
 
     def compute_values(self, table: Table, *, segment: bool) -> Sequence[float]:
-        """Return the score of each row, in the scale of the arithmetic."""
+        """Return the score of each row, on the scale of the arithmetic."""
         if self._has_kernel_formula:
             return self._kernel.scores(table, corpus=not segment).tolist()
         value, orders = self.make_formula(segment=segment).compute_score, self.max_order
@@ -616,7 +616,7 @@ def bleu(
 ) -> BLEUScore:
     """Return the BLEU score of a corpus: `BLEU(...).score(hypotheses, references)`.
 
-    Text arguments are as for `BLEU.score`, parameters as for `BLEU`.
+    Takes the text arguments of `BLEU.score` and the parameters of `BLEU`.
 
     >>> score = bleu(["the cat is on the mat"], [["the cat sat on the mat", "a cat is on it"]])
     >>> round(float(score), 2)

@@ -1,8 +1,8 @@
 """BLEU's formula, step by step: smoothing, missing orders, brevity penalty and mean.
 
-BLEU = BP · exp(Σ wₙ ln pₙ) in all published implementations. They differ in orders without n-grams
-or matches, in edge cases of the brevity penalty, and in the order of floating-point operations,
-which decides the last bit. Each difference is a parameter.
+BLEU = BP · exp(Σ wₙ ln pₙ) in all published implementations. They differ in their treatment of
+orders without n-grams or matches, in edge cases of the brevity penalty, and in the order of
+floating-point operations, which decides the last bit. Each difference is a parameter.
 kernel/src/bleu.rs computes sacreBLEU's case for many rows at once; tests compare the two.
 """
 
@@ -30,7 +30,7 @@ SMOOTHING = {
     "epsilon": "pycocoevalcap's guards",
     "tiny": "the smallest positive number",
 }
-# Arithmetics that always use one smoothing method, whatever the parameter.
+# Arithmetics with a fixed smoothing method, which ignore the smoothing parameter.
 FIXED_SMOOTHING = {
     "cdec": "floor",
     "allennlp": "add-k-all",
@@ -62,7 +62,7 @@ class Formula:
         self.missing_order = missing_order
 
     def list_percentages(self, matches: Sequence[int], totals: Sequence[int]) -> tuple[float, ...]:
-        """Return the precision of each order in per cent, with 0 for missing orders."""
+        """Return the precision of each order (0-100), with 0 for missing orders."""
         zeros = (0.0,) * len(matches)
         if self._is_zero_before_smoothing(matches):
             return zeros
@@ -124,10 +124,10 @@ class Formula:
     def compute_precisions(
         self, matches: Sequence[int], totals: Sequence[int]
     ) -> list[float | None]:
-        """Return the precision of each order after smoothing; None counts as 1.
+        """Return the precision of each order after smoothing, where None means a precision of 1.
 
-        Precisions are in per cent in sacreBLEU's arithmetic, and fractions in others. The list is
-        shorter if the highest orders are left out.
+        Precisions are percentages in sacreBLEU's arithmetic, and fractions in other arithmetics.
+        The list is shorter if the highest orders are left out.
         """
         unit = 100.0 if self.arithmetic == "sacrebleu" else 1.0
         smoothing, value = self.smoothing, self.smoothing_value

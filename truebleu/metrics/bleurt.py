@@ -1,4 +1,4 @@
-"""BLEURT: a model's score of a hypothesis and a reference, from the package bleurt-pytorch.
+"""BLEURT: scores of a model that compares hypothesis and reference, run by bleurt-pytorch.
 
 Thibault Sellam, Dipanjan Das, Ankur Parikh (2020): BLEURT: Learning robust metrics for text
 generation. ACL. Amy Pu et al. (2021), EMNLP, for BLEURT-20.
@@ -20,9 +20,9 @@ DEFAULT_MODEL = "lucadiliello/BLEURT-20"
 
 
 class BLEURT(NeuralMetric):
-    """BLEURT: a model's score of each segment with one reference, averaged over segments.
+    """BLEURT: mean segment score of a model that reads the hypothesis and one reference.
 
-    Most scores are between 0 and 1. Text beyond the model's maximum length is cut.
+    Most scores are between 0 and 1. Text beyond the model's maximum length is truncated.
     """
 
     __slots__ = ()
@@ -34,7 +34,7 @@ class BLEURT(NeuralMetric):
     PACKAGE = ("bleurt-pytorch", "bleurt_pytorch")
     EXAMPLE = DEFAULT_MODEL
     model: p.Parameter[str] = p.Text(
-        DEFAULT_MODEL, "the model: a folder, or a name in the hub's cache"
+        DEFAULT_MODEL, "the model: a folder, or a name in the Hugging Face cache"
     )
     _: KW_ONLY
     device: p.Parameter[str] = p.Text("auto", "the torch device: auto, cpu, cuda:1", is_hidden=True)
@@ -44,7 +44,7 @@ class BLEURT(NeuralMetric):
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Return the metric for a model; for an empty text, the default model."""
+        """Return the metric for a model, or for the default model if the text is empty."""
         return cls(model=text if text.strip() else DEFAULT_MODEL)
 
     def _compute_numbers(self, _: Corpus, texts: SegmentTexts) -> list[float]:
@@ -79,7 +79,7 @@ def _load_model(folder: str, device_name: str, _identity: str) -> tuple[Any, Any
 
 
 def _predict_scores(tokenizer: Any, model: Any, pairs: list[tuple[str, str]]) -> list[float]:
-    """Return the model's scores of pairs of hypothesis and reference."""
+    """Return the model's scores of (hypothesis, reference) pairs."""
     import torch
 
     with torch.no_grad():

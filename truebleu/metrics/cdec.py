@@ -1,6 +1,6 @@
 """cdec's QCRI_BLEU, computed in single precision as in cdec.
 
-cdec's IBM_BLEU, KOEHN_BLEU and NIST_BLEU are settings of `BLEU` (members of the family).
+`BLEU` computes cdec's IBM_BLEU, KOEHN_BLEU and NIST_BLEU, which are members of the family.
 Chris Dyer et al. (2010): cdec, a decoder, alignment and learning framework for
 finite-state and context-free translation models. ACL demonstrations; mteval/ns.cc.
 """
@@ -25,7 +25,7 @@ class CdecBLEU(PythonMetric):
 
     Orders without matches count one match, and orders without n-grams are left out. The brevity
     penalty is exp((c - r - 1) / c). The score of zero matches is subtracted, so the score can be
-    0 despite smoothing. cdec takes tokens.
+    0 despite smoothing. cdec expects tokenized text.
 
     >>> print(CdecBLEU().sentence("the cat sat on the mat", "the cat is on the mat"))
     cdec-BLEU = 26.61
@@ -81,7 +81,7 @@ def _compute_qcri_bleu(
                 zero_match_mean + round_to_single(_round_log(1) - _round_log(total + 1))
             )
             orders += 1
-    if not orders:  # cdec divides 0 by 0
+    if not orders:  # cdec would divide 0 by 0
         return 0.0, 1.0
     mean, zero_match_mean = (
         round_to_single(mean / orders),

@@ -77,8 +77,8 @@ class CHRFScore(TableScore):
 class CHRF(Metric[CHRFScore]):
     """chrF with its parameters. The defaults are sacreBLEU's: chrF2, character order 6.
 
-    With several references, each segment uses the reference with the best score, or the first of
-    several. The order of references can therefore matter, as in sacreBLEU.
+    With several references, each segment uses the first reference with the best score. The order of
+    references can therefore matter, as in sacreBLEU.
 
     >>> print(CHRF().score(["The cat sat on the mat."], ["The cat sat on a mat."]))
     chrF2 = 71.42
@@ -219,7 +219,7 @@ def chrf(
 ) -> CHRFScore:
     """Return the chrF score of a corpus: `CHRF(...).score(hypotheses, references)`.
 
-    Text arguments are as for `CHRF.score`, parameters as for `CHRF`.
+    Takes the text arguments of `CHRF.score` and the parameters of `CHRF`.
 
     >>> score = chrf(["the cat is on the mat"], [["the cat sat on the mat", "a cat is on it"]])
     >>> round(float(score), 2)

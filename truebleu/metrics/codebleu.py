@@ -73,10 +73,10 @@ class CodeBLEU(PythonMetric):
         "the component",
         {
             "ngram": "NLTK's corpus_bleu with method1",
-            "weighted": "despite its name a recall: numerators and denominators are counted in "
-            "the references, and several references add up; among unigrams, reserved words "
-            "count 1 and other tokens 0.2. By mistake, its brevity penalty takes every reference "
-            "to have 2 tokens. Both components count 0.1 match for orders without matches",
+            "weighted": "a recall, despite its name: numerators and denominators are summed over "
+            "all references of a segment; among unigrams, reserved words have weight 1 and other "
+            "tokens 0.2. By mistake, its brevity penalty assumes references of 2 tokens. Both "
+            "components count 0.1 matches for orders without matches",
         },
         short="pt",
     )
@@ -167,9 +167,9 @@ def combine_parts(
     dataflow: float,
     weights: Sequence[float] = (0.25, 0.25, 0.25, 0.25),
 ) -> float:
-    """Return CodeBLEU from its four components, each between 0 and 1.
+    """Return CodeBLEU from its four components, each on a 0-1 scale.
 
-    A data flow score of 0 counts as 1, because the original takes it for code without data flow.
+    A data flow score of 0 is replaced by 1, because the original assumes code without data flow.
     """
     parts = (ngram, weighted, syntax, dataflow or 1)
     alpha, beta, gamma, theta = weights

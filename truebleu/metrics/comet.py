@@ -1,4 +1,4 @@
-"""COMET: a model's score of a translation, its source and its reference, from unbabel-comet.
+"""COMET: scores of a model that reads source, hypothesis and reference, run by unbabel-comet.
 
 Ricardo Rei et al. (2020): COMET: A neural framework for MT evaluation. EMNLP. Rei et al. (2022):
 COMET-22, CometKiwi. WMT. Nuno Guerreiro et al. (2024): xCOMET. TACL.
@@ -20,7 +20,7 @@ from truebleu.metrics.python_metric import SegmentTexts
 DEFAULT_MODEL = "Unbabel/wmt22-comet-da"
 CHECKPOINT = os.path.join("checkpoints", "model.ckpt")
 SETTINGS_FILE = "hparams.yaml"
-# Inputs besides the hypothesis, by kind of model; unified models list their own inputs.
+# Inputs in addition to the hypothesis, per kind of model; unified models list their own inputs.
 INPUTS_BY_KIND = {
     "regression_metric": ("src", "ref"),
     "ranking_metric": ("src", "ref"),
@@ -31,11 +31,11 @@ INPUT_SEGMENTS = re.compile(r"^input_segments:[ ]*(\[.*?\]|(?:\n[ ]*-[ ]*\w+)+)"
 
 
 class COMET(NeuralMetric):
-    """COMET: a model's score of a segment, its source and one reference, averaged over segments.
+    """COMET: mean segment score of a model that reads the source, hypothesis and one reference.
 
-    The model's settings list its inputs: CometKiwi reads no references. Scores equal `predict` in
-    full precision; the command `comet-score` computes in half precision, which changes the
-    last digits.
+    The model's settings list its inputs; for example, CometKiwi reads no references. Scores equal
+    `predict` in full precision; the command `comet-score` computes in half precision, which changes
+    the last digits.
     """
 
     __slots__ = ()
@@ -51,7 +51,7 @@ class COMET(NeuralMetric):
     )
     EXAMPLE = DEFAULT_MODEL
     model: p.Parameter[str] = p.Text(
-        DEFAULT_MODEL, "the model: a folder, or a name in the hub's cache"
+        DEFAULT_MODEL, "the model: a folder, or a name in the Hugging Face cache"
     )
     _: KW_ONLY
     device: p.Parameter[str] = p.Text("auto", "the torch device: auto, cpu, cuda:1", is_hidden=True)
@@ -71,7 +71,7 @@ class COMET(NeuralMetric):
 
     @property
     def bound(self) -> float | None:
-        """The best score: 1 for xCOMET; None for models without an upper bound."""
+        """The best score: 1 for xCOMET, or None for models without an upper bound."""
         return 1.0 if _read_settings(self.model)[0] == "xcomet_metric" else None
 
     def _list_inputs(self) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ class COMET(NeuralMetric):
         return self._run_model(len(texts), predict)
 
     def _check_encoder(self, name: str) -> None:
-        """Raise MetricFailedError if the encoder that a model is built on is missing."""
+        """Raise MetricFailedError if the model's encoder is missing."""
         if name and find_model(name) is None:
             raise MetricFailedError(
                 f"{self.name}: {self.model} is built on {name}, whose settings and vocabulary are "

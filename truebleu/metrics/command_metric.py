@@ -35,7 +35,7 @@ class Command(SegmentMeanMetric):
 
     The program runs once per system, without a shell. File names replace {hyp}, {ref} or {refs},
     and {src}. Files have one segment per line, with spaces instead of line ends inside segments;
-    {refs} stands for one file per reference. The program prints one number per line for each
+    {refs} is replaced by one file per reference. The program prints one number per line for each
     segment and exits with status 0. If it fails, its last line on standard error is shown.
 
     >>> import sys
@@ -82,7 +82,7 @@ class Command(SegmentMeanMetric):
             ) from None
         if not any("{hyp}" in word for word in words):
             raise ValueError(
-                f"command {self.score_name}: the program has no {{hyp}} to replace by the "
+                f"command {self.score_name}: the program needs the placeholder {{hyp}} for the "
                 f"hypothesis file: {self.program!r:.60}. Add {{ref}} and {{src}} if it reads them."
             )
 
@@ -188,7 +188,7 @@ def _write_lines(folder: str, name: str, lines: Sequence[str]) -> str:
 
 
 def _hash_file(path: str) -> str:
-    """Return a file's name and checksum; an empty string if the file does not exist."""
+    """Return a file's name and checksum, or an empty string if the file does not exist."""
     try:
         with open(path, "rb") as file:
             return f"{path}:{hashlib.file_digest(file, 'sha256').hexdigest()}"

@@ -1,4 +1,4 @@
-"""Scores computed from other scores: of documents, and of sets of texts."""
+"""Scores of documents and of sets of texts, computed from other scores."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class CompositeScore(Score):
 
     @property
     def value(self) -> float:
-        """The score, in the scale of the metric."""
+        """The score, on the scale of the metric."""
         return self._value
 
     @property
@@ -68,13 +68,13 @@ def document_bleu(
     metric: str | Metric | None = None,
     workers: int = 1,
 ) -> Score:
-    """Return BLEU with each document as one segment, its segments joined by spaces.
+    """Return BLEU after joining the segments of each document, with spaces, into one segment.
 
     N-grams may cross sentence boundaries, and the brevity penalty compares document lengths. It is
-    not mteval's document score, nor the mean of such scores: see `mean_document_bleu`.
+    neither mteval's document score nor a mean of those: see `mean_document_bleu`.
 
-    documents: the document of each segment. The segments of a document need not be adjacent and
-        stay in their order. They all need the same number of references.
+    documents: the document of each segment. The segments of a document keep their order but need
+        not be adjacent. They all need the same number of references.
     metric: any metric; default: `BLEU()`.
 
     >>> hypotheses, references = ["a b c", "d e f", "a b"], ["a b c", "d e f", "a c"]
@@ -119,7 +119,7 @@ def mean_document_bleu(
 ) -> CompositeScore:
     """Return the mean of document scores, each from summed statistics, as in mteval's `-d 1`.
 
-    mteval's system score is not this mean, but uses sums over all documents. N-grams do not cross
+    mteval's system score is not this mean. It uses sums over all documents. N-grams do not cross
     sentence boundaries; see `document_bleu` for documents as single texts.
 
     documents: the document of each segment.

@@ -18,8 +18,8 @@ class EditAlignment(Alignment):
     """Edit operations of one segment. Immutable; `print` draws the alignment.
 
     It has the fields of TER's `Alignment`, without shifts. Error rates describe edits from
-    reference to hypothesis: a deletion is a token that only the reference has, and an insertion a
-    token that only the hypothesis has.
+    reference to hypothesis: a deletion is a token found only in the reference, and an insertion a
+    token found only in the hypothesis.
     """
 
     __slots__ = ()
@@ -39,7 +39,7 @@ class EditAlignment(Alignment):
         return 100.0 * (self.edits / length if length else insertions)
 
     def list_row_names(self) -> tuple[str, str]:
-        """Return the names of the rows of a drawing, from the top."""
+        """Return the row names of the drawing, from top to bottom."""
         return "reference", "hypothesis"
 
     def format_title(self) -> str:

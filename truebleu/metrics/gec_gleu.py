@@ -50,7 +50,7 @@ class GECGLEU(SourceMetric):
     lowercase: p.Parameter[bool | str] = p.declare_lowercase()
     draw: p.Parameter[str] = p.Choice(
         "random",
-        "the choice between several references",
+        "how to choose between several references",
         {
             "random": "sampled as in the original, with Python 2's random numbers",
             "each": "the mean of the corpus scores against the first references, the second "
@@ -77,7 +77,7 @@ class GECGLEU(SourceMetric):
         reference_counts = {len(row) for row in rows}
         if len(reference_counts) > 1:
             raise InputError(
-                "references: GEC-GLEU samples them, so all segments need the same number"
+                "references: all segments need the same number, because GEC-GLEU samples them"
             )
         (count,) = reference_counts
         values = []
@@ -94,7 +94,7 @@ class GECGLEU(SourceMetric):
                 yield [reference] * segments
             return
         for iteration in range(self._values["iterations"]):
-            # Python 2's randint(0, references - 1), seeded as the original seeds it.
+            # Python 2's randint(0, references - 1), with the original's seeds.
             random = Random(iteration * 101)
             yield [int(random.random() * references) for _ in range(segments)]
 

@@ -20,7 +20,7 @@ from truebleu.text import tokenizers
 class GLEU(PythonMetric):
     """Google's GLEU: the minimum of precision and recall over n-grams of all orders together.
 
-    With several references, the best score counts. Corpus scores sum the matches and n-grams of
+    With several references, the best score is used. Corpus scores sum the matches and n-grams of
     segments; there is no brevity penalty. Scores equal NLTK's `gleu_score` and Hugging
     Face's `google_bleu`.
 
@@ -82,8 +82,8 @@ class GLEU(PythonMetric):
                     max(0, row[1] - order) for order in range(min_order - 1, max_order)
                 )
                 total = max(hypothesis_total, reference_total)
-                # The first of equally good references counts. A reference is skipped if neither it
-                # nor the hypothesis has n-grams.
+                # The first of several equally good references is used. A reference is skipped if
+                # neither it nor the hypothesis has n-grams.
                 if total and (not best[1] or matched / total > best[0] / best[1]):
                     best = [matched, total]
             rows.append(best)

@@ -1,4 +1,4 @@
-"""Counting of several metrics over the same text, in one kernel pass where possible."""
+"""Functions that count several metrics on the same text, in one kernel pass if possible."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def count_batches(
         yield [(table, metric.segment_scores(table)) for metric, table in pairs], summary
         return
     table, summary = run.table(segments)
-    # An empty first batch is an error; an empty later batch is the end.
+    # An empty first batch is an error; an empty later batch is the end of the text.
     Metric.check_summary(metrics[0], summary, corpus.hypotheses)
     while summary["segments"]:
         statistics = _split_columns(metrics, table, summary, corpus)

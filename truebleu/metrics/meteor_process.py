@@ -1,4 +1,4 @@
-"""Processes of METEOR's Java program, which count segments until Python ends."""
+"""Processes of METEOR's Java program, which count segments until Python exits."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ MAX_PROCESSES = 2
 BATCH_SIZE = 64
 # Invalid command that ends each corpus, and the program's answer, which confirms the end.
 END_REQUEST, END_RESPONSE = b"END\n", b"Error: specify SCORE or EVAL"
-# Memory as documented by the program, no extra files (performance data, crash logs), and English
-# rules for lower case in any locale.
+# Options for Java: the documented memory limit, no extra files (performance data, crash logs), and
+# English lower-casing in every locale.
 JAVA_OPTIONS = (
     *("-Xmx2G", "-XX:+UseSerialGC", "-XX:-UsePerfData", f"-XX:ErrorFile={os.devnull}"),
     *("-Duser.language=en", "-Duser.country=US"),
@@ -79,7 +79,7 @@ def check_paraphrases(path: str, language: str) -> None:
 def count_segments(
     options: Sequence[str], requests: Sequence[bytes], progress: Callable[[int], None] | None = None
 ) -> list[list[int]]:
-    """Return the program's integers for each request, which is a line without its line end.
+    """Return the program's integers for each request (a line without its line ending).
 
     The process keeps running for the next corpus. Raises MetricFailedError, which names
     the segment, for invalid answers and if the process ends.
@@ -102,7 +102,7 @@ class _MeteorProcess:
     def __init__(self, command: Sequence[str]) -> None:
         from tempfile import TemporaryFile
 
-        # An unnamed file, which the operating system deletes in any case.
+        # The operating system deletes this unnamed file even if Python crashes.
         self.errors: IO[bytes] = TemporaryFile()  # noqa: SIM115
         try:
             # A new session does not receive Ctrl-C; Python handles it and ends the process.
@@ -212,7 +212,7 @@ def _get_process(command: tuple[str, ...]) -> _MeteorProcess:
 
 @atexit.register
 def end_all_processes() -> None:
-    """End all processes. They also end by themselves after this Python process has ended."""
+    """End all processes. They also end by themselves after this Python process exits."""
     while _PROCESSES:
         _PROCESSES.popitem()[1].end()
 
@@ -229,7 +229,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _extract_error(lines: Sequence[str]) -> str:
-    """Return Java's exception from the lines of standard error, or else the last line."""
+    """Return Java's exception from the lines of standard error, or their last line without one."""
     for line in lines:
         if line.startswith("Exception in thread"):
             return f": {line.partition(' java.')[2].partition(': ')[2] or line:.200}"

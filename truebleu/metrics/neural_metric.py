@@ -1,6 +1,6 @@
-"""Base class of metrics with a neural model: finding, identifying and running the model.
+"""Base class of metrics with a neural model, which finds, identifies and runs the model.
 
-Nothing is downloaded: a model is a folder, or is in the cache of the Hugging Face hub.
+It downloads nothing: a model is a folder, or is in the cache of the Hugging Face hub.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ MAX_FULLY_HASHED_BYTES, HASHED_BLOCKS, BLOCK_BYTES = 1 << 22, 64, 1 << 16
 OUT_OF_MEMORY_PHRASES = ("out of memory", "can't allocate memory", "not enough memory")
 # Number of digits of a revision in signatures.
 REVISION_DIGITS = 8
-# Folders of used models, by their names in signatures.
+# Folders of used models, keyed by their names in signatures.
 _USED_FOLDERS: dict[str, str] = {}
 
 
 class NeuralMetric(SegmentMeanMetric):
     """Metric that uses a neural model: `model` is a folder, or a name in the hub's cache.
 
-    Signatures contain the last part of the folder, or the name, then @ and the revision: the first
-    digits of the hub's revision, or of a checksum of the folder's files. A signature is therefore
-    independent of the machine. It can be read if the model is found: in the process that used it,
-    in the working folder, in a folder of TRUEBLEU_MODELS, or in the hub's cache. A different model
-    with the same name is an error.
+    Signatures contain the folder's last part or the model's name, followed by @ and the first
+    digits of the hub's revision or of a checksum of the folder's files. A signature is therefore
+    independent of the machine. To read a signature, truebleu searches for the model among those
+    already used, in the working folder, in the folders of TRUEBLEU_MODELS and in the hub's cache. A
+    different model with the same name is an error.
     """
 
     __slots__ = ()
@@ -77,8 +77,8 @@ class NeuralMetric(SegmentMeanMetric):
         if not text.strip():
             name = cls.NAME.lower()
             raise ValueError(
-                f"{name}:{text}: expected {name}:MODEL, with a folder or a name in the hub's "
-                f"cache, such as {name}:{cls.EXAMPLE}"
+                f"{name}:{text}: expected {name}:MODEL, a folder or a name in the Hugging "
+                f"Face cache, such as {name}:{cls.EXAMPLE}"
             )
         return cls(model=text)  # type: ignore[call-arg]
 
@@ -177,7 +177,7 @@ class NeuralMetric(SegmentMeanMetric):
 
 
 def find_model(model: str) -> str | None:
-    """Return the folder of a model; None if it is not on this machine.
+    """Return the folder of a model, or None if it is not on this machine.
 
     Raises MetricFailedError if only other revisions of the model exist.
     """
@@ -196,14 +196,14 @@ def find_model(model: str) -> str | None:
         return snapshot
     if other_revisions:
         raise MetricFailedError(
-            f"the revision of model {name} is {name}@{other_revisions[0][:REVISION_DIGITS]}, "
-            f"not {model}. Use the folder with that revision."
+            f"the model found is {name}@{other_revisions[0][:REVISION_DIGITS]}, "
+            f"not {model}. Use the folder with the requested revision."
         )
     return None
 
 
 def describe_model(model: str) -> str:
-    """Return a model's NAME@REVISION for signatures; the unchanged name if it is missing."""
+    """Return a model's NAME@REVISION for signatures, or the unchanged name if it is missing."""
     try:
         folder = find_model(model)
     except MetricFailedError:
@@ -221,7 +221,7 @@ def describe_model(model: str) -> str:
 
 
 def _list_candidate_folders(name: str, used: str | None) -> Iterator[str]:
-    """Yield folders of a name: `used`, then in the working folder and in TRUEBLEU_MODELS."""
+    """Yield possible folders: `used`, then those in the working folder and in TRUEBLEU_MODELS."""
     parents = filter(None, os.environ.get("TRUEBLEU_MODELS", "").split(os.pathsep))
     name = os.path.expanduser(name)
     for folder in (used or name, name, *(os.path.join(parent, name) for parent in parents)):
@@ -230,7 +230,7 @@ def _list_candidate_folders(name: str, used: str | None) -> Iterator[str]:
 
 
 def find_hub_cache() -> str:
-    """Return the folder of the hub's cache, from the hub's environment variables."""
+    """Return the folder of the Hugging Face cache, which environment variables can set."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join("~", ".cache")
     home = os.environ.get("HF_HOME") or os.path.join(cache, "huggingface")
     hub_cache = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE")
@@ -252,7 +252,7 @@ def _find_snapshot(name: str, revision: str = "") -> str | None:
 
 
 def _parse_snapshot_revision(folder: str) -> str | None:
-    """Return the revision of a folder in the hub's cache; None for other folders."""
+    """Return the revision of a folder in the hub's cache, or None for other folders."""
     parent, commit = os.path.split(folder)
     return commit if os.path.dirname(os.path.dirname(parent)) == find_hub_cache() else None
 
@@ -263,7 +263,7 @@ def _compute_revision(folder: str) -> str:
 
 
 def _list_model_files(folder: str) -> tuple[tuple[str, str, int, int], ...]:
-    """Return name, path, size and modification time of each file of a model."""
+    """Return the name, path, size and modification time of each file of a model."""
     model_files = []
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(one for one in folders if not one.startswith((".", "__")))
@@ -278,7 +278,7 @@ def _list_model_files(folder: str) -> tuple[tuple[str, str, int, int], ...]:
 
 @lru_cache(maxsize=64)
 def _hash_files(files: tuple[tuple[str, str, int, int], ...]) -> str:
-    """Return a checksum of files' names, sizes and content, or blocks of large files."""
+    """Return a checksum of file names, sizes and content; large files are only read in part."""
     digest = hashlib.sha256()
     for name, path, size, _ in files:
         digest.update(f"{len(name)}:{name}:{size}:".encode())
@@ -314,13 +314,13 @@ def _is_out_of_memory(error: BaseException) -> bool:
 
 
 def _format_error(error: BaseException) -> str:
-    """Return an error's type and message in one line."""
+    """Return an error's type and message on one line."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0].strip():.200}" if lines else type(error).__name__
 
 
 def read_config(folder: str) -> dict[str, Any]:
-    """Return the content of a model's config.json; empty if it cannot be read."""
+    """Return the content of a model's config.json, or an empty dictionary if it is unreadable."""
     try:
         with open(os.path.join(folder, "config.json"), encoding="utf-8") as file:
             content = load_json(file.read())
@@ -331,7 +331,7 @@ def read_config(folder: str) -> dict[str, Any]:
 
 @contextmanager
 def silence_libraries() -> Iterator[None]:
-    """Silence libraries in the context: no warnings, progress bars or log messages."""
+    """Suppress the warnings, progress bars and log messages of libraries in the context."""
     import logging
     import warnings
     from contextlib import redirect_stderr, redirect_stdout
@@ -352,7 +352,7 @@ def silence_libraries() -> Iterator[None]:
 
 
 def resolve_device(name: str) -> str:
-    """Return torch's name for a device; "auto" prefers a GPU. Raises an error if it is missing."""
+    """Return torch's name for a device; "auto" prefers a GPU. Raises an error if unavailable."""
     import torch
 
     if name == "auto":

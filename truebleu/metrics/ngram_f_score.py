@@ -50,12 +50,12 @@ class NGramFScore(TableScore):
 
     @property
     def precisions(self) -> tuple[float, ...]:
-        """The precision of each order, in per cent."""
+        """The precision of each order, 0-100."""
         return tuple(map(_divide_to_percent, self.matches, self.hypothesis_totals))
 
     @property
     def recalls(self) -> tuple[float, ...]:
-        """The recall of each order, in per cent."""
+        """The recall of each order, 0-100."""
         return tuple(map(_divide_to_percent, self.matches, self.reference_totals))
 
 
@@ -64,7 +64,7 @@ class NGramF(Metric[NGramFScore]):
 
     Matches are clipped as in BLEU, with BLEU's tokens. Precision divides by the hypothesis n-grams,
     recall by the reference n-grams. Counts are summed over orders and segments before dividing.
-    With several references, each segment uses the one with the best score, or the first of several.
+    With several references, each segment uses the first one with the best score.
 
     ROUGE-N splits words differently: lower-case runs of a-z and 0-9, optionally stemmed. Its corpus
     score is the mean of segment scores. With equal tokens, segment scores are equal.
@@ -82,7 +82,7 @@ class NGramF(Metric[NGramFScore]):
     SCORE = NGramFScore
     PREFIX = "ngram-f-"
     FIELDS = ("case", "tok", "orders", "beta")
-    orders: p.Orders = p.Orders((1,), "the n-gram orders; counts of several orders are added up")
+    orders: p.Orders = p.Orders((1,), "the n-gram orders; counts of several orders are summed")
     beta: p.Parameter[float] = p.Number(
         1, "β, the weight of recall relative to precision", maximum=1e100, integers=True, short="b"
     )

@@ -168,7 +168,7 @@ class NIST(PythonMetric):
 
 
 def _compute_length_penalty(hypothesis_length: int, reference_length: float) -> float:
-    """Return NIST's length penalty: 1/2 at 2/3 of the mean reference length, 1 from the mean on."""
+    """Return NIST's length penalty: 1/2 at 2/3 of the mean reference length, 1 at or above it."""
     ratio = hypothesis_length / reference_length if reference_length else 1.0
     if not 0 < ratio < 1:
         return max(min(ratio, 1.0), 0.0)
@@ -215,7 +215,7 @@ class _SegmentCounts:
         ]
 
     def choose_weights(self, bits: Sequence[float]) -> None:
-        """Set NLTK's information: per order, from the reference with the highest precision."""
+        """Set NLTK's information, taken from the reference with the highest precision per order."""
         for n, order in enumerate(self.hypothesis_counts):
             total = max(0, self.length - n)
             candidates = []
@@ -230,7 +230,7 @@ class _SegmentCounts:
 
 
 class _NgramCounter:
-    """Counter of all references' n-grams; an n-gram ID stands for a history and a last token."""
+    """Counter of all references' n-grams; an n-gram ID identifies a history and a last token."""
 
     def __init__(self, max_order: int) -> None:
         self.max_order = max_order
@@ -242,7 +242,7 @@ class _NgramCounter:
         self.segments: list[_SegmentCounts] = []
 
     def add_segment(self, hypothesis: Sequence[Any], references: Sequence[Sequence[Any]]) -> None:
-        """Count the n-grams of a segment, its references first."""
+        """Count the n-grams of a segment, starting with its references."""
         reference_counts = [self.count_reference(tokens) for tokens in references]
         hypothesis_counts = list(self.count_hypothesis(hypothesis))
         self.segments.append(
@@ -276,7 +276,7 @@ class _NgramCounter:
         words = [self.token_ids.get(token, -1) for token in tokens]
         previous = [-1] * len(words)
         for n in range(self.max_order):
-            # -2 stands for n-grams that no reference contains, and for their continuations.
+            # The ID -2 marks n-grams that no reference contains, and their continuations.
             previous = [
                 self.ngram_ids.get(key, -2) for key in zip(previous, words[n:], strict=False)
             ]
@@ -285,7 +285,7 @@ class _NgramCounter:
             yield counts
 
     def compute_information(self, *, zero_is_false: bool) -> list[float]:
-        """Return the information of each n-gram in bits; "0" may be false, as in Perl."""
+        """Return the information of each n-gram in bits, treating "0" as false if requested."""
         ignored = {-1}
         if zero_is_false:
             # An empty string is false in Perl, too.

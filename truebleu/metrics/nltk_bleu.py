@@ -1,4 +1,4 @@
-"""NLTK's BLEU in every version, with the smoothing methods that `BLEU` does not have.
+"""NLTK's BLEU in every version, with the smoothing methods that `BLEU` lacks.
 
 Boxing Chen and Colin Cherry (2014): A systematic comparison of smoothing techniques for
 sentence-level BLEU. WMT. Scores equal NLTK's `translate.bleu_score`, including its mistakes.
@@ -29,17 +29,17 @@ RELEASE_PATTERN = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,4})+")
 
 
 class Weights(p.Parameter["Any"]):
-    """Weight per order, or several such sequences, which signatures separate by semicolons."""
+    """Weights per order, as one sequence or several, which semicolons separate in signatures."""
 
     metavar = "X"
 
     def __get__(self, metric: Any, _: type | None = None) -> Any:
-        """Return the weight sequences, one per score; for a class, the declaration itself."""
+        """Return the weight sequences, one per score, or the declaration itself for a class."""
         return self if metric is None else _as_sequences(metric.parameters["weights"])
 
     def validate(self, value: Any) -> tuple[Any, ...]:
         """Return the sequence, or the sequences, as tuples."""
-        items = argument_checks.check_sequence(self.name, value, "numbers, or such sequences")
+        items = argument_checks.check_sequence(self.name, value, "numbers, or sequences of numbers")
         has_sequences = items and hasattr(items[0], "__len__")
         sequences = [
             p.validate_weights(self.name, one) for one in (items if has_sequences else [items])
@@ -92,8 +92,8 @@ class NLTKScore(PythonScore):
 class NLTKBLEU(PythonMetric):
     """NLTK's sentence_bleu and corpus_bleu.
 
-    NLTK takes tokens, so text is split at white space by default. (NLTK treats a str as a list of
-    characters, which is `tokenize=list`.) Method 0, no smoothing, replaces a precision of 0 by the
+    NLTK expects tokens, so text is split at white space by default. (NLTK treats a str as a list of
+    characters, as `tokenize=list` does.) Method 0, no smoothing, replaces a precision of 0 by the
     smallest positive number.
 
     >>> metric = NLTKBLEU(method=4)
@@ -118,7 +118,7 @@ class NLTKBLEU(PythonMetric):
     )
     weights: Weights = Weights(
         (0.25, 0.25, 0.25, 0.25),
-        "one per order, or several such sequences, which give several scores "
+        "one weight per order; several sequences of weights give several scores "
         "(score.values; score.value is the first)",
         short="wt",
     )
@@ -184,14 +184,14 @@ class NLTKBLEU(PythonMetric):
 
     @property
     def bound(self) -> float | None:
-        """The score of a perfect match; None for methods 5 to 7, which can exceed 1."""
+        """The score of a perfect match, or None for methods 5 to 7, which can exceed 1."""
         return None if self.method >= 5 else self.BOUND
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The column names of the metric's statistics.
 
-        BLEU's columns with at least one n-gram per order, then the actual number of n-grams.
+        They are BLEU's columns with at least one n-gram per order, then the actual n-gram counts.
         """
         ngrams = (f"ngrams_{order}" for order in range(1, self._orders + 1))
         return (*BLEU(max_order=self._orders).columns, *ngrams)
@@ -282,7 +282,7 @@ class NLTKBLEU(PythonMetric):
         orders = self.max_order
         if self._values["auto_reweigh"]:
             weights = tuple(_reweigh(one, length) for one in weights)
-            if release < (3, 6, 6):  # these releases cut the precisions before smoothing
+            if release < (3, 6, 6):  # these releases also drop higher orders
                 orders = len(weights[0])
         smoothed = self._smooth_precisions(
             list(zip(matches[:orders], totals[:orders], strict=True)),
@@ -410,5 +410,5 @@ def _reweigh(weights: tuple[float, ...], length: int) -> tuple[float, ...]:
 
 
 def _parse_release(version: str) -> tuple[int, ...]:
-    """Return a release as comparable numbers: (3, 6, 5)."""
+    """Return a release as comparable numbers, such as (3, 6, 5)."""
     return tuple(map(int, version.split(".")))

@@ -28,8 +28,8 @@ class NLTKMETEOR(SegmentMeanMetric):
 
     Lower-cased tokens match exactly, then by stem, then as synonyms in WordNet 3.0. The score is
     F · (1 - γ · (chunks / matches)^β), with F = PR / (αP + (1-α)R). With several references, the
-    best score counts. METEOR 1.5 (`METEOR`) has other tokens, weights and scores. NLTK takes
-    tokens, so text is split at white space by default.
+    best score is used. METEOR 1.5 (`METEOR`) uses different tokens and weights, so its scores
+    differ. NLTK expects tokens, so text is split at white space by default.
 
     It needs NLTK (`pip install 'truebleu[meteor]'`) and, for synonyms, WordNet 3.0, from NLTK's
     data or Debian's package wordnet-base.

@@ -68,7 +68,7 @@ class WordNet:
 
 @lru_cache(1)
 def load_wordnet() -> WordNet:
-    """Return WordNet 3.0. Raises MetricFailedError, with the install command, if missing."""
+    """Return WordNet 3.0. Raises MetricFailedError, with the install command, if it is missing."""
     reader = _WordNetReader(_find_folder(), object())
     version = reader.get_version()
     if version != WORDNET_VERSION:

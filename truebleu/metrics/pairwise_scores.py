@@ -15,8 +15,8 @@ from truebleu._kernel import InputError, PairScores, Scores
 from truebleu.metrics.statistics import resolve_index
 from truebleu.text import argument_checks, corpus_inputs
 
-# sacreBLEU's sum of logarithms and mean of scores use sum(), which compensates rounding errors
-# since Python 3.12. The last bit therefore depends on Python's version, which the kernel follows.
+# sacreBLEU's sum of logarithms and mean of scores use sum(), which compensates for rounding errors
+# since Python 3.12. The last bit therefore depends on the Python version, also in the kernel.
 COMPENSATED = sys.version_info >= (3, 12)
 
 
@@ -63,7 +63,7 @@ class Matrix(StoredPairs):
     def __getitem__(
         self, index: int | slice | tuple[int | slice, int | slice]
     ) -> Scores | float | Matrix:
-        """Return the scores of hypothesis i for `[i]`, its score with reference j for `[i, j]`.
+        """Return the scores of hypothesis i for `[i]`, or its score with reference j for `[i, j]`.
 
         Slices select several hypotheses or references: `[i:k]`, `[:, j]`, `[i:k, j:l]`; the result
         is a `Matrix` if both dimensions remain. Scores are copied. Slices of
@@ -181,7 +181,7 @@ class Triangle(StoredPairs):
 
 
 class PairsInPython:
-    """Pairs that are scored in Python: slower, with the same methods as `_kernel.Pairs`.
+    """Pairs that are scored in Python, with the same methods as `_kernel.Pairs` but slower.
 
     segments: function that returns the scores of texts with an equal number of references.
     """
@@ -243,7 +243,7 @@ def is_single_precision(dtype: object) -> bool:
 def validate_reference_weights(
     weights: Sequence[float], count: int, location: str = ""
 ) -> list[float]:
-    """Return a weight per reference as floats, none negative and not all 0."""
+    """Return one weight per reference as floats, which are not negative and not all 0."""
     try:
         numbers = list(map(float, weights))
     except (TypeError, ValueError):
@@ -301,13 +301,13 @@ class PairwiseScoring:
         """Return the score of each hypothesis with each reference, as computed by `sentence`.
 
         hypotheses, references: n and m strings (any sequence, an Arrow column, a file). Without
-            references, all hypotheses are also the references.
+            references, the hypotheses also serve as references.
         workers: number of threads, which does not affect scores.
         dtype: "float64", or "float32" for half the memory.
 
-        The result is a `Matrix` of n × m scores, 0-100. Other memory use depends on the texts only.
-        Raises InputError for no texts or a missing text, and MemoryError, before scoring, if the
-        scores do not fit into memory.
+        The result is a `Matrix` of n × m scores, 0-100. Additional memory use depends only on the
+        texts. Raises InputError for no texts or a missing text, and MemoryError, before scoring, if
+        the scores do not fit into memory.
 
         >>> from truebleu import BLEU
         >>> print(BLEU().matrix(["a b c d", "a b"], ["a b c d", "a b c e", "f"]))
@@ -321,9 +321,9 @@ class PairwiseScoring:
     def triangle(
         self, texts: corpus_inputs.Hypotheses, *, workers: int = 1, dtype: object = "float64"
     ) -> Triangle:
-        """Return the score of each text with each later text: n(n-1)/2, half of `matrix(texts)`.
+        """Return the score of each text with each later text: half of `matrix(texts)`.
 
-        Arguments and errors as for `matrix`.
+        Takes the same arguments and raises the same errors as `matrix`.
 
         >>> from truebleu import BLEU
         >>> BLEU().triangle(["a b c d", "a b c e", "f"])[0, 1]
@@ -344,7 +344,7 @@ class PairwiseScoring:
 
         The best reference is first; equal scores keep the order of references. With fewer than k
         references, all are returned. Memory use grows with n · k and the texts, not with n · m.
-        Arguments and errors as for `matrix`.
+        Takes the same arguments and raises the same errors as `matrix`.
 
         >>> from truebleu import CHRF
         >>> CHRF().top_k(["the cat"], ["a dog", "the cat sat", "the cats"], 2)
@@ -366,14 +366,14 @@ class PairwiseScoring:
     ) -> Scores:
         """Return the mean score of each hypothesis with all references: n numbers.
 
-        Without references, all hypotheses, including itself, are the references. The result is then
-        the expected utility in minimum Bayes risk decoding.
+        Without references, all hypotheses, including the scored one, serve as references. The
+        result is then the expected utility in minimum Bayes risk decoding.
 
-        weights: a number per reference, none negative; they are divided by their sum.
+        weights: a non-negative number per reference; they are divided by their sum.
         workers: number of threads, which does not affect results: scores are added from left to
             right, as sum(w * s) / sum(w), or sum(s) / m.
 
-        Memory use grows with the texts, not with n · m. Other arguments and errors as for `matrix`.
+        Memory use grows with the texts, not with n · m. `matrix` describes other arguments.
 
         >>> from truebleu import BLEU
         >>> BLEU().expected(["a b c d", "a b c e", "f"])

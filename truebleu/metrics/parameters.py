@@ -23,7 +23,7 @@ T = TypeVar("T")
 MAX_ORDER = 16
 # Largest sum of weights, so that 100 ** MAX_WEIGHT_SUM is finite.
 MAX_WEIGHT_SUM = 100
-# Smaller integers are exact as floating-point numbers, and have fewer than 16 digits.
+# Integers below this limit are exact as floating-point numbers, and have at most 15 digits.
 MAX_EXACT_INTEGER = 10**15
 
 
@@ -120,7 +120,7 @@ class Parametrized:
             )
         for name, value in zip(self._POSITIONAL, positional_values, strict=False):
             if name in keyword_values:
-                raise TypeError(f"{type(self).__name__} got '{name}' by position and by name")
+                raise TypeError(f"{type(self).__name__} got multiple values for '{name}'")
             keyword_values[name] = value
         self._store_parameters(keyword_values)
         self._prepare()
@@ -145,7 +145,7 @@ class Parametrized:
         return dict(self._values)
 
     def with_parameters(self, **changes: Any) -> Self:
-        """Return the metric with some parameters changed."""
+        """Return a copy of the metric with changed parameters."""
         return type(self)(**{**self._values, **changes})
 
     def __repr__(self) -> str:
@@ -186,7 +186,7 @@ class Parameter(Generic[T]):
     name, default: as in the constructor. `validate` returns the stored value.
     """
 
-    # Signature field and its short name; optional fields are left out for the default.
+    # Signature field and its short name; optional fields are left out for default values.
     key = ""
     short = ""
     optional = False
@@ -230,7 +230,7 @@ class Parameter(Generic[T]):
         self.phrase = self.phrase or f"{name.replace('_', ' ')} {{}}"
 
     def __get__(self, metric: Any, _: type | None = None) -> T:
-        """Return a metric's value, or the declaration itself for a class."""
+        """Return a metric's value of the parameter, or the declaration itself for a class."""
         return self if metric is None else metric._values[self.name]  # type: ignore[return-value]  # noqa: SLF001
 
     def __set__(self, metric: Any, value: T) -> None:
@@ -255,7 +255,7 @@ class Parameter(Generic[T]):
 
     @property
     def choices(self) -> list[str]:
-        """The possible values; empty for other kinds of parameters."""
+        """The possible values, or an empty list for parameters without a fixed set of values."""
         return []
 
     def format_option(self, prefix: str) -> str:
@@ -272,7 +272,7 @@ class Parameter(Generic[T]):
         return self.labels.get(value) or self.phrase.format(self.to_field(value))
 
     def to_json_value(self, value: Any) -> Any:
-        """Return the value in JSON's types."""
+        """Return a JSON-compatible value."""
         return list(value) if isinstance(value, tuple) else value
 
     @property
@@ -287,7 +287,7 @@ class Parameter(Generic[T]):
 
 
 class Flag(Parameter[bool]):
-    """Boolean parameter. Signatures contain one of `words` for False and True."""
+    """Boolean parameter. Signatures contain the first of `words` for False, the second for True."""
 
     metavar = None
     words = ("no", "yes")
@@ -533,7 +533,7 @@ class Words(Parameter[tuple[str, ...] | None]):
 
 
 class Text(Parameter[str]):
-    """Text that is not empty, such as the name of a model."""
+    """Non-empty text, such as the name of a model."""
 
     def validate(self, value: Any) -> str:
         if not isinstance(value, str) or not value.strip():
@@ -674,7 +674,7 @@ def unquote_field(text: str) -> str:
 
 
 def validate_weights(name: str, value: Any) -> tuple[float, ...]:
-    """Return weights as a tuple of 1 to `MAX_ORDER` finite numbers of 0 or more.
+    """Return weights as a tuple of 1 to `MAX_ORDER` finite, non-negative numbers.
 
     Their sum is at most `MAX_WEIGHT_SUM`, because larger exponents may give infinite scores.
     """

@@ -1,8 +1,8 @@
 """Base classes of metrics whose rows and formula are computed in Python.
 
-A `SegmentMeanMetric` averages numbers per segment from a library or a program. Its statistics
-contain these numbers as integers that add up exactly, so documents, groups, engines and resampling
-work as for other metrics.
+A `SegmentMeanMetric` averages numbers that a library or program computes for each segment. Its
+statistics contain these numbers as integers that add up exactly, so documents, groups, engines and
+resampling work as for other metrics.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ SegmentNumbers = Sequence[float] | Sequence[Sequence[float]]
 if TYPE_CHECKING:
     from truebleu._kernel import ScriptSummary, Summary
 
-# A number is stored in units of 2^-20, 2^-50 and 2^-80, which keeps all bits of numbers from 2^-28
-# on. Sums of 2^30 segments fit into 64 bits.
+# A number is stored in units of 2^-20, 2^-50 and 2^-80, which keeps all bits of numbers of 2^-28 or
+# more. Sums of 2^30 segments fit into 64 bits.
 HIGH_BITS, STEP_BITS = 20, 30
 FIXED_POINT_SCALE, STEP_SCALE = 1 << (HIGH_BITS + 2 * STEP_BITS), float(1 << STEP_BITS)
 NUMBER_LIMIT = 1 << 13
@@ -50,7 +50,7 @@ class PythonScore(TableScore):
         value: float | None = None,
         details: dict[str, Any] | None = None,
     ) -> None:
-        """value: score in the original program's scale, ignored without `details`."""
+        """value: score on the original program's scale, ignored without `details`."""
         if details is None:
             value, details = metric._apply_formula(row, segment=segment)  # noqa: SLF001
         super().__init__(metric, row, references, segment, value)
@@ -58,7 +58,7 @@ class PythonScore(TableScore):
 
     @property
     def published(self) -> float:
-        """The score in the original program's scale, to its last bit where possible."""
+        """The score on the original program's scale, identical to the original where possible."""
         return self._value
 
     @property
@@ -68,7 +68,7 @@ class PythonScore(TableScore):
 
     @property
     def fraction(self) -> float:
-        """The score as defined in papers, in the original program's scale."""
+        """The score as defined in papers, on the original program's scale."""
         return self._value
 
     def details(self) -> dict[str, Any]:
@@ -79,7 +79,7 @@ class PythonScore(TableScore):
 class PythonMetric(Metric[PythonScore]):
     """Metric with a row of integers per segment (`_count_rows`) and a formula (`_apply_formula`).
 
-    The formula returns the score in the original program's scale, and its components. Printed
+    The formula returns the score on the original program's scale, and its components. Printed
     scores are multiplied by `SCALE`.
     """
 
@@ -184,7 +184,7 @@ class SourceMetric(PythonMetric):
         *,
         workers: int = 1,
     ) -> PythonScore:
-        """Return the score of a corpus. Arguments as for `BLEU.score`, and the sources."""
+        """Return the score of a corpus. Takes the arguments of `BLEU.score`, and the sources."""
         return self._score_corpus(
             self._make_corpus(hypotheses, references, workers, sources, totals=True)
         )
@@ -197,7 +197,7 @@ class SourceMetric(PythonMetric):
         *,
         workers: int = 1,
     ) -> Statistics:
-        """Return the sufficient statistics, one row per segment. Arguments as for `score`."""
+        """Return the sufficient statistics per segment. `score` describes the arguments."""
         return self.count_corpus(Corpus(hypotheses, references, workers, sources))[0]
 
     def segments(
@@ -208,7 +208,7 @@ class SourceMetric(PythonMetric):
         *,
         workers: int = 1,
     ) -> Scores:
-        """Return the score of each segment, 0-100. Arguments as for `score`."""
+        """Return the score of each segment, 0-100. `score` describes the arguments."""
         return self._score_segments(self._make_corpus(hypotheses, references, workers, sources))
 
     def sentence(
@@ -219,7 +219,7 @@ class SourceMetric(PythonMetric):
 
 
 def count_ngrams(tokens: Sequence[Any], order: int) -> Counter[tuple[Any, ...]]:
-    """Return the counts of the n-grams of an order, by first appearance."""
+    """Return the counts of an order's n-grams, in order of first appearance."""
     return Counter(zip(*(tokens[i:] for i in range(order)), strict=False))
 
 
@@ -231,7 +231,7 @@ class SegmentMeanScore(PythonScore):
     def format(
         self, width: int | None = None, *, score_only: bool = False, signature: bool | str = False
     ) -> str:
-        """Return the score in one line, with more digits for scores in 0-1 than in 0-100."""
+        """Return the score on one line, with more decimals on a 0-1 scale than on a 0-100 scale."""
         width = max(2, self._metric.DIGITS) if width is None else width
         return super().format(width, score_only=score_only, signature=signature)
 
@@ -257,7 +257,7 @@ class SegmentMeanMetric(SourceMetric):
     REFERENCES: ClassVar[str] = "several"
     # True if scores of the same text are always identical.
     DETERMINISTIC: ClassVar[bool] = True
-    # True if numbers that took long to compute are cached (see `score_cache`).
+    # True if numbers that are slow to compute are cached (see `score_cache`).
     IS_CACHED: ClassVar[bool] = False
 
     @property
@@ -305,7 +305,7 @@ class SegmentMeanMetric(SourceMetric):
         ]
 
     def _compute_numbers(self, corpus: Corpus, texts: SegmentTexts) -> SegmentNumbers:
-        """Return the numbers of each segment, in the original program's scale."""
+        """Return the numbers for each segment, on the original program's scale."""
         raise NotImplementedError
 
     def _find_versions(self) -> tuple[str, str]:
@@ -313,7 +313,7 @@ class SegmentMeanMetric(SourceMetric):
         return "", ""
 
     def _describe_environment(self) -> str:
-        """Return whatever else determines the numbers, such as files, for the cache key."""
+        """Return other data that determines the numbers, such as files, for the cache key."""
         return ""
 
     def signature(
@@ -403,7 +403,7 @@ class SegmentMeanMetric(SourceMetric):
 
 
 def _split_number(number: float) -> tuple[int, int, int]:
-    """Split a number into three integers, of which only the last is rounded."""
+    """Split a number into three integers; only the last one is rounded."""
     scaled = ldexp(number, HIGH_BITS)
     high = floor(scaled)
     rest = (scaled - high) * STEP_SCALE
@@ -419,7 +419,7 @@ def _compute_mean_from_parts(parts: Sequence[int], segments: int) -> float:
 
 
 def find_installed_version(package: str) -> str:
-    """Return the version of a package; an empty string if it is not installed."""
+    """Return the version of a package, or an empty string if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -429,7 +429,7 @@ def find_installed_version(package: str) -> str:
 
 
 def format_package_version(package: str) -> str:
-    """Return a package and its version for signatures; an empty string if it is missing."""
+    """Return a package and its version for signatures, or an empty string if it is missing."""
     version = find_installed_version(package)
     return f"{package}-{version}" if version else ""
 

@@ -1,7 +1,7 @@
 """Registry of all metrics by name, for Python, the command line, views, engines and logs.
 
-A new metric is one file in this folder and one line in `METRICS`. Modules are imported on first
-use. Higher layers add names with `add_name_source`, such as the members of the BLEU family.
+To add a metric, add a file to this folder and a line to `METRICS`. Modules are imported on first
+use. Higher layers call `add_name_source` to add names, such as the members of the BLEU family.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from truebleu.metrics.scores import split_signature
 from truebleu.text import argument_checks
 
 AnyMetric = Metric[Any]
-# Metric names, with module and class, and the parameters that the name implies.
+# Metric names, each with its module, its class and the parameters that it implies.
 METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "bleu": ("bleu:BLEU", {}),
     "chrf": ("chrf:CHRF", {}),
@@ -43,7 +43,7 @@ METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "cdec-bleu": ("cdec:CdecBLEU", {}),
 }
 
-# Names that an argument follows after a colon: module and class, and the form of the argument. The
+# Names that require an argument after a colon, with module, class and form of the argument. The
 # class method `from_text(text)` parses it.
 PREFIXED_METRICS: dict[str, tuple[str, str]] = {
     "bertscore": ("bertscore:BERTScore", "MODEL"),
@@ -62,7 +62,7 @@ METRIC_GROUPS = {
 # Prefixes of the names of error rates from other programs.
 ERROR_RATE_PREFIXES = ("metricx", "character", "cder", "hter", "sacreter")
 
-# Additional names: a description, a function that lists them, and a function from name to metric.
+# Additional names: a description, a function that lists them, and a function that looks one up.
 NAME_SOURCES: list[tuple[str, Callable[[], Iterable[str]], Callable[[str], AnyMetric]]] = []
 
 
@@ -85,7 +85,7 @@ def list_metric_names() -> list[str]:
 
 
 def list_prefixed_names() -> list[str]:
-    """Return the names that continue after a colon, in the form "comet:MODEL"."""
+    """Return the names that require an argument, in the form "comet:MODEL"."""
     return [f"{name}:{text}" for name, (_, text) in PREFIXED_METRICS.items()]
 
 

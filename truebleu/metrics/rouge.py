@@ -63,11 +63,11 @@ class _TypeParameter(p.Choice[str]):
 class ROUGE(SegmentMeanMetric):
     """ROUGE-1 to 9, L and Lsum: F-score per segment, 0-100, averaged over segments.
 
-    Words are lower-cased runs of a-z and 0-9. Text in other scripts would score 0 and is an error;
-    use a tokenizer for it. With several references, the best F-score counts. Lsum
-    treats the lines of a segment as sentences; for one line, it equals L. `NGramF` is the F-score
-    of n-grams with BLEU's tokens. Intervals and tests are the same as for other metrics;
-    rouge_score's intervals, which have no seed, are not used.
+    Words are lower-cased runs of a-z and 0-9. Text in other scripts would score 0, so it raises an
+    error; set a tokenizer for it. With several references, the best F-score is used. Lsum treats
+    the lines of a segment as sentences; for one line, it equals L. `NGramF` is the F-score of
+    n-grams with BLEU's tokens. Intervals and tests are the same as for other metrics; rouge_score's
+    intervals, which have no seed, are not used.
 
     >>> score = ROUGE("l").score(["the cat sat on the mat"], ["the cat is on the mat"])
     >>> print(score, score.details()["recall"])
@@ -91,7 +91,7 @@ class ROUGE(SegmentMeanMetric):
     )
     _: KW_ONLY
     stemmer: p.Parameter[bool] = p.Flag(
-        "use English stems from Porter's stemmer", key="stem", short="st"
+        "stem English words with the Porter stemmer", key="stem", short="st"
     )
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer(ROUGE_TOKENIZER)
 
@@ -162,7 +162,7 @@ class ROUGE(SegmentMeanMetric):
     def _iterate_scores(self, texts: SegmentTexts) -> Iterator[tuple[float, float, float]]:
         score, kind = self._make_scorer(), f"rouge{TYPE_SUFFIXES.get(self.type, self.type)}"
         for hypothesis, references in texts:
-            # The first of equally good references counts, as in the original.
+            # The first of several equally good references is used, as in the original.
             scores = (score(other, hypothesis)[kind] for other in references)
             best = max(scores, key=lambda one: one.fmeasure)
             yield best.fmeasure, best.precision, best.recall
@@ -195,7 +195,7 @@ class _TokenizerAdapter:
 
 
 def _describe_non_latin_text(latin: int, non_latin: int) -> str:
-    """Return the message for mostly non-Latin text; an empty string for other text."""
+    """Return the message for mostly non-Latin text, or an empty string for other text."""
     if non_latin <= latin:
         return ""
     return (

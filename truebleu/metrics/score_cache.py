@@ -41,9 +41,9 @@ def find_score_cache() -> str:
 def load_or_compute(
     parts: Iterable[str], segments: int, width: int, compute: Callable[[], Sequence[float]]
 ) -> Sequence[float]:
-    """Return numbers from the cache, or compute them and cache them if that took long.
+    """Return numbers from the cache, or compute them and cache them if that was slow.
 
-    parts: everything that determines the numbers. width: how many numbers each segment has.
+    parts: everything that determines the numbers. width: the number of numbers per segment.
     """
     if not cache_settings.is_enabled or os.environ.get("TRUEBLEU_NO_CACHE"):
         return compute()
@@ -62,7 +62,7 @@ def load_or_compute(
 
 
 def _read_numbers(path: str, count: int) -> Sequence[float] | None:
-    """Return the numbers in a file; None if it is missing or has another size."""
+    """Return the numbers in a file, or None if it is missing or has another size."""
     try:
         with open(path, "rb") as file:
             content = file.read()

@@ -146,15 +146,15 @@ class Signature(Picklable):
     def parse(cls, text: str) -> Signature:
         """Parse the signature from printed output.
 
-        The output is from truebleu or sacreBLEU 2.x, in the long or short form, or from sacreBLEU
-        1.x with plus signs. The metric's name may precede it, and the score may follow. Raises
+        Accepts the output of truebleu and sacreBLEU 2.x, in long or short form, and of sacreBLEU
+        1.x, with plus signs. The metric's name may precede it, and the score may follow. Raises
         ValueError for unknown fields, because they may change the score.
         """
         return cls.parser(text)
 
     @classmethod
     def shorten(cls, name: str, fields: str) -> str:
-        """Return the short form of a metric's signature; unchanged if it cannot be parsed.
+        """Return the short form of a metric's signature, or its full form if it cannot be parsed.
 
         Signatures with custom tokenizers or from later releases cannot be parsed.
         """
@@ -231,7 +231,7 @@ class Score(Picklable):
 
     @property
     def value(self) -> float:
-        """The score in sacreBLEU's scale, 0-100."""
+        """The score on sacreBLEU's scale, 0-100."""
         raise NotImplementedError
 
     @property
@@ -255,7 +255,7 @@ class Score(Picklable):
 
     @property
     def fraction(self) -> float:
-        """The score between 0 and 1, as defined in papers."""
+        """The score on a 0-1 scale, as defined in papers."""
         # sacreBLEU scores a perfect match as 100.00000000000004.
         return 1.0 if 100 < self.value < 100.0001 else self.value / 100
 
@@ -328,7 +328,7 @@ class Score(Picklable):
         score_only: bool = False,
         signature: bool | str = False,
     ) -> str:
-        """Return one line in sacreBLEU's format, with `width` digits after the point.
+        """Return one line in sacreBLEU's format, with `width` decimal places.
 
         signature: True for the long form before the score, "short" for the short form.
         """
@@ -341,7 +341,7 @@ class Score(Picklable):
         return f"{name} = {number} {self.verbose}".rstrip()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all values: sacreBLEU's JSON keys, the score in full precision, and details."""
+        """Return sacreBLEU's JSON keys and values, the score at full precision, and the details."""
         return {
             "name": self.name,
             "score": self.value,
@@ -395,7 +395,7 @@ class TableScore(Score):
 
     @property
     def value(self) -> float:
-        """The score, to sacreBLEU's last bit."""
+        """The score, identical to sacreBLEU's to the last bit."""
         return self._value
 
     @property
@@ -410,7 +410,7 @@ class TableScore(Score):
 
     @property
     def zero_reason(self) -> str:
-        """The reason why the score is 0, and what to use instead; empty for other scores.
+        """The reason why the score is 0, and what to use instead, or an empty string otherwise.
 
         >>> from truebleu import BLEU
         >>> BLEU(max_order=2).score(["yes"], ["yes"]).zero_reason

@@ -51,7 +51,7 @@ class Statistics(Table):
         references: int | str | None = None,
     ) -> None:
         if len(columns) != table.width:
-            raise ValueError(f"{len(columns)} names for {table.width} columns")
+            raise ValueError(f"expected {table.width} column names, found {len(columns)}")
         self._columns = tuple(columns)
         self._fingerprint = fingerprint
         self._references = references
@@ -79,7 +79,7 @@ class Statistics(Table):
 
     @property
     def references(self) -> int | str | None:
-        """The number of references per segment; "var" if it varies."""
+        """The number of references per segment, or "var" if it varies."""
         return self._references
 
     @property
@@ -94,7 +94,7 @@ class Statistics(Table):
     def groups(self, by: Iterable[Hashable]) -> dict[Any, Statistics]:
         """Return the sum of each group's rows, as one-row tables, in order of first appearance.
 
-        by: a key for each segment, such as its document or length bucket.
+        by: a key for each segment, such as its document or length range.
 
         >>> from truebleu import BLEU
         >>> metric = BLEU(max_order=1)
@@ -111,7 +111,7 @@ class Statistics(Table):
         return {key: self._with_table(sums.range(i, i + 1)) for key, i in numbers.items()}
 
     def parts(self, by: Iterable[Hashable]) -> dict[Any, Statistics]:
-        """Return the rows of each group, in order of first appearance; `by` as for `groups`.
+        """Return the rows of each group, in order of first appearance; `groups` describes `by`.
 
         >>> from truebleu import BLEU
         >>> table = BLEU(max_order=1).statistics(["a", "b", "c"], ["a", "b", "d"])
@@ -164,7 +164,7 @@ class Statistics(Table):
         return self._with_table(self.pick(rows))
 
     def __add__(self, other: Statistics) -> Statistics:
-        """Return this table's segments, followed by the other's."""
+        """Return this table's segments, followed by the other table's."""
         if not isinstance(other, Statistics):
             return NotImplemented
         if self._fingerprint != other._fingerprint or self._columns != other._columns:
@@ -291,14 +291,14 @@ def _from_header(header: dict[str, Any], data: bytes) -> Statistics:
 
 
 def resolve_index(subject: str, index: int, count: int) -> int:
-    """Return an index from 0; negative indices count from the end."""
+    """Return a zero-based index; negative indices count from the end."""
     if not -count <= index < count:
         raise IndexError(f"{subject} {index} is out of range for {count} (the first is 0)")
     return index % count
 
 
 def _as_integer(value: object) -> int | None:
-    """Return an integer of any library as a Python integer; None for other values."""
+    """Convert an integer of any library to a Python integer; return None for other values."""
     try:
         return value.__index__()  # type: ignore[attr-defined, no-any-return]
     except (AttributeError, TypeError):

@@ -1,4 +1,4 @@
-"""TER: number of edits from hypothesis to reference, including shifts of phrases.
+"""TER: the number of edits that turn the hypothesis into the reference, including shifts.
 
 Matthew Snover, Bonnie Dorr, Richard Schwartz, Linnea Micciulla and John Makhoul (2006): A study of
 translation edit rate with targeted human annotation. AMTA. The search for shifts is the heuristic
@@ -64,7 +64,7 @@ class TER(Metric[TERScore]):
 
     The search has sacreBLEU's limits: shifts move at most 10 words by at most 50 positions, within
     a beam of 25 words on either side. The search ends after 1,000 candidates and keeps the shifts
-    before. A line of 100,000 words takes about a second and 25 MiB.
+    found so far. A line of 100,000 words takes about a second and 25 MiB.
 
     >>> metric = TER()
     >>> print(metric.score(["on the mat sat a cat"], ["A cat sat on the mat"]))
@@ -144,13 +144,13 @@ class TER(Metric[TERScore]):
         return is_split or script == "diacritics"
 
     def get_splitting_parameters(self, script: str) -> dict[str, Any]:
-        """Return the parameters that make the metric split a script; empty if there are none."""
+        """Return the parameters that make the metric split a script, or an empty dictionary."""
         return {"normalized": True, "asian_support": True} if script in ASIAN else {}
 
     def adapt_to_language(self, language: Language, user_parameters: Collection[str] = ()) -> Self:
         """Return the metric that splits Chinese and Japanese, for text in one of these languages.
 
-        user_parameters: names of the parameters set by the user, which do not change.
+        user_parameters: names of parameters that the user has set and that must not change.
         """
         changes = self.get_splitting_parameters(next(iter(language.scripts), ""))
         if any(not self._values[name] for name in changes if name in user_parameters):
@@ -184,7 +184,7 @@ def ter(
 ) -> TERScore:
     """Return the TER score of a corpus: `TER(...).score(hypotheses, references)`.
 
-    Text arguments are as for `TER.score`, parameters as for `TER`.
+    Takes the text arguments of `TER.score` and the parameters of `TER`.
 
     >>> score = ter(["the cat is on the mat"], [["the cat sat on the mat", "a cat is on it"]])
     >>> round(float(score), 2)

@@ -16,10 +16,10 @@ EDIT_MARKS = {"match": "", "substitution": "S", "deletion": "D", "insertion": "I
 
 
 class Shift(NamedTuple):
-    """Adjacent hypothesis words that move together, which is one edit.
+    """Adjacent hypothesis words that move together, which counts as one edit.
 
-    start, length: position of the words before this shift, from 0, and their number.
-    target: position of the first word after this shift, from 0.
+    start, length: zero-based position of the words before this shift, and their number.
+    target: zero-based position of the first word after this shift.
     """
 
     start: int
@@ -32,8 +32,8 @@ class Operation(NamedTuple):
 
     kind: "match", "substitution" (by a reference word), "deletion" (of a word that the reference
         does not have here), or "insertion" (of a word that only the reference has).
-    hypothesis: index of the word in the hypothesis before all shifts; None for an insertion.
-    reference: index of the word in the reference; None for a deletion.
+    hypothesis: index of the word in the hypothesis before all shifts, or None for an insertion.
+    reference: index of the word in the reference, or None for a deletion.
     """
 
     kind: str
@@ -46,7 +46,7 @@ class Alignment(NamedTuple):
 
     hypothesis: tokens of the hypothesis before the shifts.
     reference: tokens of the first reference with the fewest edits.
-    reference_index: index of this reference among the arguments, from 0.
+    reference_index: zero-based index of this reference among the arguments.
     shifts: the shifts in order.
     operations: the operations on words, in the order of the reference and the shifted hypothesis.
     reference_length: mean length of all references.
@@ -87,7 +87,7 @@ class Alignment(NamedTuple):
         return [(shift, tuple(_move_items(words, *shift))) for shift in self.shifts]
 
     def list_row_names(self) -> tuple[str, str]:
-        """Return the names of the rows of a drawing, from the top."""
+        """Return the row names of the drawing, from top to bottom."""
         return "hypothesis", "reference"
 
     def format_title(self) -> str:

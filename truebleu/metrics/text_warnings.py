@@ -32,7 +32,7 @@ MIN_SEGMENTS = 20
 MIN_DECOMPOSED_SHARE = 0.05
 MIN_DECOMPOSED_RATIO = 5
 
-# A tokenizer does not split text if segments have fewer tokens and more characters than these.
+# A tokenizer is assumed not to split text with fewer tokens and more characters per segment.
 MIN_TOKENS_PER_SEGMENT = 2
 MIN_CHARACTERS_PER_SEGMENT = 20
 
@@ -196,11 +196,11 @@ def warn_about_references(
 
 def _describe_unreliability(metrics: Sequence[str]) -> str:
     """Return the sentence about the consequence for metrics that do not split the text."""
-    return f" Differences in {join_words(metrics)} are not reliable, so none is called significant."
+    return f" Differences in {join_words(metrics)} are unreliable and not reported as significant."
 
 
 def _find_splitting_option(metric: Metric[Any], script: str) -> str:
-    """Return the command-line option that makes a metric split a script; "" if there is none."""
+    """Return the command-line option that makes a metric split a script, or "" without one."""
     words = []
     values = metric.get_splitting_parameters(script)
     for parameter in metric.PARAMETERS:
@@ -212,7 +212,7 @@ def _find_splitting_option(metric: Metric[Any], script: str) -> str:
 
 
 def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
-    """Yield the warnings about inputs: kind, input index (0: hypotheses) and text."""
+    """Yield the kind, input index (0 for hypotheses) and text of each warning about an input."""
     segments, (examined, _) = summary["segments"], summary["characters"]
     for number, (count, first) in enumerate(summary.get("empty", ())):
         if count:
@@ -225,7 +225,7 @@ def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
     for number, count in enumerate(summary.get("tabs", ())):
         if examined and count == examined:
             columns = "; if the columns are references, use -nr/--num-refs" if number else ""
-            file_advice = "; if one column is the text, name it as FILE#N"
+            file_advice = "; if one column is the text, select it with FILE#N"
             yield (
                 "tabs",
                 number,
@@ -242,14 +242,14 @@ def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
             comparison = "the hypotheses have" if number else "the references have"
             text = (
                 f"{count} of the first {examined} lines have letters with separate accents (NFD); "
-                f"{comparison} {smallest_count}, so the same words do not match; --normalize nfc "
+                f"{comparison} {smallest_count}, so identical words do not match; --normalize nfc "
                 '(normalize="nfc" in Python) composes them'
             )
             yield "unicode form", number, text
 
 
 def warn_about_zero_scores(scores: Iterable[tuple[str, str, Score]]) -> Warnings:
-    """Return warnings with the reasons for scores of 0, given (system, metric name, score)."""
+    """Return warnings that explain scores of 0; each score has a system and a metric name."""
     systems_by_reason: dict[tuple[str, str], list[str]] = {}
     for system, name, score in scores:
         if reason := getattr(score, "zero_reason", ""):
@@ -266,7 +266,7 @@ def warn_about_zero_scores(scores: Iterable[tuple[str, str, Score]]) -> Warnings
 
 
 class ZeroSegments:
-    """Counter of the reasons for segment scores of 0, which warns if they are over half."""
+    """Counter of segment scores of 0 by reason, which warns if over half of them are 0."""
 
     def __init__(self) -> None:
         self._segments: dict[tuple[str, str], int] = {}
@@ -331,8 +331,8 @@ def _warn_about_language(summary: Summary, language: str | None) -> Iterator[str
             and script not in reference_scripts
         ):
             yield (
-                f"this is {script} Chinese, but the references are {reference_scripts[0]}; words "
-                "hardly match"
+                f"this is {script} Chinese, but the references are {reference_scripts[0]}; few "
+                "words match"
             )
         elif script and expected_script and script != expected_script:
             yield f"this is {script} Chinese, but -l {language} is {expected_script}"

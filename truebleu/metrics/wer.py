@@ -68,7 +68,7 @@ class EditScore(TableScore):
 
     @property
     def fraction(self) -> float:
-        """The score in jiwer's scale, identical to jiwer's; error rates may exceed 1."""
+        """The score on jiwer's scale, identical to jiwer's; error rates may exceed 1."""
         number: float = getattr(self, self._metric.name.lower())
         return number
 
@@ -78,7 +78,7 @@ class EditScore(TableScore):
 
 
 class WERScore(EditScore):
-    """Score of WER, MER, WIL or WIP, with all four values in jiwer's scale."""
+    """Score of WER, MER, WIL or WIP, with all four values on jiwer's scale."""
 
     __slots__ = ()
 
@@ -163,10 +163,10 @@ class WER(_EditMetric[WERScore]):
     alignment with the fewest edits. Corpus scores are computed from sums over segments. The score
     is jiwer's times 100; `score.fraction` is jiwer's.
 
-    As in jiwer, white space separates words, and case and punctuation count. If all references of a
-    corpus are empty, the score is 100 times the insertions. The words of a segment with an empty
+    As in jiwer, white space separates words, and case and punctuation matter. If all references of
+    a corpus are empty, the score is 100 times the insertions. The words of a segment with an empty
     reference are insertions. jiwer accepts one reference per segment. With several references, the
-    first with the lowest rate counts.
+    first with the lowest rate is used.
 
     >>> score = WER().score(["a dog sat on the old mat"], ["the dog sat on the mat"])
     >>> print(score, score.hits, score.substitutions, score.deletions, score.insertions)
@@ -208,7 +208,7 @@ class WER(_EditMetric[WERScore]):
 class MER(WER):
     """MER, the match error rate, 0 to 100: the percentage of edits among hits and edits.
 
-    With several references, the lowest rate counts. Otherwise it is like `WER`.
+    With several references, the lowest rate is used. In other respects, it is like `WER`.
 
     >>> print(MER().score(["a dog sat on the old mat"], ["the dog sat on the mat"]))
     MER = 28.57
@@ -225,7 +225,7 @@ class MER(WER):
 class WIL(WER):
     """WIL, word information lost, 0 to 100: 100 - `WIP`.
 
-    With several references, the lowest score counts. Otherwise it is like `WER`.
+    With several references, the lowest score is used. In other respects, it is like `WER`.
 
     >>> print(WIL().score(["a dog sat on the old mat"], ["the dog sat on the mat"]))
     WIL = 40.48
@@ -243,7 +243,7 @@ class WIP(WER):
     """WIP, word information preserved, 0 to 100 (100 is best).
 
     WIP is the percentage of reference words that are hits, times the share of hypothesis words that
-    are hits. With several references, the highest score counts. Otherwise it is like `WER`.
+    are hits. With several references, the highest score is used. Otherwise, it is like `WER`.
 
     >>> print(WIP().score(["a dog sat on the old mat"], ["the dog sat on the mat"]))
     WIP = 59.52
@@ -263,7 +263,7 @@ class CER(_EditMetric[CERScore]):
     """CER, the character error rate: edits per 100 reference characters, at least 0.
 
     As in jiwer, a character is a code point, and white space counts except at the ends of a
-    segment. With several references, the lowest rate counts. Empty references are
+    segment. With several references, the lowest rate is used. Empty references are
     treated as in `WER`.
 
     >>> print(CER().score(["a dog sat on the old mat"], ["the dog sat on the mat"]))

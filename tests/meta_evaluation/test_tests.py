@@ -290,7 +290,7 @@ def test_few_systems_and_rows_left_out_are_said():
     options = tb.StatisticOptions(["pearson", "tau-b"], average="item")
     table = tb.meta_evaluate(PEOPLE, {"good": GOOD}, statistics=options)
     text = " ".join(table.text().split())
-    assert "human has 4 systems: with so few, one system more or less" in text
+    assert "human has 4 systems. With so few, adding or removing one system" in text
     constant = {name: [*row[:7], 0.5] for name, row in GOOD.items()}
     options = tb.StatisticOptions(["tau-b"], ["seg"], average="item")
     table = tb.meta_evaluate(PEOPLE, {"flat": constant}, statistics=options)
@@ -313,7 +313,7 @@ def test_values_are_found_by_set_metric_and_level():
     options = tb.StatisticOptions(["pearson", "pairwise"])
     table = tb.meta_evaluate(PEOPLE, {"good": GOOD}, statistics=options)
     assert float(table["human", "good"].pairwise) == 1.0
-    with pytest.raises(AttributeError, match=r"at several levels \(sys, seg\); name one"):
+    with pytest.raises(AttributeError, match=r"at several levels \(sys, seg\); specify one"):
         table["human", "good"].pearson  # noqa: B018
     with pytest.raises(AttributeError, match="no statistic 'spa'"):
         table["human", "good"].spa  # noqa: B018

@@ -262,7 +262,7 @@ def test_what_a_tree_does_not_have_is_told(extra_words, message, capsys):
     [
         ("refA", False, 0.917, "identical to a reference"),
         ("copied", False, 0.917, "identical to a reference"),
-        (None, False, 0.917, "a reference that not every metric scored"),
+        (None, False, 0.917, "a reference that some metrics did not score"),
         ("refA", True, 0.660, None),
         ("copied", True, 0.660, None),
     ],

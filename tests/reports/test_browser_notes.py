@@ -102,7 +102,7 @@ def test_invalid_notes_file_is_refused(notes_report, open_report, tmp_path):
     file.write_text("{")
     tab = open_report(notes_report, "#notes").page
     tab.locator("input[type=file]").set_input_files(file)
-    expect(tab.locator("dialog")).to_contain_text("This is not a file of truebleu notes.")
+    expect(tab.locator("dialog")).to_contain_text("This is not a truebleu notes file.")
 
 
 def test_narrow_list_shows_delta_and_second_score(notes_report, open_report):

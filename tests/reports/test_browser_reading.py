@@ -86,10 +86,8 @@ def test_url_names_systems(example_report, open_report):
 def test_unknown_system_in_url_is_reported(example_report, open_report, name):
     tab = open_report(example_report, f"#segments?b={quote(name)}").page
     notice = tab.locator(".notice")
-    expect(notice).to_contain_text(
-        f"The URL contains the system names “{name}”, which are not in this report."
-    )
-    expect(notice).to_contain_text("Shown:")
+    expect(notice).to_contain_text(f"The URL names systems that are not in this report: “{name}”.")
+    expect(notice).to_contain_text("Showing")
     notice.get_by_role("button", name="Keep these").click()
     expect(notice).to_be_hidden()
     assert "b=" not in tab.url

@@ -2,10 +2,10 @@
 
 score_files.py           matrices of scores by system and item, and the files that contain them
 human_scores.py          human scores of a set of systems, from Python or mt-metrics-eval folders
-tasks.py                 the columns of the table, and facts about the years of WMT
+tasks.py                 the columns of the table, and facts about each year of WMT
 agreement_statistics.py  the statistics of the metrics tasks
 metric_comparison.py     significance tests for differences between metric-human correlations
-meta_results.py          the results as a dict of JSON types
+meta_results.py          the results as a dict of JSON-compatible values
 meta_layout.py, charts.py  the results as sentences, tables and charts
 meta_view.py             the entry point
 """

@@ -2,7 +2,7 @@
 
 Human and metric scores are a `Matrix`, or any input of `Matrix.from_scores`. Only cells with human
 scores count. `average` defines a row: "none" (all cells), "item" (the systems of an item) or "sys"
-(the items of a system). A value is the unweighted mean over rows. Of the pairs in a row, C are
+(the items of a system). A value is the unweighted mean over rows. In a row, C pairs are
 concordant, D discordant, Tg tied only in human scores, Tm only in metric scores, and Tgm in both.
 """
 
@@ -34,7 +34,7 @@ class Value:
     statistic: str
     average: str
     value: float | None
-    """None if undefined, such as when all human or all metric scores are equal."""
+    """The value; None if undefined, for example because all metric scores are equal."""
     cells: int
     """The number of human scores used."""
     rows: int
@@ -122,7 +122,7 @@ def kendall_like(
 
     Only pairs whose human scores differ by at least `min_gap` count. Pairs are formed within rows
     and summed over rows. Pairs tied by the metric are discordant. The default gap is 25 points of
-    direct assessment, on a scale from 0 to 100.
+    direct assessment, on a 0-100 scale.
     """
     human_matrix, scores = _align_matrices(gold, metric, average)
     # Pairs with equal human scores never count, even with a minimum gap of 0.
@@ -142,7 +142,7 @@ def acc_eq(gold: Any, metric: Any, average: str = "none", *, epsilon: float | No
     """Return pairwise accuracy with ties: the mean over rows of (C + Tgm) / all pairs.
 
     epsilon: metric scores that differ by at most this value are tied; None for tie calibration,
-        which uses the first of the best values among 0 and all differences.
+        which tries 0 and all differences, and keeps the first one with the best result.
 
     Daniel Deutsch, George Foster and Markus Freitag (2023): Ties matter: meta-evaluating modern
     metrics with pairwise accuracy and tie calibration. EMNLP.
@@ -197,7 +197,7 @@ def acc_eq_opt(gold: Any, metric: Any, average: str = "item") -> Value:
 
 
 def pairwise(gold: Any, metric: Any) -> Value:
-    """Return the share of system pairs that human and metric scores order alike, or both tie.
+    """Return the share of system pairs that human and metric scores order equally, or both tie.
 
     Tom Kocmi, Christian Federmann, Roman Grundkiewicz, Marcin Junczys-Dowmunt, Hitokazu Matsushita
     and Arul Menezes (2021): To ship or not to ship: an extensive evaluation of automatic metrics
@@ -207,7 +207,7 @@ def pairwise(gold: Any, metric: Any) -> Value:
 
 
 def pool_accuracies(values: Iterable[Value]) -> Value:
-    """Return the pairwise accuracy over the pairs of several sets of systems."""
+    """Return the pairwise accuracy, pooled over several sets of systems."""
     value_list = list(values)
     pairs = sum(value.pairs or 0 for value in value_list)
     hits = sum(value.hits or 0 for value in value_list)
@@ -227,8 +227,8 @@ def spa(
     """Return soft pairwise accuracy: 1 minus the mean of |human p - metric p| over system pairs.
 
     gold, metric: segment scores; segments without a human score for every system are dropped. p is
-    from a one-sided paired permutation test of whether the first system is better. All pairs, and
-    human and metric scores, share the same permutations. exchanges: the number of permutations.
+    the p-value of a one-sided paired permutation test that the first system is better. The same
+    permutations are used for all pairs. exchanges: the number of permutations.
 
     Brian Thompson, Nitika Mathur, Daniel Deutsch and Huda Khayrallah (2024): Improving statistical
     significance in human evaluation of automatic metrics via soft pairwise accuracy. WMT.
@@ -338,7 +338,7 @@ def _average_rows(
     nan_as_zero: bool = False,
     **components: Any,
 ) -> Value:
-    """Return the mean over rows; rows without human scores do not count."""
+    """Return the mean over rows; rows without human scores are ignored."""
     defined_values = [value for value in by_row if not isnan(value)]
     left_out = len(by_row) - len(defined_values) - empty
     over = len(defined_values) + left_out if nan_as_zero else len(defined_values)

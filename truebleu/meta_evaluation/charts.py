@@ -18,7 +18,7 @@ WIDTH, HEIGHT = 640, 420
 LEFT, RIGHT, TOP, BOTTOM = 64, 24, 34, 52
 # Colours that colour-blind readers can distinguish on white and on black (Okabe and Ito 2008).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-# Maximum number of metrics on a page, each with both charts.
+# Maximum number of metrics on a page. Each metric has both charts.
 MAX_CHARTS = 4
 LETTER, LINE = 6.0, 12.0
 
@@ -148,7 +148,7 @@ def _find_label_position(
 
 
 def draw_agreement(content: Content, metric: str) -> str:
-    """Return a chart of how often people agree with a difference, by its size."""
+    """Return a chart of how often human scores confirm a metric difference, by its size."""
     bins: list[Mapping[str, Any]] = [o for o in content["agreement"] if o["metric"] == metric]
     ends = [one[end] for one in bins for end in ("low", "high")]
     plane = Plane([0.0, *ends], [0.0, 100.0])
@@ -194,7 +194,7 @@ def add_charts(page: str, content: Content) -> str:
 
 
 def render_charts(content: Content) -> str:
-    """Return both charts of up to `MAX_CHARTS` metrics, those that truebleu computes first."""
+    """Return both charts of up to `MAX_CHARTS` metrics, first those that truebleu computes."""
     rows = content["metrics"]
     names = [row["name"] for row in rows if row["signature"]]
     names += [row["name"] for row in rows if row["name"] not in names]

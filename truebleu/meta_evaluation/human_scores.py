@@ -36,11 +36,11 @@ from truebleu.text.terminal_layout import format_count
 MAD = "mad"
 MAX_DEVIATION = 2.5
 NORMAL = 1.483
-# Names of human references in mt-metrics-eval, and similar names.
+# Pattern of the names of human references in mt-metrics-eval, and of similar names.
 REFERENCE_NAME = re.compile(r"ref[-_.]?[A-Za-z]?")
-# In file names, this stands for the missing reference of reference-free metrics.
+# In file names of reference-free metrics, this replaces the name of a reference.
 NO_REFERENCE = "src"
-# Metrics of the WMT tasks that have another name in truebleu's registry.
+# Metrics of the WMT tasks that have a different name in truebleu's registry.
 COMPUTED: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "f200spbleu": ("bleu", {"tokenize": "flores200"}),
 }
@@ -50,7 +50,7 @@ COMPUTED: Mapping[str, tuple[str, Mapping[str, str]]] = {
 class EvaluatedText:
     """Texts with human scores, for which `meta_evaluate` computes metrics.
 
-    systems, references, source: as for `compare`.
+    systems, references, source: texts in any form that `compare` accepts.
     documents, domains: the document and the domain of each segment.
     """
 
@@ -86,24 +86,24 @@ class Scores:
 
     levels: Mapping[str, Matrix]
     signature: str | None = None
-    """The signature, if truebleu computed them."""
+    """The signature of the metric, if truebleu computed the scores."""
     free: bool = False
     """True if the metric reads no reference."""
     lower_is_better: bool = False
     metric: Any = None
-    """The metric, if truebleu computed them."""
+    """The metric itself, if truebleu computed the scores."""
     tables: Mapping[str, Any] = field(default_factory=dict)
-    """The metric's statistics of each system, for scoring parts of the set."""
+    """The metric's statistics of each system, from which parts of the set are scored."""
     seen: Mapping[str, Any] = field(default_factory=dict)
     """The kernel's warnings about each system's text."""
 
     @property
     def sign(self) -> int:
-        """The factor, 1 or -1, that makes higher scores better."""
+        """1, or -1 if scores must be negated so that higher is better."""
         return -1 if self.lower_is_better else 1
 
     def select_items(self, items: Sequence[int]) -> Scores:
-        """Return the scores of some segments, with new system scores if truebleu computed them."""
+        """Return the scores of the given segments; system scores are recomputed if possible."""
         if SEGMENTS not in self.levels:
             return replace(self, levels={})
         levels = {SEGMENTS: self.levels[SEGMENTS].select_items(items)}
@@ -126,7 +126,7 @@ class JudgedSystems:
     """The human scores of all compared systems, by level."""
     metrics: Mapping[str, Scores]
     left_out: Mapping[str, str]
-    """The systems that are left out, with the reasons."""
+    """The systems that are left out, with the reason for each."""
     groups: Mapping[str, Sequence[str]]
     """The domain and the document (doc) of each segment, if known."""
 
@@ -142,17 +142,17 @@ class JudgedSystems:
         scores = self._get_level(metric_levels, level)
         if scores is None:
             raise InputError(
-                f"{metric}: no scores of level {level} for {self.name}; there are "
+                f"{metric}: no scores of level {level} for {self.name}; available: "
                 f"{', '.join(metric_levels)}"
             )
         return gold, align_metric(gold, scores, f"{metric}, {self.name}")
 
     def get_human_scores(self, level: str) -> Matrix:
-        """Return the human scores at a level: as given, or means over segments."""
+        """Return the human scores at a level: stored scores, or means over segments."""
         matrix = self._get_level(self.gold, level)
         if matrix is None:
             raise InputError(
-                f"{self.name}: no human scores of level {level}; there are {', '.join(self.gold)}"
+                f"{self.name}: no human scores of level {level}; available: {', '.join(self.gold)}"
             )
         return matrix
 
@@ -164,7 +164,7 @@ class JudgedSystems:
         if level not in self.groups:
             unit = {"doc": "document"}.get(level, level)
             raise InputError(
-                f"{self.name}: level {level} needs the {unit} of each segment, which is not known"
+                f"{self.name}: level {level} needs the {unit} of each segment, which is unknown"
             )
         return levels[SEGMENTS].compute_means(self.groups[level])
 
@@ -178,7 +178,7 @@ class JudgedSystems:
         """Return a separate set for each domain, or each document, that has human scores."""
         groups = self.groups.get(by)
         if groups is None:
-            raise InputError(f"{self.name}: the {by} of each segment is not known")
+            raise InputError(f"{self.name}: the {by} of each segment is unknown")
         if SEGMENTS not in self.gold:
             raise InputError(f"{self.name}: splitting by {by} needs human scores of segments")
         rated_parts = []
@@ -419,7 +419,7 @@ def find_unscored_references(
     parts = {part for name in names if name is not None for part in name.split(".")}
     matrices = [matrix for one in scores.values() for matrix in one.levels.values()]
     return {
-        system: "a reference that not every metric scored"
+        system: "a reference that some metrics did not score"
         for system in gold.systems
         if (system in parts or REFERENCE_NAME.fullmatch(system))
         and any(system not in matrix.systems for matrix in matrices)
@@ -537,7 +537,7 @@ class Tree:
         return list(self._list_metric_files(pair))
 
     def find_metrics(self, pair: str, reference: str, levels: Sequence[str]) -> list[str]:
-        """Return the metrics with scores at all levels (for this reference, all, or none)."""
+        """Return the metrics with scores at all `levels` for a reference, or without any."""
         return [
             name
             for name in self._list_metric_files(pair)
@@ -547,7 +547,7 @@ class Tree:
     def _find_metric_file(
         self, pair: str, metric: str, reference: str, level: str
     ) -> tuple[str, str] | None:
-        """Return the reference behind a metric's scores, and their file; None without a file."""
+        """Return the reference that a metric used, and its score file; None if there is no file."""
         metric_files = self._list_metric_files(pair).get(metric, {})
         for used in (reference, NO_REFERENCE, "all"):
             if (used, level) in metric_files:
@@ -560,7 +560,7 @@ class Tree:
     def read_metric(
         self, pair: str, name: str, reference: str, level: str
     ) -> tuple[Matrix, str] | None:
-        """Return a metric's scores and the reference behind them, or None without scores."""
+        """Return a metric's scores and the reference that it used; None if there are no scores."""
         stored_file = self._find_metric_file(pair, name, reference, level)
         return (
             None
@@ -569,7 +569,7 @@ class Tree:
         )
 
     def read_scores(self, pair: str, name: str, reference: str, levels: Iterable[str]) -> Scores:
-        """Return a metric's scores by level; a level without scores uses segment scores."""
+        """Return a metric's scores by level; segment scores replace those of a missing level."""
         matrices: dict[str, Matrix] = {}
         used = reference
         for level in levels:
@@ -615,7 +615,7 @@ class Tree:
         return {name: self.get_text_file("system-outputs", pair, f"{name}.txt") for name in systems}
 
     def get_text_file(self, *parts: str) -> File:
-        """Return a text file. Raises InputError if it does not exist."""
+        """Return a text file of the folder. Raises InputError if it does not exist."""
         path = join_safe_path(self.folder, *parts)
         if not os.path.isfile(path):
             raise InputError(f"file not found: '{path}'. Computing metrics requires the texts.")

@@ -1,4 +1,4 @@
-"""Sentences and tables that present the dict of a meta-evaluation."""
+"""Sentences and tables that present the results of a meta-evaluation."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ TITLES = {
     "tau-c": "Kendall's τ-c",
     "kendall-like": "Kendall-like τ of pairs with human scores at least 25 apart",
     "acc-eq": "pairwise accuracy with ties",
-    "acc-eq-opt": "pairwise accuracy with ties, with metric ties calibrated by ε",
-    "pairwise": "pairs of systems in the same order",
+    "acc-eq-opt": "pairwise accuracy with ties, with a calibrated tie threshold ε",
+    "pairwise": "share of system pairs in the order of the human scores",
     "spa": "soft pairwise accuracy",
 }
 # Tables with more metrics show only tests between neighbours.
@@ -73,7 +73,7 @@ def lay_out_report_section(content: Content) -> Iterator[Block]:
 
 
 def format_title(content: Content) -> str:
-    """Return a line with the numbers of metrics, systems and rated segments."""
+    """Return a title that states the numbers of metrics, systems and rated segments."""
     sets = content["sets"]
     parts = [format_count(len(content["metrics"]), "metric")]
     if content["preset"]:
@@ -97,12 +97,12 @@ def build_agreement_table(content: Content, write: Write) -> Table:
     ]
     if any(metric["average"] is not None for metric in metrics):
         columns.append(
-            Column("average", "average", tooltip="weighted mean; r counts as (1 + r) / 2")
+            Column("average", "average", tooltip="weighted mean, with r converted to (1 + r) / 2")
         )
         for row, metric in zip(rows, metrics, strict=True):
             row.append(Cell(_format_value(metric["average"], write)))
     if any(metric["cluster"] is not None for metric in metrics):
-        tooltip = "a new cluster starts if a metric is significantly worse than one in the previous"
+        tooltip = "the first metric of a cluster is significantly worse than one before it"
         columns.append(Column("cluster", "average", tooltip=tooltip))
         for row, metric in zip(rows, metrics, strict=True):
             row.append(Cell("" if metric["cluster"] is None else str(metric["cluster"])))
@@ -148,7 +148,7 @@ def _format_interval(interval: Content | None, write: Write) -> str:
 
 
 def format_threshold(value: float) -> str:
-    """Return a tie threshold; rounding noise is 0.
+    """Return a tie threshold as text; rounding noise becomes 0.
 
     >>> format_threshold(16.1175493774), format_threshold(3.55e-15)
     ('16.12', '0')
@@ -224,7 +224,7 @@ def _describe_test(test: Content) -> str:
 
 
 def _build_difference_tables(content: Content) -> Iterator[Block]:
-    """Yield tables of how often people agree with score differences, for up to three metrics."""
+    """Yield tables of how often human scores confirm score differences, for up to three metrics."""
     by_metric: dict[str, list[Mapping[str, Any]]] = {}
     for bin_ in content["agreement"]:
         by_metric.setdefault(bin_["metric"], []).append(bin_)
@@ -243,7 +243,7 @@ def _build_difference_tables(content: Content) -> Iterator[Block]:
             ]
             for one in bins
         ]
-        yield Heading(2, f"What difference in {name} do these people notice?")
+        yield Heading(2, f"What difference in {name} do people notice?")
         yield Table.from_text_rows(
             [f"difference in {name}", "pairs", "people agree", "share"], rows
         )

@@ -1,4 +1,4 @@
-"""Results of a meta-evaluation, as a dict of JSON types."""
+"""Results of a meta-evaluation, as a dict of JSON-compatible values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NOISE = 1e-12
 FEW_SYSTEMS = 16
 # Default name of human scores.
 UNNAMED = "human"
-# Maximum number of bins, with about equally many pairs, in the chart of differences.
+# Maximum number of bins in the chart of differences. Bins have nearly the same size.
 BINS = 8
 
 
@@ -172,7 +172,7 @@ def _build_metric_rows(
 
 
 def average_tasks(tasks: Sequence[Task], values: Sequence[Value]) -> float | None:
-    """Return the weighted mean of the tasks, with r as (1 + r) / 2; None without weights."""
+    """Return the weighted mean of the tasks, with r converted to (1 + r) / 2, or None."""
     parts, weights = [], []
     for task, value in zip(tasks, values, strict=True):
         if task.weight is None or value.value is None:
@@ -208,7 +208,7 @@ def _list_system_scores(
 def _count_agreement(
     sets: Sequence[JudgedSystems], metrics: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield how often people agree with a difference between two systems, by its size."""
+    """Yield how often human scores confirm a difference between two systems, by its size."""
     for name in metrics:
         pairs: list[tuple[float, bool]] = []
         for judged_set in sets:
@@ -272,7 +272,7 @@ def summarize(content: Mapping[str, Any]) -> str:
     task = content["tasks"][0]
     scored_metrics = list_defined_scores(task)
     if not scored_metrics:
-        return f"{task['statistic']} is undefined for all metrics: scores do not vary."
+        return f"{task['statistic']} is undefined for all metrics, because scores do not vary."
     words = ", ".join(f"{name} {score['value']:.3f}" for name, score in scored_metrics)
     return f"Agreement with {format_gold_names(task)} ({task['name']}): {words}."
 
@@ -298,8 +298,8 @@ def _build_notes(
     at_systems = [task["statistic"] for task in content["tasks"] if task["level"] == SYSTEMS]
     if small_sets and not set(SIGNED).isdisjoint(at_systems):
         yield (
-            f"{join_words(small_sets)} systems: with so few, one system more or less changes a "
-            "correlation by .1 to .3. Rely on pairs of systems and tests, not on its second digit."
+            f"{join_words(small_sets)} systems. With so few, adding or removing one system changes "
+            "a correlation by .1 to .3. Rely on system pairs and tests, not on its second digit."
         )
     by_task: dict[Task, list[tuple[str, Value]]] = {}
     for (task, metric), value in values_by_cell.items():

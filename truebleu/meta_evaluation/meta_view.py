@@ -1,6 +1,6 @@
 """Meta-evaluation: how well metrics agree with human scores, as tables and charts.
 
-`MetaEvaluation.to_dict` fixes the contents; every output format is built from that dict.
+`MetaEvaluation.to_dict` defines the contents; every output format is built from that dict.
 
 meta_layout.py  the dict as tables and sentences
 charts.py       the dict as charts: systems by human and metric score, agreement by difference
@@ -71,7 +71,7 @@ class MetricValues:
             )
         if len(matching_tasks) > 1:
             levels = ", ".join(task.partition(":")[0] for task in matching_tasks)
-            raise AttributeError(f"{key} exists at several levels ({levels}); name one")
+            raise AttributeError(f"{key} exists at several levels ({levels}); specify one")
         return ValueFields(next(iter(matching_tasks.values())))
 
     def __repr__(self) -> str:
@@ -80,7 +80,7 @@ class MetricValues:
 
 
 class ValueFields:
-    """A value and its details as attributes; None for missing details."""
+    """A value with its details as attributes; missing details are None."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = values
@@ -103,7 +103,7 @@ class MetaEvaluation(RecordView):
 
     Iterating yields the metric names, best first. Indexing by a set and a metric returns the
     values: `table["en-de", "BLEU"].spa.value`. Add a level if a statistic exists at several levels.
-    The name "all" stands for all sets together.
+    The set name "all" combines all sets.
     """
 
     __slots__ = ()
@@ -116,7 +116,7 @@ class MetaEvaluation(RecordView):
     )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the contents in JSON types, with all numbers at full precision.
+        """Return the contents as JSON-compatible values, with all numbers at full precision.
 
         preset: the year of the official tasks, or None. reading: a summary in one sentence.
         sets: name, gold (name of the human scores), systems, items, rated, left_out.
@@ -175,11 +175,11 @@ class MetaEvaluation(RecordView):
                 }
                 if not values:
                     sets = dict.fromkeys(task.partition(":")[0] for task in row["scores"])
-                    raise KeyError(f"no set '{set_name}'; there are {', '.join(sets)}")
+                    raise KeyError(f"no set '{set_name}'; available: {', '.join(sets)}")
                 if level:
                     values = {k: v for k, v in values.items() if k.split(":")[0] == level[0]}
                 return MetricValues(values)
-        raise KeyError(f"no metric '{metric}'; there are {', '.join(self)}")
+        raise KeyError(f"no metric '{metric}'; available: {', '.join(self)}")
 
     def __repr__(self) -> str:
         return f"<MetaEvaluation of {', '.join(self)}>"
@@ -199,16 +199,16 @@ def meta_evaluate(
 ) -> MetaEvaluation:
     """Return how well metrics agree with human scores.
 
-    human: for each system a number, or a number per segment (None for unrated segments); or a score
-        file. Not with `tree`.
-    metrics: by metric name, scores of the same shape, a score file, or a metric of truebleu, which
-        needs `text`. With `tree`, a list of names: stored metrics, and metrics that truebleu
-        computes from the texts in the folder, in lower case.
+    human: mapping from system names to a score, or to a score per segment (None for unrated
+        segments); or a score file. Omit it with `tree`.
+    metrics: mapping from metric names to scores of the same shape, score files, or truebleu
+        metrics, which need `text`. With `tree`, a list of names: stored metrics, or (in lower case)
+        metrics that truebleu computes from the texts in the folder.
     text: the texts of systems and references, and the document and the domain of each segment.
     tree: an mt-metrics-eval folder, instead of `human` and `text`.
     gold: the name of the human scores; with `tree`, the stored human scores to use (such as mqm).
     selection: the systems to compare. statistics: the statistics to compute.
-    tests: the tests between metrics, and the intervals. workers: threads.
+    tests: the tests between metrics, and the intervals. workers: number of threads.
 
     Raises InputError for inconsistent scores, and ValueError for an unknown name.
 
@@ -224,7 +224,7 @@ hits 3, epsilon 0.0>)
     judged: list[JudgedSystems]
     if tree is not None:
         if human is not None:
-            raise ValueError("human: the tree contains human scores; give only one of the two")
+            raise ValueError("human: the tree already contains human scores. Omit one of the two.")
         # Splitting a set, and computing intervals, requires segment scores.
         needs_segments = statistics.by is not None or tests.confidence is not None
         judged = _read_tree(tree, metrics, gold, selection, statistics, workers, needs_segments)
@@ -258,7 +258,7 @@ def _collect_warnings(judged: JudgedSystems) -> list[Any]:
     for name, scores in judged.metrics.items():
         if scores.metric is not None:
             metrics[scores.metric] = name
-            # Metrics implemented in Python do not examine the texts.
+            # Metrics implemented in Python do not check the texts.
             seen |= {k: v for k, v in scores.seen.items() if v["characters"][0]}
     return list(text_warnings.warn_about_references(seen, metrics))
 
@@ -374,7 +374,7 @@ def _split_metrics(
 
 
 def _resolve_metric_name(metric: Any, folded: Mapping[str, str]) -> str:
-    """Return the name of a metric: the stored name if it refers to the same metric in truebleu."""
+    """Return the name of a metric: the stored name if both names refer to the same metric."""
     for name, stored in folded.items():
         if name in registry.METRICS and resolve_metric(name) == metric:
             return stored

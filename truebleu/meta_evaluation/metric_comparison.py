@@ -1,7 +1,7 @@
 """Significance tests, intervals and clusters for metric-human correlations.
 
-Scores are rounded to integer multiples of a step far below the printed digits, so sums over
-resamples are exact. All metrics share the same random draws.
+Scores are rounded to integer multiples of a step that is far smaller than the printed digits, so
+sums over resamples are exact. All metrics share the same random draws.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Counts = dict[tuple[int, int], int]
 ENUMERATED = 16
 # Tolerance for rounding when a difference is compared with the observed one.
 SLACK = 1e-9
-# Bits of a score, its square or a product after scaling to integers.
+# Number of bits of a score, a square or a product after scaling to integers.
 BITS = 40
 # A common multiple of the numbers of pairs among 2 to 19 systems, and among 21 systems.
 COMMON = 232_792_560 * 2
@@ -62,9 +62,9 @@ def run_perm_both(
 ) -> Trials:
     """Run the test PERM-BOTH, which swaps both metrics' standardized scores in random cells.
 
-    gold: human scores of each set; metrics: each metric's scores of each set. The test is whether
-        the first metric of a pair is better. Only "pairwise" supports several sets.
-    samples: number of randomizations; up to 16 scored cells, all permutations are counted.
+    gold: human scores of each set; metrics: each metric's scores of each set. It tests whether the
+        first metric of a pair is better. Only "pairwise" supports several sets.
+    samples: number of randomizations. With at most 16 scored cells, all permutations are used.
 
     Daniel Deutsch, Rotem Dror and Dan Roth (2021): A statistical analysis of summarization
     evaluation metrics using resampling methods. TACL 9.
@@ -304,7 +304,7 @@ def run_pair_permutation(
 
 
 def get_williams_p(first: float, second: float, metric_correlation: float, cells: int) -> float:
-    """Return the one-sided p-value of Williams' test for the larger of two dependent r.
+    """Return the one-sided p-value of Williams' test for the larger of two dependent correlations.
 
     first, second: each metric's r with human scores. metric_correlation: r of the two metrics with
     each other. NaN for fewer than four cells.
@@ -339,7 +339,7 @@ def compute_student_tail(t: float, freedom: int) -> float:
 
 
 def _compute_incomplete_beta(a: float, b: float, x: float) -> float:
-    """Return the regularized incomplete beta function, from a continued fraction (Lentz 1976)."""
+    """Return the regularized incomplete beta function, as a continued fraction (Lentz 1976)."""
     if x <= 0:
         return 0.0
     if x >= 1:
@@ -514,7 +514,7 @@ def resample_system_scores(
     if scores.tables:
         place = {item: i for i, unit in enumerate(units) for item in unit}
         numbers = [place.get(item, len(units)) for item in range(gold.items)]
-        # One more group for unrated items, if there are any.
+        # Unrated items, if there are any, form another group.
         groups = max(numbers, default=-1) + 1
         tables += [
             scores.tables[system].group_totals(numbers, groups).range(0, len(units))
@@ -540,7 +540,7 @@ def resample_system_scores(
 
 
 def _recompute_statistic(value: Value, gold: Matrix, metric: Matrix) -> float:
-    """Return the statistic of `value`, computed from other scores."""
+    """Return the statistic that `value` describes, computed from other scores."""
     if value.statistic == "pairwise":
         return float(agreement_statistics.pairwise(gold, metric))
     if value.statistic in ("acc-eq", "acc-eq-opt"):
@@ -595,8 +595,8 @@ def add_tests_and_intervals(
                 )
         if tests.resampled == "systems":
             missing.append(
-                "Intervals over systems are wide because there are few systems, which are not a "
-                "random sample; they show how much the result depends on single systems."
+                "Intervals over systems are wide because there are few systems. They show how "
+                "much the result depends on single systems, which are not a random sample."
             )
     return missing
 
@@ -678,7 +678,7 @@ def _resample_value(
     judged = sets[task.sets[0]]
     documents = judged.groups.get("doc") if tests.resampled == "documents" else None
     if tests.resampled == "documents" and documents is None:
-        raise InputError(f"{judged.name}: the document of each segment is not known")
+        raise InputError(f"{judged.name}: the document of each segment is unknown")
     samples = tests.confidence or 0
     if tests.resampled == "systems":
         return resample_systems(*judged.get_scores(task.level, metric), value, samples, tests.seed)

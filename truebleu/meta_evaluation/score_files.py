@@ -1,6 +1,6 @@
 """Scores of systems on items, and readers of score files.
 
-The content of a file determines its format: lines of a system and a score, one system after another
+The content of a file determines its format: lines with a system and a score, grouped by system
 (mt-metrics-eval); columns `system`, `..score` and `seg_id` (Google's MQM); WMT's direct assessments
 (`SYS SID RAW.SCR Z.SCR N`, and `RAW.SCR Z.SCR N SYS`); one MQM error with severity and category per
 row; one JSON object per line (ESA); and long tables (TSV, CSV, Parquet) with named columns.
@@ -43,7 +43,7 @@ SYSTEM_COLUMNS = ("system", "sys", "system_id", "system_name", "model")
 ITEM_COLUMNS = (
     *("seg_id", "segment", "item", "item_id", "line", "segid", "globalsegid", "segment_id", "sid"),
 )
-# Columns whose numbers are unique across documents.
+# Item columns with numbers that are unique across documents.
 GLOBAL_ITEM_COLUMNS = ("seg_id", "sid", "globalsegid", "line")
 DOCUMENT_COLUMNS = ("doc_id", "doc", "document", "document_id", "docid")
 SCORE_COLUMNS = ("score", "mqm_avg_score", "esa_score", "raw.scr", "raw_score", "mqm", "da")
@@ -213,9 +213,9 @@ class ScoreTable:
     """The names of items, in order; None for items without names."""
 
     def place_items(self, items: int, description: str) -> Matrix:
-        """Return the matrix extended to `items` items, placed by number; other cells are missing.
+        """Return the matrix extended to `items` items. Each item is placed by its number.
 
-        Numbers start at 1, or at 0 if there is an item 0.
+        Numbers start at 1, or at 0 if there is an item 0. Other cells are missing.
         """
         names = self.items
         if names is None or self.matrix.items == items:
@@ -277,7 +277,7 @@ def read_score_file(
 
 
 def _parse_blocks(path: str, content: bytes) -> ScoreTable:
-    """Parse lines of a system and a score or None, one system after another, items in order."""
+    """Parse lines with a system and a score (or None), grouped by system, with items in order."""
     try:
         blocks, scores = score_lines(content.rstrip() + b"\n")
     except ValueError as error:

@@ -25,7 +25,7 @@ DEFAULT_STATISTIC_NAMES = {
 }
 # Statistics that are averaged over items by default.
 BY_ITEM = ("acc-eq", "acc-eq-opt", "kendall-like")
-# Statistics of systems, which take no average.
+# Statistics of systems, which are not averaged.
 WITHOUT_AVERAGE = ("pairwise", "spa")
 
 
@@ -117,7 +117,7 @@ DEFAULT_STATISTICS, NO_TESTS = StatisticOptions(), AgreementTests()
 
 @dataclass(frozen=True)
 class Task:
-    """One column of the table: a statistic of one set, or pooled over several."""
+    """One column of the table: a statistic of one set, or pooled over several sets."""
 
     level: str
     statistic: str
@@ -188,7 +188,7 @@ def list_levels(tasks: Sequence[Task]) -> list[str]:
 
 @dataclass(frozen=True)
 class Facts:
-    """Facts about one language pair of one year."""
+    """Facts about one language pair in one year."""
 
     reference: str = "refA"
     """The reference that the task's metrics use."""

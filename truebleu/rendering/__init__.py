@@ -1,4 +1,4 @@
-"""Parts that all views share: a few kinds of blocks, and one renderer per format.
+"""Code that all views share: a few kinds of blocks, and one renderer per format.
 
 elements.py       headings, paragraphs, tables, marked tokens, equations, charts
 number_format.py  readable numbers

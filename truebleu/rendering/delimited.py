@@ -1,4 +1,4 @@
-"""Rows as comma- or tab-separated values, with all numbers at full precision."""
+"""Render rows as comma- or tab-separated values, with all numbers at full precision."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ else:
         return lambda cls: cls
 
 
-# Conversions of fields, by their declared types.
+# Conversion functions of fields, by declared type.
 FIELD_CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "VisibleText": escape_invisible,
     "Sequence[VisibleText]": lambda texts: list(map(escape_invisible, texts)),
@@ -53,7 +53,7 @@ class Heading(ElementRecord):
 
 
 class Paragraph(ElementRecord):
-    """A paragraph: "plain", "lead", "caution", "note" (a line of a list), or "signature".
+    """A paragraph: "plain", "lead", "caution", "note" (an item of a list), or "signature".
 
     Consecutive notes, and consecutive signatures, are not separated by empty lines.
     """
@@ -133,7 +133,7 @@ class Column(ElementRecord):
 class Table(ElementRecord):
     """A table. `has_total_row` means that the last row is the sum of the others.
 
-    caption: title of a separate table. fold: label that hides a long table until it is clicked.
+    caption: title of a separate table. fold: label that the reader clicks to show a long table.
     """
 
     columns: Sequence[Column]
@@ -171,7 +171,7 @@ class Table(ElementRecord):
 
 
 class MarkedTokens(ElementRecord):
-    """Tokens in a line with a mark for each; `legend` explains the marks.
+    """A line of tokens with one mark each; `legend` explains the marks.
 
     A mark is a short text below the token. Its strength, from 0 to 4, sets the colour. `underlined`
     contains the indices of underlined tokens, and `tips` explain the mark of each token.
@@ -195,7 +195,7 @@ class Equations(ElementRecord):
 class Point(ElementRecord):
     """A value in a chart, optionally with an interval; `tooltip` describes it.
 
-    seconds: its time, relative to any origin. href: target of a link in HTML.
+    seconds: time of the value, in seconds from an arbitrary origin. href: target of a link in HTML.
     """
 
     value: float
@@ -219,7 +219,7 @@ class Chart(ElementRecord):
 
 
 class Facts(ElementRecord):
-    """Names with their values."""
+    """A list of names with their values."""
 
     pairs: Sequence[tuple[str, Cell]]
 
@@ -238,7 +238,7 @@ Block = Heading | Paragraph | Table | MarkedTokens | Equations | Chart | Facts
 class Panel(ElementRecord):
     """Intervals of several rows on a common axis: low end, value and high end, or None.
 
-    marks: "better" or "worse" for significant differences. is_reversed: the axis runs to the left.
+    marks: "better" or "worse" for significant differences. is_reversed: values rise to the left.
     includes_zero: the axis includes 0, and a row without an interval, the baseline, is drawn at 0.
     """
 

@@ -14,7 +14,7 @@ from truebleu.rendering.number_format import MINUS
 
 # Text, or a tuple of the kind of node and its parts.
 Node = str | tuple[Any, ...]
-# The left side, which may be empty, and the right side.
+# Left side, which may be empty, and right side of an equation.
 Equation = tuple[Node, Node]
 # Names of several letters, which are printed upright.
 NAMES = (
@@ -39,7 +39,7 @@ def _format_node(
 ) -> str:
     """Return a formula as text, using `forms` for the kinds of node and `leaf` for plain text.
 
-    part: template for each part of a node.
+    part: format string that is applied to each part of a node.
     """
     if isinstance(node, str):
         return leaf(node)

@@ -22,12 +22,12 @@ from truebleu.rendering.number_format import MINUS, choose_ticks, fixed_formatte
 
 escape_html = html_escape.escape_html
 
-# Foldable tables with more rows are folded.
+# Foldable tables with more rows than this are folded.
 MAX_UNFOLDED_ROWS = 24
 
 # All rules are limited to one class, so that they do not affect the rest of a notebook. Colours
 # repeat what numbers, stars and signs show, and are distinguishable for colour-blind readers. Rules
-# for tables have a higher specificity than those of notebooks.
+# for tables have a higher specificity than a notebook's rules.
 STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
 # An id in the selector outweighs the long selectors of notebooks, even if no element has this id.
 PART_STYLE = STYLE.replace(".truebleu", ":is(.truebleu, #truebleu)")
@@ -56,12 +56,12 @@ def render_page(title: str, blocks: Iterable[HtmlBlock]) -> str:
 
 
 def render_fragment(blocks: Iterable[HtmlBlock]) -> str:
-    """Return a part of a page with its style, as notebooks show it."""
+    """Return an HTML fragment that includes its style, for a notebook."""
     return f"<style>{PART_STYLE}</style>\n{render_body(blocks, 'div')}"
 
 
 def render_body(blocks: Iterable[HtmlBlock], element: str = "main") -> str:
-    """Return blocks within an element that the style applies to."""
+    """Return the HTML of blocks inside an element to which the style applies."""
     inner = "\n".join(map(_render_html_block, blocks))
     return f'<{element} class="truebleu">\n{inner}\n</{element}>\n'
 
@@ -194,7 +194,7 @@ RANGE_WIDTH, RANGE_HEIGHT = 140, 34
 
 
 def draw_range_svg(range_cell: Range) -> str:
-    """Return an interval as a line with a point, and a line at 0."""
+    """Return an SVG drawing of an interval: a line with a point, and a line at 0."""
     inner = RANGE_WIDTH - 12
 
     def scale_value(value: float) -> str:
@@ -214,12 +214,12 @@ def draw_range_svg(range_cell: Range) -> str:
     )
 
 
-# Sizes in a forest plot in pixels, and the margin of an axis as a share of its range.
+# Sizes in a forest plot, in pixels. The margin of an axis is a share of its range.
 PANEL_WIDTH, ROW_HEIGHT, AXIS_HEIGHT, AXIS_MARGIN = 250, 24, 22, 0.04
 
 
 def _render_forest(block: Forest) -> str:
-    """Return a forest plot as a table of pictures; without pictures, it shows the numbers."""
+    """Return a forest plot as a table of pictures, which shows numbers if pictures are hidden."""
     axes = [_build_axis(panel) for panel in block.panels]
     heads = "".join(f'<th scope="col">{escape(panel.title)}</th>' for panel in block.panels)
     rows = []
@@ -272,7 +272,7 @@ def _render_panel_row(
     ends = panel.ranges[row]
     parts = []
     if ends is not None:
-        # Shown on hover, and in place of the picture in untrusted notebooks.
+        # This text is shown on hover, and instead of the picture in untrusted notebooks.
         write = fixed_formatter(1) if max(map(abs, ends)) >= 1 else fixed_formatter(4)
         low, value, high = map(signed_formatter(write) if panel.includes_zero else write, ends)
         parts.append(f"<title>{value} [{low}, {high}]</title>")
@@ -301,7 +301,7 @@ def _render_panel_row(
 
 
 def _render_axis(scale_value: Callable[[float], str], values: Sequence[float]) -> str:
-    """Return the axis below a panel. Spaces separate its numbers if pictures are not shown."""
+    """Return the axis below a panel. Spaces separate its numbers if pictures are hidden."""
     parts = [f'<line class="zero" x1="4" x2="{PANEL_WIDTH - 4}" y1="1" y2="1"/>']
     for value in values:
         x = scale_value(value)

@@ -1,4 +1,4 @@
-"""Blocks as LaTeX: the text of a document, or tables for a paper with the rest in comments."""
+"""Render blocks as LaTeX: the text of a document, or tables for a paper and comments."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ SPECIAL = str.maketrans(
 def render_latex(blocks: Iterable[Block], *, paper: bool = False) -> str:
     """Return LaTeX to include in a document with `input`.
 
-    paper: render only tables, merging consecutive ones with equal alignment, and the rest as
-        comments.
+    paper: render only tables, and merge consecutive tables with equal alignment. Other blocks
+        become comments.
     """
     packages = "booktabs" if paper else "amsmath,booktabs,longtable"
     parts = [f"% Needs \\usepackage{{{packages}}}; {FONTS}"]
@@ -181,5 +181,5 @@ def escape_latex(text: str) -> str:
 
 
 def _format_breakable(text: str) -> str:
-    """Return a signature that may break after its bars."""
+    """Return a signature that LaTeX may break after its vertical bars."""
     return escape_latex(text).replace(r"\textbar{}", r"\textbar{}\allowbreak{}")

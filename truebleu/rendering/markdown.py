@@ -1,4 +1,4 @@
-"""Blocks as Markdown, with GitHub's tables."""
+"""Render blocks as Markdown, with tables in GitHub's syntax."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def render_markdown_table(block: Table) -> str:
 
 
 def _render_markdown_cell(cell: Cell) -> str:
-    # A bar ends a cell even inside code.
+    # A vertical bar ends a cell even inside code.
     if cell.code and cell.text:
         return render_code(cell.text).replace("|", "\\|")
     text = escape_markdown(cell.text).replace("\\|", "&#124;")
@@ -83,7 +83,7 @@ def _render_markdown_cell(cell: Cell) -> str:
 
 
 def render_code(content: str) -> str:
-    """Return code between sufficiently many backticks."""
+    """Return code enclosed in enough backticks."""
     run_lengths = _measure_backtick_runs(content)
     ticks = "`" * next(n for n in range(1, len(run_lengths) + 2) if n not in run_lengths)
     space = " " if content[:1] == "`" or content[-1:] == "`" else ""

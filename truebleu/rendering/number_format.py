@@ -10,7 +10,7 @@ MINUS = "−"
 
 
 def format_number(value: float, digits: int = 4) -> str:
-    """Return a number with this many decimals, or more if they would all be 0.
+    """Return a number with `digits` decimals, or with more if all of them would be 0.
 
     >>> format_number(0.7420905), format_number(1), format_number(-1e-9), format_number(1.0)
     ('0.7421', '1', '−1e-09', '1')
@@ -94,7 +94,7 @@ def format_p_value(p: float | None) -> str:
 
 
 def format_percent(share: float) -> str:
-    """Return a share in per cent, with as many digits as necessary.
+    """Return a share as a percentage, without unnecessary digits.
 
     >>> format_percent(0.95), format_percent(0.999)
     ('95%', '99.9%')
@@ -103,7 +103,7 @@ def format_percent(share: float) -> str:
 
 
 def format_segments_needed(segments: int | None) -> str:
-    """Return an approximate number of segments with two digits, or an empty string for None.
+    """Return a number of segments to two significant digits, or an empty string for None.
 
     >>> [format_segments_needed(n) for n in (38, 3925, 8_701_186, None)]
     ['38', '3,900', '> 1 million', '']

@@ -1,4 +1,4 @@
-"""Blocks for terminals, coloured by the library rich and fitted to the width when printed."""
+"""Render blocks for terminals. The library rich colours them and fits them to the width."""
 
 from __future__ import annotations
 

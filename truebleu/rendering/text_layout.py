@@ -1,7 +1,7 @@
-"""Blocks as lines of plain text, in pieces with a style for colouring.
+"""Lay out blocks as lines of plain text, in pieces with a style for colouring.
 
-Tables that are too wide are split into parts below each other. Only drawings, which repeat the
-numbers, may be left out.
+Tables that are too wide are split into parts that are placed below each other. Only drawings, which
+repeat the numbers, may be left out.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _split_table(table: Table, width: int) -> Iterator[list[Line]]:
 
 
 def _measure_width(columns: dict[int, _ColumnLayout], numbers: Sequence[int]) -> int:
-    """Return the total width of some columns; text in the last column may run over."""
+    """Return the total width of some columns; text in the last column may overflow."""
     *leading_columns, last = numbers
     width = sum(columns[i].width + len(GAP) for i in leading_columns)
     return width + (0 if columns[last].runs_over else columns[last].width)
@@ -210,7 +210,7 @@ def _layout_drawings(cells: Sequence[Cell | Range], width: int) -> _ColumnLayout
 
 
 def draw_range_text(range_cell: Range, width: int) -> Line:
-    """Return an interval as characters, with a line at 0.
+    """Return an interval drawn with characters, including a line at 0.
 
     >>> line = draw_range_text(Range(-2.0, 10.0, (2.0, 5.0, 8.0)), 25)
     >>> "".join(text for text, _ in line)
@@ -290,7 +290,7 @@ def layout_chart(block: Chart, width: int) -> Iterator[str]:
 
 
 def draw_bars(values: Sequence[float]) -> str:
-    """Return numbers as bars from the lowest to the highest.
+    """Return numbers as a row of bars, scaled from the lowest to the highest number.
 
     >>> draw_bars([20, 24, 22, 27])
     '▁▅▃█'

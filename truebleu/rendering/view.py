@@ -1,4 +1,4 @@
-"""View: a dict of JSON types with fixed contents, and its output formats."""
+"""View: a dict of JSON-compatible values with fixed keys, and its output formats."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from truebleu.text.record import Picklable
 if TYPE_CHECKING:
     from truebleu.rendering.elements import Block, HtmlBlock
 
-# The contents of a view, in JSON types.
+# The contents of a view, as JSON-compatible values.
 Content = Mapping[str, Any]
 
 # Formats for readers, as opposed to data formats.
@@ -54,11 +54,11 @@ class View(Picklable):
     __slots__ = ("_content",)
 
     KIND: ClassVar[str]
-    # Increases when the format becomes incompatible with earlier readers.
+    # Increased when the format becomes incompatible with earlier versions.
     VERSION: ClassVar[int] = 1
-    # Default width of text.
+    # Default width of text output, in characters.
     WIDTH: ClassVar[int] = 100
-    # True if LaTeX consists of tables for a paper, or of a document's text.
+    # True to output LaTeX as tables for a paper, False to output the text of a document.
     PAPER: ClassVar[bool] = True
 
     def __init__(self, content: dict[str, Any]) -> None:
@@ -70,7 +70,7 @@ class View(Picklable):
         self._content = content
 
     def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
-        """Yield the blocks, with `digits` decimals of scores, and `short` signatures."""
+        """Yield the blocks. Scores have `digits` decimals, and signatures may be `short`."""
         raise NotImplementedError
 
     def _html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
@@ -82,14 +82,14 @@ class View(Picklable):
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the contents in JSON types, with all numbers at full precision."""
+        """Return the contents as JSON-compatible values, with all numbers at full precision."""
         from copy import deepcopy
 
         return deepcopy(self._content)
 
     @property
     def warnings(self) -> list[dict[str, Any]]:
-        """The warnings about the texts: kind, text, systems, metrics, and the option that helps."""
+        """The warnings about the texts: kind, text, systems, metrics, and the option to change."""
         return list(self.to_dict().get("warnings", ()))
 
     def to_json(self) -> str:
@@ -114,13 +114,13 @@ class View(Picklable):
     ) -> str:
         """Return plain text in lines of about `width` characters.
 
-        digits: decimals of scores from 0 to 100; short: use short signatures.
+        digits: decimals of scores on a 0-100 scale. short: use short signatures.
         """
         blocks = self._blocks(digits=digits, short=short)
         return render_blocks(blocks, "text", width=width or self.WIDTH)
 
     def markdown(self, *, digits: int | None = None, short: bool = False) -> str:
-        """Return Markdown with GitHub's tables."""
+        """Return Markdown, with tables in GitHub's syntax."""
         return render_blocks(self._blocks(digits=digits, short=short), "markdown")
 
     def latex(self, *, digits: int | None = None, short: bool = False) -> str:

@@ -30,12 +30,12 @@ from truebleu.text.record import Picklable, Record
 if TYPE_CHECKING:
     from truebleu.reports.report_builder import ReportData
 
-# Default number of segments with text in a notebook, whose file stores all its output.
+# Default number of segments with text in a notebook, because its file stores all output.
 NOTEBOOK_SEGMENTS = 2000
 
 
 class PageOptions(TypedDict, total=False):
-    """Options of the page, independent of the comparison; `report` documents them."""
+    """Page options that do not affect the comparison. `report` documents them."""
 
     title: str | None
     languages: tuple[str | None, str | None] | None
@@ -47,7 +47,7 @@ class PageOptions(TypedDict, total=False):
 
 
 class ReportOptions(ComparisonOptions, PageOptions, total=False):
-    """Keyword options of `report`."""
+    """Keyword options that `report` accepts."""
 
 
 class Page(Picklable):
@@ -88,7 +88,7 @@ class Report(Page):
         self._workers = workers
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the manifest: all data of the page except texts and tables, as JSON types.
+        """Return the manifest: the page's data except texts and tables, as JSON-compatible values.
 
         The docstring of truebleu/reports/report_builder.py lists its keys.
         """
@@ -130,7 +130,7 @@ class Report(Page):
 
 
 class Frame(Record):
-    """Notebook frame with a page; `height` is in pixels."""
+    """Frame that displays a page in a notebook; `height` is in pixels."""
 
     page: str
     height: int
@@ -164,21 +164,21 @@ def report(
 ) -> Report:
     r"""Return an interactive report about one or more systems as one self-contained HTML page.
 
-    systems: mapping from system names to hypotheses, as for `BLEU.score`; or a `Comparison`, whose
-        systems, references, metrics and tests are then used. Its texts are read again.
-    references: references, as for `BLEU.score`.
+    systems: mapping from system names to hypotheses, in any form that `BLEU.score` accepts; or a
+        `Comparison`, with its references, metrics and tests. Its texts are read again.
+    references: references, in any form that `BLEU.score` accepts.
     source: source texts, one text or None per segment, or a file.
     documents: document name per segment, or a file of names.
     labels: mapping from kinds of labels to one label per segment or to a file of labels; or one
         tab-separated file with all labels and a header.
-    metrics: metrics, as for `compare`. They must include BLEU, chrF, TER or an error rate; the
-        first of these sorts the segments.
+    metrics: metrics, in any form that `compare` accepts. They must include BLEU, chrF, TER or an
+        error rate; the first of these sorts the segments.
     also: further settings to browse in the page: metrics, or changed parameters of `metrics`, such
         as "tokenize=intl,char" (two settings) or "lowercase".
-    path: file to write the page to, like `Report.save`.
+    path: file to save the page to (optional).
     title: title of the page (default: the names of the systems).
     baseline, test, samples, confidence, level, seed, correction, resample, scores,
-        lower_is_better, higher_is_better: as for `compare`.
+        lower_is_better, higher_is_better: see `compare`.
     languages: language codes of source and target (default: the extensions of the file names).
     word_counts: frequency of each word in other text, such as training data: a mapping, or a file
         with a word, a tab and a number per line. Words are binned by frequency (default: by
@@ -188,15 +188,15 @@ def report(
         used the target term for a source term. Terms match whole words; matching ignores case,
         except for terms in capitals.
     embed_text: maximum number of segments with text in the page (default: 100,000). Scores cover
-        all segments. Half of the texts are the most influential ones, the rest are random.
-    human: human scores of the systems, as for `meta_evaluate`; the page then shows how well the
-        metrics agree with them.
+        all segments. Half of these segments are the most influential ones; the others are random.
+    human: human scores of the systems, in any form that `meta_evaluate` accepts. The page then
+        shows how well the metrics agree with them.
     redact_text: omit all text; keep the names of systems, documents and labels.
     workers: number of threads.
 
     All text is read once. The same input gives the same bytes. Raises InputError, which names the
     input and the segment or line, if lengths differ or text cannot be read. Raises ValueError if
-    the texts of a comparison are no longer available, or for terms without a source.
+    the texts of a comparison are no longer available, or if `terms` is given without `source`.
 
     >>> references = ["the cat is on the mat", "nobody was there"] * 10
     >>> good = ["the cat is on a mat", "nobody was there"] * 10

@@ -1,7 +1,7 @@
 """Segment lengths for the length bins of a report, and word frequencies for its word bins.
 
-Bins by score, document or label need only the tables. Lengths count reference tokens and do not
-depend on the metric of a table; word frequencies need the texts.
+Bins by score, document or label need only the tables. Lengths are numbers of reference tokens and
+do not depend on the metric of a table. Word frequencies require the texts.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def describe_frequencies(
 
 
 def parse_word_counts(value: Any) -> tuple[Mapping[str, int], str]:
-    """Return the word counts from a mapping or a file, and their name."""
+    """Return the word counts in a mapping or a file, and the name of their source."""
     if segments.is_file(value):
         return read_word_counts(segments.as_file(value)), segments.get_file_name(value) or "a file"
     if not hasattr(value, "items"):

@@ -1,4 +1,4 @@
-"""The scoring kernel for web pages (WebAssembly), and a table for lower-casing like Python."""
+"""The WebAssembly scoring kernel for web pages, and a table for lowercasing as Python does."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ MISSING_KERNEL = (
 # Names of the blocks that contain the kernel and the lower-case table.
 KERNEL_BLOCKS = {"kernel": "kernel", "lowercase": "lowercase"}
 
-# Maximum number of segments that a page counts on load; larger pages contain the counts. Counting
-# BLEU of two systems with 100,000 segments takes a third of a second.
+# Maximum number of segments for which a page computes counts on load. Larger pages contain the
+# counts. BLEU counts of two systems with 100,000 segments take a third of a second.
 EAGER_LIMITS = {"BLEU": 100_000, "chrF": 5_000, "TER": 1_000}
 OTHER_EAGER_LIMIT = 10_000
 
-# Number of letters to compare with their lower case at once; most chunks contain no difference.
+# Number of letters per chunk. Chunks that lowercasing does not change are skipped.
 CHUNK_SIZE = 256
 
 
@@ -43,7 +43,7 @@ def can_count(metric: Any) -> bool:
 
 
 def can_count_on_open(metric: Any, segment_count: int) -> bool:
-    """Return whether the page can count this many segments on load."""
+    """Return whether a page can compute the statistics of this many segments on load."""
     return can_count(metric) and segment_count <= EAGER_LIMITS.get(metric.NAME, OTHER_EAGER_LIMIT)
 
 
@@ -53,7 +53,7 @@ def _has_tokenizer(settings: dict[str, Any]) -> bool:
 
 @cache
 def load_kernel_blocks() -> dict[str, bytes]:
-    """Return the kernel's blocks; empty if the package was built without the browser kernel."""
+    """Return the kernel's blocks, or an empty dict if the package was built without the kernel."""
     if not KERNEL_PATH.is_file():
         return {}
     return {
@@ -65,8 +65,8 @@ def load_kernel_blocks() -> dict[str, bytes]:
 def list_lowercase_pairs() -> list[int]:
     """Return the code points of upper-case letters, each followed by its lower-case letter.
 
-    No letter beyond U+1FFFF has case. Capital sigma depends on its context, and dotted capital I
-    becomes two characters: the kernel handles both itself.
+    No letter beyond U+1FFFF has case. The lower case of capital sigma depends on its context, and
+    dotted capital I becomes two characters. The kernel handles both itself.
     """
     points = array("I", (*range(0x80, 0xD800), *range(0xE000, 0x20000)))
     letters = points.tobytes().decode("utf-32").replace("\u03a3", "").replace("\u0130", "")

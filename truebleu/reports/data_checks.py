@@ -73,11 +73,11 @@ FLAGS = {
     "much-shorter": make_warning(
         "Much shorter than the references",
         "The text has less than half as many characters as each reference, and each reference "
-        "has at least 20.",
+        "has at least 20 characters.",
     ),
     "much-longer": make_warning(
         "Much longer than the references",
-        "The text has more than twice as many characters as each reference, and at least 20.",
+        "The text has at least 20 characters, and more than twice as many as each reference.",
     ),
     "loop": make_warning(
         "Repeats itself",
@@ -157,7 +157,7 @@ FLAGS = {
     ),
 }
 
-# Negation words by language; a star stands for the rest of a word.
+# Negation words by language; a star matches the rest of a word.
 NEGATION_WORDS = {
     "cs": "ne nikdy nic nikdo žádn* ani není nejsou nemá bez",
     "da": "ikke ingen aldrig intet ej uden hverken",
@@ -193,16 +193,16 @@ STYLE_MARKS = {
 class RoleTotals(NamedTuple):
     """Counts over all texts of a role."""
 
-    # Numbers of left-to-right letters and right-to-left letters.
+    # Number of left-to-right letters, and number of right-to-left letters.
     letters: tuple[int, int]
     # Number of marks by title (`STYLE_MARKS`).
     marks: dict[str, int]
 
 
 def count_fitting_segments(columns: Iterable[Sequence[bytes | None]], max_bytes: int) -> int:
-    """Return the number of leading segments whose texts on disk have at most `max_bytes` bytes.
+    """Return how many leading segments have at most `max_bytes` bytes of text on disk.
 
-    Columns in memory do not count, because their memory is already in use.
+    Texts in memory are ignored, because their memory is already in use.
     """
     columns = list(columns)
     disk_columns = [column for column in columns if isinstance(column, DiskLines)]
@@ -222,9 +222,9 @@ def find_flags(
 ) -> tuple[dict[str, Any], dict[str, bytes], dict[str, RoleTotals]]:
     """Return the manifest entry of the flags, one block per role, and the totals of each role.
 
-    A block contains 32 bits per segment. The bit with the number `bit` is set if the segment has
-    the flag. The manifest entry lists all checked flags. Its `segments` is the number of checked
-    segments: if texts on disk are too large for memory, only the first segments are checked.
+    A block contains 32 bits per segment. Bit number `bit` is set if the segment has the flag. The
+    manifest entry lists all checked flags. Its `segments` is the number of checked segments: if
+    texts on disk are too large for memory, only the first segments are checked.
 
     tokenize: tokenizer of the first BLEU. With "none", tokenized text is not flagged. With other
         named tokenizers, text in scripts that they do not split is flagged.

@@ -2,7 +2,7 @@
 
 The n-grams consist of BLEU's tokens and are counted as in BLEU: `matched` is clipped per segment,
 and `reference` is the largest count in any reference. The kernel finds the n-grams and computes how
-surprising they are (kernel/src/distinctive_ngrams.rs); this module maps token numbers to words.
+surprising they are (kernel/src/distinctive_ngrams.rs); this module maps token ids to words.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ MAX_LISTED_ORDER = 4
 MAX_LIST_LENGTH = 200
 MAX_EXAMPLE_SEGMENTS = 50
 
-# Number of candidates per order, with the largest count differences, from which a page selects the
-# most surprising n-grams.
+# Number of candidates per order: the n-grams with the largest count differences. A page selects the
+# most surprising ones.
 BROWSER_CANDIDATES = 1000
 
 # Maximum number of n-grams per order and kind of list, over all pairs of systems.
 MAX_LISTED_NGRAMS = 800
 
-# Maximum number of tokens of all systems and references. At about 8 bytes each, this is a quarter
-# of a gigabyte. The page states the number of segments that were counted.
+# Maximum total number of tokens in all systems and references. At about 8 bytes per token, they
+# occupy a quarter of a gigabyte. The page states the number of segments that were counted.
 MAX_TOKENS = 1 << 25
 
 LIST_KINDS = ("difference", "over", "missed")
 
-# Fields of an n-gram in a list, after its order.
+# Fields of a listed n-gram that follow its order.
 NGRAM_FIELDS = ("tokens", "matched", "produced", "reference", "log_odds", "z", "segments")
 
 
@@ -85,7 +85,7 @@ def list_distinctive_ngrams(
     over: n-grams that a system produces more often than the references allow, by decreasing surplus
     missed: n-grams of the references that neither system matches, by decreasing frequency
 
-    N-grams with equal numbers are in corpus order. `segments` lists the first segments
+    Ties are in corpus order. `segments` lists the first segments
     (counted from 0) that contribute to the difference, the surplus or the misses.
     """
     limit = max(1, min(MAX_LIST_LENGTH, MAX_LISTED_NGRAMS // len(pairs)))

@@ -5,12 +5,12 @@ A finding is useful if the reader can act on it, so each kind has a threshold:
 concentrated  more than half of a delta comes from less than half of the segments (a range of
               lengths, a document, a label), so the reader should know these segments
 reversed      within a document or label, the order of the systems is reversed by more than the
-              whole delta; with under 100 segments, the confidence interval would be too wide
+              whole delta; groups of fewer than 100 segments are too uncertain
 decisive      removing a few segments (at most 1 %) would reverse the sign of the delta
 flags         a flag from data_checks.py is frequent: in 1 % of the segments, or in many more
-              segments of one system than of another (z = 3: one in 400 is chance)
-style         a system uses a punctuation mark and the references do not, or the reverse: at least
-              20 times, and at least ten times as often
+              segments of one system than of another (z = 3, a chance of one in 400)
+style         a system uses a punctuation mark at least 20 times, and at least ten times as often as
+              the references, or the reverse
 same          both systems have the same output in a quarter of the segments, so the delta comes
               from the others
 """
@@ -43,7 +43,7 @@ MAX_FINDINGS = {"decisive": 1, "reversed": 3, "concentrated": 3, "flags": 6, "st
 # Scores of smaller groups are too uncertain.
 MIN_GROUP_SIZE = 20
 MIN_REVERSED_GROUP_SIZE = 100
-# A label with more values than this has a different value for nearly every segment.
+# Labels with more values are skipped: nearly every segment has a different value.
 MAX_GROUPS = 2000
 
 # Lower limits of the length ranges, in reference tokens.
@@ -65,7 +65,7 @@ FLAG_DESCRIPTIONS = {
 
 
 class FindingInputs(NamedTuple):
-    """The part of a report's data that findings need."""
+    """The report data from which findings are computed."""
 
     segments: int
     systems: Mapping[str, Texts]
@@ -87,7 +87,7 @@ class FindingInputs(NamedTuple):
 
 
 class Finding(dict[str, Any]):
-    """A sentence, its kind, and the state of the page that shows its segments.
+    """A sentence, its kind, and the page state that shows the segments that it describes.
 
     The state contains systems, setting and filters. `weight` ranks findings of the same kind.
     """

@@ -90,7 +90,7 @@ def render_page(
     workers: int = 1,
     connect: str = "'none'",
 ) -> bytes:
-    """Return the page for the manifest and the blocks of a `ReportData`."""
+    """Return the page with a report's manifest and blocks."""
     encoded_blocks = payload.encode_blocks(blocks, workers)
     summary, viewer = static_summary.render_summary(manifest), load_report_viewer()
     return assemble_page(
@@ -107,7 +107,7 @@ def format_policy(viewer: Viewer, connect: str = "'none'") -> str:
 
 @cache
 def load_report_viewer() -> Viewer:
-    """Return the viewer of a report."""
+    """Return the style, scripts and template of a report."""
     return Viewer(PACKAGE_FOLDER, html.STYLE)
 
 
@@ -143,7 +143,7 @@ def strip_comments(source: str) -> str:
 def collect_modules(
     folder: Path, name: str, modules: dict[str, str], open_modules: Sequence[str] = ()
 ) -> None:
-    """Add a module and the modules that it imports to `modules`, in order of execution."""
+    """Add a module and the modules that it imports to `modules`, in execution order."""
     if name in modules or name in open_modules:
         return
     source = _read_viewer_file(folder / name)

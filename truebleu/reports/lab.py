@@ -54,7 +54,7 @@ class Playground(Page):
 
 
 def build_manifest() -> dict[str, Any]:
-    """Return the manifest of the page: its settings, and the metrics as described in reports."""
+    """Return the manifest of the page: its settings, and descriptions of the metrics."""
     entries = []
     for name in PLAYGROUND_METRICS:
         metric: Any = registry.metric(name)
@@ -88,7 +88,7 @@ def create_playground(path: str | os.PathLike[str] | None = None) -> Playground:
     Dropped files stay on the machine: the page contains the scoring kernel, and its scores agree
     with Python to 12 digits.
 
-    path: file to write the page to, like `Playground.save`.
+    path: file to save the page to (optional).
 
     Raises ImportError if truebleu was built without the browser kernel.
 

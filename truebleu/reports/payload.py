@@ -7,13 +7,13 @@ Texts:       the number of words in the dictionary and the total text size of ea
              each; then the dictionary: for each word, one byte with its length, and its bytes; then
              the text of each role, segment by segment. In a text, a byte from 0x80 to 0xFC and the
              next byte form the number of a word. 0xFD precedes a length byte and that many bytes of
-             literal text. Other bytes are ASCII characters. 0xFF ends a text; 0xFE stands for a
-             missing text. Lone surrogates take three bytes each, as with Python's "surrogatepass".
-             If the page omits the texts of a segment, all of its texts are missing, including the
+             literal text. Other bytes are ASCII characters. 0xFF ends a text; 0xFE marks a missing
+             text. Lone surrogates take three bytes each, as with Python's "surrogatepass". If the
+             page omits the texts of a segment, all of its texts are missing, including the
              hypotheses, which are always present otherwise. Roles are interleaved because systems
              produce similar texts for a segment.
 Text:        one role, as the server sends it: n lengths in bytes, of 4 bytes each, then the texts
-             in UTF-8. The length `MISSING` stands for a missing text.
+             in UTF-8. The length `MISSING` marks a missing text.
 Statistics:  for each of the metric's columns, one byte with the width of its numbers (1, 2 or 4
              bytes; 8 for floats), then n numbers.
 Indices:     n numbers of 4 bytes, which index a list of names.
@@ -171,7 +171,7 @@ def encode_blocks(blocks: Mapping[str, bytes], workers: int = 1) -> Iterator[tup
 # ---- JSON in HTML ----
 
 # Characters to escape: some could end a script element or a line, UTF-8 cannot encode surrogates,
-# and other programs treat the rest as the end of a text.
+# and some programs treat the others as the end of a text.
 _UNSAFE_CHARACTERS = re.compile("[<>&\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 

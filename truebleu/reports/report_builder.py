@@ -1,7 +1,7 @@
 """Compute the contents of a report: the manifest and the data blocks.
 
 The manifest is the contract with the viewer: the static summary and the viewer are built from it
-and from the blocks that it names. It is JSON, with all numbers in full precision:
+and from the blocks that it names. It is JSON, with all numbers at full precision:
 
 truebleu_report     version of this format
 title, version, made    title, version of truebleu, and date if SOURCE_DATE_EPOCH is set
@@ -25,7 +25,7 @@ headline, legend    the best system, as a list of texts and system names; explan
                     marks
 comparison          the value of `Comparison.to_dict`
 documents, labels   names, and the block with the index of each segment's name
-directions          "ltr", "rtl" or null for source, reference and system: majority of the letters
+directions          "ltr", "rtl" or null for source, reference and system: direction of most letters
 terms               a glossary, or null: its name, the number of segments with a source term, the
                     number of term occurrences (`found`) and of target terms per system (`used`),
                     each term with source, targets, segments and uses, and the block of segments
@@ -72,13 +72,13 @@ from truebleu.text import argument_checks, languages, segments
 from truebleu.text.segments import COMPRESSED_SUFFIXES, Texts
 from truebleu.text.terminal_layout import join_words
 
-# Increases when an older viewer cannot show the new format.
+# Increased when older viewers cannot show the new format.
 MANIFEST_VERSION = 1
 
 # Metrics that the viewer can compute. Others appear in tables, but not in the segment browser.
 VIEWER_METRICS = ("BLEU", "chrF", "TER", "WER", "MER", "WIL", "WIP", "CER")
 
-# Default limit for segments with text, because larger files are difficult to share.
+# Default maximum number of segments with text. Larger files are difficult to share.
 MAX_EMBEDDED = 100_000
 
 
@@ -88,7 +88,7 @@ class MetricSetting(NamedTuple):
     id: str
     metric: Metric[Any]
     tables: Mapping[str, Statistics]
-    # Label that differs from the labels of all other settings.
+    # Label, unique among all settings.
     label: str
     # Name of the metric in the comparison; None for further settings.
     comparison_name: str | None
@@ -293,7 +293,7 @@ class ReportData:
         return {"frequency": frequency, "length": self._length_entry}
 
     def _make_finding_inputs(self) -> findings.FindingInputs:
-        """Return the data that findings need."""
+        """Return the data from which findings are computed."""
         # A metric without a rank cannot tokenize the text, so its deltas are meaningless.
         first_system_scores = self.comparison["systems"][0]["scores"]
         first_setting = next(
@@ -530,7 +530,7 @@ _VIEWER_METRIC_NAMES = join_words(VIEWER_METRICS)
 
 
 def check_metrics(metrics: Sequence[Metric], further_metrics: Sequence[Metric]) -> None:
-    """Raise ValueError unless the viewer supports a compared metric and all further metrics."""
+    """Raise ValueError unless the viewer supports all further metrics and one compared metric."""
     for metric in further_metrics:
         if metric.NAME not in VIEWER_METRICS:
             raise ValueError(f"also: expected {_VIEWER_METRIC_NAMES}, found {metric.NAME}")
@@ -683,7 +683,7 @@ def _apply_parameter_changes(changes: str, headline: Sequence[Metric]) -> Iterat
 
 
 def _to_json_value(value: Any) -> Any:
-    """Return a parameter as JSON types, or None if it cannot be represented."""
+    """Return a parameter as a JSON-compatible value, or None if JSON cannot represent it."""
     if isinstance(value, tuple | list):
         return [_to_json_value(item) for item in value]
     return value if value is None or isinstance(value, bool | int | float | str) else None
@@ -723,7 +723,7 @@ def _guess_language(value: Any) -> str | None:
 
 
 def list_language_codes() -> list[str]:
-    """Return the ISO 639-1 language codes, which occur as file extensions."""
+    """Return the ISO 639-1 language codes that are recognized as file extensions."""
     return [code for code in languages.list_codes() if len(code) == 2]
 
 

@@ -94,7 +94,7 @@ class Server(ThreadingHTTPServer):
         self.server_name, self.server_port = LOOPBACK_ADDRESS, self.server_address[1]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Report errors of the server, but not connections that the browser closed."""
+        """Report server errors, but ignore connections that the browser closed."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
@@ -106,7 +106,7 @@ class Server(ThreadingHTTPServer):
         return f"{LOOPBACK_ADDRESS}:{self.server_port}", f"localhost:{self.server_port}"
 
     def answer_request(self, target: str) -> Answer:
-        """Return the response to a request; `target` contains path and query."""
+        """Return the response to a request; `target` contains its path and query."""
         path, question_mark, query = target.partition("?")
         # Only complete paths match, so "../" cannot escape.
         token, separator, rest = path.removeprefix("/").partition("/")
@@ -166,7 +166,7 @@ def _render_server_page(data: ReportData, workers: int) -> tuple[bytes, str]:
 
 
 def _parse_decimal(text: str) -> int:
-    """Parse a decimal number of up to 15 digits, as the page writes it. Raises ValueError."""
+    """Parse a whole number of up to 15 digits, as the page sends it. Raises ValueError."""
     if len(text) > 15:
         raise ValueError(text)
     return parse_whole_number(text)
@@ -258,7 +258,7 @@ def _is_same_origin(headers: Any, hosts: tuple[str, ...]) -> bool:
     """Return whether a request comes from the page, or from a user who typed or clicked its URL.
 
     A page of another site sends its own `Origin`. With DNS rebinding, the other site's name is in
-    `Host`. Current browsers send `Sec-Fetch-Site` as well.
+    `Host`. Current browsers also send `Sec-Fetch-Site`.
     """
     if headers.get_all("Host", []) not in [[host] for host in hosts]:
         return False

@@ -28,7 +28,7 @@ def render_fragment(manifest: Content) -> str:
 
 
 def build_summary(manifest: Content) -> Iterator[HtmlBlock]:
-    """Yield the result and its significance, the tables, and the settings behind them."""
+    """Yield the blocks of the summary: the result and its significance, tables, and settings."""
     content = manifest["comparison"]
     yield Heading(1, manifest["title"])
     yield Paragraph(_describe_inputs(manifest))

@@ -1,4 +1,4 @@
-"""Glossary checks: segments whose source has a term, and systems that used its target term.
+"""Glossary checks: which segments have a source term, and which systems used its target term.
 
 A term matches whole words: no letter, digit or combining mark may precede or follow it, except in
 scripts without spaces between words. Matching ignores case, except for terms of two or more letters
@@ -20,7 +20,7 @@ from truebleu.text import segments
 from truebleu.text.segments import Texts
 
 # Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, kana, Han. Keep this
-# list equal to `UNSPACED` in term_table.js.
+# list identical to `UNSPACED` in term_table.js.
 UNSPACED_SCRIPTS = re.compile(
     "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff]"
@@ -98,7 +98,7 @@ def _parse_pair(place: str, fields: Any) -> tuple[str, str]:
 
 
 class SearchableText:
-    """Text that is prepared for term searches."""
+    """Text prepared for term searches."""
 
     __slots__ = ("lower_case", "original")
 
@@ -151,7 +151,7 @@ _WORD = re.compile(r"\w+")
 
 
 class TermIndex:
-    """Index of terms by their first word, if they begin with a word."""
+    """Index that finds terms by their first word."""
 
     def __init__(self, terms: Sequence[Term]) -> None:
         self._term_finders = [make_finder(term.source) for term in terms]

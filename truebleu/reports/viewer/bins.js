@@ -24,7 +24,7 @@ let latestRequest = 0;
 export function requestGroupIntervals({ store, current }, key, groups) {
   const { a, b } = current, request = ++latestRequest, view = store.get("view");
   const intervals = current.cached(`groups ${key} ${a.index} ${b?.index} ${current.id}`, () => /** @type {Map<string, GroupSpans>} */ (new Map()));
-  // The segment list's thread cannot be used: each new task there cancels the previous one.
+  // Use a separate worker: each new task in the segment list's worker cancels the previous one.
   const isolated = /** @type {typeof current} */ (Object.create(current, { worker: { value: intervalThread ??= new TaskThreads() } }));
   const notifyView = () => { if (request !== latestRequest || store.get("view") !== view) return;
     // Wait while the user drags a range; redrawing would remove the chart under the pointer.
@@ -147,7 +147,7 @@ function renderGroups(context, id, title, visibleGroups, groupCount, intervals) 
       delta: b ? `${formatSigned(delta, 1)} ${n < MIN_INTERVAL_SEGMENTS ? "" : spans ? formatInterval(spans.delta[0], spans.delta[1], 1) : "…"}`.trim() : undefined, description: told, act: () => showFiltered(store, g.filter) })), systems, `${name} by ${title}`, width),
     columns: [{ title: "Bin" }, { title: "n", number: true }, ...systems.flatMap(s => [{ title: [renderBadge(s), ` ${name}`], number: true }, { title: "interval", number: true }]), ...(b ? [{ title: "Δ", number: true }, { title: "interval of Δ", number: true }] : [])],
     rows: rows.map(({ g, n, of: spans, values, delta }) => [linkSegments(context, el("bdi", {}, g.label), g.filter), `${formatCount(n)}${n < MIN_PRECISE_SEGMENTS ? " (few)" : ""}`, ...systems.flatMap((_, k) => [renderNumber(values[k]), renderGroupInterval(spans, k ? "b" : "a", n)]), ...(b ? [renderNumber(delta, formatSigned(delta)), renderGroupInterval(spans, "delta", n)] : [])]) }),
-    visibleGroups.length < groupCount ? el("p", {}, `Shown: the largest ${formatCount(visibleGroups.length)} of ${formatCount(groupCount)}. `, createMoreButton(store, "buckets", groupCount)) : ""];
+    visibleGroups.length < groupCount ? el("p", {}, `Showing the largest ${formatCount(visibleGroups.length)} of ${formatCount(groupCount)}. `, createMoreButton(store, "buckets", groupCount)) : ""];
 }
 
 /** Render the histogram with a range drawn by the user. @param {Context} context @param {string} title @param {string} column @param {[number, number] | null} range @param {number[]} segments @param {GroupSpans | undefined} spans */

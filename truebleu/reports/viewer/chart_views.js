@@ -1,4 +1,4 @@
-// Charts view: charts of all segments, each of which links to the segments.
+// Charts view: charts of all segments, with links from each chart to its segments.
 import {el, createSelect} from "./dom.js";
 import {drawDeltaByPosition} from "./delta_by_position.js";
 import {getSystemGroupings, drawSystemHeatmap, drawMetricAgreement} from "./heatmap.js";
@@ -29,7 +29,7 @@ export const picturesView = {
   id: "pictures", title: "Pictures", key: "p", state: { picture: "", picture_by: "" },
   render(container, context) {
     const { store } = context, charts = listCharts(context), id = store.get("picture") in charts ? store.get("picture") : Object.keys(charts)[0], { by = {}, draw } = charts[id], kinds = Object.keys(by), kind = kinds.includes(store.get("picture_by")) ? store.get("picture_by") : kinds[0] ?? "";
-    container.append(el("h1", {}, "Pictures"), el("p.facts", {}, "The charts show all segments, without filters. Click a chart to see its segments. Each chart can be saved as SVG."),
+    container.append(el("h1", {}, "Pictures"), el("p.facts", {}, "The charts ignore filters and show all segments. Click a chart to see its segments. Each chart can be saved as SVG."),
       el("div.tabs", {}, el("label", {}, el("span.soft", {}, "Picture "), createSelect("Picture", Object.entries(charts).map(([key, chart]) => /** @type {const} */ ([key, chart.title])), id, picture => store.set({ picture, picture_by: "" }))),
         kinds.length > 1 ? el("label", {}, el("span.soft", {}, "By "), createSelect("By", kinds.map(key => /** @type {const} */ ([key, by[key].title])), kind, picture_by => store.set({ picture_by }, { replace: true }))) : null),
       draw(kind));

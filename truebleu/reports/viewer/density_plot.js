@@ -20,7 +20,7 @@ export function estimateDensity(values, low, high) {
   const width = Math.max(step, 0.9 * (Math.min(deviation, interquartileDeviation || deviation) || step) * n ** -0.2), bins = new Float64Array(CURVE_POINTS + 1);
   for (const v of sortedValues) bins[Math.max(0, Math.min(CURVE_POINTS, Math.round((v - low) / step)))] += 1 / n;
   const reach = Math.ceil(4 * width / step), kernel = Array.from({ length: 2 * reach + 1 }, (_, k) => Math.exp(-0.5 * ((k - reach) * step / width) ** 2));
-  // Move values outside the range to its ends, because scores are between 0 and 100.
+  // Clamp the values, because scores cannot lie outside the range from 0 to 100.
   bins.forEach((share, k) => {
     if (!share) return;
     let total = 0;

@@ -12,7 +12,7 @@ import {splitIntoUnits} from "./sentence_scores.js";
 /** @typedef {import("./tokens.js").Tokens} Tokens */
 /** @typedef {{role: string, label: any, text: string, tokens: Tokens, match: ReturnType<typeof matchTokens> | null, against: {name: string, keys: string[]}[]}} ShownText */
 
-const MODES = [["match", "Matches", "m", "Tokens shaded by the longest n-gram that matches"], ["diff", "Diff", "d", "Words found in only one of the two systems"], ["ref", "Diff to reference", "", "Differences from the closest reference"], ["plain", "Plain", "", "Text without marks"], ["tokens", "Tokens", "t", "Tokens produced by the tokenizer"]];
+const MODES = [["match", "Matches", "m", "Tokens shaded by the longest n-gram that matches"], ["diff", "Diff", "d", "Words found in the output of only one of the two systems"], ["ref", "Diff to reference", "", "Differences from the closest reference"], ["plain", "Plain", "", "Text without marks"], ["tokens", "Tokens", "t", "Tokens produced by the tokenizer"]];
 
 /** Create a splitter of texts that uses the metric's tokenizer. `usesMetricTokens`: n-grams consist of these tokens. @param {Context} context */
 function createSplitter({ data: { client: live }, current: { setting, metric } }) {
@@ -147,7 +147,7 @@ export function renderDetail(panel, context, marks, i, acts) {
     const counts = against.map(r => [r.name, countToken(r.keys)]), maxCount = Math.max(0, ...counts.map(([, k]) => /** @type {number} */ (k)));
     const parts = [el("strong", {}, "“", el("bdi", {}, showInvisible(token)), "”"), ` in ${label}: ${countToken(keys)}×`];
     if (counts.length) parts.push(` · ${counts.map(([name, k]) => `${name}: ${k}×`).join(", ")}`);
-    if (matches && /^system/.test(shownTexts[Number(node.dataset.text)].role)) parts.push(matches.clipped[n] ? ` · clipped to ${maxCount}×` : maxCount ? ` · counts at most ${maxCount}×` : " · no match");
+    if (matches && /^system/.test(shownTexts[Number(node.dataset.text)].role)) parts.push(matches.clipped[n] ? ` · clipped to ${maxCount}×` : maxCount ? ` · counted at most ${maxCount}×` : " · no match");
     if (matches && matches.level[n] > 1) {
       const length = matches.level[n];
       for (let from = Math.max(0, n - length + 1); from <= n; from++) {
@@ -257,7 +257,7 @@ function renderEdits({ data, current }, i) {
   for (const system of current.comparedSystems) {
     const place = el("div", {}, el("p", {}, renderBadge(system, true))), hypothesis = hypotheses[system.index];
     box.append(place);
-    if (hypothesis === undefined) continue; // The panel is redrawn when the text has arrived.
+    if (hypothesis === undefined) continue; // The panel is redrawn when the text arrives.
     try {
       const texts = [hypothesis, ...references], alignment = kernel.align(current.metric.handle, packTexts(texts), texts.length), words = [...alignment.hypothesis];
       for (const [start, length, target] of alignment.shifts) {

@@ -39,6 +39,6 @@ export const documentsView = {
         return [linkSegments(context, el("bdi", {}, g.label), g.filter, "Open the document"), formatCount(n), ...values.map(v => renderNumber(v)), ...(b ? [el("span", { class: delta ? (good ? "better" : "worse") : "soft" }, renderNumber(delta, formatSigned(delta)))] : []), renderGroupInterval(spans, b ? "delta" : "a", n),
           drawStrip(segmentValues, { maximum, higher: metric.higherIsBetter, signs: !!b, label: description, act: place => showFiltered(store, { ...g.filter, seg: g.segments[place] + 1 }) })];
       }), { quiet: true }),
-      shown.length < sorted.length ? el("p", {}, `Shown: the first ${formatCount(shown.length)} of ${formatCount(sorted.length)}. `, createMoreButton(store, "docs", sorted.length)) : "");
+      shown.length < sorted.length ? el("p", {}, `Showing the first ${formatCount(shown.length)} of ${formatCount(sorted.length)}. `, createMoreButton(store, "docs", sorted.length)) : "");
   },
 };

@@ -58,7 +58,7 @@ export function replaceChildren(node, ...children) {
   appendChildren(node, children);
 }
 
-// ---- numbers: equal in all locales; full precision in the tooltip ----
+// ---- numbers: identical in every locale, with full precision in the tooltip ----
 
 /** Format an integer with thousands separators: 1234567 → "1,234,567". @param {number} n */
 export const formatCount = n => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
@@ -223,7 +223,7 @@ export async function copyText(text, message = "Copied") {
     const isCopied = document.execCommand("copy");
     box.remove();
     focus?.focus();
-    if (!isCopied) { announce("The browser does not allow this page to copy"); return; }
+    if (!isCopied) { announce("The browser does not allow this page to copy text"); return; }
   }
   announce(message);
 }
@@ -302,7 +302,7 @@ export function showInvisible(text) {
 
 // ---- virtual list ----
 
-// Browsers limit heights to about 16 to 33 million pixels; beyond this height, scrolling is scaled.
+// Browsers limit element heights to about 16 to 33 million pixels. Scrolling in taller lists is scaled.
 const MAX_LIST_HEIGHT = 8e6;
 
 /**

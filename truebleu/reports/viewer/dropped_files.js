@@ -19,7 +19,7 @@ export function guessRole(name) {
 /** Return the decompressed bytes of a file. @param {File} file @returns {Promise<Uint8Array>} */
 async function unpackFile(file) {
   let bytes;
-  try { bytes = new Uint8Array(await file.arrayBuffer()); } catch { throw new Error(`cannot read ${file.name}: it is a folder or was changed`); }
+  try { bytes = new Uint8Array(await file.arrayBuffer()); } catch { throw new Error(`cannot read ${file.name}: it is a folder or has changed`); }
   const compression = COMPRESSIONS.find(([end]) => file.name.toLowerCase().endsWith(end));
   if (!compression) {
     const actualCompression = COMPRESSIONS.find(([, , start]) => start.length > 2 && start.every((byte, i) => bytes[i] === byte) || start.length === 2 && bytes[0] === start[0] && bytes[1] === start[1]);

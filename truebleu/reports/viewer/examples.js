@@ -1,4 +1,4 @@
-// Example sentences for the playground, each of which shows one property of a metric.
+// Example sentences for the playground. Each example shows one property of a metric.
 
 /** @typedef {{title: string, metric?: string, overrides?: Record<string, any>, hypothesis: string, references: string[]}} Example */
 

@@ -29,7 +29,7 @@ export class Highlights {
   findSpans(role, i, fullText, { grams = false, terms = false }) {
     const text = fullText.length > MAX_MARKED_LENGTH ? fullText.slice(0, MAX_MARKED_LENGTH) : fullText;
     const spans = [...this.findSearchHits(role, text), ...(grams ? this.findNgram(role, text) : []), ...(terms ? this.findTerms(role, i, text) : [])];
-    // At the same position, the longest span wins, then the first kind.
+    // The longest of several spans at a position wins; among equal spans, the first kind wins.
     spans.sort((x, y) => x[0] - y[0] || y[1] - x[1]);
     /** @type {Place[]} */
     const keptSpans = [];

@@ -1,4 +1,4 @@
-// WebAssembly kernel: turns texts into counts (equal to Python's) and counts into scores (equal to 12 digits).
+// WebAssembly kernel: computes counts, which equal Python's, and scores, which agree with Python's to 12 digits.
 
 /** @typedef {Record<string, string | number | boolean | (number | boolean)[] | null>} Recipe  metric parameters for the kernel */
 /** @typedef {number} Handle  of an object in the kernel's memory */

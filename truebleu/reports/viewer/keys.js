@@ -50,7 +50,7 @@ export class KeyboardShortcuts {
     else if (viewKeys[key]) viewKeys[key].act(this.context);
     else if (GENERAL_KEYS[key]) GENERAL_KEYS[key].act(this.context);
     else {
-      // These keys of the segment list work in all views.
+      // These segment-list keys work in all views.
       const targetView = "/fr".includes(key) && this.views.find(candidate => candidate.keys?.[key]);
       if (!targetView) return;
       store.set({ view: targetView.id });

@@ -106,7 +106,7 @@ export class App {
     // Not awaited: `recount` reports its errors.
     if (hasChanged(["setting", ...METRIC_KEYS])) this.current.recount();
     if (changed.has("counting")) { this.drawNotice(); return; }
-    // New counts have the same effect as changed settings.
+    // Treat new counts like changed settings.
     if (changed.has("counts")) changed = new Set([...changed, ...METRIC_KEYS]);
     if (hasChanged(["setting", "a", "b", ...METRIC_KEYS])) this.current.cache.size > 60 && this.current.cache.clear();
     if (hasChanged(["setting", "a", "b", "view", ...METRIC_KEYS])) this.drawFrame();
@@ -171,12 +171,12 @@ export class App {
     const { unknownNames: unknown } = current, { comparedSystems: shown } = current;
     this.notice.hidden = current.isReported && counting === null && !unknown.length;
     if (counting !== null) {
-      this.progressText.textContent = `Counting … ${Math.round(100 * counting)}%. The previous numbers are shown until then. `;
-      // Do not recreate the button, which may have the focus.
+      this.progressText.textContent = `Counting … ${Math.round(100 * counting)}%. The page shows the previous numbers until counting ends. `;
+      // Do not recreate the button, which may have focus.
       if (this.cancel.parentNode !== this.notice) replaceChildren(this.notice, this.progressText, this.cancel);
       return;
     }
-    replaceChildren(this.notice, unknown.length ? el("p", {}, "The URL contains the system names ", unknown.map((name, k) => [k ? " and " : "", "“", el("bdi", {}, name), "”"]), ", which are not in this report. Shown: ", shown.map((s, k) => [k ? " and " : "", renderBadge(s, true)]), ". ",
+    replaceChildren(this.notice, unknown.length ? el("p", {}, "The URL names systems that are not in this report: ", unknown.map((name, k) => [k ? " and " : "", "“", el("bdi", {}, name), "”"]), ". Showing ", shown.map((s, k) => [k ? " and " : "", renderBadge(s, true)]), " instead. ",
       createButton("Keep these", () => store.set({ a: current.a.name, b: current.b?.name ?? "" }, { replace: true }))) : null, current.isReported ? null : [
       el("strong", {}, metric.isReported ? "This metric is not part of the comparison. " : "This is not the reported score. "), el("code", {}, `${metric.name}|${metric.signature}`), " ",
       createButton("Reset", () => store.set(store.getDefaults(["setting", ...METRIC_KEYS])))]);

@@ -76,7 +76,7 @@ export class Notes {
   importFile(text) {
     let file;
     try { file = JSON.parse(text); } catch { file = null; }
-    if (file?.truebleu_notes !== NOTES_VERSION || !Array.isArray(file.segments)) { openDialog("Notes", el("p", {}, "This is not a file of truebleu notes.")); return; }
+    if (file?.truebleu_notes !== NOTES_VERSION || !Array.isArray(file.segments)) { openDialog("Notes", el("p", {}, "This is not a truebleu notes file.")); return; }
     const problems = this.listMismatches(file), add = () => { const skippedCount = this.merge(file.segments); this.save(); announce(`${formatCount(file.segments.length - skippedCount)} of ${formatCount(file.segments.length)} entries imported`); };
     if (!problems.length) { add(); return; }
     const box = openDialog("Notes from another report", el("ul", {}, problems.map(line => el("li", {}, line))), el("p", {}, createButton("Import matching entries", () => { box.close(); add(); }), " ", createButton("Cancel", () => box.close())));

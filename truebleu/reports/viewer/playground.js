@@ -215,7 +215,7 @@ export class Playground {
 
   /** @param {EventTarget | null} target */
   handlePointer(target) {
-    // If the pointer is outside of all targets, highlight the focused element.
+    // If the pointer is outside all targets, highlight the focused element.
     const place = target instanceof Element ? target.closest("[data-order]") : null;
     const node = /** @type {HTMLElement | null} */ (place ?? this.focused?.closest("[data-order]") ?? null);
     const hovered = node ? { order: node.dataset.order ?? "", gram: node.dataset.gram ?? null } : null;
@@ -303,7 +303,7 @@ export class Playground {
     if (!result || countsEdits(result.setting.metric)) { replaceChildren(this.tables); return; }
     const hasSeveralReferences = result.best < 0 && state.references.length > 1, steps = new Map(result.breakdown.steps.map(step => [step.order, step]));
     replaceChildren(this.tables, el("h2", {}, "N-grams of the hypothesis"),
-      el("p.soft", {}, hasSeveralReferences ? "Each n-gram counts at most as often as in the reference where it is most frequent. Extra copies are clipped." : "Each n-gram counts at most as often as in the reference. Extra copies are clipped."),
+      el("p.soft", {}, hasSeveralReferences ? "The count of an n-gram is limited to its largest count in any reference. Extra copies are clipped." : "The count of an n-gram is limited to its count in the reference. Extra copies are clipped."),
       el("div.orders", {}, result.orders.map(order => {
         const step = steps.get(order.name), visibleNgrams = this.expandedOrders.has(order.name) ? order.grams : order.grams.slice(0, MAX_SHOWN_NGRAMS), hiddenCount = order.grams.length - visibleNgrams.length;
         const buildRow = (/** @type {import("./sentence_scores.js").Gram} */ gram) => {
@@ -326,7 +326,7 @@ export class Playground {
     const renderLine = (/** @type {string} */ title, /** @type {string} */ text, /** @type {string} */ label) => el("div.copied", {}, el("h3", {}, title), el("code.given.wrap", { tabindex: 0, role: "region", "aria-label": title }, text), createButton("Copy", () => copyText(text, `${label} copied`), { class: "small", "aria-label": `Copy: ${title}` }));
     replaceChildren(this.reproductionSection, el("h2", {}, "Reproduce this score"),
       renderLine("Signature", `${setting.name}|${setting.signature}`, "Signature"), renderLine("Python", python, "Python"),
-      command === null ? el("p.soft", {}, "On the command line, a text that begins with “-” would be read as an option. Put it into a file.") : renderLine("Command line", command, "Command"),
+      command === null ? el("p.soft", {}, "On the command line, a text that begins with “-” would be interpreted as an option. Save it in a file instead.") : renderLine("Command line", command, "Command"),
       el("p", {}, createButton("Copy a link with the texts", () => copyText(location.href.split("#")[0] + formatLink(state), "Link copied"), { class: "small" }), el("span.soft", {}, " The link contains the texts after the #. Browsers do not send this part to servers.")));
   }
 }

@@ -1,4 +1,4 @@
-// Builds a report in the browser: counts with the kernel and creates the manifest that truebleu would write.
+// Builds a report in the browser: computes counts with the kernel, and creates the same manifest as Python.
 import {formatOptions, formatShellCommand} from "./repro_commands.js";
 import {TaskThreads} from "./selection.js";
 import {ReportData, TextColumn} from "./report_data.js";
@@ -194,7 +194,7 @@ function buildDetails(client, setting, row) {
 
 /** Return command lines that reproduce the scores in the data folder. @param {Column[]} systems @param {Column[]} references @param {Column | undefined} source @param {Column | undefined} documents @param {MetricChoice[]} choices */
 function buildCommands(systems, references, source, documents, choices) {
-  // Commands cannot select single columns of a table with a header, only FILE#N of other tables.
+  // Commands can select a single column (FILE#N) only if the table has no header.
   if ([...systems, ...references].some(column => column.number !== null && !column.name.includes("#"))) return [];
   const toArgument = (/** @type {Column} */ column) => column.number === null ? column.file : `${column.file}#${column.number}`;
   const files = [...references.map(toArgument), "-i", ...systems.map(toArgument)], metrics = ["-m", ...choices.map(({ base }) => base.id), ...choices.flatMap(({ base, overrides }) => formatOptions(/** @type {any} */ (base).options, overrides))];

@@ -28,7 +28,7 @@ import {CountTable} from "./count_table.js";
 
 // Bytes of the text encoding: first code of words, prefix of literal bytes, and end of a missing text.
 const FIRST_WORD_CODE = 0x80, SPELLED_CODE = 0xFD, ABSENT_CODE = 0xFE;
-// Number of segments per processing step and per server page, and of cached server pages.
+// Number of segments per processing step and per server page, and number of cached server pages.
 const PIECE_SIZE = 4096, PAGE_SIZE = 32, MAX_CACHED_PAGES = 512;
 
 /** Decode the texts of k roles into one block per role: n lengths, then the texts. @param {Uint8Array} bytes in the format of payload.py @param {number} n @param {number} k number of roles */
@@ -330,7 +330,7 @@ export class ReportData {
     if (!this.manifest.serve || pages.get(page) instanceof Map) return;
     if (!pages.has(page)) {
       pages.set(page, this.fetchTexts(this.roles, page * PAGE_SIZE, Math.min(this.n, (page + 1) * PAGE_SIZE)).then(texts => {
-        pages.delete(page); // Move the page to the end, because the first pages are discarded first.
+        pages.delete(page); // Move the page to the end of the cache, because pages at the front are discarded first.
         pages.set(page, texts);
         for (const oldPage of pages.keys()) if (pages.size > MAX_CACHED_PAGES) pages.delete(oldPage);
       }, error => { pages.delete(page); throw error; }));

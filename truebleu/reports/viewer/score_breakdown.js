@@ -127,7 +127,7 @@ function renderDeltaParts(context) {
   if (reason) { box.append(el("p.soft", {}, `Δ cannot be split. ${reason}`)); return box; }
   const delta = y.value - x.value, sign = Math.sign(delta), [largestPart] = [...deltaParts].sort((p, q) => sign * (q.points - p.points)), opposingParts = deltaParts.filter(p => p.points * sign < -0.005);
   const ends = getDeltaInterval(context, setting, metric);
-  const summary = [`${b.letter} − ${a.letter} is ${formatSigned(delta)} ${metric.name} ${ends ? formatInterval(ends.low, ends.high) : ends === null ? `(${TOO_FEW})` : "(interval …)"}. `, delta ? `The largest part comes from ${largestPart.name}, ${formatSigned(largestPart.points)} points` : "The scores are equal",
+  const summary = [`${b.letter} − ${a.letter} is ${formatSigned(delta)} ${metric.name} ${ends ? formatInterval(ends.low, ends.high) : ends === null ? `(${TOO_FEW})` : "(interval …)"}. `, delta ? `The largest part is ${largestPart.name}, with ${formatSigned(largestPart.points)} points` : "The scores are equal",
     opposingParts.length ? `; ${opposingParts.map(p => `${p.name} (${formatSigned(p.points)})`).join(" and ")} ${opposingParts.length > 1 ? "have" : "has"} the opposite sign.` : "."];
   const rows = deltaParts.map(p => [p.name, renderNumber(p.a, formatFixed(p.a, 4)), renderNumber(p.b, formatFixed(p.b, 4)), renderNumber(p.log, formatSigned(p.log, 4)), log ? `${formatFixed(100 * p.log / log, 1)} %` : "–", renderNumber(p.points, formatSigned(p.points))]);
   rows.push([el("strong", {}, "ln BLEU"), ...[x, y].map(w => renderNumber(Math.log(w.value / 100), formatFixed(Math.log(w.value / 100), 4))), renderNumber(log, formatSigned(log, 4)), log ? "100.0 %" : "–", el("strong", {}, renderNumber(delta, formatSigned(delta)))]);

@@ -31,7 +31,7 @@ function moveDocument({ data, current }, step) {
 }
 
 /** @param {string} id @param {string} other */
-const createModeKey = (id, other) => ({ title: id === "diff" ? "show differences between the systems, then from the reference" : id === "match" ? "show matches" : "show tokens", act: (/** @type {Context} */ { store, current }) => store.set({ mode: store.get("mode") === id ? other : id === "diff" && !current.b ? "ref" : id }, { replace: true }) });
+const createModeKey = (id, other) => ({ title: id === "diff" ? "show differences between the systems, then differences from the reference" : id === "match" ? "show matches" : "show tokens", act: (/** @type {Context} */ { store, current }) => store.set({ mode: store.get("mode") === id ? other : id === "diff" && !current.b ? "ref" : id }, { replace: true }) });
 
 /** @type {Record<string, string>} */
 const NOTED_TITLES = { bookmarked: "bookmarked", tagged: "with error tags", noted: "with a note", any: "with a bookmark, tag or note" };
@@ -202,7 +202,7 @@ export const segmentsView = {
         createToggle(".*", store.get("regex"), () => store.set({ regex: !store.get("regex") }, { replace: true }), { title: "Regular expression", "aria-label": "Regular expression", data: { tool: "regex" } }));
       const { a, b } = current, sort = store.get("sort");
       /** @type {[string, any][]} */
-      const orders = [["number", "order of the files"], ...(b ? /** @type {[string, any][]} */ ([["-|delta|", "largest |Δ|"], ["-delta", [`Δ, `, renderBadge(b), " higher first"]], ["delta", ["Δ, ", renderBadge(a), " higher first"]]]) : []),
+      const orders = [["number", "file order"], ...(b ? /** @type {[string, any][]} */ ([["-|delta|", "largest |Δ|"], ["-delta", [`Δ, `, renderBadge(b), " higher first"]], ["delta", ["Δ, ", renderBadge(a), " higher first"]]]) : []),
         ["-|influence|", "largest |influence|"], ["-influence", "influence, highest first"], ["influence", "influence, lowest first"], ["scoreA", ["score of ", renderBadge(a), ", lowest first"]], ...(b ? /** @type {[string, any][]} */ ([["scoreB", ["score of ", renderBadge(b), ", lowest first"]]]) : []),
         ["-length", "longest reference first"], ["length", "shortest reference first"], ...(current.hasColumn("ratio") ? /** @type {[string, any][]} */ ([["ratio", "length ratio, lowest first"], ["-ratio", "length ratio, highest first"]]) : [])];
       replaceChildren(tools, createToggle("Filters", store.get("panel"), () => store.set({ panel: !store.get("panel") }, { replace: true }), { "aria-expanded": String(store.get("panel")), "aria-pressed": null, "aria-controls": "filters", title: "Filters (f)", data: { tool: "filters" } }),
@@ -242,7 +242,7 @@ export const segmentsView = {
       list.node.setAttribute("aria-busy", String(busy !== null));
       if (busy !== null) {
         progressText.textContent = `Searching …${busy ? ` ${Math.round(100 * busy)}%` : ""}`;
-        // Do not recreate the button, which may have the focus.
+        // Do not recreate the button, which may have focus.
         if (cancel.parentNode !== subset) replaceChildren(subset, progressText, cancel);
         return;
       }

@@ -1,4 +1,4 @@
-// Selection of metric, systems and segments by the state, with the resulting scores.
+// Selection of metric, systems and segments from the page state, and the resulting scores.
 import {announce} from "./dom.js";
 import {getColumnNames, COUNT_PARAMETERS, getCountsKey, buildRecipe, DEFAULT_SMOOTHING_VALUES} from "./kernel_client.js";
 import {Metric} from "./metric.js";
@@ -482,7 +482,7 @@ export class SelectionState {
     const copyRange = (/** @type {number} */ from, /** @type {number} */ to) => { for (let i = from; i < to; i++) if (mask[order[i]]) sortedSegments[filled++] = order[i]; };
     if (!values) copyRange(0, order.length);
     else {
-      // Descending, but ties stay in file order and NaN last.
+      // Sort in descending order, but keep ties in file order and NaN last.
       const size = (/** @type {number} */ i) => absolute ? Math.abs(values[i]) : values[i];
       let end = order.length;
       while (end && Number.isNaN(values[order[end - 1]])) end--;
@@ -569,7 +569,7 @@ export class SelectionState {
       if (!textSegments.length) continue;
       const start = Date.now();
       for (const i of await this.worker.run({ kind: "regex", pattern: query, flags, texts, segments: textSegments }, Math.max(1, remainingMs), "the search was stopped after 10 seconds")) hits[i] = 1;
-      if (!data.manifest.serve) remainingMs -= Date.now() - start; // No time limit with a server, which has more segments.
+      if (!data.manifest.serve) remainingMs -= Date.now() - start; // With a server there is no time limit, because there are more segments to search.
       if (!onProgress(to / data.n)) break;
     }
     return hits;

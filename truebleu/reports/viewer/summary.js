@@ -55,7 +55,7 @@ function listMeasures({ data, current }, content) {
 function renderLead(context) {
   const { current, data } = context, { metric, isReported: reported } = current, { headline, comparison } = data.manifest, name = (/** @type {System} */ s) => renderBadge(s, true);
   if (reported && headline) return headline.map((/** @type {any} */ part) => typeof part === "string" ? part : name(/** @type {System} */ (data.systems.find(s => s.name === part.system))));
-  if (data.systems.length > 1 && !isTextSplit(context)) return `No best system: ${metric.name} cannot split this text into words.`;
+  if (data.systems.length > 1 && !isTextSplit(context)) return `There is no best system, because ${metric.name} cannot split this text into words.`;
   const [[best, bestScore], second] = data.ranked.map(s => /** @type {[System, number]} */ ([s, current.scoreCorpus(s)])).sort((x, y) => metric.higherIsBetter ? y[1] - x[1] : x[1] - y[1]);
   if (!second) return [name(best), " scores ", el("strong", {}, formatFixed(bestScore)), ` ${metric.name}.`];
   const testNote = comparison.test || !reported ? " These scores were not tested; the list of segments shows an interval." : " No significance test: the difference may be due to chance.";
@@ -117,7 +117,7 @@ function renderForestPlot(context, measures, content) {
   }) })).filter(panel => panel.entries.some(Boolean));
   if (!panels.length) return null;
   const backwards = panels.flatMap((panel, k) => panel.higher ? [] : [measures[k].label]);
-  return renderForest(hasSeveralSystems ? `Differences from ${current.a.letter} ${current.a.name} with ${level}% intervals.` : `Scores with ${level}% intervals.`, hasSeveralSystems ? `Better values are on the right${backwards.length ? `; the axis of ${backwards.join(" and ")} is reversed` : ""}. Filled points: significant.` : "", data.ranked, panels, hasSeveralSystems);
+  return renderForest(hasSeveralSystems ? `Differences from ${current.a.letter} ${current.a.name} with ${level}% intervals.` : `Scores with ${level}% intervals.`, hasSeveralSystems ? `Better values are on the right${backwards.length ? `; the axis of ${backwards.join(" and ")} is reversed` : ""}. Filled points mark significant differences.` : "", data.ranked, panels, hasSeveralSystems);
 }
 
 /** Render the details of a metric. @param {Context} context @param {ScoredMeasure} measure @param {any} content */

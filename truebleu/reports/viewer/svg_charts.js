@@ -272,7 +272,7 @@ export function drawHistogram(values, { label, range, ties = false, onChange: ch
   const getBin = e => { const box = picture.getBoundingClientRect(); return Math.max(0, Math.min(n, ((e.clientX - box.left) * width / box.width - L) * n / W)); };
   picture.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => {
     const bin = getBin(e), isNearHandle = Math.min(Math.abs(bin - from), Math.abs(bin - to)) * W / n < 12;
-    // Near a handle, move that end and keep the other.
+    // A drag that starts near a handle moves only that end.
     picture.classList.add("drawn");
     start = isNearHandle ? (Math.abs(bin - from) < Math.abs(bin - to) ? to : from) : bin;
     picture.setPointerCapture(e.pointerId);

@@ -31,7 +31,7 @@ export const termsView = {
         const { source, targets, segments } = glossary.terms[k], termFilter = source === null ? null : { term: source };
         return [text(source), (targets ?? [null]).map((target, n) => [n ? " or " : "", text(target)]), termFilter ? linkCount(segments, { terms: "in", ...termFilter }, "Show the segments") : formatCount(segments), ...data.systems.map(s => { const n = glossary.missed[k][s.index].length; return termFilter ? linkCount(n, { ...getSystemFilter(s, "missed"), ...termFilter }, `Segments in which ${s.letter} missed this term`) : formatCount(n); })];
       }), { quiet: true }),
-      rows.length < orderedTerms.length ? el("p", {}, `Shown: the first ${formatCount(rows.length)} of ${formatCount(orderedTerms.length)}. `, createMoreButton(store, "term_rows", orderedTerms.length)) : null,
+      rows.length < orderedTerms.length ? el("p", {}, `Showing the first ${formatCount(rows.length)} of ${formatCount(orderedTerms.length)}. `, createMoreButton(store, "term_rows", orderedTerms.length)) : null,
       absentCount ? el("p.soft", {}, `${formatPlural(absentCount, "term")} ${absentCount === 1 ? "does" : "do"} not occur in the source.`) : null));
   },
 };

@@ -1,4 +1,4 @@
-// Writing direction of texts, by the majority of their letters, as in the kernel.
+// Writing direction of texts: the direction of most of their letters, as in the kernel.
 
 /** Direction by the first UTF-8 byte of a character: 1 left to right, 2 right to left, 0 not a letter. */
 const BYTE_DIRECTIONS = Uint8Array.from({ length: 256 }, (_, byte) => byte >= 0xD6 && byte <= 0xDF ? 2

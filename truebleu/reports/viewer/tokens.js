@@ -19,7 +19,7 @@ export function locateTokens(text, keys, recipe) {
   const starts = [];
   /** @type {number[]} */
   const ends = [];
-  // A letter that becomes two in lower case may be split between two tokens.
+  // A letter whose lower case has two letters may be split between two tokens.
   let position = 0, from = 0, pendingLetters = "";
   for (const key of keys) {
     let matchedLength = pendingLetters && key.startsWith(pendingLetters) ? pendingLetters.length : 0, start = matchedLength ? from : -1;

@@ -57,7 +57,7 @@ def _arguments() -> argparse.Namespace:
     unknown = sorted(set(arguments.names) - set(BENCHMARKS))
     if unknown:
         parser.error(
-            f"no benchmark is called {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}"
+            f"no benchmark is called {', '.join(unknown)}; available: {', '.join(BENCHMARKS)}"
         )
     return arguments
 

@@ -377,5 +377,5 @@ function checkBleuOptions(defaults, overrides) {
 /** Return the end of a message about an unknown name: the most similar name, and all names. @param {string} name @param {string[]} knownNames */
 function suggestNames(name, knownNames) {
   const lower = [...name.toLowerCase()], similarities = knownNames.map(other => 2 * diffTokens(lower, [...other]).a.filter(different => !different).length / (lower.length + other.length)), bestSimilarity = Math.max(...similarities);
-  return `${bestSimilarity >= 0.4 ? `; did you mean '${knownNames[similarities.indexOf(bestSimilarity)]}'? There are` : "; there are"} ${knownNames.join(", ")}`;
+  return `${bestSimilarity >= 0.4 ? `; did you mean '${knownNames[similarities.indexOf(bestSimilarity)]}'? Available:` : "; available:"} ${knownNames.join(", ")}`;
 }

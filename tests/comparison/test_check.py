@@ -76,7 +76,7 @@ def test_several_metrics_need_one_minimum_each():
     ):
         tb.check(BIRCH, REFERENCE, minimum=10, **options)
     with pytest.raises(
-        ValueError, match="minimum: metric 'blue' is not among the metrics; there are BLEU"
+        ValueError, match="minimum: metric 'blue' is not among the metrics; available: BLEU"
     ):
         tb.check(BIRCH, REFERENCE, minimum={"blue": 10}, **options)
 

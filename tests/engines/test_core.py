@@ -732,7 +732,7 @@ def test_unsupported_column_types_raise_error():
 
 def test_missing_and_duplicate_columns_raise_error():
     with pytest.raises(
-        InputError, match=r"no column 'hyp'; did you mean 'hyps'\? There are hyps, ref"
+        InputError, match=r"no column 'hyp'; did you mean 'hyps'\? Available: hyps, ref"
     ):
         Sums().update(pa.table({"hyps": ["a"], "ref": ["a"]}))
     twice = pa.Table.from_arrays([pa.array(["a"])] * 3, ["hyp", "ref", "ref"])
@@ -790,7 +790,7 @@ def test_invalid_utf8_error_names_row():
 
 
 def test_invalid_options_raise_error():
-    with pytest.raises(ValueError, match="unknown nulls 'drop'; there are raise, skip"):
+    with pytest.raises(ValueError, match="unknown nulls 'drop'; available: raise, skip"):
         Sums(nulls="drop")
     with pytest.raises(ValueError, match="workers=0"):
         Sums(workers=0)

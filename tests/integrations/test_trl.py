@@ -95,7 +95,7 @@ def test_reward_names():
         (
             ["a"],
             {"references": ["a"], "prompts": ["b"]},
-            "no column 'reference'; did you mean 'references'. There are references, prompts. Pass",
+            "no column 'reference'; did you mean 'references'.* references, prompts. Pass",
         ),
         (["a"], {}, "no column 'reference'; it has no columns. Pass"),
         (["a"], {"reference": None}, r"'reference' is None \(expected a list with a reference"),

@@ -126,7 +126,7 @@ def test_pooled_accuracy_adds_pairs():
 @pytest.mark.parametrize(
     ("gold", "metric", "message"),
     [
-        ({"A": 1, "B": 2}, {"A": 1}, "no scores of 1 system with human scores: B; there are A"),
+        ({"A": 1, "B": 2}, {"A": 1}, "no scores of 1 system with human scores: B; available: A"),
         (
             [[1, 2], [2, 1]],
             [[1], [2]],

@@ -328,7 +328,7 @@ def test_values_are_found_by_set_metric_and_level():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (lambda: tb.StatisticOptions(levels=["word"]), "unknown level 'word'; there are sys, dom"),
+        (lambda: tb.StatisticOptions(levels=["word"]), "unknown level 'word'; available: sys, dom"),
         (lambda: tb.StatisticOptions(average="row"), "unknown average 'row'"),
         (lambda: tb.StatisticOptions(epsilon=-1), "epsilon=-1: expected a number of 0 or more"),
         (lambda: tb.AgreementTests(significance=0), "significance=0: expected a whole number of 1"),

@@ -166,14 +166,14 @@ SQUARE = (
 )
 
 JAVASCRIPT_ERRORS: list[tuple[str, tuple]] = [
-    ("unknown metric 'bleo'; did you mean 'bleu'? There are bleu, chrf, ", ("bleo", {})),
+    ("unknown metric 'bleo'; did you mean 'bleu'? Available: bleu, chrf, ", ("bleo", {})),
     ("unknown metric 'nist'", ("nist", {})),
     (
-        "BLEU has no parameter 'tokenise'; did you mean 'tokenize'? There are tokenize, ",
+        "BLEU has no parameter 'tokenise'; did you mean 'tokenize'? Available: tokenize, ",
         ("bleu", {"tokenise": "13a"}),
     ),
-    ("unknown tokenize 'ja-mecab'; there are 13a, intl, ", ("bleu", {"tokenize": "ja-mecab"})),
-    ("unknown tokenize '13'; did you mean '13a'? There are ", ("bleu", {"tokenize": "13"})),
+    ("unknown tokenize 'ja-mecab'; available: 13a, intl, ", ("bleu", {"tokenize": "ja-mecab"})),
+    ("unknown tokenize '13'; did you mean '13a'? Available: ", ("bleu", {"tokenize": "13"})),
     ("lowercase='yes': expected true or false", ("bleu", {"lowercase": "yes"})),
     ("max_order=null: expected a whole number from 1 to 16", ("bleu", {"max_order": None})),
     ("reference_length: cannot be changed", ("bleu", {"reference_length": "shortest"})),

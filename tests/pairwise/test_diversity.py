@@ -307,7 +307,7 @@ def test_pairwise_diversity_of_wrong_sets():
         pairwise_diversity([[1, 2]])
     with pytest.raises(TypeError, match="single str"):
         pairwise_diversity("alone")
-    with pytest.raises(ValueError, match="unknown aggregate 'mean'; there are pairs, corpus"):
+    with pytest.raises(ValueError, match="unknown aggregate 'mean'; available: pairs, corpus"):
         pairwise_diversity(["a", "b"], aggregate="mean")
     with pytest.raises(TypeError, match="BLEU is a class"):
         pairwise_diversity(["a", "b"], metric=BLEU)

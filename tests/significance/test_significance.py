@@ -424,11 +424,11 @@ def test_invalid_scores_are_refused(value):
         ({"level": 0.0}, "level=0.0"),
         ({"level": 1.0}, "level=1.0"),
         ({"level": 95}, "level=95"),
-        ({"test": "t"}, "unknown test 't'; there are ar, bs, bs-sacrebleu, koehn"),
-        ({"pairs": "some"}, "unknown pairs 'some'; there are baseline, all"),
-        ({"correction": "bonferroni"}, "unknown correction 'bonferroni'; there are holm, bh"),
+        ({"test": "t"}, "unknown test 't'; available: ar, bs, bs-sacrebleu, koehn"),
+        ({"pairs": "some"}, "unknown pairs 'some'; available: baseline, all"),
+        ({"correction": "bonferroni"}, "unknown correction 'bonferroni'; available: holm, bh"),
         ({"workers": 0}, "workers=0"),
-        ({"baseline": "best"}, "no system 'best'; there are bad, good, fair"),
+        ({"baseline": "best"}, "no system 'best'; available: bad, good, fair"),
     ],
 )
 def test_invalid_options_are_refused(measures, options, message):

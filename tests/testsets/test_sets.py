@@ -59,7 +59,7 @@ def test_other_references_can_be_selected(small_set):
         == small_set.with_references("B").preferred
         == ("B",)
     )
-    with pytest.raises(tb.InputError, match="has no reference C; there are A, B"):
+    with pytest.raises(tb.InputError, match="has no reference C; available: A, B"):
         small_set.with_references(["C"])
 
 

@@ -152,7 +152,7 @@ class Comparison(RecordView):
         for system_entry in self._content["systems"]:
             if system_entry["name"] == system:
                 return deepcopy(system_entry)
-        raise KeyError(f"no system '{system}'; there are {', '.join(self)}")
+        raise KeyError(f"no system '{system}'; available: {', '.join(self)}")
 
     def __repr__(self) -> str:
         metrics = ", ".join(metric["name"] for metric in self._content["metrics"])

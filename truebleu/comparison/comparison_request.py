@@ -472,7 +472,7 @@ def _check_metric_names(
             hint = (
                 argument_checks.suggest_names(name, known_names)
                 if known_names
-                else "; there are none"
+                else "; none are available"
             )
             raise ValueError(f"{role}: no scores are named '{name}'{hint}")
         yield name

@@ -268,11 +268,10 @@ def _find_class_of_signature(
         return get_metric_class("bleu"), {}
     known_names = list_metric_names()
     closest = argument_checks.find_closest(name, known_names)
-    hint = f"; did you mean '{closest}'?" if closest else ";"
+    hint = f"; did you mean '{closest}'? Available:" if closest else "; available:"
     source_descriptions = "".join(f", {about}" for about, _, _ in NAME_SOURCES)
     raise ValueError(
-        f"unknown metric '{name}'{hint} There are {', '.join(METRICS)}{source_descriptions}, and "
-        "signatures"
+        f"unknown metric '{name}'{hint} {', '.join(METRICS)}{source_descriptions}, and signatures"
     )
 
 

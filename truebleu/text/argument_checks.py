@@ -43,11 +43,11 @@ def suggest_names(name: str, candidates: Iterable[str]) -> str:
     """Return the end of a message about an unknown name: the closest name and all names.
 
     >>> suggest_names("intl13", ["13a", "intl"])
-    "; did you mean 'intl'? There are 13a, intl"
+    "; did you mean 'intl'? Available: 13a, intl"
     """
     names = list(candidates)
     closest = find_closest(name, names)
-    hint = f"; did you mean '{closest}'? There are" if closest else "; there are"
+    hint = f"; did you mean '{closest}'? Available:" if closest else "; available:"
     return f"{hint} {', '.join(names)}"
 
 
@@ -142,7 +142,7 @@ _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 def parse_number(text: str) -> float:
     """Return the finite number that a text contains in ASCII digits.
 
-    White space may surround it. Raises ValueError for other text, including some that `float()`
+    Spaces and tabs may surround it. Raises ValueError for other text, including some that `float()`
     accepts: `1_0`, `nan`, `inf`, digits of other scripts.
 
     >>> parse_number(" -1.5e3"), parse_number(".5")

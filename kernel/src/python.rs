@@ -119,7 +119,7 @@ fn python_lowercase(py: Python<'_>) -> PyResult<Arc<Lowercase>> {
                 .and_then(|text| text.call_method1("encode", ("utf-8", "surrogatepass")));
             match lowered.as_ref().map(|bytes| bytes.cast::<PyBytes>()) {
                 Ok(Ok(bytes)) => out.extend_from_slice(bytes.as_bytes()),
-                // This can only fail if memory is exhausted.
+                // This only fails if memory is exhausted.
                 _ => out.extend_from_slice(segment),
             }
         });
@@ -321,8 +321,8 @@ impl LexerSettings {
     }
 }
 
-/// Decode a token for Python. MeCab may split a character at the maximum word length; such a token
-/// is decoded like in mecab-python3.
+/// Decode a token for Python. MeCab may split a character at the maximum word length. Decode the
+/// resulting token as mecab-python3 does.
 fn decode_token<'py>(py: Python<'py>, token: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     if let Ok(text) = std::str::from_utf8(token) {
         return Ok(PyString::new(py, text).into_any());

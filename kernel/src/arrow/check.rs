@@ -9,7 +9,7 @@ use super::text::{TextType, dictionary_index, is_null, read_entry};
 use crate::error::Error;
 use std::ops::Range;
 
-/// Maximum number of entries, beyond which addresses would overflow.
+/// Maximum number of entries. With more entries, addresses might overflow.
 const MAX_ENTRIES: i64 = 1 << 56;
 
 /// Maximum size of a text in bytes.
@@ -26,7 +26,7 @@ pub enum Layout {
     Bytes,
     /// Bytes delimited by 64-bit offsets.
     LargeBytes,
-    /// Bytes to which 16-byte views refer.
+    /// Views of 16 bytes, which contain or refer to the values.
     Views,
     /// Indices of this format into distinct values.
     Dictionary(u8, Box<Layout>),

@@ -266,7 +266,7 @@ impl RowBatch {
         (!is_row_null).then_some(index)
     }
 
-    /// Pass the texts of row `i` to `take`, each with its index; `None` for missing texts.
+    /// Call `take` with each text of row `i` and its index. Missing texts are `None`.
     #[inline]
     pub fn read_texts<'a>(
         &'a self,

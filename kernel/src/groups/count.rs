@@ -13,7 +13,7 @@ use crate::text_batches::{Block, BorrowedSegment, check_text_size};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Number of rows that a thread claims at a time, about 64 KB of sentences.
+/// Number of rows that a thread claims at a time. They contain about 64 KB of sentences.
 const SLICE_ROWS: usize = 512;
 
 /// Approximate number of hypothesis bytes after which a thread counts its pending rows.
@@ -392,7 +392,7 @@ impl<'a> GroupCounter<'a> {
         let hypotheses = block(texts.hypotheses);
         let references: Vec<_> = texts.references.into_iter().flatten().map(block).collect();
         let names = InputNames(names);
-        // The number only matters for warnings about a corpus, which are not needed here.
+        // Warnings, which are not needed here, examine only batches that start at segment 0.
         let first_segment = 1;
         let batch = Batch {
             first: first_segment,

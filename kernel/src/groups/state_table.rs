@@ -45,7 +45,7 @@ impl StateMetrics {
         for ((fingerprint, part), (_, rules)) in self.iter_columns().zip(&self.0) {
             if let Some(problem) = rules.find_violation(&totals[part]) {
                 let message =
-                    format!("sums of {fingerprint}: {problem}. No text has these statistics");
+                    format!("sums of {fingerprint}: {problem}. Compute these statistics again");
                 return Err(Error::Input(message));
             }
         }
@@ -178,7 +178,7 @@ impl StateTable {
     }
 }
 
-/// Return the key columns of some groups.
+/// Return the key columns of these groups.
 fn key_columns(
     groups: &GroupSums,
     group_indices: impl Iterator<Item = usize>,

@@ -221,8 +221,8 @@ impl<R: BlockRule> Job for LexBlocks<'_, R> {
                 line_start = position as u32 + offset + 1;
             }
             // SAFETY: `reserve_positions` provided space for 64 tokens after the started tokens,
-            // and for the values that `positions` may write beyond. The number of ended tokens
-            // never exceeds the number of started tokens.
+            // and for the extra values that `positions` may write. The number of ended tokens never
+            // exceeds the number of started tokens.
             unsafe {
                 V::positions(starts, position as u32, start_buffer.add(started));
                 V::positions(ends, position as u32, end_buffer.add(ended));

@@ -36,7 +36,7 @@ fn previous_start(text: &[u8], end: usize) -> usize {
 /// Emit the tokens of `text`, which must not end with white space.
 pub fn tokenize_intl(text: &[u8], mut emit: impl FnMut(usize, usize)) {
     let mut token = None;
-    // The rules only match next to a character, so a segment edge has the effect of a number.
+    // The rules need a neighbouring character, so a segment edge has the effect of a number.
     let mut after_number = true;
     let mut position = 0;
     while position < text.len() {

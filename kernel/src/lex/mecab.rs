@@ -1,12 +1,12 @@
 //! Segmentation of Japanese and Korean text into morphemes, with a compiled dictionary of MeCab
-//! 0.996 (Kudo, Yamamoto and Matsumoto 2004) or its Korean version. The results are identical.
+//! 0.996 (Kudo, Yamamoto and Matsumoto 2004) or its Korean version and with the same results.
 //!
 //! A text is split into the sequence of words with the lowest total cost. Each word has a cost, and
 //! so does each pair of adjacent words. The candidates at a position are words from the dictionary.
 //! If it has none, or if the character type requires it, words are also generated. Ties are broken
 //! by the order in which MeCab visits the words, so this implementation keeps that order.
 //!
-//! The dictionary files are memory-mapped and read in place. Their contents are not trusted: even
+//! The dictionary files are memory-mapped and read in position_id. Their contents are not trusted: even
 //! with damaged files, every text can be tokenized.
 
 use super::utf8::char_width;
@@ -21,7 +21,7 @@ use std::fs::File;
 use std::ops::Deref;
 use std::path::Path;
 
-/// Maximum extent of a word in bytes, because MeCab stores lengths in 16 bits.
+/// Maximum extent of a word in bytes. MeCab stores this length in 16 bits.
 const MAX_WORD_BYTES: usize = 65_535;
 
 /// Default maximum number of characters after the first in a generated word.
@@ -309,7 +309,7 @@ impl MecabDictionary {
         if words.type_counts != size || unknown.type_counts != size {
             return Err((
                 matrix_name,
-                "the file belongs to a different dictionary than the words".to_owned(),
+                "the file and sys.dic belong to different dictionaries".to_owned(),
             ));
         }
         let character_error = |problem: &str| (characters_name, problem.to_owned());
@@ -323,9 +323,9 @@ impl MecabDictionary {
             let name = name.split(|&byte| byte == 0).next()?;
             Some(lexicon.find_spelling(name)?.iter().map(WordEntry::new).collect())
         });
-        let unknown = generated
-            .collect::<Option<_>>()
-            .ok_or_else(|| character_error("unk.dic lacks a character type of this file"))?;
+        let unknown = generated.collect::<Option<_>>().ok_or_else(|| {
+            character_error("unk.dic lacks a character type that this file defines")
+        })?;
         let settings = DictionarySettings::parse(&files.settings);
         let mut dictionary = Self {
             words,
@@ -682,17 +682,17 @@ impl WindowLookup {
 
     #[inline(never)]
     fn search_window(&mut self, view: &DictionaryReader<'_>, window_start: usize) {
-        let Self { searches: walks, matches, offsets, words, .. } = self;
+        let Self { searches, matches, offsets, words, .. } = self;
         let DictionaryReader { text, words: lexicon, .. } = view;
         let window_end = text.len().min(window_start + WINDOW_BYTES);
         (self.window_start, self.window_end) = (window_start, window_end);
-        walks.clear();
+        searches.clear();
         offsets.clear();
         offsets.resize(window_end - window_start + 2, 0);
         let root = lexicon.root().unwrap_or(0);
         for start in window_start..window_end {
             if text[start] & 0xC0 != 0x80 || start == window_start {
-                walks.push(PrefixSearch {
+                searches.push(PrefixSearch {
                     start: start as u32,
                     position: start as u32,
                     base: root,
@@ -700,11 +700,11 @@ impl WindowLookup {
             }
         }
         matches.clear();
-        while !walks.is_empty() {
+        while !searches.is_empty() {
             // Move the unfinished searches to the front.
             let mut active_count = 0;
-            for i in 0..walks.len() {
-                let PrefixSearch { start, position: at, mut base } = walks[i];
+            for i in 0..searches.len() {
+                let PrefixSearch { start, position: at, mut base } = searches[i];
                 let width_here = text.get(at as usize).map_or(0, |&lead| char_width(lead));
                 let next_position = at as usize + width_here;
                 // No spelling ends inside a character.
@@ -721,7 +721,8 @@ impl WindowLookup {
                 if !is_prefix {
                     continue;
                 }
-                walks[active_count] = PrefixSearch { start, position: next_position as u32, base };
+                searches[active_count] =
+                    PrefixSearch { start, position: next_position as u32, base };
                 active_count += 1;
                 if let Some(value) = lexicon.value(base) {
                     matches.push(SpellingMatch {
@@ -731,7 +732,7 @@ impl WindowLookup {
                     });
                 }
             }
-            walks.truncate(active_count);
+            searches.truncate(active_count);
         }
         for found in &matches[..] {
             offsets[found.start as usize - window_start + 2] +=
@@ -835,7 +836,7 @@ impl Lattice {
         let mut ends = std::mem::take(&mut self.ends);
         let mut neighbours = std::mem::take(&mut self.neighbours);
         let mut connections = std::mem::take(&mut self.connections);
-        let Self { lookup, generated: made_up, position_id: place, path, .. } = self;
+        let Self { lookup, generated, position_id, path, .. } = self;
         let size = view.text.len();
         lookup.clear();
         nodes.clear();
@@ -871,27 +872,27 @@ impl Lattice {
             {
                 words = shorter;
             }
-            made_up.clear();
+            generated.clear();
             if words.is_empty() || first_character.0.always_generates() {
                 let has_words = !words.is_empty();
                 view.generate_words((start, limit), first_character, has_words, |&entry, end| {
-                    made_up.push(CandidateWord { entry, length: (end - start) as u16 });
+                    generated.push(CandidateWord { entry, length: (end - start) as u16 });
                 });
             }
             collect_neighbours(&mut neighbours, &nodes, end_here);
-            *place += 1;
+            *position_id += 1;
             let penalties = if start > position { &view.dictionary.penalties[..] } else { &[] };
             // MeCab stores the extent of a word, including white space before it, in 16 bits.
             let space = (start - position) as u16;
             // MeCab connects the most recently generated word first, which decides ties.
-            for words in [&made_up[..], words] {
+            for words in [&generated[..], words] {
                 for &CandidateWord { entry, length } in words.iter().rev() {
                     let end = position + usize::from(space.wrapping_add(length));
                     let Some(end) = ends.get_mut(end) else { continue };
                     let key = match connections.get_mut(usize::from(entry.left_type)) {
                         Some((valid_id, key)) => {
-                            if *valid_id != *place {
-                                *valid_id = *place;
+                            if *valid_id != *position_id {
+                                *valid_id = *position_id;
                                 *key = cheapest_key(&neighbours, view, entry.left_type);
                             }
                             *key

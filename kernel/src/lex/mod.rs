@@ -433,7 +433,7 @@ impl Lexer {
                 work.add(16);
                 annex.push(start - crate::text_batches::MARGIN, end - crate::text_batches::MARGIN);
             });
-            // Separate segments by a byte, so that adjacent segments cannot merge.
+            // Separate segments with a byte, so that adjacent segments cannot merge.
             buffer.push(b'\n');
             exceptions.push(Exception { segment, tokens: Some((first, annex.count() as u32)) });
         };

@@ -22,7 +22,7 @@ use std::collections::BinaryHeap;
 /// The mark that replaces a space: U+2581.
 const SPACE_MARK: &[u8] = "\u{2581}".as_bytes();
 
-/// Return the width of the character at the start of `text`, which is not empty.
+/// Return the width of the character at the start of `text`, which must not be empty.
 #[inline(always)]
 fn first_char_width(text: &[u8]) -> usize {
     // SentencePiece treats a byte that does not start a character as a character of width 1, like
@@ -64,7 +64,7 @@ struct Symbol {
     is_fixed: bool,
 }
 
-/// Return the heap entry of a pair. The heap returns the leftmost pair with the highest priority.
+/// Return the heap entry of a pair. Among the pairs with the highest priority, the leftmost wins.
 #[inline(always)]
 fn heap_entry(priority: u32, left: u32) -> u64 {
     u64::from(priority) << 32 | u64::from(!left)

@@ -1,4 +1,4 @@
-//! Word-level alignments for TER and the error rates, returned to Python.
+//! Functions that return word-level alignments for TER and the error rates to Python.
 
 use super::run::{LongSequence, interruptible, run_on_text};
 use super::sentence::SegmentTexts;

@@ -128,10 +128,11 @@ impl Worker for PythonWorker {
                 .map(|i| PyList::new(py, references.iter().filter_map(|stream| stream[i])));
             // A tuple contains one segment's references, whereas a list might be a stream of
             // references.
-            let of_row =
+            let reference_tuples =
                 references_by_row.map(|list| Ok(list?.to_tuple())).collect::<PyResult<Vec<_>>>()?;
             let hypotheses = PyList::new(py, hypotheses.iter().flatten())?;
-            let table = counter.call.bind(py).call1((hypotheses, PyList::new(py, of_row)?))?;
+            let table =
+                counter.call.bind(py).call1((hypotheses, PyList::new(py, reference_tuples)?))?;
             let table = table.cast::<Table>()?.get();
             if table.width() != counter.width || table.values().len() != batch.count * counter.width
             {
@@ -328,7 +329,7 @@ impl Groups {
         let groups = &self.groups;
         let column_count = groups.names.len();
         if columns.iter().any(|&column| column >= column_count)
-            || chosen.iter().any(|&place| place >= groups.len())
+            || chosen.iter().any(|&position| position >= groups.len())
         {
             return Err(PyIndexError::new_err("column or group index out of range"));
         }
@@ -458,12 +459,13 @@ pub fn scores_of_rows<'py>(
     let mut remaining_scores = scores.into_iter();
     let column =
         is_valid.iter().map(|&valid| if valid { remaining_scores.next() } else { Some(0.0) });
-    let each: Option<Vec<_>> = column.collect();
-    let each = each.filter(|_| remaining_scores.next().is_none());
-    let each =
-        each.ok_or_else(|| PyValueError::new_err("the number of scores does not match the rows"))?;
+    let row_scores: Option<Vec<_>> = column.collect();
+    let row_scores = row_scores.filter(|_| remaining_scores.next().is_none());
+    let row_scores = row_scores
+        .ok_or_else(|| PyValueError::new_err("the number of scores does not match the rows"))?;
     let (schema, array) =
-        state_table::StateTable::from_row_scores(each.into_iter(), &is_valid).into_structure();
+        state_table::StateTable::from_row_scores(row_scores.into_iter(), &is_valid)
+            .into_structure();
     capsules(py, schema, array)
 }
 

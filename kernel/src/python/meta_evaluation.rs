@@ -83,9 +83,8 @@ pub fn correlations(
     })?
 }
 
-/// Return the best tie threshold. Also return, for each row, the number of pairs and the numbers of
-/// agreeing pairs with and without the threshold. Last, return the number of pairs that the
-/// threshold ties.
+/// Return the best tie threshold, a table, and the number of pairs that the threshold ties. The
+/// table contains, for each row, its pairs and its agreeing pairs with and without the threshold.
 #[pyfunction]
 pub fn best_epsilon(
     py: Python<'_>,

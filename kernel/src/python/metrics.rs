@@ -47,7 +47,7 @@ pub struct Metric {
     corpus: Arc<dyn Formula>,
     /// The width of the rows that the formulas accept, or 0 if they cannot score rows.
     width: usize,
-    desks: ReaderPool,
+    reader_pool: ReaderPool,
 }
 
 impl Metric {
@@ -85,7 +85,7 @@ impl Metric {
             segment,
             corpus,
             width,
-            desks: ReaderPool::default(),
+            reader_pool: ReaderPool::default(),
         }
     }
 
@@ -284,7 +284,7 @@ impl Metric {
         Ok((Scores::new(scores), summary_dict(py, &summary)?))
     }
 
-    /// Return the score of each row of a table. A row belongs to a segment or a corpus.
+    /// Return the score of each row of a table. Rows describe segments or, with `corpus`, corpora.
     fn scores(&self, py: Python<'_>, table: &Table, corpus: bool) -> PyResult<Scores> {
         if table.width() != self.width {
             return Err(PyValueError::new_err(
@@ -309,7 +309,7 @@ impl Metric {
     ) -> PyResult<(f64, Bound<'py, PyBytes>, usize)> {
         let py = hypothesis.py();
         let make_reader = || Ok((self.make)(current_instructions()?)?.reader());
-        self.desks.with_reader(selected_instructions(), make_reader, |slot| {
+        self.reader_pool.with_reader(selected_instructions(), make_reader, |slot| {
             slot.texts.set_texts(hypothesis, references)?;
             let ReaderSlot { texts, reader, .. } = slot;
             let count = texts.reference_count();
@@ -389,7 +389,7 @@ fn row_bytes<'py>(py: Python<'py>, row: &[i64]) -> PyResult<Bound<'py, PyBytes>>
     })
 }
 
-/// Combine counters into one; a single counter is returned unchanged.
+/// Combine counters into one. Return a single counter unchanged.
 pub fn combine_counters(mut counters: Vec<Arc<dyn Count>>) -> Arc<dyn Count> {
     match counters.pop() {
         Some(single) if counters.is_empty() => single,

@@ -62,7 +62,7 @@ impl Pairs {
 /// Return `count` zeros, or `None` if memory is insufficient.
 fn try_zeros<T: Clone + Default>(count: Option<usize>) -> Option<Vec<T>> {
     let count = count?;
-    // Allocate first, because `vec!` aborts if memory is insufficient; it is faster than filling.
+    // Test the allocation first, because `vec!` aborts if memory is insufficient.
     Vec::<T>::new().try_reserve_exact(count).ok()?;
     Some(vec![T::default(); count])
 }
@@ -345,7 +345,7 @@ impl PairScores {
         create_list(py, self.values_in_range(0..self.len()).unwrap_or_default())
     }
 
-    /// Return whether precision, shape and all scores are equal.
+    /// Return whether the precision, the shape and all scores are equal.
     fn same(&self, other: &Self) -> bool {
         let are_equal = match (&*self.numbers, &*other.numbers) {
             (ScoreValues::Double(own), ScoreValues::Double(others)) => own == others,

@@ -131,7 +131,7 @@ pub fn summary_dict<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'
     Ok(dict)
 }
 
-/// A run over sources, in one or more parts.
+/// A scan of sources, which can be run in one or more parts.
 #[pyclass(frozen, module = "truebleu._kernel")]
 pub struct Scan {
     /// The sources.

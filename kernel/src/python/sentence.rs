@@ -133,20 +133,20 @@ impl ReaderPool {
     /// necessary.
     pub fn with_reader<R>(
         &self,
-        choice: u8,
+        instructions: u8,
         make: impl FnOnce() -> PyResult<Box<dyn Reader>>,
         work: impl FnOnce(&mut ReaderSlot) -> PyResult<R>,
     ) -> PyResult<R> {
         let make_slot = || {
             Ok::<_, PyErr>(ReaderSlot {
-                instructions: choice,
+                instructions,
                 reader: make()?,
                 texts: SegmentTexts::default(),
             })
         };
         if let Ok(mut first) = self.first_slot.try_lock() {
             let slot = match &mut *first {
-                Some(desk) if desk.instructions == choice => desk,
+                Some(slot) if slot.instructions == instructions => slot,
                 empty_slot => empty_slot.insert(make_slot()?),
             };
             let result = work(slot);
@@ -154,7 +154,7 @@ impl ReaderPool {
             return result;
         }
         let lock_others = || self.other_slots.lock().unwrap_or_else(PoisonError::into_inner);
-        let idle_slot = lock_others().pop().filter(|desk| desk.instructions == choice);
+        let idle_slot = lock_others().pop().filter(|slot| slot.instructions == instructions);
         let mut slot = idle_slot.map_or_else(make_slot, Ok)?;
         let result = work(&mut slot);
         slot.texts.clear();

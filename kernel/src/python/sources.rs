@@ -460,7 +460,7 @@ fn to_plain_sequences(items: Bound<'_, PyTuple>) -> PyResult<Bound<'_, PyTuple>>
     replaced.map_or(Ok(items.clone()), |items| PyTuple::new(py, items))
 }
 
-/// Create a source from a tuple of bytes, each the UTF-8 of a string (surrogates allowed), or None.
+/// Create a source from a tuple of None and bytes, which are UTF-8 (surrogates are allowed).
 #[pyfunction]
 pub fn encoded(items: Py<PyTuple>, name: String) -> Source {
     Source::new(EncodedSource { name, items, position: 0 })

@@ -51,7 +51,7 @@ impl PythonTexts<'_> {
         }
     }
 
-    /// Return columns of equal length.
+    /// Return the texts of each column, or an error if the columns have different lengths.
     pub fn columns<'a>(
         python_columns: impl IntoIterator<Item = &'a Self>,
     ) -> PyResult<Vec<Vec<Option<&'a [u8]>>>>

@@ -303,7 +303,7 @@ function checkStreams(hypotheses, references) {
   if (!streamCount || (count === 1 && streamCount === 1) || !references.every(all => Array.isArray(all) && all.length === count)) return;
   const isSquare = streamCount === count;
   if (isSquare && !matchesAsStreams(hypotheses.slice(0, MAX_COMPARED_SEGMENTS), references)) return;
-  throw new RangeError(`references: this looks like ${streamCount} streams of ${count} references${isSquare ? ": as streams, they match the hypotheses better" : `, where ${count} segments are expected`}. truebleu takes the references of each segment together, [[a1, b1], [a2, b2], ...]; sacreBLEU takes each reference's segments together, [[a1, a2, ...], [b1, b2, ...]]. To convert sacreBLEU's form, use streams[0].map((_, i) => streams.map(stream => stream[i])).`);
+  throw new RangeError(`references: this looks like ${streamCount} streams of ${count} references${isSquare ? ", which match the hypotheses better as streams" : ` (expected ${count} segments)`}. truebleu expects one list of references per segment, [[a1, b1], [a2, b2], ...]; sacreBLEU expects one list of segments per reference, [[a1, a2, ...], [b1, b2, ...]]. To convert sacreBLEU's form, use streams[0].map((_, i) => streams.map(stream => stream[i])).`);
 }
 
 /** Return whether square references match the hypotheses better when transposed. @param {any[]} hypotheses @param {any[][]} references */

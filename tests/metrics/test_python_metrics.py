@@ -519,7 +519,7 @@ def test_invalid_input_is_named_in_error(hook):
         hook.score([None, "b"], ["a", "b"])
     with pytest.raises(InputError, match="no segments"):
         hook.score([], [])
-    with pytest.raises(InputError, match="truebleu takes the references of each segment"):
+    with pytest.raises(InputError, match="truebleu expects one list of references per segment"):
         hook.score(["a", "b", "c"], [["a", "b", "c"], ["a", "b", "c"]])
     with pytest.raises(TypeError, match="one str per segment"):
         hook.score("a", ["a"])

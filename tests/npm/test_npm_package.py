@@ -161,8 +161,8 @@ def test_error_messages_equal_python(installed):
 
 STREAMS = [["the cat sat on a mat.", "a dog ran far"], ["the cat is there", "one dog ran"]]
 SQUARE = (
-    "references: this looks like 2 streams of 2 references: as streams, they match the "
-    "hypotheses better"
+    "references: this looks like 2 streams of 2 references, which match the "
+    "hypotheses better as streams"
 )
 
 JAVASCRIPT_ERRORS: list[tuple[str, tuple]] = [
@@ -208,7 +208,7 @@ JAVASCRIPT_ERRORS: list[tuple[str, tuple]] = [
     ),
     (SQUARE, ("bleu", {}, "score", (HYPOTHESES, STREAMS))),
     (
-        "references: this looks like 2 streams of 3 references, where 3 segments are expected.",
+        "references: this looks like 2 streams of 3 references (expected 3 segments).",
         ("bleu", {}, "segments", (["a", "b", "c"], [["a", "b", "c"], ["a", "b", "c"]])),
     ),
 ]

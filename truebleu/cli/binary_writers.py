@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ParquetWriter(RowWriter):
-    """Streaming writer of Parquet files, with signatures in the metadata."""
+    """Writer that streams rows to a Parquet file and stores signatures in its metadata."""
 
     BATCH_ROWS = 65536
 

@@ -227,7 +227,7 @@ HELP, OUTPUT, COLOR, SCORE_ONLY, THREADS, QUIET = parse_options(
     color={"choices": ("auto", "always", "never"), "default": "auto"},
     threads={"type": _parse_threads, "default": 1},
 )
-# Only for commands that read document labels.
+# This option is only for commands that read document labels.
 RESAMPLE = parse_options(
     """
     --resample UNIT        resample and swap segments or documents (from --docs or the test set);
@@ -346,7 +346,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(
         self, prog: str, *, groups: Iterable[OptionGroup] = (), **argparse_arguments: Any
     ) -> None:
-        # argparse passes further arguments to subparsers.
+        # Ignore further arguments, which argparse passes to parsers of subcommands.
         texts: dict[str, Any] = {
             key: argparse_arguments.get(key) for key in ("usage", "description", "epilog")
         }

@@ -22,7 +22,7 @@ from truebleu.cli.common_options import HELP, Command, OptionGroup
 from truebleu.cli.output import PIPE_CLOSED, UnavailableError, UsageError, print_text
 from truebleu.text.operating_system import write_atomically
 
-# The example texts are next to this module in a wheel, and at the top of a checkout.
+# The example texts are next to this module in a wheel, and at the top level of a checkout.
 EXAMPLE_FOLDERS = (Path(__file__).with_name("examples"), Path(__file__).parents[2] / "examples")
 
 REFERENCES = "{0}/de-en/reference.a.en {0}/de-en/reference.b.en"

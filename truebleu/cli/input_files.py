@@ -256,7 +256,7 @@ def parse_file_argument(name: str, encoding: str) -> File:
 
 
 def drop_duplicates(options: argparse.Namespace, option: str, words: Sequence[str]) -> list[str]:
-    """Return the words without repeated files, and print a note about each repetition.
+    """Return the words without repeated files, and print a note about repetitions.
 
     Words of the form NAME=FILE are kept, because the user named these systems.
     """

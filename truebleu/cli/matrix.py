@@ -180,7 +180,7 @@ def _read_matrix_texts(file: File, role: str) -> list[str]:
 
 
 class MatrixWriter(Record):
-    """Computation of score matrices that writes the scores in batches."""
+    """Writer that computes score matrices in batches."""
 
     options: argparse.Namespace
     metric: Metric[Any]

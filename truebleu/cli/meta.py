@@ -58,8 +58,8 @@ PEOPLE = OptionGroup(
                          minor/Fluency/Punctuation:0.1 Non-translation:25")
     --tree DIR           read the folders human-scores, metric-scores and the texts of
                          mt-metrics-eval from DIR
-    -t --test-set NAME   use this test set in DIR, such as wmt23; select its language pairs with
-                         -l, separated by commas (default: all pairs with human scores)
+    -t --test-set NAME   use this test set in DIR, such as wmt23; -l selects its language pairs,
+                         separated by commas (default: all pairs with human scores)
     --gold NAME          use this kind of human score if there are several (default: mqm)
     --preset NAME        run the official tasks of a year: wmt20, wmt22, wmt23 or wmt24
     """,

@@ -233,7 +233,7 @@ class Results(Output):
     ) -> None:
         """Write warnings about the text to standard error, before the results.
 
-        in_results: whether results in text format contain the warnings; then do not repeat them.
+        in_results: whether text results contain the warnings, so that standard output shows them.
         """
         if self._quiet or (in_results and self.form == "text" and self._atomic_file is None):
             return

@@ -320,8 +320,7 @@ def _refuse_reference_streams(hypotheses: Any, references: tuple[Any, ...]) -> N
     ):
         return
     problem = (
-        f"{stream_count} streams of {segment_count} references, where {segment_count} segments "
-        "are expected"
+        f"{stream_count} streams of {segment_count} references (expected {segment_count} segments)"
     )
     if stream_count == segment_count:
         if is_file(hypotheses) and not is_rereadable(as_file(hypotheses).path):
@@ -329,14 +328,14 @@ def _refuse_reference_streams(hypotheses: Any, references: tuple[Any, ...]) -> N
         if not _fits_better_as_streams(hypotheses, references):
             return
         problem = (
-            f"{segment_count} streams of {segment_count} references: as streams, they match the "
-            "hypotheses better"
+            f"{segment_count} streams of {segment_count} references, which match the hypotheses "
+            "better as streams"
         )
     raise InputError(
-        f"references: this looks like {problem}. truebleu takes the references of each segment "
-        "together, [[a1, b1], [a2, b2], ...]; sacreBLEU takes each reference's segments "
-        "together, [[a1, a2, ...], [b1, b2, ...]]. Convert streams with list(zip(*streams)). "
-        "Inner tuples are never taken for streams."
+        f"references: this looks like {problem}. truebleu expects one list of references "
+        "per segment, [[a1, b1], [a2, b2], ...]; sacreBLEU expects one list of segments per "
+        "reference, [[a1, a2, ...], [b1, b2, ...]]. Convert streams with list(zip(*streams)). "
+        "Inner tuples are never treated as streams."
     )
 
 

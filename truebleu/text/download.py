@@ -181,12 +181,12 @@ def _make_process_folder() -> str:
     process = os.getpid()
     folder = tempfile.mkdtemp(prefix="truebleu-")
 
-    def remove() -> None:
+    def remove_folder() -> None:
         # A forked child must not remove the folder of its parent.
         if os.getpid() == process:
             shutil.rmtree(folder, ignore_errors=True)
 
-    atexit.register(remove)
+    atexit.register(remove_folder)
     return folder
 
 

@@ -182,7 +182,7 @@ LANGUAGE_KINDS = (
     ),
 )
 
-# The kernel's names (kernel/src/scripts.rs) of the scripts of ISO 15924.
+# The kernel's script names (kernel/src/scripts.rs) by ISO 15924 code.
 SCRIPT_NAMES = {
     "Arab": "arabic", "Armn": "armenian", "Bali": "balinese", "Beng": "bengali",
     "Cans": "canadian_aboriginal", "Cham": "cham", "Cyrl": "cyrillic", "Deva": "devanagari",
@@ -196,7 +196,7 @@ SCRIPT_NAMES = {
     "Thaa": "thaana", "Thai": "thai", "Tibt": "tibetan",
 }  # fmt: skip
 
-# The countries of ISO 3166-1.
+# The country codes of ISO 3166-1.
 _REGIONS = """
     AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS
     BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE
@@ -207,7 +207,7 @@ _REGIONS = """
     SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO
     TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW"""
 
-# Tags whose second part is a region, although it is also a language code (Twi, Breton).
+# Lower-case tags with a region that is also a language code (Twi, Breton).
 _SMALL_REGIONS = {("zh", "tw"), ("pt", "br")}
 
 

@@ -42,12 +42,12 @@ class Record:
                     f"{type(self).__name__}: expected the fields {', '.join(field_names)}"
                 )
 
-    def _get_values(self) -> dict[str, Any]:
+    def _get_field_values(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self._field_names}
 
     def replace(self, **values: Any) -> Self:
         """Return a copy with new values for some fields."""
-        return type(self)(**{**self._get_values(), **values})
+        return type(self)(**{**self._get_field_values(), **values})
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable; cannot set '{name}'")
@@ -55,14 +55,16 @@ class Record:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
             return NotImplemented
-        return self._get_values() == other._get_values()
+        return self._get_field_values() == other._get_field_values()
 
     def __hash__(self) -> int:
-        return hash(tuple(self._get_values().values()))
+        return hash(tuple(self._get_field_values().values()))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as a dictionary, with full precision."""
-        return {name: _to_json_compatible(value) for name, value in self._get_values().items()}
+        return {
+            name: _to_json_compatible(value) for name, value in self._get_field_values().items()
+        }
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON text."""

@@ -25,9 +25,9 @@ KERNEL_TOKENIZERS = {
     "jiwer": "splits at spaces and at runs of white space, as jiwer does for WER",
 }
 
-# Tokenizers of the kernel that need data: the module in this package that finds the data, and a
-# description. The module has `load_tokenizer(name)`, which the kernel calls when there is text to
-# split, `format_signature_label(name)` and `describe_missing_data(name)`.
+# Kernel tokenizers that need data. A value has the module that finds the data, and a description.
+# The module defines `load_tokenizer(name)`, which the kernel calls when there is text to split,
+# `format_signature_label(name)` and `describe_missing_data(name)`.
 _PIECES = "SentencePiece with the model of"
 _MECAB = "MeCab with the dictionary that sacreBLEU uses"
 DATA_TOKENIZERS = {
@@ -40,9 +40,8 @@ DATA_TOKENIZERS = {
     "spm:FILE": ("sentencepiece", "SentencePiece with the model in a file"),
 }
 
-# Tokenizers in Python: the module in this package with their code, and a description. The module
-# has `get_tokenizer_function(name)`. In program_tokenizers.py, each tokenizer is a function with
-# the same name.
+# Tokenizers in Python. A value has the module with the code, and a description. The module defines
+# `get_tokenizer_function(name)`. In program_tokenizers.py, functions have the tokenizers' names.
 PYTHON_TOKENIZERS = {
     **{
         name: ("program_tokenizers", f"as in {program}")
@@ -71,7 +70,7 @@ PYTHON_TOKENIZERS = {
 }
 
 
-# All names, and the listed form of names that end in a path or a locale.
+# All names. In names that end in a path or a locale, a placeholder such as FILE replaces it.
 TOKENIZER_NAMES = [*KERNEL_TOKENIZERS, *DATA_TOKENIZERS, *PYTHON_TOKENIZERS]
 _PARAMETRIZED_NAMES = {name.partition(":")[0]: name for name in TOKENIZER_NAMES if ":" in name}
 

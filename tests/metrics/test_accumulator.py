@@ -178,6 +178,6 @@ def test_totals_beyond_64_bits_raise_error():
     total.update(["a"], ["a"])
     state = {**total.state_dict(), "totals": [2**63 - 1] * 4}
     large = Accumulator.from_state_dict(state)
-    with pytest.raises(InputError, match="exceed 64-bit"):
+    with pytest.raises(InputError, match="exceed the 64-bit range"):
         total += large
     assert total.totals == [1, 1, 1, 1]

@@ -74,7 +74,7 @@ def test_bleurt_without_model_uses_default():
 @pytest.mark.parametrize("name", ["comet", "bertscore", "comet:", "bertscore: "])
 def test_missing_model_name_raises_error(name):
     with pytest.raises(
-        ValueError, match=r"expected (comet|bertscore):MODEL, with a folder or a name"
+        ValueError, match=r"expected (comet|bertscore):MODEL, where MODEL is a folder"
     ):
         tb.metric(name)
 

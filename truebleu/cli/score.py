@@ -44,7 +44,7 @@ from truebleu.cli.progress import Progress
 from truebleu.cli.score_writers import ScoreResult
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Corpus, Metric
-from truebleu.metrics.joint_counting import count_scorable
+from truebleu.metrics.joint_counting import count_scorable_metrics
 from truebleu.metrics.statistics import Statistics
 from truebleu.text.record import Record
 
@@ -119,7 +119,7 @@ def run(options: argparse.Namespace) -> None:
             {metric: name or metric.name for metric, name in metrics.items()},
             metric_options.get_language_tag(options),
         )
-        warnings += text_warnings.warn_about_same_output(inputs.systems, by_system)
+        warnings += text_warnings.warn_about_identical_outputs(inputs.systems, by_system)
         score_writers.write_scores(results, metrics, output, warnings, test_set=inputs.test_set)
     if scorer.resamples is not None and len(inputs.systems) > 1 and not options.quiet:
         print_message(
@@ -186,7 +186,7 @@ class SystemScorer(Record):
             totals=keeps_totals_only,
         )
         label = system if has_several_systems else ""
-        tables, self.seen[system] = count_scorable(
+        tables, self.seen[system] = count_scorable_metrics(
             list(self.remaining_metrics), corpus, self.failed, label
         )
         metrics = self.remaining_metrics

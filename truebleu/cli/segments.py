@@ -31,7 +31,7 @@ from truebleu.cli.row_formats import FORMATS
 from truebleu.cli.segment_writers import SegmentWriter
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Corpus
-from truebleu.metrics.joint_counting import count_batches, count_scorable
+from truebleu.metrics.joint_counting import count_batches, count_scorable_metrics
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
@@ -123,7 +123,7 @@ def _score_all_segments(
         remaining_metrics = [metric for metric in metrics if metric not in failed]
         corpus = Corpus(hypotheses, inputs.read_references(), options.threads, inputs.source)
         label = system if len(inputs.systems) > 1 else ""
-        tables, seen = count_scorable(remaining_metrics, corpus, failed, label)
+        tables, seen = count_scorable_metrics(remaining_metrics, corpus, failed, label)
         remaining_metrics = [metric for metric in remaining_metrics if metric not in failed]
         tables_by_system[system] = dict(zip(remaining_metrics, tables, strict=True)), seen
 

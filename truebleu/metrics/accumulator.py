@@ -87,7 +87,7 @@ class Accumulator:
         totals, summary = self._metric.count(
             hypotheses, references, workers=workers, totals=True, is_part=True
         )
-        self._add(summary["segments"], totals.tolist()[0], summary["references"])
+        self._add_totals(summary["segments"], totals.tolist()[0], summary["references"])
 
     def merge(self, other: Accumulator) -> Self:
         """Add the totals of another accumulator, such as one from another process.
@@ -97,7 +97,7 @@ class Accumulator:
         if not isinstance(other, Accumulator):
             raise TypeError(f"expected an Accumulator, not {type(other).__name__}")
         self._metric.check_fingerprint("totals", other._metric.fingerprint)
-        self._add(other._segments, other._totals, other._references)
+        self._add_totals(other._segments, other._totals, other._references)
         return self
 
     def __iadd__(self, other: Accumulator) -> Self:
@@ -156,7 +156,9 @@ class Accumulator:
         accumulator.load_state_dict(state)
         return accumulator
 
-    def _add(self, segments: int, totals: list[int], references: tuple[int, int] | None) -> None:
+    def _add_totals(
+        self, segments: int, totals: list[int], references: tuple[int, int] | None
+    ) -> None:
         summed = [total + added for total, added in zip(self._totals, totals, strict=True)]
         if max(summed) > MAX_TOTAL or min(summed) < -MAX_TOTAL:
             raise InputError("totals exceed the 64-bit range, so they are invalid")

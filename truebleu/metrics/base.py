@@ -357,7 +357,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return None
 
     @property
-    def recipe(self) -> dict[str, Any] | None:
+    def browser_settings(self) -> dict[str, Any] | None:
         """The metric settings for a browser kernel, or None for metrics that it cannot count.
 
         Both kernels give equal scores if the metric `reads_text` and both have its tokenizer.

@@ -366,7 +366,7 @@ class BLEU(Metric[BLEUScore]):
         }
 
     @property
-    def recipe(self) -> dict[str, Any]:
+    def browser_settings(self) -> dict[str, Any]:
         """The metric settings for a browser kernel, which computes the formulas of all variants."""
         values = self._values
         settings = self.build_kernel_settings()

@@ -248,13 +248,13 @@ def _kill_process_group(process: Any) -> None:
     process.wait()
 
 
-def _parse_numbers(name: str, printed: str, segments: int) -> list[float]:
+def _parse_numbers(name: str, output: str, segment_count: int) -> list[float]:
     """Return the numbers that a program printed, one per segment."""
-    lines = printed.splitlines()
+    lines = output.splitlines()
     while lines and not lines[-1].strip():
         lines.pop()
     numbers: list[float] = []
-    for i, line in enumerate(lines[:segments], 1):
+    for i, line in enumerate(lines[:segment_count], 1):
         try:
             numbers.append(parse_number(line))
         except ValueError:
@@ -262,9 +262,9 @@ def _parse_numbers(name: str, printed: str, segments: int) -> list[float]:
                 f"{name}: segment {i}: expected a number, but the program printed "
                 f"{line.strip()[:MAX_QUOTED_CHARACTERS]!r}"
             ) from None
-    if len(lines) > segments:
+    if len(lines) > segment_count:
         raise MetricFailedError(
-            f"{name}: the program printed {len(lines)} lines for {segments} segments; the first "
-            f"extra line is {lines[segments].strip()[:MAX_QUOTED_CHARACTERS]!r}"
+            f"{name}: the program printed {len(lines)} lines for {segment_count} segments; the "
+            f"first extra line is {lines[segment_count].strip()[:MAX_QUOTED_CHARACTERS]!r}"
         )
     return numbers

@@ -29,13 +29,13 @@ def count_together(
     With `corpus.totals`, each table has one row, the sum. The corpus cannot be used again.
     """
     failed: FailedMetrics = {}
-    tables, summary = count_scorable(metrics, corpus, failed)
+    tables, summary = count_scorable_metrics(metrics, corpus, failed)
     for error in failed.values():
         raise error
     return tables, summary
 
 
-def count_scorable(
+def count_scorable_metrics(
     metrics: Sequence[Metric[Any]], corpus: Corpus, failed: FailedMetrics, system: str = ""
 ) -> tuple[list[Statistics], Summary]:
     """Count the metrics that can score the text; store the errors of other metrics in `failed`.

@@ -92,7 +92,7 @@ def count_segments(
         except BaseException:
             # After an interrupt or an invalid answer, answers could not be matched to segments.
             _PROCESSES.pop(command, None)
-            process.end()
+            process.kill()
             raise
 
 
@@ -129,12 +129,12 @@ class _MeteorProcess:
         """Send requests in batches and yield the integers for each request."""
         for start in range(0, len(requests), BATCH_SIZE):
             part = requests[start : start + BATCH_SIZE]
-            self._send(b"".join(b"%s\n" % line for line in part))
+            self._send_requests(b"".join(b"%s\n" % line for line in part))
             for segment in range(start + 1, start + 1 + len(part)):
                 yield self._read_numbers(segment)
             if progress is not None:
                 progress(start + len(part))
-        self._send(END_REQUEST)
+        self._send_requests(END_REQUEST)
         line = self._read_line(len(requests))
         if not line.startswith(END_RESPONSE):
             raise MetricFailedError(
@@ -142,7 +142,7 @@ class _MeteorProcess:
                 f"{len(requests)} segments: {_quote_line(line)}"
             )
 
-    def _send(self, text: bytes) -> None:
+    def _send_requests(self, text: bytes) -> None:
         # If the process has ended, reading its answer gives the reason.
         with suppress(BrokenPipeError):
             self.requests.write(text)
@@ -175,7 +175,7 @@ class _MeteorProcess:
             f"({f'status {status}' if status >= 0 else f'signal {-status}'}){_extract_error(lines)}"
         )
 
-    def end(self) -> None:
+    def kill(self) -> None:
         """Kill the process and close its files."""
         self.process.kill()
         self.process.wait()
@@ -200,11 +200,11 @@ def _get_process(command: tuple[str, ...]) -> _MeteorProcess:
     """Return the process for a command, starting it if needed; end the least recently used one."""
     process = _PROCESSES.pop(command, None)
     if process is not None and process.process.poll() is not None:
-        process.end()
+        process.kill()
         process = None
     if process is None:
         while len(_PROCESSES) >= MAX_PROCESSES:
-            _PROCESSES.pop(next(iter(_PROCESSES))).end()
+            _PROCESSES.pop(next(iter(_PROCESSES))).kill()
         process = _MeteorProcess(command)
     _PROCESSES[command] = process
     return process
@@ -214,7 +214,7 @@ def _get_process(command: tuple[str, ...]) -> _MeteorProcess:
 def end_all_processes() -> None:
     """End all processes. They also end by themselves after this Python process exits."""
     while _PROCESSES:
-        _PROCESSES.popitem()[1].end()
+        _PROCESSES.popitem()[1].kill()
 
 
 def _detach_all_processes() -> None:

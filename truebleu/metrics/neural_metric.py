@@ -77,8 +77,8 @@ class NeuralMetric(SegmentMeanMetric):
         if not text.strip():
             name = cls.NAME.lower()
             raise ValueError(
-                f"{name}:{text}: expected {name}:MODEL, a folder or a name in the Hugging "
-                f"Face cache, such as {name}:{cls.EXAMPLE}"
+                f"{name}:{text}: expected {name}:MODEL, where MODEL is a folder or a name in the "
+                f"Hugging Face cache, such as {name}:{cls.EXAMPLE}"
             )
         return cls(model=text)  # type: ignore[call-arg]
 
@@ -161,7 +161,7 @@ class NeuralMetric(SegmentMeanMetric):
                 location = ""  # the segments fail only in a batch
         raise MetricFailedError(f"{self.name}: {location}{_format_error(failed)}") from None
 
-    def _load(self, load: Callable[..., Any], *arguments: Any) -> Any:
+    def _load_model(self, load: Callable[..., Any], *arguments: Any) -> Any:
         """Load a model with its package. Raises MetricFailedError if loading fails."""
         try:
             with silence_libraries():

@@ -105,21 +105,25 @@ class NIST(PythonMetric):
         )
 
     def _count_rows(self, corpus: Corpus) -> CountedRows:
-        segments = list(self._weigh_segments(corpus))
+        segments = list(self._iterate_weighted_segments(corpus))
         reference_counts = [len(one.lengths) for one in segments]
         return [self._make_row(one) for one in segments], (
             min(reference_counts),
             max(reference_counts),
         )
 
-    def _weigh_segments(self, corpus: Corpus) -> Iterator[_SegmentCounts]:
+    def _iterate_weighted_segments(self, corpus: Corpus) -> Iterator[_SegmentCounts]:
         """Yield each segment with the information of its matched n-grams per order."""
         counter = _NgramCounter(self.max_order)
         for hypothesis, references in self._tokenize_segments(corpus.hypotheses, corpus.references):
             counter.add_segment(hypothesis, references)
         bits = counter.compute_information(zero_is_false=self.variant == "mteval")
         for segment in counter.segments:
-            (segment.choose_weights if self.variant == "nltk" else segment.clip_weights)(bits)
+            (
+                segment.set_nltk_information
+                if self.variant == "nltk"
+                else segment.set_clipped_information
+            )(bits)
             yield segment
 
     def _make_row(self, segment: _SegmentCounts) -> list[int]:
@@ -203,7 +207,7 @@ class _SegmentCounts:
         # The length of NLTK's best reference for each order.
         self.best: list[int] = []
 
-    def clip_weights(self, bits: Sequence[float]) -> None:
+    def set_clipped_information(self, bits: Sequence[float]) -> None:
         """Set the information of matching n-grams, clipped by the largest reference count."""
         max_counts: dict[int, int] = {}
         for reference in self.reference_counts:
@@ -214,7 +218,7 @@ class _SegmentCounts:
             for order in self.hypothesis_counts
         ]
 
-    def choose_weights(self, bits: Sequence[float]) -> None:
+    def set_nltk_information(self, bits: Sequence[float]) -> None:
         """Set NLTK's information, taken from the reference with the highest precision per order."""
         for n, order in enumerate(self.hypothesis_counts):
             total = max(0, self.length - n)

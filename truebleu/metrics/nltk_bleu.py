@@ -281,7 +281,7 @@ class NLTKBLEU(PythonMetric):
         weights = self.weights
         orders = self.max_order
         if self._values["auto_reweigh"]:
-            weights = tuple(_reweigh(one, length) for one in weights)
+            weights = tuple(_apply_auto_reweigh(one, length) for one in weights)
             if release < (3, 6, 6):  # these releases also drop higher orders
                 orders = len(weights[0])
         smoothed = self._smooth_precisions(
@@ -311,7 +311,7 @@ class NLTKBLEU(PythonMetric):
         """Return the precisions after smoothing, as exact fractions where NLTK uses fractions."""
         method = self.method
         if method <= 2:
-            return self._apply_simple_method(fractions)
+            return self._smooth_by_simple_method(fractions)
         if method == 3:
             return _smooth_by_halving(fractions)
         if method == 4:
@@ -322,7 +322,7 @@ class NLTKBLEU(PythonMetric):
             return self._smooth_by_interpolation(fractions, ngrams)
         return _average_neighbours(self._smooth_by_length(fractions, length), five_gram_precision)
 
-    def _apply_simple_method(self, fractions: list[tuple[int, int]]) -> list[Precision]:
+    def _smooth_by_simple_method(self, fractions: list[tuple[int, int]]) -> list[Precision]:
         method, release = self.method, _parse_release(self.version)
         if method == 0:
             if release < (3, 3):
@@ -402,7 +402,7 @@ def _average_neighbours(
     return means
 
 
-def _reweigh(weights: tuple[float, ...], length: int) -> tuple[float, ...]:
+def _apply_auto_reweigh(weights: tuple[float, ...], length: int) -> tuple[float, ...]:
     """Return the weights after NLTK's auto_reweigh, which only changes default weights."""
     if length < 4 and weights == (0.25, 0.25, 0.25, 0.25):
         return (1 / length,) * length

@@ -170,10 +170,10 @@ class Parametrized:
         return hash((type(self), self._key))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_construct, (type(self), self._values))
+        return (_construct_from_values, (type(self), self._values))
 
 
-def _construct(cls: type[Parametrized], values: dict[str, Any]) -> Parametrized:
+def _construct_from_values(cls: type[Parametrized], values: dict[str, Any]) -> Parametrized:
     return cls(**values)
 
 

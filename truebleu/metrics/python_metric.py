@@ -356,7 +356,7 @@ class SegmentMeanMetric(SourceMetric):
         from truebleu.metrics import score_cache
 
         parts, width = self._list_cache_key_parts(corpus, texts), len(self.NUMBER_NAMES)
-        return score_cache.load_or_compute(
+        return score_cache.load_or_compute_numbers(
             parts, len(texts), width, lambda: self._compute_checked_numbers(corpus, texts)
         )
 

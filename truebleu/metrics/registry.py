@@ -262,7 +262,9 @@ def _find_class_of_signature(
             implied_fields = cls.fields_from_name(name)
             if implied_fields is not None:
                 return cls, implied_fields
-        elif all(_is_field(cls, key) for key in fields) and _has_same_measure(cls, fields):
+        elif all(_is_signature_field(cls, key) for key in fields) and _has_same_measure(
+            cls, fields
+        ):
             return cls, {}
     if not name:
         return get_metric_class("bleu"), {}
@@ -284,7 +286,7 @@ def _has_same_measure(cls: type[Metric], fields: Mapping[str, str]) -> bool:
     return value == fields.get("measure", fields.get(short))
 
 
-def _is_field(cls: type[Metric], key: str) -> bool:
+def _is_signature_field(cls: type[Metric], key: str) -> bool:
     names = cls.map_short_names()
     return key in names or key in names.values()
 

@@ -38,7 +38,7 @@ def find_score_cache() -> str:
     return os.path.join(download.get_cache_folder(), "companions")
 
 
-def load_or_compute(
+def load_or_compute_numbers(
     parts: Iterable[str], segments: int, width: int, compute: Callable[[], Sequence[float]]
 ) -> Sequence[float]:
     """Return numbers from the cache, or compute them and cache them if that was slow.

@@ -448,10 +448,10 @@ def format_html_table(
     """Return an HTML table for notebooks; the first cell of a row is its header."""
     from html import escape
 
-    def format_row(cells: Iterable[object], name: str = "th", rest: str = "td") -> str:
+    def format_row(cells: Iterable[object], first_tag: str = "th", tag: str = "td") -> str:
         cell_html = "".join(
-            f"<{kind} style='text-align:left'>{escape(_format_component(cell))}</{kind}>"
-            for cell, kind in zip(cells, chain((name,), repeat(rest)), strict=False)
+            f"<{name} style='text-align:left'>{escape(_format_component(cell))}</{name}>"
+            for cell, name in zip(cells, chain((first_tag,), repeat(tag)), strict=False)
         )
         return f"<tr>{cell_html}</tr>"
 

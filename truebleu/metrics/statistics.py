@@ -306,10 +306,10 @@ def _as_integer(value: object) -> int | None:
         return None
 
 
-def _describe_difference(fingerprint: str, other: str) -> str:
-    pairs = zip(fingerprint.split("|"), other.split("|"), strict=False)
+def _describe_difference(fingerprint: str, other_fingerprint: str) -> str:
+    pairs = zip(fingerprint.split("|"), other_fingerprint.split("|"), strict=False)
     different = [f"{a} and {b}" for a, b in pairs if a != b]
-    return ", ".join(different) or f"{fingerprint} and {other}"
+    return ", ".join(different) or f"{fingerprint} and {other_fingerprint}"
 
 
 def _format_scores_as_html(scores: Scores) -> str:

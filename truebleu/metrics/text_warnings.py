@@ -42,7 +42,7 @@ def merge_summaries(earlier: Summary | None, later: Summary) -> Summary:
     if earlier is None:
         return later
 
-    def join_counts(
+    def merge_counts(
         pair: tuple[tuple[int, list[int]], tuple[int, list[int]]],
     ) -> tuple[int, list[int]]:
         (count, first), (more_count, more_first) = pair
@@ -53,9 +53,9 @@ def merge_summaries(earlier: Summary | None, later: Summary) -> Summary:
         **earlier,
         "segments": earlier["segments"] + later["segments"],
         "identical": earlier["identical"] + later["identical"],
-        "tokenized": join_counts((earlier["tokenized"], later["tokenized"])),
+        "tokenized": merge_counts((earlier["tokenized"], later["tokenized"])),
         "empty": [
-            join_counts(pair) for pair in zip(earlier["empty"], later["empty"], strict=False)
+            merge_counts(pair) for pair in zip(earlier["empty"], later["empty"], strict=False)
         ],
     }
     if "tokens" in earlier and "tokens" in later:
@@ -99,9 +99,9 @@ def warn_about_texts(
         if system not in names:
             names.append(system)
 
-    def name_input(number: int) -> str:
+    def get_input_name(index: int) -> str:
         """Return the name of an input; references in lists share one name."""
-        return references[min(number, len(references)) - 1] if number else system
+        return references[min(index, len(references)) - 1] if index else system
 
     for system, summary in summaries.items():
         for number in summary["marked"]:
@@ -110,10 +110,10 @@ def warn_about_texts(
                 "starts with a byte-order mark, which is scored as part of its first word; "
                 "-e utf-8-sig drops it"
             )
-            add_warning("byte-order mark", name_input(number), text)
+            add_warning("byte-order mark", get_input_name(number), text)
         for kind, number, text in _warn_about_inputs(summary):
             has_own_name = len(references) > 1 or len(summary["empty"]) < 3
-            add_warning(kind, name_input(number if has_own_name else min(number, 1)), text)
+            add_warning(kind, get_input_name(number if has_own_name else min(number, 1)), text)
         add_warning("tokenized", system, _warn_about_tokenized(summary, tokenize))
         for text in _warn_about_language(summary, language):
             add_warning("language", system, text)
@@ -382,7 +382,7 @@ def _warn_about_copies(summary: Summary, reference: str) -> str:
     return ""
 
 
-def warn_about_same_output(
+def warn_about_identical_outputs(
     systems: Mapping[str, File], scores: Mapping[str, Sequence[Score]]
 ) -> Warnings:
     """Return a warning for each system whose output equals an earlier system's output.

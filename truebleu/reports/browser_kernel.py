@@ -32,14 +32,14 @@ CHUNK_SIZE = 256
 
 def get_kernel_settings(metric: Any) -> dict[str, Any]:
     """Return the metric settings for the browser kernel."""
-    settings: dict[str, Any] = metric.recipe
+    settings: dict[str, Any] = metric.browser_settings
     # A tokenizer that the browser kernel lacks is replaced by "none".
     return settings if _has_tokenizer(settings) else settings | {"tokenizer": "none"}
 
 
 def can_count(metric: Any) -> bool:
     """Return whether the browser kernel can compute the statistics of this metric."""
-    return bool(metric.reads_text) and _has_tokenizer(metric.recipe)
+    return bool(metric.reads_text) and _has_tokenizer(metric.browser_settings)
 
 
 def can_count_on_open(metric: Any, segment_count: int) -> bool:

@@ -612,9 +612,9 @@ def test_streaming_page_examples(session, tables, tmp_path):
     names = page_code.run_section_code(None, {}, "streaming", tmp_path)
     options = {"by": "system", "metrics": names["metrics"], "nulls": "skip"}
     expected = Sums(**options).update(tables)
-    for states in (names["of_days"], session.table("totals")):
+    for states in (names["daily_states"], session.table("totals")):
         assert Sums(**options).merge_state(states.toArrow()) == expected
-    assert names["of_days"].count() == 3 * 4 * 2  # systems, days, metrics
+    assert names["daily_states"].count() == 3 * 4 * 2  # systems, days, metrics
 
 
 @needs_spark

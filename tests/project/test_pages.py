@@ -155,7 +155,7 @@ def test_which_bleu_page_is_current(built):
 @pytest.mark.thorough
 def test_significance_page_is_current(built):
     page = built["significance.md"]
-    assert "with another last segment, sacreBLEU's p is 0.0001, truebleu's 1.0000" in page
+    assert "with a different last segment, sacreBLEU's p is 0.0001 and truebleu's is 1.0000" in page
     assert "| chrF2 | 200 | 5 % |" in page
 
 

@@ -22,7 +22,7 @@ def tables(tmp_path, monkeypatch):
 
 
 def test_serialization_example(tables):
-    scores = page_code.run_section_code("## Which data are transferred?", tables)["part"].scores()
+    scores = page_code.run_section_code("## Which data is transferred?", tables)["part"].scores()
     assert {system: by_metric["bleu"].value for system, by_metric in scores.items()} == {
         "aspen": pytest.approx(11.01, abs=0.01),
         "birch": BIRCH,

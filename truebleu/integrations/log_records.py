@@ -82,8 +82,8 @@ def make_log_functions(
 def join_name_components(*components: str) -> str:
     """Join components with slashes into a name that all loggers accept.
 
-    >>> join_name_components("dev/", "chrF2++"), join_name_components("my system", "BLEU tok:intl", "p")
-    ('dev/chrF2pp', 'my_system/BLEU_tok_intl/p')
+    >>> join_name_components("my system", "chrF2++ tok:intl", "p")
+    'my_system/chrF2pp_tok_intl/p'
     """
     texts = [component.strip("/").replace("+", "p") for component in components if component]
     return "/".join(re.sub(r"[^\w./-]", "_", text) for text in texts)

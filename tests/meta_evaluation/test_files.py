@@ -181,8 +181,8 @@ def test_a_tree_says_what_it_has(tree):
     with pytest.raises(InputError, match="expected an mt-metrics-eval folder"):
         Tree(tree / "human-scores")
     assert "no metric 'BLUE' for en-de" in str(
-        read_tree.build_unknown_error("en-de", "BLUE", "refA")
+        read_tree.build_missing_scores_error("en-de", "BLUE", "refA")
     )
     assert "BLEU has no scores with refB" in str(
-        read_tree.build_unknown_error("en-de", "BLEU", "refB")
+        read_tree.build_missing_scores_error("en-de", "BLEU", "refB")
     )

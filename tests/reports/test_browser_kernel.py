@@ -297,14 +297,14 @@ def test_invalid_recipe_is_reported():
 
 
 def test_browser_kernel_knows_what_it_can_count():
-    assert browser_kernel.can_count(BLEU())
-    assert browser_kernel.can_count(TER())
-    assert browser_kernel.can_count(BLEU(arithmetic="nltk", smoothing="none"))
-    assert not browser_kernel.can_count(tb.metric("bleu", tokenize=str.split))
-    assert not browser_kernel.can_count(BLEU(tokenize="ja-mecab"))
+    assert browser_kernel.can_compute_statistics(BLEU())
+    assert browser_kernel.can_compute_statistics(TER())
+    assert browser_kernel.can_compute_statistics(BLEU(arithmetic="nltk", smoothing="none"))
+    assert not browser_kernel.can_compute_statistics(tb.metric("bleu", tokenize=str.split))
+    assert not browser_kernel.can_compute_statistics(BLEU(tokenize="ja-mecab"))
     assert browser_kernel.get_kernel_settings(BLEU(tokenize="ja-mecab"))["tokenizer"] == "none"
-    assert browser_kernel.can_count_on_open(BLEU(), 100_000)
-    assert not browser_kernel.can_count_on_open(TER(), 100_000)
+    assert browser_kernel.can_compute_on_load(BLEU(), 100_000)
+    assert not browser_kernel.can_compute_on_load(TER(), 100_000)
 
 
 # ---- in the page ----

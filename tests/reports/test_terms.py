@@ -73,7 +73,7 @@ def test_term_between_spaces_matches(before, term, after):
 
 @given(st.text(max_size=30))
 def test_lower_casing_keeps_length(text):
-    assert len(term_glossary.lower_same_length(text)) == len(text)
+    assert len(term_glossary.lowercase_keeping_length(text)) == len(text)
 
 
 # ---- usage counts ----

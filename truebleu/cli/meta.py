@@ -29,7 +29,7 @@ from truebleu.cli.compare import COMPARE_OPTIONS
 from truebleu.cli.output import Results, UsageError, print_message
 from truebleu.meta_evaluation.agreement_statistics import AVERAGES, STATISTICS
 from truebleu.meta_evaluation.human_scores import EvaluatedText, SystemSelection, Tree
-from truebleu.meta_evaluation.meta_results import describe_left_out
+from truebleu.meta_evaluation.meta_results import describe_left_out_systems
 from truebleu.meta_evaluation.meta_view import meta_evaluate
 from truebleu.meta_evaluation.score_files import parse_mqm_weights
 from truebleu.meta_evaluation.score_files import read_score_file as read_scores
@@ -147,7 +147,7 @@ def run(options: argparse.Namespace) -> None:
         else:
             output.write_view(table)
         if output.form in ("csv", "tsv", "svg"):
-            for note in describe_left_out(table.to_dict()["sets"]):
+            for note in describe_left_out_systems(table.to_dict()["sets"]):
                 print_message("note", note)
 
 

@@ -118,20 +118,20 @@ class Comparison(RecordView):
         """
         return list(self.to_dict().get("by_reference", ()))
 
-    def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
+    def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
         from truebleu.comparison import comparison_layout
 
         return comparison_layout.build_blocks(self._content, digits, short=short)
 
-    def _html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
+    def _build_html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
         from truebleu.comparison import overview
 
         return overview.build_html_blocks(self._content, digits, short=short)
 
-    def _title(self) -> str:
+    def _format_title(self) -> str:
         return ", ".join(self)
 
-    def _records(self) -> Iterator[Mapping[str, Any]]:
+    def _build_records(self) -> Iterator[Mapping[str, Any]]:
         from truebleu.comparison import comparison_layout
 
         return comparison_layout.build_records(self._content)
@@ -189,12 +189,12 @@ class Comparisons(RecordView):
         """The group columns, followed by the columns of a comparison."""
         return (*self._content["within"], *Comparison.COLUMNS)
 
-    def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
+    def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
         from truebleu.comparison import comparison_layout
 
         return self._build_group_blocks(comparison_layout.build_blocks, digits, short=short)
 
-    def _html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
+    def _build_html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
         from truebleu.comparison import overview
 
         return self._build_group_blocks(overview.build_html_blocks, digits, short=short)
@@ -210,10 +210,10 @@ class Comparisons(RecordView):
                 else:
                     yield block
 
-    def _title(self) -> str:
+    def _format_title(self) -> str:
         return ", ".join(_format_group_name(group["group"]) for group in self._content["groups"])
 
-    def _records(self) -> Iterator[Mapping[str, Any]]:
+    def _build_records(self) -> Iterator[Mapping[str, Any]]:
         from truebleu.comparison import comparison_layout
 
         for group in self._content["groups"]:
@@ -227,7 +227,7 @@ class Comparisons(RecordView):
         return len(self._content["groups"])
 
     def __repr__(self) -> str:
-        return f"<Comparisons within {', '.join(self._content['within'])}: {self._title()}>"
+        return f"<Comparisons within {', '.join(self._content['within'])}: {self._format_title()}>"
 
 
 def _format_group_name(key: Mapping[str, Any]) -> str:

@@ -86,10 +86,10 @@ class Check(View):
         """Return JUnit XML for build servers, with one test case per condition."""
         return _build_junit(self._content)
 
-    def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
+    def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
         return _build_gate_blocks(self._content, 2 if digits is None else digits, short=short)
 
-    def _title(self) -> str:
+    def _format_title(self) -> str:
         return f"{self._content['system']}: {'passed' if self.passed else 'failed'}"
 
     def __repr__(self) -> str:

@@ -263,14 +263,14 @@ class History(RecordView):
         """The series of all groups. Only scores within a series are comparable."""
         return [series for group in self.groups for series in group.series]
 
-    def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
+    def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
         return _build_history_blocks(self._content, 2 if digits is None else digits, short=short)
 
-    def _title(self) -> str:
+    def _format_title(self) -> str:
         names = ", ".join(dict.fromkeys(group.tracked_name for group in self.groups))
         return f"{names}: score history" if names else "Score history"
 
-    def _records(self) -> Iterator[Mapping[str, Any]]:
+    def _build_records(self) -> Iterator[Mapping[str, Any]]:
         return _build_history_records(self._content)
 
     def __len__(self) -> int:

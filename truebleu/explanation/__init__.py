@@ -32,14 +32,14 @@ class Explanation(View):
     WIDTH = 80
     PAPER = False
 
-    def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
+    def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
         from truebleu.explanation import explanation_layout
 
         return explanation_layout.build_layout(
             self._content, 2 if digits is None else digits, short=short
         )
 
-    def _title(self) -> str:
+    def _format_title(self) -> str:
         from truebleu.explanation import explanation_layout
 
         return explanation_layout.format_title(self._content)

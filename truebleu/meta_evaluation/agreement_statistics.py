@@ -243,7 +243,7 @@ def spa(
     )
     exchanges = argument_checks.check_integer("exchanges", exchanges, 1)
     human_leads, metric_leads = (
-        count_leads(matrix, exchanges, seed) for matrix in (human_matrix, scores)
+        count_permuted_leads(matrix, exchanges, seed) for matrix in (human_matrix, scores)
     )
     total_difference = sum(
         abs(one - other) for one, other in zip(human_leads, metric_leads, strict=True)
@@ -252,7 +252,7 @@ def spa(
     return _average_rows("spa", "none", [value], _count_cells(human_matrix), pairs=len(human_leads))
 
 
-def count_leads(scores: Matrix, exchanges: int, seed: int | None) -> list[int]:
+def count_permuted_leads(scores: Matrix, exchanges: int, seed: int | None) -> list[int]:
     """Return, per pair of systems, the number of permutations with at least the observed lead."""
     return _kernel.leads(scores.to_bytes(), len(scores.systems), Stream(seed), exchanges)
 

@@ -40,16 +40,17 @@ class Plane:
         low, high = self.up
         return HEIGHT - BOTTOM - (value - low) / (high - low) * (HEIGHT - TOP - BOTTOM)
 
-    def draw_axes(self, across: str, up: str) -> list[str]:
+    def draw_axes(self, x_title: str, y_title: str) -> list[str]:
         """Return the lines, tick labels and titles of both axes."""
         bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
         parts = [
             _draw_line(LEFT, bottom, right, bottom),
             _draw_line(LEFT, TOP, LEFT, bottom),
-            _draw_text((LEFT + right) / 2, HEIGHT - 10, across, "middle"),
+            _draw_text((LEFT + right) / 2, HEIGHT - 10, x_title, "middle"),
         ]
         turned = f"translate(16 {(TOP + bottom) / 2:.0f}) rotate(-90)"
-        parts.append(f'<text transform="{turned}" text-anchor="middle">{escape_html(up)}</text>')
+        y_text = escape_html(y_title)
+        parts.append(f'<text transform="{turned}" text-anchor="middle">{y_text}</text>')
         for value in choose_ticks(*self.across):
             parts.append(_draw_line(self.get_x(value), bottom, self.get_x(value), bottom + 4))
             parts.append(_draw_text(self.get_x(value), bottom + 18, f"{value:g}", "middle"))

@@ -139,7 +139,7 @@ class JudgedSystems:
         """Return the human scores at a level, and a metric's scores of the same systems."""
         gold = self.get_human_scores(level)
         metric_levels = self.metrics[metric].levels
-        scores = self._get_level(metric_levels, level)
+        scores = self._get_level_scores(metric_levels, level)
         if scores is None:
             raise InputError(
                 f"{metric}: no scores of level {level} for {self.name}; available: "
@@ -149,14 +149,14 @@ class JudgedSystems:
 
     def get_human_scores(self, level: str) -> Matrix:
         """Return the human scores at a level: stored scores, or means over segments."""
-        matrix = self._get_level(self.gold, level)
+        matrix = self._get_level_scores(self.gold, level)
         if matrix is None:
             raise InputError(
                 f"{self.name}: no human scores of level {level}; available: {', '.join(self.gold)}"
             )
         return matrix
 
-    def _get_level(self, levels: Mapping[str, Matrix], level: str) -> Matrix | None:
+    def _get_level_scores(self, levels: Mapping[str, Matrix], level: str) -> Matrix | None:
         if level in levels or SEGMENTS not in levels:
             return levels.get(level)
         if level == SYSTEMS:
@@ -358,21 +358,21 @@ def _get_segment_count(
     return next(iter(sizes.values()), None)
 
 
-def _reorder_items(people: ScoreTable, metric: ScoreTable, metric_name: str) -> Matrix:
+def _reorder_items(human: ScoreTable, metric: ScoreTable, metric_name: str) -> Matrix:
     """Return a metric's scores in the item order of the human scores."""
-    size = people.matrix.items
+    size = human.matrix.items
     if metric.matrix.items == 1 or size == 1 or metric.items is None:
         return metric.matrix
-    if people.items is None:
+    if human.items is None:
         return metric.place_items(size, metric_name)
     places = {item: i for i, item in enumerate(metric.items)}
-    missing = [item for item in people.items if item not in places]
+    missing = [item for item in human.items if item not in places]
     if missing:
         raise InputError(
             f"{metric_name}: no scores of {format_count(len(missing), 'item')} with human scores: "
             f"{format_names(map(str, missing))}"
         )
-    return metric.matrix.select_items([places[item] for item in people.items])
+    return metric.matrix.select_items([places[item] for item in human.items])
 
 
 # ---- selection of systems ----
@@ -580,11 +580,11 @@ class Tree:
                 stored_level = SEGMENTS
                 stored_scores = self.read_metric(pair, name, reference, SEGMENTS)
             if stored_scores is None:
-                raise self.build_unknown_error(pair, name, reference)
+                raise self.build_missing_scores_error(pair, name, reference)
             matrices[stored_level], used = stored_scores
         return Scores(matrices, free=used == NO_REFERENCE)
 
-    def build_unknown_error(self, pair: str, name: str, reference: str) -> InputError:
+    def build_missing_scores_error(self, pair: str, name: str, reference: str) -> InputError:
         """Return the error for a metric without scores."""
         files_by_metric = self._list_metric_files(pair)
         if name in files_by_metric:
@@ -668,7 +668,7 @@ def build_from_tree(
     available_gold = {
         level: matrix for level, matrix in gold_by_level.items() if matrix is not None
     }
-    standard, reasons = _find_translations(tree, pair, facts, available_gold, selection)
+    standard, reasons = _find_human_translations(tree, pair, facts, available_gold, selection)
     facts = facts or Facts()
     selected_gold, left_out = select_systems(
         available_gold, reasons, selection.outliers, facts.outliers, pair
@@ -693,7 +693,7 @@ def build_from_tree(
     return JudgedSystems(pair, gold, selected_gold, ordered, left_out, groups)
 
 
-def _find_translations(
+def _find_human_translations(
     tree: Tree,
     pair: str,
     facts: Facts | None,

@@ -43,16 +43,16 @@ MAX_METRICS_WITH_ALL_TESTS = 6
 
 
 def lay_out_meta_evaluation(
-    content: Content, places: int | None = None, *, short: bool = False
+    content: Content, digits: int | None = None, *, short: bool = False
 ) -> Iterator[Block]:
-    """Yield the blocks of a meta-evaluation, with `places` decimals."""
-    write = fixed_formatter(DIGITS if places is None else places)
+    """Yield the blocks of a meta-evaluation, with `digits` decimals."""
+    format_score = fixed_formatter(DIGITS if digits is None else digits)
     yield Heading(1, format_title(content))
     yield from build_warnings(content)
     yield Paragraph(content["reading"], "lead")
-    yield build_agreement_table(content, write)
+    yield build_agreement_table(content, format_score)
     yield from _build_threshold_table(content)
-    yield from _build_test_tables(content, write)
+    yield from _build_test_tables(content, format_score)
     yield from _build_difference_tables(content)
     yield from (Paragraph(note, "note") for note in content["notes"])
     if not short:
@@ -87,7 +87,7 @@ def format_title(content: Content) -> str:
     return "; ".join(parts)
 
 
-def build_agreement_table(content: Content, write: Write) -> Table:
+def build_agreement_table(content: Content, format_score: Write) -> Table:
     """Return a table with one row per metric and one column per task."""
     metrics = content["metrics"]
     columns = [Column("metric", is_left_aligned=True)]
@@ -100,7 +100,7 @@ def build_agreement_table(content: Content, write: Write) -> Table:
             Column("average", "average", tooltip="weighted mean, with r converted to (1 + r) / 2")
         )
         for row, metric in zip(rows, metrics, strict=True):
-            row.append(Cell(_format_value(metric["average"], write)))
+            row.append(Cell(_format_value(metric["average"], format_score)))
     if any(metric["cluster"] is not None for metric in metrics):
         tooltip = "the first metric of a cluster is significantly worse than one before it"
         columns.append(Column("cluster", "average", tooltip=tooltip))
@@ -121,7 +121,7 @@ def build_agreement_table(content: Content, write: Write) -> Table:
             cluster = score.get("cluster")
             row.append(
                 Cell(
-                    _format_value(score["value"], write),
+                    _format_value(score["value"], format_score),
                     "" if cluster is None else str(cluster),
                     "best" if best else "",
                 )
@@ -131,7 +131,7 @@ def build_agreement_table(content: Content, write: Write) -> Table:
                 Column(f"{format_percent(task_scores[0]['interval']['level'])} interval", group)
             )
             for row, score in zip(rows, task_scores, strict=True):
-                row.append(Cell(_format_interval(score.get("interval"), write)))
+                row.append(Cell(_format_interval(score.get("interval"), format_score)))
     return Table(columns, rows)
 
 
@@ -139,12 +139,13 @@ def _format_metric_label(metric: Content) -> str:
     return f"{metric['name']}{' (no reference)' if metric['reference_free'] else ''}"
 
 
-def _format_value(value: float | None, write: Write) -> str:
-    return "–" if value is None else write(value)
+def _format_value(value: float | None, format_score: Write) -> str:
+    return "–" if value is None else format_score(value)
 
 
-def _format_interval(interval: Content | None, write: Write) -> str:
-    return "" if interval is None else f"[{write(interval['low'])}, {write(interval['high'])}]"
+def _format_interval(interval: Content | None, format_score: Write) -> str:
+    ends = None if interval is None else map(format_score, (interval["low"], interval["high"]))
+    return "" if ends is None else f"[{', '.join(ends)}]"
 
 
 def format_threshold(value: float) -> str:
@@ -181,7 +182,7 @@ def _build_threshold_table(content: Content) -> Iterator[Block]:
     yield Table(columns, rows, fold="all thresholds")
 
 
-def _build_test_tables(content: Content, write: Write) -> Iterator[Block]:
+def _build_test_tables(content: Content, format_score: Write) -> Iterator[Block]:
     """Yield the tests between metrics; if there are many metrics, only between neighbours."""
     tests = content["tests"]
     if not tests:
@@ -204,7 +205,7 @@ def _build_test_tables(content: Content, write: Write) -> Iterator[Block]:
             [
                 test["first"],
                 test["second"],
-                signed_formatter(write)(test["difference"]),
+                signed_formatter(format_score)(test["difference"]),
                 Cell(format_p_value(test["p"]), "*" if test["significant"] else ""),
                 *([format_p_value(test["corrected_p"])] if corrected else []),
                 _describe_test(test),

@@ -277,7 +277,7 @@ def summarize(content: Mapping[str, Any]) -> str:
     return f"Agreement with {format_gold_names(task)} ({task['name']}): {words}."
 
 
-def describe_left_out(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def describe_left_out_systems(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield a line per set that names the systems that are left out, with the reasons."""
     for set_content in sets:
         by_reason: dict[str, list[str]] = {}
@@ -292,7 +292,7 @@ def _build_notes(
     content: Mapping[str, Any], values_by_cell: Mapping[tuple[Task, str], Value]
 ) -> Iterator[str]:
     """Yield notes on systems left out, small sets, undefined values and tie thresholds."""
-    yield from describe_left_out(content["sets"])
+    yield from describe_left_out_systems(content["sets"])
     sizes = {one["name"]: len(one["systems"]) for one in content["sets"]}
     small_sets = [f"{name} has {size}" for name, size in sizes.items() if size < FEW_SYSTEMS]
     at_systems = [task["statistic"] for task in content["tasks"] if task["level"] == SYSTEMS]

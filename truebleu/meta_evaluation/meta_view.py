@@ -131,14 +131,14 @@ class MetaEvaluation(RecordView):
         """
         return super().to_dict()
 
-    def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
+    def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
         return meta_layout.lay_out_meta_evaluation(self._content, digits, short=short)
 
-    def _title(self) -> str:
+    def _format_title(self) -> str:
         sets = ", ".join(one["name"] for one in self._content["sets"])
         return f"Agreement of metrics with human scores: {sets}"
 
-    def _records(self) -> Iterator[Mapping[str, Any]]:
+    def _build_records(self) -> Iterator[Mapping[str, Any]]:
         return meta_layout.build_meta_records(self._content)
 
     def html(self, *, digits: int | None = None, short: bool = False) -> str:
@@ -349,7 +349,7 @@ def _split_metrics(
     if metrics is None:
         return official, {}, set()
     stored_names = {name for pair in pairs for name in tree.list_metrics(pair)}
-    folded = {name.casefold(): name for name in stored_names}
+    names_by_casefold = {name.casefold(): name for name in stored_names}
     by_name: set[str] = set()
     stored: list[str] = []
     computed: dict[str, Any] = {}
@@ -361,8 +361,8 @@ def _split_metrics(
         resolved = resolve_metric(requested_metric)
         metric_name = (
             name
-            or folded.get(str(requested_metric).casefold())
-            or _resolve_metric_name(resolved, folded)
+            or names_by_casefold.get(str(requested_metric).casefold())
+            or _resolve_metric_name(resolved, names_by_casefold)
         )
         computed[metric_name] = resolved
         if isinstance(requested_metric, str) and ":" not in requested_metric:
@@ -373,9 +373,9 @@ def _split_metrics(
     return stored, computed, by_name
 
 
-def _resolve_metric_name(metric: Any, folded: Mapping[str, str]) -> str:
+def _resolve_metric_name(metric: Any, names_by_casefold: Mapping[str, str]) -> str:
     """Return the name of a metric: the stored name if both names refer to the same metric."""
-    for name, stored in folded.items():
+    for name, stored in names_by_casefold.items():
         if name in registry.METRICS and resolve_metric(name) == metric:
             return stored
     return str(metric.name)

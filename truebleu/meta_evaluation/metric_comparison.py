@@ -70,7 +70,7 @@ def run_perm_both(
     evaluation metrics using resampling methods. TACL 9.
     """
     cells = [_list_rated_cells(one) for one in gold]
-    people = [one.values[i] for one, rated in zip(gold, cells, strict=True) for i in rated]
+    human = [one.values[i] for one, rated in zip(gold, cells, strict=True) for i in rated]
     metric_values = [
         [
             value
@@ -79,14 +79,14 @@ def run_perm_both(
         ]
         for metric in metrics
     ]
-    exact = len(people) <= ENUMERATED
-    trials = 1 << len(people) if exact else samples
+    exact = len(human) <= ENUMERATED
+    trials = 1 << len(human) if exact else samples
     stream = Stream(seed)
     if statistic == "pearson" and average == "none":
-        counts = _count_pearson_trials(people, metric_values, exact, trials, stream)
+        counts = _count_pearson_trials(human, metric_values, exact, trials, stream)
     elif statistic == "pairwise":
-        draws = _draw_swaps(len(people), exact, trials, stream)
-        counts = _count_pairwise_trials(people, metric_values, list(map(len, cells)), draws, trials)
+        draws = _sample_swaps(len(human), exact, trials, stream)
+        counts = _count_pairwise_trials(human, metric_values, list(map(len, cells)), draws, trials)
     else:
         matrix, rated = gold[0], cells[0]
 
@@ -124,16 +124,16 @@ def _scale_to_integers(columns: Iterable[Sequence[float]]) -> tuple[Table, float
 
 
 def _count_pearson_trials(
-    people: Sequence[float],
+    human: Sequence[float],
     metric_values: Sequence[Sequence[float]],
     exact: bool,
     trials: int,
     stream: Stream,
 ) -> Counts:
     """Count trials for Pearson's r, from sums, squares and products of the swapped cells."""
-    mean = fsum(people) / len(people)
-    spread = sqrt(fsum((value - mean) ** 2 for value in people) / len(people)) or 1.0
-    gold = [(value - mean) / spread for value in people]
+    mean = fsum(human) / len(human)
+    spread = sqrt(fsum((value - mean) ** 2 for value in human) / len(human)) or 1.0
+    gold = [(value - mean) / spread for value in human]
     columns: list[list[float]] = []
     for scores in metric_values:
         products = [score * value for score, value in zip(scores, gold, strict=True)]
@@ -145,7 +145,7 @@ def _count_pearson_trials(
     return dict(zip(combinations(range(len(metric_values)), 2), exceedances, strict=True))
 
 
-def _draw_swaps(cells: int, exact: bool, trials: int, stream: Stream) -> list[int]:
+def _sample_swaps(cells: int, exact: bool, trials: int, stream: Stream) -> list[int]:
     """Return, for each cell, a bit mask of the trials in which it is swapped."""
     full = (1 << trials) - 1
     if exact:
@@ -161,7 +161,7 @@ def _draw_swaps(cells: int, exact: bool, trials: int, stream: Stream) -> list[in
 
 
 def _count_pairwise_trials(
-    people: Sequence[float],
+    human: Sequence[float],
     metric_values: Sequence[Sequence[float]],
     sizes: Sequence[int],
     draws: Sequence[int],
@@ -184,7 +184,7 @@ def _count_pairwise_trials(
                 (1, 0, draws[i] & full & ~draws[j]),
                 (1, 1, draws[i] & draws[j]),
             ]
-            pairs.append((i, j, get_sign(people[i] - people[j]), ways))
+            pairs.append((i, j, get_sign(human[i] - human[j]), ways))
         start += size
     counts: Counts = {}
     for first, second in combinations(range(len(metric_values)), 2):

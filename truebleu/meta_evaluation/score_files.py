@@ -411,7 +411,7 @@ def _parse_long_table(
         if in_document is not None:
             item_key = (row.get(in_document), item_key)
         cells.append((str(name).strip(), item_key, value))
-    return _table_from_cells(path, cells)
+    return _build_table_from_cells(path, cells)
 
 
 def _parse_score(location: str, value: Any, column: str) -> float:
@@ -429,7 +429,7 @@ def _parse_score(location: str, value: Any, column: str) -> float:
         ) from None
 
 
-def _table_from_cells(path: str, cells: Sequence[tuple[str, Any, float]]) -> ScoreTable:
+def _build_table_from_cells(path: str, cells: Sequence[tuple[str, Any, float]]) -> ScoreTable:
     """Return a matrix of scores by system and item, averaged over repeated entries."""
     parts: dict[str, dict[Any, list[float]]] = {}
     items: dict[Any, None] = {}
@@ -507,4 +507,4 @@ def _parse_mqm(
         for system, items in raters.items()
         for item, sums in items.items()
     ]
-    return _table_from_cells(path, cells)
+    return _build_table_from_cells(path, cells)

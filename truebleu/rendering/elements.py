@@ -106,7 +106,7 @@ class Range(ElementRecord):
     interval: tuple[float, float, float] | None = None
     mark: str = ""
 
-    def locate(self, value: float, width: float) -> float:
+    def get_axis_position(self, value: float, width: float) -> float:
         """Return the position of a value on an axis of this width."""
         return (value - self.minimum) / (self.maximum - self.minimum) * width
 

@@ -35,16 +35,16 @@ def _format_node(
     node: Node,
     forms: Mapping[str, str | Callable[..., str]],
     leaf: Callable[[str], str],
-    part: str = "{}",
+    template: str = "{}",
 ) -> str:
     """Return a formula as text, using `forms` for the kinds of node and `leaf` for plain text.
 
-    part: format string that is applied to each part of a node.
+    template: format string that is applied to each part of a node.
     """
     if isinstance(node, str):
         return leaf(node)
     kind, *parts = node
-    texts = [part.format(_format_node(one, forms, leaf, part)) for one in parts]
+    texts = [template.format(_format_node(one, forms, leaf, template)) for one in parts]
     form = forms.get(kind)
     if form is None:
         return "".join(texts)

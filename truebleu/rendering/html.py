@@ -183,7 +183,7 @@ def _render_cell_content(cell: Cell) -> str:
     second_line = f"<br><small>{escape(cell.second_line)}</small>" if cell.second_line else ""
     if cell.mark == "best":
         text = f"<strong>{text}</strong>"
-    if html_escape.is_linkable(cell.href):
+    if html_escape.is_safe_link(cell.href):
         text = f'<a href="{escape_html(cell.href)}" rel="noreferrer">{text}</a>'
     # Names may be in a right-to-left script.
     return f"{text if text.isascii() else f'<bdi>{text}</bdi>'}{raised}{suffix}{second_line}"
@@ -198,7 +198,7 @@ def draw_range_svg(range_cell: Range) -> str:
     inner = RANGE_WIDTH - 12
 
     def scale_value(value: float) -> str:
-        return f"{6 + range_cell.locate(value, inner):.1f}"
+        return f"{6 + range_cell.get_axis_position(value, inner):.1f}"
 
     middle = RANGE_HEIGHT // 2
     zero = scale_value(0.0)

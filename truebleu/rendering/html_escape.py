@@ -18,7 +18,7 @@ def escape_html(text: object) -> str:
     return escape(escape_invisible(str(text)), quote=True)
 
 
-def is_linkable(url: str) -> bool:
+def is_safe_link(url: str) -> bool:
     """Return whether a URL is safe as a link: HTTP, HTTPS or a relative path."""
     scheme, colon, _ = url.partition(":")
     return bool(url) and (not colon or "/" in scheme or scheme.lower() in ("http", "https"))

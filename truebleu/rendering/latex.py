@@ -71,7 +71,7 @@ def _render_latex_block(block: Block) -> str:
             return rf"\{HEADINGS[block.level - 1]}*{{{escape_latex(block.text)}}}"
         case elements.Paragraph():
             if block.kind == "signature":
-                return rf"\noindent{{\small\texttt{{{_format_breakable(block.text)}}}}}"
+                return rf"\noindent{{\small\texttt{{{_format_breakable_signature(block.text)}}}}}"
             style = {"caution": r"\emph", "lead": r"\textbf"}.get(block.kind, "")
             return rf"\noindent{style}{{{escape_latex(block.text)}}}"
         case elements.Table():
@@ -104,7 +104,7 @@ def _build_latex_rows(block: Table, *, aligned: bool = False) -> list[str]:
     aligned: align the columns in the LaTeX source as well.
     """
     text_columns, rows = block.get_text_cells()
-    alignment = _get_alignment(block)
+    alignment = _get_column_alignment(block)
     header = [escape_latex(column.header) for column in text_columns]
     cells = [header, *([_render_latex_cell(cell) for cell in row] for row in rows)]
     if aligned:
@@ -133,8 +133,7 @@ def _render_latex_tokens(block: MarkedTokens) -> str:
 def _render_paper(blocks: Iterable[Block]) -> Iterator[str]:
     paper_blocks = (one for one in blocks if isinstance(one, PaperBlock))
     previous_alignment = ""
-    # Consecutive tables with equal alignment are merged.
-    for alignment, group in groupby(paper_blocks, _get_alignment):
+    for alignment, group in groupby(paper_blocks, _get_column_alignment):
         if alignment:
             yield from [r"\par\bigskip"] if previous_alignment else []
             yield _render_tabular([block for block in group if isinstance(block, elements.Table)])
@@ -143,7 +142,7 @@ def _render_paper(blocks: Iterable[Block]) -> Iterator[str]:
         previous_alignment = alignment
 
 
-def _get_alignment(block: Block) -> str:
+def _get_column_alignment(block: Block) -> str:
     """Return the alignment of each column, or an empty string for other blocks."""
     text_columns = block.get_text_cells()[0] if isinstance(block, elements.Table) else ()
     return "".join("l" if column.is_left_aligned else "r" for column in text_columns)
@@ -167,7 +166,7 @@ def _render_tabular(tables: Sequence[Table]) -> str:
 
 
 def _render_latex_cell(cell: Cell) -> str:
-    text = _format_breakable(cell.text) if cell.code else escape_latex(cell.text)
+    text = _format_breakable_signature(cell.text) if cell.code else escape_latex(cell.text)
     if cell.code and text:
         text = rf"\texttt{{{text}}}"
     if cell.mark == "best" and text:
@@ -180,6 +179,6 @@ def escape_latex(text: str) -> str:
     return text.translate(SPECIAL)
 
 
-def _format_breakable(text: str) -> str:
+def _format_breakable_signature(text: str) -> str:
     """Return a signature that LaTeX may break after its vertical bars."""
     return escape_latex(text).replace(r"\textbar{}", r"\textbar{}\allowbreak{}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from truebleu.rendering.html_escape import escape_html, is_linkable
+from truebleu.rendering.html_escape import escape_html, is_safe_link
 
 if TYPE_CHECKING:
     from truebleu.rendering.elements import Chart, Point
@@ -60,7 +60,7 @@ def render_chart_svg(block: Chart) -> str:
     first, last = (f"{points[i].value:.{block.digits}f}" for i in (0, -1))
     label = f"{len(points):,} scores, from {first} to {last}; the table below lists them"
     # Screen readers cannot reach links within the role "img".
-    role = "group" if any(is_linkable(point.href) for point in points) else "img"
+    role = "group" if any(is_safe_link(point.href) for point in points) else "img"
     return (
         f'<svg class="chart" role="{role}" aria-label="{escape_html(label)}" '
         f'viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="xMidYMid meet">'
@@ -110,7 +110,7 @@ def _render_legend(points: Sequence[Point]) -> list[str]:
 def _render_point(point: Point, x: float, y: str) -> str:
     tooltip = escape_html(point.tooltip)
     circle = f'<circle cx="{x:.1f}" cy="{y}" r="4"><title>{tooltip}</title></circle>'
-    if not is_linkable(point.href):
+    if not is_safe_link(point.href):
         return circle
     return f'<a href="{escape_html(point.href)}" aria-label="{tooltip}: its report">{circle}</a>'
 

@@ -229,7 +229,7 @@ def draw_range_text(range_cell: Range, width: int) -> Line:
 
 
 def _locate_value(range_cell: Range, value: float, width: int) -> int:
-    return round(range_cell.locate(value, width - 1))
+    return round(range_cell.get_axis_position(value, width - 1))
 
 
 def _layout_rows(

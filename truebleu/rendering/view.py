@@ -69,15 +69,15 @@ class View(Picklable):
             )
         self._content = content
 
-    def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
+    def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
         """Yield the blocks. Scores have `digits` decimals, and signatures may be `short`."""
         raise NotImplementedError
 
-    def _html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
+    def _build_html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
         """Yield the blocks for HTML, which may include more drawings."""
-        yield from self._blocks(digits=digits, short=short)
+        yield from self._build_blocks(digits=digits, short=short)
 
-    def _title(self) -> str:
+    def _format_title(self) -> str:
         """Return the title of an HTML page."""
         raise NotImplementedError
 
@@ -116,34 +116,35 @@ class View(Picklable):
 
         digits: decimals of scores on a 0-100 scale. short: use short signatures.
         """
-        blocks = self._blocks(digits=digits, short=short)
+        blocks = self._build_blocks(digits=digits, short=short)
         return render_blocks(blocks, "text", width=width or self.WIDTH)
 
     def markdown(self, *, digits: int | None = None, short: bool = False) -> str:
         """Return Markdown, with tables in GitHub's syntax."""
-        return render_blocks(self._blocks(digits=digits, short=short), "markdown")
+        return render_blocks(self._build_blocks(digits=digits, short=short), "markdown")
 
     def latex(self, *, digits: int | None = None, short: bool = False) -> str:
         """Return LaTeX to include in a document with `input`; it needs the package booktabs."""
-        blocks = self._blocks(digits=digits, short=short)
+        blocks = self._build_blocks(digits=digits, short=short)
         return render_blocks(blocks, "latex", paper=self.PAPER)
 
     def html(self, *, digits: int | None = None, short: bool = False) -> str:
         """Return a complete HTML page without scripts, with light and dark colours."""
         from truebleu.rendering import html
 
-        return html.render_page(self._title(), self._html_blocks(digits=digits, short=short))
+        blocks = self._build_html_blocks(digits=digits, short=short)
+        return html.render_page(self._format_title(), blocks)
 
     def _repr_html_(self) -> str:
         from truebleu.rendering.html import render_fragment
 
-        return render_fragment(self._html_blocks(digits=None, short=False))
+        return render_fragment(self._build_html_blocks(digits=None, short=False))
 
     def rich(self, *, digits: int | None = None, short: bool = False) -> object:
         """Return an object that the library rich prints in colour."""
         from truebleu.rendering.terminal import RichBlocks
 
-        return RichBlocks(lambda: self._blocks(digits=digits, short=short))
+        return RichBlocks(lambda: self._build_blocks(digits=digits, short=short))
 
     def __rich__(self) -> object:
         return self.rich()
@@ -164,20 +165,19 @@ class RecordView(View):
 
     __slots__ = ()
 
-    # The names of the columns.
     COLUMNS: ClassVar[Sequence[str]]
 
-    def _records(self) -> Iterable[Mapping[str, Any]]:
+    def _build_records(self) -> Iterable[Mapping[str, Any]]:
         raise NotImplementedError
 
     def csv(self) -> str:
         """Return comma-separated values, with all numbers at full precision."""
         from truebleu.rendering.delimited import render_delimited
 
-        return render_delimited(self.COLUMNS, self._records(), ",")
+        return render_delimited(self.COLUMNS, self._build_records(), ",")
 
     def tsv(self) -> str:
         """Return tab-separated values, with all numbers at full precision."""
         from truebleu.rendering.delimited import render_delimited
 
-        return render_delimited(self.COLUMNS, self._records(), "\t")
+        return render_delimited(self.COLUMNS, self._build_records(), "\t")

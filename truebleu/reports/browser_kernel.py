@@ -37,14 +37,15 @@ def get_kernel_settings(metric: Any) -> dict[str, Any]:
     return settings if _has_tokenizer(settings) else settings | {"tokenizer": "none"}
 
 
-def can_count(metric: Any) -> bool:
+def can_compute_statistics(metric: Any) -> bool:
     """Return whether the browser kernel can compute the statistics of this metric."""
     return bool(metric.reads_text) and _has_tokenizer(metric.browser_settings)
 
 
-def can_count_on_open(metric: Any, segment_count: int) -> bool:
+def can_compute_on_load(metric: Any, segment_count: int) -> bool:
     """Return whether a page can compute the statistics of this many segments on load."""
-    return can_count(metric) and segment_count <= EAGER_LIMITS.get(metric.NAME, OTHER_EAGER_LIMIT)
+    limit = EAGER_LIMITS.get(metric.NAME, OTHER_EAGER_LIMIT)
+    return can_compute_statistics(metric) and segment_count <= limit
 
 
 def _has_tokenizer(settings: dict[str, Any]) -> bool:

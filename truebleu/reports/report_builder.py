@@ -261,7 +261,7 @@ class ReportData:
 
     def _finds_ngrams_in_page(self, counts_in_page: bool) -> bool:
         """Return whether the page itself finds n-grams, with the first BLEU's tokenizer."""
-        return counts_in_page and browser_kernel.can_count(self._first_bleu)
+        return counts_in_page and browser_kernel.can_compute_statistics(self._first_bleu)
 
     def _describe_ngrams(self, counts_in_page: bool) -> dict[str, Any] | None:
         """Return the manifest entry of the n-gram lists."""
@@ -278,7 +278,7 @@ class ReportData:
             if self._finds_ngrams_in_page(counts_in_page)
             else {**self._ngram_lists, "pairs": None, "block": "ngrams"}
         )
-        return entry | {"recipe": recipe if browser_kernel.can_count(bleu) else None}
+        return entry | {"recipe": recipe if browser_kernel.can_compute_statistics(bleu) else None}
 
     def _counts_words_in_page(self, counts_in_page: bool) -> bool:
         """Return whether the page itself counts the word frequencies."""
@@ -443,7 +443,7 @@ class ReportData:
                 for system, table in setting.tables.items()
             },
             "blocks": None
-            if counts_in_page and browser_kernel.can_count_on_open(metric, self.segment_count)
+            if counts_in_page and browser_kernel.can_compute_on_load(metric, self.segment_count)
             else setting.get_block_names(),
         }
 
@@ -475,7 +475,7 @@ class ReportData:
         """Return the blocks without text, excluding statistics that the page counts itself."""
         blocks: dict[str, bytes] = {}
         for setting in self.settings:
-            if counts_in_page and browser_kernel.can_count_on_open(
+            if counts_in_page and browser_kernel.can_compute_on_load(
                 setting.metric, self.segment_count
             ):
                 continue
@@ -521,7 +521,7 @@ def describe_metric(metric: Metric[Any], signature: Any) -> dict[str, Any]:
             name: _to_json_value(value)
             for name, value in browser_kernel.get_kernel_settings(metric).items()
         },
-        "countable": browser_kernel.can_count(metric),
+        "countable": browser_kernel.can_compute_statistics(metric),
         "columns": list(metric.columns),
     }
 

@@ -105,7 +105,7 @@ class Server(ThreadingHTTPServer):
         """Accepted values of the `Host` header."""
         return f"{LOOPBACK_ADDRESS}:{self.server_port}", f"localhost:{self.server_port}"
 
-    def answer_request(self, target: str) -> Answer:
+    def build_response(self, target: str) -> Response:
         """Return the response to a request; `target` contains its path and query."""
         path, question_mark, query = target.partition("?")
         # Only complete paths match, so "../" cannot escape.
@@ -114,14 +114,14 @@ class Server(ThreadingHTTPServer):
         if not has_token or not separator or not path.startswith("/"):
             return NOT_FOUND
         if rest == "texts":
-            return self._answer_text_query(query)
+            return self._build_text_response(query)
         if rest or question_mark:
             return NOT_FOUND
-        return _make_answer(
+        return _make_response(
             HTTPStatus.OK, "text/html; charset=utf-8", self._page_bytes, self._policy
         )
 
-    def _answer_text_query(self, query: str) -> Answer:
+    def _build_text_response(self, query: str) -> Response:
         """Return the response to a query for texts."""
         try:
             pairs = parse_qsl(query, strict_parsing=True, max_num_fields=3)
@@ -141,10 +141,10 @@ class Server(ThreadingHTTPServer):
             blocks = [self._encode_role_texts(role, first, last) for role in roles]
         except (InputError, OSError) as error:
             # The file is missing or has changed. A client with the token may see the reason.
-            return _make_answer(
+            return _make_response(
                 HTTPStatus.CONFLICT, PLAIN_TEXT_TYPE, str(error).encode("utf-8", "replace")
             )
-        return Answer(HTTPStatus.OK, "application/octet-stream", blocks)
+        return Response(HTTPStatus.OK, "application/octet-stream", blocks)
 
     def _encode_role_texts(self, role: str, first: int, last: int) -> tuple[int, Iterator[bytes]]:
         texts = self._texts_by_role[role]
@@ -172,12 +172,12 @@ def _parse_decimal(text: str) -> int:
     return parse_whole_number(text)
 
 
-# ---- answers ----
+# ---- responses ----
 
 PLAIN_TEXT_TYPE = "text/plain; charset=utf-8"
 
 
-class Answer(NamedTuple):
+class Response(NamedTuple):
     """HTTP response: status, headers and a body of blocks, each with its size and parts."""
 
     status: HTTPStatus
@@ -186,20 +186,20 @@ class Answer(NamedTuple):
     content_policy: str = EMPTY_POLICY
 
 
-def _make_answer(
+def _make_response(
     status: HTTPStatus, content_type: str, body: bytes, content_policy: str = EMPTY_POLICY
-) -> Answer:
-    return Answer(status, content_type, [(len(body), [body])], content_policy)
+) -> Response:
+    return Response(status, content_type, [(len(body), [body])], content_policy)
 
 
-def _make_refusal(status: HTTPStatus) -> Answer:
+def _make_error_response(status: HTTPStatus) -> Response:
     """Return a response that contains only the status."""
-    return _make_answer(status, PLAIN_TEXT_TYPE, f"{status.phrase}\n".encode())
+    return _make_response(status, PLAIN_TEXT_TYPE, f"{status.phrase}\n".encode())
 
 
-NOT_FOUND = _make_refusal(HTTPStatus.NOT_FOUND)
-FORBIDDEN = _make_refusal(HTTPStatus.FORBIDDEN)
-BAD_REQUEST = _make_refusal(HTTPStatus.BAD_REQUEST)
+NOT_FOUND = _make_error_response(HTTPStatus.NOT_FOUND)
+FORBIDDEN = _make_error_response(HTTPStatus.FORBIDDEN)
+BAD_REQUEST = _make_error_response(HTTPStatus.BAD_REQUEST)
 
 
 # ---- HTTP ----
@@ -217,11 +217,11 @@ class _Handler(BaseHTTPRequestHandler):
         if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
             # An unread body would be parsed as the next request.
             self.close_connection = True
-            self._send_answer(BAD_REQUEST)
+            self._send_response(BAD_REQUEST)
         elif not _is_same_origin(self.headers, self.server.accepted_hosts):
-            self._send_answer(FORBIDDEN)
+            self._send_response(FORBIDDEN)
         else:
-            self._send_answer(self.server.answer_request(self.path))
+            self._send_response(self.server.build_response(self.path))
 
     def send_error(self, code: int, *_: Any, **__: Any) -> None:
         """Refuse invalid requests and methods other than GET, without details."""
@@ -229,22 +229,22 @@ class _Handler(BaseHTTPRequestHandler):
         status = HTTPStatus(code)
         if status == HTTPStatus.NOT_IMPLEMENTED:
             status = HTTPStatus.METHOD_NOT_ALLOWED
-        self._send_answer(_make_refusal(status))
+        self._send_response(_make_error_response(status))
 
-    def _send_answer(self, answer: Answer) -> None:
-        self.send_response_only(answer.status)
+    def _send_response(self, response: Response) -> None:
+        self.send_response_only(response.status)
         for name, value in RESPONSE_HEADERS.items():
             self.send_header(name, value)
-        self.send_header("Content-Security-Policy", answer.content_policy)
-        self.send_header("Content-Type", answer.content_type)
-        self.send_header("Content-Length", str(sum(size for size, _ in answer.blocks)))
-        if answer.status == HTTPStatus.METHOD_NOT_ALLOWED:
+        self.send_header("Content-Security-Policy", response.content_policy)
+        self.send_header("Content-Type", response.content_type)
+        self.send_header("Content-Length", str(sum(size for size, _ in response.blocks)))
+        if response.status == HTTPStatus.METHOD_NOT_ALLOWED:
             self.send_header("Allow", "GET")
         if self.close_connection:
             self.send_header("Connection", "close")
         self.end_headers()
         try:
-            for _, pieces in answer.blocks:
+            for _, pieces in response.blocks:
                 self.wfile.writelines(pieces)
         except InputError:
             # A text file has changed. The closed connection marks the response as incomplete.

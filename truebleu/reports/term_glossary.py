@@ -105,10 +105,10 @@ class SearchableText:
     def __init__(self, text: bytes | None) -> None:
         decoded = "" if text is None else text.decode("utf-8", "surrogatepass")
         self.original = " ".join(decoded.split())
-        self.lower_case = lower_same_length(self.original)
+        self.lower_case = lowercase_keeping_length(self.original)
 
 
-def lower_same_length(text: str) -> str:
+def lowercase_keeping_length(text: str) -> str:
     """Return a text in lower case with unchanged length, so that positions stay valid."""
     lowered = text.lower()
     if len(lowered) == len(text):
@@ -119,7 +119,7 @@ def lower_same_length(text: str) -> str:
 def make_finder(term: str) -> Callable[[SearchableText], Iterator[tuple[int, int]]]:
     """Return a function that yields the start and end of each match of a term in a text."""
     is_case_sensitive = term.isupper() and sum(map(str.isupper, term)) > 1
-    pattern = term if is_case_sensitive else lower_same_length(term)
+    pattern = term if is_case_sensitive else lowercase_keeping_length(term)
     needs_boundary_before, needs_boundary_after = (
         continues_word(pattern[0]),
         continues_word(pattern[-1]),
@@ -158,7 +158,7 @@ class TermIndex:
         self._terms_by_first_word: dict[str, list[int]] = {}
         self._terms_without_first_word: list[int] = []
         for k, term in enumerate(terms):
-            lowered = lower_same_length(term.source)
+            lowered = lowercase_keeping_length(term.source)
             word = _WORD.match(lowered)
             # Terms that begin with punctuation or an unspaced script have no word to look up.
             if word and word[0].isascii() and not lowered[word.end() :][:1].strip(" -'’.,/"):

@@ -412,7 +412,6 @@ export class SelectionState {
   /** Apply the filters, then score the selected segments. Notifies "subset" on progress, and "selection". */
   async applyFilters() {
     const run = ++this.filterRun, { store } = this;
-    // Cancel the previous search.
     this.worker.stop("regex", "cancelled");
     this.problem = "";
     this.filterProgress = null;

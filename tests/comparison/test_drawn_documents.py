@@ -52,7 +52,7 @@ def test_resampling_unit_is_reported(by_documents):
     assert "|resample:documents|" in content["metrics"][0]["signature"]
     metric = truebleu.metric(content["metrics"][0]["signature"])
     assert metric == BLEU(effective_order=False)
-    assert "10 documents are few" in str(by_documents)
+    assert "10 documents are too few" in str(by_documents)
     assert kinds(by_documents) == {"few documents"}
     single_system = compare(
         {"cedar": SYSTEMS["cedar"]}, REFERENCE, documents=DOCUMENTS, resample="documents"
@@ -103,9 +103,9 @@ def test_jackknife_error_equals_document_bootstrap():
 @pytest.mark.parametrize(
     ("count", "message"),
     [
-        (1, "there is only one document"),
-        (5, "no p can be below 0.062, so no difference is significant"),
-        (8, "8 documents are few: intervals and p-values are rough."),
+        (1, "one document cannot be resampled"),
+        (5, "p cannot be below 0.062, so no difference is significant"),
+        (8, "8 documents are too few for precise intervals and p-values."),
     ],
 )
 def test_few_documents_give_note(count, message):

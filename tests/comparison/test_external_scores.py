@@ -213,4 +213,4 @@ def test_command_line_sets_metric_direction(tmp_path, capsys):
     assert "--higher-is-better: no scores are named 'Y'" in capsys.readouterr().err
     conflicting_words = ["--higher-is-better", "X", "--lower-is-better", "X"]
     assert main([*words, "--scores", f"X={path}", *conflicting_words]) == 2
-    assert "--lower-is-better: X is in higher_is_better, too" in capsys.readouterr().err
+    assert "--lower-is-better: X is also in higher_is_better" in capsys.readouterr().err

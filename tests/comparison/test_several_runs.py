@@ -119,7 +119,7 @@ def test_external_scores_can_have_runs():
 def test_system_with_single_run_has_note():
     mixed_comparison = compare({**RUNS, "new": RUNS["new"][0]}, LINES, **FEW_SAMPLES)
     [note] = [one for one in mixed_comparison.to_dict()["notes"] if one["kind"] == "one run"]
-    assert note["text"].startswith("new has one run: the variance between runs is estimated")
+    assert note["text"].startswith("new has only one run, so the variance between runs is")
     assert mixed_comparison["new"]["scores"]["BLEU"]["details"]
 
 

@@ -156,11 +156,15 @@ def test_numbers_of_numpy():
 @pytest.mark.parametrize(
     ("candidates", "options", "message"),
     [
-        (["a"], {"utility": [[1.0], [2.0]]}, "utility: 2 rows for 1 candidates"),
+        (["a"], {"utility": [[1.0], [2.0]]}, r"expected one row per candidate \(1\), found 2"),
         (["a", "b"], {"utility": [[1.0], []]}, "utility: row 2 has 0 numbers, but row 1 has 1"),
         (["a"], {"utility": [[1.0, float("nan")]]}, "utility: candidate 1, reference 2: nan"),
         (["a"], {"utility": [[1.0]], "references": ["a", "b"]}, "1 columns for 2 references"),
-        ([["a"]], {"utility": [[[1.0]], [[1.0]]]}, "utility: 2 matrices for 1 sources"),
+        (
+            [["a"]],
+            {"utility": [[[1.0]], [[1.0]]]},
+            r"expected one matrix per source \(1\), found 2",
+        ),
         ([["a"], ["b"]], {"utility": [[[1.0]], [[]]]}, "utility of source 2: row 1 has 0 numbers"),
     ],
 )

@@ -396,7 +396,7 @@ def test_incompatible_measures_are_refused(measures):
             [measures[0], Measure.from_scores("s", {"x": [1.0] * 60, "y": [1.0] * 60})]
         )
     shorter = Measure.from_scores("s", {k: [1.0] * 59 for k in measures[0].systems})
-    with pytest.raises(InputError, match="60 segments, and s has 59"):
+    with pytest.raises(InputError, match="60 segments, but s has 59"):
         bootstrap_intervals([measures[0], shorter])
     with pytest.raises(InputError, match="expected at least one measure"):
         bootstrap_intervals([])

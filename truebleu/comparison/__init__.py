@@ -1,10 +1,10 @@
-"""Comparison of several systems by several metrics, with intervals and significance tests.
+"""Comparison of systems by one or more metrics, with intervals and significance tests.
 
-`Comparison.to_dict` fixes the contents; every output format is built from that dict.
+`Comparison.to_dict` returns the contents. Every output format is built from this dict.
 
-comparison_builder.py   from statistics to the dict
-comparison_layout.py    from the dict to tables and sentences
-overview.py             from the dict to the first screen of HTML
+comparison_builder.py   builds the dict from statistics
+comparison_layout.py    builds tables and sentences from the dict
+overview.py             builds the first screen of the HTML page from the dict
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from truebleu.text import argument_checks, corpus_inputs
 class Comparison(RecordView):
     """Scores of several systems, with intervals and significance tests.
 
-    `print` shows tables; a notebook shows HTML. Iterating yields the system names, best first by
-    the first metric. Indexing by a name returns the entry of that system in `to_dict`.
+    `print` shows tables. Notebooks show HTML. Iterating yields the system names, best first by the
+    first metric. Indexing by a name returns the entry of that system in `to_dict`.
     `truebleu.report` builds a report from it.
     """
 
     __slots__ = ("_request",)
 
     KIND = "comparison"
-    # Fits the table of one metric with the letters of a few systems.
+    # Wide enough for the table of one metric with the letters of a few systems.
     WIDTH = 104
     COLUMNS = (
         *("metric", "system", "letter", "score", "low", "high", "mean", "half_width", "rank"),
@@ -76,8 +76,8 @@ class Comparison(RecordView):
     def request(self) -> Request:
         """The request behind the comparison, with its texts.
 
-        Raises ValueError if the texts are unavailable: for a comparison read from JSON, made from
-        external scores only, or read from standard input.
+        Raises ValueError if the texts are unavailable because the comparison was read from JSON,
+        contains only external scores, or was read from standard input.
         """
         if self._request is None:
             raise ValueError("a comparison that was read from JSON has no text")
@@ -87,12 +87,12 @@ class Comparison(RecordView):
         return self._request
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the contents in JSON types, with all numbers at full precision.
+        """Return the contents as JSON-compatible values, with all numbers at full precision.
 
         segments, buckets (None without buckets), references, baseline, level, seed;
             `test`, `intervals` and `correction`: the methods used, or None;
             `reading`: the limits of the test; `notes`: remarks on the data. Notes of kind
-            "disagreement" name metrics that prefer different systems of a pair.
+            "disagreement" list metrics that prefer different systems of a pair.
         metrics: name, higher_is_better, source (whether truebleu computed it), signature, and the
             `clusters` of systems without a significant difference, best first.
         systems: best first by the first metric; name, letter (in input order), number of runs, and
@@ -113,8 +113,8 @@ class Comparison(RecordView):
         name; segments, the number of segments with this reference; `scores` by metric and system,
             as in `systems`; `pairs` of the overall best system with each other system; `identical`
             by system: the number of segments equal to the reference, their share, the median of the
-            other systems (None without others), and is_copy, whether the number is suspiciously
-            high.
+            other systems (None without others), and is_copy, which is true if the number is
+            suspiciously high.
         """
         return list(self.to_dict().get("by_reference", ()))
 
@@ -137,7 +137,7 @@ class Comparison(RecordView):
         return comparison_layout.build_records(self._content)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The texts stay behind: they may be large.
+        # The texts are not pickled, because they may be large.
         return (Comparison, (self._content,))
 
     def __iter__(self) -> Iterator[str]:
@@ -175,7 +175,7 @@ class Comparisons(RecordView):
         group_columns: Iterable[str],
         comparisons: Iterable[tuple[Mapping[str, Any], Comparison]],
     ) -> Comparisons:
-        """Return the comparisons of groups; each key has a value per column in `group_columns`."""
+        """Return the comparisons of groups; each key maps `group_columns` to a group's values."""
         groups = [
             {"group": dict(key), "comparison": comparison.to_dict()}
             for key, comparison in comparisons
@@ -250,22 +250,22 @@ def compare(
 ) -> Comparison:
     """Compare systems on the same segments, with confidence intervals and paired tests.
 
-    systems: a name for each system, and its hypotheses, as for `BLEU.score`. A system with several
-        runs (training seeds) has a list of their hypotheses (files, columns, or lists), or a
-        mapping from run names to them. Its score is their mean, and intervals and tests include the
-        variance between runs. (For metrics of tokenized text, a list of lists is a single run.)
+    systems: a mapping from system names to hypotheses, as for `BLEU.score`. Several runs of
+        a system (training seeds) are a list of hypotheses (files, columns, or lists), or a mapping
+        from run names to hypotheses. The score is the mean over runs, and intervals and tests
+        include their variance. (For metrics of tokenized text, a list of lists is a single run.)
     references: as for `BLEU.score`.
     metrics: names, variants, signatures or metrics, as for `truebleu.metric`. The first determines
         the order of the systems.
     baseline: the system that the others are compared with (default: the first).
-    scores: segment scores of other metrics: for each metric name a file, or a mapping from system
-        to its numbers, one per segment, in a sequence or a file. The system score is their mean. A
-        file for all systems has one tab-separated column per system, or lines of a system name and
-        a score. With `metrics=()`, systems and references may be None.
-    lower_is_better, higher_is_better: names in `scores` with this direction. By default, lower is
+    scores: segment scores of other metrics. Each metric name maps to one file for all systems, or
+        to a mapping from system names to sequences or files of numbers, one per segment. A file for
+        all systems has one tab-separated column per system, or lines with a system name and a
+        score. System scores are means. With `metrics=()`, systems and references may be None.
+    lower_is_better, higher_is_better: metrics in `scores` with this direction. By default, lower is
         better for TER, WER, CER, MER, WIL, CharacTER and MetricX, and higher for all others.
     source: the source texts, one per segment, for metrics that need them.
-    documents: the document name of each segment, or a file of them; adds scores per document.
+    documents: document names, one per segment, or a file of names; adds scores per document.
     workers: number of threads.
 
     Further arguments set the intervals and tests:
@@ -285,8 +285,8 @@ def compare(
         "documents" if segments of a document are similar.
 
     A metric that fails is left out, with a warning and a note. Raises InputError for systems and
-    references of different lengths, for invalid numbers, and if all metrics fail; ValueError for an
-    unknown name.
+    references of different lengths, for invalid numbers, and if all metrics fail. Raises ValueError
+    for an unknown name.
 
     >>> references = ["the cat is on the mat", "nobody was there", "it rains again"] * 10
     >>> good = ["the cat is on a mat", "nobody was there", "it rains again"] * 10

@@ -1,4 +1,4 @@
-"""Construction of the dict of a comparison from a request and its statistics."""
+"""Builder of a comparison's dict from a request and its statistics."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
     document_indices = request.get_document_indices()
     unit_count = segment_count if document_indices is None else len(set(document_indices))
     results, score_intervals = _resample_columns(request, columns)
-    # Best first by the first metric that can rank; without one, in input order.
+    # Sort by the first metric that can rank systems, best first; otherwise keep the input order.
     first = next((column for column in columns if column.can_rank), None)
     order = sorted(request.runs, key=first.get_sort_key) if first else list(request.runs)
     for i, column in enumerate(columns):
@@ -137,7 +137,7 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
 def _resample_columns(
     request: Request, columns: Sequence[_MetricColumn]
 ) -> tuple[list[PairedTests] | None, Sequence[Mapping[str, Interval]]]:
-    """Return the tests (None for a single system) and the intervals of the scores, per metric."""
+    """Return the tests (None for a single system) and the score intervals of each metric."""
     testing = request.testing
     measures = [column.measure for column in columns]
     options: dict[str, Any] = {
@@ -211,7 +211,7 @@ class _MetricColumn:
     statistics: Mapping[str, Statistics] = {}
     signature: Signature | None = None
     can_rank: bool = True
-    """True if the metric can rank the systems: its tokenizer splits the text."""
+    """True if the metric can rank the systems, that is, if its tokenizer splits the text."""
     references: int | str | None = None
     """References per segment, or "var"; None without references."""
 
@@ -224,14 +224,14 @@ class _MetricColumn:
     ) -> None:
         self.baseline, self.testing = request.baseline, request.testing
         buckets = request.buckets
-        # A resampling unit is one segment, or a bucket with many.
+        # A resampling unit is either one segment or a bucket of many segments.
         self.segments_per_unit = 1.0 if buckets is None else buckets.segments / measure.segments
         document_indices = request.get_document_indices()
         self.unit_count = (
             measure.segments if document_indices is None else len(set(document_indices))
         )
         self.measure = measure
-        # The name of its scores, and the requested name, if that is more specific.
+        # The label names the scores. The requested name is used if it is more specific.
         self.label = measure.name
         self.name = name or self.label
         self.runs = request.runs
@@ -270,9 +270,9 @@ class _MetricColumn:
         result: PairedTests | None,
         order: Sequence[str],
     ) -> None:
-        """Add the results of resampling; `order` lists the systems, best first by the first one."""
+        """Add the results of resampling; `order` ranks the systems by the first metric."""
         self.score_intervals, self.result = score_intervals, result
-        # Systems, best first by the first metric and by this metric.
+        # The systems, best first: sorted by the first metric, and by this metric.
         self.order = order
         self.metric_order = sorted(order, key=self.get_sort_key)
         self.clusters: list[list[str]] | None = None
@@ -306,13 +306,13 @@ class _MetricColumn:
         return {group: fsum(scores) / len(scores) for group, scores in group_scores.items()}
 
     def describe_metric(self) -> dict[str, Any]:
-        """Return the entry of the metric in `metrics`."""
+        """Return the metric's entry in the `metrics` list."""
         return {
             "name": self.name,
             "label": self.label,
             "higher_is_better": not self.measure.lower_is_better,
             "source": "given" if self.metric is None else "truebleu",
-            # The usual number of decimals of its scores.
+            # The default number of decimals for the metric's scores.
             "digits": None if self.metric is None else self.metric.DIGITS,
             # Clusters of systems without a significant difference, best first.
             "clusters": self.clusters,
@@ -324,7 +324,7 @@ class _MetricColumn:
 
     @property
     def _external_signature(self) -> str:
-        """A hash of external scores, used in place of a signature."""
+        """A hash of external scores, used instead of a signature."""
         from hashlib import sha256
 
         digest = sha256()
@@ -333,7 +333,7 @@ class _MetricColumn:
         return f"given|sha256:{digest.hexdigest()[:8]}"
 
     def describe_system(self, system: str) -> dict[str, Any]:
-        """Return the entry of one system in `scores`."""
+        """Return the entry of this metric in a system's `scores`."""
         value = self.get_value(system)
         # Systems with the same score have the same rank.
         rank = 1 + next(
@@ -373,7 +373,7 @@ class _MetricColumn:
                 }
 
     def _describe_interval(self, interval: Interval) -> dict[str, float] | None:
-        """Return the entry of an interval, or None if there is none."""
+        """Return the dict of an interval, or None without an interval."""
         if self.testing.confidence is None or self.unit_count == 1:
             return None
         return {key: getattr(interval, key) for key in ("low", "high", "mean", "half_width")}
@@ -392,7 +392,7 @@ class _MetricColumn:
     def _describe_difference(
         self, difference: Difference, system: str, other: str
     ) -> dict[str, Any]:
-        """Return the entry of a difference in `scores` or `pairs`."""
+        """Return the dict of a difference, for `scores` or `pairs`."""
         tested = self.testing.test is not None
         p = difference.adjusted_p if self.testing.correction else difference.p
         wins, ties, losses = self._count_wins(system, other)
@@ -434,7 +434,7 @@ class _MetricColumn:
 
 
 def _average_columns(columns: Sequence[Sequence[float]]) -> Sequence[float]:
-    """Return the mean over columns for each segment."""
+    """Return each segment's mean score over several columns."""
     if len(columns) == 1:
         return columns[0]
     return [fsum(scores) / len(columns) for scores in zip(*columns, strict=True)]
@@ -478,7 +478,7 @@ def _describe_test_limits(
 ) -> str:
     """Describe the limits of the test, or of the intervals."""
     if results is not None:
-        runs_sentence = " Intervals of differences cover runs, too; intervals of scores do not."
+        runs_sentence = " Only intervals of differences include the variance between runs."
         sentence = results[0].describe_caution(testing.resample.removesuffix("s"))
         return sentence + runs_sentence if results[0].runs and testing.confidence else sentence
     if testing.confidence is None or unit_count == 1:
@@ -528,8 +528,8 @@ def _note_run_variance(content: Content) -> Iterator[dict[str, Any]]:
             "kind": "one run",
             "systems": single_run_systems,
             "text": f"{join_words(single_run_systems)} "
-            f"{'have' if len(single_run_systems) > 1 else 'has'} one run: the variance between "
-            "runs is estimated from the other system.",
+            f"{'have' if len(single_run_systems) > 1 else 'has'} only one run, so the "
+            "variance between runs is estimated from the other system.",
         }
 
 
@@ -547,19 +547,19 @@ def _note_data_limits(
     if segment_count == 1:
         yield build_note(
             "one segment",
-            "there is only one segment: nothing can be resampled, so there are no intervals, and "
-            "no difference is significant.",
+            "one segment cannot be resampled, so there are no intervals, and no difference is "
+            "significant.",
         )
     elif testing.resample == "documents" and unit_count < FEW_DOCUMENTS:
         yield build_note("few documents", _describe_few_documents(unit_count, testing))
     elif segment_count < FEW_SEGMENTS:
         unit_name = "buckets" if request.buckets else "segments"
-        sentence = f"{segment_count} {unit_name} are few: intervals and p-values are rough."
+        sentence = f"{segment_count} {unit_name} are too few for precise intervals and p-values."
         yield build_note(f"few {unit_name}", sentence)
     elif testing.confidence is not None and testing.confidence * (1 - testing.level) < 2:
         yield build_note(
             "few resamples",
-            f"{testing.confidence} resamples are too few for intervals of {testing.level:.4g}: "
+            f"{testing.confidence} resamples are too few for {testing.level:.4g} intervals: "
             "the intervals span all resamples.",
         )
     # With several runs, the effects of documents and of runs cannot be separated.
@@ -579,11 +579,11 @@ def _note_data_limits(
                 metric=metric.name,
             )
     for first, second in _find_identical_systems(results):
-        p = "p = 1, and " if testing.test else ""
+        p = ", so p = 1" if testing.test else ""
         yield build_note(
             "identical",
-            f"{first} and {second} have equal statistics in every segment: {p}they are probably "
-            "the same output.",
+            f"{first} and {second} have identical statistics in every segment{p}. They are "
+            "probably the same output.",
             systems=[first, second],
         )
     system_count = len(request.runs)
@@ -597,9 +597,9 @@ def _note_data_limits(
 
 
 def find_disagreements(content: Content) -> Iterator[dict[str, Any]]:
-    """Yield a note on each pair of systems for which metrics disagree on the better one.
+    """Yield a note for each pair of systems if metrics disagree about which system is better.
 
-    All differences in these notes are significant, by the corrected p-value if there is one.
+    All differences in these notes are significant, by corrected p-values where available.
     """
     metrics = {metric["name"]: metric for metric in content["metrics"]}
     pairs_by_systems: dict[frozenset[str], list[Content]] = {}
@@ -644,7 +644,7 @@ def find_disagreements(content: Content) -> Iterator[dict[str, Any]]:
 
 
 def _format_verdict(metrics: Sequence[tuple[str, str]], winner: str, than: str) -> str:
-    """Return a clause on the better system by some metrics, each with its difference."""
+    """Return a clause that says which system some metrics prefer, and by how much."""
     if len(metrics) == 1:
         ((name, size),) = metrics
         return f"{name} calls {winner} better{than} ({size})"
@@ -659,7 +659,7 @@ def _format_difference(content: Content, metric: Content, pair: Content) -> str:
     return f"{format_score(pair['value'])}, {format_p_equation(pair)}"
 
 
-# Below these numbers, intervals are rough.
+# Intervals and p-values are imprecise below these sample sizes.
 FEW_SEGMENTS = 30
 FEW_DOCUMENTS = 20
 
@@ -668,14 +668,14 @@ def _describe_few_documents(document_count: int, testing: Significance) -> str:
     """Describe the consequences of having few documents."""
     if document_count == 1:
         return (
-            "there is only one document: nothing can be resampled, so there are no intervals, and "
-            "no difference is significant."
+            "one document cannot be resampled, so there are no intervals, and no difference is "
+            "significant."
         )
-    sentence = f"{document_count} documents are few: intervals and p-values are rough"
+    sentence = f"{document_count} documents are too few for precise intervals and p-values"
     smallest_p = 2 / 2**document_count
     if testing.test == "ar" and smallest_p > testing.alpha:
         return (
-            f"{sentence}, and no p can be below {smallest_p:.2g}, so no difference is significant."
+            f"{sentence}, and p cannot be below {smallest_p:.2g}, so no difference is significant."
         )
     return f"{sentence}."
 
@@ -696,9 +696,10 @@ def _describe_document_effect(results: Sequence[PairedTests], documents: Segment
             if ratio >= largest_ratio and ratio > chance:
                 largest_ratio = ratio
                 sentence = (
-                    f"segments of one document are similar: across documents, the difference of "
-                    f"{first} and {second} in {result.measure.name} varies {ratio:.1f} times as "
-                    "much as these intervals and p-values assume. Use --resample documents."
+                    "segments of one document are similar: across documents, the difference "
+                    f"between  {first} and {second} in {result.measure.name} varies "
+                    f"{ratio:.1f} times as much as these intervals and p-values assume. Use "
+                    "--resample documents."
                 )
     return sentence
 
@@ -708,7 +709,7 @@ MIN_DOCUMENTS_FOR_ERRORS, MIN_ERROR_RATIO = 6, 1.2
 
 
 def _find_identical_systems(results: Sequence[PairedTests] | None) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of systems with equal statistics in all segments by all metrics."""
+    """Yield the pairs of systems that have equal statistics in every segment, for every metric."""
     if not results:
         return
     for pair, difference in results[0].pairs.items():

@@ -36,7 +36,7 @@ def build_blocks(
 ) -> Iterator[Block]:
     """Yield the blocks of a comparison.
 
-    digits: decimals of scores from 0 to 100; None for the usual number of each metric.
+    digits: number of decimals on a 0-100 scale; None for the default of each metric.
     """
     yield Heading(1, format_title(content))
     yield from build_warnings(content)
@@ -69,7 +69,7 @@ def format_title(content: Content) -> str:
 
 
 def build_table(column_cells: Sequence[ColumnCells], caption: str = "", fold: str = "") -> Table:
-    """Return a table of columns with their cells."""
+    """Return a table built from columns and their cells."""
     columns, cells = zip(*column_cells, strict=True)
     return Table(columns, list(zip(*cells, strict=True)), caption=caption, fold=fold)
 
@@ -134,7 +134,7 @@ def format_metric_header(metric: Content) -> str:
 
 
 def build_cluster_tables(content: Content) -> Iterator[Table]:
-    """Yield a table of clusters per metric, for several metrics and at least three systems."""
+    """Yield a cluster table per metric if there are several metrics and at least three systems."""
     metrics = content["metrics"]
     metrics = [metric for metric in metrics if metric["clusters"] is not None]
     if len(content["metrics"]) < 2 or len(content["systems"]) < 3 or not metrics:
@@ -177,7 +177,7 @@ def build_metric_table(content: Content, metric: Content, digits: int) -> Table:
         tooltip = "standard deviation between runs (number of runs)"
         table_columns.append((Column("± runs", "score", tooltip=tooltip), cells))
     if metric["clusters"] is not None and has_several_systems:
-        tooltip = "each system is significantly better than all in clusters with higher numbers"
+        tooltip = "significantly better than all systems in clusters with higher numbers"
         cells = [Cell("" if one["cluster"] is None else str(one["cluster"])) for one in scores]
         table_columns.append((Column("cluster", "score", tooltip=tooltip), cells))
     if has_several_systems:
@@ -193,7 +193,7 @@ def _build_difference_columns(
     differences: Sequence[Content | None],
     format_score: NumberFormatter,
 ) -> Iterator[ColumnCells]:
-    """Yield the columns about differences; the baseline's cells are marked or empty."""
+    """Yield the columns that show differences; the baseline's cells are marked or empty."""
     marks = ["" if one is None else get_difference_mark(one, metric) for one in differences]
     marked_differences = list(zip(differences, marks, strict=True))
     test, correction = content["test"], content["correction"]
@@ -294,14 +294,14 @@ def format_interval(
     format_score: NumberFormatter,
     missing: str = "n too small",
 ) -> str:
-    """Return the ends of an interval in brackets, or `missing` if there is none."""
+    """Return the interval limits in brackets, or `missing` without an interval."""
     if interval is None:
         return missing
     return f"[{format_score(interval['low'])}, {format_score(interval['high'])}]"
 
 
 def build_parts_table(content: Content, metric: Content) -> Table | None:
-    """Return the precisions, brevity penalty and lengths behind scores, if the metric has them."""
+    """Return a table of precisions, brevity penalties and lengths; None for other metrics."""
     details = [system["scores"][metric["name"]]["details"] for system in content["systems"]]
     if not all("brevity_penalty" in one and "precisions" in one for one in details):
         return None
@@ -319,7 +319,7 @@ def build_parts_table(content: Content, metric: Content) -> Table | None:
         ("BP", "brevity penalty", [f"{one['brevity_penalty']:.3f}" for one in details]),
         (
             "tokens",
-            "tokens of all hypotheses",
+            "number of tokens in all hypotheses",
             [f"{one['hypothesis_length']:,}" for one in details],
         ),
         ("reference tokens", "the effective reference length", lengths),
@@ -329,7 +329,7 @@ def build_parts_table(content: Content, metric: Content) -> Table | None:
             [f"{one['ratio']:.3f}" for one in details],
         ),
     ]
-    long_headers = {"BP": "brevity penalty", "tokens": "tokens of the system"}
+    long_headers = {"BP": "brevity penalty", "tokens": "hypothesis tokens"}
     table_columns = [
         (
             Column(name, "parts", tooltip=tooltip, long_header=long_headers.get(name, "")),
@@ -343,7 +343,7 @@ def build_parts_table(content: Content, metric: Content) -> Table | None:
 
 
 def build_reference_tables(content: Content, digits: int | None = None) -> Iterator[Table]:
-    """Yield the scores by each reference, one table per metric, and the identical segments."""
+    """Yield a table of scores by reference for each metric, and a table of identical segments."""
     references: list[Content] = content.get("by_reference", [])
     systems = content["systems"]
     for metric in content["metrics"]:
@@ -407,7 +407,7 @@ def build_document_tables(content: Content, digits: int | None) -> Iterator[Bloc
 
 
 def get_decisive_p(difference: Content) -> float | None:
-    """Return the p-value that determines significance: corrected, if there is a correction."""
+    """Return the p-value that determines significance: the corrected p-value if there is one."""
     corrected: float | None = difference["corrected_p"]
     p: float | None = difference["p"]
     return p if corrected is None else corrected
@@ -450,9 +450,9 @@ def format_letters(content: Content, names: Sequence[str]) -> str:
 
 
 def get_score_digits(content: Content, metric: Content, digits: int | None) -> int:
-    """Return the number of decimals of a metric's scores, more for metrics with small scores.
+    """Return the number of decimals to show for a metric's scores; small scores get more.
 
-    digits: decimals of scores from 0 to 100; None for the usual number, 1.
+    digits: number of decimals on a 0-100 scale; None for the default, 1.
     """
     suitable: int | None = metric["digits"]
     if suitable is None:
@@ -501,7 +501,7 @@ def _describe_lower_is_better(content: Content) -> str:
 
 
 def collect_notes(content: Content) -> list[str]:
-    """Return the sentences that accompany the tables: on marks, the test, and the data."""
+    """Return the sentences below the tables, which explain the marks, the test, and the data."""
     limits = [content["reading"]] if content["reading"] else []
     notes = [f"Note: {note['text']}" for note in content["notes"]]
     return [*_describe_marks(content), *limits, *notes]
@@ -518,7 +518,7 @@ def split_disagreements(content: Content) -> tuple[list[Content], Content]:
 
 
 def format_signatures(content: Content, *, short: bool = False) -> list[str]:
-    """Return each metric with its signature, for metrics that have one."""
+    """Return one line per metric that has a signature, with its name."""
     key = "short_signature" if short else "signature"
     return [
         f"{'' if metric['name'].startswith(metric['label']) else metric['name'] + ': '}"

@@ -29,10 +29,9 @@ if TYPE_CHECKING:
     from truebleu.metrics.joint_counting import FailedMetrics
 
 StatisticsByMetric = Mapping[Metric[Any], "MetricStatistics"]
-# Called with the name of the step, the amount done, and the total, if known.
+# Progress callbacks receive the name of the step, the amount done, and the total, if known.
 Progress = Callable[[str, int, int | None], None]
 
-# Titles of the tests.
 TESTS = {
     "ar": "paired approximate randomization",
     "bs": "paired bootstrap, centred",
@@ -122,7 +121,7 @@ class SignificanceOptions(TypedDict, total=False):
 
 
 class ComparisonOptions(SignificanceOptions, total=False):
-    """Keyword arguments of `compare` that `report` accepts, too."""
+    """Keyword arguments of `compare` that `report` also accepts."""
 
     metrics: Sequence[str | Metric[Any]]
     baseline: str | None
@@ -155,7 +154,7 @@ class Buckets(NamedTuple):
 
 
 class Request:
-    """Checked systems, metrics and settings. Texts are read when they are scored, not before.
+    """Validated systems, metrics and settings. Texts are not read until they are scored.
 
     The arguments are the same as for `compare`.
     """
@@ -184,7 +183,7 @@ class Request:
         # Metrics that truebleu computes, with the requested name if it is more specific.
         self.metrics = dict(_resolve_metrics(metrics))
         outputs = None if systems is None else _check_systems(systems)
-        # The names of each system's outputs: one, or one per run.
+        # The output names of each system: one name, or one name per run.
         self.runs: system_runs.Runs = {}
         if outputs is not None:
             in_tokens = system_runs.all_accept_tokens(self.metrics)
@@ -197,7 +196,7 @@ class Request:
             name: self._read_external_scores(name, columns, are_systems_known=outputs is not None)
             for name, columns in (external.scores or {}).items()
         }
-        # External metrics for which lower is better: by option, otherwise by name.
+        # The options override the direction that a metric name implies.
         higher_names = set(
             _check_metric_names(
                 "higher_is_better", external.higher_is_better, list(self.external_scores)
@@ -209,12 +208,12 @@ class Request:
             )
         )
         if conflicting_names := sorted(higher_names & lower_names):
-            raise ValueError(f"lower_is_better: {conflicting_names[0]} is in higher_is_better, too")
+            raise ValueError(f"lower_is_better: {conflicting_names[0]} is also in higher_is_better")
         implied_lower_names = set(filter(registry.lower_is_better, self.external_scores))
         self.lower_is_better = frozenset(lower_names | (implied_lower_names - higher_names))
         if not self.metrics and not self.external_scores:
             raise ValueError("metrics: expected at least one metric, or scores")
-        # The hypotheses of each output; None for systems that have external scores only.
+        # The hypotheses of each output; None for systems that only have external scores.
         self.systems = (
             _find_external_systems(self.external_scores, self.metrics)
             if outputs is None
@@ -243,9 +242,9 @@ class Request:
             raise ValueError("resample: 'documents' needs the document of each segment (documents)")
         if (buckets is None) == (testing is not None and testing.resample == "buckets"):
             raise ValueError(
-                "resample: use 'buckets' with statistics of truebleu.engines, and only with them"
+                "resample: use 'buckets' for statistics of truebleu.engines, but not for texts"
             )
-        # The original arguments: messages quote their file names.
+        # Keep the original arguments, because messages quote their file names.
         self.original_systems = dict(self.systems)
         self.original_references = references
         self.original_source = source
@@ -276,7 +275,7 @@ class Request:
         return given_scores.read_metric_scores(name, columns, outputs)
 
     def with_inputs(self, source: Any, documents: Any, labels: Any) -> Request:
-        """Return a copy with other sources, documents and labels; None keeps the current ones."""
+        """Return a copy with new sources, documents and labels; None keeps the current values."""
         from copy import copy
 
         request = copy(self)
@@ -341,7 +340,7 @@ class Request:
 
     @property
     def reference_names(self) -> list[str]:
-        """The name of each reference in messages: its file name, if it has one."""
+        """The names of the references in messages; references from files have their file names."""
         references = self.original_references
         has_several_columns = isinstance(references, list | tuple) and any(
             map(segments.is_column, references)
@@ -401,7 +400,7 @@ class Request:
 
 
 def _resolve_metrics(requested: Any) -> Iterator[tuple[Metric[Any], str | None]]:
-    """Yield the requested metrics with their names. Raises if a metric cannot be resampled."""
+    """Yield the requested metrics with their names. Raises an error for unsuitable metrics."""
     named_metrics = (
         requested if hasattr(requested, "items") else registry.resolve_metrics(requested)
     )
@@ -439,9 +438,9 @@ def _find_external_systems(
     external_scores: Mapping[str, Mapping[str, Sequence[float]]],
     metrics: Mapping[Metric[Any], object],
 ) -> dict[str, Any]:
-    """Return the systems of external scores, without hypotheses."""
+    """Return the systems named in external scores; their hypotheses are None."""
     if metrics:
-        raise ValueError("systems: the metrics need hypotheses. Use metrics=() for scores only.")
+        raise ValueError("systems: the metrics need hypotheses. For only scores, use metrics=().")
     if not external_scores:
         raise ValueError("systems: expected at least one system")
     (first, columns), *rest = external_scores.items()

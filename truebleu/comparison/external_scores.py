@@ -23,10 +23,10 @@ from truebleu.text.terminal_layout import format_count, join_words
 if TYPE_CHECKING:
     # One 8-byte number per segment.
     ScoreColumn = array[float]
-    # Line numbers and lines of a file.
+    # Lines of a file with their line numbers.
     NumberedLines = Sequence[tuple[int, str]]
 
-# Lines that `comet-score` prints: one per segment, and some at the end of a file.
+# Output lines of `comet-score`: one per segment, and summary lines after each file.
 COMET_SEGMENT = re.compile(r"(.*)\tSegment (\d+)\tscore: (\S+)")
 COMET_SYSTEM = re.compile(r"(.*)\tscore: \S+|Predictions saved in: .*")
 # JSON keys of scores, in MetricX and elsewhere.
@@ -128,7 +128,7 @@ def _read_all_systems(
 def _parse_system_rows(
     file_label: str, rows: Sequence[tuple[int, list[str]]], systems: Sequence[str] | None
 ) -> dict[str, ScoreColumn]:
-    """Parse lines of a system name and a score, keeping only the given systems."""
+    """Parse lines with a system name and a score, keeping only the given systems."""
     columns: dict[str, ScoreColumn] = {}
     for number, fields in rows:
         pair = _split_named_score(fields) or "\t".join(fields).rsplit(None, 1)
@@ -148,7 +148,7 @@ def _parse_system_rows(
 def _parse_program_output(
     name: str, file_label: str, lines: NumberedLines
 ) -> dict[str, ScoreColumn] | None:
-    """Return the scores by the program's system names, or None for a file of plain columns."""
+    """Return the scores by the system names in a program's output, or None for plain columns."""
     start = next((text.lstrip() for _, text in lines if text.strip()), "")
     if COMET_SEGMENT.fullmatch(start.rstrip()):
         return _parse_comet_output(file_label, lines)
@@ -180,7 +180,7 @@ def _parse_comet_output(file_label: str, lines: NumberedLines) -> dict[str, Scor
 
 
 def _parse_json_scores(name: str, file_label: str, lines: NumberedLines) -> dict[str, ScoreColumn]:
-    """Parse COMET's JSON, or JSON lines."""
+    """Parse COMET's JSON output, or JSON lines."""
     nonblank_lines = [(number, text) for number, text in lines if text.strip()]
     values: list[Any] = []
     try:
@@ -191,7 +191,7 @@ def _parse_json_scores(name: str, file_label: str, lines: NumberedLines) -> dict
             document = load_json("\n".join(text for _, text in lines))
         except ValueError as document_error:
             line = getattr(document_error, "lineno", 1)
-            if values:  # the first lines were valid
+            if values:  # the file starts with valid JSON lines
                 line, document_error = nonblank_lines[len(values)][0], line_error
             raise InputError(
                 f"{file_label}, line {line}: incomplete or invalid JSON "
@@ -258,7 +258,7 @@ def _is_real(value: Any) -> bool:
 def _match_systems(
     file_label: str, columns: Mapping[str, ScoreColumn], systems: Sequence[str] | None
 ) -> dict[str, ScoreColumn]:
-    """Return the columns by system name; other programs name systems by their files."""
+    """Return the columns by system name, matching file names in other programs' output."""
     if systems is None:
         short_names = {_get_name_variants(key)[-1] for key in columns}
         if len(short_names) < len(columns):
@@ -279,19 +279,19 @@ def _match_systems(
             match_count = "none" if not matching_keys else "several"
             raise InputError(
                 f"{file_label}: {match_count} of {join_words(list(columns))} match system "
-                f"'{system}'. Give the systems the names in the file (--names)."
+                f"'{system}'. Use the names in the file as system names (--names)."
             )
         matched_columns[system] = columns[matching_keys[0]]
     if len({id(column) for column in matched_columns.values()}) < len(matched_columns):
         raise InputError(
             f"{file_label}: {join_words(list(columns))} do not clearly match "
-            f"{join_words(list(systems))}. Give the systems the names in the file (--names)."
+            f"{join_words(list(systems))}. Use the names in the file as system names (--names)."
         )
     return matched_columns
 
 
 def _get_name_variants(name: str) -> tuple[str, str, str]:
-    """Return a file name, also without its directory, and without its extension."""
+    """Return a file name in full, without its directory, and without its extension."""
     base = os.path.basename(name.replace("\\", "/"))
     return name, base, os.path.splitext(base)[0] or base
 

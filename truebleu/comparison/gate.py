@@ -1,4 +1,4 @@
-"""A gate for builds, which checks scores against minimum scores and earlier scores.
+"""Quality gate for builds, which compares scores with minimum scores and earlier scores.
 
 `CheckJob` builds the dict that `Check.to_dict` returns. Every output format, including JUnit XML
 for build servers, is built from that dict.
@@ -69,7 +69,7 @@ class Check(View):
         return self.passed
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the contents in JSON types, with all numbers at full precision.
+        """Return the contents as JSON-compatible values, with all numbers at full precision.
 
         system, segments; passed; `earlier`: the names of the log and of the output to compare with,
             or None.
@@ -78,7 +78,7 @@ class Check(View):
             passed, limit, measured, and `message`, a sentence.
         worse_documents, worse_segments: the documents (name, segments, score, earlier) and segments
             (number, score, earlier, hypothesis, earlier_hypothesis, references) that got worse by
-            `metric`, worst first. Empty unless a score got worse than an earlier output's.
+            `metric`, worst first. Empty if no score is worse than the earlier output's.
         """
         return super().to_dict()
 
@@ -110,14 +110,14 @@ def check(
     workers: int = 1,
     **conditions: Unpack[ConditionOptions],
 ) -> Check:
-    """Check whether scores meet conditions. A score that fails does not raise an exception.
+    """Check whether scores meet conditions. A failed condition does not raise an exception.
 
     hypotheses, references: as for `BLEU.score`.
     metrics: names, variants, signatures or metrics, as for `truebleu.metric`.
     minimum: the lowest score that passes; for metrics where lower is better (TER, WER), the
         highest. With several metrics, a mapping from metric name to number.
-    max_drop: how much worse a score may be than the earlier score: the last one in `log` with the
-        same name, signature and references, otherwise the score of `against`.
+    max_drop: the largest drop allowed from the earlier score, which is the last score in `log` with
+        the same name, signature and references, or otherwise the score of `against`.
     log: a log of scores, as written by `truebleu score --log`.
     name: the name in the log (default: the file name of the hypotheses).
     keep: append the scores to the log if all conditions hold.
@@ -129,7 +129,7 @@ def check(
 
     Raises ValueError for invalid conditions, such as one that no output could fail;
     `IncomparableError` (a ValueError) if the log is missing or has no score of this name, signature
-    and references; InputError as `compare` does, and if there is no finite score.
+    and references; InputError as in `compare`, and for scores that are not finite.
 
     >>> references = ["the cat is on the mat", "nobody was there"] * 5
     >>> result = check(["the cat is on a mat", "nobody was there"] * 5, references, minimum=70)
@@ -262,7 +262,7 @@ class CheckJob:
             ):
                 raise ValueError(
                     f"minimum: no output can fail {minimum:g} for {names[metric]} (the worst score "
-                    f"is {worst:g}). Give a better score."
+                    f"is {worst:g}). Use a stricter limit."
                 )
         for metric, drop in self.max_drop.items():
             if drop < 0:
@@ -278,7 +278,7 @@ class CheckJob:
         """Return the contents of a `Check`, and append the scores to the log if requested."""
         conditions, request = self.conditions, self.request
         self._check_inputs()
-        # Fails early if the log is missing, before reading texts that may be long.
+        # Fail early if the log is missing, before long texts are read.
         log_entries = [] if conditions.log is None else read_earlier_entries(conditions.log)
         if conditions.log is not None:
             request.make_rereadable()
@@ -375,15 +375,15 @@ class CheckJob:
                 raise ValueError(f"{role}: {self.system} is also the output to check")
 
     def _check_size(self, size: int) -> None:
-        """Raise ValueError if no difference of this many segments can be significant.
+        """Raise ValueError if the number of segments is too small for any significant difference.
 
         Swapping all segments, or none, always gives a difference as large as the observed one.
         """
         alpha = self.request.testing.alpha
         if self.conditions.significant and 2.0 ** (1 - size) >= alpha:
             raise ValueError(
-                f"significant: no difference of {format_count(size, 'segment')} is significant "
-                f"(the smallest p-value is {2.0 ** (1 - size):.2g}, expected one below {alpha:.4g})"
+                f"significant: {format_count(size, 'segment')} cannot show a significant "
+                f"difference (the smallest p-value is {2.0 ** (1 - size):.2g}, not < {alpha:.4g})"
             )
 
     def _compute_score(
@@ -546,7 +546,7 @@ def _get_input_path(value: Any, default: str) -> str:
 def _resolve_limits(
     role: str, limits: Any, names: Mapping[Metric[Any], str]
 ) -> dict[Metric[Any], float]:
-    """Return the limit of each metric that has a limit."""
+    """Return the limits by metric, for metrics that have a limit."""
     if limits is None:
         return {}
     if hasattr(limits, "items") and not limits:

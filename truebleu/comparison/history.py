@@ -36,7 +36,7 @@ class IncomparableError(ValueError):
 
 
 class Series(NamedTuple):
-    """Comparable scores, in order of time."""
+    """Comparable scores in chronological order."""
 
     entries: Sequence[Entry]
     # How this series differs from others of the same system and metric.
@@ -56,11 +56,11 @@ class Series(NamedTuple):
 
     @property
     def scores(self) -> list[float]:
-        """The scores, 0-100 for most metrics."""
+        """The scores, on a 0-100 scale for most metrics."""
         return [entry.score for entry in self.entries]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the contents in JSON types."""
+        """Return the contents as JSON-compatible values."""
         last = self.entries[-1]
         return {
             "signature": self.signature,
@@ -114,7 +114,7 @@ class Group(NamedTuple):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the contents in JSON types."""
+        """Return the contents as JSON-compatible values."""
         return {
             "name": self.tracked_name,
             "metric": self.metric,
@@ -125,7 +125,7 @@ class Group(NamedTuple):
 
 
 def group_entries(entries: Iterable[Entry]) -> Iterator[Group]:
-    """Yield a group for each system and metric, in order of first appearance."""
+    """Yield one group per system and metric, in order of first appearance."""
     groups: dict[tuple[str, str], dict[Any, list[Entry]]] = {}
     for entry in entries:
         series = groups.setdefault((entry.tracked_name, entry.metric), {})
@@ -144,10 +144,7 @@ def group_entries(entries: Iterable[Entry]) -> Iterator[Group]:
 
 
 def read_earlier_entries(path: str | os.PathLike[str]) -> list[Entry]:
-    """Return the scores in a log, in order of time.
-
-    Raises IncomparableError if there are none.
-    """
+    """Return a log's scores chronologically. Raises IncomparableError if there are none."""
     remedy = "Add a score with truebleu score --log."
     try:
         entries = read_log_entries(path)
@@ -222,7 +219,7 @@ def _get_reference_hashes(entry: Entry) -> tuple[str, ...]:
 
 
 class History(RecordView):
-    """Scores over time. Printing shows the trend; a notebook draws it."""
+    """Scores over time. `print` and notebooks show the trend as a chart and a table."""
 
     __slots__ = ("entries", "groups")
 
@@ -234,12 +231,12 @@ class History(RecordView):
     )
 
     entries: list[Entry]
-    """The scores, in order of time."""
+    """The scores in chronological order."""
     groups: list[Group]
     """The scores grouped by system and metric."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
-        # A log may be a concatenation of logs from several machines.
+        # A log may combine logs from several machines, so its entries may not be sorted.
         self.entries = sorted(entries, key=lambda entry: entry.time)
         self.groups = list(group_entries(self.entries))
         groups = [group.to_dict() for group in self.groups]
@@ -286,15 +283,15 @@ def history(
     metric: str | Sequence[str] | None = None,
     system: str | Sequence[str] | None = None,
 ) -> History:
-    """Read the scores in a log of `truebleu score --log`, as comparable series.
+    """Return the scores in a log of `truebleu score --log`, grouped into comparable series.
 
-    metric: names of metrics as in the log ("BLEU"), or as for `truebleu.metric` ("mteval-v13a", a
+    metric: metric names as in the log ("BLEU"), or as for `truebleu.metric` ("mteval-v13a", a
         signature); None for all.
-    system: names of systems, or names given with --log-name; None for all.
+    system: system names, or names given with --log-name; None for all.
 
     Scores with different signatures or references form separate series, labelled with the
-    differences. Raises InputError, with the line, for an invalid log, and for names that are not in
-    it.
+    differences. Raises InputError with the line number for an invalid log, and for names that
+    are not in the log.
     """
     entries = read_log_entries(path)
     if metric is not None:
@@ -439,7 +436,7 @@ def _get_untracked_system(score: Content) -> str:
 
 
 def _format_time(score: Content) -> str:
-    """Return the time of a score in a readable form. It is in UTC."""
+    """Return the UTC time of a score in a readable form."""
     return str(score["time"]).replace("T", " ").removesuffix("Z")
 
 

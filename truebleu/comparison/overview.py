@@ -1,4 +1,4 @@
-"""The first screen of a comparison: who is best, one table of all metrics, and a forest plot.
+"""First screen of a comparison: the best system, a table of all metrics, and a forest plot.
 
 `compare -f html`, notebooks and reports without a script show it. The interactive summary of a
 report shows the same contents.
@@ -97,7 +97,7 @@ def format_headline(content: Content) -> str:
 
 
 def build_headline(content: Content) -> SentenceParts:
-    """Return the headline in parts.
+    """Return the parts of the headline.
 
     It names the best system by the first metric, the size and significance of its lead, and what
     the other metrics show.
@@ -271,7 +271,7 @@ def build_overview_table(content: Content, digits: int | None = None) -> Table:
             )
         )
         if metric["clusters"] is not None:
-            tooltip = "each system is significantly better than all in clusters with higher numbers"
+            tooltip = "significantly better than all systems in clusters with higher numbers"
             cells = [Cell("" if one["cluster"] is None else str(one["cluster"])) for one in scores]
             table_columns.append(
                 (Column("cluster", group_header=group_header, tooltip=tooltip), cells)
@@ -315,7 +315,7 @@ def build_legend(content: Content, *, omit_baseline: bool = False) -> list[str]:
         sentences.append(
             f"p: probability of a difference this large by chance ({test['title']}{corrected}); "
             f"*: p < {test['alpha']:g}, significant. "
-            "Cluster: each system is significantly better than all in clusters with higher numbers."
+            "Cluster: significantly better than all systems in clusters with higher numbers."
         )
     return sentences
 
@@ -382,7 +382,7 @@ def build_forest_plot(content: Content) -> Forest | None:
 
 
 def build_details(content: Content, digits: int | None = None) -> Iterator[Fold]:
-    """Yield the full results of each metric, folded."""
+    """Yield the full results of each metric in collapsed sections."""
     for metric in content["metrics"]:
         metric_digits = get_score_digits(content, metric, digits)
         inner: list[HtmlBlock] = [
@@ -400,7 +400,7 @@ def build_details(content: Content, digits: int | None = None) -> Iterator[Fold]
 
 
 def build_pair_table(content: Content, metric: Content, digits: int) -> Table:
-    """Return the difference of every pair of systems, row minus column."""
+    """Return a table of the differences between all pairs of systems, row minus column."""
     systems: Sequence[Content] = content["systems"]
     format_score = signed_formatter(fixed_formatter(digits))
     cells: dict[tuple[str, str], Cell] = {}

@@ -1,4 +1,4 @@
-"""Scores by each separate reference, for comparisons with several references.
+"""Separate scores for each reference, for comparisons with several references.
 
 Warnings report a winner that depends on the reference, and an output that copies a reference.
 """
@@ -21,17 +21,17 @@ from truebleu.rendering.view import Content
 from truebleu.text import segments
 from truebleu.text.terminal_layout import format_count, join_words, shorten_names
 
-# With more references, none is scored separately: each takes another pass over all systems.
+# Separate scores need one pass over all systems per reference, so their number is limited.
 MAX_REFERENCES = 20
-# An output is suspected of copying if it equals a reference in at least this share and number of
-# segments, and this many times as often as the median of the other systems: short segments equal
-# the reference in most outputs. Of the 125 outputs with two references of WMT22, these limits find
-# Online-B (en-zh and en-cs), with reference B.
+# A system is suspected of copying a reference if its output is identical in at least this share and
+# number of segments, and this many times as often as the median of the other systems (most outputs
+# contain short segments that are identical). Among the 125 WMT22 outputs with two references, these
+# limits flag Online-B (en-zh and en-cs), for reference B.
 MIN_COPY_SHARE, MIN_COPIES, MIN_COPY_RATIO = 0.05, 10, 2.5
 
 
 def add_reference_scores(content: dict[str, Any], request: Request) -> dict[str, Any]:
-    """Return the comparison with the scores by each reference, and warnings about them."""
+    """Return the comparison with scores for each reference, and with warnings about them."""
     if request.buckets is not None:
         return content
     columns = segments.split_reference_columns(
@@ -170,7 +170,7 @@ def _score_single_reference(
 
 
 def _count_copies(request: Request, columns: Sequence[Any]) -> Iterator[dict[str, int]]:
-    """Yield the number of segments equal to each reference, by system: the largest of its runs."""
+    """Yield each reference's number of identical segments per system: the maximum over its runs."""
     counts = {
         name: segments.count_identical(output, columns) for name, output in request.systems.items()
     }
@@ -179,7 +179,7 @@ def _count_copies(request: Request, columns: Sequence[Any]) -> Iterator[dict[str
 
 
 def _judge_copies(identical: dict[str, int], size: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield how often each system equals a reference, and whether that is suspicious."""
+    """Yield how often each system's output equals a reference, and whether that is suspicious."""
     for name, copy_count in identical.items():
         other_counts = [identical[other] for other in identical if other != name]
         others_median = median(other_counts) if other_counts else None
@@ -204,7 +204,7 @@ def _judge_copies(identical: dict[str, int], size: int) -> Iterator[tuple[str, d
 
 
 def find_reference_warnings(content: Content) -> Iterator[dict[str, Any]]:
-    """Yield a warning if the winner depends on the reference, or a system copies a reference."""
+    """Yield warnings if the winner depends on the reference, or if a system copies a reference."""
     for metric in content["metrics"]:
         if metric["name"] in content["by_reference"][0]["scores"]:
             yield from _warn_about_winner(content, metric)
@@ -214,12 +214,11 @@ def find_reference_warnings(content: Content) -> Iterator[dict[str, Any]]:
                 yield {
                     "kind": "copied reference",
                     "systems": [system],
-                    "text": f"{system} equals {reference['name']} in {copies['segments']:,} of "
-                    f"{format_count(reference['segments'], 'segment')} "
-                    f"({100 * copies['share']:.1f} %; other systems, in the median: "
-                    f"{copies['others_median']:,.0f}). One of the two may have been made from the "
-                    f"other, so scores with {reference['name']} "
-                    f"favour {system}.",
+                    "text": f"{system} is identical to {reference['name']} in "
+                    f"{copies['segments']:,} of {format_count(reference['segments'], 'segment')} "
+                    f"({100 * copies['share']:.1f} %; median of the other systems: "
+                    f"{copies['others_median']:,.0f}). One of the two may be derived from the "
+                    f"other, so scores with {reference['name']} favour {system}.",
                 }
 
 
@@ -253,7 +252,7 @@ def _warn_about_winner(content: Content, metric: Content) -> Iterator[dict[str, 
         "kind": "winner depends on the reference",
         "metrics": [name],
         "systems": [best, rival],
-        "text": f"{name}: which system is best depends on the reference: {join_words(verdicts)}.",
+        "text": f"{name}: the best system depends on the reference: {join_words(verdicts)}.",
     }
 
 

@@ -1,16 +1,16 @@
 """The score log: an append-only file of JSON lines, one per score and system.
 
-time        time of scoring: UTC, in seconds
+time        time of scoring in UTC, to the second
 name        name that is tracked over time, if given
-system      name of the system: its file name
+system      name of the system, which is its file name
 metric, score, signature    the score at full precision
-low, high   ends of its interval, if requested
+low, high   limits of the score's interval, if requested
 segments    number of segments
 hypothesis  the file, and the SHA-256 of its text
 references  the file and SHA-256 of each reference
 version     version of truebleu
 report      location of the report: a URL, or a path relative to the log's pages
-note        a note by the user
+note        the user's note
 
 The hash covers the text as scored: decompressed, decoded, limited to the selected column, in UTF-8
 with a newline after each line. For a plain file, `sha256sum` prints the same hash.
@@ -88,7 +88,7 @@ class Entry:
         return cls(**field_values)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entry in JSON types."""
+        """Return the entry as JSON-compatible values."""
         content = {
             **asdict(self),
             "time": self.time.astimezone(UTC).isoformat().replace("+00:00", "Z"),
@@ -158,7 +158,7 @@ _FIELD_PARSERS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
 
 
 def get_log_time() -> datetime:
-    """Return the current time in seconds, or SOURCE_DATE_EPOCH if it is set."""
+    """Return the current time to the second, or SOURCE_DATE_EPOCH if it is set."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     if is_whole_number(epoch):
         return datetime.fromtimestamp(int(epoch), UTC)

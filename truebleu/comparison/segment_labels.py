@@ -1,4 +1,4 @@
-"""Labels of segments: the document of each segment, and labels of several kinds."""
+"""Segment labels: the document of each segment, and user labels of several kinds."""
 
 from __future__ import annotations
 

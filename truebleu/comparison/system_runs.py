@@ -1,8 +1,8 @@
 """Runs of a system: outputs of several training seeds.
 
-A system with several runs is a mapping from run names to hypotheses, or a list of hypotheses: of
-files, of columns, or of lists of equal length. For metrics of tokenized text, a list of lists is
-one tokenized output; a mapping always means runs.
+A system with several runs is a mapping from run names to hypotheses, or a list of files, columns,
+or lists of equal length. For metrics of tokenized text, a list of lists is one tokenized output; a
+mapping always means runs.
 """
 
 from __future__ import annotations

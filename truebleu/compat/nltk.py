@@ -63,7 +63,7 @@ def _patch(
     count_segments: Callable[..., tuple[Any, Any]],
     helpers: tuple[str, str],
 ) -> None:
-    """Replace an NLTK function by a copy whose helpers read the kernel's counts."""
+    """Replace an NLTK function with a copy that has helpers reading the kernel's counts."""
     original = getattr(module, name)
     code = original.__code__
     if not {*helpers} <= {*code.co_names}:
@@ -91,7 +91,7 @@ def _patch(
 
 
 class _Precision:
-    """Clipped count and number of n-grams, with the attributes of a fraction that NLTK reads."""
+    """Clipped count and number of n-grams, with the fraction attributes that NLTK reads."""
 
     __slots__ = ("denominator", "numerator")
 
@@ -108,7 +108,7 @@ def _make_bleu_helpers(
     smoothing_function: Any = None,  # noqa: ARG001 - used by NLTK's code
     auto_reweigh: Any = False,  # noqa: ARG001 - used by NLTK's code
 ) -> tuple[Any, Any]:
-    """Return replacements for NLTK's two BLEU helpers; raise if NLTK's own code must count."""
+    """Return replacements for NLTK's two BLEU helpers. Raises TypeError if NLTK must count."""
     if len(list_of_references) != len(hypotheses):
         _leave_to_nltk()
     try:
@@ -139,7 +139,7 @@ def _make_chrf_helpers(
     beta: float = 3.0,
     ignore_whitespace: bool = True,
 ) -> tuple[Any, Any]:
-    """Return replacements for NLTK's two chrF helpers; raise if NLTK's own code must count."""
+    """Return replacements for NLTK's two chrF helpers. Raises TypeError if NLTK must count."""
     if not (type(min_len) is type(max_len) is int and 1 <= min_len <= max_len <= MAX_ORDER):
         _leave_to_nltk()
     if len(references) != len(hypotheses):
@@ -192,7 +192,7 @@ def _make_chrf(order: int) -> CHRF:
 
 
 def _to_texts(sequences: Sequence[Sequence[Any]]) -> list[str]:
-    """Convert sequences of hashable tokens to texts; equal words stand for equal tokens.
+    """Convert sequences of hashable tokens to texts in which equal words mean equal tokens.
 
     >>> _to_texts([("a", "b"), ("b", "b")]), _to_texts([(1, "a b"), ("a b", 2.0)])
     (['a b', 'b b'], ['0 1', '1 2'])

@@ -1,6 +1,6 @@
 """sacreBLEU with truebleu's kernel: importing this module installs the accelerator.
 
-All names are sacreBLEU's objects (`truebleu.compat.sacrebleu.corpus_bleu is
+All names refer to sacreBLEU's own objects (`truebleu.compat.sacrebleu.corpus_bleu is
 sacrebleu.corpus_bleu`). Import submodules from sacreBLEU, such as `sacrebleu.metrics`. The commands
 `truebleu-sacrebleu` and `python -m truebleu.compat.sacrebleu` run sacreBLEU's command.
 """

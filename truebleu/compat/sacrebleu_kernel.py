@@ -4,8 +4,8 @@ Each call checks that the methods and helpers that counting depends on are uncha
 calls the original function. Overridden methods, replaced helpers and user-defined tokenizers
 therefore work as in sacreBLEU.
 
-For intervals and paired tests the kernel resamples with sacreBLEU's random numbers, and sums the
-statistics. Bootstrap sums are scored by sacreBLEU's formula, so NumPy's release affects the last
+For intervals and paired tests, the kernel resamples and sums the statistics with sacreBLEU's random
+numbers. sacreBLEU's formula scores the bootstrap sums, so NumPy's release affects the last
 digits. Sums of approximate randomization are exact integers, and truebleu's formula scores them.
 """
 
@@ -109,7 +109,7 @@ def uninstall() -> None:
 
 
 def patch_function(owner: Any, name: str, replacement: Callable[..., Any]) -> None:
-    """Replace a function by one that receives the original as its first argument."""
+    """Replace a function with one that receives the original as its first argument."""
     original = getattr(owner, name)
 
     # `-j` pickles the tests by module and name, which must not change.
@@ -150,7 +150,7 @@ def find_metric_kind(metric: Any) -> MetricKind | None:
 
 
 def has_originals(metric: Any, attributes: list[tuple[str, Any]]) -> bool:
-    """Return whether these attributes are original, on the class and on the object."""
+    """Return whether neither the class nor the object replaces these attributes."""
     cls, on_object = type(metric), vars(metric)
     # A loop is faster than all(), which matters for single segments.
     for name, value in attributes:
@@ -183,7 +183,7 @@ def find_metric_settings(metric: Any, kind: MetricKind) -> tuple[Settings, bool]
 
 
 def _find_tokenizer_name(tokenizer: Any) -> str:
-    """Return the kernel's name for a sacreBLEU tokenizer; empty if the kernel does not have it."""
+    """Return the kernel's name for a sacreBLEU tokenizer, or an empty string if it has none."""
     cls = type(tokenizer)
     name = TOKENIZERS.get((cls.__module__, cls.__name__), "")
     call: Any = getattr(cls, "__call__", None)  # noqa: B004
@@ -437,7 +437,7 @@ def _paired_ar_test(original: Any, *args: Any, **kwargs: Any) -> Any:
 def _test_each_metric(
     original: Any, test: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """Run a test of one system by each metric, in the kernel if possible, else in sacreBLEU."""
+    """Test one system with each metric, in the kernel if possible, otherwise in sacreBLEU."""
     arguments = {"n_ar_confidence": -1, "seed": None, **kwargs}
     arguments |= dict(zip(TEST_PARAMETERS, args, strict=False))
     *system, metrics, samples, resamples, seed = (arguments[name] for name in TEST_PARAMETERS)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Explanation(View):
-    """A score with all its components. Printed as text; notebooks show it as HTML."""
+    """Explanation of a score with all its components. `print` shows text. Notebooks show HTML."""
 
     __slots__ = ()
 
@@ -130,7 +130,7 @@ def explain(
 
 
 def _resolve_names(names: Sequence[str] | None, systems: Sequence[Any]) -> list[str]:
-    """Return the names of the systems: the given names, the file names, or numbers."""
+    """Return the names of the systems: the given names, the file names, or default names."""
     if names is not None:
         if isinstance(names, str) or len(names) != len(systems):
             raise ValueError(f"names={names!r}: expected {len(systems)}, one per system")

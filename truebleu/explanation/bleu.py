@@ -25,7 +25,7 @@ from truebleu.rendering.number_format import (
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
 
-# Conventional interpretation of BLEU between 0 and 1; each band ends where the next one starts.
+# Conventional interpretation of BLEU on a 0-1 scale; each band ends where the next one starts.
 BANDS = {
     0.0: "almost useless",
     0.1: "quality varies",
@@ -264,7 +264,7 @@ def _explain_zero(score: BLEUScore, orders: list[dict[str, Any]]) -> str | None:
 def split_difference(
     metric: BLEU, first: dict[str, Any], second: dict[str, Any], *, corpus: bool
 ) -> dict[str, Any]:
-    """Split the difference of two scores' logarithms into brevity penalty and orders.
+    """Split the log difference of two scores into parts for the brevity penalty and the orders.
 
     ln BLEU is a sum, so its difference is the sum of the differences of the terms. The difference
     in points is divided in the same proportion (the logarithmic mean makes the parts add up).
@@ -461,7 +461,7 @@ def _describe_length(content: Content, system: Content) -> str:
 
 
 def describe_score(content: Content, system: Content) -> str:  # noqa: ARG001
-    """Return the score between 0 and 1 with its conventional interpretation."""
+    """Return the score on a 0-1 scale with its conventional interpretation."""
     band = system["reading"]["band"]
     low, high = format_number(band["from"], 1), band["to"]
     limits = f"between {low} and {format_number(high, 1)}" if high is not None else f"above {low}"
@@ -579,7 +579,7 @@ def _build_brevity_penalty(system: Content, parameters: Content) -> list[Equatio
 
 
 def _build_log_sum(orders: Sequence[Content]) -> Node:
-    """Return Σ wₙ ln pₙ with numbers; a common weight is factored out."""
+    """Return the sum Σ wₙ ln pₙ with numbers inserted; a common weight is factored out."""
     used = [order for order in orders if order["state"] in ("counts", "counts as 1")]
     weights = [order["weight"] for order in used]
     logs: list[Node] = [("ln", _build_used_precision(order)) for order in used]

@@ -33,7 +33,7 @@ def split_tokens(metric: CHRF, text: str) -> list[str]:
 
 
 def split_word_tokens(metric: CHRF, text: str) -> list[str]:
-    """Split a text into words, with one punctuation mark split off the end or else the start."""
+    """Split a text into words, and one punctuation mark off each word's end or else its start."""
     words = []
     for word in (text.lower() if metric.lowercase else text).split():
         if len(word) > 1 and word[-1] in PUNCTUATION:
@@ -46,7 +46,7 @@ def split_word_tokens(metric: CHRF, text: str) -> list[str]:
 
 
 def explain_segment(case: ExplanationCase[CHRF, CHRFScore]) -> dict[str, Any]:
-    """Return the explanation of a segment with the reference used."""
+    """Return the explanation of a segment with the reference that gives the best score."""
     metric, hypothesis = case.metric, case.hypothesis
     best_number, reference = _find_best_reference(metric, hypothesis, case.references)
     system = {**_describe_system(case), "reference": best_number}
@@ -96,7 +96,7 @@ def _add_differences(
 ) -> int:
     """Add to each order the n-grams that are too frequent or too rare in the hypotheses.
 
-    Returns the number of segments.
+    Returns the number of examined segments.
     """
     counters: list[tuple[Counter[Any], Counter[Any]]]
     counters = [(Counter(), Counter()) for _ in system["orders"]]
@@ -162,7 +162,7 @@ def _get_mean(values: Sequence[float | None]) -> float:
 
 
 def get_components(system: Content) -> dict[str, float]:
-    """Return the components by which systems are compared."""
+    """Return the score components that a comparison of two systems shows."""
     return {f"mean {name}": system[name] for name in ("precision", "recall")}
 
 
@@ -242,6 +242,6 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
 
 
 def describe_score(content: Content, system: Content) -> str:
-    """Return the score between 0 and 1, and the meaning of β."""
+    """Return the score on a 0-1 scale, and the meaning of β."""
     beta = format_compact(content["metric"]["parameters"]["beta"])
     return f"{format_fraction(system)}. β = {beta} is the weight of recall relative to precision."

@@ -4,7 +4,7 @@ Each metric-specific module defines
 
 explain_segment, explain_corpus    fields of the explanation of a segment or a corpus
 split_tokens, TOKEN                units counted in a text, and their name
-get_components                     components by which two systems are compared (except BLEU)
+get_components                     components that a comparison of two systems shows (not BLEU)
 split_difference, build_comparison the comparison of two systems (only BLEU)
 BEST_REFERENCE_SENTENCE            sentence that says which reference is used (optional)
 build_formula                      computation of the score, line by line
@@ -114,7 +114,7 @@ def explain_corpus(
 def _normalize_texts(
     metric: Metric[Any], systems: Sequence[tuple[str, Any]], references: Any
 ) -> tuple[list[tuple[str, Any]], Any]:
-    """Return systems and references in the metric's Unicode form, which is displayed."""
+    """Return systems and references in the metric's Unicode normalization form, for display."""
     form = metric.unicode_form
     if form is None:
         return list(systems), references

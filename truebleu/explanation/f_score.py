@@ -1,4 +1,4 @@
-"""Explanation of F-scores of n-grams or of the longest common subsequence (ROUGE-L)."""
+"""Explanation of F-scores for n-grams or for the longest common subsequence (ROUGE-L)."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _find_common_subsequence(hypothesis: Tokens, reference: Tokens) -> list[str]
 
 
 def get_components(system: Content) -> dict[str, float]:
-    """Return the components by which systems are compared."""
+    """Return the score components that a comparison of two systems shows."""
     return {name: system[name] for name in ("precision", "recall")}
 
 
@@ -184,5 +184,5 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
 
 
 def describe_score(content: Content, system: Content) -> str:  # noqa: ARG001
-    """Return the score between 0 and 1, and its meaning."""
+    """Return the score on a 0-1 scale, and its meaning."""
     return f"{ngram_layout.format_fraction(system)}: the harmonic mean of precision and recall."

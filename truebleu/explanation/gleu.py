@@ -23,7 +23,7 @@ COUNT_KEYS = ("matches", "total", "reference_total")
 
 
 def explain_segment(case: ExplanationCase[GLEU, PythonScore]) -> dict[str, Any]:
-    """Return the explanation of a segment with the reference used."""
+    """Return the explanation of a segment with the reference that gives the best score."""
     hypothesis_tokens, *reference_tokens = (split_tokens(case.metric, text) for text in case.texts)
     best_index, orders = _find_best_reference(case.metric, hypothesis_tokens, reference_tokens)
     number, _ = case.references[best_index]
@@ -84,7 +84,7 @@ def _describe_system(score: PythonScore, orders: list[dict[str, Any]]) -> dict[s
 
 
 def get_components(system: Content) -> dict[str, float]:
-    """Return the components by which systems are compared."""
+    """Return the score components that a comparison of two systems shows."""
     return {"matches": system["matches"], "n-grams": system["totals"]}
 
 
@@ -123,6 +123,6 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
 
 
 def describe_score(content: Content, system: Content) -> str:  # noqa: ARG001
-    """Return the score between 0 and 1, and its meaning."""
+    """Return the score on a 0-1 scale, and its meaning."""
     definition = "the minimum of precision and recall over n-grams of all orders"
     return f"{ngram_layout.format_fraction(system)}: {definition}."

@@ -1,4 +1,4 @@
-"""Simple implementation of BLEU's counts over tokens; tests compare it with the kernel.
+"""Simple implementation of BLEU's n-gram counts, which tests compare with the kernel.
 
 The second part collects the n-grams of a segment, and the most frequent n-grams of a corpus, for
 explanations.
@@ -120,7 +120,7 @@ def clip_ngrams(hypothesis: Tokens, references: Sequence[Tokens], order: int) ->
 def find_missing_ngrams(
     hypothesis: Tokens, references: Sequence[Tokens], order: int
 ) -> list[tuple[Ngram, int]]:
-    """Return n-grams that are rarer in the hypothesis than in all references, with differences."""
+    """Return n-grams that are rarer in the hypothesis than in every reference, by how much."""
     reference_counts = [count_ngrams(reference, order) for reference in references]
     hypothesis_counts = count_ngrams(hypothesis, order)
     return [
@@ -204,7 +204,7 @@ def find_covering_ngrams(
 def add_ngrams_to_segment(
     system: dict[str, Any], tokens: Tokens, references: Sequence[Tokens], numbers: Sequence[int]
 ) -> None:
-    """Add the n-grams of each order and the cover of each token to an explanation.
+    """Add each order's n-grams, and the longest match of each token, to an explanation.
 
     numbers: numbers of the references, from 1.
     """
@@ -235,7 +235,7 @@ def add_ngrams_to_segment(
 def add_ngrams_to_corpus(system: dict[str, Any], case: ExplanationCase[Any, Any]) -> None:
     """Add the most frequent clipped, unmatched and missing n-grams of each order.
 
-    Only the first segments are examined, except for recall, which needs no memory.
+    Only the first segments are examined, except for recall, which needs little memory.
     """
     split = make_splitter(case.metric.tokenize, case.metric.lowercase)
     rule, tie = map(case.metric.parameters.get, ("reference_length", "tie"))
@@ -297,7 +297,7 @@ def _count_differences(
 
 
 def compute_recall(matches: int, hypothesis_total: int, reference_total: int) -> dict[str, Any]:
-    """Return recall and F-measure for the numbers of matches and n-grams."""
+    """Return recall and F-measure, computed from the numbers of matches and n-grams."""
     return {
         "matches": matches,
         "total": reference_total,

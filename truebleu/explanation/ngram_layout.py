@@ -100,12 +100,12 @@ def format_ngrams(entries: Sequence[Content], limit: int, space: str = " ") -> s
 
 
 def format_fraction(system: Content) -> str:
-    """Return the score between 0 and 1, to be appended to the score in per cent."""
-    return f", or {format_number(system['fraction'])} between 0 and 1"
+    """Return the score on a 0-1 scale, as a phrase that follows the score in per cent."""
+    return f", or {format_number(system['fraction'])} on a 0-1 scale"
 
 
 def note_examined_segments(system: Content, prefix: str) -> Iterator[Block]:
-    """Yield a note if only the first segments of a corpus were examined."""
+    """Yield a note if only a corpus's first segments were examined."""
     if system.get("looked_into", 0) < system.get("segments", 0):
         yield Paragraph(f"{prefix} the first {system['looked_into']:,} segments:")
 

@@ -95,7 +95,7 @@ def explain_corpus(case: ExplanationCase[NIST, PythonScore]) -> dict[str, Any]:
 
 
 def get_components(system: Content) -> dict[str, float]:
-    """Return the components by which systems are compared."""
+    """Return the score components that a comparison of two systems shows."""
     return {name: system[name] for name in ("information", "penalty")}
 
 
@@ -111,7 +111,7 @@ def build_formula(system: Content, parameters: Content) -> list[Equation]:  # no
     elif not system["penalty"]:
         lines = [("penalty", "0, because there are no tokens")]
     else:
-        # β is chosen such that the penalty is 1/2 at two thirds of the length.
+        # β makes the penalty 1/2 if the hypothesis has two thirds of the reference length.
         beta = format_number(log(0.5) / log(1.5) ** 2)
         squared = ("row", f"{beta} · ", ("paren", ("ln", ("frac", c, r))), ("sup", "", "2"))
         lines = [("penalty", ("row", ("exp", squared), f" = {penalty}"))]

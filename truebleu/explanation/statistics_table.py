@@ -1,4 +1,4 @@
-"""Generic explanation: a metric's statistics, and the score that its formula computes from them."""
+"""Generic explanation of a metric: its statistics, and the score computed from them."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ explain_segment = explain_corpus
 
 
 def get_components(system: Content) -> dict[str, float]:
-    """Return the numbers by which two systems are compared, besides the score."""
+    """Return the score components that a comparison of two systems shows."""
     return {**system["columns"], **system["components"]}
 
 
 def build_formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
-    """Return the result of the formula; the formula itself is only in the metric's source."""
+    """Return only the result of the formula, because the formula is in the metric's source code."""
     function = "f(statistics)" if system["columns"] else "mean of segment scores"
     return [("score", function), ("", format_number(system["fraction"]))]
 
@@ -68,5 +68,5 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
 
 
 def describe_score(content: Content, system: Content) -> str:  # noqa: ARG001
-    """Return the end of the sentence about the score."""
+    """Return the end of a sentence that begins with the score."""
     return ". The metric's documentation describes its scale."

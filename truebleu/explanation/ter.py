@@ -72,7 +72,7 @@ def _describe_system(score: TERScore, kinds: Counter[str]) -> dict[str, Any]:
 
 
 def get_components(system: Content) -> dict[str, float]:
-    """Return the components by which systems are compared."""
+    """Return the score components that a comparison of two systems shows."""
     return {"edits": system["edits"]} | {f"{kind}s": n for kind, n in system["kinds"].items()}
 
 

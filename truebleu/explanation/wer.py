@@ -60,7 +60,7 @@ def _describe_system(case: ExplanationCase[Any, EditScore]) -> dict[str, Any]:
 
 
 def get_components(system: Content) -> dict[str, float]:
-    """Return the components by which systems are compared."""
+    """Return the score components that a comparison of two systems shows."""
     return {name: system[name] for name in ("edits", *EDIT_COLUMNS)}
 
 

@@ -25,7 +25,7 @@ TEXYGEN: dict[str, Any] = {
     "scale": 1.0,
 }
 
-# Maximum number of texts scored against all others in one call, and of pairs.
+# Maximum number of texts scored against all others, and of pairs scored, in one call.
 ROWS, PAIRS = 32, 1 << 16
 
 
@@ -41,13 +41,13 @@ def self_bleu(
 
     Yaoming Zhu et al. (2018): Texygen, a benchmarking platform for text generation models. SIGIR.
 
-    texts: two or more strings (any sequence, an Arrow column, a path of lines); or lists of tokens
+    texts: two or more strings (any sequence, an Arrow column, a file of lines); or lists of tokens
         for a metric with `tokenize="none"`, such as the default metric.
-    metric: any metric (default: Texygen's, which is NLTK's sentence_bleu with method1 on
-        white-space tokens). Texygen tokenizes with NLTK's word_tokenize: do that first.
+    metric: any metric (default: Texygen's metric: NLTK's sentence_bleu with method1 on
+        white-space tokens). For Texygen's results, tokenize with NLTK's word_tokenize.
     max_order: maximum n-gram order of the default metric. Texygen's is 3; papers report 2 to 5.
     sample: use only the first `sample` texts, 2 or more; Texygen's fast mode takes 500.
-    workers: threads.
+    workers: number of threads.
 
     A low score means high diversity. A metric of the class `BLEU` needs one pass over the n-grams.
     Any other metric computes one score per text, with all other texts as references. Raises
@@ -143,7 +143,7 @@ class PairwiseDiversity(CompositeScore):
 
     @property
     def pairwise(self) -> float:
-        """The mean score of a pair, or the score of all pairs together ("pairwise BLEU")."""
+        """The mean score or the corpus score of all pairs ("pairwise BLEU")."""
         return self._details["pairwise"]  # type: ignore[no-any-return]
 
     @property
@@ -176,7 +176,7 @@ def pairwise_diversity(
         scores are distances, and the diversity is the mean score.
     aggregate: "pairs" averages the scores of single pairs, first per source and then over sources;
         "corpus" computes one score of all pairs of all sources, like the program of Shen et al.
-    workers: threads.
+    workers: number of threads.
 
     Pairs are ordered: n texts have n · (n - 1) pairs, with each text once as the hypothesis and
     once as the reference of every other text. The mean of a set is the mean of its texts' mean
@@ -248,7 +248,7 @@ def _score_all_pairs(metric: Metric[Any], sets: list[list[str]], workers: int) -
     return score  # noqa: RET504
 
 
-# Fields of `Distinct.to_dict` after the name; None is left out.
+# Fields of `Distinct.to_dict` after the name. Fields with value None are left out.
 SERIALIZED_FIELDS = (
     *("value", "mean", "per_token", "expectation_adjusted"),
     *("distinct", "ngrams", "tokens", "texts", "shorter"),
@@ -256,7 +256,7 @@ SERIALIZED_FIELDS = (
 
 
 class Distinct(NamedTuple):
-    """The share of distinct n-grams among all n-grams of texts. `float()` returns `value`."""
+    """The share of distinct n-grams among all n-grams of some texts. `float()` returns `value`."""
 
     n: int
     distinct: int
@@ -297,7 +297,7 @@ class Distinct(NamedTuple):
         return self.distinct / (size * -expm1(self.ngrams * log1p(-1 / size)))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields in JSON types."""
+        """Return the fields as JSON-compatible values."""
         values = {name: getattr(self, name) for name in SERIALIZED_FIELDS}
         present_fields = {name: value for name, value in values.items() if value is not None}
         return {"name": f"distinct-{self.n}", **present_fields}
@@ -332,19 +332,19 @@ def distinct_n(
     """Return distinct-n: the share of distinct n-grams among all n-grams of texts, 0-1.
 
     Jiwei Li et al. (2016): A diversity-promoting objective function for neural conversation models.
-    NAACL. They divide by tokens (`per_token`); most programs divide by n-grams (`value`), which is
-    the same for n = 1. The mean of the ratios of single texts (`mean`) is the intra-dist of
-    Xiaodong Gu et al. (2019), DialogWAE, ICLR, and `value` is their inter-dist.
+    NAACL. They divide by tokens (`per_token`); most programs divide by n-grams (`value`). Both are
+    equal for n = 1. The mean of the texts' ratios (`mean`) is the intra-dist of Xiaodong Gu et al.
+    (2019), DialogWAE, ICLR, and `value` is their inter-dist.
 
-    texts: strings (any sequence, an Arrow column, a path of lines), or lists of tokens.
+    texts: strings (any sequence, an Arrow column, a file of lines), or lists of tokens.
     n: the n-gram order, 1 or more.
     tokenize, lowercase: as for `BLEU`; by default, white space separates tokens.
     vocabulary: for `expectation_adjusted`, the number of possible n-grams. Siyang Liu
         et al. (2022): Rethinking and refining the distinct metric. ACL. They define it for tokens,
         with the size of the model's vocabulary.
 
-    A text with fewer than n tokens has no n-grams; it counts as 0 in `mean`, and `shorter`
-    counts these texts. Raises InputError if no text has an n-gram.
+    Texts with fewer than n tokens have no n-grams. Their share in `mean` is 0, and `shorter` is
+    their number. Raises InputError if no text has an n-gram.
 
     >>> distinct_n(["i do not know", "i do not care", "no"], 2)
     <distinct-2 = 0.6667 (4 of 6; mean of texts 0.6667)>
@@ -358,7 +358,7 @@ def distinct_n(
     )
     distinct, table = _kernel.distinct(source, tokenizer=tokenizer, lowercase=before, order=n)
     if not len(table):
-        raise InputError("texts: no texts")
+        raise InputError("texts: no texts (expected at least one)")
     rows = table.tolist()
     tokens, ngrams, _ = table.total().tolist()[0]
     if not ngrams:

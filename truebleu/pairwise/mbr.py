@@ -22,7 +22,7 @@ from truebleu.text.record import Record
 from truebleu.text.terminal_layout import format_count, pad_columns
 
 if TYPE_CHECKING:
-    # f(candidates, references) or f(candidates, references, sources): returns a number per pair.
+    # f(candidates, references) or f(candidates, references, sources) returns a number per pair.
     Function = Callable[..., Any]
     # A matrix with one row per candidate and one column per reference; or one matrix per source.
     Numbers = Sequence[Sequence[float]] | Sequence[Sequence[Sequence[float]]]
@@ -39,7 +39,7 @@ MAX_SHOWN_CANDIDATES, WIDTH = 5, 60
 
 
 class MBR(Record):
-    """The candidates of one source, ranked by their expected score. Immutable."""
+    """The candidates of one source, ranked by their expected scores. Instances are immutable."""
 
     utility: str
     """The name of the metric or function that scores a pair."""
@@ -52,7 +52,7 @@ class MBR(Record):
     expected: Scores
     """The expected score of each candidate, from the references that the method has used."""
     seen: tuple[int, ...]
-    """The number of references scored with each candidate; 1 for the sum of "aggregate"."""
+    """The number of references scored with each candidate; 1 for the sum that "aggregate" uses."""
     ranking: tuple[int, ...]
     """The indices of the candidates, best first; ties keep their order."""
     references: int
@@ -114,7 +114,7 @@ class MBR(Record):
         return hash((self.utility, self.candidates))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the contents in JSON types, with the text of the best candidate only."""
+        """Return the contents as JSON-compatible values; only the best candidate has its text."""
         return {
             "metric": self.utility,
             "signature": None if self.signature is None else str(self.signature),
@@ -182,13 +182,13 @@ def mbr(
 
     candidates: a list of strings for one source; a list of such lists for several sources.
     references: the texts that candidates are scored with (default: all candidates, including the
-        same one): a list of strings; for several sources, one list per source.
-    utility: the score of a pair. A metric or its name (default: BLEU): a pair's score is the result
-        of `sentence`. Or a function of two lists of equal length, candidates and references, that
-        returns a number per pair, higher for better pairs. Or precomputed scores: a matrix with one
-        row per candidate and one column per reference; for several sources, one matrix per source.
+        scored one): a list of strings; for several sources, one list per source.
+    utility: determines the score of a pair. Either a metric or its name (default: BLEU), which
+        scores pairs with `sentence`; or a function of two equally long lists, candidates and
+        references, that returns a number per pair, higher for better pairs; or precomputed scores:
+        a matrix with one row per candidate and one column per reference, or one matrix per source.
     sources: the source text; for several sources, a list of texts. Required by metrics that read
-        sources; a function then receives a third list.
+        sources; functions receive them as a third list.
     weights: a non-negative number per reference: a probability, a model's weight, or a count. They
         need not sum to 1. For several sources, one list per source.
     method: "exact" scores every pair. "aggregate" scores each candidate against the sum of the
@@ -197,7 +197,7 @@ def mbr(
     level: for "pruned", the confidence required to drop a candidate, 0-1.
     seed: for "pruned", the seed for the order of references and for the resamples; None for a new
         seed per run.
-    workers: threads.
+    workers: number of threads.
 
     Returns an `MBR`; for several sources, a list. The expected score of h is sum(w · score(h, r)) /
     sum(w), summed in the order of the references; without weights, it is sum(score(h, r)) / m. If

@@ -90,7 +90,7 @@ class _Race:
 
     @property
     def is_unfinished(self) -> bool:
-        """True if references are left, and several candidates remain or none has been scored."""
+        """True if references remain, and several candidates remain or none has been scored."""
         return self.seen < len(self.order) and (len(self.alive) > 1 or self.seen == 0)
 
     def add_scores(self, rows: Iterator[list[float]], references: Sequence[int]) -> None:
@@ -134,7 +134,7 @@ class _Race:
         ]
 
     def to_result(self) -> SearchResult:
-        """Return the mean of the computed scores; exact for candidates never dropped."""
+        """Return the means of the computed scores, which are exact for candidates never dropped."""
         expected = []
         for scores in self.scores:
             ordered = sorted(scores)

@@ -1,4 +1,4 @@
-"""Utilities of MBR decoding, which score a candidate with a reference."""
+"""Utilities for MBR decoding, which score pairs of a candidate and a reference."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from truebleu.metrics.pairwise_scores import COMPENSATED, PairsInPython
 from truebleu.text import corpus_inputs
 from truebleu.text.record import Record
 
-# Index of a source, and indices of candidates and references, all pairs of which are to be scored.
+# All pairs to score of one source: its index, and the indices of candidates and references.
 Block = tuple[int, Sequence[int], Sequence[int]]
 # Approximate number of pairs scored in one call.
 PAIRS = 1 << 16
@@ -28,7 +28,7 @@ class Source(Record):
     """The candidates and references of one source."""
 
     candidates: list[str]
-    """The candidates, without duplicates if the utility reads texts."""
+    """The candidates; duplicates are removed if the utility reads texts."""
     references: Sequence[str]
     """The references; for precomputed scores without references, one empty string per column."""
     weights: list[float] | None
@@ -165,7 +165,7 @@ class MetricUtility(TextUtility):
         ).tolist()
 
     def compute_expected(self, sources: Sequence[Source]) -> Iterator[list[float]]:
-        """Yield identical scores faster: small sources together, each large source separately."""
+        """Yield the same expected scores faster, with one call for all small sources."""
         small: list[Source] = []
         for source in sources:
             if self._is_small(source):
@@ -195,7 +195,7 @@ class MetricUtility(TextUtility):
         try:
             means = self._compute_means(sources)
         except InputError:
-            # Scored separately, the source at fault raises an error that identifies the text.
+            # Separate scoring raises an error that identifies the source and text at fault.
             for source in sources:
                 self._score_one_source(source)
             raise
@@ -267,7 +267,7 @@ def score_against_sums(
     formula is the same as for `sentence`.
 
     sets: the number of hypotheses and the number of references in each set.
-    weights: how often each reference counts; the sum per set is below 2³¹.
+    weights: multiplicity of each reference; the sum per set is below 2³¹.
 
     Returns None if the metric does not count n-grams. For other arguments and errors, see `matrix`.
 
@@ -365,7 +365,7 @@ def make_precomputed_utility(
     matrices = list(matrix_rows) if has_several_sources else [matrix_rows]
     if len(matrices) != len(candidates):
         raise InputError(
-            f"utility: {len(matrices)} matrices for {len(candidates)} sources; expected one each"
+            f"utility: expected one matrix per source ({len(candidates)}), found {len(matrices)}"
         )
     return PrecomputedUtility(
         [
@@ -387,7 +387,7 @@ def _check_matrix(matrix: Any, height: int, location: str) -> list[list[float]]:
         ) from None
     if len(rows) != height:
         raise InputError(
-            f"utility{location}: {len(rows)} rows for {height} candidates; expected one row each"
+            f"utility{location}: expected one row per candidate ({height}), found {len(rows)}"
         )
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows[0]) or not row:

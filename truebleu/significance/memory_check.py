@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-# Bytes per segment and number of columns of the kernel's layouts, by type of number
-# (kernel/src/resample.rs), and bytes of random draws in memory.
+# The kernel's memory layouts (kernel/src/resample.rs): bytes per segment, and number of columns, by
+# number type. Random draws take DRAW_BYTES in addition.
 COLUMN_LAYOUTS = {"integer": (64, 32), "single": (256, 64)}
 DRAW_BYTES = 1 << 23
 
 
 def check_memory(segments: int, columns: int, workers: int = 1, kind: str = "integer") -> None:
-    """Raise MemoryError, with the required amount, if tables of this size cannot be resampled."""
+    """Raise MemoryError with the required amount if there is too little memory for resampling."""
     segment_bytes, columns_per_layout = COLUMN_LAYOUTS[kind]
     # An extra layout holds columns of larger numbers.
     layouts = -(-columns // columns_per_layout) + (kind == "integer")
     needed_bytes = segments * segment_bytes * layouts + max(DRAW_BYTES, 4 * segments * workers)
     try:
-        # The system reserves memory for untouched zeros without filling it.
+        # This allocation only reserves memory, because the zeros are never accessed.
         bytes(needed_bytes)
     except MemoryError:
         raise MemoryError(

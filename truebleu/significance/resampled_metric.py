@@ -1,4 +1,4 @@
-"""Scores to resample: one metric, or one column of segment scores, of several systems."""
+"""Scores to resample: one metric, or one column of segment scores, for several systems."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ MAX_SUM_BITS = 61
 
 
 class Measure:
-    """One metric of several systems on the same segments.
+    """One metric's results for several systems on the same segments.
 
     metric: a metric that provides statistics.
     tables: its statistics by system, one row per segment, with segments in the same order.
 
-    Raises InputError for different numbers of segments, and TypeError for other values than
-    statistics.
+    Raises InputError for different numbers of segments, and
+    TypeError for values that are not statistics.
 
     >>> from truebleu import BLEU
     >>> metric, references = BLEU(max_order=2), ["a b c d", "a b"]
@@ -54,8 +54,8 @@ class Measure:
         for name, table in tables.items():
             if not isinstance(table, Statistics):
                 raise TypeError(
-                    f"{name}: expected statistics of {metric.name}, not {type(table).__name__}; "
-                    "Measure.from_scores takes scores of segments"
+                    f"{name}: expected statistics of {metric.name}, not {type(table).__name__}. "
+                    "Use Measure.from_scores for segment scores."
                 )
         _check_systems(metric.name, {name: len(table) for name, table in tables.items()})
         if metric.order_dependence_reason:
@@ -145,7 +145,7 @@ class Measure:
         return [self.scores(table.total())[0] for table in self.tables]
 
     def get_value(self, system: str) -> float:
-        """Return the score of all segments of a system."""
+        """Return a system's score over all segments."""
         return self._values[system]
 
     def __repr__(self) -> str:
@@ -153,7 +153,7 @@ class Measure:
 
 
 class Mean(Record):
-    """The mean of numbers stored as integers, from their sum."""
+    """Formula that computes the mean of numbers stored as integers from their sum."""
 
     divisor: int
 
@@ -163,7 +163,7 @@ class Mean(Record):
 
 
 class DocumentMean(Record):
-    """The mean of numbers, from sums of scores and segment counts of documents."""
+    """Formula that computes a mean from the documents' score sums and segment counts."""
 
     scale: float
 
@@ -176,7 +176,7 @@ class DocumentMean(Record):
 def _build_document_means(
     tables: Mapping[str, Table], sizes: Sequence[int], scale: int
 ) -> tuple[DocumentMean, dict[str, Table]]:
-    """Return tables of score sums and segment counts per document, and their mean's formula."""
+    """Return the formula of the mean, and tables of score sums and segment counts per document."""
     sums = {name: table.values_of(0) for name, table in tables.items()}
     largest = max(abs(total) for column in sums.values() for total in column)
     # A resample may consist of the largest document only.
@@ -192,7 +192,7 @@ def _build_document_means(
 
 
 def build_means(columns: Mapping[str, Sequence[float]]) -> tuple[Mean, dict[str, Table]]:
-    """Return the numbers as integers with exact sums in any order, and their mean's formula.
+    """Return the formula of the mean, and tables of the numbers as integers with exact sums.
 
     Decimal numbers become multiples of a power of ten, so that 0.1 + 0.2 is 0.3. Other numbers
     become multiples of the smallest power of two with which all sums stay below 2^61.

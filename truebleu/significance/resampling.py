@@ -1,4 +1,4 @@
-"""Confidence intervals and paired tests, for any number of systems and metrics at once."""
+"""Confidence intervals and paired tests for any number of systems and metrics."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ RESAMPLES = 1000
 RANDOMIZATIONS = 10_000
 LEVEL = 0.95
 
-# Approximate number of 64-bit sums, and of trials, in memory at a time. The number of additions
-# between two checks for an interrupt takes about a second.
+# Approximate limits: 64-bit sums and trials in memory, and additions between two checks for an
+# interrupt (about one second).
 MAX_SUMS = 1 << 22
 MAX_TRIALS = 2000
 MAX_ADDITIONS = 1 << 34
-# Additions between two calls of `progress`.
+# Number of additions between two calls of `progress`.
 ADDITIONS_PER_REPORT = 1 << 30
 
 
@@ -46,7 +46,7 @@ class Resampling(NamedTuple):
     resamples: int = RESAMPLES
     """The number of test sets resampled from this one, with replacement."""
     seed: int | None = argument_checks.DEFAULT_SEED
-    """A non-negative integer; None for irreproducible draws."""
+    """A non-negative integer; None for a new seed, so that results are not reproducible."""
     level: float = LEVEL
     """The confidence level: the share of resampled scores within an interval."""
     workers: int = 1
@@ -56,7 +56,7 @@ class Resampling(NamedTuple):
 
 
 def bootstrap_intervals(measures: Sequence[Measure], **options: Any) -> list[dict[str, Interval]]:
-    """Return the confidence interval of each system's score: one dict by system per measure.
+    """Return one dict per measure, with the confidence interval of each system's score.
 
     options: the fields of `Resampling`. With `runs`, the interval covers the test set only.
 
@@ -274,7 +274,7 @@ class _ResamplingRun:
     def _estimate_noise(
         self, measure_index: int, systems: Sequence[int], values: Sequence[float]
     ) -> Noise | None:
-        """Return how runs and test set affect a system's mean, or the difference of two systems."""
+        """Return the standard errors of a system's mean, or of the difference of two systems."""
         run_scores, resampled = self._run_scores[measure_index], self._resampled[measure_index]
         members = [self._run_indices[system] for system in systems]
         return estimate_noise(
@@ -300,7 +300,7 @@ class _ResamplingRun:
         return Runs(scores=scores, deviation=deviation, error=error)
 
     def _split_draws(self, count: int, max_block: int) -> Iterator[int]:
-        """Yield numbers of draws that bound the memory, and the time between progress reports."""
+        """Yield block sizes that limit memory use and the time between progress reports."""
         additions = MAX_ADDITIONS if self._progress is None else ADDITIONS_PER_REPORT
         size = min(MAX_SUMS // self._width, additions // (self._width * self.unit_count), max_block)
         for start in range(0, count, max(1, size)):
@@ -311,7 +311,7 @@ class _ResamplingRun:
                 self._progress(self._done, self._total)
 
     def bootstrap(self) -> None:
-        """Resample the test set, for intervals and differences."""
+        """Resample the test set and store the scores, for intervals and differences."""
         stream, stack = Stream(self.seed), Stack(self._tables)
         for block in self._split_draws(self.resamples, self.resamples):
             sums = iter(stack.bootstrap(stream, block, self._workers))
@@ -407,7 +407,7 @@ class _ResamplingRun:
         noise: Noise | None,
         runs: Runs | None = None,
     ) -> Interval:
-        """Return the percentile interval of resampled values, with the noise of runs added."""
+        """Return the percentile interval of resampled values, after adding the noise from runs."""
         mean = fsum(resampled) / len(resampled)
         adjusted = resampled if noise is None else noise.add_run_noise(resampled, mean, self.seed)
         ordered = sorted(adjusted)
@@ -488,7 +488,7 @@ class _ResamplingRun:
         if identical:
             p, note = 1.0, "the systems are identical: no segment differs"
         elif self.unit_count == 1:
-            p, note = 1.0, f"one {self._unit}: too few to test a difference"
+            p, note = 1.0, f"one {self._unit} cannot show a difference"
         elif is_better is None:
             note = "the systems have the same score"
         return Difference(
@@ -533,7 +533,7 @@ def _average_differences(pairs: Sequence[tuple[Scores, Scores]]) -> list[float]:
 
 def _check_measures(measures: Sequence[Measure]) -> None:
     if isinstance(measures, Measure):
-        raise TypeError("measures: expected a list, [measure]")
+        raise TypeError("measures: expected a list, such as [measure]")
     if not measures:
         raise InputError("measures: expected at least one measure")
     first = measures[0]
@@ -544,8 +544,8 @@ def _check_measures(measures: Sequence[Measure]) -> None:
         ):
             if first_value != second_value:
                 raise InputError(
-                    f"{first.name} has {first_value}, and {measure.name} has {second_value}; "
-                    f"measures are compared for the same {attribute}"
+                    f"{first.name} has {first_value}, but {measure.name} has {second_value}. "
+                    f"All measures need the same {attribute}."
                 )
 
 

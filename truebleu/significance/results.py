@@ -165,14 +165,14 @@ class PairedTests(Record):
     seed: int | None
     resamples: int
     randomizations: int | None
-    """None for tests without randomization."""
+    """The number of randomizations; None for tests without randomization."""
     level: float
     intervals: dict[str, Interval]
     """The interval of each system's score."""
     differences: dict[str, Difference]
-    """The difference of each other system to the baseline."""
+    """The difference between each other system and the baseline."""
     pairs: dict[tuple[str, str], Difference]
-    """Every tested pair (system, other), corrected as one family."""
+    """The difference of every tested pair (system, other), corrected as one family of tests."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -202,7 +202,7 @@ class PairedTests(Record):
         raise KeyError(f"{system} and {other} were not compared. Use pairs='all'.")
 
     def better_than(self, alpha: float = ALPHA) -> dict[str, list[str]]:
-        """Return the systems that each system is significantly better than, among tested pairs."""
+        """Return, for each system, the systems that are significantly worse, among tested pairs."""
         beaten: dict[str, list[str]] = {name: [] for name in self.intervals}
         for (first, second), difference in self.pairs.items():
             if difference.adjusted_p < alpha and difference.better is not None:

@@ -1,4 +1,4 @@
-"""Variance between several runs (training seeds) of a system, in addition to the test set's.
+"""Variance between several runs (training seeds) of a system, apart from test set variance.
 
 The score of a system is the mean over its runs. Two sources make it uncertain: the choice of
 segments, which resampling estimates, and the choice of runs, which only several runs can show. A
@@ -114,7 +114,7 @@ def compute_variance(values: Sequence[float], ddof: int) -> float:
 
 
 def draw_student_t(degrees_of_freedom: int, count: int, seed: int | None) -> list[float]:
-    """Return random values of Student's t, the same for all measures with the same seed."""
+    """Return random values from Student's t distribution; a seed determines the values."""
     from random import Random
 
     generator = Random(seed)

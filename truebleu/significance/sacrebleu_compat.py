@@ -1,10 +1,10 @@
 """sacreBLEU 2.6.0's intervals and paired tests, bit for bit, without NumPy.
 
 sacreBLEU's bootstrap sums statistics in single precision, and NumPy 2 also computes most of each
-formula in single precision (kernel/src/sacrebleu_float32.rs). The results therefore differ from
-`truebleu.significance`, which computes the same resamples exactly, after the sixth digit. What
-sacreBLEU calls a paired bootstrap is miscalibrated (docs/significance.md). Use this module only to
-reproduce sacreBLEU.
+formula in single precision (kernel/src/sacrebleu_float32.rs). After the sixth digit, the results
+therefore differ from `truebleu.significance`, which scores the same resamples exactly. sacreBLEU's
+paired bootstrap is miscalibrated (docs/significance.md). Use this module only to reproduce
+sacreBLEU.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def bootstrap_scores(
 def randomize_scores(
     metric: Metric, tables: tuple[_kernel.Table, _kernel.Table], trials: int, stream: _kernel.Stream
 ) -> Iterator[tuple[_kernel.Scores, _kernel.Scores]]:
-    """Yield both systems' scores after the swaps of approximate randomization, block by block."""
+    """Yield blocks of both systems' scores after the swaps of approximate randomization."""
     formula = _get_randomization_formula(metric)
     totals = tables[0].total(), tables[1].total()
     memory_check.check_memory(len(tables[0]), sum(table.width for table in tables))
@@ -110,7 +110,7 @@ def _get_single_formula(metric: Metric) -> _kernel.SingleFormula:
 def _get_randomization_formula(metric: Metric) -> Callable[[_kernel.Table], _kernel.Scores]:
     """Return the metric's formula for randomization trials, whose sums are integer arrays.
 
-    sacreBLEU adds the k of add-k to these arrays in place, so its fraction is lost.
+    sacreBLEU adds the add-k value to these arrays in place, which drops its fractional part.
     """
     parameters = metric.parameters
     _get_single_formula(metric)

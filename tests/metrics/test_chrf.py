@@ -192,7 +192,7 @@ def test_invalid_parameters_raise_error(parameters, message):
 
 
 def test_empty_corpus_raises_error():
-    with pytest.raises(InputError, match="this metric takes text, not tokens"):
+    with pytest.raises(InputError, match="this metric accepts text, not tokens"):
         CHRF().score([["a", "b"]], [["a", "b"]])
     with pytest.raises(InputError, match="segment 2 is missing"):
         CHRF().score(["a", None], ["a", "b"])

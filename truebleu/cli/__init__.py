@@ -44,7 +44,7 @@ COMMANDS = {
     "explain": "Explain a score step by step: matches, clipping, brevity penalty",
     "family": "List published BLEU variants, score with them, or find the variant behind a score",
     "testset": "List, download, install and show published test sets",
-    "demo": "Score example systems and suggest further commands",
+    "demo": "Score example systems and suggest more commands",
     "completion": "Print a shell script that completes commands and options",
 }
 

@@ -50,7 +50,7 @@ def make_option(flags: Sequence[str], value: str | None, help_text: str, **setti
 def parse_options(text: str, **settings: Mapping[str, Any]) -> list[Option]:
     """Parse options from text in help page form: flags, value, two spaces, description.
 
-    settings: further arguments of `make_option`, by option name.
+    settings: other arguments of `make_option`, by option name.
 
     >>> (option,) = parse_options("-o --output FILE  write to FILE")
     >>> option.flags, option.arguments["metavar"]
@@ -78,7 +78,7 @@ def parse_options(text: str, **settings: Mapping[str, Any]) -> list[Option]:
 class OptionGroup:
     """Options under one title in the help, declared as text or as `Option` objects.
 
-    settings: further arguments by option name; `defaults` are added to the parsed options.
+    settings: other arguments by option name; `defaults` are added to the parsed options.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class OptionGroup:
 class Command(NamedTuple):
     """Declaration of a command: its usage, options and function.
 
-    module_doc: the module's docstring, with the examples for the help; None with `python -OO`.
+    module_doc: the module's docstring, with the examples for the help (None with `python -OO`).
     groups: function that returns the option groups for the words of a command line.
     """
 
@@ -294,7 +294,7 @@ def make_view_output_group(
 
 
 def get_resamples(options: argparse.Namespace) -> int | None:
-    """Return the number of resamples for confidence intervals, or None without intervals."""
+    """Return the number of resamples for confidence intervals, or None if not requested."""
     number: int | None = options.confidence
     if options.confidence_n is None:
         return number
@@ -346,7 +346,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(
         self, prog: str, *, groups: Iterable[OptionGroup] = (), **argparse_arguments: Any
     ) -> None:
-        # Ignore further arguments, which argparse passes to parsers of subcommands.
+        # Ignore other arguments, which argparse passes to parsers of subcommands.
         texts: dict[str, Any] = {
             key: argparse_arguments.get(key) for key in ("usage", "description", "epilog")
         }
@@ -437,7 +437,7 @@ class Parser(argparse.ArgumentParser):
         if not name.startswith("--"):
             if _can_convert(float, name):
                 return
-            # The value directly follows the option: -w2, -fjson.
+            # The value may directly follow the option, as in -w2 and -fjson.
             choices = actions_by_flag[name[:2]].choices if name[:2] in actions_by_flag else None
             if name[:2] in actions_by_flag and (
                 name[2:].isdecimal() or name[2:] in (choices or ())

@@ -1,4 +1,4 @@
-"""`truebleu demo`: demonstration with example systems, and suggestions for further commands.
+"""`truebleu demo`: demonstration with example systems, and suggestions for more commands.
 
 examples:
   truebleu demo

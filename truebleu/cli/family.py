@@ -34,7 +34,7 @@ from truebleu.cli.progress import Progress
 from truebleu.rendering.elements import Block, Cell, Facts, Heading, Paragraph, Table
 from truebleu.text.terminal_layout import format_count
 
-# Result of an action: an object for JSON, and elements for the other formats.
+# The result of an action: an object for JSON, and elements for other formats.
 FamilyResult = tuple[dict[str, Any], Iterable[Block]]
 
 ACTIONS = ("list", "show", "score", "which")

@@ -57,7 +57,7 @@ FILTER_OPTIONS = ("origlang", "subset", "domain", "documents")
 DOWNLOADS = """
     --mirror URL           try this server first, with the same path as in the original URL
     --offline              do not download anything
-    --registry FILE        read the descriptions of further test sets from this JSON file
+    --registry FILE        read descriptions of additional test sets from this JSON file
     """
 FILTERS = """
     --origlang CODE        keep only documents with this original language; non-CODE excludes it
@@ -162,7 +162,7 @@ class Inputs:
 
     @property
     def signature(self) -> Mapping[str, str]:
-        """The signature fields of the test set; empty without a test set."""
+        """The signature fields of the test set; empty if no test set is used."""
         return {} if self.test_set is None else self.test_set.part.signature
 
     def list_files(self) -> list[File]:
@@ -174,7 +174,7 @@ class Inputs:
         """Return the reference files, or the references of each segment with --num-refs."""
         if self._reference_count == 1:
             return list(self._references)
-        # As in sacreBLEU: ignore trailing white space; further tabs belong to the last reference.
+        # Like sacreBLEU, ignore trailing white space. Additional tabs belong to the last reference.
         lines = self._references[0].read_lines()
         return [tuple(line.rstrip().split("\t", self._reference_count - 1)) for line in lines]
 
@@ -198,7 +198,7 @@ def estimate_line_count(file: File) -> int | None:
 
 
 def get_option_file(options: argparse.Namespace, name: str) -> File | None:
-    """Return the file that an option names, or None without the option."""
+    """Return the file that an option names, or None if the option is not used."""
     path = getattr(options, name, None)
     return None if path is None else parse_file_argument(path, options.encoding)
 
@@ -351,7 +351,7 @@ def _choose_system_names(
 
 
 def parse_system_names(options: argparse.Namespace) -> list[str] | None:
-    """Return the system names of --names, or None without the option."""
+    """Return the system names of --names, or None if the option is not used."""
     names_text = getattr(options, "names", None)
     if names_text is None:
         return None
@@ -365,7 +365,7 @@ def parse_system_names(options: argparse.Namespace) -> list[str] | None:
 
 
 def find_system(name: str | None, inputs: Inputs | None) -> str | None:
-    """Return the name of the system with this name or file; return unknown names unchanged."""
+    """Return the name of the system with this name or file. Return unknown names unchanged."""
     if inputs is not None and name not in inputs.runs:
         for system, files in inputs.runs.items():
             for file in files:

@@ -26,7 +26,7 @@ class ScoreLogger:
                 f"--log-name: {len(names)} names for {systems} systems (expected one per system)"
             )
         if options.output is not None and _is_same_file(options.log, options.output):
-            raise UsageError(f"--log: {options.log} is also the output file (-o)")
+            raise UsageError(f"--log: {options.log} is also the output file (-o). Use two files")
         score_log.check_log_is_appendable(options.log)
         self._options = options
         self._names = dict(zip(inputs.systems, names, strict=True))

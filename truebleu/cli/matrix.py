@@ -158,7 +158,7 @@ def _check_options(options: argparse.Namespace, form: str) -> None:
 
 
 def _parse_files(options: argparse.Namespace) -> tuple[File | None, File]:
-    """Return the file of hypotheses, or None without -i, and the file of references."""
+    """Return the file of hypotheses (None if -i is not used) and the file of references."""
     if len(options.references) != 1:
         count = len(options.references)
         raise UsageError(f"REF: expected one file, found {count}")

@@ -257,7 +257,7 @@ COLUMN_ROLES = ("system", "item", "document", "score")
 
 
 def _parse_columns(words: Sequence[str] | None) -> Mapping[str, str] | None:
-    """Return the column names by role, or None without --columns."""
+    """Return the column names by role, or None if --columns is not used."""
     expected = join_words([f"{role}=NAME" for role in COLUMN_ROLES])
     columns = shared.parse_named_values("--columns", words, expected)
     for role, name in columns.items():

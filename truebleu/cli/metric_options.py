@@ -101,12 +101,12 @@ def describe_option_owner(flag: str) -> str:
 
 
 def split_metric_names(word: str) -> list[str]:
-    """Split a word at commas into metric names; a signature is a single name."""
+    """Split a word at commas into metric names, unless it is a signature."""
     return [word] if ":" in word else [name for name in word.split(",") if name]
 
 
 def _find_metric_classes(name: str) -> Iterable[type[Metric]]:
-    """Return the metric classes for a name; empty for unknown names, which are reported later."""
+    """Return the metric classes for a name; none for unknown names, which are reported later."""
     if name in registry.METRICS:
         return [registry.get_metric_class(name)]
     try:
@@ -116,7 +116,7 @@ def _find_metric_classes(name: str) -> Iterable[type[Metric]]:
 
 
 def _make_option(parameter: Parameter[Any], prefix: str) -> Option:
-    """Return the option for a parameter; its value is stored under the long flag."""
+    """Return the option for a parameter. Its value is stored under the long flag."""
     name = parameter.format_option(prefix)
     value = parameter.metavar or "yes|no"
     if parameter.metavar is None or True in getattr(parameter, "meanings", ()):
@@ -142,7 +142,7 @@ def _describe_parameter(parameter: Parameter[Any]) -> str:
 
 
 def parse_names(words: Sequence[str] | None) -> list[str] | None:
-    """Return the names in the words of an option, or None without the option."""
+    """Return the names in the words of an option, or None if it is not used."""
     return None if words is None else [name for word in words for name in split_metric_names(word)]
 
 

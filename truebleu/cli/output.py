@@ -30,7 +30,7 @@ SUFFIXES = {
     ".md": "markdown",
     **{f".{name}": name for name in ("json", "jsonl", "tsv", "csv", "html", "parquet", "npy")},
 }
-# Version of the JSON output; increased by incompatible changes.
+# Version of the JSON output. Incompatible changes increase it.
 VERSION = 1
 # Formats of views with full precision and complete signatures.
 EXACT = ("json", "csv", "tsv")
@@ -116,7 +116,7 @@ class Output:
             if self._atomic_file is not None:
                 self._atomic_file.__exit__(kind, error, trace)
             elif kind is None or issubclass(kind, Exception):
-                # Do not flush after a signal: the reader may be gone.
+                # Do not flush after a signal, because the reader may have ended.
                 stream = self._binary or self._terminal
                 assert stream is not None
                 stream.flush()
@@ -351,7 +351,7 @@ def print_message(kind: str, text: str) -> None:
     try:
         print(f"truebleu: {kind}: {escape_unprintable(text)}", file=sys.stderr)
     except OSError:
-        return  # Standard error is closed; the exit status still shows the problem.
+        return  # Standard error is closed, so only the exit status shows the problem.
 
 
 def escape_unprintable(text: str) -> str:

@@ -8,7 +8,7 @@ examples:
       compare several systems on two metrics, with document scores
 
   truebleu report ref.zh -i system.zh -tok zh --also tokenize=char lowercase -o report.html
-      report on one system, with further settings to choose from
+      report on one system; offer additional metric settings in the report
 
   truebleu report reference.en -i baseline.en new.en -src source.de --terms terms.tsv -o report.html
       show how often each system used the terms of a glossary
@@ -74,7 +74,7 @@ PAGE = OptionGroup(
     """
     --labels FILE...    read segment labels from a tab-separated file with a header, or one label
                         per line from each NAME=FILE
-    --also SETTING...   add further settings: tokenize=intl,char (two settings), lowercase,
+    --also SETTING...   add metric settings: tokenize=intl,char (two settings), lowercase,
                         tokenize=intl+lowercase (a combination), or a metric
     --word-counts FILE  read word frequencies as WORD<tab>COUNT, to group words by frequency
                         (default: frequencies in the references)

@@ -225,7 +225,7 @@ class TextWriter(_TemplateWriter):
         self._widths: list[int] = []
 
     def format_cell(self, value: Any) -> str:
-        """Return a text on one line; empty for None."""
+        """Return a text on one line, or an empty string for None."""
         return "" if value is None else escape_unprintable(str(value))
 
     def write(self, columns: Sequence[Any]) -> None:
@@ -243,7 +243,7 @@ class TextWriter(_TemplateWriter):
         ]
         if not self._widths:
             rows.insert(0, self.header)
-            # Later scores may be wider, up to 100.0; only TER can exceed that.
+            # Later scores may be wider, so reserve space for 100.0. Only TER can exceed 100.
             min_width = len(self.output.format_rounded(100.0)) if self._flat_names else 6
             self._widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
             first = len(self.names) - 1 if self._flat_names else 0
@@ -276,5 +276,5 @@ def to_json(value: Any) -> str:
 
 
 def to_json_value(value: Any) -> Any:
-    """Convert a value for JSON: NaN and infinite numbers become strings."""
+    """Return a JSON-compatible value. NaN and infinite numbers become strings."""
     return str(value) if isinstance(value, float) and not isfinite(value) else value

@@ -15,7 +15,7 @@ from truebleu.metrics.base import Metric
 from truebleu.metrics.statistics import Statistics
 
 Metrics = Mapping[Metric[Any], str | None]
-# The statistics and scores of a batch of segments per metric, and its further columns.
+# The statistics and scores of a batch of segments per metric, and its extra columns.
 SegmentScores = Sequence[tuple[Statistics, Scores]]
 ExtraColumns = Sequence[Sequence[Any]]
 
@@ -76,7 +76,7 @@ class SegmentWriter:
         segment_scores: SegmentScores,
         extra_columns: ExtraColumns = (),
     ) -> None:
-        """Write a batch of segments of a system, with further columns."""
+        """Write a batch of segments of a system, with extra columns."""
         if self._rows is None:
             self._write_lines(system, segment_scores, extra_columns)
             return

@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> None:
     zeros = text_warnings.ZeroSegments()
     failed: FailedMetrics = {}
     with output, Progress(quiet=options.quiet) as progress:
-        # First compute metrics that may fail: only successful metrics get columns.
+        # Compute metrics that may fail first, because only successful metrics get columns.
         fallible = any(metric.FALLIBLE for metric in metrics)
         precomputed = _score_all_segments(options, inputs, metrics, failed) if fallible else None
         metrics = {metric: name for metric, name in metrics.items() if metric not in failed}

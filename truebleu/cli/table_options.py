@@ -12,7 +12,7 @@ from truebleu.text.segments import NO_TABLE_FILES, expand_home, get_table_format
 
 # Options for tables, as attributes of the parsed options.
 TABLE_OPTION_NAMES = ("hyp_column", "ref_column", "by", "join", "nulls", "unjoined", "memory")
-# Further options of commands that compare systems.
+# Additional options of commands that compare systems.
 COMPARISON_OPTION_NAMES = ("within", "bucket")
 
 
@@ -109,7 +109,7 @@ def _reject_table_options(options: argparse.Namespace) -> bool:
 
 
 def is_table(name: str, *, tsv: bool = False) -> bool:
-    """Return whether a word of the command line names tables; `tsv` also accepts TSV files."""
+    """Return whether a command-line word names tables. With `tsv`, TSV files are tables, too."""
     formats = {"parquet", "csv", "json", *(["tsv"] if tsv else [])}
     if get_table_format(name) in formats:
         return True

@@ -222,7 +222,7 @@ def build_requests(
 ) -> Iterator[tuple[dict[str, Any], Request]]:
     """Yield the key and the comparison request of each group.
 
-    make_request: function that makes a request from systems, references and further arguments.
+    make_request: function that makes a request from systems, references and other arguments.
     """
     within = list(dict.fromkeys(getattr(options, "within", None) or ()))
     if getattr(options, "bucket", None):

@@ -36,13 +36,13 @@ class TableSystem(Record):
 
 
 class OpenTable(Record):
-    """Open table whose rows contain a hypothesis, references and further columns.
+    """Open table. Each row contains a hypothesis, references and extra columns.
 
     The rows are in the form that `duckdb_inputs.select_rows` returns.
     """
 
     arrow_types: Any
-    """The types of the further columns, as an Arrow stream without rows; None without columns."""
+    """The types of the extra columns, as an Arrow stream without rows; None if there are none."""
     text_columns: list[str]
     """The names of the text columns."""
     read_batches: Callable[[int], Iterator[list[tuple[Any, ...]]]]
@@ -130,7 +130,7 @@ class Tables:
 
     @contextmanager
     def open_rows(self, system: TableSystem, extra_columns: Sequence[str]) -> Iterator[OpenTable]:
-        """Open the rows of a system in file order, with the texts and further columns."""
+        """Open the rows of a system in file order, with the texts and extra columns."""
         import_duckdb_engine()
         from truebleu.engines import duckdb_inputs as engine
         from truebleu.engines.duckdb_files import quote_name
@@ -255,7 +255,7 @@ def _score_batches(
     text_columns: Sequence[str],
     options: argparse.Namespace,
 ) -> Iterator[tuple[list[int], SegmentScores, Sequence[Sequence[Any]]]]:
-    """Yield the row numbers, statistics and further columns of each batch of rows.
+    """Yield the row numbers, statistics and extra columns of each batch of rows.
 
     text_columns: names of the text columns.
     """

@@ -37,7 +37,7 @@ from truebleu.rendering.elements import Block, Cell, Facts, Heading, Paragraph, 
 from truebleu.testsets import testset_operations
 from truebleu.text.terminal_layout import format_count
 
-# Result of an action: objects for JSON, and elements for the other formats.
+# The result of an action: objects for JSON, and elements for other formats.
 TestSetResult = tuple[Sequence[dict[str, Any]], Iterable[Block]]
 
 # For test sets with more language pairs, lists show only the number of pairs.

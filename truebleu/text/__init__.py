@@ -1,1 +1,1 @@
-"""Text as segments: files, columns and lists, and the tokenizers that split them."""
+"""Readers of segments in files, columns and lists, and tokenizers that split them."""

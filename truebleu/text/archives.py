@@ -1,4 +1,4 @@
-"""Safe unpacking of tar and zip archives: regular files only, and only below the target folder."""
+"""Safe unpacking of tar and zip archives, limited to regular files below the target folder."""
 
 from __future__ import annotations
 

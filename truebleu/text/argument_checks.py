@@ -104,7 +104,7 @@ def check_integer(parameter: str, value: object, minimum: int, maximum: float = 
 
 
 def check_number(parameter: str, value: object, minimum: float = 0, maximum: float = inf) -> float:
-    """Return a finite number within limits; raise ValueError for others. -0.0 becomes 0.0."""
+    """Return a finite number within limits; raise ValueError for other values. -0.0 becomes 0.0."""
     try:
         # float() would also accept text: see `parse_number`.
         is_text = isinstance(value, bool | str | bytes | bytearray)
@@ -192,9 +192,9 @@ def check_workers(workers: object) -> int:
 
 
 def check_segment_keys(parameter: str, keys: Iterable[Hashable], segment_count: int) -> list[Any]:
-    """Return a list with one key per segment, such as its document; raise InputError otherwise."""
+    """Return keys, such as documents, as a list. Raise InputError unless each segment has one."""
     if isinstance(keys, str):
-        raise TypeError(f"{parameter}: expected one key per segment, found a single str")
+        raise TypeError(f"{parameter}: expected a sequence of keys, found a single str")
     key_list = list(keys)
     if len(key_list) != segment_count:
         raise InputError(

@@ -240,7 +240,7 @@ def has_token_segments(hypotheses: tuple[Any, ...]) -> bool:
 
 
 def _recognize_inputs(hypotheses: Hypotheses, references: References) -> tuple[Any, Any]:
-    """Return recognized hypotheses and references; refuse sacreBLEU's reference streams."""
+    """Return recognized hypotheses and references, but refuse sacreBLEU's reference streams."""
     hypotheses = _recognize_input("hypotheses", hypotheses)
     references = _recognize_input("references", references)
     if isinstance(hypotheses, list):
@@ -254,7 +254,7 @@ def _recognize_inputs(hypotheses: Hypotheses, references: References) -> tuple[A
 
 
 def _recognize_single_column(role: str, texts: Any) -> Any:
-    """Return texts in memory as a tuple; return a file or column unchanged."""
+    """Return texts in memory as a tuple, and a file or column unchanged."""
     column = _recognize_input(role, texts)
     if isinstance(column, list):
         raise TypeError(f"{role}: expected one file or column, found several")
@@ -390,7 +390,7 @@ def _make_splitter(
     lowercase: bool | str,
     role: str = "hypotheses",
 ) -> Splitter | None:
-    """Return the splitter of the segments, or None if the kernel tokenizes them.
+    """Return the splitter for the segments, or None if the kernel tokenizes them.
 
     role: the name of the hypotheses in messages.
     """
@@ -400,7 +400,7 @@ def _make_splitter(
         return None
     if tokenize != "none":
         problem = (
-            "this metric takes text, not tokens"
+            "this metric accepts text, not tokens"
             if tokenize is None
             else f"tokens require tokenize='none', not {tokenize!r}"
         )
@@ -604,7 +604,7 @@ def normalize_input(form: str | None, value: Any) -> Any:
         columns = list(map(normalize, value))
         if len(set(map(len, columns))) > 1:
             lengths = ", ".join(f"{len(column):,}" for column in columns)
-            raise InputError(f"references: columns of different lengths ({lengths})")
+            raise InputError(f"references: the columns have different lengths ({lengths})")
         return tuple(zip_longest(*columns))
     has_items = hasattr(value, "__len__") and hasattr(value, "__getitem__")
     if isinstance(value, bytes | bytearray | dict) or not has_items:

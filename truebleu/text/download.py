@@ -44,7 +44,7 @@ class Receipt:
     """The origin, size and verification of a downloaded file."""
 
     address: str
-    """The URL; "" if the file existed already."""
+    """The URL, or "" if the file already existed."""
 
     size: int
     md5: str
@@ -85,7 +85,7 @@ class OfflineError(DownloadError):
 
 @contextmanager
 def override_settings(*, offline: bool | None = None, mirror: str | None = None) -> Iterator[None]:
-    """Override download settings inside a `with` block; None keeps a setting."""
+    """Override download settings inside a `with` block. None keeps a setting."""
     global settings  # noqa: PLW0603 (the settings of a command line apply to the process)
     previous = settings
     settings = replace(
@@ -397,7 +397,7 @@ class _DownloadTask:
         raise failure
 
     def _iter_urls(self) -> Iterator[tuple[str, Any]]:
-        """Yield the URLs in order, each with its limits; the user's mirror is first."""
+        """Yield the URLs in order, starting with the user's mirror, each with its limits."""
         from truebleu.text.http_transfer import TransferLimits
 
         known_size = self.source.size

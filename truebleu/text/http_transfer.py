@@ -294,7 +294,7 @@ class _HttpsHandler(urllib.request.HTTPSHandler):
 class _RedirectHandler(urllib.request.HTTPRedirectHandler):
     """Handler that follows a limited number of redirects to safe URLs."""
 
-    # The base class has a limit, too, but its message has two lines.
+    # The limit of the base class is not used, because its message has two lines.
     max_redirections = max_repeats = 1000
 
     def __init__(self, limits: TransferLimits) -> None:

@@ -236,7 +236,7 @@ class Language:
 
     @property
     def tokenizer(self) -> str:
-        """SacreBLEU's tokenizer for the language; 13a if the tag has an unrelated script."""
+        """The tokenizer that sacreBLEU uses, or 13a if the tag has an unrelated script."""
         is_own_script = (
             not self.script or SCRIPT_NAMES[self.script] in _index_languages()[self.code].scripts
         )
@@ -247,7 +247,7 @@ class Language:
 
     @property
     def recommended(self) -> tuple[str, ...]:
-        """The recommended tokenizers, best first; empty if BLEU is not recommended."""
+        """The recommended tokenizers, best first. Empty if BLEU is not recommended."""
         return self.kind.recommended
 
     @property
@@ -489,7 +489,7 @@ def find_unsplit_scripts(text: Mapping[str, Any]) -> Iterator[str]:
 
 
 def format_tokenizer_option(names: Sequence[str]) -> str:
-    """Return the option for the first tokenizer; if it is missing, say how to install it."""
+    """Return the option for the first tokenizer. If it is missing, add how to install it."""
     first, *alternatives = names
     missing = tokenizers.describe_missing_data(first)
     alternative = f" or -tok {alternatives[0]}" if alternatives else ""
@@ -524,7 +524,7 @@ def advise_tokenizer(language: Language, requested: str | None) -> str:
 
 
 def describe_script_mismatch(language: Language, scripts: Mapping[str, float]) -> str:
-    """Return a message if most text is not in a language's script; otherwise ""."""
+    """Return a message if most text is not in a language's script, or "" if it is."""
     letters = sum(scripts.values())
     if not language.scripts or not letters:
         return ""

@@ -167,7 +167,7 @@ def hold_lock(path: str, report: Callable[[str], None]) -> Iterator[bool]:
 
 
 def _try_lock_file(lock: str) -> tuple[int, bool] | None:
-    """Return the open lock file and whether it is locked; None if another process has locked it."""
+    """Return the open lock file and whether it is locked, or None if another process holds it."""
     descriptor = os.open(lock, os.O_CREAT | os.O_RDWR, 0o666)
     try:
         is_locked = lock_file(descriptor, wait=False)

@@ -1,4 +1,4 @@
-"""Records: immutable, comparable classes whose fields are their annotated names."""
+"""Base class of immutable, comparable records, with annotations as fields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Picklable:
 
 
 class Record:
-    """Base class of immutable records; the fields are a subclass's annotations, in order.
+    """Base class of immutable records. The annotations of a subclass are its fields, in order.
 
     A value in the subclass is the default. (Importing `dataclasses` would take 20 ms.)
     """
@@ -32,7 +32,7 @@ class Record:
         attributes = vars(self)
         attributes.update(zip(field_names, values, strict=False))
         attributes.update(keywords)
-        # Fast path: exactly the field names. Otherwise missing fields need a default.
+        # Fast path for exactly the field names. In other cases, missing fields need a default.
         if len(values) + len(keywords) != len(field_names) or tuple(attributes) != field_names:
             missing = [
                 name for name in field_names if name not in attributes and not hasattr(self, name)

@@ -24,8 +24,8 @@ from truebleu.text import argument_checks
 from truebleu.text.terminal_layout import format_count
 
 Path = str | os.PathLike[str]
-# UTF-8 texts, one per segment; None is a missing text. A lone surrogate takes three bytes, as with
-# Python's "surrogatepass".
+# UTF-8 texts, one per segment; None is a missing text. Lone surrogates are encoded in three bytes,
+# as with Python's "surrogatepass".
 Texts = Sequence[bytes | None]
 # The length that marks a missing text in binary data.
 MISSING_LENGTH = 0xFFFFFFFF
@@ -129,7 +129,7 @@ class File:
         return f"{role} ({os.fsencode(self.path).decode('utf-8', 'backslashreplace')})"
 
     def make_source(self, role: str) -> _kernel.Source:
-        """Return the lines as a kernel source; messages call them `role`."""
+        """Return the lines as a kernel source, called `role` in messages."""
         name = self.format_label(role)
         # Opening and closing a pipe here would break it for its writer.
         if self._is_plain_on_disk():
@@ -152,7 +152,7 @@ class File:
         return b"".join(self._iter_bytes(max(1 << 22, size)))
 
     def iter_chunks(self) -> Iterator[bytes]:
-        """Yield the lines as UTF-8 with line ends, in chunks; validate only columns."""
+        """Yield the lines as UTF-8 with line ends, in chunks. Only columns are validated."""
         if self.column is None:
             yield from self._iter_bytes()
             return
@@ -245,7 +245,7 @@ def split_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def decode_line(line: bytes, file_label: str, line_number: int, errors: str = "strict") -> str:
-    """Return a line as a string; errors name the file and the line number."""
+    """Return a line as a string. Errors contain the file and the line number."""
     try:
         return line.decode("utf-8", errors)
     except UnicodeDecodeError as error:
@@ -302,7 +302,7 @@ class _FileReader:
         return data
 
     def close(self) -> None:
-        """Close the file; standard input stays open."""
+        """Close the file, unless it is standard input."""
         if self._file is not None and self._path != "-":
             self._file.close()
         self._file = None
@@ -416,7 +416,7 @@ class BufferedLines(File):
 
     @classmethod
     def from_strings(cls, name: str, lines: Iterable[str]) -> BufferedLines:
-        """Make an object from strings instead of a file; messages call it `name`."""
+        """Return lines from strings instead of a file, called `name` in messages."""
         buffered = cls.__new__(cls)
         File.__init__(buffered, name)
         buffered.texts = [line.encode("utf-8", "surrogatepass") for line in lines]
@@ -440,7 +440,7 @@ class BufferedLines(File):
 class HashingFile(File):
     """File that hashes its text while it is read, in constant memory."""
 
-    # The SHA-256 of the entire text, with a newline after every line; set after the last chunk.
+    # The SHA-256 of the entire text, with a newline after every line. Set after the last chunk.
     sha256: str = ""
 
     def __init__(self, file: File) -> None:
@@ -606,7 +606,7 @@ def _iter_chunks(texts: Any) -> Iterator[bytes]:
 
 
 def make_text_source(texts: Texts, role: str) -> _kernel.Source:
-    """Return texts as a kernel source; messages call them `role`."""
+    """Return texts as a kernel source, called `role` in messages."""
     if isinstance(texts, list | tuple):
         return _kernel.encoded(tuple(texts), role)
     chunks = _iter_chunks(texts)
@@ -687,7 +687,7 @@ def label_by_file_name(role: str, value: Any) -> str:
 
 
 def iterate_items(role: str, value: Any, item_kind: str = "strings") -> Iterable[Any]:
-    """Return the segments of any input as Python objects; errors name the expected kind."""
+    """Return the segments of any input as Python objects. Errors contain `item_kind`."""
     if is_file(value):
         return as_file(value).read_lines()
     for method in ("to_pylist", "to_list", "tolist"):
@@ -820,7 +820,7 @@ def count_identical(hypotheses: Any, references: Sequence[Any]) -> list[int]:
 def read_segment_column(
     role: str, value: Any, segment_count: int, *, on_disk: bool = False
 ) -> Texts:
-    """Return a column of UTF-8 texts, one per scored segment; raise InputError for others."""
+    """Return a column of UTF-8 texts. Raise InputError unless it has one per scored segment."""
     column = read_texts(role, make_rereadable(value, copy_all=True, on_disk=on_disk))
     name = label_by_file_name(role, value)
     _check_length(name, len(column), segment_count)

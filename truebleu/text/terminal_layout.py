@@ -1,4 +1,4 @@
-"""Layout of text on a terminal: widths, invisible characters, tables, paragraphs, short names."""
+"""Functions that format text for a terminal, such as tables, paragraphs and short names."""
 
 from __future__ import annotations
 

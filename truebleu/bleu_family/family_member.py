@@ -26,7 +26,7 @@ class Member(Record):
     metric: Metric[TableScore]
     """The metric that computes the score: `BLEU` with its parameters, or another metric."""
     quirks: str = ""
-    """Unexpected behaviour, in one or two sentences; empty if there is none."""
+    """Unexpected behaviour in one or two sentences, or an empty string."""
     used: str
     """The typical use."""
     citation: str
@@ -34,7 +34,7 @@ class Member(Record):
     digits: int | None = None
     """The number of decimal places that the original prints, or None for full precision."""
     defect: str = ""
-    """A known bug of the original, which truebleu reproduces; empty if there is none."""
+    """A known bug of the original that truebleu reproduces, or an empty string."""
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.metric!r}>"

@@ -86,7 +86,7 @@ class Identification(Record):
     matches: list[Candidate]
     """The matching candidates: members as published, then members with changed settings."""
     nearest: list[Candidate]
-    """The five candidates with the closest scores; empty if there are matches."""
+    """The five candidates with the closest scores, or an empty list if there are matches."""
     tried: int
     """The number of distinct computations that were compared with the score."""
     problems: dict[str, str]

@@ -75,7 +75,7 @@ class Accumulator:
         *,
         workers: int = 1,
     ) -> None:
-        """Add the segments of a batch; after an error, no segment has been added.
+        """Add the segments of a batch, or none of them if an error occurs.
 
         hypotheses, references, workers: see `Metric.score`. A batch may be empty.
         """
@@ -104,7 +104,7 @@ class Accumulator:
         return self.merge(other)
 
     def compute(self) -> Score:
-        """Return the score of all text so far. Raises InputError if there is none."""
+        """Return the score of all segments so far. Raises InputError if there are none."""
         summary: Any = {"segments": self._segments, "references": self._references}
         self._metric.check_summary(summary, None)
         self._metric.check_corpus(Table.from_rows([self._totals], len(self._totals)))
@@ -112,7 +112,7 @@ class Accumulator:
         return score
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state as numbers, strings and lists, for JSON or torch.save.
+        """Return the state as a dictionary of numbers, strings and lists, for JSON or torch.save.
 
         "metric" recreates the metric. To merge states, add "segments" and "totals", and take the
         minimum and maximum of "references", the range of the number of references per segment.
@@ -204,7 +204,7 @@ def _is_empty(texts: object) -> bool:
 
 
 def _validate_state(state: Any) -> tuple[int, list[int], tuple[int, int] | None]:
-    """Return the segments, totals and references of a state; raise InputError if invalid."""
+    """Return the segments, totals and references of a valid state, or raise InputError."""
     if not hasattr(state, "get") or state.get("format") != STATE_FORMAT:
         raise InputError(f"state: expected a result of Accumulator.state_dict, not {state!r:.60}")
     segments, totals, references = (state.get(x) for x in ("segments", "totals", "references"))

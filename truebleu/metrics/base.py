@@ -20,9 +20,9 @@ from truebleu.text import argument_checks, corpus_inputs, tokenizers
 
 __all__ = ["CONTEXT_FIELDS", "Metric", "MetricFailedError", "Score", "Signature"]
 
-# Column names, indices of columns that may be negative, and limits that columns set for others.
+# Column names, indices of columns that may be negative, and limits relative to other columns.
 Constraints = tuple[Sequence[str], list[int], list[tuple[int, int, int]]]
-# One row per segment, and the smallest and largest number of references of a segment.
+# Table with one row per segment, and the range of the number of references per segment.
 CountedRows = tuple[list[list[int]], tuple[int, int]]
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ else:
 
     S = TypeVar("S", bound=Score, covariant=True)  # noqa: PLC0105
 
-# The sacreBLEU release that defines the scores; signatures name it.
+# The sacreBLEU release that defines the scores and is named in signatures.
 SACREBLEU_VERSION = "2.6.0"
 
 # Mean lengths are integers in units of 1/720,720 token, because 1 to 16 all divide 720,720.
@@ -223,7 +223,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences about unusual parameters; most metrics have none."""
+        """Sentences that warn about unusual parameters."""
         return ()
 
     # ---- languages ----
@@ -337,14 +337,14 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         segment: bool = False,
         value: float | None = None,
     ) -> S:
-        """Return the score of a row of statistics; `value` avoids computing it again."""
+        """Return the score of a row of statistics. Pass `value` if it is already computed."""
         try:
             return self.SCORE(self, row, references, segment, value)  # type: ignore[return-value]
         except (ArithmeticError, ValueError) as error:
             raise _as_input_error(self, error) from None
 
     def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
-        """Return why the score of a row is 0, and what to use instead; empty if unknown."""
+        """Return the reason for a score of 0 and a remedy, or an empty string if unknown."""
         return ""
 
     # ---- counting in the kernel ----
@@ -352,7 +352,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     def build_kernel_settings(self) -> dict[str, Any] | None:
         """Return the metric settings for the kernel: its name for the metric, and its options.
 
-        None for metrics that are counted in Python.
+        The result is None for metrics that are counted in Python.
         """
         return None
 
@@ -360,7 +360,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     def browser_settings(self) -> dict[str, Any] | None:
         """The metric settings for a browser kernel, or None for metrics that it cannot count.
 
-        Both kernels give equal scores if the metric `reads_text` and both have its tokenizer.
+        Both kernels give equal scores if `reads_text` is True and both have the metric's tokenizer.
         """
         return self.build_kernel_settings()
 
@@ -764,7 +764,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
 
 def _as_input_error(metric: Metric[Any], error: Exception) -> InputError:
-    """Return the error for integers outside the formula's domain; keep InputErrors unchanged."""
+    """Convert an error of the formula to an InputError; return InputErrors unchanged."""
     if isinstance(error, InputError):
         return error
     return InputError(

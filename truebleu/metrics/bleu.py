@@ -435,7 +435,7 @@ class BLEU(Metric[BLEUScore]):
 
     @property
     def counts_at_least_one(self) -> bool:
-        """True if every segment counts at least one n-gram of each order."""
+        """True if segments count as having at least one n-gram of each order."""
         return bool(self._values["missing_order"] == "at-least-one")
 
     @property
@@ -539,7 +539,7 @@ class BLEU(Metric[BLEUScore]):
             )
 
     def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:
-        """Return why the score of a row is 0, and what to use instead."""
+        """Return the reason why the score of a row is 0, and what to use instead."""
         orders = self.max_order
         matches, totals = row[2 : 2 + orders], row[2 + orders :]
         if not any(matches):

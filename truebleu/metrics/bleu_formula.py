@@ -193,7 +193,7 @@ class Formula:
     def _compute_codenn_score(
         self, matches: Sequence[int], totals: Sequence[int], c: int, r: float
     ) -> float:
-        """Return CodeNN's score: guarded logarithms that include the brevity penalty."""
+        """Return CodeNN's score, computed from guarded logarithms and the brevity penalty."""
         added, mean = 0.0, 0.0
         for match, total in zip(matches, totals, strict=True):
             numerator, denominator = match + added, total + added
@@ -204,7 +204,7 @@ class Formula:
     def _compute_cdec_score(
         self, matches: Sequence[int], totals: Sequence[int], c: int, r: float
     ) -> float:
-        """Return cdec's score: logarithms in single precision, including the brevity penalty."""
+        """Return cdec's score, computed in single precision, including the brevity penalty."""
         zero_match_value = round_to_single(self.smoothing_value)
         mean, orders = 0.0, 0
         for match, total in zip(matches, totals, strict=True):
@@ -222,7 +222,7 @@ class Formula:
         return round_to_single(exp(round_to_single(round_to_single(mean / orders) + brevity)))
 
     def _compute_allennlp_mean(self, matches: Sequence[int], totals: Sequence[int]) -> float:
-        """Return AllenNLP's mean: a difference of logarithms per order."""
+        """Return AllenNLP's mean, computed from a difference of logarithms per order."""
         guard = self.smoothing_value
         weights = self.weights or [1.0 / len(matches)] * len(matches)
         # The precision of an order without n-grams is 1, even if the guard is 0.
@@ -247,7 +247,7 @@ class Formula:
 
 
 def _compute_coco_mean(matches: Sequence[int], totals: Sequence[int]) -> float:
-    """Return pycocoevalcap's mean: the root of a running product of guarded precisions."""
+    """Return pycocoevalcap's mean, the root of a running product of guarded precisions."""
     product = 1.0
     for match, total in zip(matches, totals, strict=True):
         product *= (match + TINY) / (total + SMALL)
@@ -255,7 +255,7 @@ def _compute_coco_mean(matches: Sequence[int], totals: Sequence[int]) -> float:
 
 
 def _compute_log(number: float) -> float:
-    """Return the logarithm of a number; negative infinity for 0."""
+    """Return the logarithm of a number, or negative infinity for 0."""
     return log(number) if number else -inf
 
 

@@ -23,7 +23,7 @@ PLACEHOLDERS = {
     "refs": "several references, one file each",
 }
 PLACEHOLDER_PATTERN = re.compile(r"\{(src|refs?|hyp)\}")
-# A program that takes longer for one system is assumed to hang.
+# Timeout per system, after which a program is assumed to hang.
 DEFAULT_TIMEOUT_SECONDS = 3600.0
 LINE_ENDS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 # Maximum number of characters of a program's output in a message.
@@ -197,7 +197,7 @@ def _hash_file(path: str) -> str:
 
 
 def _run_program(name: str, words: Sequence[str], folder: str, timeout: float) -> str:
-    """Run a program and return its output; it and its child processes have ended on return."""
+    """Run a program, end all its child processes and return its output."""
     import subprocess
 
     with (

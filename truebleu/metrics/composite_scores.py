@@ -52,7 +52,7 @@ class CompositeScore(Score):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences about unusual settings of the metric."""
+        """Sentences that warn about unusual settings of the metric."""
         return self._warnings
 
     def details(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def mean_document_bleu(
     metric: str | Metric | None = None,
     workers: int = 1,
 ) -> CompositeScore:
-    """Return the mean of document scores, each from summed statistics, as in mteval's `-d 1`.
+    """Return the mean of document scores, which are computed from sums as in mteval's `-d 1`.
 
     mteval's system score is not this mean. It uses sums over all documents. N-grams do not cross
     sentence boundaries; see `document_bleu` for documents as single texts.

@@ -167,7 +167,7 @@ def _average_smoothed_scores(row: Sequence[Sequence[int]]) -> float:
 
 
 def _compute_score(counts: Sequence[int]) -> float:
-    """Return the score of counts: lengths, then matches and totals of each order."""
+    """Return the score for counts (lengths, then matches and totals of each order)."""
     if not all(counts):
         return 0.0
     hypothesis_length, reference_length, *fractions = counts

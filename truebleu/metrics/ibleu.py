@@ -75,7 +75,7 @@ class IBLEU(SourceMetric):
         ], numbers
 
     def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:
-        """Return why the score of a row is 0, which is the reason for its BLEU score."""
+        """Return the reason why the BLEU score against the references is 0."""
         return self._bleu.explain_zero(row[: len(self._bleu.columns)], segment=segment)
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:

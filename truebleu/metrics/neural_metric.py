@@ -20,7 +20,7 @@ from truebleu.metrics.python_metric import (
 )
 from truebleu.text.argument_checks import load_json
 
-# Suffixes of the files of a model; other files do not affect scores.
+# Suffixes of model files; other files do not affect scores.
 MODEL_FILE_SUFFIXES = (
     ".json",
     ".txt",
@@ -126,7 +126,7 @@ class NeuralMetric(SegmentMeanMetric):
         return folder
 
     def _run_model(self, segments: int, predict: Callable[[range], Sequence[Any]]) -> list[Any]:
-        """Return a model's numbers for all segments; `predict` returns them for a range.
+        """Return a model's numbers for all segments; `predict` returns them for some segments.
 
         Raises MetricFailedError, which names the segment that fails.
         """

@@ -62,12 +62,12 @@ class NGramFScore(TableScore):
 class NGramF(Metric[NGramFScore]):
     """F-score of n-grams, with precision and recall, from the counts that BLEU uses.
 
-    Matches are clipped as in BLEU, with BLEU's tokens. Precision divides by the hypothesis n-grams,
-    recall by the reference n-grams. Counts are summed over orders and segments before dividing.
-    With several references, each segment uses the first one with the best score.
+    Matches are clipped as in BLEU, and the tokens are BLEU's. Precision divides by the hypothesis
+    n-grams, recall by the reference n-grams. Counts are summed over orders and segments before
+    dividing. With several references, each segment uses the first one with the best score.
 
     ROUGE-N splits words differently: lower-case runs of a-z and 0-9, optionally stemmed. Its corpus
-    score is the mean of segment scores. With equal tokens, segment scores are equal.
+    score is the mean of segment scores. If the tokens are equal, so are the segment scores.
 
     >>> score = NGramF(2).score(["the cat sat on the mat"], ["the cat is on the mat today"])
     >>> print(score)

@@ -138,7 +138,7 @@ class NIST(PythonMetric):
         ]
 
     def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
-        """Return why the score of a row is 0, and what to use instead."""
+        """Return the reason why the score of a row is 0, and what to use instead."""
         return (
             "no n-gram matches, or matching n-grams have no information, as with few or short "
             "references; chrF (-m chrf) suits short text better"
@@ -181,7 +181,7 @@ def _compute_length_penalty(hypothesis_length: int, reference_length: float) -> 
 
 
 class _SegmentCounts:
-    """N-gram counts of a segment and its references, by n-gram ID."""
+    """N-gram counts of a segment and its references, keyed by n-gram ID."""
 
     __slots__ = (
         "best",

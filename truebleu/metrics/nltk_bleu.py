@@ -1,7 +1,7 @@
 """NLTK's BLEU in every version, with the smoothing methods that `BLEU` lacks.
 
 Boxing Chen and Colin Cherry (2014): A systematic comparison of smoothing techniques for
-sentence-level BLEU. WMT. Scores equal NLTK's `translate.bleu_score`, including its mistakes.
+sentence-level BLEU. WMT. Scores equal NLTK's `translate.bleu_score`, including its bugs.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class NLTKScore(PythonScore):
 
 
 class NLTKBLEU(PythonMetric):
-    """NLTK's sentence_bleu and corpus_bleu.
+    """BLEU as computed by NLTK's sentence_bleu and corpus_bleu.
 
     NLTK expects tokens, so text is split at white space by default. (NLTK treats a str as a list of
     characters, as `tokenize=list` does.) Method 0, no smoothing, replaces a precision of 0 by the
@@ -244,7 +244,7 @@ class NLTKBLEU(PythonMetric):
         return super()._compute_scores(table, segment=segment or self.aggregate == "segments")
 
     def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
-        """Return why the score of a row is almost 0, and what to use instead."""
+        """Return the reason why the score of a row is almost 0, and what to use instead."""
         return (
             f"at least one order up to {self.max_order} has no matching n-grams; "
             "--nltk-method 1 to 7 (method= in Python) smooths, and --nltk-auto-reweigh yes "

@@ -1,4 +1,4 @@
-"""Scores of all pairs: each hypothesis with each reference, or each text with each later text.
+"""Scores of all pairs: each hypothesis against each reference, or each text with each later text.
 
 `truebleu.pairwise` averages them, for minimum Bayes risk decoding and diversity.
 """
@@ -32,10 +32,10 @@ class StoredPairs(PairScores):
 
 
 class Matrix(StoredPairs):
-    """Scores of each hypothesis with each reference: n × m numbers.
+    """Scores of each hypothesis against each reference: n × m numbers.
 
-    Returned by a metric's `matrix`. It is read-only; `numpy.asarray(matrix)` shares its memory, and
-    Arrow libraries read it as n lists of m numbers.
+    A metric's `matrix` method returns it. It is read-only; `numpy.asarray(matrix)` shares its
+    memory, and Arrow libraries read it as n lists of m numbers.
 
     >>> from truebleu import BLEU
     >>> matrix = BLEU("none").matrix(["a b", "c"], ["a b", "a c", "c"])
@@ -63,7 +63,7 @@ class Matrix(StoredPairs):
     def __getitem__(
         self, index: int | slice | tuple[int | slice, int | slice]
     ) -> Scores | float | Matrix:
-        """Return the scores of hypothesis i for `[i]`, or its score with reference j for `[i, j]`.
+        """Return the scores of hypothesis i for `[i]`, or of hypothesis i against j for `[i, j]`.
 
         Slices select several hypotheses or references: `[i:k]`, `[:, j]`, `[i:k, j:l]`; the result
         is a `Matrix` if both dimensions remain. Scores are copied. Slices of
@@ -121,8 +121,8 @@ class Matrix(StoredPairs):
 class Triangle(StoredPairs):
     """Scores of each text with each later text: n(n-1)/2 numbers in one row.
 
-    Returned by a metric's `triangle`. The order is `itertools.combinations(texts, 2)`: (0, 1),
-    (0, 2), ..., (1, 2), ... `numpy.asarray` shares its memory.
+    A metric's `triangle` method returns it. The order is `itertools.combinations(texts, 2)`: (0,1),
+    (0,2), ..., (1,2), ... `numpy.asarray` shares its memory.
 
     >>> from truebleu import BLEU
     >>> triangle = BLEU("none").triangle(["a b", "a c", "d"])
@@ -144,7 +144,7 @@ class Triangle(StoredPairs):
     def __getitem__(self, index: slice) -> Scores: ...
 
     def __getitem__(self, index: int | slice | tuple[int, int]) -> float | Scores:
-        """Return the score of texts i and j for `[i, j]` with i < j; the k-th score for `[k]`."""
+        """Return the score of texts i and j (i < j) for `[i, j]`, or the k-th score for `[k]`."""
         if isinstance(index, slice):
             return Scores([self.at(k) for k in range(len(self))[index]])
         if not isinstance(index, tuple):
@@ -202,7 +202,7 @@ class PairsInPython:
         return len(self._hypotheses), len(self._references)
 
     def _score_row(self, i: int, first: int = 0) -> Scores:
-        """Return the scores of a hypothesis with the references from index `first` on."""
+        """Return the scores of a hypothesis against the references from index `first` on."""
         later_references = self._references[first:]
         return (
             self._segments([self._hypotheses[i]] * len(later_references), later_references)
@@ -272,7 +272,7 @@ def _restore_pairs(
 
 
 class PairwiseScoring:
-    """Methods of metrics that score all pairs of texts, based on the metric's `_pairs`."""
+    """Methods of metrics that score all pairs of texts, based on the metric's `_make_pairs`."""
 
     __slots__ = ()
 
@@ -298,7 +298,7 @@ class PairwiseScoring:
         workers: int = 1,
         dtype: object = "float64",
     ) -> Matrix:
-        """Return the score of each hypothesis with each reference, as computed by `sentence`.
+        """Return the score of each hypothesis against each reference, as computed by `sentence`.
 
         hypotheses, references: n and m strings (any sequence, an Arrow column, a file). Without
             references, the hypotheses also serve as references.
@@ -364,7 +364,7 @@ class PairwiseScoring:
         weights: Sequence[float] | None = None,
         workers: int = 1,
     ) -> Scores:
-        """Return the mean score of each hypothesis with all references: n numbers.
+        """Return the mean score of each hypothesis against all references: n numbers.
 
         Without references, all hypotheses, including the scored one, serve as references. The
         result is then the expected utility in minimum Bayes risk decoding.

@@ -181,7 +181,7 @@ def _construct_from_values(cls: type[Parametrized], values: dict[str, Any]) -> P
 
 
 class Parameter(Generic[T]):
-    """Parameter of a metric. Subclasses define its values and their text form.
+    """Parameter of a metric. Subclasses define its values and how to write them as text.
 
     name, default: as in the constructor. `validate` returns the stored value.
     """
@@ -263,7 +263,7 @@ class Parameter(Generic[T]):
         return f"--{'' if self.shared else prefix}{(self.long or self.name).replace('_', '-')}"
 
     def format_label(self, value: Any) -> str:
-        """Return a short label of a value for comparisons of settings; it may be empty.
+        """Return a short label (possibly empty) of a value for comparisons of settings.
 
         >>> from truebleu import BLEU
         >>> BLEU.PARAMETERS[5].format_label(2)
@@ -322,7 +322,7 @@ class Flag(Parameter[bool]):
 
 
 class Choice(Parameter[T]):
-    """Parameter with a few possible values, each with its meaning.
+    """Parameter with a fixed set of values and their meanings.
 
     words: names in signatures for values that are not strings.
     """

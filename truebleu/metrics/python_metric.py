@@ -37,7 +37,7 @@ NUMBER_LIMIT = 1 << 13
 
 
 class PythonScore(TableScore):
-    """Score of a metric in Python, and its components."""
+    """Score of a metric that is computed in Python, with its components."""
 
     __slots__ = ("_details",)
 
@@ -50,7 +50,7 @@ class PythonScore(TableScore):
         value: float | None = None,
         details: dict[str, Any] | None = None,
     ) -> None:
-        """value: score on the original program's scale, ignored without `details`."""
+        """Store a score; `value` (on the original program's scale) is ignored without `details`."""
         if details is None:
             value, details = metric._apply_formula(row, segment=segment)  # noqa: SLF001
         super().__init__(metric, row, references, segment, value)

@@ -59,7 +59,7 @@ METRIC_GROUPS = {
 }
 
 
-# Prefixes of the names of error rates from other programs.
+# Name prefixes of error rates from other programs.
 ERROR_RATE_PREFIXES = ("metricx", "character", "cder", "hter", "sacreter")
 
 # Additional names: a description, a function that lists them, and a function that looks one up.
@@ -205,7 +205,7 @@ MAX_PARSED_SIGNATURES = 256
 
 
 def _parse_cached(text: str) -> Signature:
-    """Return a parsed signature from the cache or by parsing; see `Signature.parse`."""
+    """Return the parsed signature, from the cache if possible; see `Signature.parse`."""
     if text not in _PARSED_SIGNATURES:
         if len(_PARSED_SIGNATURES) >= MAX_PARSED_SIGNATURES:
             _PARSED_SIGNATURES.clear()
@@ -251,7 +251,7 @@ def _parse_signature(text: str) -> Signature:
 def _find_class_of_signature(
     name: str, fields: Mapping[str, str]
 ) -> tuple[type[AnyMetric], dict[str, str]]:
-    """Return the metric class of a signature, by name or otherwise by fields.
+    """Return the metric class of a signature, identified by name or else by fields.
 
     The second value contains the fields that the name implies.
     """
@@ -262,9 +262,7 @@ def _find_class_of_signature(
             implied_fields = cls.fields_from_name(name)
             if implied_fields is not None:
                 return cls, implied_fields
-        elif all(_is_signature_field(cls, key) for key in fields) and _has_same_measure(
-            cls, fields
-        ):
+        elif all(_has_field(cls, key) for key in fields) and _has_same_measure(cls, fields):
             return cls, {}
     if not name:
         return get_metric_class("bleu"), {}
@@ -286,7 +284,7 @@ def _has_same_measure(cls: type[Metric], fields: Mapping[str, str]) -> bool:
     return value == fields.get("measure", fields.get(short))
 
 
-def _is_signature_field(cls: type[Metric], key: str) -> bool:
+def _has_field(cls: type[Metric], key: str) -> bool:
     names = cls.map_short_names()
     return key in names or key in names.values()
 

@@ -48,7 +48,7 @@ class ROUGEScore(SegmentMeanScore):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences about unusual properties of the score."""
+        """Sentences that warn about unusual properties of the score."""
         problem = _describe_non_latin_text(*self._row[-2:]) if self._row else ""
         return (f"{self.name}: {problem}",) if problem else ()
 
@@ -121,7 +121,7 @@ class ROUGE(SegmentMeanMetric):
         return cls.PARAMETERS[0].choices
 
     def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
-        """Return why the score is 0, and what to use instead."""
+        """Return the reason why the score is 0, and what to use instead."""
         if self.type in ("1", "l", "lsum"):
             return "no hypothesis shares a word with its references"
         return (

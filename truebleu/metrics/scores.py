@@ -34,7 +34,7 @@ PRINTED_AS_ZERO = 1e-9
 
 
 class Signature(Picklable):
-    """Parameters of a metric in sacreBLEU's format, and the program that computed the score.
+    """Metric parameters in sacreBLEU's format, with the program that computed the score.
 
     >>> from truebleu import BLEU
     >>> signature = BLEU(tokenize="intl").signature(references=1)
@@ -62,7 +62,7 @@ class Signature(Picklable):
 
     @property
     def fields(self) -> dict[str, str]:
-        """Names and values in printed order."""
+        """The names and values of the fields, in printed order."""
         return dict(self._fields)
 
     def __getitem__(self, field: str) -> str:
@@ -98,7 +98,7 @@ class Signature(Picklable):
     ) -> Signature:
         """Return the signature with fields for resampling, in sacreBLEU's order.
 
-        The unit of resampling is only added if it is not segments.
+        The unit of resampling is only added if it is not the segment.
 
         >>> from truebleu import BLEU
         >>> print(BLEU().signature(references=1).with_resampling(bs=1000, seed=12345).short())
@@ -216,7 +216,7 @@ _SACREBLEU_NAMES = {
 
 
 class Score(Picklable):
-    """Score and its components. Immutable, with conversions to numbers.
+    """Immutable score with its components, which can be converted to a number.
 
     `float(score)`, `round(score, 2)` and `f"{score:.2f}"` work. Scores can be compared with numbers
     and with scores of the same signature.
@@ -241,7 +241,7 @@ class Score(Picklable):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences about unusual properties of the score; most scores have none."""
+        """Sentences that warn about unusual properties of the score."""
         return ()
 
     @property
@@ -400,7 +400,7 @@ class TableScore(Score):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences about unusual properties of the score; most scores have none."""
+        """Sentences that warn about unusual properties of the score."""
         return self._metric.warnings  # type: ignore[no-any-return]
 
     def details(self) -> dict[str, Any]:

@@ -195,7 +195,7 @@ def warn_about_references(
 
 
 def _describe_unreliability(metrics: Sequence[str]) -> str:
-    """Return the sentence about the consequence for metrics that do not split the text."""
+    """Return a sentence about the consequences for metrics that do not split the text."""
     return f" Differences in {join_words(metrics)} are unreliable and not reported as significant."
 
 

@@ -33,7 +33,7 @@ class EditScore(TableScore):
 
     @property
     def hits(self) -> int:
-        """The number of equal tokens in the alignment."""
+        """The number of matching tokens in the alignment."""
         return self._row[0]
 
     @property
@@ -125,7 +125,7 @@ class CERScore(EditScore):
 
 
 class _EditMetric(Metric[S]):
-    """Base class of the five metrics, with their columns and alignments."""
+    """Base class of WER, MER, WIL, WIP and CER, with their columns and alignments."""
 
     __slots__ = ()
 

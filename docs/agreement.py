@@ -93,7 +93,7 @@ def build_page() -> str:
         pairs=pooled["pairs"],
         best=best,
         hits_2=scores_by_metric[best]["all:sys:pairwise"]["hits"],
-        ranges=_format_ranges(ranges),
+        ranges=_format_agreement_table(ranges),
         high=ranges[0]["high"],
         agree=ranges[0]["agree"],
         pairs_2=ranges[0]["pairs"],
@@ -142,7 +142,7 @@ def _build_segment_section(scores_by_metric: dict[str, Any]) -> str:
     return format_table(header, rows)
 
 
-def _format_ranges(ranges: list[dict[str, Any]]) -> str:
+def _format_agreement_table(ranges: list[dict[str, Any]]) -> str:
     rows = [
         [
             f"{one['low']:.1f} to {one['high']:.1f}",

@@ -1,4 +1,4 @@
-"""Build the page docs/at-scale.md about the cost of billions of rows and the uncertainty of their scores."""
+"""Build the page docs/at-scale.md about the cost and the statistics of billions of rows."""
 
 from __future__ import annotations
 
@@ -57,5 +57,5 @@ def _build_significance_section() -> str:
         segments=result["segments"],
         level=100 * level,
         sqrt_trials_level=100 * sqrt(level * (1 - level) / trials),
-        table=format_table(header, rows, left=0),
+        table=format_table(header, rows, left_aligned=0),
     )

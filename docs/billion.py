@@ -76,7 +76,7 @@ def build_section() -> str:
             read,
             metric,
             f"{count:,}",
-            *(_format_hours(ns) if ns is not None else ("not measured", "", "")),
+            *(_format_costs(ns) if ns is not None else ("not measured", "", "")),
         )
         for read, metric, count, ns in measured
     ]
@@ -95,7 +95,7 @@ def build_section() -> str:
         bytes_a_segment=results.bytes_a_segment,
         machine=results.machine,
         cents_an_hour=CENTS_PER_HOUR,
-        table=format_table(HEADER, rows, left=2),
+        table=format_table(HEADER, rows, left_aligned=2),
         spark_scaling=results.format_scaling("Spark, 2 executors"),
         ray_blocks_scaling=results.format_scaling(f"{RAY_SCALING}, blocks"),
         ray_parquet_scaling=results.format_scaling(f"{RAY_SCALING}, Parquet"),
@@ -116,10 +116,10 @@ def build_section() -> str:
     )
 
 
-def _format_hours(ns: float) -> tuple[str, str, str]:
-    hours = ns * SEGMENTS / 1e9 / 3600
+def _format_costs(nanoseconds: float) -> tuple[str, str, str]:
+    hours = nanoseconds * SEGMENTS / 1e9 / 3600
     cents = f"{hours * CENTS_PER_HOUR:.1f}"
-    return f"{ns:,.0f}", f"{hours:.2f}" if hours < 10 else f"{hours:.0f}", cents
+    return f"{nanoseconds:,.0f}", f"{hours:.2f}" if hours < 10 else f"{hours:.0f}", cents
 
 
 def _measure_state_bytes(metrics: tuple[Any, ...]) -> float:
@@ -175,7 +175,7 @@ class Results:
         )
 
     def format_peak_memory(self, title: str) -> str:
-        """Return a phrase that states the peak resident memory for 8 million rows and for 1 million rows."""
+        """Return a phrase with the peak resident memory for 8 million and for 1 million rows."""
         figures = self._get_figures(f"Parquet, 8 M rows, {title}")
         if not figures:
             return "not measured"
@@ -215,5 +215,5 @@ RAY = "BLEU on Ray Data, warm"
 RAY_SCALING = "BLEU on Ray Data, 2 workers with twice the rows, against 1"
 
 
-def _compute_nanoseconds_per_row(costs: Any, rows: int) -> float | None:
-    return median(costs["processor_seconds"]) * 1e9 / rows if costs else None
+def _compute_nanoseconds_per_row(costs: Any, row_count: int) -> float | None:
+    return median(costs["processor_seconds"]) * 1e9 / row_count if costs else None

@@ -1,4 +1,4 @@
-"""Build the page "BLEU by hand", whose template docs/templates/by-hand.md.j2 calls these functions."""
+"""Build the page "BLEU by hand" from the template docs/templates/by-hand.md.j2."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def make_word_bleu(max_order: int = 4, smoothing: str = "none") -> BLEU:
 def compare_words_with_characters(
     reference: str, texts: Sequence[str]
 ) -> list[tuple[str, float, float]]:
-    """Return the word BLEU and character BLEU of each text; the two must rank the texts differently."""
+    """Return the word BLEU and character BLEU of each text, which must rank texts differently."""
     settings = {"smoothing": "tiny", "missing_order": "at-least-one", "arithmetic": "nltk"}
     metrics = BLEU(str.split, **settings), BLEU(list, **settings)
     scores = [

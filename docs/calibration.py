@@ -83,16 +83,16 @@ def swap_systems(
 
 
 def sample_null_trial(
-    dice: random.Random, tables: list[Statistics], segments: int
+    dice: random.Random, tables: list[Statistics], segment_count: int
 ) -> list[Statistics]:
-    """Return the statistics of two systems on sampled segments, swapping each segment with probability 1/2."""
-    sampled_rows = dice.sample(range(len(tables[0])), segments)
+    """Return the statistics of two systems on sampled segments, half of them swapped at random."""
+    sampled_rows = dice.sample(range(len(tables[0])), segment_count)
     return swap_systems(tables, sampled_rows, [dice.random() < 0.5 for _ in sampled_rows])
 
 
-def make_paired_measure(metric: Metric, sides: list[Statistics]) -> Measure:
+def make_paired_measure(metric: Metric, system_tables: list[Statistics]) -> Measure:
     """Return the statistics of a trial's two systems as a measure for `run_paired_tests`."""
-    return Measure(metric, dict(zip(("one", "other"), sides, strict=True)))
+    return Measure(metric, dict(zip(("one", "other"), system_tables, strict=True)))
 
 
 # ---- tests of segments ----
@@ -143,9 +143,9 @@ BUCKET_SEGMENTS = 5000
 DRAWS = 1000
 
 
-def sum_buckets(table: Statistics, buckets: int, trial: int) -> Statistics:
-    """Assign the segments to hash buckets at random, and return the summed statistics of each bucket."""
-    numbers = [bucket_of(f"{trial}-{i}", buckets) for i in range(len(table))]
+def sum_random_buckets(table: Statistics, bucket_count: int, trial: int) -> Statistics:
+    """Assign segments to random hash buckets, and return the summed statistics of each bucket."""
+    numbers = [bucket_of(f"{trial}-{i}", bucket_count) for i in range(len(table))]
     place = {bucket: i for i, bucket in enumerate(sorted(set(numbers)))}
     return Statistics(
         table.group_totals([place[bucket] for bucket in numbers], len(place)),
@@ -176,22 +176,22 @@ def calibrate_buckets(wmt22: str) -> dict[str, Any]:
 def _measure_width_ratios(
     metric: Metric, tables: list[Statistics]
 ) -> dict[str, dict[str, list[float]]]:
-    """Return the mean and standard deviation of the ratio of bucket-based to segment-based errors."""
+    """Return the mean and deviation of the ratios of bucket-based to segment-based errors."""
 
-    def compute_errors(sides: list[Statistics]) -> tuple[float, float]:
+    def compute_error_and_width(system_tables: list[Statistics]) -> tuple[float, float]:
         [result] = run_paired_tests(
-            [make_paired_measure(metric, sides)], test="bs", resamples=4 * DRAWS
+            [make_paired_measure(metric, system_tables)], test="bs", resamples=4 * DRAWS
         )
         interval = result.intervals["one"]
         return result.differences["other"].deviation, interval.high - interval.low
 
-    exact = compute_errors(tables)
+    exact = compute_error_and_width(tables)
     widths = {}
     for count in BUCKETS:
         ratios = [
-            [a / b for a, b in zip(compute_errors(sides), exact, strict=True)]
+            [a / b for a, b in zip(compute_error_and_width(sides), exact, strict=True)]
             for trial in range(WIDTH_TRIALS)
-            for sides in [[sum_buckets(table, count, trial) for table in tables]]
+            for sides in [[sum_random_buckets(table, count, trial) for table in tables]]
         ]
         columns = zip(("difference", "interval"), zip(*ratios, strict=True), strict=True)
         widths[str(count)] = {name: [mean(column), stdev(column)] for name, column in columns}
@@ -210,7 +210,7 @@ def _count_bucket_rejections(
         sides = sample_null_trial(dice, tables, BUCKET_SEGMENTS)
         for count in BUCKETS:
             measure = make_paired_measure(
-                metric, [sum_buckets(side, count, trial) for side in sides]
+                metric, [sum_random_buckets(side, count, trial) for side in sides]
             )
             for test in BUCKET_TESTS:
                 [result] = run_paired_tests([measure], test=test, seed=trial, **settings)
@@ -258,19 +258,21 @@ class Pool:
         }
 
     def list_segments(self, document_numbers: list[int]) -> tuple[list[int], list[int]]:
-        """Return the segments of the given documents, and the position of each segment's document."""
+        """Return the segments of the documents, and the position of each segment's document."""
         rows = [
             (i, number) for number, one in enumerate(document_numbers) for i in self.members[one]
         ]
         return [i for i, _ in rows], [number for _, number in rows]
 
-    def measure(self, names: tuple[str, str], rows: list[int], is_swapped: list[bool]) -> Measure:
+    def make_swapped_measure(
+        self, names: tuple[str, str], rows: list[int], is_swapped: list[bool]
+    ) -> Measure:
         """Return the statistics of two systems on these rows, swapped where `is_swapped` is true."""
         tables = [self.tables[name] for name in names]
         return make_paired_measure(self.metric, swap_systems(tables, rows, is_swapped))
 
-    def compute_errors(self) -> list[float]:
-        """Return quartiles of the ratio of document-based to segment-based standard errors."""
+    def compute_error_ratios(self) -> list[float]:
+        """Return the quartiles of the ratios of document-based to segment-based standard errors."""
         measure = Measure(self.metric, self.tables)
         [by_segments] = run_paired_tests([measure], pairs="all", test="bs")
         [by_documents] = run_paired_tests(
@@ -282,9 +284,9 @@ class Pool:
         ]
         return quantiles(ratios, n=4, method="inclusive")
 
-    def count_interval_misses(self, documents: int) -> dict[str, int]:
-        """Count the trials in which each kind of interval excludes the difference on all documents."""
-        dice = random.Random(f"{DOCUMENT_SEED} intervals {self.name} {documents}")
+    def count_interval_misses(self, document_count: int) -> dict[str, int]:
+        """Count the trials in which each kind of interval excludes the true difference."""
+        dice = random.Random(f"{DOCUMENT_SEED} intervals {self.name} {document_count}")
         names, counts = list(self.tables), {"segments": 0, "documents": 0}
         settings: dict[str, Any] = {"resamples": SAMPLES, "level": LEVEL}
         for _ in range(DOCUMENT_TRIALS):
@@ -292,9 +294,11 @@ class Pool:
             first_system, second_system = dice.sample(names, 2)
             true = self.scores[second_system] - self.scores[first_system]
             rows, row_documents = self.list_segments(
-                dice.choices(range(len(self.members)), k=documents)
+                dice.choices(range(len(self.members)), k=document_count)
             )
-            measure = self.measure((first_system, second_system), rows, [False] * len(rows))
+            measure = self.make_swapped_measure(
+                (first_system, second_system), rows, [False] * len(rows)
+            )
             for unit, labels in (("segments", None), ("documents", row_documents)):
                 [result] = run_paired_tests(
                     [measure], test="bs", documents=labels, seed=seed, **settings
@@ -303,9 +307,9 @@ class Pool:
                 counts[unit] += not interval.low <= true <= interval.high
         return counts
 
-    def count_rejections(self, documents: int) -> dict[str, int]:
+    def count_rejections(self, document_count: int) -> dict[str, int]:
         """Count the null trials in which randomization finds a difference, per unit of swaps."""
-        dice = random.Random(f"{DOCUMENT_SEED} tests {self.name} {documents}")
+        dice = random.Random(f"{DOCUMENT_SEED} tests {self.name} {document_count}")
         near = [
             (one, other)
             for one, other in combinations(self.tables, 2)
@@ -315,10 +319,10 @@ class Pool:
         settings: dict[str, Any] = {"resamples": 1, "randomizations": SAMPLES}
         for _ in range(DOCUMENT_TRIALS):
             seed = dice.randrange(1 << 32)
-            sampled_documents = dice.sample(range(len(self.members)), documents)
+            sampled_documents = dice.sample(range(len(self.members)), document_count)
             coins = [dice.random() < 0.5 for _ in sampled_documents]
             rows, row_documents = self.list_segments(sampled_documents)
-            measure = self.measure(
+            measure = self.make_swapped_measure(
                 dice.choice(near), rows, [coins[number] for number in row_documents]
             )
             for unit, labels in (("segments", None), ("documents", row_documents)):
@@ -340,7 +344,7 @@ def calibrate_documents(wmt23: str) -> dict[str, Any]:
                     "segments": len(pool.documents),
                     "documents": len(pool.members),
                     "systems": len(pool.tables),
-                    "errors": pool.compute_errors(),
+                    "errors": pool.compute_error_ratios(),
                     "intervals": {
                         str(count): pool.count_interval_misses(count) for count in DOCUMENTS
                     },
@@ -376,7 +380,7 @@ def calibrate_runs() -> dict[str, Any]:
             dice = random.Random(f"{RUN_SEED} {cause} {counts}")
             rejection_counts: dict[str, int] = {}
             for _ in range(RUN_TRIALS):
-                for name, p in _compute_p_values(dice, counts, sizes).items():
+                for name, p in _simulate_p_values(dice, counts, sizes).items():
                     rejection_counts[name] = rejection_counts.get(name, 0) + (p < ALPHA)
             results.append(
                 {"cause": cause, "sizes": sizes, "runs": counts, "found": rejection_counts}
@@ -385,18 +389,20 @@ def calibrate_runs() -> dict[str, Any]:
     return {"trials": RUN_TRIALS, "segments": RUN_SEGMENTS, "alpha": ALPHA, "made": results}
 
 
-def _compute_p_values(
-    dice: random.Random, counts: tuple[int, int], sizes: tuple[float, float, float]
+def _simulate_p_values(
+    dice: random.Random, run_counts: tuple[int, int], deviations: tuple[float, float, float]
 ) -> dict[str, float]:
-    """Return the p-values of the three tests in one trial."""
+    """Simulate one trial, and return the p-value of each test."""
     hard = [dice.gauss(0, 1) for _ in range(RUN_SEGMENTS)]
     systems = {}
-    for name, count in zip("AB", counts, strict=True):
-        good = [one + dice.gauss(0, sizes[0]) for one in hard]
+    for name, count in zip("AB", run_counts, strict=True):
+        good = [one + dice.gauss(0, deviations[0]) for one in hard]
         systems[name] = []
         for _ in range(count):
-            luck = dice.gauss(0, sizes[1])
-            systems[name].append([round(one + luck + dice.gauss(0, sizes[2]), 6) for one in good])
+            luck = dice.gauss(0, deviations[1])
+            systems[name].append(
+                [round(one + luck + dice.gauss(0, deviations[2]), 6) for one in good]
+            )
     outputs = {f"{name}{i}": run for name, made in systems.items() for i, run in enumerate(made)}
     by_system = {name: [f"{name}{i}" for i in range(len(systems[name]))] for name in systems}
     options = {"seed": dice.randrange(1 << 32), "randomizations": SAMPLES, "resamples": 1}
@@ -404,7 +410,7 @@ def _compute_p_values(
         "one": ({name: made[0] for name, made in systems.items()}, {}),
         "runs": (outputs, {"runs": by_system, "resamples": 200}),
     }
-    if counts[0] == counts[1]:
+    if run_counts[0] == run_counts[1]:
         stacked = {name: [x for run in made for x in run] for name, made in systems.items()}
         trials["stacked"] = (stacked, {})
     p_values = {}

@@ -29,7 +29,7 @@ METRICS = {
 
 def build_page() -> str:
     """Return the page docs/what-bleu-cannot-see.md."""
-    claims = "\n\n".join(_format_example(**claim) for claim in CLAIMS)
+    claims = "\n\n".join(_format_claim_section(**claim) for claim in CLAIMS)
     return fill_template(
         "what-bleu-cannot-see",
         claims=claims,
@@ -39,7 +39,7 @@ def build_page() -> str:
     )
 
 
-def _format_example(
+def _format_claim_section(
     title: str, text: str, reference: str, hypotheses: Sequence[tuple[str, str]]
 ) -> str:
     rows = [("*reference*", render_code(reference), *("" for _ in METRICS))]
@@ -49,7 +49,7 @@ def _format_example(
             for metric in METRICS.values()
         ]
         rows.append((name, render_code(hypothesis), *scores))
-    return f"## {title}\n\n{text}\n\n{format_table(['', 'text', *METRICS], rows, left=2)}"
+    return f"## {title}\n\n{text}\n\n{format_table(['', 'text', *METRICS], rows, left_aligned=2)}"
 
 
 def _format_reference_table() -> str:

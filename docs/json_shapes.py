@@ -1,7 +1,7 @@
 """Build the page docs/json.md, which describes each field of the JSON that commands print.
 
 The build runs the commands to collect fields and examples; docs/json_fields.toml contains the
-descriptions. A test checks that every field has a description, and every description a field.
+descriptions. A test checks that fields and descriptions match.
 """
 
 from __future__ import annotations
@@ -163,20 +163,20 @@ def _build_section(kind: str) -> str:
         (
             render_code(path),
             MEANINGS[kind].get(path, ""),
-            render_code(_format_example(path, example)),
+            render_code(_format_example_value(path, example)),
             *metrics,
         )
         for path, (example, *metrics) in examples.items()
     ]
     header = ["key", "meaning", "example", *(["metrics"] if kind in METRIC_KINDS else [])]
     title = ", ".join(f"`truebleu {name}`" for name in kind.split(", "))
-    return f"## {title}\n\n{format_table(header, rows, left=len(header))}"
+    return f"## {title}\n\n{format_table(header, rows, left_aligned=len(header))}"
 
 
 METRIC_KINDS = ("score", "explain")
 
 
-def _format_example(path: str, example: Any) -> str:
+def _format_example_value(path: str, example: Any) -> str:
     # A fixed time makes every build of the page identical.
     text = "2026-11-22T13:00:00Z" if path.endswith(".time") else example
     text = json.dumps(text, ensure_ascii=False).replace("|", "\\|")
@@ -184,7 +184,7 @@ def _format_example(path: str, example: Any) -> str:
 
 
 def collect_fields(kind: str) -> dict[str, tuple[Any, ...]]:
-    """Return an example value of each field of a kind of output, and the metrics that print the field."""
+    """Return an example value of each field of an output, and the metrics that print the field."""
     examples: dict[str, tuple[Any, set[str]]] = {}
     for command in COMMANDS[kind]:
         printed = run_json_command(command)
@@ -214,22 +214,22 @@ def _get_metric_name(command: Sequence[str]) -> str:
     return command[command.index("-m") + 1] if "-m" in command else "bleu"
 
 
-def _iterate_fields(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+def _iterate_fields(json_value: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Yield the path and value of each leaf of a JSON value."""
-    if isinstance(value, dict):
+    if isinstance(json_value, dict):
         # A score also has the fields of its signature.
-        signature = value.get("signature", "").split("|") if "nrefs" in value else ()
+        signature = json_value.get("signature", "").split("|") if "nrefs" in json_value else ()
         flat = {part.partition(":")[0] for part in signature}
-        for key, item in value.items():
+        for key, item in json_value.items():
             name = VARIABLE_KEYS.get(path, "FIELD" if key in flat else re.sub(r"_\d+$", "_N", key))
             yield from _iterate_fields(item, f"{path}.{name}" if path else name)
-    elif isinstance(value, list):
-        if not value:
+    elif isinstance(json_value, list):
+        if not json_value:
             yield f"{path}[]", None
-        for item in value:
+        for item in json_value:
             yield from _iterate_fields(item, f"{path}[]")
     else:
-        yield path, value
+        yield path, json_value
 
 
 @cache
@@ -271,18 +271,18 @@ def run_json_command(command: tuple[str, ...]) -> Any:
 
 
 def _run_truebleu(
-    words: Sequence[str],
-    places: Mapping[str, str] = MappingProxyType({}),
+    arguments: Sequence[str],
+    environment: Mapping[str, str] = MappingProxyType({}),
     expected_statuses: Sequence[int] = (0,),
 ) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "truebleu", *words],
-        env={**os.environ, **places},
+        [sys.executable, "-m", "truebleu", *arguments],
+        env={**os.environ, **environment},
         cwd=ROOT,
         check=False,
         capture_output=True,
         encoding="utf-8",
     )
     if done.returncode not in expected_statuses:
-        raise RuntimeError(f"{' '.join(words)}: status {done.returncode}: {done.stderr}")
+        raise RuntimeError(f"{' '.join(arguments)}: status {done.returncode}: {done.stderr}")
     return done.stdout

@@ -27,7 +27,7 @@ def build_page() -> str:
 
 
 def _format_language_names(kind: LanguageKind) -> str:
-    """Return the names of the languages of a kind, or the number of languages per script if there are many."""
+    """Return the names of the languages of a kind, or counts per script if there are many."""
     by_script: dict[str, list[str]] = {}
     for scripts, language_codes in kind.languages.items():
         either = " or ".join(sorted(map(languages.format_script_name, scripts.split())))
@@ -57,7 +57,7 @@ def _format_kind_table() -> str:
         for kind in languages.LANGUAGE_KINDS[:-1]
     ]
     return format_table(
-        ["language", "`-l` selects", "recommended", "also report", "reason"], rows, left=5
+        ["language", "`-l` selects", "recommended", "also report", "reason"], rows, left_aligned=5
     )
 
 
@@ -82,7 +82,7 @@ def _format_tokenizer_table() -> str:
         ]
         for name, what in tokenizer_meanings.items()
     ]
-    return format_table(["tokenizer", "tokens", "needs"], rows, left=3)
+    return format_table(["tokenizer", "tokens", "needs"], rows, left_aligned=3)
 
 
 def _format_script_table() -> str:
@@ -95,5 +95,7 @@ def _format_script_table() -> str:
         for (because, share, ways), names in groups.items()
     ]
     return format_table(
-        ["text in", "problem", "minimum share of characters", "suitable tokenizers"], rows, left=4
+        ["text in", "problem", "minimum share of characters", "suitable tokenizers"],
+        rows,
+        left_aligned=4,
     )

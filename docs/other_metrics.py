@@ -69,4 +69,6 @@ def _format_metric_table() -> str:
         ]
         for cls, known in names.items()
     ]
-    return format_table(["name", "description", "corpus score", "better", "needs"], rows, left=5)
+    return format_table(
+        ["name", "description", "corpus score", "better", "needs"], rows, left_aligned=5
+    )

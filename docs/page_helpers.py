@@ -40,9 +40,11 @@ def fill_template(name: str, **values: object) -> str:
     return template.read_text("utf-8").format(BUILT=BUILT, **values).removesuffix("\n")
 
 
-def format_table(header: Sequence[str], rows: Sequence[Sequence[object]], left: int = 1) -> str:
-    """Return a Markdown table. left: the number of left-aligned columns; the others hold numbers."""
-    lines = [header, ["---" if i < left else "--:" for i in range(len(header))], *rows]
+def format_table(
+    header: Sequence[str], rows: Sequence[Sequence[object]], left_aligned: int = 1
+) -> str:
+    """Return a Markdown table with `left_aligned` left-aligned columns, followed by number columns."""
+    lines = [header, ["---" if i < left_aligned else "--:" for i in range(len(header))], *rows]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
@@ -61,7 +63,7 @@ def format_fraction(order: Any) -> str:
 def format_explanation(
     hypothesis: str, references: Any, metric: BLEU | None = None, level: int = 3
 ) -> str:
-    """Return a complete explanation in Markdown. level: the level of its headings."""
+    """Return a complete explanation in Markdown, with headings of this level."""
     explained = explain(hypothesis, references, metric).to_dict()
     return render_markdown(explanation_layout.build_layout(explained, 2, short=False), level)
 

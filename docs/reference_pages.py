@@ -76,7 +76,7 @@ def _describe_option(option: Option) -> str:
 
 
 def _format_option_groups(groups: Iterable[OptionGroup]) -> Iterator[str]:
-    """Yield the title and the option table of each group; options that metrics share appear once."""
+    """Yield the title and the option table of each group, listing shared metric options once."""
     listed_flags = {"--help"}
     for group in groups:
         options = [option for option in group.options if option.flags[-1] not in listed_flags]
@@ -168,14 +168,14 @@ def build_signatures_page() -> str:
     )
 
 
-# Methods of metrics on the page; `help(tb.BLEU)` lists the others.
+# Methods of metrics that the page documents; `help(tb.BLEU)` lists the others.
 VERBS = (
     *("score", "sentence", "segments", "statistics", "from_statistics"),
     *("matrix", "triangle", "top_k", "expected", "signature", "with_parameters"),
 )
 
 
-def _format_call(name: str, function: Any) -> str:
+def _format_signature(name: str, function: Any) -> str:
     """Return a function's signature as a code block, without type annotations."""
     signature = inspect.signature(function)
     untyped = [
@@ -183,21 +183,21 @@ def _format_call(name: str, function: Any) -> str:
         for one in signature.parameters.values()
         if one.name != "self"
     ]
-    return _wrap_call(f"{name}{inspect.Signature(untyped)}")
+    return _wrap_signature(f"{name}{inspect.Signature(untyped)}")
 
 
-def _wrap_call(call: str) -> str:
+def _wrap_signature(signature: str) -> str:
     """Wrap a call to the page width, as a code block."""
-    call = call.replace("mappingproxy({})", "{}")
-    lines = wrap(call, 96, subsequent_indent="    ", break_long_words=False)
+    signature = signature.replace("mappingproxy({})", "{}")
+    lines = wrap(signature, 96, subsequent_indent="    ", break_long_words=False)
     return "\n".join(["```python", *lines, "```"])
 
 
-def _docstring_to_markdown(documented: str | None, parameters: Iterable[str] = ()) -> str:
+def _docstring_to_markdown(docstring: str | None, parameters: Iterable[str] = ()) -> str:
     """Convert a docstring to Markdown: paragraphs, a list of the named parameters, and examples."""
     parts: list[str] = []
     names = set(parameters)
-    for block in (documented or "").split("\n\n"):
+    for block in (docstring or "").split("\n\n"):
         if block.startswith(">>> "):
             lines = [re.sub(r"  # doctest: .*", "", line) for line in block.splitlines()]
             parts.append("\n".join(["```pycon", *lines, "```"]))
@@ -231,8 +231,8 @@ def _escape_docstring_line(text: str) -> str:
     return "`".join(piece if i % 2 else _escape_cell(piece) for i, piece in enumerate(pieces))
 
 
-def _document_function(name: str, function: Any, level: str) -> str:
-    parts = [f"{level} {name}", _format_call(name, function)]
+def _document_function(name: str, function: Any, heading_level: str) -> str:
+    parts = [f"{heading_level} {name}", _format_signature(name, function)]
     description = _docstring_to_markdown(
         inspect.getdoc(function), _iterate_parameter_names(function)
     )
@@ -248,22 +248,22 @@ def _iterate_parameter_names(function: Any) -> Iterator[str]:
             yield from function.__globals__[typed].__annotations__
 
 
-def _get_constructor_parameters(kind: type) -> Iterable[str]:
-    """Return the constructor's parameters, or an empty list if the class has no Python signature."""
+def _get_constructor_parameters(cls: type) -> Iterable[str]:
+    """Return the constructor's parameters, or nothing if the class has no Python signature."""
     try:
-        return inspect.signature(kind).parameters
+        return inspect.signature(cls).parameters
     except ValueError:
         return ()
 
 
-def _format_member_table(kind: type) -> str:
+def _format_member_table(cls: type) -> str:
     """Return a table of the public members of a class, with the summary of each docstring."""
     rows = []
-    for name in dir(kind):
-        member = inspect.getattr_static(kind, name)
-        summary = (inspect.getdoc(getattr(kind, name)) or "").partition("\n\n")[0]
+    for name in dir(cls):
+        member = inspect.getattr_static(cls, name)
+        summary = (inspect.getdoc(getattr(cls, name)) or "").partition("\n\n")[0]
         is_documented = any(
-            name in vars(one) for one in kind.__mro__ if one.__module__.startswith("truebleu")
+            name in vars(one) for one in cls.__mro__ if one.__module__.startswith("truebleu")
         )
         if (
             not is_documented
@@ -280,9 +280,11 @@ def _format_member_table(kind: type) -> str:
     return format_table(["member", "description"], rows, 2) if rows else ""
 
 
-def _document_class(name: str, kind: type, level: str) -> str:
-    description = _docstring_to_markdown(inspect.getdoc(kind), _get_constructor_parameters(kind))
-    return "\n\n".join(filter(None, [f"{level} {name}", description, _format_member_table(kind)]))
+def _document_class(name: str, cls: type, heading_level: str) -> str:
+    description = _docstring_to_markdown(inspect.getdoc(cls), _get_constructor_parameters(cls))
+    return "\n\n".join(
+        filter(None, [f"{heading_level} {name}", description, _format_member_table(cls)])
+    )
 
 
 def build_python_page() -> str:
@@ -363,10 +365,10 @@ def _find_definition(tree: ast.AST, name: str) -> ast.FunctionDef | ast.ClassDef
     raise LookupError(name)
 
 
-def _format_source_call(
+def _format_parsed_signature(
     tree: ast.Module, name: str, arguments: ast.arguments
 ) -> tuple[str, list[str]]:
-    """Return a signature as `_format_call` formats it, and the parameter names."""
+    """Return a formatted signature and the parameter names of a parsed function."""
     arguments.args = [one for one in arguments.args if one.arg != "self"]
     slots = [
         *arguments.posonlyargs,
@@ -382,7 +384,7 @@ def _format_source_call(
         for i, parameter in enumerate(defaults):
             if isinstance(parameter, ast.Name):  # a constant of the module
                 defaults[i] = _find_definition(tree, parameter.id).value  # type: ignore[union-attr, call-overload]
-    return _wrap_call(f"{name}({ast.unparse(arguments)})"), [one.arg for one in parameters]
+    return _wrap_signature(f"{name}({ast.unparse(arguments)})"), [one.arg for one in parameters]
 
 
 def _document_definition(tree: ast.Module, name: str) -> str:
@@ -391,7 +393,7 @@ def _document_definition(tree: ast.Module, name: str) -> str:
     if isinstance(node, ast.Assign):
         return f"### {name}\n\n```python\n{ast.unparse(node)}\n```"
     if isinstance(node, ast.FunctionDef):
-        call, names = _format_source_call(tree, name, node.args)
+        call, names = _format_parsed_signature(tree, name, node.args)
         return "\n\n".join(
             [f"### {name}", call, _docstring_to_markdown(ast.get_docstring(node), names)]
         )
@@ -400,7 +402,7 @@ def _document_definition(tree: ast.Module, name: str) -> str:
     names = []
     for method in methods:
         if method.name == "__init__":
-            call, names = _format_source_call(tree, name, method.args)
+            call, names = _format_parsed_signature(tree, name, method.args)
             parts.append(call)
     parts.append(_docstring_to_markdown(ast.get_docstring(node), names))
     rows = [

@@ -80,7 +80,7 @@ def _format_example_table(measures: list[Measure]) -> str:
                 )
             )
     header = ["", "system", "score", "Δ to birch", "p (ar)", "resamples won", "segments needed"]
-    return format_table(header, rows, left=2)
+    return format_table(header, rows, left_aligned=2)
 
 
 def _format_interval(interval) -> str:
@@ -110,7 +110,9 @@ def _format_calibration_table() -> str:
         result=" and ".join(result["systems"]),
         trials=trials,
         error=error,
-        table=format_table(["", "segments", "at", *(f"`{test}`" for test in TESTS)], rows, left=1),
+        table=format_table(
+            ["", "segments", "at", *(f"`{test}`" for test in TESTS)], rows, left_aligned=1
+        ),
     )
 
 
@@ -119,8 +121,8 @@ def _format_document_table() -> str:
     trials, results = result["trials"], result["found"]
     counts = list(results[0]["intervals"])
 
-    def format_share(pool_result, statistic, count):
-        counts_by_unit = pool_result[statistic][count]
+    def format_shares(pool_result, statistic, document_count):
+        counts_by_unit = pool_result[statistic][document_count]
         return [
             f"{100 * counts_by_unit[unit] / trials:.1f} %" for unit in ("segments", "documents")
         ]
@@ -132,8 +134,8 @@ def _format_document_table() -> str:
             f"{one['segments'] / one['documents']:.1f}",
             f"{one['errors'][1]:.2f}",
             count,
-            *format_share(one, "intervals", count),
-            *format_share(one, "tests", count),
+            *format_shares(one, "intervals", count),
+            *format_shares(one, "tests", count),
         )
         for i, one in enumerate(results)
         for count in counts
@@ -149,7 +151,7 @@ def _format_document_table() -> str:
         near=result["near"],
         trials=trials,
         error=error,
-        table=format_table(header, rows, left=2),
+        table=format_table(header, rows, left_aligned=2),
     )
 
 
@@ -167,7 +169,7 @@ def _format_run_table() -> str:
         rows.append((scenario["cause"] if first else "", runs, *cells))
     header = ["source of variation", "runs", "one run per system", "runs stacked", "with runs"]
     return fill_template(
-        "significance-runs", trials=trials, table=format_table(header, rows, left=2)
+        "significance-runs", trials=trials, table=format_table(header, rows, left_aligned=2)
     )
 
 
@@ -205,7 +207,7 @@ def _describe_precision(measures: list[Measure]) -> str:
         statistic = mean_of(scores.values)
         statistic = round_to_single(statistic) if scores.is_single_precision else statistic
         cells.append(f"{measure.name} {mean:.10f} and {statistic:.10f}")
-    return _format_point(
+    return _format_list_item(
         "**Precision.** sacreBLEU's bootstrap adds in single precision. With NumPy 2, it also "
         "computes most of each score in single precision, so NumPy 1 gives different digits. "
         "truebleu's sums are exact integers, and its scores have double precision. Means of 1,000 "
@@ -224,14 +226,15 @@ def _describe_ties() -> str:
     difference = abs(metric.scores(a.total())[0] - metric.scores(b.total())[0])
     blocks = randomize_scores(metric, (a, b), 10_000, Stream(12345))
     p = (sum(count_apart(*each, difference, strictly=True) for each in blocks) + 1) / 10_001
-    return _format_point(
-        "**Ties.** sacreBLEU's randomization counts trials with a *larger* difference. truebleu, like "
-        "Noreen, also counts trials with an equal difference. This matters if few segments differ: if "
-        "only one segment differs, every trial gives the same difference. For *birch* and *birch* with a different "
+    return _format_list_item(
+        "**Ties.** sacreBLEU's randomization counts trials with a *larger* difference. truebleu, "
+        "like Noreen, also counts trials with an equal difference. This matters if few segments "
+        "differ: if only one segment differs, every trial gives the same difference. For *birch* "
+        "and *birch* with a different "
         f"last segment, sacreBLEU's p is {p:.4f} and truebleu's is "
         f"{difference_result.differences['with a different last segment'].p:.4f}."
     )
 
 
-def _format_point(text: str) -> str:
+def _format_list_item(text: str) -> str:
     return fill(text, 100, initial_indent="* ", subsequent_indent="  ", break_on_hyphens=False)

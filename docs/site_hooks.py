@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# The longest code word that fits into one line on a phone, and the longest cell text that may be
+# Maximum length of a code word that fits into one line on a phone, and of a cell text that may be
 # in a narrow column, in characters.
 WORD = 32
 SENTENCE = 24

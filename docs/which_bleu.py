@@ -82,7 +82,7 @@ def _format_member_tables() -> str:
                 cells.append(
                     member.format_score(score)
                     if member.digits is not None
-                    else _cut_to_six_digits(score)
+                    else _format_with_six_digits(score)
                 )
         different = ", ".join(member.differences) or "the default"
         rows.append(
@@ -95,13 +95,13 @@ def _format_member_tables() -> str:
         f"{len(rows)} published implementations, each on its own scale and with the digits that it prints (the "
         "first six if it prints all digits). `truebleu family score REF -i HYP` prints this list for your text. A dash "
         "means that a member accepts only one reference, or is not defined for this text (below).\n\n"
-        f"{format_table(header, rows, left=3)}\n\n### Peculiarities\n\n"
+        f"{format_table(header, rows, left_aligned=3)}\n\n### Peculiarities\n\n"
         + "\n".join(
             f"* {', '.join(names)}: {escape_markdown(quirk)}" for quirk, names in notes.items()
         )
     )
 
 
-def _cut_to_six_digits(score: object) -> str:
-    """Format the score of a member that prints all digits, to six significant digits."""
+def _format_with_six_digits(score: object) -> str:
+    """Format a score to six significant digits, for members that print all digits."""
     return f"{getattr(score, 'published', float(score)):.6g}"  # type: ignore[arg-type]

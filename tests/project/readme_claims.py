@@ -51,12 +51,12 @@ class Figure(NamedTuple):
 
 PROSE = (
     Claim(
-        "Its scores agree with the command to 12 digits.",
+        "Its scores agree with the command's to 12 digits.",
         f"{PYTEST} tests/reports/test_browser_kernel.py -k test_any_text",
         r"\d+ passed",
     ),
     Claim(
-        "BLEU, chrF, chrF++ and TER equal sacreBLEU 2.6.0 to the last bit.",
+        "BLEU, chrF, chrF++ and TER are bit-identical to sacreBLEU 2.6.0.",
         f"{PYTEST} tests/metrics/test_differential.py -k 'not every_assigned'",
         r"\d+ passed",
     ),
@@ -73,7 +73,7 @@ PROSE = (
     Claim("| 0 | success |", f"truebleu score {EXAMPLES} -b", r"[\d.]+"),
     Claim(
         "| 1 | invalid data, or a file that cannot be read or written; "
-        "the message names the place |",
+        "the message names the location |",
         "truebleu score examples/de-en/reference.a.en -i examples/en-zh/cedar.zh",
         r"error: .*cedar\.zh\) 32,",
         1,
@@ -102,12 +102,12 @@ PROSE = (
         r"^\S*\s+\[100%\]\n4 passed",
     ),
     Claim(
-        "BLEU is by Kishore Papineni, Salim Roukos, Todd Ward and Wei-Jing Zhu (2002)",
+        "BLEU was proposed by Kishore Papineni, Salim Roukos, Todd Ward and Wei-Jing Zhu (2002)",
         "truebleu --citation",
         r"(?s)Papineni, Kishore and Roukos, Salim and Ward, Todd and Zhu, Wei-Jing.*2002",
     ),
     Claim(
-        "The definition followed here is sacreBLEU's, by Matt Post (2018)",
+        "truebleu follows the definition in sacreBLEU, by Matt Post (2018)",
         "truebleu --citation",
         r'(?s)Post, Matt.*"2018"',
     ),

@@ -41,7 +41,7 @@ _EFFECTIVE = _vary_parameter("effective_order", True, False, missing_order=None)
 _AGGREGATES = _vary_parameter("aggregate", "corpus", "segments")
 _BREVITY = _vary_parameter("brevity_penalty", "none")
 
-# For these members all pairs of settings are varied. For other members, only tokenizer and case
+# For these members, all pairs of settings are varied. For other members, only tokenizer and case
 # are varied together.
 _FULLY_VARIED_MEMBERS = ("sacrebleu", "sacrebleu-sentence")
 

@@ -17,7 +17,7 @@ def _list_nltk_members() -> Iterator[Member]:
         "Expects lists of tokens; a string is silently scored as characters. Every segment counts "
         "as having at least one n-gram per order, so corpora with short segments get lower scores."
     )
-    zero_quirk = " Without any match the score is about 1e-155 instead of 0."
+    zero_quirk = " Without any match, the score is about 1e-155 instead of 0."
     for kind, parameters, mean_quirk in (("corpus", {}, ""), ("sentence", p.SEGMENTS, _MEAN)):
         for method, smoothing in enumerate(("tiny", "floor", "add-k", "exp")):
             default = "" if method else " (the default)"
@@ -122,7 +122,7 @@ def list_library_members() -> Iterator[Member]:
             scale=1.0,
             arithmetic="allennlp",
         ),
-        "Counts token indices; without exclude_indices the lengths include padding. An order "
+        "Counts token indices; without exclude_indices, the lengths include padding. An order "
         "without n-grams has precision 1.",
         used="training with AllenNLP", citation="Gardner et al. (2018): AllenNLP. NLP-OSS",
     )  # fmt: skip

@@ -150,7 +150,7 @@ class Accumulator:
                 metric = registry.metric(str(state.get("metric")))
             except ValueError as error:
                 raise InputError(
-                    f"state: pass the metric, because its signature cannot be read: {error}"
+                    f"state: cannot read the metric's signature ({error}). Pass the metric."
                 ) from None
         accumulator = cls(metric)
         accumulator.load_state_dict(state)

@@ -135,7 +135,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         *("name", "parameters", "signature", "warnings"),
     )
     SCORE: ClassVar[type[TableScore]]
-    # Reason why the statistics of parts cannot be added up, or None.
+    # Reason why the statistics of parts of a corpus cannot be added, or None.
     NON_ADDITIVE_REASON: ClassVar[str | None] = None
     # True if the metric needs the source of each segment.
     NEEDS_SOURCE: ClassVar[bool] = False
@@ -310,7 +310,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def non_additive_reason(self) -> str | None:
-        """The reason why the statistics of parts cannot be added up, or None."""
+        """The reason why the statistics of parts of a corpus cannot be added, or None."""
         if self._is_sum_based:
             return self.NON_ADDITIVE_REASON
         mean = f"{self.NAME} averages segment scores, which do not add up exactly"
@@ -389,7 +389,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def reads_text(self) -> bool:
-        """True if the kernel reads the text, so that several metrics can share one pass."""
+        """True if the kernel reads the text, which lets several metrics share one pass."""
         return self._reads_text
 
     def _scan_text(self, corpus: Corpus) -> Scan | None:
@@ -460,7 +460,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return Corpus(*arguments, **options).with_unicode_form(self.unicode_form)
 
     def _normalize_texts(self, *texts: Any) -> tuple[Any, ...]:
-        """Return texts of any kind in the metric's Unicode form."""
+        """Convert texts of any supported type to the metric's Unicode form."""
         form = self.unicode_form
         if form is None:
             return texts

@@ -1,7 +1,7 @@
 """BERTScore, which matches words by the similarity of embeddings, as in the package bert-score.
 
-Tianyi Zhang et al. (2020): BERTScore: Evaluating text generation with BERT. ICLR. Scores equal
-the output of `bert-score`.
+Tianyi Zhang et al. (2020): BERTScore: Evaluating text generation with BERT. ICLR. Scores match the
+output of `bert-score`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ class BERTScore(NeuralMetric):
 
     @property
     def NON_ADDITIVE_REASON(self) -> str | None:  # type: ignore[override]  # noqa: N802
-        """The reason why statistics of parts cannot be added up with idf, or None without idf."""
+        """With idf, the reason why statistics of parts of a corpus cannot be added; otherwise
+        None."""
         reason = (
             "BERTScore with idf computes word weights from all references, so partial "
             "results cannot be combined"

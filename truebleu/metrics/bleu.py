@@ -1,7 +1,7 @@
-"""BLEU: parameters, statistics columns and scores.
+"""The BLEU metric: its parameters, statistics and scores.
 
 Kishore Papineni, Salim Roukos, Todd Ward and Wei-Jing Zhu (2002): BLEU, a method for automatic
-evaluation of machine translation. ACL. Counts and floating-point operations equal sacreBLEU 2.6.0
+evaluation of machine translation. ACL. Counts and floating-point operations match sacreBLEU 2.6.0
 (Matt Post, 2018: A call for clarity in reporting BLEU scores. WMT).
 """
 

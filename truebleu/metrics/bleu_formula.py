@@ -37,7 +37,7 @@ FIXED_SMOOTHING = {
     "coco": "epsilon",
     "codenn": "add-k-tiny",
 }
-# Default values of the smoothing methods that have one.
+# Default smoothing values, for the methods that use one.
 SMOOTHING_VALUES = {"floor": 0.1, "add-k": 1.0, "add-k-all": 1.0, "add-k-tiny": 1.0}
 
 

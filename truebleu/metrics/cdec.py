@@ -23,7 +23,7 @@ from truebleu.text import tokenizers
 class CdecBLEU(PythonMetric):
     """cdec's QCRI_BLEU.
 
-    Orders without matches count one match, and orders without n-grams are left out. The brevity
+    Orders without matches are given one match, and orders without n-grams are left out. The brevity
     penalty is exp((c - r - 1) / c). The score of zero matches is subtracted, so the score can be
     0 despite smoothing. cdec expects tokenized text.
 

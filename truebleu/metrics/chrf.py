@@ -2,7 +2,7 @@
 
 Maja Popović (2015): chrF: character n-gram F-score for automatic MT evaluation. WMT.
 Maja Popović (2017): chrF++: words helping character n-grams. WMT.
-Counts and floating-point operations equal sacreBLEU 2.6.0, which departs from the papers: it leaves
+Counts and floating-point operations match sacreBLEU 2.6.0, which departs from the papers: it leaves
 out orders for which a text is too short (`eps_smoothing` keeps them), averages precisions and
 recalls instead of F-scores, and scores a corpus from summed counts.
 """
@@ -156,7 +156,7 @@ class CHRF(Metric[CHRFScore]):
 
     @property
     def name(self) -> str:
-        """The name of the score: "chrF2", "chrF2++"."""
+        """The name of the score, such as "chrF2" or "chrF2++"."""
         return f"chrF{self.beta}" + "+" * self.word_order
 
     @property

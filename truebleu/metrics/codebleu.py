@@ -1,7 +1,7 @@
 """CodeBLEU's two n-gram components; the other two components need a parser for each language.
 
 Shuo Ren et al. (2020): CodeBLEU, a method for automatic evaluation of code synthesis.
-arXiv:2009.10297. Scores equal CodeXGLUE's evaluator and its package `codebleu` 0.7.0.
+arXiv:2009.10297. Scores match CodeXGLUE's evaluator and its package `codebleu` 0.7.0.
 """
 
 from __future__ import annotations

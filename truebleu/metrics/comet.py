@@ -33,7 +33,7 @@ INPUT_SEGMENTS = re.compile(r"^input_segments:[ ]*(\[.*?\]|(?:\n[ ]*-[ ]*\w+)+)"
 class COMET(NeuralMetric):
     """COMET: mean segment score of a model that reads the source, hypothesis and one reference.
 
-    The model's settings list its inputs; for example, CometKiwi reads no references. Scores equal
+    The model's settings list its inputs; for example, CometKiwi reads no references. Scores match
     `predict` in full precision; the command `comet-score` computes in half precision, which changes
     the last digits.
     """
@@ -145,7 +145,7 @@ def _read_settings(model: str) -> tuple[str, tuple[str, ...], str]:
 
 @lru_cache(maxsize=2)
 def _load_model(path: str, _identity: str) -> Any:
-    """Return the model, loaded by its package."""
+    """Load a model with its package and return it."""
     from comet import load_from_checkpoint
 
     return load_from_checkpoint(path, local_files_only=True)

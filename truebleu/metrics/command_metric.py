@@ -34,7 +34,7 @@ class Command(SegmentMeanMetric):
     r"""Metric that runs a user's program, which may need its own environment.
 
     The program runs once per system, without a shell. File names replace {hyp}, {ref} or {refs},
-    and {src}. Files have one segment per line, with spaces instead of line ends inside segments;
+    and {src}. Files have one segment per line, with spaces instead of line breaks inside segments;
     {refs} is replaced by one file per reference. The program prints one number per line for each
     segment and exits with status 0. If it fails, its last line on standard error is shown.
 

@@ -37,7 +37,7 @@ class CompositeScore(Score):
 
     @property
     def name(self) -> str:
-        """The name of the score: "self-BLEU", ..."""
+        """The name of the score, such as "self-BLEU"."""
         return self._name
 
     @property
@@ -75,7 +75,7 @@ def document_bleu(
 
     documents: the document of each segment. The segments of a document keep their order but need
         not be adjacent. They all need the same number of references.
-    metric: any metric; default: `BLEU()`.
+    metric: any metric (default: `BLEU()`).
 
     >>> hypotheses, references = ["a b c", "d e f", "a b"], ["a b c", "d e f", "a c"]
     >>> score = document_bleu(hypotheses, references, ["one", "one", "two"])
@@ -123,7 +123,7 @@ def mean_document_bleu(
     sentence boundaries; see `document_bleu` for documents as single texts.
 
     documents: the document of each segment.
-    metric: any metric; default: `BLEU()`.
+    metric: any metric (default: `BLEU()`).
 
     >>> hypotheses, references = ["a b c d", "a b d c", "a b c d"], ["a b c d"] * 3
     >>> score = mean_document_bleu(hypotheses, references, ["one", "two", "two"])

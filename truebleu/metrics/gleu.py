@@ -1,7 +1,7 @@
 """Google's GLEU: the minimum of precision and recall over n-grams of all orders together.
 
 Yonghui Wu et al. (2016): Google's neural machine translation system, section 4.3. arXiv:1609.08144.
-Not to be confused with the GLEU of grammatical error correction (gec_gleu.py).
+It differs from the GLEU for grammatical error correction (gec_gleu.py).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class GLEU(PythonMetric):
     """Google's GLEU: the minimum of precision and recall over n-grams of all orders together.
 
     With several references, the best score is used. Corpus scores sum the matches and n-grams of
-    segments; there is no brevity penalty. Scores equal NLTK's `gleu_score` and Hugging
+    segments; there is no brevity penalty. Scores match NLTK's `gleu_score` and Hugging
     Face's `google_bleu`.
 
     >>> metric = GLEU(tokenize="none")

@@ -43,7 +43,7 @@ def count_scorable_metrics(
     system: name of the system for messages. Raises the first error if all metrics fail.
     """
     forms = {metric.unicode_form for metric in metrics}
-    if len(forms) == 1:  # so that text is converted once
+    if len(forms) == 1:  # so that the text is converted only once
         corpus = corpus.with_unicode_form(*forms)
     kernel_readers, totals = _select_kernel_readers(metrics, corpus), corpus.totals
     if not kernel_readers or len(metrics) > len(kernel_readers):
@@ -80,7 +80,7 @@ def count_scorable_metrics(
 def count_batches(
     metrics: Sequence[Metric[Any]], corpus: Corpus, segments: int
 ) -> Iterator[tuple[list[tuple[Statistics, Scores]], Summary]]:
-    """Yield statistics and scores of each metric for batches of about `segments` segments.
+    """Yield the statistics and scores of each metric for batches of about `segments` segments.
 
     Memory use does not depend on the size of files if the kernel reads the text for all metrics.
     """

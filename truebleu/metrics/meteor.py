@@ -171,7 +171,7 @@ class METEOR(PythonMetric):
         hints=("norm",),
     )
     no_punct: p.Parameter[bool] = p.Flag(
-        "remove punctuation from text that is tokenized",
+        "remove punctuation when tokenizing",
         key="nopunct",
         short="np",
         optional=True,
@@ -181,19 +181,19 @@ class METEOR(PythonMetric):
         "count lengths and matches in characters", key="chars", short="ch", optional=True
     )
     alpha: p.Parameter[float | None] = p.Number(
-        None, "α; by default the task's value", maximum=1, optional=True, short="a"
+        None, "α (default: the task's value)", maximum=1, optional=True, short="a"
     )
     beta: p.Parameter[float | None] = p.Number(
-        None, "β; by default the task's value", maximum=1000, optional=True, short="b"
+        None, "β (default: the task's value)", maximum=1000, optional=True, short="b"
     )
     gamma: p.Parameter[float | None] = p.Number(
-        None, "γ; by default the task's value", maximum=1, optional=True, short="g"
+        None, "γ (default: the task's value)", maximum=1, optional=True, short="g"
     )
     delta: p.Parameter[float | None] = p.Number(
-        None, "δ; by default the task's value", maximum=1, optional=True, short="d"
+        None, "δ (default: the task's value)", maximum=1, optional=True, short="d"
     )
     weights: p.Numbers = p.Numbers(
-        None, "the weights of the modules; by default the task's weights", optional=True
+        None, "the weights of the modules (default: the task's weights)", optional=True
     )
     unicode_form: p.Parameter[str | None] = p.declare_normalization()
 

@@ -90,7 +90,7 @@ def count_segments(
         try:
             return list(process.request_answers(requests, progress))
         except BaseException:
-            # After an interrupt or an invalid answer, answers could not be matched to segments.
+            # After an interrupt or invalid answer, later answers could not be matched to segments.
             _PROCESSES.pop(command, None)
             process.kill()
             raise

@@ -126,7 +126,7 @@ class NeuralMetric(SegmentMeanMetric):
         return folder
 
     def _run_model(self, segments: int, predict: Callable[[range], Sequence[Any]]) -> list[Any]:
-        """Return a model's numbers for all segments; `predict` returns them for some segments.
+        """Return a model's numbers for all segments; `predict` computes one batch.
 
         Raises MetricFailedError, which names the segment that fails.
         """
@@ -293,7 +293,7 @@ def _hash_files(files: tuple[tuple[str, str, int, int], ...]) -> str:
 
 
 def _explain_missing_model(model: str) -> str:
-    """Return the message for a missing model."""
+    """Return the error message for a missing model."""
     name = model.rpartition("@")[0] or model
     if os.path.isfile(os.path.expanduser(model)):
         return f"{model} is a file (expected the folder of the model)"

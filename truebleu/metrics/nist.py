@@ -1,7 +1,7 @@
 """The NIST score: n-gram matches weighted by their information.
 
 George Doddington (2002): Automatic evaluation of machine translation quality using n-gram
-co-occurrence statistics. HLT. Scores equal mteval-v11b to v14, or NLTK.
+co-occurrence statistics. HLT. Scores match mteval-v11b to v14, or NLTK.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class NIST(PythonMetric):
         "mteval",
         "the implementation of NIST",
         {
-            "mteval": "mteval-v11b to v14, which treats the history 0 of an n-gram as no history, "
+            "mteval": "mteval-v11b to v14, which treat the history 0 of an n-gram as no history, "
             "because 0 is false in Perl",
             "doddington": "mteval without this exception",
             "nltk": "NLTK, which uses the best reference for each segment and order instead of "

@@ -1,7 +1,7 @@
 """NLTK's BLEU in every version, with the smoothing methods that `BLEU` lacks.
 
 Boxing Chen and Colin Cherry (2014): A systematic comparison of smoothing techniques for
-sentence-level BLEU. WMT. Scores equal NLTK's `translate.bleu_score`, including its bugs.
+sentence-level BLEU. WMT. Scores match NLTK's `translate.bleu_score`, including its bugs.
 """
 
 from __future__ import annotations
@@ -326,7 +326,7 @@ class NLTKBLEU(PythonMetric):
         method, release = self.method, _parse_release(self.version)
         if method == 0:
             if release < (3, 3):
-                # NLTK left out the first order without a match and all higher orders.
+                # These releases leave out the first order without a match and all higher orders.
                 order_count = next(
                     (i for i, (m, _) in enumerate(fractions) if not m), len(fractions)
                 )

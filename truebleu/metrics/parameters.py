@@ -183,7 +183,7 @@ def _construct_from_values(cls: type[Parametrized], values: dict[str, Any]) -> P
 class Parameter(Generic[T]):
     """Parameter of a metric. Subclasses define its values and how to write them as text.
 
-    name, default: as in the constructor. `validate` returns the stored value.
+    name, default: the constructor argument and its default. `validate` returns the stored value.
     """
 
     # Signature field and its short name; optional fields are left out for default values.
@@ -463,7 +463,7 @@ class Orders(Parameter[tuple[int, ...]]):
             sorted({argument_checks.check_integer(self.name, one, 1, MAX_ORDER) for one in items})
         )
         if not orders:
-            raise ValueError(f"{self.name}={value!r}: expected at least one")
+            raise ValueError(f"{self.name}={value!r}: expected at least one order")
         return orders
 
     def to_field(self, value: Iterable[int]) -> str:

@@ -1,7 +1,7 @@
 """ROUGE: F-scores of n-grams or the longest common subsequence, as in Google's package.
 
 Chin-Yew Lin (2004): ROUGE: a package for automatic evaluation of summaries. ACL workshop Text
-Summarization Branches Out. Scores equal `rouge-score` 0.1.2. If `rouge-score-rs` is installed, it
+Summarization Branches Out. Scores match `rouge-score` 0.1.2. If `rouge-score-rs` is installed, it
 computes identical scores in less time.
 """
 
@@ -102,7 +102,7 @@ class ROUGE(SegmentMeanMetric):
 
     @property
     def name(self) -> str:
-        """The name with the type: "ROUGE-2", "ROUGE-L" and so on."""
+        """The name with the kind of ROUGE, such as "ROUGE-2" or "ROUGE-L"."""
         return f"ROUGE-{TYPE_SUFFIXES.get(self.type, self.type)}"
 
     @classmethod
@@ -133,7 +133,7 @@ class ROUGE(SegmentMeanMetric):
         """Return the words of a text that ROUGE compares; with `stemmer`, their stems."""
         if not self.stemmer:
             return _TokenizerAdapter(self.tokenize).tokenize(text)
-        # Stems come from the installed package.
+        # The installed package provides the stemmer.
         stems: list[str] = (
             _import_scoring_module("tokenizers").DefaultTokenizer(use_stemmer=True).tokenize(text)
         )

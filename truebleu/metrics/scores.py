@@ -57,7 +57,7 @@ class Signature(Picklable):
 
     @property
     def name(self) -> str:
-        """The name of the score: "BLEU", "chrF2++"."""
+        """The name of the score, such as "BLEU" or "chrF2++"."""
         return self._name or str(self._metric.name)
 
     @property
@@ -390,7 +390,7 @@ class TableScore(Score):
 
     @property
     def name(self) -> str:
-        """The metric's name, with the parameters that are part of it: "chrF2++", "TER"."""
+        """The metric's name, including parameters that are part of it, as in "chrF2++"."""
         return self._metric.name  # type: ignore[no-any-return]
 
     @property

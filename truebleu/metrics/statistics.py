@@ -88,7 +88,7 @@ class Statistics(Table):
         return (len(self), self.width)
 
     def sum(self) -> Statistics:
-        """Return one row, the sum of all rows."""
+        """Return the sum of all rows as a one-row table."""
         return self._with_table(self.total())
 
     def groups(self, by: Iterable[Hashable]) -> dict[Any, Statistics]:
@@ -124,7 +124,7 @@ class Statistics(Table):
         return {key: self._with_table(self.pick(chosen)) for key, chosen in rows.items()}
 
     def column(self, name: str) -> list[int]:
-        """Return the column with a name."""
+        """Return the column with the given name."""
         if name not in self._columns:
             raise KeyError(f"no column '{name}' (expected one of {', '.join(self._columns)})")
         return self.values_of(self._columns.index(name))
@@ -302,7 +302,7 @@ def _as_integer(value: object) -> int | None:
     try:
         return value.__index__()  # type: ignore[attr-defined, no-any-return]
     except (AttributeError, TypeError):
-        # NumPy arrays have the method, but most cannot be converted.
+        # NumPy arrays have `__index__`, but most cannot be converted.
         return None
 
 

@@ -47,7 +47,7 @@ class Alignment(NamedTuple):
     hypothesis: tokens of the hypothesis before the shifts.
     reference: tokens of the first reference with the fewest edits.
     reference_index: zero-based index of this reference among the arguments.
-    shifts: the shifts in order.
+    shifts: the shifts, in the order in which they are applied.
     operations: the operations on words, in the order of the reference and the shifted hypothesis.
     reference_length: mean length of all references.
     """

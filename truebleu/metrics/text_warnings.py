@@ -108,7 +108,7 @@ def warn_about_texts(
             # Every system's summary lists the references' marks; one warning is enough.
             text = (
                 "starts with a byte-order mark, which is scored as part of its first word; "
-                "-e utf-8-sig drops it"
+                "-e utf-8-sig removes it"
             )
             add_warning("byte-order mark", get_input_name(number), text)
         for kind, number, text in _warn_about_inputs(summary):

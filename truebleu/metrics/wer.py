@@ -2,7 +2,7 @@
 
 Andrew Morris, Viktoria Maier and Phil Green (2004): From WER and RIL to MER and WIL: improved
 evaluation measures for connected speech recognition. Interspeech. Words, alignments and arithmetic
-equal jiwer 4.0.0, which aligns with rapidfuzz.
+match jiwer 4.0.0, which aligns with rapidfuzz.
 """
 
 from __future__ import annotations
@@ -262,9 +262,9 @@ class WIP(WER):
 class CER(_EditMetric[CERScore]):
     """CER, the character error rate: edits per 100 reference characters, at least 0.
 
-    As in jiwer, a character is a code point, and white space counts except at the ends of a
-    segment. With several references, the lowest rate is used. Empty references are
-    treated as in `WER`.
+    As in jiwer, a character is a code point, and white space is included except at the ends of a
+    segment. With several references, the lowest rate is used. Empty references are treated as in
+    `WER`.
 
     >>> print(CER().score(["a dog sat on the old mat"], ["the dog sat on the mat"]))
     CER = 31.82

@@ -124,7 +124,7 @@ def test_esa_as_lines_of_json(write):
         ("oak 1\noak x\n", "line 2: expected a system and a score or None, not 'oak x'"),
         ("oak 1\n\noak 1\n", "line 2: expected a system and a score"),
         ("oak 1\nelm 1\noak 2\n", "line 3: system oak reappears after another"),
-        ("oak 1\noak 2\nelm 1\nfir 1\nfir 2\n", "1 score of elm, but 2 of other systems"),
+        ("oak 1\noak 2\nelm 1\nfir 1\nfir 2\n", "elm has 1 score, but other systems have 2"),
         ("system\tscore\noak\tfine\n", "line 2: column 'score' contains 'fine'; expected a score"),
         (
             "system\tscore\tseg_id\noak\t1\n",
@@ -171,13 +171,13 @@ def tree(tmp_path):
 
 def test_a_tree_says_what_it_has(tree):
     read_tree = Tree(tree)
-    assert read_tree.list_pairs() == ["en-de"]
+    assert read_tree.list_language_pairs() == ["en-de"]
     assert read_tree.list_human_scores("en-de") == ["mqm"]
     assert read_tree.list_metrics("en-de") == ["BLEU"]
-    assert read_tree.read_metric("en-de", "BLEU", "refA", "seg")[1] == "refA"
+    assert read_tree.read_level_scores("en-de", "BLEU", "refA", "seg")[1] == "refA"
     assert read_tree.read_documents("en-de") is None
     with pytest.raises(InputError, match="no human scores of en-fr; did you mean 'en-de'"):
-        read_tree.check_pair("en-fr")
+        read_tree.check_language_pair("en-fr")
     with pytest.raises(InputError, match="expected an mt-metrics-eval folder"):
         Tree(tree / "human-scores")
     assert "no metric 'BLUE' for en-de" in str(

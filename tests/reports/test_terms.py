@@ -157,7 +157,7 @@ def test_static_summary_has_term_usage():
 def test_empty_lines_and_carriage_returns_are_ignored(tmp_path):
     path = tmp_path / "terms.tsv"
     path.write_bytes(b"Zug\ttrain\r\n\r\n Haus \t big  house \n")
-    assert term_glossary.parse_terms(File(str(path))) == (
+    assert term_glossary.parse_glossary(File(str(path))) == (
         [term_glossary.Term("Zug", ("train",)), term_glossary.Term("Haus", ("big house",))],
         "terms.tsv",
     )
@@ -178,20 +178,20 @@ def test_invalid_glossary_line_is_named(tmp_path, text, message):
     path = tmp_path / "terms.tsv"
     path.write_text(text)
     with pytest.raises(InputError, match=re.escape(message)) as error:
-        term_glossary.parse_terms(path)
+        term_glossary.parse_glossary(path)
     assert "terms.tsv" in str(error.value)
 
 
 @pytest.mark.parametrize("value", ["Zug", 7, b"Zug"])
 def test_invalid_glossary_type_is_refused(value):
     with pytest.raises(TypeError, match="terms: expected a mapping from source terms"):
-        term_glossary.parse_terms(value)
+        term_glossary.parse_glossary(value)
 
 
 @pytest.mark.parametrize("pairs", [[("Zug",)], [("Zug", 1)], ["Zug"], [("Zug", None)]])
 def test_invalid_pair_is_numbered(pairs):
     with pytest.raises(InputError, match="terms, pair 1: expected"):
-        term_glossary.parse_terms(pairs)
+        term_glossary.parse_glossary(pairs)
 
 
 def test_terms_need_source():

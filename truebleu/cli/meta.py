@@ -209,7 +209,7 @@ def _select_tree_metrics(options: argparse.Namespace) -> list[Any] | None:
     if names is None:
         raise UsageError("metric options have no effect without -m/--metrics")
     tree = Tree(options.tree, options.test_set or options.preset)
-    stored = {name for pair in tree.list_pairs() for name in tree.list_metrics(pair)}
+    stored = {name for pair in tree.list_language_pairs() for name in tree.list_metrics(pair)}
     computed = [name for name in names if name not in stored]
     changes = {"metrics": computed, "language": None, "source": ""}
     metrics = metric_options.select_metrics(argparse.Namespace(**{**vars(options), **changes}))

@@ -168,13 +168,13 @@ class JudgedSystems:
             )
         return levels[SEGMENTS].compute_means(self.groups[level])
 
-    def supports(self, level: str, statistic: str) -> bool:
+    def supports_statistic(self, level: str, statistic: str) -> bool:
         """Return whether the human scores suffice for a statistic at a level."""
         needed = SEGMENTS if statistic == "spa" else level
         grouped = needed == SYSTEMS or needed in self.groups
         return needed in self.gold or (needed != SEGMENTS and SEGMENTS in self.gold and grouped)
 
-    def split_by(self, by: str) -> list[JudgedSystems]:
+    def split_by_group(self, by: str) -> list[JudgedSystems]:
         """Return a separate set for each domain, or each document, that has human scores."""
         groups = self.groups.get(by)
         if groups is None:
@@ -288,7 +288,7 @@ def build_from_scores(
             scores_by_metric[metric_name] = load_scores(metric_scores, metric_name)
         elif systems is None or references is None:
             raise ValueError(
-                f"metrics: {metric_name} needs the texts of systems and references; give both"
+                f"metrics: {metric_name} needs the texts of systems and references. Add both."
             )
         else:
             scores_by_metric[metric_name] = compute_scores(
@@ -309,14 +309,14 @@ def build_from_scores(
     if not selection.include_references:
         reasons = find_unscored_references(people.matrix, scores, references)
         if systems is not None and references is not None:
-            reasons |= find_references(systems, references)
+            reasons |= find_reference_copies(systems, references)
     gold = {level: people.matrix}
     selected_gold, left_out = select_systems(gold, outliers=selection.outliers, references=reasons)
     for key, names in groups.items():
         if level == SEGMENTS and len(names) != people.matrix.items:
             raise InputError(
-                f"{key}: {len(names):,} names for {people.matrix.items:,} segments; give one per "
-                "segment"
+                f"{key}: expected one name per segment, found {len(names):,} names for "
+                f"{people.matrix.items:,} segments"
             )
     return JudgedSystems(name, name, selected_gold, scores, left_out, groups)
 
@@ -329,7 +329,7 @@ def _name_metrics(metrics: Mapping[str, Any] | Iterable[Any] | None) -> list[tup
     for metric in metrics or ():
         if not is_metric(metric):
             raise ValueError(
-                f"metrics: {metric!r:.60} needs a name; give a mapping from names to scores"
+                f"metrics: {metric!r:.60} needs a name. Use a mapping from names to scores."
             )
         named_metrics.append((resolve_metric(metric).name, metric))
     return named_metrics
@@ -354,7 +354,7 @@ def _get_segment_count(
     sizes |= {key: len(names) for key, names in groups.items()}
     if len(set(sizes.values())) > 1:
         size_list = ", ".join(f"{called} {size:,}" for called, size in sizes.items())
-        raise InputError(f"different numbers of segments: {size_list}; all must be equal")
+        raise InputError(f"different numbers of segments: {size_list}. All must be equal.")
     return next(iter(sizes.values()), None)
 
 
@@ -396,7 +396,7 @@ def find_outliers(scores: Mapping[str, float]) -> list[str]:
     return [name for name, value in scores.items() if abs(value - middle) / spread > MAX_DEVIATION]
 
 
-def find_references(systems: Mapping[str, Any], references: Any) -> dict[str, str]:
+def find_reference_copies(systems: Mapping[str, Any], references: Any) -> dict[str, str]:
     """Return the systems whose output equals a reference in every segment, with the reason."""
     copies = {}
     for name, output in systems.items():
@@ -501,15 +501,16 @@ class Tree:
         folder = join_safe_path(self.folder, *parts)
         return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
 
-    def list_pairs(self) -> list[str]:
+    def list_language_pairs(self) -> list[str]:
         """Return the language pairs with human scores."""
         return list(dict.fromkeys(pair for pair, _, _ in self._human))
 
-    def check_pair(self, pair: str) -> None:
+    def check_language_pair(self, pair: str) -> None:
         """Raise InputError if a language pair has no human scores."""
-        if pair not in self.list_pairs():
+        pairs = self.list_language_pairs()
+        if pair not in pairs:
             raise InputError(
-                f"{self.folder}: no human scores of {pair}{suggest_names(pair, self.list_pairs())}"
+                f"{self.folder}: no human scores of {pair}{suggest_names(pair, pairs)}"
             )
 
     def list_human_scores(self, pair: str) -> list[str]:
@@ -557,7 +558,7 @@ class Tree:
                 return used, path
         return None
 
-    def read_metric(
+    def read_level_scores(
         self, pair: str, name: str, reference: str, level: str
     ) -> tuple[Matrix, str] | None:
         """Return a metric's scores and the reference that it used; None if there are no scores."""
@@ -575,10 +576,10 @@ class Tree:
         for level in levels:
             stored_level, stored_scores = level, None
             if level in (SYSTEMS, SEGMENTS):
-                stored_scores = self.read_metric(pair, name, reference, level)
+                stored_scores = self.read_level_scores(pair, name, reference, level)
             if stored_scores is None and level != SEGMENTS:
                 stored_level = SEGMENTS
-                stored_scores = self.read_metric(pair, name, reference, SEGMENTS)
+                stored_scores = self.read_level_scores(pair, name, reference, SEGMENTS)
             if stored_scores is None:
                 raise self.build_missing_scores_error(pair, name, reference)
             matrices[stored_level], used = stored_scores
@@ -606,12 +607,12 @@ class Tree:
         )
         return [parts[2] for parts in names if parts and parts[1] == pair]
 
-    def get_reference(self, pair: str, name: str) -> File:
-        """Return the text of a reference."""
+    def get_reference_file(self, pair: str, name: str) -> File:
+        """Return the file of a reference."""
         return self.get_text_file("references", f"{pair}.{name}.txt")
 
-    def get_outputs(self, pair: str, systems: Iterable[str]) -> dict[str, File]:
-        """Return the texts of systems."""
+    def get_output_files(self, pair: str, systems: Iterable[str]) -> dict[str, File]:
+        """Return the output files of systems."""
         return {name: self.get_text_file("system-outputs", pair, f"{name}.txt") for name in systems}
 
     def get_text_file(self, *parts: str) -> File:
@@ -652,7 +653,7 @@ def build_from_tree(
     metrics: names of stored metrics; None for all metrics with scores at these levels.
     computed: metrics that truebleu computes, by name.
     """
-    tree.check_pair(pair)
+    tree.check_language_pair(pair)
     facts = FACTS.get(tree.name or "", {}).get(pair)
     golds = tree.list_human_scores(pair)
     if gold is None:
@@ -680,9 +681,9 @@ def build_from_tree(
         if name not in computed
     }
     if computed:
-        outputs = tree.get_outputs(pair, next(iter(selected_gold.values())).systems)
+        outputs = tree.get_output_files(pair, next(iter(selected_gold.values())).systems)
         reference, source = (
-            tree.get_reference(pair, standard),
+            tree.get_reference_file(pair, standard),
             tree.get_text_file("sources", f"{pair}.txt"),
         )
         for name, metric in computed.items():
@@ -726,6 +727,6 @@ def _find_human_translations(
                 name.removesuffix(".txt") for name in tree.list_folder("system-outputs", pair)
             }
             judged_outputs = sorted(judged & output_names - reasons.keys())
-            texts = tree.get_outputs(pair, judged_outputs)
-            reasons |= find_references(texts, tree.get_reference(pair, standard))
+            texts = tree.get_output_files(pair, judged_outputs)
+            reasons |= find_reference_copies(texts, tree.get_reference_file(pair, standard))
     return standard, reasons

@@ -46,16 +46,16 @@ def build_results(
     by_name = {one.name: one for one in sets}
     metrics = list(dict.fromkeys(name for one in sets for name in one.metrics))
     if not metrics:
-        raise InputError("no metrics. Name at least one metric, or give its scores.")
+        raise InputError("no metrics. Name at least one metric, or add its scores.")
     for judged in sets:
         for name in metrics:
             if name not in judged.metrics:
                 raise InputError(
-                    f"{name}: no scores for {judged.name}; every metric needs scores for every set"
+                    f"{name}: no scores for {judged.name}. Each metric needs scores for every set."
                 )
     cells = [(task, metric) for task in tasks for metric in metrics]
     with ThreadPoolExecutor(workers) as pool:
-        values = pool.map(lambda cell: compute_cell(by_name, cell[0], cell[1], options), cells)
+        values = pool.map(lambda cell: compute_value(by_name, cell[0], cell[1], options), cells)
         values_by_cell = dict(zip(cells, values, strict=True))
     content: dict[str, Any] = {
         "preset": preset,
@@ -77,14 +77,14 @@ def build_results(
     return content
 
 
-def compute_cell(
+def compute_value(
     sets: Mapping[str, JudgedSystems], task: Task, metric: str, options: StatisticOptions
 ) -> Value:
     """Return the value of a metric for a task."""
     if task.pooled:
         parts = [replace(task, sets=(name,), pooled=False) for name in task.sets]
         return agreement_statistics.pool_accuracies(
-            [compute_cell(sets, part, metric, options) for part in parts]
+            [compute_value(sets, part, metric, options) for part in parts]
         )
     level = SEGMENTS if task.statistic == "spa" else task.level
     matrices = sets[task.sets[0]].get_scores(level, metric)

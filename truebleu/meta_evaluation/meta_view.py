@@ -229,14 +229,14 @@ hits 3, epsilon 0.0>)
         needs_segments = statistics.by is not None or tests.confidence is not None
         judged = _read_tree(tree, metrics, gold, selection, statistics, workers, needs_segments)
     elif human is None:
-        raise ValueError("human: no human scores; give human scores or a tree")
+        raise ValueError("human: no human scores found. Add human scores or a tree.")
     else:
         judged = [build_from_scores(human, metrics, text, selection, gold or "human", workers)]
     if statistics.by is not None:
-        judged = [part for one in judged for part in one.split_by(statistics.by)]
+        judged = [part for one in judged for part in one.split_by_group(statistics.by)]
     tasks = list_tasks([one.name for one in judged], statistics, PRESETS.get(year or ""))
     if tree is None and statistics.by is None:
-        tasks = [task for task in tasks if judged[0].supports(task.level, task.statistic)]
+        tasks = [task for task in tasks if judged[0].supports_statistic(task.level, task.statistic)]
     if not tasks:
         raise InputError(
             f"no statistic can be computed: human scores exist for {', '.join(judged[0].gold)}, "
@@ -302,7 +302,7 @@ def _read_tree(
     """Return the language pairs in an mt-metrics-eval folder, with the required scores."""
     preset = folder.known_preset
     tree = Tree(folder.path, folder.test_set or folder.preset)
-    pairs = folder.language_pairs or (preset.pairs if preset else ()) or tree.list_pairs()
+    pairs = folder.language_pairs or (preset.pairs if preset else ()) or tree.list_language_pairs()
     if not pairs:
         raise InputError(f"{tree.folder}: no human scores found")
     levels = list_levels(list_tasks(pairs, statistics, preset))

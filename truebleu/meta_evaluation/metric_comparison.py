@@ -75,7 +75,7 @@ def run_perm_both(
         [
             value
             for one, rated in zip(metric, cells, strict=True)
-            for value in _standardize(one, rated)
+            for value in _standardize_scores(one, rated)
         ]
         for metric in metrics
     ]
@@ -106,7 +106,7 @@ def _list_rated_cells(gold: Matrix) -> list[int]:
     return [i for i, value in enumerate(gold.values) if not isnan(value)]
 
 
-def _standardize(matrix: Matrix, cells: Sequence[int]) -> list[float]:
+def _standardize_scores(matrix: Matrix, cells: Sequence[int]) -> list[float]:
     """Return scores in standard deviations from their mean; all 0 if all scores are equal."""
     values = [matrix.values[cell] for cell in cells]
     mean = fsum(values) / len(values)
@@ -213,24 +213,24 @@ def _count_pairwise_trials(
     return counts
 
 
-def _increment_counters(places: list[int], trials: int) -> None:
+def _increment_counters(counter_bits: list[int], trials: int) -> None:
     """Add 1 to the counters of the trials in a bit mask.
 
-    places: one integer per binary digit of the counters, with one bit per trial.
+    counter_bits: one integer per binary digit of the counters, with one bit per trial.
     """
-    for place, bits in enumerate(places):
-        places[place], trials = bits ^ trials, bits & trials
+    for place, bits in enumerate(counter_bits):
+        counter_bits[place], trials = bits ^ trials, bits & trials
     if trials:
-        places.append(trials)
+        counter_bits.append(trials)
 
 
-def _select_trials(places: Sequence[int], minimum: int, full: int) -> int:
+def _select_trials(counter_bits: Sequence[int], minimum: int, all_trials: int) -> int:
     """Return a bit mask of the trials whose counter is at least `minimum`."""
     if minimum <= 0:
-        return full
-    larger, equal = 0, full
-    for place in range(max(len(places), minimum.bit_length()) - 1, -1, -1):
-        bits = places[place] if place < len(places) else 0
+        return all_trials
+    larger, equal = 0, all_trials
+    for place in range(max(len(counter_bits), minimum.bit_length()) - 1, -1, -1):
+        bits = counter_bits[place] if place < len(counter_bits) else 0
         if minimum >> place & 1:
             equal &= bits
         else:
@@ -240,7 +240,7 @@ def _select_trials(places: Sequence[int], minimum: int, full: int) -> int:
 
 
 def _count_generic_trials(
-    value: Callable[[Sequence[float]], float],
+    compute_value: Callable[[Sequence[float]], float],
     metric_values: Sequence[Sequence[float]],
     exact: bool,
     trials: int,
@@ -248,7 +248,7 @@ def _count_generic_trials(
 ) -> Counts:
     """Count trials for any statistic, which is recomputed in every trial."""
     counts = dict.fromkeys(combinations(range(len(metric_values)), 2), 0)
-    observed = [value(scores) for scores in metric_values]
+    observed = [compute_value(scores) for scores in metric_values]
     cells = len(metric_values[0])
     for trial in range(trials):
         swap = [trial >> i & 1 for i in range(cells)] if exact else stream.bools(cells)
@@ -256,8 +256,8 @@ def _count_generic_trials(
             value_triples = list(
                 zip(metric_values[first], metric_values[second], swap, strict=True)
             )
-            lead = value([b if s else a for a, b, s in value_triples])
-            lead -= value([a if s else b for a, b, s in value_triples])
+            lead = compute_value([b if s else a for a, b, s in value_triples])
+            lead -= compute_value([a if s else b for a, b, s in value_triples])
             if lead >= observed[first] - observed[second] - SLACK:
                 counts[first, second] += 1
     return counts
@@ -464,8 +464,8 @@ def _resample_pearson(
 ) -> list[float]:
     """Return Pearson's r of each resample, from the moments of the resampled units."""
     cells = _list_rated_cells(gold)
-    human_by_cell = dict(zip(cells, _standardize(gold, cells), strict=True))
-    metric_by_cell = dict(zip(cells, _standardize(metric, cells), strict=True))
+    human_by_cell = dict(zip(cells, _standardize_scores(gold, cells), strict=True))
+    metric_by_cell = dict(zip(cells, _standardize_scores(metric, cells), strict=True))
     moments: list[list[float]] = []
     for unit in units:
         places = [cell for item in unit for cell in range(item, len(gold.values), gold.items)]

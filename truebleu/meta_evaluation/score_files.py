@@ -101,7 +101,7 @@ class Matrix:
             if length != longest:
                 raise InputError(
                     f"{description}: {name} has {format_count(length, 'score')}, others have "
-                    f"{longest:,}; give one score per item, or None for a missing score"
+                    f"{longest:,}. Use one score per item, or None for a missing score."
                 )
         return cls(list(rows_by_system), values)
 
@@ -184,13 +184,13 @@ def align_metric(gold: Matrix, metric: Matrix, metric_name: str) -> Matrix:
         hint = suggest_names(missing[0], metric.systems) if len(missing) == 1 else ""
         raise InputError(
             f"{metric_name}: no scores of {format_count(len(missing), 'system')} with human "
-            f"scores: {format_names(missing)}{hint}; give their scores, or leave the systems out "
-            "(--outliers)"
+            f"scores: {format_names(missing)}{hint}. Add their scores, or leave the systems out "
+            "(--outliers)."
         )
     if metric.items != gold.items:
         raise InputError(
             f"{metric_name}: {format_count(metric.items, 'item')} per system, but human scores "
-            f"have {gold.items:,}; both must contain the same items in the same order"
+            f"have {gold.items:,}. Both must contain the same items in the same order."
         )
     selected = metric.select_systems(gold.systems)
     missing_cells = holes(gold.to_bytes(), selected.to_bytes())
@@ -199,7 +199,7 @@ def align_metric(gold: Matrix, metric: Matrix, metric_name: str) -> Matrix:
         location = f" (first: {gold.systems[system]}, item {item + 1})" if gold.items > 1 else ""
         raise InputError(
             f"{metric_name}: no score in {format_count(len(missing_cells), 'cell')} with a human "
-            f"score{location}; every human score needs a metric score"
+            f"score{location}. Each human score needs a metric score."
         )
     return selected
 
@@ -220,13 +220,13 @@ class ScoreTable:
         names = self.items
         if names is None or self.matrix.items == items:
             return self.matrix
-        numbers = [number for number in map(_parse_item, names) if isinstance(number, int)]
+        numbers = [number for number in map(_parse_item_name, names) if isinstance(number, int)]
         start = 0 if 0 in numbers else 1
         outside = any(not start <= number < items + start for number in numbers)
         if len(numbers) < len(names) or not numbers or outside:
             raise InputError(
                 f"{description}: found {format_count(self.matrix.items, 'item')}, but {items:,} "
-                "are scored; items may be missing only if they are numbered from 1"
+                "are scored. Items may be missing only if they are numbered from 1."
             )
         rows: dict[str, list[float]] = {}
         for system in self.matrix.systems:
@@ -266,17 +266,17 @@ def read_score_file(
     has_scores = any("score" in word or "scr" in word for word in header)
     is_table = is_mqm or (has_scores and not header.isdisjoint(SYSTEM_COLUMNS))
     if not columns and not start.startswith("{") and not is_table:
-        return _parse_blocks(name, content)
+        return _parse_score_lines(name, content)
     lines = [line.rstrip("\r") for line in File(name).read_lines()]
     if start.startswith("{"):
         return _parse_long_table(name, _read_json_lines(name, lines), columns)
-    rows = _read_rows(name, lines, separator)
+    rows = _read_table_rows(name, lines, separator)
     if is_mqm and not columns:
-        return _parse_mqm(name, rows, weights or MQM_WEIGHTS)
+        return _parse_mqm_errors(name, rows, weights or MQM_WEIGHTS)
     return _parse_long_table(name, rows, columns)
 
 
-def _parse_blocks(path: str, content: bytes) -> ScoreTable:
+def _parse_score_lines(path: str, content: bytes) -> ScoreTable:
     """Parse lines with a system and a score (or None), grouped by system, with items in order."""
     try:
         blocks, scores = score_lines(content.rstrip() + b"\n")
@@ -292,7 +292,7 @@ def _parse_blocks(path: str, content: bytes) -> ScoreTable:
         if system in lengths:
             raise InputError(
                 f"{path}, line {sum(lengths.values()) + 1}: system {system} reappears after "
-                "another system; the lines of a system must be consecutive"
+                "another system. The lines of a system must be consecutive."
             )
         lengths[system] = length
     length_list = list(lengths.values())
@@ -300,9 +300,9 @@ def _parse_blocks(path: str, content: bytes) -> ScoreTable:
     odd = [name for name, length in lengths.items() if length != common_length]
     if odd:
         raise InputError(
-            f"{path}: {format_count(lengths[odd[0]], 'score')} of {odd[0]}, but "
-            f"{common_length:,} of other systems ({format_count(len(odd), 'system')} differ: "
-            f"{format_names(odd)}); each system needs a line for every item"
+            f"{path}: {odd[0]} has {format_count(lengths[odd[0]], 'score')}, but other "
+            f"systems have {common_length:,} (exceptions: {format_names(odd)}). Each system "
+            "needs a line for every item."
         )
     values = array("d")
     values.frombytes(scores)
@@ -312,7 +312,7 @@ def _parse_blocks(path: str, content: bytes) -> ScoreTable:
     return ScoreTable(Matrix(list(lengths), values))
 
 
-def _read_rows(
+def _read_table_rows(
     path: str, lines: Sequence[str], separator: str | None
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows of a table with a header, with their line numbers."""
@@ -434,8 +434,8 @@ def _build_table_from_cells(path: str, cells: Sequence[tuple[str, Any, float]]) 
     parts: dict[str, dict[Any, list[float]]] = {}
     items: dict[Any, None] = {}
     for system, item, value in cells:
-        items[_parse_item(item)] = None
-        cell_values = parts.setdefault(system, {}).setdefault(_parse_item(item), [])
+        items[_parse_item_name(item)] = None
+        cell_values = parts.setdefault(system, {}).setdefault(_parse_item_name(item), [])
         if not isnan(value):
             cell_values.append(value)
     names = list(items)
@@ -448,7 +448,7 @@ def _build_table_from_cells(path: str, cells: Sequence[tuple[str, Any, float]]) 
     return ScoreTable(Matrix.from_scores(rows, path), None if names == [WHOLE_SET_ITEM] else names)
 
 
-def _parse_item(item: Any) -> Any:
+def _parse_item_name(item: Any) -> Any:
     """Return the name of an item, as an integer if it is a number."""
     if isinstance(item, str) and argument_checks.is_whole_number(item.strip()):
         return int(item)
@@ -488,7 +488,7 @@ def get_error_weight(
     return next((weights[name] for name in names if name in weights), 0)
 
 
-def _parse_mqm(
+def _parse_mqm_errors(
     path: str, rows: Iterable[tuple[int, dict[str, str]]], weights: Mapping[str, float]
 ) -> ScoreTable:
     """Return negative error weights, summed per annotator and averaged over annotators."""
@@ -497,7 +497,7 @@ def _parse_mqm(
         lower = {name.lower(): value for name, value in row.items()}
         document = lower.get("doc") or lower.get("doc_id") or ""
         item = lower.get("globalsegid") or lower.get("seg_id")
-        place: Any = _parse_item(item) if item else (document, lower.get("doc_id") or number)
+        place: Any = _parse_item_name(item) if item else (document, lower.get("doc_id") or number)
         rater_sums = raters.setdefault(lower["system"], {}).setdefault(place, {})
         rater = lower.get("rater", "")
         error = get_error_weight(lower["severity"], lower["category"], weights)

@@ -167,7 +167,7 @@ def list_tasks(
             if statistic in WITHOUT_AVERAGE and level != SYSTEMS:
                 if options.names is None or len(options.levels) > 1:
                     continue
-                raise ValueError(f"statistic: {statistic} compares systems; use level sys")
+                raise ValueError(f"statistic: {statistic} compares systems. Use level sys.")
             row = "none" if level == SYSTEMS else options.average or get_default_average(statistic)
             if statistic == "pairwise" and len(sets) > 1:
                 tasks.append(Task(level, statistic, row, tuple(sets), pooled=True))

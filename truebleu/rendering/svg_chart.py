@@ -58,7 +58,7 @@ def render_chart_svg(block: Chart) -> str:
         for place, point in zip(x_positions, points, strict=True)
     ]
     first, last = (f"{points[i].value:.{block.digits}f}" for i in (0, -1))
-    label = f"{len(points):,} scores, from {first} to {last}; the table below lists them"
+    label = f"{len(points):,} scores, from {first} to {last}. The table below lists them."
     # Screen readers cannot reach links within the role "img".
     role = "group" if any(is_safe_link(point.href) for point in points) else "img"
     return (

@@ -142,9 +142,9 @@ def _split_table(table: Table, width: int) -> Iterator[list[Line]]:
         yield _layout_rows(part_layouts, width, has_total_row=table.has_total_row)
 
 
-def _measure_width(columns: dict[int, _ColumnLayout], numbers: Sequence[int]) -> int:
+def _measure_width(columns: dict[int, _ColumnLayout], indices: Sequence[int]) -> int:
     """Return the total width of some columns; text in the last column may overflow."""
-    *leading_columns, last = numbers
+    *leading_columns, last = indices
     width = sum(columns[i].width + len(GAP) for i in leading_columns)
     return width + (0 if columns[last].runs_over else columns[last].width)
 

@@ -226,7 +226,7 @@ def report(
         request = systems.request
     else:
         raise TypeError(
-            "systems: a Comparison already has references, metrics and tests; omit these arguments"
+            "systems: a Comparison already has references, metrics and tests. Omit these arguments."
         )
     request = request.with_inputs(source, documents, labels)
     embed_text = page_options.pop("embed_text", None)

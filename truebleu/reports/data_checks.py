@@ -123,8 +123,8 @@ FLAGS = {
     ),
     "outer-space": make_note(
         "White space at the start or end",
-        "The text starts or ends with white space. BLEU ignores it; other metrics may not. At the "
-        "end of every line, it may be a carriage return.",
+        "The text starts or ends with white space. BLEU ignores it; other metrics may not. If it "
+        "is at the end of every line, it may be a carriage return.",
     ),
     "html-entities": make_note(
         "HTML entities",

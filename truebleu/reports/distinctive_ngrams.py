@@ -102,10 +102,10 @@ def list_distinctive_ngrams(
                         for ngram in ngrams
                     )
         entries.append({"a": a, "b": b, "lists": lists})
-    return describe_lists(metric, len(corpus)) | {"limit": limit, "pairs": entries}
+    return describe_ngram_lists(metric, len(corpus)) | {"limit": limit, "pairs": entries}
 
 
-def describe_lists(metric: BLEU, segment_count: int) -> dict[str, Any]:
+def describe_ngram_lists(metric: BLEU, segment_count: int) -> dict[str, Any]:
     """Return the manifest entry without lists, for a page that computes them itself."""
     return {
         "orders": min(MAX_LISTED_ORDER, metric.max_order),

@@ -67,7 +67,7 @@ from truebleu.reports import (
 )
 from truebleu.reports.influence import compute_influences
 from truebleu.reports.term_glossary import count_term_uses as count_terms
-from truebleu.reports.term_glossary import parse_terms as parse_glossary
+from truebleu.reports.term_glossary import parse_glossary
 from truebleu.text import argument_checks, languages, segments
 from truebleu.text.segments import COMPRESSED_SUFFIXES, Texts
 from truebleu.text.terminal_layout import join_words
@@ -129,13 +129,13 @@ class ReportData:
         terms: Any = None,
     ) -> None:
         if any(hypotheses is None for hypotheses in request.systems.values()):
-            raise ValueError("scores: a report needs texts for all systems, not only scores")
+            raise ValueError("scores: a report needs the texts of all systems, not only scores")
         if terms is not None and request.source is None:
-            raise ValueError("terms: a glossary needs source texts; add source")
+            raise ValueError("terms: a glossary needs source texts. Add source.")
         glossary = None if terms is None else parse_glossary(terms)
         if system_runs.has_several_runs(request.runs):
             raise ValueError(
-                "systems: a report does not support multiple runs per system; use compare"
+                "systems: a report does not support multiple runs per system. Use compare."
             )
         unicode_form = _find_unicode_form(list(request.metrics))
         viewer_metrics = [metric for metric in request.metrics if metric.NAME in VIEWER_METRICS]
@@ -274,7 +274,7 @@ class ReportData:
             for name, value in browser_kernel.get_kernel_settings(bleu).items()
         }
         entry = (
-            distinctive_ngrams.describe_lists(bleu, self.segment_count)
+            distinctive_ngrams.describe_ngram_lists(bleu, self.segment_count)
             if self._finds_ngrams_in_page(counts_in_page)
             else {**self._ngram_lists, "pairs": None, "block": "ngrams"}
         )
@@ -324,7 +324,7 @@ class ReportData:
 
     # ---- selection of texts ----
 
-    def select_embedded(self, max_embedded: int | None) -> set[int] | None:
+    def select_embedded_segments(self, max_embedded: int | None) -> set[int] | None:
         """Return the segments whose texts are in the page, or None for all segments.
 
         If there are more than `max_embedded`, half of the selected segments have the largest
@@ -498,7 +498,7 @@ class ReportData:
 
     def encode_blocks(self, max_embedded: int | None = None) -> dict[str, bytes]:
         """Return the blocks in the order in which the page can use them: numbers before texts."""
-        embedded = None if self.is_redacted else self.select_embedded(max_embedded)
+        embedded = None if self.is_redacted else self.select_embedded_segments(max_embedded)
         max_embedded = MAX_EMBEDDED if max_embedded is None else max_embedded
         blocks = self.encode_numeric_blocks(counts_in_page=self._can_count_in_page(max_embedded))
         texts = self.collect_texts()
@@ -538,7 +538,7 @@ def check_metrics(metrics: Sequence[Metric], further_metrics: Sequence[Metric]) 
         names = join_words([metric.name for metric in metrics]) if metrics else "no metric"
         raise ValueError(
             f"metrics: expected at least one of {_VIEWER_METRIC_NAMES}, found {names}. Add one of "
-            "these; the report shows other metrics in its tables"
+            "these. The report shows other metrics only in its tables."
         )
 
 
@@ -639,7 +639,7 @@ def _find_unicode_form(metrics: Sequence[Any]) -> str | None:
     if len(forms) > 1:
         raise ValueError(
             "metrics: normalize differs between the metrics "
-            f"({', '.join(map(repr, forms))}). A report shows one text; use one value for all"
+            f"({', '.join(map(repr, forms))}). The texts of a report need one form."
         )
     return next(iter(forms), None)
 

@@ -126,7 +126,7 @@ impl Metric for BleuColumns {
 pub enum Smoothing {
     /// No smoothing: the score is 0.
     None,
-    /// Halve the number of matches with each such order, as mteval-v13a does: 1/2, 1/4, 1/8 …
+    /// Use 1/2, 1/4, 1/8 … of a match for consecutive orders without matches, as mteval-v13a does.
     Exponential,
     /// Use this number of matches instead of zero.
     Floor(f64),
@@ -164,8 +164,9 @@ pub struct BleuFormula {
 pub(crate) const LOG_OF_ZERO: f64 = -9_999_999_999.0;
 
 impl BleuFormula {
-    /// Return the logarithm of an order's precision, where `order` counts from 0. Return `None` if
-    /// the hypothesis has no n-gram of the order. Increment `missed` for an order without matches.
+    /// Return the logarithm of an order's precision, where orders are numbered from 0. Return
+    /// `None` if the hypothesis has no n-gram of the order. Increment `missed` for an order without
+    /// matches.
     pub(crate) fn log_precision(
         &self,
         order: usize,

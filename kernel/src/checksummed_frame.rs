@@ -2,8 +2,8 @@
 //!
 //! A frame consists of a line with the format's name and version; a JSON header of one line; zero
 //! bytes up to a multiple of 64, so that the integers can be memory-mapped; the content; and the
-//! XXH3 checksum of all preceding bytes (64 bits, little-endian). Reading a frame needs only a
-//! checksum library, and no part of it is executable.
+//! XXH3 checksum of all preceding bytes (64 bits, little-endian). Reading a frame requires only a
+//! checksum library, and never executes its content.
 
 use crate::error::Error;
 use xxhash_rust::xxh3::xxh3_64;

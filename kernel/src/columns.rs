@@ -56,7 +56,7 @@ pub fn add_row(sums: &mut [i64], row: &[i64]) -> bool {
 
 /// Return the error for sums that overflow 64 bits.
 pub fn overflow_error() -> Error {
-    Error::Input("the sums overflow 64-bit integers; these are not statistics of text".into())
+    Error::Input("the sums overflow 64-bit integers, so the rows are not statistics of text".into())
 }
 
 /// Rules that all rows of a metric satisfy, and all sums of these rows.
@@ -111,7 +111,7 @@ impl ColumnRules {
             if !is_valid && let Some(problem) = self.find_violation(row) {
                 let number = number + 1;
                 return Err(Error::Input(format!(
-                    "row {number}: {problem}; these are not statistics of text. Count the text again"
+                    "row {number}: {problem}, so this is not a row of text statistics. Count the text again"
                 )));
             }
         }

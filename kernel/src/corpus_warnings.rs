@@ -132,7 +132,7 @@ pub struct TextChecks {
     pub identical: u64,
     /// The character statistics of the first hypotheses.
     pub scripts: CharacterStatistics,
-    /// The character statistics of the references of these hypotheses.
+    /// The character statistics of the references for these hypotheses.
     pub reference_scripts: CharacterStatistics,
     /// The inputs that start with a byte-order mark: 0 for the hypotheses, 1 for the first
     /// reference.

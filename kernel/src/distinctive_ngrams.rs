@@ -170,7 +170,7 @@ impl ListSettings<'_> {
         selected: &[[(Vec<u32>, Vec<u32>); 3]],
         order: usize,
     ) -> OrderLists {
-        // The index in `placements` of each listed n-gram, by its id.
+        // The index in `placements` of each listed n-gram, keyed by n-gram id.
         let mut listed_index = vec![NONE; counts.count()];
         let mut placements: Vec<Vec<(usize, usize, usize)>> = Vec::new();
         let mut listed_ngrams = Vec::new();

@@ -189,7 +189,7 @@ impl SegmentCharacters {
         interner.clear();
         for (view, ids) in [(reference, &mut *reference_ids), (hypothesis, &mut *hypothesis_ids)] {
             ids.clear();
-            // White space counts inside a text, but not at its ends.
+            // White space is compared inside a text, but not at its ends.
             let mut text = whitespace::trim_end(whitespace::trim_start(view.span()));
             let mut work = Work::default();
             while !text.is_empty() {

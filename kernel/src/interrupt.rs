@@ -102,7 +102,7 @@ pub fn poll() {
 pub struct Work(usize);
 
 impl Work {
-    /// Record `units` units of work, each of which takes a few nanoseconds.
+    /// Record `units` units of work. A unit takes a few nanoseconds.
     #[inline(always)]
     pub fn add(&mut self, units: usize) {
         self.0 += units;

@@ -76,12 +76,12 @@ impl ScoreMatrices<'_> {
     }
 }
 
-/// The numbers of cell pairs in a row, by agreement between metric and humans.
+/// The numbers of cell pairs in a row, by agreement between metric and human scores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairCounts {
-    /// Pairs that the metric and humans rank in the same order.
+    /// Pairs that the metric scores and human scores rank in the same order.
     pub concordant: i64,
-    /// Pairs that the metric and humans rank in opposite orders.
+    /// Pairs that the metric scores and human scores rank in opposite orders.
     pub discordant: i64,
     /// Pairs tied only in the human scores.
     pub human_tied: i64,

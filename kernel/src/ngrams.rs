@@ -189,8 +189,8 @@ unsafe fn match_four_orders<V: Vector, const CHUNKS: usize>(
 unsafe fn find_hashed<V: Vector>(text: &View<'_>, first: usize) -> u64 {
     let token_count = (text.count() - first).min(64);
     let mut hashed = 0;
-    // Process 32 tokens at once. Most segments have no more, and a varying number of iterations
-    // would defeat the branch predictor.
+    // Process 32 tokens per iteration. Most segments have at most 32 tokens, and a varying number
+    // of iterations would defeat the branch predictor.
     for half in (0..token_count).step_by(32) {
         for lane in (half..half + 32).step_by(V::LANES) {
             // SAFETY: keys are readable far enough past the last token.
@@ -220,7 +220,7 @@ unsafe fn verify_hashed<V: Vector, const N: usize>(
         while hashed != 0 {
             let i = first + hashed.trailing_zeros() as usize;
             hashed &= hashed - 1;
-            // SAFETY: `i` is a token index, and there are at most as many entries as tokens.
+            // SAFETY: `i` is a token index, and there is at most one entry per token.
             unsafe {
                 *hashed_tokens.get_unchecked_mut(count) = i as u32;
                 count += usize::from(*equal.get_unchecked(i) != [0; N]);

@@ -107,7 +107,7 @@ fn has_word(text: &[u8], word: &[u8]) -> bool {
     contains_between(text, word, |before, after| !is_word_byte(before) && !is_word_byte(after))
 }
 
-/// Return the start and end of the text between spaces.
+/// Return the start and end of each stretch of text between spaces.
 ///
 /// Words are short, so testing eight bytes at a time is faster than searching for each space.
 pub fn word_ranges(text: &[u8]) -> impl Iterator<Item = (usize, usize)> {

@@ -22,7 +22,7 @@ const MIDDLE: usize = 16;
 const WIDE: usize = 8;
 const SINGLE: usize = 64;
 
-/// Minimum number of rows whose sum fits a lane before it must be widened.
+/// A lane type is used only if it can hold the sum of at least this many rows.
 const MIN_SPAN: u64 = 16;
 
 /// Number of trials whose sums stay in the cache while all rows are processed. A power of two would
@@ -37,7 +37,7 @@ const MAX_SELECTION_BYTES: usize = 1 << 26;
 /// memory.
 const MAX_BLOCK_INDICES: usize = 1 << 21;
 
-/// A number type of the lanes in which rows are summed.
+/// A number type for the lanes that sum rows.
 pub trait Lane: Copy + Default + Send + Sync + 'static {
     /// The wider type for sums of many lanes.
     type Wide: Copy + Default + Send + Sync;
@@ -184,7 +184,7 @@ where
     }
 }
 
-/// Job that sums resampled rows. Each replicate has as many indices as there are rows.
+/// Job that sums resampled rows. Each replicate has one index per table row.
 struct SumSamplesJob<'a, L, O, const N: usize, A> {
     tile: &'a Tile<L, N, A>,
     draws: &'a [u32],

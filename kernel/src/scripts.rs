@@ -49,7 +49,7 @@ pub const HAN: usize = 6;
 /// Hiragana and Katakana.
 pub const KANA: usize = 25;
 
-/// Return the script of a letter outside ASCII.
+/// Return the script of a non-ASCII letter.
 pub fn find_script(point: u32) -> Option<usize> {
     Some(match point {
         0xAA | 0xBA | 0xC0..=0xD6 | 0xD8..=0xF6 | 0xF8..=0x24F | 0x1E00..=0x1EFF => LATIN,

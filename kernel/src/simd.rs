@@ -156,7 +156,7 @@ pub trait Job {
     unsafe fn run<V: Vector>(self) -> Self::Output;
 }
 
-/// Operations on 64 bytes, or on a few 64-bit keys, at once.
+/// Operations on vectors of 64 bytes or of a few 64-bit keys.
 ///
 /// # Safety
 /// Every function needs the instructions of the implementing type. Pointers must be readable (or
@@ -169,7 +169,7 @@ pub unsafe trait Vector: Copy {
     type Mask: Copy;
     /// [`Vector::LANES`] keys.
     type Keys: Copy;
-    /// The number of keys compared at once.
+    /// The number of keys that one operation compares.
     const LANES: usize;
 
     /// Run a job in a function that is not inlined, so that all callers share one compiled copy.
@@ -254,7 +254,7 @@ pub unsafe trait Vector: Copy {
     }
 }
 
-/// Number of orders matched at once.
+/// Number of orders that one operation matches.
 pub const ORDERS: usize = 8;
 
 /// Ordinary Rust, which the compiler vectorizes as far as the target allows.
@@ -501,7 +501,7 @@ mod x86 {
         #[inline(always)]
         unsafe fn positions(mut bits: u64, base: u32, out: *mut u32) {
             let count = bits.count_ones() as usize;
-            // Sixteen positions are written at once without a branch, because few blocks have more.
+            // Sixteen positions are written without a branch, because few blocks have more.
             let mut i = 0;
             loop {
                 for k in i..i + 16 {
@@ -551,7 +551,7 @@ mod x86 {
                     let low = _mm256_cmpeq_epi64(keys[0], key);
                     _mm256_packs_epi32(low, _mm256_cmpeq_epi64(keys[1], key))
                 };
-                // The results are packed to one byte per key and extracted at once.
+                // The results are packed to one byte per key and extracted together.
                 let low = _mm256_packs_epi16(eight(0), eight(1));
                 let high = _mm256_packs_epi16(eight(2), eight(3));
                 let in_order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Number of readable bytes on either side of [`Padded`] text, so that blocks of 64 bytes and keys
+/// Number of readable bytes before and after [`Padded`] text, so that blocks of 64 bytes and keys
 /// of 8 bytes can be read at its edges.
 pub const MARGIN: usize = 96;
 

@@ -297,7 +297,8 @@ impl<'a> FlaggedTexts<'a> {
         flags
     }
 
-    /// Return whether two segments have the same source or, without sources, the same references.
+    /// Return whether two segments have the same source, or the same references if there are no
+    /// sources.
     fn have_same_origin(&self, one: usize, b: usize) -> bool {
         match &self.source {
             Some(source) => source[one] == source[b],

@@ -113,7 +113,7 @@ impl Tokens {
                 let (start, length) = (start as usize, (end - start) as usize);
                 // SAFETY: tokens lie in the text, which has margins of more than 8 bytes.
                 *key = unsafe { short_key::<V>(pointer.add(start), length) };
-                // SAFETY: there are at most as many special tokens as tokens.
+                // SAFETY: there is at most one special entry per token.
                 unsafe { *special_tokens.get_unchecked_mut(special_count) = i as u16 };
                 special_count += usize::from(length > 8 || may_contain_nul);
             }

@@ -200,7 +200,7 @@ pub extern "C" fn page_forget(handle: u32) {
 
 /// Set the lowercase mapping to the mapping of the Python that created the page.
 ///
-/// Input: pairs of uppercase and lowercase code points, of 4 bytes each.
+/// Input: pairs of uppercase and lowercase code points (4 bytes per code point).
 #[unsafe(no_mangle)]
 pub extern "C" fn page_lowercase() -> u32 {
     with_state(|state| {
@@ -211,7 +211,7 @@ pub extern "C" fn page_lowercase() -> u32 {
 
 /// Store a column of `count` texts.
 ///
-/// Input: their lengths, of 4 bytes each (all bits set for a missing text), then the texts.
+/// Input: their 4-byte lengths (all bits set for a missing text), then the texts.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_texts(count: u32) -> u32 {
     with_state(|state| {
@@ -232,7 +232,7 @@ pub extern "C" fn page_metric() -> u32 {
 /// Count the segments from `first` up to but not including `last`. Append the rows to `table`, or
 /// create a table if `table` is 0.
 ///
-/// Input: handles of texts, of 4 bytes each: hypotheses, then references.
+/// Input: 4-byte handles of the hypothesis texts, then of the reference texts.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_count(metric: u32, table: u32, first: u32, last: u32) -> u32 {
     with_state(|state| {
@@ -422,12 +422,12 @@ pub extern "C" fn page_without(metric: u32, table: u32) -> u32 {
     })
 }
 
-/// Return the number of orders that count in the BLEU score of a table's first row, plus one. The
-/// row describes a segment, or a corpus if `corpus` is not 0.
+/// Return the number of orders that affect the BLEU score of a table's first row, plus one. The row
+/// describes a segment, or a corpus if `corpus` is not 0.
 ///
 /// Answer, as 64-bit floats: the brevity penalty; the mean of the precisions on a 0-100 scale;
 /// whether the score is 0 before smoothing. Then for each order: the numerator, the denominator,
-/// the precision in percent (NaN if it counts as 1) and the value that smoothing used (NaN if
+/// the precision in percent (NaN if it is treated as 1) and the value that smoothing used (NaN if
 /// none).
 #[unsafe(no_mangle)]
 pub extern "C" fn page_steps(metric: u32, table: u32, corpus: u32) -> u32 {
@@ -506,7 +506,7 @@ pub extern "C" fn page_intervals(bootstrap_handle: u32, level: f64) -> u32 {
 
 /// Count the n-grams of systems and references up to `max_order`, with the metric's tokenizer.
 ///
-/// Input: handles of texts, of 4 bytes each: `systems` systems, then references.
+/// Input: 4-byte handles of the texts of `systems` systems, then of the references.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_grams(metric: u32, systems: u32, max_order: u32) -> u32 {
     with_state(|state| {
@@ -556,7 +556,7 @@ pub extern "C" fn page_contrasts(
 /// Create a table of the reference words by frequency, in the format of
 /// [`NgramLists::frequency_rows`].
 ///
-/// Input: the minimum frequency of each bucket, of 4 bytes each.
+/// Input: the minimum frequency of each bucket, in 4 bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_frequencies(grams_handle: u32) -> u32 {
     with_state(|state| {
@@ -585,8 +585,7 @@ pub extern "C" fn page_alignment(metric: u32, count: u32) -> u32 {
 }
 
 /// Return the number of tokens of the input text plus one, tokenized like hypotheses, or like
-/// references if `reference` is not 0. Answer: the lengths of the tokens, of 4 bytes each, then the
-/// tokens.
+/// references if `reference` is not 0. Answer: the 4-byte lengths of the tokens, then the tokens.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_tokens(metric: u32, reference: u32) -> u32 {
     with_state(|state| {

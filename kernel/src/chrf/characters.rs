@@ -21,7 +21,7 @@ pub unsafe fn read_characters<V: Vector>(
     characters: &mut Vec<u32>,
 ) {
     characters.clear();
-    // There are at most as many characters as bytes, and one step may write 80 values.
+    // A text has at most one character per byte, and one step may write 80 values.
     characters.reserve(length + 80);
     let out = characters.as_mut_ptr();
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! BLEU of all pairs, computed from matches with look-up tables.
+//! BLEU scores of all pairs, computed from matches with look-up tables.
 //!
 //! Almost every part of the formula depends on the hypothesis length and on a single number of
 //! matches. So logarithms are computed once per length and number of matches, and the brevity

@@ -1,5 +1,5 @@
-//! chrF of all pairs. Characters and words are the two kinds of units. Several pairs are scored
-//! side by side.
+//! chrF scores of all pairs. The two kinds of units are characters and words. Several pairs are
+//! scored side by side.
 
 use super::overlap::{BlockScores, CountInteger, MatchedPairs, Overlap, SummedPair, Units};
 use crate::chrf::{CharacterIds, ChrfColumns, ChrfText};

@@ -36,7 +36,7 @@ const MAX_BLOCK_NGRAMS: usize = 1 << 19;
 /// list.
 const MIN_ROW_REFERENCES: usize = 8;
 
-/// Number of references that are updated at once.
+/// Number of references whose matches are updated together.
 const STRIP_LANES: usize = 64;
 
 /// Number of bytes of text lexed at a time.

@@ -97,7 +97,7 @@ unsafe impl Vector for Neon {
     #[inline(always)]
     unsafe fn positions(mut bits: u64, base: u32, out: *mut u32) {
         let count = bits.count_ones() as usize;
-        // Twelve positions are written at once without a branch, because few blocks have more.
+        // Twelve positions are written without a branch, because few blocks have more.
         for first in (0..count.max(1)).step_by(12) {
             for k in first..first + 12 {
                 // SAFETY: at most 72 of 80 values are written. Values after the last set bit are

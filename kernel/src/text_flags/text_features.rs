@@ -215,7 +215,7 @@ impl TextFeatures {
             .any(|&(script, share)| f64::from(self.letters[script]) > share * character_count)
     }
 
-    /// Return the script of more than half of the letters. Chinese and Japanese count as one
+    /// Return the script of more than half of the letters. Chinese and Japanese are treated as one
     /// script.
     pub fn script(&self) -> Option<usize> {
         let mut letters = self.letters;
@@ -246,7 +246,7 @@ fn is_joiner(before: &[u8], after: &[u8]) -> bool {
     }
 }
 
-/// Number of bytes processed at once.
+/// Number of bytes that one step processes.
 const BLOCK: usize = 64;
 
 /// ASCII bytes other than ordinary word characters and spaces.

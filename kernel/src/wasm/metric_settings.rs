@@ -329,8 +329,7 @@ impl Settings<'_> {
         Ok(PageMetric { bleu_formulas: Some([segment, corpus]), is_segment_mean, ..metric })
     }
 
-    /// Return the fast formula for many rows if it gives the same scores, otherwise the formula
-    /// itself.
+    /// Return the fast formula if it gives the same scores, otherwise the general formula.
     fn fastest_formula(
         &self,
         variant_formula: &variants::BleuVariantFormula,

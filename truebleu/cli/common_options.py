@@ -1,4 +1,4 @@
-"""Declarations of commands and options, the argument parser, and options of many commands."""
+"""Argument parser, declarations of commands and options, and options that commands share."""
 
 from __future__ import annotations
 
@@ -386,7 +386,7 @@ class Parser(argparse.ArgumentParser):
                 if action.dest in seen:
                     self.error(f"{'/'.join(action.option_strings)} is used twice; use it only once")
                 seen.add(action.dest)
-        # argparse would read -#3 as an option, but reads words with a space as arguments.
+        # argparse would treat -#3 as an option, but treats words that contain a space as arguments.
         words = [f" {word}" if word.startswith("-#") else word for word in arguments]
         parsed, rest = self.parse_known_args(list(self._add_default_values(words)))
         if rest and not hasattr(parsed, "references"):
@@ -411,7 +411,7 @@ class Parser(argparse.ArgumentParser):
         for i, word in enumerate(words):
             following = words[i + 1] if i + 1 < len(words) else "-"
             action = self._option_string_actions.get(word)
-            # A number belongs to the option even if it is invalid.
+            # Treat a number as the value of the option even if it is invalid.
             if (
                 action is not None
                 and action.nargs == "?"

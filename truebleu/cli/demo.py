@@ -50,7 +50,7 @@ NEXT_COMMANDS = {
     "score REFERENCE -i SYSTEM": "score your own files",
     "help": "list all commands",
 }
-# The maximum excludes the line-continuation mark.
+# The maximum does not include the line-continuation mark.
 MAX_LINE_WIDTH = 77
 
 TEXTS = OptionGroup(
@@ -118,7 +118,7 @@ def _format_command(prompt: str, words: Sequence[str]) -> str:
     parts: list[str] = []
     for word in map(shlex.quote, words):
         if parts and parts[-1].startswith("-") and " " not in parts[-1] and word[0] != "-":
-            parts[-1] += f" {word}"  # keep an option and its value together
+            parts[-1] += f" {word}"  # Keep an option and its value together.
         else:
             parts.append(word)
     rows = [f"{prompt}truebleu"]

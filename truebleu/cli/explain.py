@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> None:
     output = Results(options)
     output.check_display_options()
     metric = metric_options.select_single_metric(options)
-    # Check the metric before reading files.
+    # Check the metric before reading files, so that errors appear early.
     with shared.reraise_as_usage_error("-m/--metrics", {"metric": "-m/--metrics"}):
         check_metric(metric, recall=options.recall)
     hypotheses, references, arguments = (_read_files if options.reference is None else _read_texts)(

@@ -83,14 +83,14 @@ TEST_SET = OptionGroup(
 
 
 def list_input_groups(words: Sequence[str]) -> list[OptionGroup]:
-    """Return the options for files, and for test sets if words contain -t, --help or nothing."""
+    """Return the options for files. With -t, --help or no words, add options for test sets."""
     beginnings = ("-t", "--test", "-h", "--help")
     shows_test_set = not words or any(word.startswith(beginnings) for word in words)
     return [INPUT, TEST_SET] if shows_test_set else [INPUT]
 
 
 class Inputs:
-    """Files of a command line: system outputs by name, references, source and documents."""
+    """Input files of a command: system outputs by name, references, source and documents."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.test_set: SelectedTestSet | None = None
@@ -188,7 +188,7 @@ class Inputs:
 
 
 def estimate_line_count(file: File) -> int | None:
-    """Return the number of lines, estimated from the file size, or None if unknown."""
+    """Estimate the number of lines from the file size. Return None if it is unknown."""
     if not file.is_plain_utf8 or file.path == "-" or not os.path.isfile(file.path):
         return None
     with open(file.path, "rb") as stream:
@@ -431,7 +431,7 @@ class SelectedTestSet:
         request.labels = request.labels or labels or None
 
     def get_group_keys(self, by: Sequence[str] | None) -> list[dict[str, str]]:
-        """Return the --by labels of each segment, or an empty list without --by."""
+        """Return the --by labels of each segment, or an empty list if --by is not used."""
         labels = self.get_labels()
         for name in by or ():
             if name not in labels:

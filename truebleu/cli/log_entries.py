@@ -68,7 +68,7 @@ class ScoreLogger:
     def append_scores(
         self, results: Sequence[ScoreResult], summaries: Mapping[str, Mapping[str, Any]]
     ) -> None:
-        """Append the corpus scores of all systems to the log; leave it unchanged on failure."""
+        """Append the corpus scores of all systems to the log, or leave it unchanged on failure."""
         time = score_log.get_log_time()
         inputs = {
             system: [

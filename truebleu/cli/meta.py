@@ -202,7 +202,7 @@ def _build_tree_arguments(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _select_tree_metrics(options: argparse.Namespace) -> list[Any] | None:
-    """Return the names of stored metrics, and computed metrics; None selects all stored ones."""
+    """Return the names of stored metrics and the computed metrics (None: all stored metrics)."""
     names = metric_options.parse_names(options.metrics)
     if not any(name.startswith("--") for name in vars(options)):
         return names

@@ -106,7 +106,7 @@ def split_metric_names(word: str) -> list[str]:
 
 
 def _find_metric_classes(name: str) -> Iterable[type[Metric]]:
-    """Return the metric classes for a name; none for unknown names, which are reported later."""
+    """Return the metric classes for a name, or none if it is unknown. It is reported later."""
     if name in registry.METRICS:
         return [registry.get_metric_class(name)]
     try:

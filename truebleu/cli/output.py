@@ -1,4 +1,4 @@
-"""Output of results to files or standard output, in the requested format, and error messages."""
+"""Classes that write results in the requested format, and functions that print messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from truebleu.rendering.view import View
 
 STANDARD_OUTPUT = "standard output"
-# File names that mean standard output.
+# File names that select standard output.
 STANDARD_OUTPUT_NAMES = ("-", "/dev/stdout")
 # Maps file name suffixes to formats.
 SUFFIXES = {
@@ -75,7 +75,7 @@ def raise_if_failed(errors: Iterable[object]) -> None:
 
 
 class Output:
-    """Context manager for an output file or standard output; errors contain its name.
+    """Context manager for an output file or standard output. Errors contain its name.
 
     Files and pipes receive UTF-8 with LF line endings on all operating systems.
     """
@@ -183,7 +183,7 @@ class _StandardOutput(io.RawIOBase):
 
 
 class Results(Output):
-    """Output of results with the format options of a command line.
+    """Writer of results that applies the format options of a command line.
 
     form: the format.
     width: decimal places, or None for the default of the format.

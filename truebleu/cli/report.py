@@ -116,7 +116,7 @@ def run(options: argparse.Namespace) -> None:
         )
     if test_set is not None:
         test_set.add_labels(request)
-    # Check the settings before reading files.
+    # Check the settings before reading files, so that errors appear early.
     with shared.reraise_as_usage_error("--also", compare.COMPARE_OPTIONS):
         page_metrics = [metric for metric in metrics if metric.NAME in VIEWER_METRICS]
         further_settings = list(parse_further_settings(options.also, page_metrics))
@@ -167,7 +167,9 @@ def _check_output(options: argparse.Namespace) -> None:
         if options.open:
             raise UsageError("--open has no effect without --serve")
         if options.output is None and is_terminal():
-            raise UsageError("-o/--output: missing file name, such as -o report.html")
+            raise UsageError(
+                "-o/--output: missing file name (expected, for example, -o report.html)"
+            )
     elif options.output is not None or options.embed_text is not None:
         name = "--embed-text" if options.output is None else "-o/--output"
         raise UsageError(f"{name} and --serve are mutually exclusive")
@@ -189,7 +191,7 @@ def _print_warnings(contents: ReportData, options: argparse.Namespace) -> None:
 
 
 def _serve_report(server: Server, options: argparse.Namespace) -> None:
-    """Serve the report until Ctrl-C."""
+    """Serve the report until the user presses Ctrl-C."""
     # cli/__init__.py disables garbage collection for short commands.
     gc.enable()
     with server, suppress(KeyboardInterrupt):

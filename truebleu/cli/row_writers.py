@@ -1,4 +1,4 @@
-"""Streaming writers of rows as text, TSV, CSV, JSON and JSON lines."""
+"""Writers that stream rows as text, TSV, CSV, JSON and JSON lines."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class RowWriter:
 
     # Recommended number of rows per call of `write`.
     BATCH_ROWS = 8192
-    # Warnings about the text; set before `finish`.
+    # Warnings about the text. Set them before calling `finish`.
     warnings: Sequence[Mapping[str, Any]] = ()
 
     def __init__(self, output: Results, table: TableSpec) -> None:
@@ -58,7 +58,7 @@ class RowWriter:
         self.table = table
 
     def write(self, columns: Sequence[Any]) -> None:
-        """Write rows given as columns: lists, ranges, repeats, scores or columns of statistics."""
+        """Write rows that are passed as columns: lists, ranges, repeats, scores or statistics."""
         raise NotImplementedError
 
     def finish(self) -> None:
@@ -122,7 +122,7 @@ class _TemplateWriter(RowWriter):
         return self.SEPARATOR.join(map(self.make_placeholder, self.names))
 
     def format_lines(self, columns: Sequence[Any]) -> Iterable[str]:
-        """Return the lines for rows given as columns."""
+        """Return the lines for rows that are passed as columns."""
         cells = []
         for name, column in zip(self.table.column_names, columns, strict=True):
             if name in self.names:

@@ -225,7 +225,7 @@ class SystemScorer(Record):
         ]
 
     def _get_document_indices(self, segments: int) -> list[int] | None:
-        """Return the document index of each segment if documents are resampled, or None."""
+        """Return the document index of each segment, or None if documents are not resampled."""
         if self.options.resample == "segments":
             return None
         from truebleu.comparison import segment_labels

@@ -50,7 +50,7 @@ class ScoreResult(Record):
 
     @property
     def keys(self) -> dict[str, object]:
-        """The values that identify the row in a table: system, document, or group columns."""
+        """The values that identify the row in a table: system, document or group columns."""
         if self.group is not None:
             return {**self.group, "segments": self.segments}
         if self.document is not None:

@@ -1,4 +1,4 @@
-"""Output of segment scores as rows or in sacreBLEU's format."""
+"""Writer of segment scores as rows or in sacreBLEU's format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparison of systems in tables, by joining the rows of each segment or by hash buckets."""
+"""Comparison of systems in tables. It joins the rows of each segment or uses hash buckets."""
 
 from __future__ import annotations
 

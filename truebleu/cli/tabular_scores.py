@@ -36,7 +36,7 @@ class TableSystem(Record):
 
 
 class OpenTable(Record):
-    """Open table. Each row contains a hypothesis, references and extra columns.
+    """Opened table. Each row contains a hypothesis, references and extra columns.
 
     The rows are in the form that `duckdb_inputs.select_rows` returns.
     """
@@ -209,7 +209,7 @@ def import_duckdb_engine() -> Any:
 
 @contextmanager
 def forward_warnings(options: argparse.Namespace, system: str) -> Iterator[None]:
-    """Print Python warnings as messages of the command line."""
+    """Print Python warnings as command-line messages."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         yield

@@ -9,7 +9,7 @@ from typing import Any
 
 from truebleu._kernel import InputError
 
-# More threads do not make scoring faster.
+# Additional threads would not make scoring faster.
 MAX_WORKERS = 1024
 # The maximum size of a seed in bits.
 SEED_BITS = 128
@@ -52,7 +52,7 @@ def suggest_names(name: str, candidates: Iterable[str]) -> str:
 
 
 def describe_type(item: object, type_prefix: str = "of type ") -> str:
-    """Return the type of a value that should be text, or a note that it is missing.
+    """Describe the type of a value that should be text, or say that the value is missing.
 
     >>> describe_type(1), describe_type(float("nan"))
     ('of type int', 'NaN, a missing value (replace it by "" or remove the segment)')
@@ -127,7 +127,7 @@ def format_value(value: object) -> str:
 
 
 def check_sequence(parameter: str, value: Any, expected: str) -> list[Any]:
-    """Return the items of a sequence; raise TypeError, mentioning `expected`, for other values."""
+    """Return the items of a sequence. For other values, raise TypeError that names `expected`."""
     try:
         if not isinstance(value, str | bytes | bytearray | dict):
             return list(value)
@@ -158,7 +158,7 @@ def parse_number(text: str) -> float:
 
 
 def read_number(value: object) -> float:
-    """Return the finite number in a text or JSON value; raise ValueError for other values."""
+    """Return the finite number that a text or JSON value contains, or raise ValueError."""
     return parse_number(value) if isinstance(value, str) else check_number("value", value, -inf)
 
 
@@ -217,7 +217,7 @@ def check_seed(value: object) -> int | None:
         ) from None
 
 
-# ---- JSON, CSV and scores from files: errors have one line, with file and line number ----
+# ---- JSON, CSV and scores from files; one-line errors contain the file and line number ----
 
 
 def load_json(text: str | bytes) -> Any:

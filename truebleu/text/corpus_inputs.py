@@ -144,7 +144,7 @@ def scan_pairs(
 def prepare_source(
     role: str, texts: Hypotheses, *, tokenize: tokenizers.Tokenize, lowercase: bool | str
 ) -> tuple[_kernel.Source, str, str]:
-    """Return texts as a kernel source, with the tokenizer and lower-casing for the kernel.
+    """Return texts as a kernel source, and the tokenizer and lower-casing mode for the kernel.
 
     Texts that Python tokenizes, and lists of tokens, become token sources.
     """
@@ -193,7 +193,7 @@ def read_text_list(role: str, texts: Hypotheses) -> list[str]:
 
 
 def read_text_sets(role: str, texts: Any) -> tuple[list[list[str]], bool]:
-    """Return one set of texts, or a set per source, and whether there is a set per source.
+    """Return a list of text sets, and whether it has one set per source instead of a single set.
 
     A sequence of strings is one set; a sequence of such sequences is a set per source.
     """
@@ -265,7 +265,7 @@ def _recognize_input(role: str, value: Any) -> Any:
     """Return segments in memory as a tuple, and several files or columns as a list.
 
     A single file or column is returned unchanged. The tuple keeps the segments alive while the
-    kernel reads them. Raises TypeError for values without segments, an order or a length.
+    kernel reads them. Raises TypeError for values that do not have segments, an order and a length.
     """
     if type(value) not in (list, tuple):  # fast path for most inputs
         if is_column(value):
@@ -302,7 +302,7 @@ def _make_text_source(role: str, texts: Any, *, required: bool = True) -> _kerne
 
 
 def _refuse_reference_streams(hypotheses: Any, references: tuple[Any, ...]) -> None:
-    """Refuse sacreBLEU's reference streams, one list per reference instead of one per segment.
+    """Raise InputError for sacreBLEU's reference streams: one list per reference, not per segment.
 
     If the numbers of segments and lists are equal, the lists are streams if they match the
     hypotheses clearly better as streams. Tuples, which zip() yields, are never streams.
@@ -412,7 +412,7 @@ def _make_splitter(
 
 
 def _make_token_checker(lowercase: bool | str) -> Callable[[Any], Sequence[Any]]:
-    """Return a function that returns valid tokens and refuses a mixture of str and int."""
+    """Return a function that checks tokens. It raises InputError for a mixture of str and int."""
     first_kind: type | None = None
 
     def check_tokens(segment: Any) -> Sequence[Any]:
@@ -539,7 +539,7 @@ class Splitter:
 
 
 def normalize_text(form: str, text: str) -> str:
-    """Return the text in a Unicode form that the parameter `normalize` accepts.
+    """Convert text to a Unicode form that the parameter `normalize` accepts.
 
     Diacritics are all characters of category Mn (nonspacing marks) of the decomposed text.
 
@@ -560,7 +560,7 @@ def normalize_text(form: str, text: str) -> str:
 
 
 class NormalizedFile(File):
-    """The lines of a file in a Unicode form, converted while they are read."""
+    """Lines of a file that are converted to a Unicode form while they are read."""
 
     def __init__(self, file: File, form: str) -> None:
         super().__init__(file.path)
@@ -581,7 +581,7 @@ class NormalizedFile(File):
 
 
 def normalize_input(form: str | None, value: Any) -> Any:
-    """Return hypotheses, references or sources of any accepted kind in a Unicode form.
+    """Convert hypotheses, references or sources of any accepted kind to a Unicode form.
 
     Values that are not text stay unchanged. Metrics refuse them later.
     """

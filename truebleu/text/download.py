@@ -35,7 +35,7 @@ class DownloadSource:
 
     @property
     def checksums(self) -> tuple[tuple[str, str | None], ...]:
-        """The checksums by kind, or None if unknown; the first is preferred."""
+        """The checksums by kind, with the preferred kind first; None if a checksum is unknown."""
         return ("SHA-256", self.sha256), ("MD5", self.md5)
 
 
@@ -56,7 +56,7 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Settings:
-    """Download settings of a command line; they override environment variables."""
+    """Download settings of a command line. They override environment variables."""
 
     offline: bool | None = None
     mirror: str | None = None
@@ -125,7 +125,7 @@ def get_mirror() -> str | None:
 
 
 def get_cache_folder() -> str:
-    """Return the folder for downloads, which may not exist."""
+    """Return the folder for downloads, which may not exist yet."""
     if path := os.environ.get("TRUEBLEU_CACHE"):
         return os.path.abspath(os.path.expanduser(path))
     path = os.environ.get("XDG_CACHE_HOME", "")
@@ -230,8 +230,8 @@ def download_file(
     name: the name of the file in messages.
     accept: called with the path of a file whose checksums differ or are unknown. It returns whether
     to keep the file, or raises InputError with the reason for refusing it.
-    record_checksum: without a known SHA-256, record the first download's in `path`.sha256 and
-    require it from then on.
+    record_checksum: if no SHA-256 is known, record the SHA-256 of the first download in
+    `path`.sha256, and require it for later downloads.
 
     An existing file that passes verification is kept. If several processes need the file, one
     downloads it and the others wait. An interrupted download resumes from `path`.part.
@@ -289,7 +289,7 @@ def compute_checksums(path: str) -> tuple[str, str]:
 
 
 class _DownloadTask:
-    """The download of one file: its source, its target path and its verification."""
+    """Task that downloads one file to a path and verifies it."""
 
     def __init__(
         self,
@@ -352,7 +352,7 @@ class _DownloadTask:
     def download(self, *, has_lock: bool) -> Receipt:
         """Download from the first URL that provides the file.
 
-        has_lock: whether other processes are excluded.
+        has_lock: whether a lock prevents other processes from downloading the file.
         """
         from truebleu.text import http_transfer
 

@@ -42,7 +42,7 @@ class TransferError(Exception):
         super().__init__(message)
         # Whether a retry may succeed, and how many seconds to wait before it.
         self.is_transient, self.retry_after = is_transient, retry_after
-        # Whether the file is not the expected one; whether a certificate could not be verified.
+        # Whether the file is the wrong one, and whether a certificate could not be verified.
         self.is_wrong_file, self.is_certificate_error = is_wrong_file, is_certificate_error
 
 
@@ -92,7 +92,7 @@ class TransferLimits:
 def fetch_file(
     url: str, part: str, limits: TransferLimits, report_progress: Callable[[int, int | None], None]
 ) -> bool:
-    """Complete the file `part` with the content of a URL; return whether it was resumed.
+    """Download a URL to the file `part`, and return whether an earlier download was resumed.
 
     The server's version of the file is recorded in `part`.json. `report_progress` is called with
     the bytes received and the total size, if known. Raises TransferError if the transfer fails,
@@ -107,7 +107,7 @@ def fetch_file(
             if wait is None or not problem.is_transient:
                 raise
             sleep(wait if problem.retry_after is None else problem.retry_after)
-    raise AssertionError  # the last attempt returns or raises
+    raise AssertionError  # The last attempt returns or raises.
 
 
 def delete_part(part: str) -> None:
@@ -294,7 +294,7 @@ class _HttpsHandler(urllib.request.HTTPSHandler):
 class _RedirectHandler(urllib.request.HTTPRedirectHandler):
     """Handler that follows a limited number of redirects to safe URLs."""
 
-    # The limit of the base class is not used, because its message has two lines.
+    # Disable the limits of the base class, because their message has two lines.
     max_redirections = max_repeats = 1000
 
     def __init__(self, limits: TransferLimits) -> None:
@@ -351,7 +351,7 @@ def _make_ssl_context() -> ssl.SSLContext:
 class Progress:
     """Progress display of a download on a terminal. It appears after one second."""
 
-    # Seconds until the first line, and between lines.
+    # Seconds before the first line, and between lines.
     FIRST_SECONDS, INTERVAL_SECONDS = 1.0, 0.2
     clock = staticmethod(time.monotonic)
 

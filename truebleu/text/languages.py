@@ -30,7 +30,7 @@ class LanguageKind:
     """Tokenizers and metrics to report in addition."""
     reason: str
     languages: Mapping[str, str]
-    """Codes and names of languages, by their scripts."""
+    """Codes and names of languages, by script."""
 
 
 LANGUAGE_KINDS = (
@@ -260,7 +260,7 @@ class Language:
 
 @cache
 def _index_languages() -> dict[str, Language]:
-    """Return all languages, by each of their codes."""
+    """Return a dictionary that maps every language code to its language."""
     by_code: dict[str, Language] = {}
     for kind in LANGUAGE_KINDS:
         for scripts, entries in kind.languages.items():
@@ -383,7 +383,7 @@ class UnsplitScript:
     language: str
     reason: str
     share: float
-    """The minimum share of characters in the script for a text to count as written in it."""
+    """The minimum share of characters in this script in a text that is written in it."""
     sample: str
     recommended: tuple[str, ...]
     """The recommended tokenizers, best first."""
@@ -465,7 +465,7 @@ def can_split(tokenize: tokenizers.Tokenize, script: str) -> bool:
         if not callable(tokenize):
             raise
         return True
-    # Tokenizers may lower-case and normalize.
+    # Ignore case and normalization, because tokenizers may change them.
     sample_letters, token_letters = (
         normalize("NFKC", text).casefold() for text in (sample, "".join(tokens))
     )
@@ -474,7 +474,7 @@ def can_split(tokenize: tokenizers.Tokenize, script: str) -> bool:
 
 
 def find_unsplit_scripts(text: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the scripts of `UNSPLIT_SCRIPTS` in which a text is written without spaces."""
+    """Yield the scripts from `UNSPLIT_SCRIPTS` that a text uses without spaces."""
     characters, words = text["characters"], text["words"]
     is_segmented = characters <= MAX_WORD_CHARACTERS * words and words >= 2 * text["segments"]
     counts = {**text["scripts"], "diacritics": text["accented"]}

@@ -1,4 +1,4 @@
-"""MeCab dictionaries: the two that sacreBLEU uses have names; others are given as folders.
+"""MeCab dictionaries. The two that sacreBLEU uses have names; others are selected by folder.
 
 The kernel implements MeCab (kernel/src/lex/mecab.rs) and needs only the files of a dictionary,
 which data packages provide.
@@ -62,7 +62,7 @@ class UnexpectedDictionaryError(InputError):
 
 
 def load_tokenizer(name: str) -> LoadedTokenizer:
-    """Return MeCab with a named dictionary, loaded once per process.
+    """Return MeCab with a named dictionary. It is loaded only once per process.
 
     Raises ImportError, with the package to install, if it is missing; UnexpectedDictionaryError if
     it differs from sacreBLEU's dictionary of that name; InputError if its files are invalid.
@@ -143,7 +143,7 @@ def format_signature_label(name: str) -> str:
 
 
 def _hash_words(folder: str) -> str:
-    """Return the SHA-256 of the words of a dictionary."""
+    """Return the SHA-256 of the word file of a dictionary."""
     path = os.path.join(folder, "sys.dic")
     try:
         status = os.stat(path)

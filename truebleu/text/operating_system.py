@@ -57,7 +57,7 @@ def _raise_terminated(number: int, _: object) -> None:
 def end_process_by_signal(status: int) -> int:
     """End the process with the signal that an exit status represents; otherwise return the status.
 
-    After Ctrl-C, a shell loop around the command then ends, too.
+    This lets Ctrl-C also end a shell loop that contains the command.
     """
     if os.name == "posix":
         import atexit
@@ -74,7 +74,7 @@ def end_process_by_signal(status: int) -> int:
 
 @contextmanager
 def open_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Yield a file to write, which replaces `path` only after it is complete.
+    """Yield a file for writing. It replaces `path` only after it is complete.
 
     The bytes are first written under another name in the same folder. After an exception inside the
     context, `path` stays unchanged. Files that are not regular (/dev/null, /dev/fd/3, a named pipe)
@@ -91,16 +91,16 @@ def open_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield device
         return
     if mode is not None:
-        # Raises an error if the file is read-only.
+        # Opening the file raises an error if it is read-only.
         open(place, "r+b").close()
-    # The target of a symbolic link is replaced, not the link.
+    # Replace the target of a symbolic link, not the link.
     place = os.path.realpath(place)
     start = os.path.join(os.path.dirname(place), f".truebleu-{os.getpid()}-")
     temporary, number = "", 0
     file: BinaryIO | None = None
     try:
         while file is None:
-            # The name is set before the file exists, so that it is removed after a signal.
+            # Set the name before the file exists, so that the file is removed after a signal.
             temporary = f"{start}{number}"
             try:
                 file = open(temporary, "xb")  # noqa: SIM115
@@ -127,7 +127,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
         file.write(content)
 
 
-# ---- locks between processes, which the system releases when their owner ends ----
+# ---- locks between processes; the system releases them when their owner ends ----
 
 # Seconds between two attempts, and before the wait is reported.
 LOCK_RETRY_SECONDS, LOCK_REPORT_SECONDS = 0.05, 1.0
@@ -158,7 +158,7 @@ def hold_lock(path: str, report: Callable[[str], None]) -> Iterator[bool]:
         yield file[1]
     finally:
         if file is not None:
-            # Windows does not remove open files.
+            # Windows cannot remove open files.
             with suppress(OSError):
                 os.unlink(lock)
             os.close(file[0])
@@ -238,7 +238,7 @@ def is_safe_name(name: str) -> bool:
 
 
 def join_safe_path(folder: str, *names: str) -> str:
-    """Return the path of names below a folder. Raises InputError if a name is not safe."""
+    """Join a folder and names to a path. Raises InputError if a name is not safe."""
     for name in names:
         if not is_safe_name(name):
             raise InputError(f"{folder}: unsafe file name {name!r} (expected {SAFE_NAME})")

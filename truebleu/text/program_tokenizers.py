@@ -1,4 +1,4 @@
-"""Tokenizers of other programs, each a callable from one segment to its tokens.
+"""Tokenizers of other programs, as functions that return the tokens of a segment.
 
 They are for `BLEU(tokenize=...)` and the metrics of the BLEU family; the kernel has the tokenizers
 `13a`, `intl`, `zh` and `char`. Each docstring names the program and its peculiarities. Programs
@@ -18,7 +18,7 @@ from truebleu import _kernel
 
 Split = Callable[[str], list[str]]
 
-# The white space of other programs. Python's str.split() also splits at U+001C to U+001F.
+# White space as other programs define it. Python's str.split() also splits at U+001C to U+001F.
 _ASCII_SPACE = re.compile(r"[\t\n\v\f\r ]+")
 _UNICODE_SPACE = re.compile(
     r"[\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
@@ -40,7 +40,7 @@ _BEFORE_OTHER = (re.compile(r"([.,])([^0-9])"), r" \1 \2")
 _HYPHEN = (re.compile(r"([0-9])(-)"), r"\1 \2 ")
 _WESTERN_RULES = (_SYMBOL, _AFTER_OTHER, _BEFORE_OTHER, _HYPHEN)
 
-# The iBLEU viewer lists the symbols and omits ! # % * < = > \ ^ _ |.
+# The list of symbols in the iBLEU viewer omits ! # % * < = > \ ^ _ |.
 _IBLEU_SYMBOL = (re.compile(r"""([{~\[\]"`?&()+:;$@/}])"""), r" \1 ")
 _IBLEU_RULES = (_IBLEU_SYMBOL, *_WESTERN_RULES[1:])
 
@@ -60,14 +60,14 @@ _STABLE_CHARACTERS = (
     "\U0001f300-\U0001f5ff"
 )
 
-# mteval's entities, in decoding order; therefore &amp;lt; becomes <.
+# mteval's entities, in decoding order. In this order, &amp;lt; becomes <.
 _ENTITY_CHARACTERS = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
 
 _UPPER_TO_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
 def get_tokenizer_function(name: str) -> Callable[[str], list[str]]:
-    """Return the tokenizer of a program."""
+    """Return the function that tokenizes like a program."""
     tokenizer: Callable[[str], list[str]] = globals()[name.replace("-", "_")]
     return tokenizer
 
@@ -109,7 +109,7 @@ def _split_tokens(text: str, space: re.Pattern[str]) -> list[str]:
 
 
 def _decode_entities(text: str) -> str:
-    """Return text on one line, without "<skipped>", with mteval's entities decoded."""
+    """Join lines, remove "<skipped>" and decode mteval's entities."""
     text = text.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
     if "&" in text:
         for entity, character in _ENTITY_CHARACTERS:
@@ -123,7 +123,7 @@ def _lower_each_character(text: str) -> str:
 
 
 def _tokenize_western(text: str, space: re.Pattern[str], *, lowercase: bool = False) -> list[str]:
-    """Return the tokens of 13a, split at other white space."""
+    """Return the tokens of 13a, but split at the white space that `space` matches."""
     text = _decode_entities(text)
     if lowercase:
         text = text.translate(_UPPER_TO_LOWER)
@@ -319,7 +319,7 @@ def keras_hub(text: str) -> list[str]:
 
 @cache
 def _make_unicode_rules() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Return tensor2tensor's rules, with the character categories of this Python version."""
+    """Return tensor2tensor's rules, based on the character categories of this Python version."""
     import sys
     import unicodedata
 

@@ -24,7 +24,7 @@ class Record:
     _field_names: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
-        """Read the field names from the annotations."""
+        """Store the field names, which are the annotated names."""
         cls._field_names = tuple(cls.__annotations__)
 
     def __init__(self, *values: Any, **keywords: Any) -> None:

@@ -42,7 +42,7 @@ TABLE_FORMATS = {
 NO_TABLE_FILES = "no .parquet, .csv, .tsv, .jsonl or .json files in this directory"
 # The suffixes of compressed text files.
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
-# The number of bytes per read.
+# The number of bytes per read call.
 CHUNK_BYTES = 1 << 18
 ENCODING_HINT = (
     "specify the encoding of the text (--encoding on the command line, for all files; "
@@ -131,7 +131,7 @@ class File:
     def make_source(self, role: str) -> _kernel.Source:
         """Return the lines as a kernel source, called `role` in messages."""
         name = self.format_label(role)
-        # Opening and closing a pipe here would break it for its writer.
+        # Do not open pipes here, because closing them would break them for the writer.
         if self._is_plain_on_disk():
             # If this fails, Python's error includes the path.
             with open(self.path, "rb") as file:
@@ -725,7 +725,7 @@ def iter_segments(hypotheses: Any, references: Any) -> Iterator[tuple[Any, list[
 
 
 def _list_references(hypothesis: Any, item: Any) -> list[Any]:
-    """Return the references in an entry, which may hold one or several."""
+    """Return the references in an entry that contains one or several."""
     if item is None or isinstance(item, str):
         return [item]
     references = list(item)
@@ -736,7 +736,7 @@ def _list_references(hypothesis: Any, item: Any) -> list[Any]:
 
 
 def get_segment(hypotheses: Any, references: Any, number: int) -> tuple[Any, list[Any]]:
-    """Return a segment by its number, counted from 1, and its references."""
+    """Return the segment with a number, counted from 1, and its references."""
     count = 0
     for count, pair in enumerate(iter_segments(hypotheses, references), 1):
         if count == number:
@@ -755,7 +755,7 @@ def read_texts(role: str, value: Any) -> Texts:
 
 
 def read_reference_streams(references: Any) -> list[Texts]:
-    """Return one column per reference. Segments with fewer references have None."""
+    """Return one column per reference, with None where a segment has fewer references."""
     columns = references if isinstance(references, list) and references else [references]
     if all(isinstance(column, BufferedLines) for column in columns):
         return [column.texts for column in columns]
@@ -863,7 +863,7 @@ def read_segment_labels(
 
 
 def read_numbered_rows(value: Any) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number, from 1, and the tab-separated fields of each line of a file.
+    """Yield the line number, from 1, and the tab-separated fields of each line of a file.
 
     A final CR is removed; an empty line has one empty field.
     """
@@ -872,7 +872,7 @@ def read_numbered_rows(value: Any) -> Iterator[tuple[int, list[str]]]:
 
 
 def read_named_columns(role: str, value: Any) -> dict[str, list[str]]:
-    """Return the columns of a tab-separated file, by their names in its first line."""
+    """Return the columns of a tab-separated file by name. The first line contains the names."""
     name = label_by_file_name(role, value)
     rows = read_numbered_rows(value)
     header = [field.strip() for field in next(rows, (0, [""]))[1]]

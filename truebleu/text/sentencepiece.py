@@ -18,7 +18,7 @@ from truebleu.text import download
 
 @dataclass(frozen=True)
 class PublishedModel:
-    """A model that published scores use."""
+    """A published model, used for published scores."""
 
     environment_variable: str
     """The environment variable with the path of the file."""
@@ -59,13 +59,13 @@ MODELS = {
     ),
 }
 
-# The names of model files that this process has read, by their labels in signatures.
+# The model files that this process has read, by their labels in signatures.
 _names_by_label: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A loaded model file, or the problem with it."""
+    """A loaded model, or the problem with its file."""
 
     tokenizer: LoadedTokenizer | None
     sha256: str
@@ -73,7 +73,7 @@ class ModelFile:
 
 
 def load_tokenizer(name: str) -> LoadedTokenizer:
-    """Return the tokenizer with a name, cached until its file changes.
+    """Return the tokenizer with the given name, cached until its file changes.
 
     Raises InputError if the file is missing, not a model, or not the expected model.
     """
@@ -166,7 +166,7 @@ def _check_is_model(path: str) -> bool:
 
 
 def _read_model(path: str) -> ModelFile:
-    """Return the model in a file, or the problem with it, and its checksum."""
+    """Return the model in a file, or the problem with the file, and its checksum."""
     try:
         status = os.stat(path)
         return _read_cached_model(path, status.st_size, status.st_mtime_ns)

@@ -98,7 +98,7 @@ def join_words(words: Sequence[str]) -> str:
 
 
 def shorten_names(paths: Sequence[str]) -> list[str]:
-    """Return short names of systems: the parts of their paths between dots and slashes that differ.
+    """Return short names of systems: the parts of their paths that differ.
 
     >>> shorten_names(["runs/newstest.en-de.Online-A.de", "runs/newstest.en-de.Online-B.de"])
     ['Online-A', 'Online-B']
@@ -124,11 +124,11 @@ def _remove_common_parts(names: Sequence[str]) -> list[str]:
     """Return distinct names without their common parts at the start and end."""
     import re
 
-    # Parts and separators alternate; at least one part is kept.
+    # Parts and separators alternate. Keep at least one part.
     split = [re.split(r"([./\\])", name) for name in names]
     max_common = min(map(len, split)) - 1
     start = min(_count_common_parts(split), max_common) // 2 * 2
-    if len({parts[start] for parts in split}) == 1:  # one name is a prefix of another
+    if len({parts[start] for parts in split}) == 1:  # One name is a prefix of another.
         return list(names)
     end = min(_count_common_parts([parts[::-1] for parts in split]), max_common - start) // 2 * 2
     shortened = ["".join(parts[start : len(parts) - end]) for parts in split]

@@ -1,4 +1,4 @@
-"""Tokenizers by name, and custom tokenizers: callables from text to tokens.
+"""Tokenizers with names, and custom tokenizers, which are functions that return tokens.
 
 A name means the same tokenizer in Python, on the command line and in signatures. To add a
 tokenizer, add it to a table: `KERNEL_TOKENIZERS` if a file in kernel/src/lex/ splits the text,
@@ -159,7 +159,7 @@ def format_signature_label(tokenize: Tokenize) -> str:
     return _escape_label(f"{module}.{name}{version and f'@{version}'}")
 
 
-# Cache of package versions.
+# Caches package versions.
 _versions: dict[str, str] = {}
 
 
@@ -184,7 +184,7 @@ def _find_version(package: str) -> str:
 
 
 def _escape_label(text: str) -> str:
-    """Return text with "-" in place of characters that have a meaning in signatures."""
+    """Replace characters that have a meaning in signatures with "-"."""
     return "".join("-" if c in "|:=+ " else c for c in text)
 
 
@@ -216,7 +216,7 @@ def _import_module(name: str) -> Any:
 
 
 def load_tokenizer(name: str) -> _kernel.LoadedTokenizer:
-    """Return a kernel tokenizer with its data; the kernel calls this for names that need data.
+    """Return a kernel tokenizer with its data. The kernel calls this for names that need data.
 
     Raises ImportError or InputError if the data is not installed, and ValueError for an unknown
     name.
@@ -232,7 +232,7 @@ _kernel.load_tokenizers_with(load_tokenizer)
 
 
 def describe_missing_data(name: str) -> str:
-    """Return how to get the missing data of a tokenizer, or "" if nothing is missing.
+    """Say how to get the missing data of a tokenizer. Return "" if nothing is missing.
 
     >>> describe_missing_data("13a")
     ''
@@ -241,7 +241,7 @@ def describe_missing_data(name: str) -> str:
 
 
 def get_tokenizer_function(tokenize: Tokenize) -> Callable[[str], list[str]] | Callable[[str], str]:
-    """Return the callable of a tokenizer; raise ImportError or InputError if data is missing."""
+    """Return a tokenizer as a function. Raise ImportError or InputError if its data is missing."""
     if callable(tokenize):
         return tokenize
     if _has_kernel_tokenizer(tokenize):

@@ -128,7 +128,7 @@ def test_state_of_another_metric_raises_error():
         Accumulator(CHRF()).load_state_dict(Accumulator().state_dict())
     with pytest.raises(TypeError, match="expected an Accumulator, not dict"):
         Accumulator().merge(state)
-    with pytest.raises(InputError, match="pass the metric"):
+    with pytest.raises(InputError, match="Pass the metric"):
         Accumulator.from_state_dict(Accumulator(BLEU(tokenize=lambda text: [text])).state_dict())
     # Metrics that differ only in the formula accept each other's state.
     Accumulator(BLEU("intl", smoothing="none")).load_state_dict(state)

@@ -62,8 +62,7 @@ class BERTScore(NeuralMetric):
 
     @property
     def NON_ADDITIVE_REASON(self) -> str | None:  # type: ignore[override]  # noqa: N802
-        """With idf, the reason why statistics of parts of a corpus cannot be added; otherwise
-        None."""
+        """The reason why idf prevents adding the statistics of parts of a corpus, or None."""
         reason = (
             "BERTScore with idf computes word weights from all references, so partial "
             "results cannot be combined"

@@ -126,7 +126,7 @@ class NeuralMetric(SegmentMeanMetric):
         return folder
 
     def _run_model(self, segments: int, predict: Callable[[range], Sequence[Any]]) -> list[Any]:
-        """Return a model's numbers for all segments; `predict` computes one batch.
+        """Return a model's numbers for all segments; `predict` accepts a range of them.
 
         Raises MetricFailedError, which names the segment that fails.
         """

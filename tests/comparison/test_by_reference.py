@@ -8,7 +8,7 @@ from paths import EXAMPLES
 
 import truebleu as tb
 from truebleu.cli import main
-from truebleu.comparison.references import _judge_copies
+from truebleu.comparison.references import _describe_copies
 
 GERMAN = EXAMPLES / "de-en"
 SYSTEMS = {name: GERMAN / f"{name}.en" for name in ("cedar", "birch", "aspen")}
@@ -159,7 +159,7 @@ def test_tokens_runs_and_external_scores_work_by_reference():
     ],
 )
 def test_copy_needs_many_segments_and_more_than_others(counts, size, copies):
-    assert {name for name, one in _judge_copies(counts, size) if one["is_copy"]} == copies
+    assert {name for name, one in _describe_copies(counts, size) if one["is_copy"]} == copies
 
 
 @pytest.mark.parametrize("references", [FIRST, [GERMAN / "reference.a.en"]])

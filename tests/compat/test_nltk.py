@@ -23,9 +23,9 @@ def restore():
 
 @pytest.fixture
 def kernel_calls(monkeypatch):
-    calls, original = [], accelerator._count_rows
+    calls, original = [], accelerator._compute_statistics
     monkeypatch.setattr(
-        accelerator, "_count_rows", lambda *args: calls.append(1) or original(*args)
+        accelerator, "_compute_statistics", lambda *args: calls.append(1) or original(*args)
     )
     return calls
 

@@ -44,14 +44,14 @@ def restore():
 def kernel_calls(monkeypatch):
     """Return the number of corpora that the kernel counted."""
     calls = []
-    original = counting.count_rows
+    original = counting.compute_statistics
 
-    def count_rows(*args):
+    def compute_statistics(*args):
         rows = original(*args)
         calls.append(rows is not None)
         return rows
 
-    monkeypatch.setattr(counting, "count_rows", count_rows)
+    monkeypatch.setattr(counting, "compute_statistics", compute_statistics)
     return calls
 
 
@@ -280,7 +280,7 @@ def test_unusual_input_gives_original_result_and_messages(caplog, monkeypatch, m
 
 
 @pytest.mark.parametrize("error", counting.REFUSALS)
-@pytest.mark.parametrize("place", ["count_rows", "_resample_sums", "_to_exact_table"])
+@pytest.mark.parametrize("place", ["compute_statistics", "_resample_sums", "_to_exact_table"])
 def test_kernel_error_gives_original_result(monkeypatch, place, error):
     hyps, refs = make_corpus(20)
 

@@ -18,7 +18,7 @@ from truebleu.comparison.comparison_request import (
     Request,
     Significance,
     StatisticsByMetric,
-    generate_letters,
+    generate_system_letters,
 )
 from truebleu.comparison.segment_labels import SegmentNames
 from truebleu.metrics import text_warnings
@@ -64,13 +64,13 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
         column.can_rank = column.name not in unsplit
     document_indices = request.get_document_indices()
     unit_count = segment_count if document_indices is None else len(set(document_indices))
-    results, score_intervals = _resample_columns(request, columns)
+    results, score_intervals = _resample_metric_columns(request, columns)
     # Sort by the first metric that can rank systems, best first; otherwise keep the input order.
     first = next((column for column in columns if column.can_rank), None)
     order = sorted(request.runs, key=first.get_sort_key) if first else list(request.runs)
     for i, column in enumerate(columns):
         column.add_results(score_intervals[i], None if results is None else results[i], order)
-    letters_by_system = dict(zip(request.runs, generate_letters(), strict=False))
+    letters_by_system = dict(zip(request.runs, generate_system_letters(), strict=False))
     rows = [
         {
             "name": system,
@@ -119,9 +119,9 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
         "documents": _score_documents(request, columns),
     }
     notes = [
-        *find_disagreements(content),
-        *_note_run_variance(content),
-        *_note_data_limits(request, segment_count, unit_count, results),
+        *build_disagreement_notes(content),
+        *_build_run_variance_notes(content),
+        *_build_data_limit_notes(request, segment_count, unit_count, results),
     ]
     content["notes"] = notes
     warnings += text_warnings.warn_about_zero_scores(
@@ -134,7 +134,7 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
     return {**content, "warnings": warnings} if warnings else content
 
 
-def _resample_columns(
+def _resample_metric_columns(
     request: Request, columns: Sequence[_MetricColumn]
 ) -> tuple[list[PairedTests] | None, Sequence[Mapping[str, Interval]]]:
     """Return the tests (None for a single system) and the score intervals of each metric."""
@@ -174,7 +174,7 @@ def resample_metrics(
         metric: _MetricColumn.from_statistics(request, metric, name, metric_statistics[metric])
         for metric, name in request.metrics.items()
     }
-    results, score_intervals = _resample_columns(request, list(columns.values()))
+    results, score_intervals = _resample_metric_columns(request, list(columns.values()))
     for i, (metric, column) in enumerate(columns.items()):
         column.add_results(score_intervals[i], None if results is None else results[i], order)
         yield metric, column
@@ -405,14 +405,14 @@ class _MetricColumn:
             "wins": wins,
             "ties": ties,
             "losses": losses,
-            "segments_needed": self._scale_segments_needed(difference),
+            "segments_needed": self._compute_segments_needed(difference),
             "identical": difference.identical,
             "errors": {"runs": difference.run_error, "test_set": difference.test_set_error}
             if len(self.runs[system]) + len(self.runs[other]) > 2
             else None,
         }
 
-    def _scale_segments_needed(self, difference: Difference) -> Any:
+    def _compute_segments_needed(self, difference: Difference) -> Any:
         """Return the number of segments needed to detect the difference with power 0.8."""
         segments_needed = difference.segments_needed
         return (
@@ -490,7 +490,7 @@ def _describe_test_limits(
     )
 
 
-def _note_run_variance(content: Content) -> Iterator[dict[str, Any]]:
+def _build_run_variance_notes(content: Content) -> Iterator[dict[str, Any]]:
     """Yield notes that compare the variance from runs with the variance from the test set."""
     systems = content["systems"]
     for metric in content["metrics"]:
@@ -533,7 +533,7 @@ def _note_run_variance(content: Content) -> Iterator[dict[str, Any]]:
         }
 
 
-def _note_data_limits(
+def _build_data_limit_notes(
     request: Request, segment_count: int, unit_count: int, results: Sequence[PairedTests] | None
 ) -> Iterator[dict[str, Any]]:
     """Yield notes about limits of the data."""
@@ -596,7 +596,7 @@ def _note_data_limits(
         )
 
 
-def find_disagreements(content: Content) -> Iterator[dict[str, Any]]:
+def build_disagreement_notes(content: Content) -> Iterator[dict[str, Any]]:
     """Yield a note for each pair of systems if metrics disagree about which system is better.
 
     All differences in these notes are significant, by corrected p-values where available.

@@ -187,7 +187,7 @@ class Request:
         self.runs: system_runs.Runs = {}
         if outputs is not None:
             in_tokens = system_runs.all_accept_tokens(self.metrics)
-            outputs, self.runs = system_runs.expand_runs(
+            outputs, self.runs = system_runs.split_systems_into_runs(
                 "systems", outputs, accepts_tokens=in_tokens
             )
         external = external or ExternalScores()
@@ -262,7 +262,7 @@ class Request:
             [one for names in self.runs.values() for one in names] if are_systems_known else None
         )
         if hasattr(columns, "items") and not set(columns) <= set(outputs or ()):
-            columns, runs = system_runs.expand_runs(f"scores: {name}", columns)
+            columns, runs = system_runs.split_systems_into_runs(f"scores: {name}", columns)
             for system, names in runs.items():
                 expected_run_count = len(self.runs.get(system, names))
                 if len(names) != expected_run_count:
@@ -294,7 +294,7 @@ class Request:
         }
         self.references, self.source = to_rereadable(self.references), to_rereadable(self.source)
 
-    def normalize(self, form: str | None, *, on_disk: bool = False) -> None:
+    def normalize_texts(self, form: str | None, *, on_disk: bool = False) -> None:
         """Convert the texts to a Unicode normalization form, for use in a report."""
         if form is not None:
             from truebleu.text.corpus_inputs import normalize_input
@@ -477,7 +477,7 @@ def _check_metric_names(
         yield name
 
 
-def generate_letters() -> Iterator[str]:
+def generate_system_letters() -> Iterator[str]:
     """Yield A, B, …, Z, AA, AB, …, without Q, which has no superscript form in Unicode."""
     from itertools import count, product
 

@@ -84,7 +84,7 @@ def _read_system_scores(name: str, system: str, column: Any) -> ScoreColumn:
             (_parse_finite_score(text, f"{file_label}, line {number}") for number, text in lines),
         )
     if len(program_scores) > 1:
-        return _match_systems(file_label, program_scores, [system])[system]
+        return _match_system_names(file_label, program_scores, [system])[system]
     (scores,) = program_scores.values()
     return scores
 
@@ -99,7 +99,7 @@ def _read_all_systems(
         raise InputError(f"{file_label}: the file is empty")
     program_scores = _parse_program_output(name, file_label, lines)
     if program_scores is not None:
-        return _match_systems(file_label, program_scores, systems)
+        return _match_system_names(file_label, program_scores, systems)
     rows = [(number, line.split("\t")) for number, line in lines]
     first = rows[0][1]
     if all(_split_named_score(fields) for _, fields in rows[:2]):
@@ -198,7 +198,7 @@ def _parse_json_scores(name: str, file_label: str, lines: NumberedLines) -> dict
                 f"({getattr(document_error, 'msg', document_error)})"
             ) from None
         return _parse_json_document(name, file_label, document)
-    if len(values) == 1 and not _is_prediction(values[0]):
+    if len(values) == 1 and not _is_prediction_record(values[0]):
         return _parse_json_document(name, file_label, values[0])
     numbered_values = zip(nonblank_lines, values, strict=True)
     scores = (
@@ -208,7 +208,7 @@ def _parse_json_scores(name: str, file_label: str, lines: NumberedLines) -> dict
     return {file_label: array("d", scores)}
 
 
-def _is_prediction(value: Any) -> bool:
+def _is_prediction_record(value: Any) -> bool:
     return isinstance(value, dict) and any(key in value for key in PREDICTIONS)
 
 
@@ -245,17 +245,17 @@ def _extract_score(name: str, value: Any, location: str) -> float:
     if not isinstance(value, dict):
         return _parse_finite_score(value, location)
     keys = [key for key in (name, "COMET", *PREDICTIONS) if key in value]
-    keys = keys or [key for key, one in value.items() if key not in TEXTS and _is_real(one)]
+    keys = keys or [key for key, one in value.items() if key not in TEXTS and _is_json_number(one)]
     if not keys:
         raise InputError(f"scores: {location}: no score among {join_words(list(map(str, value)))}")
     return _parse_finite_score(value[keys[0]], location)
 
 
-def _is_real(value: Any) -> bool:
+def _is_json_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _match_systems(
+def _match_system_names(
     file_label: str, columns: Mapping[str, ScoreColumn], systems: Sequence[str] | None
 ) -> dict[str, ScoreColumn]:
     """Return the columns by system name, matching file names in other programs' output."""

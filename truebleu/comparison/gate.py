@@ -277,7 +277,7 @@ class CheckJob:
     def build_content(self) -> dict[str, Any]:
         """Return the contents of a `Check`, and append the scores to the log if requested."""
         conditions, request = self.conditions, self.request
-        self._check_inputs()
+        self._reject_identical_inputs()
         # Fail early if the log is missing, before long texts are read.
         log_entries = [] if conditions.log is None else read_earlier_entries(conditions.log)
         if conditions.log is not None:
@@ -285,7 +285,7 @@ class CheckJob:
         metric_statistics = request.count_statistics()
         if request.failure_messages:
             raise MetricFailedError("; ".join(request.failure_messages.values()))
-        self._check_size(request.count_segments(metric_statistics))
+        self._check_segment_count(request.count_segments(metric_statistics))
         comparison = Comparison.from_request(
             request, metric_statistics, by_reference=False
         ).to_dict()
@@ -363,7 +363,7 @@ class CheckJob:
             else list(self._find_worse_segments(metric_statistics, listing_metric)),
         }
 
-    def _check_inputs(self) -> None:
+    def _reject_identical_inputs(self) -> None:
         """Raise ValueError if an output is compared with itself."""
         columns = [
             column
@@ -374,7 +374,7 @@ class CheckJob:
             if any(_is_same_input(hypotheses, other) for other in other_inputs):
                 raise ValueError(f"{role}: {self.system} is also the output to check")
 
-    def _check_size(self, size: int) -> None:
+    def _check_segment_count(self, size: int) -> None:
         """Raise ValueError if the number of segments is too small for any significant difference.
 
         Swapping all segments, or none, always gives a difference as large as the observed one.
@@ -555,7 +555,7 @@ def _resolve_limits(
         if len(names) > 1:
             hint = ", ".join(f"{name}=…" for name in names.values())
             raise ValueError(f"{role}: expected one number per metric, such as {hint}")
-        return {metric: _check_limit(role, limits) for metric in names}
+        return {metric: _parse_limit(role, limits) for metric in names}
     resolved_limits = {}
     for metric_name, value in limits.items():
         key = str(metric_name).casefold()
@@ -576,11 +576,11 @@ def _resolve_limits(
             )
         if matching_metrics[0] in resolved_limits:
             raise ValueError(f"{role}: two numbers for {names[matching_metrics[0]]}; give one")
-        resolved_limits[matching_metrics[0]] = _check_limit(role, value)
+        resolved_limits[matching_metrics[0]] = _parse_limit(role, value)
     return resolved_limits
 
 
-def _check_limit(role: str, value: Any) -> float:
+def _parse_limit(role: str, value: Any) -> float:
     """Return a limit as a float. Raises ValueError if it is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 1e100:
         raise ValueError(f"{role}: expected a number, not {value!r:.40}")
@@ -670,7 +670,7 @@ def _build_worse_tables(content: Content, format_score: NumberFormatter) -> Iter
     if content["worse_documents"]:
         yield Heading(2, f"Documents that got worse, by {content['metric']}")
         rows = [
-            [one["name"], str(one["segments"]), *_format_change(one, format_score)]
+            [one["name"], str(one["segments"]), *_format_score_change(one, format_score)]
             for one in content["worse_documents"]
         ]
         yield Table.from_text_rows(["document", "segments", "earlier", "now", "Δ"], rows)
@@ -686,7 +686,7 @@ def _build_worse_tables(content: Content, format_score: NumberFormatter) -> Iter
             rows.append(
                 [
                     str(segment["number"]),
-                    *_format_change(segment, format_score),
+                    *_format_score_change(segment, format_score),
                     text_lines[0] if text_lines else "",
                 ]
             )
@@ -703,7 +703,7 @@ def _build_worse_tables(content: Content, format_score: NumberFormatter) -> Iter
         )
 
 
-def _format_change(item: Mapping[str, Any], format_score: NumberFormatter) -> list[str]:
+def _format_score_change(item: Mapping[str, Any], format_score: NumberFormatter) -> list[str]:
     change = signed_formatter(format_score)(item["score"] - item["earlier"])
     return [format_score(item["earlier"]), format_score(item["score"]), change]
 

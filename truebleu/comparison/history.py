@@ -398,10 +398,10 @@ def _build_series_table(scores: Sequence[Content], digits: int) -> Table:
     """Return a table with one row per score."""
     format_score = fixed_formatter(digits)
 
-    def format_change(value: float | None) -> str:
+    def format_score_change(value: float | None) -> str:
         return "" if value is None else signed_formatter(format_score)(value)
 
-    def format_ends(score: Content) -> str:
+    def format_interval_ends(score: Content) -> str:
         ends = [format_score(score[end]) for end in ("low", "high") if score.get(end) is not None]
         return f"[{ends[0]}, {ends[1]}]" if len(ends) == 2 else ""
 
@@ -409,9 +409,9 @@ def _build_series_table(scores: Sequence[Content], digits: int) -> Table:
     columns = {
         "when": [_format_time(score) for score in scores],
         "score": [format_score(score["score"]) for score in scores],
-        "interval": [format_ends(score) for score in scores],
-        "Δ previous": [format_change(score["since_previous"]) for score in scores],
-        "Δ first": [format_change(score["since_first"]) for score in scores],
+        "interval": [format_interval_ends(score) for score in scores],
+        "Δ previous": [format_score_change(score["since_previous"]) for score in scores],
+        "Δ first": [format_score_change(score["since_first"]) for score in scores],
         "same output": [same_output_texts[score["same_output"]] for score in scores],
         "system": [_get_untracked_system(score) for score in scores],
         "note": [score.get("note") or "" for score in scores],

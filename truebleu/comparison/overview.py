@@ -125,7 +125,7 @@ def build_headline(content: Content) -> SentenceParts:
             else ""
         )
         return [
-            _refer_to_system(best["name"]),
+            _build_system_reference(best["name"]),
             f" scores {format_score(score['score'])} {metric['label']}{interval_note}.",
         ]
     second = systems[1]["name"]
@@ -134,9 +134,9 @@ def build_headline(content: Content) -> SentenceParts:
     if pair["value"] == 0:
         equal_text = f" have the same {metric['label']}, {format_score(score['score'])}."
         return [
-            _refer_to_system(best["name"]),
+            _build_system_reference(best["name"]),
             " and ",
-            _refer_to_system(second),
+            _build_system_reference(second),
             equal_text,
             *_describe_other_metrics(content, best["name"], name),
         ]
@@ -145,22 +145,22 @@ def build_headline(content: Content) -> SentenceParts:
     is_uncertain = content["test"] is not None and not pair["significant"]
     best_phrase = f" has the best {metric['label']}" if is_uncertain else " is best"
     unit = "" if is_uncertain else f" {metric['label']}"
-    size, uncertainty = _describe_size(content, pair, format_score)
+    size, uncertainty = _describe_lead(content, pair, format_score)
     best_score = format_score(score["score"])
     parts: SentenceParts = [
-        _refer_to_system(best["name"]),
+        _build_system_reference(best["name"]),
         f"{baseline}{best_phrase}{system_count_text}: {best_score}{unit}, {size} ",
-        _refer_to_system(second),
+        _build_system_reference(second),
         f"{uncertainty}.{_describe_significance(pair, content['test'])}",
     ]
     return [*parts, *_describe_other_metrics(content, best["name"], name)]
 
 
-def _refer_to_system(name: str) -> dict[str, str]:
+def _build_system_reference(name: str) -> dict[str, str]:
     return {"system": name}
 
 
-def _describe_size(
+def _describe_lead(
     content: Content, pair: Content, format_score: NumberFormatter
 ) -> tuple[str, str]:
     """Return the lead of the first system of a pair, with its uncertainty."""
@@ -211,16 +211,16 @@ def _describe_other_metrics(content: Content, best: str, main_metric: str) -> Se
             if one["metric"] == name and {one["first"], one["second"]} == {winner, best}
         )
         format_score = fixed_formatter(get_score_digits(content, metric, None))
-        size, _ = _describe_size(content, pair, format_score)
+        size, _ = _describe_lead(content, pair, format_score)
         significance_note = {True: " (significant)", False: " (not significant)", None: ""}[
             pair["significant"]
         ]
         score = format_score(scores[winner]["score"])
         parts += [
             f" But {name} ranks ",
-            _refer_to_system(winner),
+            _build_system_reference(winner),
             f" first: {score}, {size} ",
-            _refer_to_system(best),
+            _build_system_reference(best),
         ]
         parts.append(f"{significance_note}.")
     if agreeing:

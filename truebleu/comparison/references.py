@@ -45,8 +45,8 @@ def add_reference_scores(content: dict[str, Any], request: Request) -> dict[str,
             f"{MAX_REFERENCES} references."
         )
         return {**content, "notes": [*content["notes"], {"kind": "many references", "text": text}]}
-    copies = _count_copies(request, columns)
-    names = _name_references(request.original_references, len(columns))
+    copies = _count_identical_segments(request, columns)
+    names = _build_reference_names(request.original_references, len(columns))
     reference_entries = []
     for name, column, identical in zip(names, columns, copies, strict=True):
         indices = _find_segments_with_text(column)
@@ -57,7 +57,7 @@ def add_reference_scores(content: dict[str, Any], request: Request) -> dict[str,
         except InputError:  # for example, no segment has this reference
             return content
         reference_entries.append({"name": name, "segments": size, **scores})
-        reference_entries[-1]["identical"] = dict(_judge_copies(identical, size))
+        reference_entries[-1]["identical"] = dict(_describe_copies(identical, size))
     # A metric may fail with some references.
     common = set.intersection(*(set(one["scores"]) for one in reference_entries))
     for entry in reference_entries:
@@ -65,11 +65,11 @@ def add_reference_scores(content: dict[str, Any], request: Request) -> dict[str,
     content = {**content, "by_reference": reference_entries}
     return {
         **content,
-        "warnings": [*content.get("warnings", ()), *find_reference_warnings(content)],
+        "warnings": [*content.get("warnings", ()), *build_reference_warnings(content)],
     }
 
 
-def _name_references(original_references: Any, reference_count: int) -> list[str]:
+def _build_reference_names(original_references: Any, reference_count: int) -> list[str]:
     """Return short names of the references from their files, or numbers for columns of a file."""
     columns = (
         original_references
@@ -112,13 +112,13 @@ def _build_single_request(request: Request, column: Any, indices: list[int] | No
     }
     if indices is not None:
 
-        def select_items(values: Any) -> list[Any]:
+        def select_texts(values: Any) -> list[Any]:
             items = list(segments.iterate_items("segments", values))
             return [items[i] for i in indices]
 
-        single_request.references = select_items(column)
-        single_request.systems = {name: select_items(one) for name, one in request.systems.items()}
-        single_request.source = None if request.source is None else select_items(request.source)
+        single_request.references = select_texts(column)
+        single_request.systems = {name: select_texts(one) for name, one in request.systems.items()}
+        single_request.source = None if request.source is None else select_texts(request.source)
         if request.documents is not None:
             documents = request.documents
             single_request.documents = segment_labels.SegmentNames(
@@ -169,7 +169,7 @@ def _score_single_reference(
 # ---- copies ----
 
 
-def _count_copies(request: Request, columns: Sequence[Any]) -> Iterator[dict[str, int]]:
+def _count_identical_segments(request: Request, columns: Sequence[Any]) -> Iterator[dict[str, int]]:
     """Yield each reference's number of identical segments per system: the maximum over its runs."""
     counts = {
         name: segments.count_identical(output, columns) for name, output in request.systems.items()
@@ -178,7 +178,7 @@ def _count_copies(request: Request, columns: Sequence[Any]) -> Iterator[dict[str
         yield {name: max(counts[run][i] for run in names) for name, names in request.runs.items()}
 
 
-def _judge_copies(identical: dict[str, int], size: int) -> Iterator[tuple[str, dict[str, Any]]]:
+def _describe_copies(identical: dict[str, int], size: int) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield how often each system's output equals a reference, and whether that is suspicious."""
     for name, copy_count in identical.items():
         other_counts = [identical[other] for other in identical if other != name]
@@ -203,11 +203,11 @@ def _judge_copies(identical: dict[str, int], size: int) -> Iterator[tuple[str, d
 # ---- warnings ----
 
 
-def find_reference_warnings(content: Content) -> Iterator[dict[str, Any]]:
+def build_reference_warnings(content: Content) -> Iterator[dict[str, Any]]:
     """Yield warnings if the winner depends on the reference, or if a system copies a reference."""
     for metric in content["metrics"]:
         if metric["name"] in content["by_reference"][0]["scores"]:
-            yield from _warn_about_winner(content, metric)
+            yield from _build_winner_warnings(content, metric)
     for reference in content["by_reference"]:
         for system, copies in reference["identical"].items():
             if copies["is_copy"]:
@@ -232,7 +232,7 @@ def _find_winners(content: Content, metric: str, reference: Content | None = Non
     return [name for name in names if scores[name]["rank"] == 1]
 
 
-def _warn_about_winner(content: Content, metric: Content) -> Iterator[dict[str, Any]]:
+def _build_winner_warnings(content: Content, metric: Content) -> Iterator[dict[str, Any]]:
     """Yield a warning if the best system differs between references."""
     name, references = metric["name"], content["by_reference"]
     best, *ties = _find_winners(content, name)

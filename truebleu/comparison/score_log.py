@@ -192,14 +192,14 @@ def append_log_entries(path: str, entries: Iterable[Entry]) -> None:
         lock_file(descriptor, wait=True)
         size = _check_log_end(descriptor, path)
         try:
-            _write_at_once(descriptor, data)
+            _write_in_one_call(descriptor, data)
         except OSError as error:
             os.ftruncate(descriptor, size)
             error.filename = path
             raise
 
 
-def _write_at_once(descriptor: int, data: bytes) -> None:
+def _write_in_one_call(descriptor: int, data: bytes) -> None:
     """Write the data in a single call, so that lines of other processes do not mix with it."""
     if os.write(descriptor, data) != len(data):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

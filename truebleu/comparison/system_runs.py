@@ -21,7 +21,7 @@ def name_outputs(system: str, count: int) -> list[str]:
     return [system] if count == 1 else [f"{system} (run {i})" for i in range(1, count + 1)]
 
 
-def expand_runs(
+def split_systems_into_runs(
     argument: str, systems: Mapping[str, Any], *, accepts_tokens: bool = False
 ) -> tuple[dict[str, Any], Runs]:
     """Return the outputs by name, and the output names of each system.

@@ -110,7 +110,7 @@ def _make_bleu_helpers(
 ) -> tuple[Any, Any]:
     """Return replacements for NLTK's two BLEU helpers. Raises TypeError if NLTK must count."""
     if len(list_of_references) != len(hypotheses):
-        _leave_to_nltk()
+        _fall_back_to_nltk()
     try:
         weights[0][0]
     except (TypeError, IndexError):
@@ -120,9 +120,11 @@ def _make_bleu_helpers(
     for references, hypothesis in pairs:
         kinds = {type(references), type(hypothesis), *map(type, references)}
         if not references or not kinds <= SEQUENCES:
-            _leave_to_nltk()
-    texts = [_to_texts((hypothesis, *references)) for references, hypothesis in pairs]
-    rows = _count_rows(_make_bleu(order), [t[0] for t in texts], [tuple(t[1:]) for t in texts])
+            _fall_back_to_nltk()
+    texts = [_join_tokens((hypothesis, *references)) for references, hypothesis in pairs]
+    rows = _compute_statistics(
+        _make_bleu_metric(order), [t[0] for t in texts], [tuple(t[1:]) for t in texts]
+    )
     precisions = (
         _Precision(row[1 + n], row[1 + order + n]) for row in rows for n in range(1, order + 1)
     )
@@ -141,17 +143,17 @@ def _make_chrf_helpers(
 ) -> tuple[Any, Any]:
     """Return replacements for NLTK's two chrF helpers. Raises TypeError if NLTK must count."""
     if not (type(min_len) is type(max_len) is int and 1 <= min_len <= max_len <= MAX_ORDER):
-        _leave_to_nltk()
+        _fall_back_to_nltk()
     if len(references) != len(hypotheses):
-        _leave_to_nltk()
+        _fall_back_to_nltk()
     preprocess: Any = vars(module)["_preprocess"]
     reference_texts, hypothesis_texts = (
         [preprocess(text, ignore_whitespace) for text in texts]
         for texts in (references, hypotheses)
     )
     if not {type(text) for text in (*reference_texts, *hypothesis_texts)} <= {str}:
-        _leave_to_nltk()
-    rows = _count_rows(_make_chrf(max_len), hypothesis_texts, reference_texts)
+        _fall_back_to_nltk()
+    rows = _compute_statistics(_make_chrf_metric(max_len), hypothesis_texts, reference_texts)
     factor = beta**2
 
     def iterate_scores() -> Iterator[tuple[float, float, float, int]]:
@@ -169,11 +171,11 @@ def _make_chrf_helpers(
     return lambda *_, **__: next(results), lambda *_: ""
 
 
-def _leave_to_nltk() -> NoReturn:
+def _fall_back_to_nltk() -> NoReturn:
     raise TypeError
 
 
-def _count_rows(metric: Any, hypotheses: Sequence[str], references: Sequence[Any]) -> Any:
+def _compute_statistics(metric: Any, hypotheses: Sequence[str], references: Sequence[Any]) -> Any:
     """Return the statistics of each segment. A single segment bypasses the corpus code."""
     if len(hypotheses) > 1:
         return metric.statistics(hypotheses, references).tolist()
@@ -182,19 +184,19 @@ def _count_rows(metric: Any, hypotheses: Sequence[str], references: Sequence[Any
 
 
 @cache
-def _make_bleu(order: int) -> BLEU:
+def _make_bleu_metric(order: int) -> BLEU:
     return BLEU("none", max_order=order, missing_order="at-least-one")
 
 
 @cache
-def _make_chrf(order: int) -> CHRF:
+def _make_chrf_metric(order: int) -> CHRF:
     return CHRF(order, whitespace=True)
 
 
-def _to_texts(sequences: Sequence[Sequence[Any]]) -> list[str]:
+def _join_tokens(sequences: Sequence[Sequence[Any]]) -> list[str]:
     """Convert sequences of hashable tokens to texts in which equal words mean equal tokens.
 
-    >>> _to_texts([("a", "b"), ("b", "b")]), _to_texts([(1, "a b"), ("a b", 2.0)])
+    >>> _join_tokens([("a", "b"), ("b", "b")]), _join_tokens([(1, "a b"), ("a b", 2.0)])
     (['a b', 'b b'], ['0 1', '1 2'])
     """
     tokens = [*chain.from_iterable(sequences)]

@@ -37,10 +37,10 @@ def main() -> None:
     try:
         run()  # type: ignore[no-untyped-call]
     finally:
-        _flush_or_fail()
+        _flush_standard_output()
 
 
-def _flush_or_fail() -> None:
+def _flush_standard_output() -> None:
     """Flush standard output, and exit with status 1 if that fails.
 
     Otherwise Python would retry at exit, and return status 120.

@@ -140,7 +140,7 @@ def find_metric_kind(metric: Any) -> MetricKind | None:
     """Return the kind of a metric with unmodified counting; None for other metrics."""
     for kind in _kinds:
         if isinstance(metric, kind.cls):
-            if not has_originals(metric, kind.methods):
+            if not has_original_attributes(metric, kind.methods):
                 return None
             for names, name, helper in kind.helpers:
                 if names.get(name) is not helper:
@@ -149,7 +149,7 @@ def find_metric_kind(metric: Any) -> MetricKind | None:
     return None
 
 
-def has_originals(metric: Any, attributes: list[tuple[str, Any]]) -> bool:
+def has_original_attributes(metric: Any, attributes: list[tuple[str, Any]]) -> bool:
     """Return whether neither the class nor the object replaces these attributes."""
     cls, on_object = type(metric), vars(metric)
     # A loop is faster than all(), which matters for single segments.
@@ -162,7 +162,7 @@ def has_originals(metric: Any, attributes: list[tuple[str, Any]]) -> bool:
 def find_metric_settings(metric: Any, kind: MetricKind) -> tuple[Settings, bool]:
     """Return the parameters that affect counting, and whether Python must prepare the lines."""
     tokenizer = ""
-    is_original = has_originals(metric, [("_preprocess_segment", kind.preprocess)])
+    is_original = has_original_attributes(metric, [("_preprocess_segment", kind.preprocess)])
     name = kind.cls.__name__
     if name == "CHRF":
         if metric.order != metric.char_order + metric.word_order:
@@ -249,7 +249,7 @@ def _contains_only_text(lines: Lines, *other_types: type) -> bool:
     return {*map(type, lines)} <= {str, *other_types}
 
 
-def _to_segments(
+def _group_by_segment(
     metric: Any, kind: MetricKind, streams: Any, *, in_python: bool
 ) -> tuple[Any, int]:
     """Return the references of each segment, and their number (-1 if it varies).
@@ -293,7 +293,7 @@ def _cache_references(original: Any, metric: Any, references: Any) -> Any:
         return original(metric, references)
     try:
         settings, in_python = find_metric_settings(metric, kind)
-        segments, number = _to_segments(metric, kind, references, in_python=in_python)
+        segments, number = _group_by_segment(metric, kind, references, in_python=in_python)
     except Exception:  # noqa: BLE001 - a failing tokenizer fails in the original, too
         return original(metric, references)
     metric.num_refs = number
@@ -322,7 +322,7 @@ def _count_corpus(
     cached = metric._ref_cache
     number = None
     if references:
-        segments, number = _to_segments(metric, kind, references, in_python=in_python)
+        segments, number = _group_by_segment(metric, kind, references, in_python=in_python)
     elif isinstance(cached, References) and cached.settings == (*settings, in_python):
         segments = cached.segments
     else:
@@ -333,7 +333,7 @@ def _count_corpus(
         return None
     if in_python:
         lines = tuple(_prepare_line(metric, line) for line in lines)
-    rows = count_rows(counter, lines, segments[:size])
+    rows = compute_statistics(counter, lines, segments[:size])
     if rows is None:
         return None
     if number is not None:
@@ -343,7 +343,7 @@ def _count_corpus(
     return rows
 
 
-def count_rows(counter: Any, lines: Sequence[str], segments: Any) -> list[list[Any]] | None:
+def compute_statistics(counter: Any, lines: Sequence[str], segments: Any) -> list[list[Any]] | None:
     """Return the kernel's statistics in sacreBLEU's form; None if there are too many references."""
     is_ter = counter.NAME == "TER"
     if is_ter and type(segments[0]) is tuple and len(segments[0]) > TER_MAX_REFERENCES:
@@ -427,14 +427,14 @@ def _bootstrap_resample(original: Any, stats: Rows, metric: Any, n_samples: int 
 
 
 def _paired_bs_test(original: Any, *args: Any, **kwargs: Any) -> Any:
-    return _test_each_metric(original, _resample_pair, args, {"n_samples": 1000} | kwargs)
+    return _test_with_each_metric(original, _resample_pair, args, {"n_samples": 1000} | kwargs)
 
 
 def _paired_ar_test(original: Any, *args: Any, **kwargs: Any) -> Any:
-    return _test_each_metric(original, _randomize_pair, args, {"n_samples": 10000} | kwargs)
+    return _test_with_each_metric(original, _randomize_pair, args, {"n_samples": 10000} | kwargs)
 
 
-def _test_each_metric(
+def _test_with_each_metric(
     original: Any, test: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Test one system with each metric, in the kernel if possible, otherwise in sacreBLEU."""
@@ -528,7 +528,7 @@ def _find_scorer(metric: Any) -> Any:
     """Return the truebleu metric with sacreBLEU's formula; raise ValueError if it was replaced."""
     kind: Any = find_metric_kind(metric)
     release = tuple(map(int, get_installed_release().split(".")))
-    if not has_originals(metric, kind.scoring) or release < (2, 4, 3):
+    if not has_original_attributes(metric, kind.scoring) or release < (2, 4, 3):
         raise ValueError
     settings, _ = find_metric_settings(metric, kind)
     scorer = make_metric(*settings)

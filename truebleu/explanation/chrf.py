@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import naive_bleu
 from truebleu.explanation.naive_bleu import ExplanationCase
-from truebleu.explanation.ngram_layout import format_fraction, format_ngrams, note_examined_segments
+from truebleu.explanation.ngram_layout import describe_examined_part, format_fraction, format_ngrams
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.equations import Equation, Node, join_nodes
 from truebleu.rendering.number_format import format_compact, format_number
@@ -50,7 +50,7 @@ def explain_segment(case: ExplanationCase[CHRF, CHRFScore]) -> dict[str, Any]:
     metric, hypothesis = case.metric, case.hypothesis
     best_number, reference = _find_best_reference(metric, hypothesis, case.references)
     system = {**_describe_system(case), "reference": best_number}
-    _add_differences(metric, system, [(hypothesis, reference)])
+    _add_ngram_differences(metric, system, [(hypothesis, reference)])
     hypothesis_characters, reference_characters = (
         split_tokens(metric, hypothesis),
         split_tokens(metric, reference),
@@ -78,7 +78,7 @@ def explain_corpus(case: ExplanationCase[CHRF, CHRFScore]) -> dict[str, Any]:
         (text, _find_best_reference(metric, text, naive_bleu.number_references(others))[1])
         for text, others in first_pairs
     )
-    system["looked_into"] = _add_differences(metric, system, scored_pairs)
+    system["looked_into"] = _add_ngram_differences(metric, system, scored_pairs)
     return system
 
 
@@ -91,7 +91,7 @@ def _find_best_reference(
     return max(references, key=lambda one: (metric.sentence(hypothesis, one[1]).value, -one[0]))
 
 
-def _add_differences(
+def _add_ngram_differences(
     metric: CHRF, system: dict[str, Any], segments: Iterable[tuple[str, str]]
 ) -> int:
     """Add to each order the n-grams that are too frequent or too rare in the hypotheses.
@@ -151,12 +151,12 @@ def _describe_system(case: ExplanationCase[CHRF, CHRFScore]) -> dict[str, Any]:
     return {
         "fraction": score.value / 100,
         "orders": orders,
-        "precision": _get_mean([one["precision"] for one in orders]),
-        "recall": _get_mean([one["recall"] for one in orders]),
+        "precision": _compute_mean([one["precision"] for one in orders]),
+        "recall": _compute_mean([one["recall"] for one in orders]),
     }
 
 
-def _get_mean(values: Sequence[float | None]) -> float:
+def _compute_mean(values: Sequence[float | None]) -> float:
     used_values = [share for share in values if share is not None]
     return sum(used_values) / len(used_values) if used_values else 0.0
 
@@ -231,7 +231,7 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
     if skipped_orders:
         order_count = format_count(len(skipped_orders), "order")
         yield Paragraph(f"{order_count} skipped: the hypothesis or the reference is too short.")
-    yield from note_examined_segments(system, "In")
+    yield from describe_examined_part(system, "In")
     for kind, title in (("extra", "Only in the hypothesis"), ("missing", "Only in the reference")):
         yield Heading(level, title)
         for order in system["orders"]:

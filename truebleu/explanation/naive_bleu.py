@@ -258,7 +258,7 @@ def add_ngrams_to_corpus(system: dict[str, Any], case: ExplanationCase[Any, Any]
         if looked_into < MAX_EXAMINED_SEGMENTS:
             looked_into += 1
             chosen_references[numbers[closest_index]] += 1
-            _count_differences(counters, orders, hypothesis_tokens, reference_tokens)
+            _count_ngram_differences(counters, orders, hypothesis_tokens, reference_tokens)
         for i, order in enumerate(orders if case.recall else ()):
             overlap_sums[i] = tuple(
                 map(
@@ -281,7 +281,7 @@ def add_ngrams_to_corpus(system: dict[str, Any], case: ExplanationCase[Any, Any]
     }
 
 
-def _count_differences(
+def _count_ngram_differences(
     counters: dict[str, list[Counter[Ngram]]],
     orders: Sequence[int],
     tokens: Tokens,

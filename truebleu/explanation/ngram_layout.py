@@ -104,7 +104,7 @@ def format_fraction(system: Content) -> str:
     return f", or {format_number(system['fraction'])} on a 0-1 scale"
 
 
-def note_examined_segments(system: Content, prefix: str) -> Iterator[Block]:
+def describe_examined_part(system: Content, prefix: str) -> Iterator[Block]:
     """Yield a note if only a corpus's first segments were examined."""
     if system.get("looked_into", 0) < system.get("segments", 0):
         yield Paragraph(f"{prefix} the first {system['looked_into']:,} segments:")

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import edit_layout
-from truebleu.explanation.ngram_layout import note_examined_segments
+from truebleu.explanation.ngram_layout import describe_examined_part
 from truebleu.metrics.ter_alignment import Alignment
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.number_format import format_number
@@ -98,7 +98,7 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
             system["alignment"], level, TOKEN, ("hypothesis", "reference")
         )
     yield Heading(level, f"Edits: {system['edits']:,}")
-    yield from note_examined_segments(system, "Kinds of edits in")
+    yield from describe_examined_part(system, "Kinds of edits in")
     yield Table.from_text_rows(
         ["kind", "edits"], [[kind, f"{n:,}"] for kind, n in system["kinds"].items()]
     )

@@ -65,7 +65,7 @@ def self_bleu(
     else:
         metric = registry.metric(metric)
     if type(metric) is BLEU:
-        values = _score_left_out(metric, texts, sample, workers)
+        values = _score_leave_one_out(metric, texts, sample, workers)
     else:
         sampled_texts = corpus_inputs.read_text_list("texts", texts)[:sample]
         _check_text_count(len(sampled_texts))
@@ -85,7 +85,7 @@ def _check_text_count(count: int) -> None:
         raise InputError(f"texts: expected at least 2 texts, found {count}")
 
 
-def _score_left_out(
+def _score_leave_one_out(
     metric: BLEU, texts: corpus_inputs.Hypotheses, sample: int | None, workers: int
 ) -> list[float]:
     """Return each text's score with all others as references, counting all n-grams only once."""

@@ -250,7 +250,7 @@ def mbr(
         raise InputError(
             f"sources: {resolved_utility.name} needs a source text per list of candidates"
         )
-    texts = _read_texts(sources, len(sets), has_several_sources=has_several_sources)
+    texts = _read_sources(sources, len(sets), has_several_sources=has_several_sources)
     numbers = _read_weights(weights, len(sets), has_several_sources=has_several_sources)
     work = []
     for number, source_inputs in enumerate(
@@ -302,7 +302,7 @@ def _match_references(
     return reference_sets
 
 
-def _read_texts(sources: Any, count: int, *, has_several_sources: bool) -> Sequence[str | None]:
+def _read_sources(sources: Any, count: int, *, has_several_sources: bool) -> Sequence[str | None]:
     """Return the text of each source, or None if there are no source texts."""
     if sources is None:
         return [None] * count
@@ -332,7 +332,7 @@ def _get_references(
     if has_several_sources and not is_nested:
         raise InputError("references: expected one list of strings per source, found strings")
     if len(sets) != len(sources):
-        raise InputError(_format_mismatch("references", len(sets), len(sources)))
+        raise InputError(_format_count_mismatch("references", len(sets), len(sources)))
     for number, source_references in enumerate(sets, 1):
         if not source_references:
             raise InputError(f"references: source {number} has no references")
@@ -348,11 +348,11 @@ def _read_weights(weights: Any, count: int, *, has_several_sources: bool) -> Seq
     if not has_several_sources:
         return [weights]
     if len(weights) != count:
-        raise InputError(_format_mismatch("weights", len(weights), count))
+        raise InputError(_format_count_mismatch("weights", len(weights), count))
     return list(weights)
 
 
-def _format_mismatch(role: str, lists: int, sources: int) -> str:
+def _format_count_mismatch(role: str, lists: int, sources: int) -> str:
     return f"{role}: expected one list per source ({sources}), found {lists}"
 
 

@@ -30,7 +30,7 @@ class SearchResult(NamedTuple):
 
 def search_exactly(utility: Utility, sources: Sequence[Source]) -> Iterator[SearchResult]:
     """Yield the expected scores from all candidate-reference pairs."""
-    for source, expected in zip(sources, utility.compute_expected(sources), strict=True):
+    for source, expected in zip(sources, utility.compute_expected_scores(sources), strict=True):
         yield SearchResult(expected, [len(source.references)] * len(expected))
 
 
@@ -144,5 +144,5 @@ class _Race:
                 weights = [weights[reference] for reference in ordered]
                 # The weights of all references so far may be 0.
                 weights = weights if any(weights) else None
-            expected.append(self.source.replace(weights=weights).compute_mean(row))
+            expected.append(self.source.replace(weights=weights).compute_expected_score(row))
         return SearchResult(expected, list(map(len, self.scores)))

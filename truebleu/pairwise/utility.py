@@ -38,7 +38,7 @@ class Source(Record):
     location: str
     """The location for error messages, such as " of source 3", or ""."""
 
-    def compute_mean(self, row: Sequence[float]) -> float:
+    def compute_expected_score(self, row: Sequence[float]) -> float:
         """Return the expected score from a candidate's scores with each reference."""
         if self.weights is None:
             return sum(row) / len(row)
@@ -59,7 +59,7 @@ class Utility:
         """Return each candidate's scores in each block, one per reference of the block."""
         raise NotImplementedError
 
-    def compute_expected(self, sources: Sequence[Source]) -> Iterator[list[float]]:
+    def compute_expected_scores(self, sources: Sequence[Source]) -> Iterator[list[float]]:
         """Yield the expected scores of each source's candidates."""
         all_blocks = (
             (number, range(len(source.candidates)), range(len(source.references)))
@@ -67,7 +67,7 @@ class Utility:
         )
         rows = self.score_rows(sources, all_blocks)
         for source in sources:
-            yield [source.compute_mean(next(rows)) for _ in source.candidates]
+            yield [source.compute_expected_score(next(rows)) for _ in source.candidates]
 
     def score_against_sums(self, sources: Sequence[Source]) -> Iterator[list[float]]:  # noqa: ARG002
         """Yield the scores of each source's candidates against the sum of the references."""
@@ -164,7 +164,7 @@ class MetricUtility(TextUtility):
             hypotheses, references, workers=self.workers, **source_options
         ).tolist()
 
-    def compute_expected(self, sources: Sequence[Source]) -> Iterator[list[float]]:
+    def compute_expected_scores(self, sources: Sequence[Source]) -> Iterator[list[float]]:
         """Yield the same expected scores faster, with one call for all small sources."""
         small: list[Source] = []
         for source in sources:
@@ -193,19 +193,19 @@ class MetricUtility(TextUtility):
 
     def _score_sources_together(self, sources: list[Source]) -> Iterator[list[float]]:
         try:
-            means = self._compute_means(sources)
+            means = self._compute_all_expected_scores(sources)
         except InputError:
             # Separate scoring raises an error that identifies the source and text at fault.
             for source in sources:
                 self._score_one_source(source)
             raise
         if means is None:
-            yield from super().compute_expected(sources)
+            yield from super().compute_expected_scores(sources)
             return
         for source in sources:
             yield list(islice(means, len(source.candidates)))
 
-    def _compute_means(self, sources: list[Source]) -> Iterator[float] | None:
+    def _compute_all_expected_scores(self, sources: list[Source]) -> Iterator[float] | None:
         """Return the expected scores of all candidates from one call, or None if unsupported."""
         candidate_texts: list[str] = []
         reference_texts: list[str] = []

@@ -50,7 +50,7 @@ from truebleu.comparison.comparison_request import (
     MetricStatistics,
     Request,
     StatisticsByMetric,
-    generate_letters,
+    generate_system_letters,
 )
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
@@ -154,7 +154,7 @@ class ReportData:
         self.settings = list(_label_settings(tables, list(request.metrics), self.comparison))
         self.human_view = None if human is None else _build_human_view(human, request, counts)
         self.columns = list(_collect_score_columns(request, counts, self.comparison, self.settings))
-        request.normalize(unicode_form, on_disk=on_disk)
+        request.normalize_texts(unicode_form, on_disk=on_disk)
         self.systems = {
             name: segments.read_texts(name, hypotheses)
             for name, hypotheses in request.systems.items()
@@ -370,7 +370,7 @@ class ReportData:
             "texts": None if self.is_redacted or text_server else list(self.collect_texts()),
             "systems": [
                 {"name": name, "letter": letter}
-                for name, letter in zip(self.systems, generate_letters(), strict=False)
+                for name, letter in zip(self.systems, generate_system_letters(), strict=False)
             ],
             "references": len(self.references),
             "source": self.source is not None,

@@ -91,7 +91,7 @@ class Measure:
         measure.metric, measure.name, measure.lower_is_better = None, name, lower_is_better
         measure._mean, measure._tables = build_means(columns)  # noqa: SLF001
         measure.segments = len(measure.tables[0])
-        measure._values = dict(zip(columns, measure.compute_observed(), strict=True))  # noqa: SLF001
+        measure._values = dict(zip(columns, measure.compute_observed_scores(), strict=True))  # noqa: SLF001
         return measure
 
     @property
@@ -140,7 +140,7 @@ class Measure:
         formula: Any = self._mean or self.metric
         return formula.scores(sums)  # type: ignore[no-any-return]
 
-    def compute_observed(self) -> list[float]:
+    def compute_observed_scores(self) -> list[float]:
         """Return the score of each system, computed in the same way as resampled scores."""
         return [self.scores(table.total())[0] for table in self.tables]
 

@@ -128,7 +128,7 @@ def run_paired_tests(
         tested_pairs = list(combinations(range(len(systems)), 2))
     run.bootstrap()
     if test == "ar":
-        counts = run.randomize(tested_pairs, trials)
+        counts = run.count_larger_random_differences(tested_pairs, trials)
     elif test == "bs-sacrebleu":
         counts = run.count_with_sacrebleu(tested_pairs, trials)
     else:
@@ -254,14 +254,14 @@ class _ResamplingRun:
     @cached_property
     def _run_scores(self) -> list[list[float]]:
         """The scores of all runs, by measure."""
-        return [measure.compute_observed() for measure in self._unit_measures]
+        return [measure.compute_observed_scores() for measure in self._unit_measures]
 
     def _average_runs(self, scores: Sequence[float], system: int) -> float:
         """Return the mean over the runs of a system."""
         members = self._run_indices[system]
         return fsum(scores[i] for i in members) / len(members)
 
-    def _get_value(self, measure: Measure, system: int) -> float:
+    def _get_system_score(self, measure: Measure, system: int) -> float:
         return self._average_runs([measure.get_value(name) for name in measure.systems], system)
 
     def _average_resamples(self, measure_index: int, system: int) -> list[float]:
@@ -281,7 +281,7 @@ class _ResamplingRun:
             [([run_scores[i] for i in m], [resampled[i] for i in m]) for m in members], values
         )
 
-    def _get_differences(self, measure_index: int, pair: tuple[int, int]) -> list[float]:
+    def _get_resampled_differences(self, measure_index: int, pair: tuple[int, int]) -> list[float]:
         """Return the difference of two systems in each resample."""
         first_scores, second_scores = (
             self._average_resamples(measure_index, system) for system in pair
@@ -299,7 +299,7 @@ class _ResamplingRun:
         deviation, error = sqrt(compute_variance(scores, 1)), sqrt(compute_variance(resampled, 1))
         return Runs(scores=scores, deviation=deviation, error=error)
 
-    def _split_draws(self, count: int, max_block: int) -> Iterator[int]:
+    def _split_into_blocks(self, count: int, max_block: int) -> Iterator[int]:
         """Yield block sizes that limit memory use and the time between progress reports."""
         additions = MAX_ADDITIONS if self._progress is None else ADDITIONS_PER_REPORT
         size = min(MAX_SUMS // self._width, additions // (self._width * self.unit_count), max_block)
@@ -313,13 +313,15 @@ class _ResamplingRun:
     def bootstrap(self) -> None:
         """Resample the test set and store the scores, for intervals and differences."""
         stream, stack = Stream(self.seed), Stack(self._tables)
-        for block in self._split_draws(self.resamples, self.resamples):
+        for block in self._split_into_blocks(self.resamples, self.resamples):
             sums = iter(stack.bootstrap(stream, block, self._workers))
             for measure, measure_scores in zip(self._unit_measures, self._resampled, strict=True):
                 for system_scores in measure_scores:
                     system_scores.extend(measure.scores(next(sums)))
 
-    def randomize(self, tested_pairs: PairIndices, trials: int) -> list[dict[tuple[int, int], int]]:
+    def count_larger_random_differences(
+        self, tested_pairs: PairIndices, trials: int
+    ) -> list[dict[tuple[int, int], int]]:
         """Count the trials in which each pair of systems differs at least as much as observed.
 
         A trial swaps the two systems' outputs for random segments or documents. The sums over the
@@ -339,7 +341,7 @@ class _ResamplingRun:
             }
             for _ in self.measures
         ]
-        for block in self._split_draws(trials, MAX_TRIALS * self._workers):
+        for block in self._split_into_blocks(trials, MAX_TRIALS * self._workers):
             selected_sums = iter(stack.choose(stream, block, self._workers))
             for measure_index, measure in enumerate(self._unit_measures):
                 run_sums = [next(selected_sums) for _ in measure.systems]
@@ -365,7 +367,7 @@ class _ResamplingRun:
             observed = self.observed[measure_index]
             for (i, j), differences in by_pair.items():
                 run_noise = self._estimate_noise(
-                    measure_index, (i, j), self._get_differences(measure_index, (i, j))
+                    measure_index, (i, j), self._get_resampled_differences(measure_index, (i, j))
                 )
                 assert run_noise is not None
                 observed_gap = abs(observed[i] - observed[j])
@@ -440,7 +442,7 @@ class _ResamplingRun:
         for i, system in enumerate(self.systems):
             resampled = self._average_resamples(measure_index, i)
             system_intervals[system] = self._build_interval(
-                self._get_value(measure, i),
+                self._get_system_score(measure, i),
                 resampled,
                 None,
                 self._summarize_runs(measure, i, resampled),
@@ -459,8 +461,8 @@ class _ResamplingRun:
         i, j = pair
         system, baseline = self.systems[i], self.systems[j]
         observed = self.observed[measure_index][i] - self.observed[measure_index][j]
-        value = self._get_value(measure, i) - self._get_value(measure, j)
-        differences = self._get_differences(measure_index, pair)
+        value = self._get_system_score(measure, i) - self._get_system_score(measure, j)
+        differences = self._get_resampled_differences(measure_index, pair)
         noise = self._estimate_noise(measure_index, pair, differences)
         interval = self._build_interval(value, differences, noise)
         test_set_error = total_error = sqrt(compute_variance(differences, 1))

@@ -1,4 +1,4 @@
-# The compiled kernel: text to rows of integers (kernel/src/python.rs).
+# Types of the compiled kernel, which converts text to rows of integers (kernel/src/python.rs).
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NotRequired, Self, TypeAlias, TypedDict, final, overload
@@ -7,41 +7,41 @@ __version__: str
 
 class InputError(ValueError): ...
 
-# Checks of the text, made while it is read (kernel/src/corpus_warnings.rs).
+# Text properties that the kernel checks while reading (kernel/src/corpus_warnings.rs).
 class ScriptSummary(TypedDict):
     segments: int
-    # Without white space.
+    # Number of characters that are not white space.
     characters: int
-    # Runs without ASCII white space.
+    # Number of sequences without ASCII white space.
     words: int
-    # Latin letters beyond ASCII, and combining accents.
+    # Number of non-ASCII Latin letters and combining accents.
     accented: int
-    # The letters of each script.
+    # Number of letters of each script.
     scripts: dict[str, int]
 
 class Summary(TypedDict):
     segments: int
-    # The fewest and the most per segment.
+    # Minimum and maximum per segment.
     references: tuple[int, int] | None
-    # Hypotheses that end in " .": their number, and the first of them, counted from 1.
+    # Number of hypotheses that end in " .", and the first of their numbers, counted from 1.
     tokenized: tuple[int, list[int]]
-    # The number of hypotheses that equal their first reference.
+    # Number of hypotheses that equal their first reference.
     identical: int
-    # The inputs that start with a byte-order mark: 0 the hypotheses, 1 the first reference.
+    # Inputs that start with a byte-order mark: 0 for the hypotheses, 1 for the first reference.
     marked: list[int]
-    # Of each input, hypotheses first: the number of empty segments, and the first of them; of the
-    # first segments how many have a mark that NFC joins to a letter, and how many a tab.
+    # For each input, hypotheses first: the number of empty segments and the first of them. Then the
+    # number of first segments with a mark that NFC joins to a letter, and with a tab.
     empty: list[tuple[int, list[int]]]
     decomposed: list[int]
     tabs: list[int]
-    # The number of the first hypotheses, and of their characters; the letters of each script; of
-    # text with much Han, the first Han characters of hypotheses and each reference.
+    # Number of the first hypotheses and of their characters; number of letters of each script; for
+    # text with many Han characters, the first ones of the hypotheses and of each reference.
     characters: tuple[int, int]
     scripts: dict[str, int]
     han: list[str]
-    # The references of the first hypotheses.
+    # Properties of the references of the first hypotheses.
     reference_text: ScriptSummary
-    # The number of tokens of all hypotheses, if a metric counts them: added in Python.
+    # Number of tokens of all hypotheses; Python adds it if a metric counts tokens.
     tokens: NotRequired[int]
 
 @final
@@ -52,8 +52,8 @@ class Scan:
     def table(self, segments: int | None = None) -> tuple[Table, Summary]: ...
     def totals(self, progress: Callable[[int], None] | None = None) -> tuple[Table, Summary]: ...
 
-# Tokens; matches in each system of the pair, and counts; clipped count in the references; log-odds,
-# also in standard deviations; segments.
+# Tokens, matches and counts in both systems, clipped count in the references, log-odds, log-odds
+# divided by their standard deviation, and segments.
 Gram: TypeAlias = tuple[list[str], list[int], list[int], int, float, float, list[int]]
 
 @final
@@ -81,7 +81,7 @@ class Corpus:
         least: int | None = None,
     ) -> list[list[list[list[Gram]]]]: ...
 
-# A tokenizer with data of its own; `mecab` tells the number of words, too, and a checksum.
+# A tokenizer with loaded data. `mecab` also returns the number of words and a checksum.
 @final
 class LoadedTokenizer:
     @staticmethod
@@ -97,7 +97,7 @@ class Frame:
     @property
     def names(self) -> list[str]: ...
 
-# Segments; rows without a hypothesis, without a reference; fewest and most references.
+# `Counted`: segments, null hypotheses, null references, and the range of reference counts.
 Rules: TypeAlias = tuple[Sequence[str], Sequence[int], Sequence[tuple[int, int, int]]]
 Counted: TypeAlias = tuple[int, int, int, tuple[int, int] | None]
 
@@ -241,7 +241,7 @@ class Table:
     def width(self) -> int: ...
     def total(self) -> Table: ...
     def group_totals(self, numbers: Sequence[int], groups: int) -> Table: ...
-    # The rules: the names of columns, those that may be below 0, and what limits others.
+    # Arguments: column names, columns that may be negative, and columns that limit others.
     def check(
         self,
         names: Sequence[str],
@@ -330,7 +330,7 @@ def ter_alignment(
     case_sensitive: bool,
 ) -> tuple[list[str], list[list[str]], int, list[tuple[int, int, int]], str]: ...
 
-# Columns of texts: lines with their ends, or one by one.
+# Texts of one column: lines with line ends, or separate texts.
 Held: TypeAlias = bytes | tuple[bytes | None, ...]
 
 def count_lines(text: bytes) -> int: ...
@@ -367,29 +367,29 @@ def arrow(column: object, name: str, required: bool) -> Source: ...
 def file(path: str, name: str) -> Source: ...
 def stream(read: Callable[[int], bytes], name: str, column: int | None = None) -> Source: ...
 
-# ---- two scores of the same things: bytes of doubles, systems in blocks (NaN: nobody rated) ----
+# ---- human and metric scores: doubles as bytes, ordered by system (NaN: no human score) ----
 
-# A row: cells, concordant, discordant, tied for people, for the metric, for both; different values.
+# Row: cells, pairs (concordant, discordant, tied in gold, in metric, in both), distinct values.
 def pair_counts(
     gold: bytes, metric: bytes, systems: int, average: str, epsilon: float, least: float
 ) -> Table: ...
 
-# Pearson's r, or Spearman's, of each row; and its cells.
+# Pearson's or Spearman's correlation of each row, and its number of cells.
 def correlations(
     gold: bytes, metric: bytes, systems: int, average: str, ranks: bool
 ) -> tuple[list[float], list[int]]: ...
 
-# The best threshold; a row: pairs, hits with it, hits at 0; and the pairs that it ties.
+# Best threshold; a row with pairs, hits at this threshold and hits at 0; pairs that it ties.
 def best_epsilon(
     gold: bytes, metric: bytes, systems: int, average: str
 ) -> tuple[float, Table, int]: ...
 def outcomes(gold: bytes, metric: bytes, systems: int, average: str, epsilon: float) -> bytes: ...
 def leads(scores: bytes, systems: int, stream: Stream, samples: int) -> list[int]: ...
 
-# The cells that people rated and the metric did not.
+# Cells that have a human score but no metric score.
 def holes(gold: bytes, metric: bytes) -> list[int]: ...
 
-# For every two metrics the trials in which the first leads in r by as much as it does.
+# For each pair of metrics, the number of trials whose difference in r is at least as large.
 def exceeding(
     totals: Sequence[int],
     exchanged: Table,
@@ -399,9 +399,9 @@ def exceeding(
 ) -> list[int]: ...
 def subset_sums(table: Table) -> Table: ...
 
-# A frame of a kind ("statistics" or "sums"): a header of one line, a content, a checksum.
+# A frame (kind "statistics" or "sums") with a header of one line, a content and a checksum.
 def sealed(kind: str, header: str, content: bytes) -> bytes: ...
 def unsealed(kind: str, name: str, data: bytes) -> tuple[str, bytes]: ...
 
-# Blocks of a system's lines, and the scores. ValueError has the number of a line that is none.
+# Systems with their line counts, and the scores. ValueError contains an invalid line's number.
 def score_lines(text: bytes) -> tuple[list[tuple[str, int]], bytes]: ...

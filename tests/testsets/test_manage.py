@@ -92,10 +92,10 @@ def test_fetching_pair_skips_files_of_other_pairs(archives, tmp_path):
 
 
 def test_year_selects_newer_sets():
-    names = testset_operations.list_names_since(2023)
+    names = testset_operations.list_test_sets_since(2023)
     assert {"wmt23", "wmt24", "wmt25", "wmt24pp"} <= set(names)
     assert not {"wmt22", "ntrex", "flores200/dev"} & set(names)
-    assert {"wmt19", "mtnt2019", "ntrex"} <= set(testset_operations.list_names_since(2019))
+    assert {"wmt19", "mtnt2019", "ntrex"} <= set(testset_operations.list_test_sets_since(2019))
 
 
 def test_added_archive_is_recognized_by_checksum(archives, path, tmp_path):
@@ -236,7 +236,7 @@ def test_check_requests_each_url_once(archives, path, monkeypatch, capsys):
     assert line.startswith("ok ")
     assert entry.archives[0].md5 in line
     assert archives.requests == 1
-    assert __main__.check_archives(is_head=True) == 0
+    assert __main__.check_archives(size_only=True) == 0
     wrong_archive = catalogue.Archive(
         entry.archives[0].address, "0" * 32, mirrors=("http://127.0.0.1:9/",)
     )

@@ -119,16 +119,16 @@ def test_unknown_name_suggests_closest(small_set, archives, tmp_path):
 
 def test_set_with_same_line_count_is_found(archives, tmp_path, small_set):
     assert (
-        testset_operations.find_fitting_set(4, small_set.where(domain="news"))
+        testset_operations.find_test_set_by_length(4, small_set.where(domain="news"))
         == "made without filters"
     )
-    assert testset_operations.find_fitting_set(8, small_set) == ""
+    assert testset_operations.find_test_set_by_length(8, small_set) == ""
     os.makedirs(catalogue.get_user_folder())
     entry = make_xml_entry(archives, segments={"de-en": 8})
     os.rename(write_registry(tmp_path, many=entry), f"{catalogue.get_user_folder()}/mine.json")
-    assert testset_operations.find_fitting_set(8, small_set) == "many"
-    assert testset_operations.find_fitting_set(3003, small_set) == "wmt14"
-    assert testset_operations.find_fitting_set(5, small_set) == ""
+    assert testset_operations.find_test_set_by_length(8, small_set) == "many"
+    assert testset_operations.find_test_set_by_length(3003, small_set) == "wmt14"
+    assert testset_operations.find_test_set_by_length(5, small_set) == ""
 
 
 # Filters of documents, and the test set to apply them to.

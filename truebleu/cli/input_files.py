@@ -467,13 +467,13 @@ class SelectedTestSet:
     def _check_line_count(self, file: File) -> None:
         """Raise InputError if the number of lines differs from the number of segments."""
         from truebleu._kernel import InputError
-        from truebleu.testsets.testset_operations import find_fitting_set
+        from truebleu.testsets.testset_operations import find_test_set_by_length
 
         count, last = 0, ""
         for count, last in enumerate(file.read_lines(), 1):  # noqa: B007 (used after the loop)
             pass
         if count != len(self.complete_set):
-            matching_sets = find_fitting_set(count, self.part)
+            matching_sets = find_test_set_by_length(count, self.part)
             hint = f". {matching_sets} would match" if matching_sets else ""
             raise InputError(
                 f"{file.path}: expected {len(self.complete_set):,} lines for {self.name}, found "

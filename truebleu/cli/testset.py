@@ -191,7 +191,7 @@ def _download_test_sets(options: argparse.Namespace) -> TestSetResult:
     if options.all_since is not None:
         names += [
             name
-            for name in testset_operations.list_names_since(options.all_since)
+            for name in testset_operations.list_test_sets_since(options.all_since)
             if name not in names
         ]
         if not names:

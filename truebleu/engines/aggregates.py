@@ -136,12 +136,12 @@ class Sums:
 
     @property
     def metrics(self) -> tuple[Metric[Any], ...]:
-        """The metrics."""
+        """The metrics, in the order in which they were passed."""
         return tuple(self._metrics.values())
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The names of the metrics in results: those the user passed, or the default names."""
+        """The metric names used in results: the names that were passed, or the default names."""
         return tuple(self._metrics)
 
     @property
@@ -592,13 +592,13 @@ def _are_equal_keys(first: Any, second: Any) -> bool:
     return bool(first == second or (first != first and second != second))  # noqa: PLR0124
 
 
-def as_column_names(parameter: str, value: Any) -> tuple[str, ...]:
-    """Return column names (a name, several names or None) as a tuple."""
-    column_names = (value,) if isinstance(value, str) else () if value is None else value
+def as_column_names(parameter: str, names: Any) -> tuple[str, ...]:
+    """Return column names (one name, several names or None) as a tuple."""
+    column_names = (names,) if isinstance(names, str) else () if names is None else names
     if not hasattr(column_names, "__iter__") or not all(
         isinstance(name, str) for name in column_names
     ):
-        raise TypeError(f"{parameter}: expected column names, found {value!r:.40}")
+        raise TypeError(f"{parameter}: expected column names, found {names!r:.40}")
     return tuple(column_names)
 
 

@@ -91,7 +91,7 @@ def make_engine_functions(
     ) -> Any:
         """Return the aggregated statistics as a table of this engine, one row per group and metric.
 
-        Arguments and options as for `sums`. The engine can store, concatenate and aggregate the
+        Accepts the arguments of `sums`. The engine can store, concatenate and aggregate the
         table; `Sums.merge_state` reads it. Raises the errors of `sums`, and InputError for nulls.
         """
         totals = sums(data, hyp, ref, **options)

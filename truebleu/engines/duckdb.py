@@ -64,14 +64,14 @@ def sums(
 ) -> Sums:
     """Return the statistics aggregated per group, which can be merged with sums of other engines.
 
-    data: a relation; SQL text or a table name, in `connection`; or files, folders and patterns of
-        Parquet, CSV, TSV or JSON (one path or several). CSV and TSV files have a header. TSV files
-        do not use quotes.
+    data: a relation; SQL text or a table name, in `connection`; or one or more paths of Parquet,
+        CSV, TSV or JSON files, folders or patterns. CSV and TSV files have a header. TSV files do
+        not use quotes.
     hyp, ref: columns of strings. `ref` may name several columns, or a column of lists of strings.
     references: the input that contains `ref`, if it is not `data`. It is joined `on` columns that
         both inputs have, usually an id. Columns of `by` may be in either input.
     unjoined: "raise", or "skip" to omit unmatched rows with a warning that counts them.
-    connection: the connection that runs SQL. By default a new one, which can only read files.
+    connection: the connection that runs SQL (default: a new connection that only reads files).
     memory: the memory limit of a new connection ("1GB"); DuckDB spills to a temporary folder.
     workers: the number of threads.
     progress: called about five times per second, from another thread, with DuckDB's estimate of the

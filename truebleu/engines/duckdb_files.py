@@ -93,7 +93,7 @@ class TableFiles:
         return list(self._column_types)
 
     def has_column(self, name: str) -> bool:
-        """Return whether a column exists. In JSON files this searches all rows."""
+        """Return whether a column exists. This searches all rows of JSON files."""
         if name not in self._column_types and self.format == "json" and self._is_sampled:
             self._is_sampled = False
             self._column_types = self._read_column_types()
@@ -315,17 +315,17 @@ def find_damaged_file(names: Iterable[str]) -> str:
 
 
 def quote_name(name: str) -> str:
-    """Quote a name for SQL."""
+    """Return a column or table name as a quoted SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def quote_string(text: str) -> str:
-    """Quote a string for SQL."""
+    """Return a string as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
-def _quote_strings(words: Iterable[str]) -> str:
-    return ", ".join(map(quote_string, words))
+def _quote_strings(strings: Iterable[str]) -> str:
+    return ", ".join(map(quote_string, strings))
 
 
 def _format_call(function: str, files: str, options: dict[str, str]) -> str:
@@ -385,7 +385,7 @@ def _format_json_text(name: str, column_type: str, allow_lists: bool) -> str:
 
 
 def clean_message(error: Exception | str, path: str = "") -> str:
-    """Return DuckDB's error message on one line, without its advice on DuckDB options.
+    """Return DuckDB's error message on one line, without advice on DuckDB's options.
 
     path: a path that the caller prints before the message; the message repeats only its file name.
     """
@@ -405,6 +405,6 @@ def clean_message(error: Exception | str, path: str = "") -> str:
 
 
 def find_named_file(message: str) -> str:
-    """Return the file that a DuckDB message names, or an empty string."""
+    """Return the path of the file that a DuckDB message names, or an empty string."""
     match = re.search(r"\b[Ff]ile ['\"]([^'\"]+)['\"]|Current file: (.*)", message)
     return (match[1] or match[2]) if match else ""

@@ -302,7 +302,7 @@ def fetch_rows(
 
 
 def _open_table(connection: DuckDBPyConnection, data: TableInput) -> TableFiles | DuckDBPyRelation:
-    """Return files, or a relation for any other input."""
+    """Return a `TableFiles` object for files, or a relation for any other input."""
     if isinstance(data, DuckDBPyRelation):
         return data
     if not isinstance(data, str):
@@ -338,7 +338,7 @@ def _open_table(connection: DuckDBPyConnection, data: TableInput) -> TableFiles 
 
 
 def _is_path(text: str) -> bool:
-    """Return whether a text is a file name or a pattern rather than SQL."""
+    """Return whether a string is a file name or a pattern rather than SQL."""
     sql = re.match(r"\s*(select|from|with|values|table|describe|pivot)\b", text, re.IGNORECASE)
     return sql is None and (get_table_format(text) is not None or os.path.isdir(expand_home(text)))
 

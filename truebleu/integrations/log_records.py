@@ -107,8 +107,8 @@ def make_result_record(result: Any, prefix: str = "") -> LogRecord:
             [one.get(key) for key in columns] for one in comparison_layout.build_records(content)
         ]
         return LogRecord(
-            _name_values(_list_comparison_values(content), prefix),
-            _name_values(_list_settings(content), prefix),
+            _join_names(_list_comparison_values(content), prefix),
+            _join_names(_list_settings(content), prefix),
             {join_name_components(prefix, "comparison"): (columns, rows)},
             {join_name_components(prefix, "comparison"): result.html()},
         )
@@ -118,8 +118,8 @@ def make_result_record(result: Any, prefix: str = "") -> LogRecord:
             kind = type(score).__name__
             raise TypeError(f"expected scores, a comparison or a report, found {kind}")
     return LogRecord(
-        _name_values((pair for score in scores for pair in _list_score_values(score)), prefix),
-        _name_values((((s.name, "signature"), str(s.signature)) for s in scores), prefix),
+        _join_names((pair for score in scores for pair in _list_score_values(score)), prefix),
+        _join_names((((s.name, "signature"), str(s.signature)) for s in scores), prefix),
     )
 
 
@@ -172,7 +172,7 @@ def _list_settings(content: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...]
         yield (metric["name"], "signature"), str(metric["signature"])
 
 
-def _name_values(pairs: Iterable[tuple[tuple[str, ...], Any]], prefix: str = "") -> dict[str, Any]:
+def _join_names(pairs: Iterable[tuple[tuple[str, ...], Any]], prefix: str = "") -> dict[str, Any]:
     values_by_name: dict[str, Any] = {}
     for path, value in pairs:
         key = join_name_components(prefix, *(component.replace("/", "_") for component in path))

@@ -170,17 +170,17 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
 
 
 class CorpusBLEU(Corpus):
-    """Corpus BLEU, 0-100; options: parameters of `truebleu.BLEU`, and torchmetrics' own."""
+    """Corpus BLEU (0-100). Accepts the parameters of `truebleu.BLEU` and torchmetrics' options."""
 
 
 class CorpusCHRF(Corpus):
-    """Corpus chrF, 0-100; options: parameters of `truebleu.CHRF`, and torchmetrics' own."""
+    """Corpus chrF (0-100). Accepts the parameters of `truebleu.CHRF` and torchmetrics' options."""
 
     METRIC = "chrf"
 
 
 class CorpusTER(Corpus):
-    """Corpus TER (0 or higher); options: parameters of `truebleu.TER`, and torchmetrics' own."""
+    """Corpus TER (>= 0). Accepts the parameters of `truebleu.TER` and torchmetrics' options."""
 
     METRIC = "ter"
 

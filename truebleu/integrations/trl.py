@@ -93,12 +93,12 @@ def metric_reward(
             for number, one in enumerate(references, 1)
         ]
         texts: dict[str, list[Any]] = {
-            "hypotheses": _to_texts(completions, name, "completion"),
+            "hypotheses": _extract_texts(completions, name, "completion"),
             "references": reference_sets,
         }
         if resolved_metric.NEEDS_SOURCE:
             sources = get_column("source", source_column, columns, len(completions))
-            texts["sources"] = _to_texts(sources, name, f"{source_column!r} of completion")
+            texts["sources"] = _extract_texts(sources, name, f"{source_column!r} of completion")
         has_reference = [one is not None for one in reference_sets]
         if not any(has_reference):
             return [None] * len(has_reference)
@@ -127,10 +127,10 @@ def _score_sentences(
     return [metric.sentence(*pair).value for pair in pairs]
 
 
-def _to_texts(values: Sequence[Any], name: str, role: str) -> list[str]:
+def _extract_texts(completions: Sequence[Any], name: str, role: str) -> list[str]:
     return [
         one if type(one) is str else _extract_text(one, f"{name}: {role} {number}")
-        for number, one in enumerate(values, 1)
+        for number, one in enumerate(completions, 1)
     ]
 
 

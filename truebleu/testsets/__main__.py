@@ -20,14 +20,14 @@ from truebleu.text.operating_system import make_temporary_folder
 TIMEOUT_SECONDS = 60
 
 
-def fetch_properties(url: str, *, is_head: bool) -> tuple[int | None, str | None, str | None]:
-    """Return the size, MD5 and SHA-256 of a remote file; raise OSError if that fails.
+def fetch_properties(url: str, *, size_only: bool) -> tuple[int | None, str | None, str | None]:
+    """Return the size, MD5 and SHA-256 of a remote file; raise OSError if the request fails.
 
-    is_head: request only the size, which is None if the server does not report it.
+    size_only: request only the size, which is None if the server does not report it.
     """
-    method = "HEAD" if is_head else "GET"
+    method = "HEAD" if size_only else "GET"
     with urlopen(Request(url, method=method), timeout=TIMEOUT_SECONDS) as response:
-        if is_head:
+        if size_only:
             length = response.headers.get("Content-Length")
             return int(length) if length and is_whole_number(length) else None, None, None
         with make_temporary_folder() as folder:
@@ -37,7 +37,7 @@ def fetch_properties(url: str, *, is_head: bool) -> tuple[int | None, str | None
             return os.path.getsize(path), *download.compute_checksums(path)
 
 
-def check_archives(*, is_head: bool = False) -> int:
+def check_archives(*, size_only: bool = False) -> int:
     """Check all URLs, print one line per URL, and return the exit status (1 for any problem)."""
     archives: dict[str, catalogue.Archive] = {}
     for entry in catalogue.load_entries().values():
@@ -48,7 +48,7 @@ def check_archives(*, is_head: bool = False) -> int:
     for url, archive in archives.items():
         properties: tuple[int | str | None, ...] = (None, None, None)
         try:
-            properties = fetch_properties(url, is_head=is_head)
+            properties = fetch_properties(url, size_only=size_only)
             comparisons = zip(
                 ("size", "MD5", "SHA-256"),
                 (archive.size, archive.md5, archive.sha256),
@@ -74,7 +74,7 @@ def check_archives(*, is_head: bool = False) -> int:
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["check", *options] if set(options) <= {"--head"}:
-            sys.exit(check_archives(is_head="--head" in options))
+            sys.exit(check_archives(size_only="--head" in options))
         case _:
             print("usage: python -m truebleu.testsets check [--head]", file=sys.stderr)
             sys.exit(2)

@@ -141,7 +141,7 @@ def _open_user_text(entry: CatalogueEntry, langpair: str, folder: str) -> PairTe
     except OSError as error:
         raise InputError(f"{entry.name}: {error.filename}: {error.strerror}") from None
     _check_line_counts(entry, langpair, {name: len(lines) for name, lines in texts.items()})
-    # These kinds of test sets store each field in a file of its own.
+    # These kinds of test sets store each field in a separate file.
     has_field_files = entry.kind in (USER_KIND, "PlainText", "Parallel")
     field_paths = (
         zip(texts, file_readers.get_file_paths(files, folder), strict=False)
@@ -234,7 +234,7 @@ def fetch_texts(
                     _unpack_files(entry, missing, [(each, path) for each, path, _ in archives], raw)
                     for pair in missing:
                         fields = read_fields(entry, pair, raw)
-                        texts[pair] = _make_text(entry, pair, fields, os.path.join(work, "text"))
+                        texts[pair] = _extract_text(entry, pair, fields, os.path.join(work, "text"))
         return {pair: text for pair, text in texts.items() if text is not None}, receipts
     except OSError as error:
         failed_path = error.filename or get_cache_root()
@@ -292,13 +292,13 @@ def _unpack_files(
             raise InputError(f"{entry.name}: {member} is missing in {names}")
 
 
-def _make_text(
+def _extract_text(
     entry: CatalogueEntry,
     langpair: str,
     texts: Iterable[tuple[str, Iterable[str]]],
     work_folder: str,
 ) -> PairText:
-    """Make the text of a language pair in a folder, then move the folder into the cache."""
+    """Write the text of a language pair to a folder, then move the folder into the cache."""
     target = get_writable_path(entry, langpair)
     os.makedirs(work_folder)
     fields: dict[str, dict[str, Any]] = {}

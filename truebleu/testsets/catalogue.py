@@ -351,7 +351,7 @@ class _RegistryCheck:
             self._check_pair(pair, inner_path)
             if isinstance(files, dict):
                 self._check_paths([files.get("path")], inner_path, "a path", are_user_files=is_own)
-                self._check_texts(files.get("refs", []), inner_path, "refs to be a list of names")
+                self._check_strings(files.get("refs", []), inner_path, "refs to be a list of names")
             else:
                 self._check_paths(files, inner_path, "a list of files", are_user_files=is_own)
         for language, files in description.get("languages", {}).items():
@@ -367,7 +367,7 @@ class _RegistryCheck:
                 "a file",
                 are_user_files=is_own,
             )
-        self._check_texts(description.get("refs", []), (*key_path, "refs"), "a list of names")
+        self._check_strings(description.get("refs", []), (*key_path, "refs"), "a list of names")
 
     def _check_pair(self, pair: str, key_path: tuple[str, ...]) -> None:
         """Check a language pair, which names a folder of the cache."""
@@ -378,7 +378,7 @@ class _RegistryCheck:
         self, files: Any, key_path: tuple[str, ...], expected: str, *, are_user_files: bool = True
     ) -> None:
         """Check paths of a user's files, or of files in archives, possibly with a column number."""
-        self._check_texts(files, key_path, expected)
+        self._check_strings(files, key_path, expected)
         for file in files:
             self.require(bool(file) and "\0" not in file, key_path, expected)
             names = file, file.rpartition(":")[2]
@@ -405,7 +405,7 @@ class _RegistryCheck:
             key_path,
             f"{item} to be [URL, MD5], or an object with {', '.join(_ARCHIVE_KEYS)}",
         )
-        self._check_texts(archive.get("mirrors", []), key_path, f"{item} to list its mirrors")
+        self._check_strings(archive.get("mirrors", []), key_path, f"{item} to list its mirrors")
         for address in (archive.get("address"), *archive.get("mirrors", [])):
             is_web = isinstance(address, str) and re.match("https?://.", address) is not None
             self.require(is_web, key_path, f"{item} to contain only URLs (https://…)")
@@ -422,7 +422,7 @@ class _RegistryCheck:
             size is None or isinstance(size, int), key_path, f"{item} to have a size in bytes"
         )
 
-    def _check_texts(self, values: Any, key_path: tuple[str, ...], expected: str) -> None:
+    def _check_strings(self, values: Any, key_path: tuple[str, ...], expected: str) -> None:
         is_valid = isinstance(values, list) and all(isinstance(value, str) for value in values)
         self.require(is_valid, key_path, expected)
 

@@ -310,7 +310,7 @@ def _fetch_entries(
         )
 
 
-def list_names_since(year: int) -> tuple[str, ...]:
+def list_test_sets_since(year: int) -> tuple[str, ...]:
     """Return the names of test sets that were published in a year or later."""
     names = []
     for name, entry in catalogue.load_entries().items():
@@ -620,10 +620,10 @@ def remove_test_set(name: str) -> RemovedTestSet:
     return RemovedTestSet(name, tuple(folders), size)
 
 
-def find_fitting_set(segment_count: int, test_set: TestSet) -> str:
+def find_test_set_by_length(segment_count: int, test_set: TestSet) -> str:
     """Return the name of another test set with this number of segments, or "" if none is known.
 
-    Error messages suggest it if an output does not fit the requested test set.
+    Error messages suggest this test set if an output has another length than the requested one.
     """
     names = test_set.name.split(",")
     if len(test_set.unfiltered) == segment_count != len(test_set):

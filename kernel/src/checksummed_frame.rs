@@ -3,7 +3,7 @@
 //! A frame consists of a line with the format's name and version; a JSON header of one line; zero
 //! bytes up to a multiple of 64, so that the integers can be memory-mapped; the content; and the
 //! XXH3 checksum of all preceding bytes (64 bits, little-endian). Reading a frame requires only a
-//! checksum library, and never executes its content.
+//! checksum library, and no content is executed.
 
 use crate::error::Error;
 use xxhash_rust::xxh3::xxh3_64;
@@ -25,14 +25,14 @@ pub struct Format {
     pub name: &'static str,
     /// The version in the first line. Other versions cannot be read.
     pub version: u32,
-    /// The name of the function that writes such frames, for messages.
+    /// The name of the function that writes these frames, for use in messages.
     pub writer: &'static str,
 }
 
-/// The kind for tables of statistics.
+/// The frame kind for tables of statistics.
 pub const STATISTICS: Format = Format { name: "statistics", version: 2, writer: "Statistics.save" };
 
-/// The kind for sums per group.
+/// The frame kind for sums per group.
 pub const SUMS: Format = Format { name: "sums", version: 2, writer: "Sums.to_bytes" };
 
 /// The parts of a frame.

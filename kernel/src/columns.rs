@@ -59,7 +59,7 @@ pub fn overflow_error() -> Error {
     Error::Input("the sums overflow 64-bit integers, so the rows are not statistics of text".into())
 }
 
-/// Rules that all rows of a metric satisfy, and all sums of these rows.
+/// Rules that hold for all rows of a metric, and for all sums of these rows.
 #[derive(Clone, Debug, Default)]
 pub struct ColumnRules {
     /// The names of the columns.
@@ -139,7 +139,7 @@ mod tests {
         columns.map(|column| i64::try_from(sum(column)).ok()).collect()
     }
 
-    /// Integers of every size, including the limits.
+    /// Generate integers of every size, including the limits.
     fn random_value() -> impl Strategy<Value = i64> {
         let limits = vec![i64::MIN, i64::MAX, SMALL, -SMALL, SMALL - 1, -SMALL - 1, 1 << 62, 0];
         prop_oneof![4 => 0..100_i64, 1 => prop::sample::select(limits), 1 => any::<i64>()]

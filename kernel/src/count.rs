@@ -37,7 +37,7 @@ pub trait Metric: Send + Sync + 'static {
 
 /// A metric's formula, which computes the score of a row or of a sum of rows.
 pub trait Formula: Send + Sync {
-    /// Return the score.
+    /// Return the score of a row.
     fn score(&self, row: &[i64]) -> f64;
 }
 
@@ -152,7 +152,7 @@ fn merge_ranges(first: Option<(u32, u32)>, second: Option<(u32, u32)>) -> Option
 impl From<lex::InvalidUtf8> for Error {
     /// Convert an error about text whose position in the input is unknown.
     fn from(bad: lex::InvalidUtf8) -> Self {
-        Self::Input(format!("a byte 0x{:02x} that is not UTF-8", bad.byte))
+        Self::Input(format!("the text contains byte 0x{:02x}, which is not valid UTF-8", bad.byte))
     }
 }
 
@@ -215,7 +215,8 @@ impl Worker for JointWorker {
         self.rows.resize(batch.count * self.width, 0);
         let mut first = 0;
         for (width, part) in &mut self.parts {
-            // All metrics produce the same warning counts, so keep only the first metric's.
+            // All metrics produce the same warning counts, so keep only the counts of the first
+            // metric.
             let mut unused_summary = Summary::default();
             let rows = part.count(batch, if first == 0 { summary } else { &mut unused_summary })?;
             let places = self.rows.chunks_exact_mut(self.width);

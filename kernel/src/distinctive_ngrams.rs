@@ -502,8 +502,8 @@ impl NgramIds {
     }
 }
 
-/// Spread a key over 64 bits; the high bits are mixed best. Adversarial texts can only increase the
-/// estimates of sketches; they cannot change a list.
+/// Hash a key to 64 bits, of which the high bits are mixed best. Adversarial texts can only
+/// increase the estimates of sketches; they cannot change a list.
 #[inline(always)]
 fn hash_key(key: u64) -> u64 {
     (key ^ key >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15)

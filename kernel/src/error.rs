@@ -121,7 +121,7 @@ impl fmt::Display for Error {
                 if let Some(segment) = segment {
                     write!(out, ", segment {segment}")?;
                 }
-                write!(out, ": {bytes} bytes in one piece (expected at most 2 GiB per segment)")
+                write!(out, ": {bytes} bytes (expected at most 2 GiB per segment). Split the text")
             }
             Self::Changed { input, before, now } => write!(
                 out,

@@ -39,7 +39,7 @@ pub struct TextSet {
 }
 
 impl TextSet {
-    /// Read up to about `max_texts` texts of a source.
+    /// Read about `max_texts` texts of a source, or all texts if there are fewer.
     pub fn read_texts(
         mut source: Box<dyn Source>,
         lexer: &Lexer,
@@ -75,7 +75,7 @@ impl TextSet {
             // Positions are 32-bit integers, one of which is reserved.
             if set.tokens.len() >= (u32::MAX >> 1) as usize || set.text_count() >= NO_TEXT as usize
             {
-                let problem = "more than 2,147,483,647 tokens. Use a sample of the texts";
+                let problem = "found more than 2,147,483,647 tokens. Use a sample of the texts";
                 return Err(Error::Input(format!("{}: {problem}", source.name())));
             }
         }
@@ -140,7 +140,7 @@ impl TextSet {
         rows
     }
 
-    /// Divide the token positions among `workers` threads by token.
+    /// Divide the tokens among `workers` threads, and return the positions that each thread counts.
     fn split_positions(&self, workers: usize) -> Vec<ThreadPart> {
         let workers = workers.clamp(1, self.vocabulary_size.max(1));
         let new_part =
@@ -213,7 +213,7 @@ impl TextSet {
     }
 }
 
-/// Return the reference length for each text, from the lengths of all other texts.
+/// Return the reference length for each text, computed from the lengths of all other texts.
 fn reference_lengths(lengths: &[usize], rule: ReferenceLength) -> Vec<usize> {
     // For each length, the number of texts and the index of the first text.
     let mut texts_by_length: BTreeMap<usize, (usize, usize)> = BTreeMap::new();

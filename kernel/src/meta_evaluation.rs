@@ -39,7 +39,7 @@ pub struct ScoreMatrices<'a> {
     pub human: &'a [f64],
     /// The metric's scores.
     pub metric: &'a [f64],
-    /// The number of systems, which divides the number of scores.
+    /// The number of systems; the number of scores is a multiple of it.
     pub systems: usize,
 }
 
@@ -504,8 +504,8 @@ pub fn subset_sums(rows: &[i64], width: usize) -> Vec<i64> {
 /// The name of a system, and its number of consecutive lines.
 pub type SystemBlock<'a> = (&'a str, usize);
 
-/// Parse lines of a system name and a score (or `None`). Return the systems in blocks, and all
-/// scores. On failure, return the number of the first invalid line, counted from 1.
+/// Parse lines that contain a system name and a score (or `None`). Return the systems in blocks,
+/// and all scores. On failure, return the number of the first invalid line, counted from 1.
 pub fn parse_score_lines(text: &[u8]) -> Result<(Vec<SystemBlock<'_>>, Vec<f64>), usize> {
     let mut blocks: Vec<SystemBlock<'_>> = Vec::new();
     let mut scores = Vec::new();

@@ -12,7 +12,7 @@ const RUN_WORDS: usize = 4;
 /// Maximum text length in bytes for the search for source words and names, which scans the text
 /// once per word or name.
 const MAX_SEARCHED_BYTES: usize = 1 << 13;
-/// Minimum number of letters of a name.
+/// Minimum number of letters in a name.
 const MIN_NAME_LETTERS: usize = 3;
 
 /// Return the sorted numbers of a text without thousands and decimal separators. Languages use

@@ -534,7 +534,7 @@ fn check_rows(rows: usize) -> Result<(), Error> {
     }
 }
 
-/// Return each column of all tables as the values from its first value on and their stride.
+/// Return each column of all tables as a slice that starts at its first value, and a stride.
 fn columns<'a>(
     tables: &[(&'a [i64], usize)],
     rows: usize,

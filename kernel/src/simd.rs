@@ -210,7 +210,7 @@ pub unsafe trait Vector: Copy {
         }
         equal
     }
-    /// Return which of [`Vector::LANES`] keys have all bits of the top byte set, as bits.
+    /// Return, as bits, which of [`Vector::LANES`] keys have all bits of the top byte set.
     #[inline(always)]
     unsafe fn marked_keys(source: *const u64) -> u64 {
         // SAFETY: the caller guarantees `LANES` readable keys.

@@ -1,7 +1,7 @@
 //! A corpus stored as token ids, for statistics other than metrics.
 //!
 //! Equal tokens have equal ids. Tokens are compared by key, and by their bytes if the key is a
-//! hash. Memory use is four bytes per token of each text, and the text of each distinct token once.
+//! hash. Memory holds four bytes per token of each text, and the bytes of each distinct token once.
 //! [`TokenCorpus::read`] stops at a given number of tokens.
 
 use crate::bleu;

@@ -2,7 +2,7 @@
 
 use crate::simd::{ORDERS, Vector};
 
-/// Maximum number of characters of the shorter text.
+/// Maximum number of characters in the shorter text.
 pub(crate) const MAX_BITS: usize = 2048;
 
 /// Maximum number of bitset words processed without polling for interrupts.
@@ -142,8 +142,7 @@ fn set_positions(bits: &[u32], positions: &mut [u64], width: usize) -> *mut u64 
 
 /// Undo [`set_positions`].
 ///
-/// # Safety
-/// The arguments must be those of the [`set_positions`] call, and its result.
+/// # Safety The arguments must be the arguments and the result of the [`set_positions`] call.
 #[inline(always)]
 unsafe fn clear_positions(bits: &[u32], positions: *mut u64, width: usize) {
     for (j, &id) in bits.iter().enumerate() {

@@ -6,8 +6,7 @@ use crate::lex::utf8;
 use crate::lex::whitespace::space_width;
 use crate::simd::Vector;
 
-/// Put the ids of the characters of a text into `characters`. Skip white space unless `whitespace`
-/// is set.
+/// Store the character ids of a text in `characters`. Skip white space unless `whitespace` is set.
 ///
 /// # Safety
 /// The processor must support the instructions of `V`. `start` must point to `length` bytes of
@@ -64,7 +63,7 @@ pub unsafe fn read_characters<V: Vector>(
     unsafe { characters.set_len(count) };
 }
 
-/// Return a mask of the white-space characters of three or more bytes.
+/// Return a mask of the white-space characters with three or more bytes.
 ///
 /// # Safety
 /// 80 bytes must be readable from `source`.
@@ -81,7 +80,7 @@ unsafe fn long_spaces(source: *const u8, mut long: u64) -> u64 {
     spaces
 }
 
-/// Write the ids of the characters of three or more bytes at their positions among `retained`.
+/// Write the ids of characters with three or more bytes at their positions among `retained`.
 ///
 /// # Safety
 /// 80 bytes must be readable from `source`, and `out` must have one place per bit of `retained`.

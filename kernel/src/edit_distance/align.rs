@@ -214,8 +214,8 @@ impl Aligner {
 }
 
 /// Compute one row of a block from the row above. `equal` marks the columns whose token equals the
-/// row's token. `carry` states whether the row rises or falls before the block; on return, whether
-/// it does at the last column.
+/// row's token. `carry` states whether the row rises or falls before the block. On return, it
+/// states this for the last column.
 #[inline(always)]
 fn next_row(row: &mut [u64; 2], equal: u64, carry: &mut (u64, u64)) {
     let [rise, fall] = *row;

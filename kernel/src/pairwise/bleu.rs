@@ -28,7 +28,7 @@ pub struct PairwiseBleu {
 /// of matches.
 pub struct Terms {
     length: usize,
-    /// Number of orders that count.
+    /// Number of orders that affect the score.
     order_count: usize,
     /// For each order with n-grams, the logarithm for each number of matches. If there are no
     /// matches: the logarithm for each number of lower orders without matches.

@@ -31,7 +31,7 @@ fn read_batches(
 pub struct NaivePairs<M> {
     counter: Arc<Counter<M>>,
     formula: Arc<dyn Formula>,
-    /// Batches of [`BAND_HEIGHT`] texts.
+    /// The texts, in batches of [`BAND_HEIGHT`].
     hypotheses: Vec<TextBatch>,
     references: Option<Vec<TextBatch>>,
     /// The sources, kept only because they own the texts' memory.

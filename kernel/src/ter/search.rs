@@ -290,7 +290,7 @@ impl Search {
         best
     }
 
-    /// Return the amount by which a swap reduces the distance; 0 if it does not.
+    /// Return the amount by which a swap reduces the distance, or 0 if it does not reduce it.
     #[inline(always)]
     fn gain(&self, swap: Swap, distance: u32) -> u32 {
         let Swap { start, middle, end } = swap;

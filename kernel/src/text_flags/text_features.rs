@@ -215,8 +215,8 @@ impl TextFeatures {
             .any(|&(script, share)| f64::from(self.letters[script]) > share * character_count)
     }
 
-    /// Return the script of more than half of the letters. Chinese and Japanese are treated as one
-    /// script.
+    /// Return the script to which more than half of the letters belong. Chinese and Japanese are
+    /// treated as one script.
     pub fn script(&self) -> Option<usize> {
         let mut letters = self.letters;
         letters[HAN] += std::mem::take(&mut letters[KANA]);

@@ -125,7 +125,7 @@ impl Bootstrap {
                 return Err("there are no resamples".to_owned());
             }
             scores.sort_unstable_by(f64::total_cmp);
-            // The small addend prevents rounding of products such as 1000 * 0.05 to below 50.
+            // The small addend keeps products such as 1000 * 0.05 from rounding down to below 50.
             let cut = (scores.len() as f64 * (1.0 - level) / 2.0 + 1e-9) as usize;
             let cut = cut.min(scores.len() - 1);
             bounds.extend([scores[cut], scores[scores.len() - 1 - cut]]);

@@ -127,7 +127,7 @@ impl SumScratch {
 }
 
 impl TextUnits {
-    /// Return the length of a text in units of a kind.
+    /// Return the length of a text in units of the given kind.
     fn length(&self, kind: usize, i: usize) -> i64 {
         self.units[kind].text(i).len() as i64
     }

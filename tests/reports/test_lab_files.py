@@ -188,7 +188,7 @@ def test_inconsistent_files_are_reported(page, tmp_path):
     )
     assert page.get_by_role("button", name="Create report").is_disabled()
     page.get_by_label("Role of reference.a.en").select_option("system")
-    expect(alert).to_have_text("No reference: select the role of the reference file.")
+    expect(alert).to_have_text("There is no reference. Select the role of the reference file.")
     page.get_by_role("button", name="Remove short.en").click()
     assert read_roles(page) == {"reference.a.en": "system"}
 

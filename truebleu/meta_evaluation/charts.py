@@ -155,7 +155,7 @@ def draw_agreement(content: Content, metric: str) -> str:
     plane = Plane([0.0, *ends], [0.0, 100.0])
     plane.up = (0.0, 105.0)
     plane.across = (0.0, plane.across[1])
-    parts = plane.draw_axes(f"difference in {metric} between two systems", "people agree, %")
+    parts = plane.draw_axes(f"difference in {metric} between two systems", "human scores agree, %")
     chance = plane.get_y(50.0)
     parts.append(
         _draw_line(LEFT, chance, WIDTH - RIGHT, chance, ' stroke-dasharray="4 4" opacity="0.5"')
@@ -165,7 +165,7 @@ def draw_agreement(content: Content, metric: str) -> str:
         share = 100 * bin_["agree"] / bin_["pairs"]
         low, high = plane.get_x(bin_["low"]), plane.get_x(bin_["high"])
         tooltip = (
-            f"{bin_['low']:.3g} to {bin_['high']:.3g}: people agree on {bin_['agree']} of "
+            f"{bin_['low']:.3g} to {bin_['high']:.3g}: human scores agree on {bin_['agree']} of "
             f"{bin_['pairs']} pairs ({share:.0f} %)"
         )
         y = plane.get_y(share)
@@ -176,7 +176,7 @@ def draw_agreement(content: Content, metric: str) -> str:
         )
         parts.append(_draw_text((low + high) / 2, y - 9, f"{share:.0f} %", "middle"))
     pairs = sum(one["pairs"] for one in bins)
-    tooltip = f"share of {pairs} system pairs for which people agree, by difference in {metric}"
+    tooltip = f"agreement of human scores on {pairs} system pairs, by difference in {metric}"
     return _assemble_svg(f"What difference in {metric} do people notice?", tooltip, parts)
 
 

@@ -246,7 +246,7 @@ def _build_difference_tables(content: Content) -> Iterator[Block]:
         ]
         yield Heading(2, f"What difference in {name} do people notice?")
         yield Table.from_text_rows(
-            [f"difference in {name}", "pairs", "people agree", "share"], rows
+            [f"difference in {name}", "pairs", "human scores agree", "share"], rows
         )
 
 

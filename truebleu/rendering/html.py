@@ -96,7 +96,7 @@ def _render_html_block(block: HtmlBlock) -> str:
         case elements.Chart():
             return svg_chart.render_chart_svg(block)
         case elements.Facts():
-            # Not a definition list, because notebooks restyle those.
+            # Notebooks restyle definition lists, so use a table instead.
             rows = (
                 f'<tr><th scope="row">{escape_html(name)}</th>'
                 f"<td>{_render_cell_content(cell)}</td></tr>\n"

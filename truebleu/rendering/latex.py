@@ -1,4 +1,4 @@
-"""Render blocks as LaTeX: the text of a document, or tables for a paper and comments."""
+"""Render blocks as LaTeX, either as the text of a document or as tables for a paper."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _render_paper(blocks: Iterable[Block]) -> Iterator[str]:
 
 
 def _get_column_alignment(block: Block) -> str:
-    """Return the alignment of each column, or an empty string for other blocks."""
+    """Return the alignment of each column, or an empty string if the block is not a table."""
     text_columns = block.get_text_cells()[0] if isinstance(block, elements.Table) else ()
     return "".join("l" if column.is_left_aligned else "r" for column in text_columns)
 

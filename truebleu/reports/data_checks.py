@@ -20,7 +20,7 @@ from truebleu.text.tokenizers import Tokenize
 
 
 class Flag(NamedTuple):
-    """Meaning of one bit in the kernel's flags."""
+    """Flag of a segment: the meaning of one bit in the kernel's result."""
 
     title: str
     severity: str
@@ -44,8 +44,8 @@ MAX_CHECKED_BYTES = 1 << 27
 FLAGS = {
     "empty": make_warning(
         "Empty text",
-        "The text contains only white space. An empty hypothesis matches nothing, and it makes "
-        "the output of the system shorter.",
+        "The text contains only white space. An empty hypothesis matches nothing and shortens the "
+        "system's output.",
     ),
     "missing-reference": make_note(
         "Missing reference",
@@ -98,7 +98,7 @@ FLAGS = {
     ),
     "tokenized": make_warning(
         "Looks tokenized",
-        "Spaces surround commas or full stops, or subword marks (@@, @-@, ▁) occur. Metrics "
+        "The text has spaces around commas or full stops, or subword marks (@@, @-@, ▁). Metrics "
         "expect natural text: detokenize it first.",
     ),
     "mojibake": make_warning(
@@ -118,8 +118,8 @@ FLAGS = {
     "invisible-character": make_note(
         "Invisible characters",
         "The text contains zero-width spaces, soft hyphens, byte-order marks or direction marks, "
-        "so texts that look alike do not match. Joiners are allowed because they belong to the "
-        "spelling.",
+        "so texts that look alike do not match. Joiners are allowed because some spellings "
+        "need them.",
     ),
     "outer-space": make_note(
         "White space at the start or end",
@@ -133,7 +133,7 @@ FLAGS = {
     ),
     "unbalanced-brackets": make_note(
         "Unbalanced brackets",
-        "Some brackets are not closed or not opened, although they are balanced in all references.",
+        "Some brackets have no partner, although the brackets in all references are balanced.",
     ),
     "numbers-differ": make_note(
         "Numbers differ",
@@ -143,7 +143,7 @@ FLAGS = {
     ),
     "name-missing": make_note(
         "A name is missing",
-        "The source and all references contain a capitalized word inside a sentence that is "
+        "A capitalized word that occurs inside a sentence of the source and of all references is "
         "missing here.",
     ),
     "partly-untranslated": make_note(
@@ -152,8 +152,8 @@ FLAGS = {
     ),
     "negation-differs": make_note(
         "Negation differs",
-        "The text contains a negation such as not, no or never and no reference does, or it "
-        "contains none and all references do.",
+        "The text contains a negation (such as not, no or never) but no reference does, or all "
+        "references contain one but the text does not.",
     ),
 }
 
@@ -191,7 +191,7 @@ STYLE_MARKS = {
 
 
 class RoleTotals(NamedTuple):
-    """Counts over all texts of a role."""
+    """Counts of letters and punctuation marks over all texts of a role."""
 
     # Number of left-to-right letters, and number of right-to-left letters.
     letters: tuple[int, int]

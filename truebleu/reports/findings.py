@@ -52,7 +52,7 @@ LENGTH_EDGES = (10, 20, 30, 40, 60)
 # Reported flags, with a phrase that completes "40 segments have …".
 FLAG_DESCRIPTIONS = {
     "empty": "no text",
-    "copied-source": "the source as the hypothesis",
+    "copied-source": "a hypothesis that equals the source",
     "partly-untranslated": "untranslated words",
     "other-script": "a script that the references do not use",
     "loop": "repeated words",
@@ -222,7 +222,7 @@ def _find_decisive_segments(
     remaining = [metric.from_statistics(table[keeps_segment]).value for table in tables]
     if removed_segments and sign * (remaining[0] - remaining[1]) < 0:
         text = (
-            f"Without {format_count(len(removed_segments), 'segment')} of {inputs.segments:,}, "
+            f"Without {len(removed_segments):,} of {inputs.segments:,} segments, "
             f"{compared} would be better than {best}"
         )
         removed_numbers = ",".join(str(i + 1) for i in sorted(removed_segments))
@@ -237,7 +237,7 @@ def _find_decisive_segments(
 def _find_identical_outputs(
     inputs: FindingInputs, best: str, compared: str, state: Mapping[str, Any]
 ) -> Iterator[Finding]:
-    """Find segments for which both systems have the same output."""
+    """Find segments in which both systems have the same output."""
     identical_count = _kernel.count_same(
         to_kernel_texts(inputs.systems[best]), to_kernel_texts(inputs.systems[compared])
     )

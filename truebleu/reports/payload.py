@@ -161,7 +161,7 @@ def encode_blocks(blocks: Mapping[str, bytes], workers: int = 1) -> Iterator[tup
     if workers == 1 or len(blocks) < 2:
         yield from ((name, encode_block(block)) for name, block in blocks.items())
         return
-    # zlib releases the GIL.
+    # Threads run in parallel, because zlib releases the GIL.
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(workers) as pool:

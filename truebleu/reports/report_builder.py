@@ -466,7 +466,7 @@ class ReportData:
         }
 
     def collect_texts(self) -> dict[str, Texts]:
-        """Return the texts of each role; empty if the report is redacted."""
+        """Return the texts of each role, or an empty dict if the report is redacted."""
         if self.is_redacted:
             return {}
         return payload.get_texts_by_role(self.systems.values(), self.references, self.source)
@@ -547,7 +547,7 @@ def _label_settings(
     compared_metrics: Sequence[Metric],
     comparison: Mapping[str, Any],
 ) -> Iterator[MetricSetting]:
-    """Yield each metric as a setting, with a unique label that names its special parameters."""
+    """Yield each metric as a setting, with a unique label that names its distinctive parameters."""
     metric_names = [
         metric["name"] for metric in comparison["metrics"] if metric["source"] == "truebleu"
     ]

@@ -34,7 +34,7 @@ async function unpackFile(file) {
     const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader(), parts = [];
     for (let part = await reader.read(); !part.done; part = await reader.read()) parts.push(part.value);
     return new Uint8Array(await new Blob(parts).arrayBuffer());
-  } catch { throw new Error(`cannot decompress ${file.name}: it is truncated, not a ${format} file, or a concatenation of several`); }
+  } catch { throw new Error(`cannot decompress ${file.name}: it is truncated, is not a ${format} file, or contains several concatenated files`); }
 }
 
 /** Split bytes into lines at newlines only, as truebleu does. @param {Uint8Array} bytes */

@@ -26,8 +26,8 @@ const MAX_EAGER_INTERVALS = 400000;
 export function describeMismatch(columns) {
   const usedColumns = columns.filter(column => column.role !== "out"), getRole = (/** @type {string} */ part) => usedColumns.filter(column => column.role === part);
   const describeColumn = (/** @type {Column} */ column) => column.number === null || column.name.startsWith(column.file) ? column.name : `${column.file}, column ${column.name}`;
-  if (!getRole("reference").length) return "No reference: select the role of the reference file.";
-  if (!getRole("system").length) return "No system output: select the role of the system's file.";
+  if (!getRole("reference").length) return "There is no reference. Select the role of the reference file.";
+  if (!getRole("system").length) return "There is no system output. Select the role of the system's file.";
   for (const part of ["source", "documents"]) if (getRole(part).length > 1) return `${getRole(part).map(describeColumn).join(" and ")} both have the role ${part}; only one file can have it.`;
   const firstReference = getRole("reference")[0], mismatched = usedColumns.find(column => column.lines.length !== firstReference.lines.length);
   const formatLineCount = (/** @type {Column} */ column) => `${column.lines.length.toLocaleString("en")} ${column.lines.length === 1 ? "line" : "lines"}`;

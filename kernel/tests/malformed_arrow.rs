@@ -255,7 +255,7 @@ fn test_views_outside_their_buffers_fail() {
         [i32::MAX, 0, 0, i32::MAX],
         [13, 0, i32::MAX, 0],
     ] {
-        assert!(malformed_message(&schema, views(&[true], view)).contains("view 0 has"));
+        assert!(malformed_message(&schema, views(&[true], view)).contains("view 0 refers to"));
         assert_eq!(read_column(&schema, views(&[false], view)).unwrap(), [[None]]);
     }
     let mut too_few_buffers = views(&[true], [30, 0, 0, 2]);

@@ -7,8 +7,8 @@ use std::ptr;
 /// The memory that an exported structure owns.
 struct ExportedMemory<T> {
     _strings: Vec<CString>,
-    /// Boxes whose addresses were passed to other programs. They belong to this structure and must
-    /// not move.
+    /// Boxes to which other programs have pointers. They belong to this structure and must not
+    /// move.
     children: Vec<*mut T>,
     buffers: Vec<*const c_void>,
     _owner: Option<Box<dyn std::any::Any>>,

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyList};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
-/// Number of replicates whose single-precision sums are stored at a time.
+/// Number of replicates for which single-precision sums are stored at a time.
 const MAX_BLOCK_REPLICATES: usize = 4096;
 
 /// Number of random integers generated between two polls.

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self, TypedDict
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
-from truebleu.metrics.accumulator import require_additive
+from truebleu.metrics.accumulator import require_additive_metric
 from truebleu.metrics.base import Metric, summarize_reference_count
 from truebleu.metrics.statistics import Statistics
 from truebleu.text import argument_checks
@@ -122,7 +122,7 @@ class Sums:
         is_single_metric = isinstance(metrics, str) or not hasattr(metrics, "__iter__")
         self._metrics: dict[str, Metric[Any]] = {}
         for metric_spec in [metrics] if is_single_metric else metrics:  # type: ignore[union-attr]
-            metric = require_additive(metric_spec)
+            metric = require_additive_metric(metric_spec)
             label = metric_spec if isinstance(metric_spec, str) else metric.name
             if self._metrics.setdefault(label, metric) != metric:
                 self._metrics[repr(metric)] = metric

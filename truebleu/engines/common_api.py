@@ -24,7 +24,7 @@ from truebleu.engines.aggregates import (
     to_kernel_frame,
 )
 from truebleu.metrics import registry
-from truebleu.metrics.accumulator import require_additive
+from truebleu.metrics.accumulator import require_additive_metric
 from truebleu.metrics.base import Metric
 
 P = ParamSpec("P")
@@ -159,7 +159,7 @@ def resolve_row_metric(metric: Any, **parameters: Any) -> Metric[Any]:
     """Return a metric that can score single rows; raise an error with the reason if it cannot."""
     row_metric: Any = registry.metric(metric, **parameters)
     return (
-        require_additive(row_metric)
+        require_additive_metric(row_metric)
         if row_metric.NEEDS_SOURCE or row_metric.NON_ADDITIVE_REASON
         else row_metric
     )

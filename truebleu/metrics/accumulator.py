@@ -39,7 +39,7 @@ class Accumulator:
     _references: tuple[int, int] | None
 
     def __init__(self, metric: str | Metric | None = None) -> None:
-        self._metric = require_additive("bleu" if metric is None else metric)
+        self._metric = require_additive_metric("bleu" if metric is None else metric)
         self.reset()
 
     @property
@@ -87,7 +87,7 @@ class Accumulator:
         totals, summary = self._metric.count(
             hypotheses, references, workers=workers, totals=True, is_part=True
         )
-        self._add_totals(summary["segments"], totals.tolist()[0], summary["references"])
+        self._add_sums(summary["segments"], totals.tolist()[0], summary["references"])
 
     def merge(self, other: Accumulator) -> Self:
         """Add the totals of another accumulator, such as one from another process.
@@ -97,7 +97,7 @@ class Accumulator:
         if not isinstance(other, Accumulator):
             raise TypeError(f"expected an Accumulator, not {type(other).__name__}")
         self._metric.check_fingerprint("totals", other._metric.fingerprint)
-        self._add_totals(other._segments, other._totals, other._references)
+        self._add_sums(other._segments, other._totals, other._references)
         return self
 
     def __iadd__(self, other: Accumulator) -> Self:
@@ -156,7 +156,7 @@ class Accumulator:
         accumulator.load_state_dict(state)
         return accumulator
 
-    def _add_totals(
+    def _add_sums(
         self, segments: int, totals: list[int], references: tuple[int, int] | None
     ) -> None:
         summed = [total + added for total, added in zip(self._totals, totals, strict=True)]
@@ -184,10 +184,10 @@ class Accumulator:
         return (type(self).from_state_dict, (self.state_dict(), self._metric))
 
 
-def require_additive(metric: Any) -> Metric[Any]:
+def require_additive_metric(metric: Any) -> Metric[Any]:
     """Return the metric if it is computed from sums, or raise ValueError with the reason if not.
 
-    >>> require_additive("chrf")
+    >>> require_additive_metric("chrf")
     CHRF()
     """
     resolved = registry.metric(metric)

@@ -48,7 +48,7 @@ class BLEURT(NeuralMetric):
         return cls(model=text if text.strip() else DEFAULT_MODEL)
 
     def _compute_numbers(self, _: Corpus, texts: SegmentTexts) -> list[float]:
-        tokenizer, model = self._load_model(
+        tokenizer, model = self._load(
             _load_model, self._find_folder(), self.device, self._describe_environment()
         )
 

@@ -75,11 +75,10 @@ def _compute_qcri_bleu(
     for match, total in zip(matches, totals, strict=True):
         if total:
             mean = round_to_single(
-                mean + round_to_single(_compute_single_log(match or 1) - _compute_single_log(total))
+                mean + round_to_single(_round_log(match or 1) - _round_log(total))
             )
             zero_match_mean = round_to_single(
-                zero_match_mean
-                + round_to_single(_compute_single_log(1) - _compute_single_log(total + 1))
+                zero_match_mean + round_to_single(_round_log(1) - _round_log(total + 1))
             )
             orders += 1
     if not orders:  # cdec would divide 0 by 0
@@ -94,15 +93,15 @@ def _compute_qcri_bleu(
             round_to_single(round_to_single(length - reference_length) - 1) / length
         )
     score = round_to_single(
-        _compute_single_exp(round_to_single(mean + brevity))
-        - _compute_single_exp(round_to_single(brevity + zero_match_mean))
+        _round_exp(round_to_single(mean + brevity))
+        - _round_exp(round_to_single(brevity + zero_match_mean))
     )
-    return score, _compute_single_exp(brevity)
+    return score, _round_exp(brevity)
 
 
-def _compute_single_log(value: float) -> float:
+def _round_log(value: float) -> float:
     return round_to_single(log(value))
 
 
-def _compute_single_exp(value: float) -> float:
+def _round_exp(value: float) -> float:
     return round_to_single(exp(value))

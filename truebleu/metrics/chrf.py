@@ -66,12 +66,12 @@ class CHRFScore(TableScore):
     @property
     def precisions(self) -> tuple[float, ...]:
         """The percentage of hypothesis n-grams that match, per order."""
-        return _compute_percentages(self.matches, self.hypothesis_totals)
+        return _to_percentages(self.matches, self.hypothesis_totals)
 
     @property
     def recalls(self) -> tuple[float, ...]:
         """The percentage of reference n-grams that are matched, per order."""
-        return _compute_percentages(self.matches, self.reference_totals)
+        return _to_percentages(self.matches, self.reference_totals)
 
 
 class CHRF(Metric[CHRFScore]):
@@ -196,9 +196,7 @@ class CHRF(Metric[CHRFScore]):
         return words if beta in ("", "2") else {**words, "beta": beta}
 
 
-def _compute_percentages(
-    numerators: Sequence[int], denominators: Sequence[int]
-) -> tuple[float, ...]:
+def _to_percentages(numerators: Sequence[int], denominators: Sequence[int]) -> tuple[float, ...]:
     return tuple(
         100.0 * numerator / denominator if denominator else 0.0
         for numerator, denominator in zip(numerators, denominators, strict=True)

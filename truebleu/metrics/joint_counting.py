@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LENGTH_COLUMN = "hypothesis_length"
 
 
-def count_together(
+def count_metrics_together(
     metrics: Sequence[Metric[Any]], corpus: Corpus
 ) -> tuple[list[Statistics], Summary]:
     """Return the statistics of several metrics and a summary of the text, in one pass if possible.
@@ -91,7 +91,7 @@ def count_batches(
         reads_all = len(_select_kernel_readers(metrics, corpus)) == len(metrics)
         run = _scan_jointly(metrics, corpus) if reads_all else None
     if run is None:
-        tables, summary = count_together(metrics, corpus)
+        tables, summary = count_metrics_together(metrics, corpus)
         pairs = zip(metrics, tables, strict=True)
         yield [(table, metric.segment_scores(table)) for metric, table in pairs], summary
         return

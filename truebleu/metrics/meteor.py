@@ -359,7 +359,7 @@ class METEOR(PythonMetric):
             return [], (1, 1)
         requests = [self._format_request(i, *segment) for i, segment in enumerate(texts, 1)]
         if "paraphrase" in self._used_modules:
-            meteor_process.check_paraphrases(meteor_process.find_jar(), self.language)
+            meteor_process.check_paraphrase_table(meteor_process.find_jar(), self.language)
         answers = meteor_process.count_segments(
             self._build_program_options(), requests, corpus.progress
         )

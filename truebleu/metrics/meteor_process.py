@@ -66,7 +66,7 @@ def find_jar() -> str:
     )
 
 
-def check_paraphrases(path: str, language: str) -> None:
+def check_paraphrase_table(path: str, language: str) -> None:
     """Raise MetricFailedError if a language's paraphrase table is not next to the jar."""
     table = os.path.join(os.path.dirname(path), "data", f"paraphrase-{language}.gz")
     if not os.path.isfile(table):

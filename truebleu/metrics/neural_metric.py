@@ -161,7 +161,7 @@ class NeuralMetric(SegmentMeanMetric):
                 location = ""  # the segments fail only in a batch
         raise MetricFailedError(f"{self.name}: {location}{_format_error(failed)}") from None
 
-    def _load_model(self, load: Callable[..., Any], *arguments: Any) -> Any:
+    def _load(self, load: Callable[..., Any], *arguments: Any) -> Any:
         """Load a model with its package. Raises MetricFailedError if loading fails."""
         try:
             with silence_libraries():

@@ -41,22 +41,22 @@ class NGramFScore(TableScore):
     @property
     def precision(self) -> float:
         """The percentage of hypothesis n-grams that match."""
-        return _compute_percentage(sum(self.matches), sum(self.hypothesis_totals))
+        return _to_percentage(sum(self.matches), sum(self.hypothesis_totals))
 
     @property
     def recall(self) -> float:
         """The percentage of reference n-grams that are matched."""
-        return _compute_percentage(sum(self.matches), sum(self.reference_totals))
+        return _to_percentage(sum(self.matches), sum(self.reference_totals))
 
     @property
     def precisions(self) -> tuple[float, ...]:
         """The precision of each order, 0-100."""
-        return tuple(map(_compute_percentage, self.matches, self.hypothesis_totals))
+        return tuple(map(_to_percentage, self.matches, self.hypothesis_totals))
 
     @property
     def recalls(self) -> tuple[float, ...]:
         """The recall of each order, 0-100."""
-        return tuple(map(_compute_percentage, self.matches, self.reference_totals))
+        return tuple(map(_to_percentage, self.matches, self.reference_totals))
 
 
 class NGramF(Metric[NGramFScore]):
@@ -112,5 +112,5 @@ class NGramF(Metric[NGramFScore]):
         return tuple((f"matches_{n}", 1, f"{side}_{n}") for n in self.orders for side in sides)
 
 
-def _compute_percentage(numerator: int, denominator: int) -> float:
+def _to_percentage(numerator: int, denominator: int) -> float:
     return 100.0 * numerator / denominator if denominator else 0.0

@@ -105,25 +105,21 @@ class NIST(PythonMetric):
         )
 
     def _count_rows(self, corpus: Corpus) -> CountedRows:
-        segments = list(self._iterate_weighted_segments(corpus))
+        segments = list(self._weight_segments(corpus))
         reference_counts = [len(one.lengths) for one in segments]
         return [self._make_row(one) for one in segments], (
             min(reference_counts),
             max(reference_counts),
         )
 
-    def _iterate_weighted_segments(self, corpus: Corpus) -> Iterator[_SegmentCounts]:
+    def _weight_segments(self, corpus: Corpus) -> Iterator[_SegmentCounts]:
         """Yield each segment with the information of its matched n-grams per order."""
         counter = _NgramCounter(self.max_order)
         for hypothesis, references in self._tokenize_segments(corpus.hypotheses, corpus.references):
             counter.add_segment(hypothesis, references)
         bits = counter.compute_information(zero_is_false=self.variant == "mteval")
         for segment in counter.segments:
-            (
-                segment.set_nltk_information
-                if self.variant == "nltk"
-                else segment.set_clipped_information
-            )(bits)
+            (segment.set_nltk_bits if self.variant == "nltk" else segment.set_clipped_bits)(bits)
             yield segment
 
     def _make_row(self, segment: _SegmentCounts) -> list[int]:
@@ -207,7 +203,7 @@ class _SegmentCounts:
         # The length of NLTK's best reference for each order.
         self.best: list[int] = []
 
-    def set_clipped_information(self, bits: Sequence[float]) -> None:
+    def set_clipped_bits(self, bits: Sequence[float]) -> None:
         """Set the information of matching n-grams, clipped by the largest reference count."""
         max_counts: dict[int, int] = {}
         for reference in self.reference_counts:
@@ -218,7 +214,7 @@ class _SegmentCounts:
             for order in self.hypothesis_counts
         ]
 
-    def set_nltk_information(self, bits: Sequence[float]) -> None:
+    def set_nltk_bits(self, bits: Sequence[float]) -> None:
         """Set NLTK's information, taken from the reference with the highest precision per order."""
         for n, order in enumerate(self.hypothesis_counts):
             total = max(0, self.length - n)
@@ -247,15 +243,15 @@ class _NgramCounter:
 
     def add_segment(self, hypothesis: Sequence[Any], references: Sequence[Sequence[Any]]) -> None:
         """Count the n-grams of a segment, starting with its references."""
-        reference_counts = [self.count_reference(tokens) for tokens in references]
-        hypothesis_counts = list(self.count_hypothesis(hypothesis))
+        reference_counts = [self.count_reference_ngrams(tokens) for tokens in references]
+        hypothesis_counts = list(self.count_hypothesis_ngrams(hypothesis))
         self.segments.append(
             _SegmentCounts(
                 len(hypothesis), list(map(len, references)), hypothesis_counts, reference_counts
             )
         )
 
-    def count_reference(self, tokens: Sequence[Any]) -> Counter[int]:
+    def count_reference_ngrams(self, tokens: Sequence[Any]) -> Counter[int]:
         """Return the n-gram counts of a reference after adding them to the corpus counts."""
         self.word_count += len(tokens)
         token_ids, numbers, history = self.token_ids, self.ngram_ids, self.history_ids
@@ -275,7 +271,7 @@ class _NgramCounter:
         self.frequency.update(ngrams)
         return Counter(ngrams)
 
-    def count_hypothesis(self, tokens: Sequence[Any]) -> Iterator[dict[int, int]]:
+    def count_hypothesis_ngrams(self, tokens: Sequence[Any]) -> Iterator[dict[int, int]]:
         """Yield, per order, the counts of hypothesis n-grams that occur in references."""
         words = [self.token_ids.get(token, -1) for token in tokens]
         previous = [-1] * len(words)

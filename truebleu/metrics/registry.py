@@ -127,11 +127,11 @@ def metric(name: str | Signature | Metric, **parameters: Any) -> Metric[Any]:
 def _resolve_metric(name: Any) -> AnyMetric:
     if isinstance(name, str):
         # Unregistered names are names of scores, such as "chrF3", or signatures.
-        return _find_registered(name) or require_metric(Signature.parse(name).metric())
+        return _find_registered_metric(name) or require_metric(Signature.parse(name).metric())
     return require_metric(name.metric() if isinstance(name, Signature) else name)
 
 
-def _find_registered(name: str) -> AnyMetric | None:
+def _find_registered_metric(name: str) -> AnyMetric | None:
     """Return the metric with a registered name, or None."""
     lower = name.strip().lower()
     if lower in METRICS:
@@ -204,7 +204,7 @@ _PARSED_SIGNATURES: dict[str, Signature] = {}
 MAX_PARSED_SIGNATURES = 256
 
 
-def _parse_cached(text: str) -> Signature:
+def _parse_signature_cached(text: str) -> Signature:
     """Return the parsed signature, from the cache if possible; see `Signature.parse`."""
     if text not in _PARSED_SIGNATURES:
         if len(_PARSED_SIGNATURES) >= MAX_PARSED_SIGNATURES:
@@ -289,4 +289,4 @@ def _has_field(cls: type[Metric], key: str) -> bool:
     return key in names or key in names.values()
 
 
-Signature.parser = staticmethod(_parse_cached)
+Signature.parser = staticmethod(_parse_signature_cached)

@@ -47,7 +47,7 @@ def load_or_compute_numbers(
     """
     if not cache_settings.is_enabled or os.environ.get("TRUEBLEU_NO_CACHE"):
         return compute()
-    path = os.path.join(find_score_cache(), f"{_hash_parts(parts)}.f64")
+    path = os.path.join(find_score_cache(), f"{_hash_key_parts(parts)}.f64")
     cached_numbers = _read_numbers(path, segments * width)
     if cached_numbers is not None:
         return cached_numbers
@@ -71,7 +71,7 @@ def _read_numbers(path: str, count: int) -> Sequence[float] | None:
     return array("d", content) if len(content) == 8 * count else None
 
 
-def _hash_parts(parts: Iterable[str]) -> str:
+def _hash_key_parts(parts: Iterable[str]) -> str:
     """Return the checksum of everything that determines the numbers."""
     digest = hashlib.sha256(VERSION.encode())
     for part in parts:

@@ -114,12 +114,12 @@ def warn_about_texts(
         for kind, number, text in _warn_about_inputs(summary):
             has_own_name = len(references) > 1 or len(summary["empty"]) < 3
             add_warning(kind, get_input_name(number if has_own_name else min(number, 1)), text)
-        add_warning("tokenized", system, _warn_about_tokenized(summary, tokenize))
+        add_warning("tokenized", system, _warn_about_tokenized_text(summary, tokenize))
         for text in _warn_about_language(summary, language):
             add_warning("language", system, text)
         add_warning("identical", system, _warn_about_copies(summary, references[0]))
         if not list_unsplit_metrics(warnings):
-            add_warning(UNSPLIT_KIND, system, _warn_about_unsplit(summary, tokenize))
+            add_warning(UNSPLIT_KIND, system, _warn_about_unsplit_text(summary, tokenize))
     for (kind, text), names in systems_by_warning.items():
         if text:
             systems = [name for name in names if name in summaries]
@@ -148,7 +148,7 @@ def warn_about_references(
     texts = [one["reference_text"] for one in summaries.values() if "reference_text" in one]
     text = max(texts, key=lambda one: one["characters"], default=None)
     # Avoid the import for text in scripts that every tokenizer splits.
-    if text is None or _is_split_by_all(text["scripts"], text["characters"], text["accented"]):
+    if text is None or _is_always_split(text["scripts"], text["characters"], text["accented"]):
         return
     from truebleu.text import languages
 
@@ -296,7 +296,7 @@ class ZeroSegments:
         ]
 
 
-def _warn_about_tokenized(summary: Summary, tokenize: str | None) -> str:
+def _warn_about_tokenized_text(summary: Summary, tokenize: str | None) -> str:
     count, first = summary["tokenized"]
     segments = summary["segments"]
     is_suspicious = count >= MIN_TOKENIZED or (
@@ -345,7 +345,7 @@ MIN_PLAIN_SHARE = 0.7
 MAX_ACCENTED = 0.01
 
 
-def _is_split_by_all(scripts: Mapping[str, int], characters: int, accented: int) -> bool:
+def _is_always_split(scripts: Mapping[str, int], characters: int, accented: int) -> bool:
     """Return whether every tokenizer splits text with these letters."""
     plain = sum(scripts.get(name, 0) for name in PLAIN_SCRIPTS)
     return plain > MIN_PLAIN_SHARE * characters and accented <= MAX_ACCENTED * characters
@@ -360,7 +360,7 @@ def compute_script_shares(summary: Summary) -> dict[str, float]:
     return {name: count / characters for name, count in summary.get("scripts", {}).items()}
 
 
-def _warn_about_unsplit(summary: Summary, tokenize: str | None) -> str:
+def _warn_about_unsplit_text(summary: Summary, tokenize: str | None) -> str:
     segments, characters = summary["characters"]
     tokens = summary.get("tokens")
     if tokens is None or not segments or characters <= MIN_CHARACTERS_PER_SEGMENT * segments:

@@ -263,8 +263,7 @@ class CER(_EditMetric[CERScore]):
     """CER, the character error rate: edits per 100 reference characters, at least 0.
 
     As in jiwer, a character is a code point, and white space is included except at the ends of a
-    segment. With several references, the lowest rate is used. Empty references are treated as in
-    `WER`.
+    segment. With several references, the lowest rate is used. For empty references, see `WER`.
 
     >>> print(CER().score(["a dog sat on the old mat"], ["the dog sat on the mat"]))
     CER = 31.82

@@ -464,7 +464,8 @@ def test_ignite_equals_documented_example():
 @given(text=texts(12))
 @settings(max_examples=150)
 def test_kernel_tokenizer_equals_python_tokenizer(tokenize, lowercase, text):
-    reference_tokenizer = program_tokenizers.get_tokenizer_function(tokenize).__wrapped__
+    tokenizer = program_tokenizers.get_tokenizer_function(tokenize)
+    reference_tokenizer = tokenizer.__wrapped__
     lowercase_text = text
     if lowercase == "ascii":
         lowercase_text = "".join(c.lower() if c.isascii() else c for c in text)
@@ -472,9 +473,7 @@ def test_kernel_tokenizer_equals_python_tokenizer(tokenize, lowercase, text):
         lowercase_text = text.lower()
     # Single segments, with and without trailing white space.
     for segment in (lowercase_text, lowercase_text.rstrip()):
-        assert program_tokenizers.get_tokenizer_function(tokenize)(segment) == reference_tokenizer(
-            segment
-        )
+        assert tokenizer(segment) == reference_tokenizer(segment)
     # The complete text.
     apply_tokenizer = tokenizers.make_tokenizer(
         *SharedCorpus([text], [text]).find_equivalent_tokenizer(tokenize, lowercase)
@@ -486,7 +485,8 @@ def test_kernel_tokenizer_equals_python_tokenizer(tokenize, lowercase, text):
 @settings(max_examples=300)
 def test_codexglue_equals_two_step_tokenization(text):
     separated = " ".join(re.findall(r"\w+|[^\s\w]", text.strip().lower()))
-    assert program_tokenizers.codexglue(text) == tokenizers.tokenize(separated, lowercase=True)
+    expected = tokenizers.tokenize(separated, lowercase=True)
+    assert program_tokenizers.tokenize_like_codexglue(text) == expected
 
 
 # Mapping of names to members

@@ -622,15 +622,15 @@ def test_user_mirror_is_requested_first(server, second, place, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_MIRROR", f"http://127.0.0.1:{second.port}/all/")
     address = server.set_answer("/x/a.tgz?v=1", send_complete())
     second.set_answer(f"/all/127.0.0.1:{server.port}/x/a.tgz?v=1", send_complete())
-    assert get(place, address, sha256=SHA256).address.startswith(download.get_mirror()[:-1])
+    assert get(place, address, sha256=SHA256).address.startswith(download.get_mirror_url()[:-1])
     assert server.requests == []
     second.answers.clear()
     place.unlink()
     assert get(place, address, sha256=SHA256).address == address
     assert len(second.requests) == 2
     with download.override_settings(mirror="http://127.0.0.1:1"):
-        assert download.get_mirror() == "http://127.0.0.1:1"
-    assert download.get_mirror() != "http://127.0.0.1:1"
+        assert download.get_mirror_url() == "http://127.0.0.1:1"
+    assert download.get_mirror_url() != "http://127.0.0.1:1"
 
 
 def test_invalid_mirror_url_is_refused(server, place, monkeypatch):

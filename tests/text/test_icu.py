@@ -54,7 +54,7 @@ def test_missing_icu_names_its_package(monkeypatch):
     ):
         tb.tokenize(THAI, "icu:th")
     with pytest.raises(ValueError, match="pip install"):
-        icu.name_from_label("icu-78.1-th")
+        icu.parse_signature_label("icu-78.1-th")
 
 
 @given(st.text(st.characters()))

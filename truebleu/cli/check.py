@@ -49,7 +49,7 @@ GATE = OptionGroup(
     --samples N      use N randomizations in the test (default: 10000)
     --seed N         use this random seed; "none" for a new seed per run (default: 12345)
     """,
-    level={"type": shared.parse_level, "default": 0.95},
+    level={"type": shared.parse_confidence_level, "default": 0.95},
     samples={"type": shared.parse_samples},
     seed={"type": shared.parse_seed, "default": DEFAULT_SEED},
 )

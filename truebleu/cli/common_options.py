@@ -139,7 +139,7 @@ def make_integer_type(minimum: int, maximum: int) -> Callable[[str], int]:
     return parse_integer
 
 
-def parse_level(text: str) -> float:
+def parse_confidence_level(text: str) -> float:
     """Return a confidence level. Raise ValueError if it is not between 0 and 1."""
     try:
         level = argument_checks.parse_number(text)
@@ -159,7 +159,7 @@ def parse_seed(text: str) -> int | None:
     )
 
 
-def _parse_threads(text: str) -> int:
+def _parse_thread_count(text: str) -> int:
     number = make_integer_type(0, argument_checks.MAX_WORKERS)(text)
     if number or not hasattr(os, "sched_getaffinity"):
         return number or os.cpu_count() or 1
@@ -225,7 +225,7 @@ HELP, OUTPUT, COLOR, SCORE_ONLY, THREADS, QUIET = parse_options(
     """,
     help={"action": "help"},
     color={"choices": ("auto", "always", "never"), "default": "auto"},
-    threads={"type": _parse_threads, "default": 1},
+    threads={"type": _parse_thread_count, "default": 1},
 )
 # This option is only for commands that read document labels.
 RESAMPLE = parse_options(
@@ -244,7 +244,7 @@ INTERVALS = parse_options(
     """,
     confidence={"type": parse_samples, "const": DEFAULT_RESAMPLES},
     confidence_n={"type": parse_samples},
-    level={"type": parse_level, "default": 0.95},
+    level={"type": parse_confidence_level, "default": 0.95},
     seed={"type": parse_seed, "default": argument_checks.DEFAULT_SEED},
 )
 RUNNING = OptionGroup("running", THREADS, QUIET, HELP)
@@ -293,7 +293,7 @@ def make_view_output_group(
     return make_output_group(formats, "text", COLOR, digits=digits_help)
 
 
-def get_resamples(options: argparse.Namespace) -> int | None:
+def get_resample_count(options: argparse.Namespace) -> int | None:
     """Return the number of resamples for confidence intervals, or None if not requested."""
     number: int | None = options.confidence
     if options.confidence_n is None:

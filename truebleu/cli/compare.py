@@ -210,7 +210,7 @@ def _build_significance(options: argparse.Namespace) -> Significance:
         if number is not None and not is_used:
             raise UsageError(f"{flags} has no effect with --test {test}")
     samples = options.paired_ar_n or options.paired_bs_n
-    confidence = shared.get_resamples(options)
+    confidence = shared.get_resample_count(options)
     if options.paired_bs_n and confidence and samples != confidence:
         raise UsageError(
             "-pbsn/--paired-bs-n already sets the number of resamples. Remove --confidence"

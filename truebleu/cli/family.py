@@ -109,7 +109,7 @@ def _show_members(options: argparse.Namespace) -> FamilyResult:
     _reject_text_options(options)
     if not options.references:
         raise UsageError("show: expected member names (see truebleu family list)")
-    members = [_get_member(name) for name in options.references]
+    members = [_get_family_member(name) for name in options.references]
     blocks: list[Block] = []
     for member in members:
         scale = "0 to 100" if member.scale == 100 else "0 to 1"
@@ -130,7 +130,7 @@ def _show_members(options: argparse.Namespace) -> FamilyResult:
     return {"members": [member.to_dict() for member in members]}, blocks
 
 
-def _get_member(name: str) -> Member:
+def _get_family_member(name: str) -> Member:
     try:
         return family[name]
     except KeyError as error:
@@ -142,7 +142,7 @@ def _get_member(name: str) -> Member:
 
 def _score_members(options: argparse.Namespace) -> FamilyResult:
     names = metric_options.parse_names(options.members)
-    members = None if names is None else [_get_member(name).name for name in names]
+    members = None if names is None else [_get_family_member(name).name for name in names]
     tokenize = metric_options.pick_tokenizer(options)
     inputs = files.Inputs(options)
     with Progress(quiet=options.quiet) as progress:

@@ -113,14 +113,14 @@ def run(options: argparse.Namespace) -> None:
             raise UsageError("-f/--format: npy needs an output file. Name it with -o")
         writer = MatrixWriter(options, metric, output, progress, "f" if options.float32 else "d")
         if options.mbr:
-            writer.write_mbr(references)
+            writer.write_best_candidates(references)
             return
         reference_lines = _read_matrix_texts(references, "references")
         hypothesis_lines = (
             reference_lines if hypotheses is None else _read_matrix_texts(hypotheses, "hypotheses")
         )
         if options.top_k is not None:
-            writer.write_nearest(hypothesis_lines, reference_lines)
+            writer.write_nearest_references(hypothesis_lines, reference_lines)
         elif not options.triangle:
             writer.write_matrix(hypothesis_lines, reference_lines)
         elif len(hypothesis_lines) < 2:
@@ -264,7 +264,7 @@ class MatrixWriter(Record):
                 writer.write([repeat(number, len(row)), range(number + 1, last + 1), row])
         writer.finish()
 
-    def write_nearest(self, hypotheses: list[str], references: list[str]) -> None:
+    def write_nearest_references(self, hypotheses: list[str], references: list[str]) -> None:
         """Write the nearest references of each hypothesis."""
         neighbour_count = self.options.top_k
         texts = ["hypothesis_text", "reference_text"] if self.options.text else []
@@ -289,7 +289,7 @@ class MatrixWriter(Record):
             writer.write(_transpose_rows(rows, len(names)))
         writer.finish()
 
-    def write_mbr(self, file: File) -> None:
+    def write_best_candidates(self, file: File) -> None:
         """Write the best candidates of each source."""
         from truebleu.pairwise.mbr import mbr
 

@@ -108,7 +108,7 @@ TESTING = OptionGroup(
     correction={"choices": CORRECTIONS},
     confidence={"type": shared.parse_samples, "const": shared.DEFAULT_RESAMPLES},
     resample={"choices": ("items", "documents", "systems"), "default": "items"},
-    confidence_level={"type": shared.parse_level, "default": 0.95},
+    confidence_level={"type": shared.parse_confidence_level, "default": 0.95},
     seed={"type": shared.parse_seed, "default": DEFAULT_SEED},
 )
 PICTURE = OptionGroup(

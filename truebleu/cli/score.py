@@ -90,9 +90,9 @@ def run(options: argparse.Namespace) -> None:
     inputs = files.Inputs(options)
     if options.resample == "documents" and files.get_documents(options, inputs) is None:
         raise UsageError("--resample documents needs document names; use --docs")
-    if options.resample == "documents" and shared.get_resamples(options) is None:
+    if options.resample == "documents" and shared.get_resample_count(options) is None:
         raise UsageError("--resample has no effect without --confidence")
-    scorer = SystemScorer(options, metrics, inputs, shared.get_resamples(options), {}, {})
+    scorer = SystemScorer(options, metrics, inputs, shared.get_resample_count(options), {}, {})
     logger = _open_log(options, inputs)
     results: list[ScoreResult] = []
     with output:

@@ -368,7 +368,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         """Create the kernel's counter after checking the parameters."""
         values = self._values
         # Text that Python tokenizes reaches the kernel as tokens.
-        self._tokenizes_in_kernel = "lowercase" not in values or tokenizers.is_in_kernel(
+        self._tokenizes_in_kernel = "lowercase" not in values or tokenizers.uses_kernel_tokenizer(
             values.get("tokenize", "none"), values["lowercase"]
         )
         self._reads_text = self._tokenizes_in_kernel and self.unicode_form is None

@@ -571,7 +571,7 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
         return tokenizers.format_signature_label(value)
 
     def from_field(self, text: str) -> str:
-        return tokenizers.name_from_label(text)
+        return tokenizers.parse_signature_label(text)
 
     def format_label(self, value: Any) -> str:
         return (

@@ -54,7 +54,7 @@ def build_corpus(
     """
     tokenize, lowercase = metric.tokenize, metric.lowercase
     columns = (*systems, *references)
-    if tokenizers.is_in_kernel(tokenize, lowercase):
+    if tokenizers.uses_kernel_tokenizer(tokenize, lowercase):
         streams = [segments.make_text_source(column, "texts") for column in columns]
     else:
         split = tokenizers.make_tokenizer(tokenize, lowercase)

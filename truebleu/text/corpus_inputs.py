@@ -394,7 +394,7 @@ def _make_splitter(
 
     role: the name of the hypotheses in messages.
     """
-    if tokenize is not None and not tokenizers.is_in_kernel(tokenize, lowercase):
+    if tokenize is not None and not tokenizers.uses_kernel_tokenizer(tokenize, lowercase):
         return Splitter(tokenizers.make_tokenizer(tokenize, lowercase))
     if not isinstance(hypotheses, tuple) or not has_token_segments(hypotheses):
         return None

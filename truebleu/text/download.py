@@ -112,7 +112,7 @@ def describe_offline_reason() -> str:
     return forbidden if settings.offline else "TRUEBLEU_OFFLINE is set"
 
 
-def get_mirror() -> str | None:
+def get_mirror_url() -> str | None:
     """Return the URL of the user's mirror, to which the host and path of a file are appended.
 
     Returns None if there is no mirror. Raises InputError for an invalid URL.
@@ -405,7 +405,7 @@ class _DownloadTask:
             known_size if self.accept is None else None,
             max(MAX_BYTES_OF_UNKNOWN_SIZE, known_size or 0),
         )
-        if prefix := (get_mirror() or "").rstrip("/"):
+        if prefix := (get_mirror_url() or "").rstrip("/"):
             limits = TransferLimits(size, max_size, urlsplit(prefix).hostname)
             for url in self.source.urls:
                 yield f"{prefix}/{url.partition('://')[2]}", limits

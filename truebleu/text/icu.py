@@ -54,7 +54,7 @@ def format_signature_label(name: str) -> str:
     return f"icu-{_find_icu_release(name)}-{_parse_locale(name)}"
 
 
-def name_from_label(label: str) -> str:
+def parse_signature_label(label: str) -> str:
     """Return the tokenizer name of a label in a signature; raise ValueError for another release."""
     _, release, locale = (*label.split("-", 2), "", "")[:3]
     name = f"icu:{locale}"

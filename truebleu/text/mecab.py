@@ -75,7 +75,7 @@ def load_tokenizer(name: str) -> LoadedTokenizer:
 def _load_cached(name: str, configured_folder: str | None) -> LoadedTokenizer:
     dictionary = DICTIONARIES.get(name)
     if dictionary is None:
-        tokenizer, _, _ = LoadedTokenizer.mecab(_folder_from_name(name))
+        tokenizer, _, _ = LoadedTokenizer.mecab(_get_named_folder(name))
         tokenizer.check()
         return tokenizer
     folder = configured_folder or _find_package_folder(dictionary)
@@ -128,7 +128,7 @@ def describe_missing_data(name: str) -> str:
     return "" if dictionary is None or is_available else dictionary.install_command
 
 
-def _folder_from_name(name: str) -> str:
+def _get_named_folder(name: str) -> str:
     return os.path.expanduser(name.removeprefix("mecab:"))
 
 
@@ -138,7 +138,7 @@ def format_signature_label(name: str) -> str:
     return (
         f"{name}-{dictionary.version}"
         if dictionary
-        else f"mecab-{_hash_words(_folder_from_name(name))[:8]}"
+        else f"mecab-{_hash_words(_get_named_folder(name))[:8]}"
     )
 
 

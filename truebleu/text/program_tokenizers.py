@@ -68,7 +68,7 @@ _UPPER_TO_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 def get_tokenizer_function(name: str) -> Callable[[str], list[str]]:
     """Return the function that tokenizes like a program."""
-    tokenizer: Callable[[str], list[str]] = globals()[name.replace("-", "_")]
+    tokenizer: Callable[[str], list[str]] = globals()[f"tokenize_like_{name.replace('-', '_')}"]
     return tokenizer
 
 
@@ -86,7 +86,8 @@ def _use_kernel_unless(
     """Decorate a tokenizer to use a kernel tokenizer, unless a segment matches the exceptions."""
 
     def decorate(tokenizer: Split) -> Split:
-        KERNEL_EQUIVALENTS[tokenizer.__name__.replace("_", "-")] = name, lowercase, exceptions
+        tokenizer_name = tokenizer.__name__.removeprefix("tokenize_like_").replace("_", "-")
+        KERNEL_EQUIVALENTS[tokenizer_name] = name, lowercase, exceptions
         find_exception, case = re.compile(exceptions).search, _KERNEL_CASES[lowercase]
 
         @wraps(tokenizer)
@@ -131,21 +132,21 @@ def _tokenize_western(text: str, space: re.Pattern[str], *, lowercase: bool = Fa
 
 
 @_use_kernel_unless("none", f"[{_SPECIAL_SPACES}]")
-def multi_bleu(text: str) -> list[str]:
+def tokenize_like_multi_bleu(text: str) -> list[str]:
     r"""Split like multi-bleu.perl: at ASCII white space.
 
     The script reads bytes, so only tab, line feed, vertical tab, form feed, carriage return and
     space separate tokens. A no-break space stays in its token. `-lc` lower-cases only A to Z.
     Source: mosesdecoder, scripts/generic/multi-bleu.perl.
 
-    >>> multi_bleu("a\xa0b  c")
+    >>> tokenize_like_multi_bleu("a\xa0b  c")
     ['a\xa0b', 'c']
     """
     return _split_tokens(text, _ASCII_SPACE)
 
 
 @_use_kernel_unless("13a", f"[{_LINE_BREAKS}]")
-def multi_bleu_detok(text: str) -> list[str]:
+def tokenize_like_multi_bleu_detok(text: str) -> list[str]:
     """Tokenize like multi-bleu-detok.perl: mteval-v13a, split at Unicode white space.
 
     The script removes the last character of every line, even if it is not a newline. With `-lc` it
@@ -156,7 +157,7 @@ def multi_bleu_detok(text: str) -> list[str]:
 
 
 @_use_kernel_unless("13a", f"[{_SPECIAL_SPACES}]")
-def mteval_v11b(text: str) -> list[str]:
+def tokenize_like_mteval_v11b(text: str) -> list[str]:
     """Tokenize like mteval-v11b.pl with `-c`: 13a on bytes, split at ASCII white space.
 
     Phrasal's NISTTokenizer is equivalent after `str.lower`. Source: mosesdecoder,
@@ -166,28 +167,28 @@ def mteval_v11b(text: str) -> list[str]:
 
 
 @_use_kernel_unless("13a", f"[{_SPECIAL_SPACES}]|{_CAPITAL_ENTITIES}", "ascii")
-def mteval_v11b_lower(text: str) -> list[str]:
+def tokenize_like_mteval_v11b_lower(text: str) -> list[str]:
     """Tokenize like mteval-v11b.pl without `-c`: lower-case A to Z after decoding entities."""
     return _tokenize_western(text, _ASCII_SPACE, lowercase=True)
 
 
 @_use_kernel_unless("13a", f"[{_LINE_BREAKS}]")
-def mteval_v13a(text: str) -> list[str]:
+def tokenize_like_mteval_v13a(text: str) -> list[str]:
     """Tokenize like mteval-v13a.pl and v14 with `-c`: 13a, without a split at U+001C to U+001F.
 
     Source: mosesdecoder, scripts/generic/mteval-v13a.pl.
 
-    >>> mteval_v13a("It's 5,000.50&quot; in 2020.")
+    >>> tokenize_like_mteval_v13a("It's 5,000.50&quot; in 2020.")
     ["It's", '5,000.50', '"', 'in', '2020', '.']
     """
     return _tokenize_western(text, _UNICODE_SPACE)
 
 
 @_use_kernel_unless("13a", f"[{_LINE_BREAKS}]|{_CAPITAL_ENTITIES}", "ascii")
-def mteval_v13a_lower(text: str) -> list[str]:
+def tokenize_like_mteval_v13a_lower(text: str) -> list[str]:
     """Tokenize like mteval-v13a.pl and v14 without `-c`: lower-case only A to Z after decoding.
 
-    >>> mteval_v13a_lower("ÉCOLE &QUOT;")
+    >>> tokenize_like_mteval_v13a_lower("ÉCOLE &QUOT;")
     ['École', '&', 'quot', ';']
     """
     return _tokenize_western(text, _UNICODE_SPACE, lowercase=True)
@@ -235,7 +236,7 @@ def _tokenize_international(text: str) -> list[str]:
 
 
 @_use_kernel_unless("intl", _INTERNATIONAL_EXCEPTIONS)
-def mteval_v12(text: str) -> list[str]:
+def tokenize_like_mteval_v12(text: str) -> list[str]:
     """Tokenize like mteval-v12.pl with `-c`: intl after decoding entities, including `&apos;`.
 
     A hyphen before a line separator (U+2028) is removed with it. A segment that starts with a tab
@@ -247,13 +248,13 @@ def mteval_v12(text: str) -> list[str]:
 
 
 @_use_kernel_unless("intl", f"Σ|{_INTERNATIONAL_EXCEPTIONS}", lowercase=True)
-def mteval_v12_lower(text: str) -> list[str]:
+def tokenize_like_mteval_v12_lower(text: str) -> list[str]:
     """Tokenize like mteval-v12.pl without `-c`: lower-case Unicode after decoding entities."""
     return _tokenize_mteval_international(_HYPHEN_AT_LINE_END.sub("", text), lowercase=True)
 
 
 @_use_kernel_unless("intl", _INTERNATIONAL_EXCEPTIONS)
-def mteval_v14_international(text: str) -> list[str]:
+def tokenize_like_mteval_v14_international(text: str) -> list[str]:
     """Tokenize like mteval-v14.pl with `--international-tokenization -c`.
 
     Unlike v12, it keeps hyphens at line ends. mteval-v13a.pl differs
@@ -263,20 +264,20 @@ def mteval_v14_international(text: str) -> list[str]:
 
 
 @_use_kernel_unless("intl", f"Σ|{_INTERNATIONAL_EXCEPTIONS}", lowercase=True)
-def mteval_v14_international_lower(text: str) -> list[str]:
+def tokenize_like_mteval_v14_international_lower(text: str) -> list[str]:
     """Tokenize like mteval-v14.pl with `--international-tokenization`: lower-case Unicode."""
     return _tokenize_mteval_international(text, lowercase=True)
 
 
 @_use_kernel_unless("13a", "[\n\r&]|(?i:<skipped>)", lowercase=True)
-def codenn(text: str) -> list[str]:
+def tokenize_like_codenn(text: str) -> list[str]:
     """Tokenize like CodeNN's bleu.py: an early mteval in Python, always in lower case.
 
     `&gt;`, `&lt;`, `&quot;` and then `&amp;` are decoded first, so `&amp;lt;` becomes `&lt;`, which
     is split. In the script, Python 2 lower-cases only A to Z in bytes; this function follows its
     Python 3 copy in CodeXGLUE. Source: sriniiyer/codenn, src/utils/bleu.py.
 
-    >>> codenn("Returns a_b &amp;lt; 1-2.")
+    >>> tokenize_like_codenn("Returns a_b &amp;lt; 1-2.")
     ['returns', 'a', '_', 'b', '&', 'lt', ';', '1', '-', '2', '.']
     """
     from xml.sax.saxutils import unescape
@@ -289,13 +290,13 @@ def codenn(text: str) -> list[str]:
 _LETTERS_OR_MARK = re.compile(r"[^\W_]+|_|[^\s\w]")
 
 
-def codexglue(text: str) -> list[str]:
+def tokenize_like_codexglue(text: str) -> list[str]:
     """Tokenize like CodeXGLUE's code-to-text evaluator: lower-cased words and single marks.
 
     CodeNN's rules follow. The first step splits entities and full stops in numbers: 3.14 is three
     tokens. Source: microsoft/CodeXGLUE, Code-Text/code-to-text/evaluator/evaluator.py.
 
-    >>> codexglue("Pi is 3.14")
+    >>> tokenize_like_codexglue("Pi is 3.14")
     ['pi', 'is', '3', '.', '14']
     """
     # One step suffices, because CodeNN's rules would only split the underscore.
@@ -304,14 +305,14 @@ def codexglue(text: str) -> list[str]:
 
 # Without spaces around the segment, its first and last characters may not be split off.
 @_use_kernel_unless("13a", f"[{_SPECIAL_SPACES}]|\\A\\s*[.,]|[0-9.,][.,]\\s*\\Z")
-def keras_hub(text: str) -> list[str]:
+def tokenize_like_keras_hub(text: str) -> list[str]:
     r"""Tokenize like KerasHub's Bleu metric: 13a without spaces around the text.
 
     Its extra rule for a final full stop or comma refers to a group that does not exist, so
     TensorFlow leaves the text unchanged: the full stop of "in 2020." and the comma of ",5" stay
     with the digits. Source: keras-team/keras-hub, keras_hub/src/metrics/bleu.py.
 
-    >>> keras_hub("It ended. in 2020.")
+    >>> tokenize_like_keras_hub("It ended. in 2020.")
     ['It', 'ended', '.', 'in', '2020.']
     """
     return _split_tokens(_apply_rules(_decode_entities(text), _WESTERN_RULES), _ASCII_SPACE)
@@ -356,19 +357,19 @@ _STAND_IN = "\ufdd0"
 
 
 @_use_kernel_unless("intl", f"[^{_STABLE_CHARACTERS}]|\\s\\Z")
-def tensor2tensor(text: str) -> list[str]:
+def tokenize_like_tensor2tensor(text: str) -> list[str]:
     r"""Tokenize like tensor2tensor's bleu_tokenize (t2t-bleu), similar to mteval's intl rules.
 
     Digits are `\d`, so punctuation next to ² or Ⅷ is split, unlike in mteval. A backslash is not
     punctuation. Entities are not decoded. t2t-bleu lower-cases first by default.
     Source: tensorflow/tensor2tensor, tensor2tensor/utils/bleu_hook.py.
 
-    >>> tensor2tensor("m². In 2020.")
+    >>> tokenize_like_tensor2tensor("m². In 2020.")
     ['m²', '.', 'In', '2020.']
     """
     if "\\" in text and _STAND_IN not in text:
         # tensor2tensor does not treat a backslash as punctuation.
-        tokens = tensor2tensor(text.replace("\\", _STAND_IN))
+        tokens = tokenize_like_tensor2tensor(text.replace("\\", _STAND_IN))
         return [token.replace(_STAND_IN, "\\") for token in tokens]
     if not (text[-1:].isspace() or _match_ambiguous_characters().search(text)):
         return _kernel.tokenize(text, "intl", "no")
@@ -376,20 +377,20 @@ def tensor2tensor(text: str) -> list[str]:
 
 
 @_use_kernel_unless("13a", _IBLEU_EXCEPTIONS)
-def madnani_ibleu(text: str) -> list[str]:
+def tokenize_like_madnani_ibleu(text: str) -> list[str]:
     r"""Tokenize like the iBLEU viewer (Madnani 2011), case-sensitive: mteval-v13a in JavaScript.
 
     ``! # % * < = > \ ^ _ |`` are not split off, U+FEFF is white space, and an empty segment has one
     empty token. Source: desilinguist/ibleu, js/bleu.js.
 
-    >>> madnani_ibleu("100% (really)!"), madnani_ibleu("")
+    >>> tokenize_like_madnani_ibleu("100% (really)!"), tokenize_like_madnani_ibleu("")
     (['100%', '(', 'really', ')', '!'], [''])
     """
     return _tokenize_ibleu(text, lowercase=False)
 
 
 @_use_kernel_unless("13a", _IBLEU_EXCEPTIONS, lowercase=True)
-def madnani_ibleu_lower(text: str) -> list[str]:
+def tokenize_like_madnani_ibleu_lower(text: str) -> list[str]:
     """Tokenize like the iBLEU viewer (Madnani 2011) by default: lower-case after decoding."""
     return _tokenize_ibleu(text, lowercase=True)
 
@@ -402,12 +403,12 @@ def _tokenize_ibleu(text: str, *, lowercase: bool) -> list[str]:
 
 
 @_use_kernel_unless("none", "[^\\S ]|  |\\A *\\Z")
-def compare_mt(text: str) -> list[str]:
+def tokenize_like_compare_mt(text: str) -> list[str]:
     """Split like compare-mt at single spaces; two adjacent spaces produce an empty token.
 
     Source: neulab/compare-mt, compare_mt/corpus_utils.py.
 
-    >>> compare_mt("a  b ")
+    >>> tokenize_like_compare_mt("a  b ")
     ['a', '', 'b']
     """
     return text.strip().split(" ")
@@ -416,6 +417,6 @@ def compare_mt(text: str) -> list[str]:
 _ROUGE = re.compile("[a-z0-9]+")
 
 
-def rouge(text: str) -> list[str]:
+def tokenize_like_rouge(text: str) -> list[str]:
     """Tokenize like rouge-score 0.1.2 without stemming; only a-z and 0-9 form words."""
     return _ROUGE.findall(text.lower())

@@ -196,13 +196,13 @@ def format_signature_label(name: str) -> str:
 
 
 def _register_model(name: str) -> str:
-    """Return the label of a model file, and register it for `name_from_label`."""
+    """Return the label of a model file, and register it for `parse_signature_label`."""
     label = f"spm-{_read_model(os.path.expanduser(name.removeprefix('spm:'))).sha256[:8]}"
     _names_by_label[label] = name
     return label
 
 
-def name_from_label(label: str) -> str:
+def parse_signature_label(label: str) -> str:
     """Return the tokenizer name of a label in a signature.
 
     The model must have been used in this process or be listed in $TRUEBLEU_SPM. Raises ValueError

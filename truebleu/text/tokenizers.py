@@ -41,7 +41,7 @@ DATA_TOKENIZERS = {
 }
 
 # Tokenizers in Python. A value has the module with the code, and a description. The module defines
-# `get_tokenizer_function(name)`. In program_tokenizers.py, functions have the tokenizers' names.
+# `get_tokenizer_function(name)`. In program_tokenizers.py, functions are named tokenize_like_NAME.
 PYTHON_TOKENIZERS = {
     **{
         name: ("program_tokenizers", f"as in {program}")
@@ -89,10 +89,9 @@ def resolve_tokenizer(tokenize: Tokenize) -> Tokenize:
     ('ja-mecab', 'flores101')
     """
     if callable(tokenize):
-        is_program_tokenizer = (
-            getattr(tokenize, "__module__", "") == "truebleu.text.program_tokenizers"
-        )
-        return tokenize.__name__.replace("_", "-") if is_program_tokenizer else tokenize
+        if getattr(tokenize, "__module__", "") != "truebleu.text.program_tokenizers":
+            return tokenize
+        return tokenize.__name__.removeprefix("tokenize_like_").replace("_", "-")
     if not isinstance(tokenize, str):
         raise TypeError(
             f"tokenize: expected a name or a callable from str to tokens, not {tokenize!r:.40}"
@@ -110,11 +109,11 @@ def resolve_tokenizer(tokenize: Tokenize) -> Tokenize:
     )
 
 
-def name_from_label(name: str) -> str:
+def parse_signature_label(name: str) -> str:
     """Return the tokenizer name of a label in a signature; raise ValueError for a callable."""
     for kind, listed_name in (("spm-", "spm:FILE"), ("icu-", "icu:LOCALE")):
         if name.startswith(kind):
-            return str(_import_module(listed_name).name_from_label(name))
+            return str(_import_module(listed_name).parse_signature_label(name))
     try:
         return str(resolve_tokenizer(name))
     except ValueError:
@@ -188,7 +187,7 @@ def _escape_label(text: str) -> str:
     return "".join("-" if c in "|:=+ " else c for c in text)
 
 
-def is_in_kernel(tokenize: Tokenize, lowercase: bool | str) -> bool:
+def uses_kernel_tokenizer(tokenize: Tokenize, lowercase: bool | str) -> bool:
     """Return whether the kernel can tokenize with these two parameters."""
     return _has_kernel_tokenizer(tokenize) and lowercase != "after"
 

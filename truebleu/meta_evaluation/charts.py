@@ -1,4 +1,4 @@
-"""Two charts as SVG: systems by human and metric score, and human agreement by score difference.
+"""Draw two SVG charts: systems by human and metric score, and agreement by score difference.
 
 Colours are attributes, because a page's content security policy allows no additional style.
 `currentColor` adapts to dark pages. Points are ellipses, because a page's style colours circles.
@@ -149,7 +149,7 @@ def _find_label_position(
 
 
 def draw_agreement(content: Content, metric: str) -> str:
-    """Return a chart of how often human scores confirm a metric difference, by its size."""
+    """Return a chart of how often human scores confirm metric differences of different sizes."""
     bins: list[Mapping[str, Any]] = [o for o in content["agreement"] if o["metric"] == metric]
     ends = [one[end] for one in bins for end in ("low", "high")]
     plane = Plane([0.0, *ends], [0.0, 100.0])

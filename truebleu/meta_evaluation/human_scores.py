@@ -196,11 +196,11 @@ class JudgedSystems:
         return rated_parts
 
 
-# ---- metrics of truebleu ----
+# ---- truebleu metrics ----
 
 
 def resolve_metric(name_or_metric: Any) -> Any:
-    """Return a metric of truebleu by its name, its signature, or its name in a WMT metrics task."""
+    """Return the truebleu metric with a given name, signature, or name in a WMT metrics task."""
     if isinstance(name_or_metric, str) and name_or_metric.casefold() in COMPUTED:
         name, parameters = COMPUTED[name_or_metric.casefold()]
         return registry.metric(name, **parameters)
@@ -208,7 +208,7 @@ def resolve_metric(name_or_metric: Any) -> Any:
 
 
 def is_metric(candidate: Any) -> bool:
-    """Return whether a value is a metric of truebleu or its name, not scores or a file."""
+    """Return whether a value is a truebleu metric or its name, rather than scores or a file."""
     if isinstance(candidate, Metric):
         return True
     if not isinstance(candidate, str) or os.path.isfile(candidate):
@@ -223,7 +223,7 @@ def is_metric(candidate: Any) -> bool:
 def compute_scores(
     metric: Any, systems: Mapping[str, Any], references: Any, source: Any = None, workers: int = 1
 ) -> Scores:
-    """Return the system and segment scores by a metric of truebleu."""
+    """Return the system and segment scores of a truebleu metric."""
     options = {"sources": source} if source is not None and metric.NEEDS_SOURCE else {}
     tables, seen = {}, {}
     for name, text in systems.items():
@@ -322,7 +322,7 @@ def build_from_scores(
 
 
 def _name_metrics(metrics: Mapping[str, Any] | Iterable[Any] | None) -> list[tuple[str, Any]]:
-    """Return metrics with their names; only metrics of truebleu may be given without names."""
+    """Return metrics with their names. Only truebleu metrics may be passed without names."""
     if hasattr(metrics, "items"):
         return list(metrics.items())  # type: ignore[union-attr]
     named_metrics = []

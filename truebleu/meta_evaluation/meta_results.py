@@ -208,7 +208,7 @@ def _list_system_scores(
 def _count_agreement(
     sets: Sequence[JudgedSystems], metrics: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield how often human scores confirm a difference between two systems, by its size."""
+    """Yield how often human scores confirm metric differences in each range of sizes."""
     for name in metrics:
         pairs: list[tuple[float, bool]] = []
         for judged_set in sets:

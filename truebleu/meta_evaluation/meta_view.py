@@ -274,7 +274,7 @@ def meta_evaluate_report(
 ) -> dict[str, Any]:
     """Return the meta-evaluation of systems whose metric scores are already computed.
 
-    human: as for `meta_evaluate`; scores of other systems are ignored.
+    human: see `meta_evaluate`; scores of other systems are ignored.
 
     Raises InputError for systems without human scores.
     """
@@ -341,7 +341,7 @@ def _split_metrics(
 ) -> tuple[list[str] | None, dict[str, Any], set[str]]:
     """Return the stored metrics among `metrics`, and the metrics that truebleu computes.
 
-    Names that are not stored metrics are truebleu's metrics. A computed metric replaces a stored
+    Names that are not stored metrics refer to truebleu metrics. A computed metric replaces a stored
     metric whose name differs only in case. The third result contains the computed metrics that were
     requested by name.
     """

@@ -177,7 +177,7 @@ def _count_pairwise_trials(
     start = 0
     for size in sizes:
         for i, j in combinations(range(start, start + size), 2):
-            # Whether each system is swapped, and the trials in which it is.
+            # For each way: flags for swapping the two systems, and a bit mask of trials.
             ways = [
                 (0, 0, full & ~draws[i] & ~draws[j]),
                 (0, 1, full & ~draws[i] & draws[j]),

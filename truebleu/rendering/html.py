@@ -1,4 +1,4 @@
-"""Blocks as HTML: a complete page, or a fragment. Neither has scripts or external resources."""
+"""Render blocks as HTML pages or fragments, without scripts and external resources."""
 
 from __future__ import annotations
 

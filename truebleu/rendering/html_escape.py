@@ -1,4 +1,4 @@
-"""Escaping of text in HTML, and a check of URLs for links."""
+"""Escape text for HTML, and check whether URLs are safe as links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readable numbers, with a suitable number of digits and a true minus sign."""
+"""Format numbers readably, with a suitable number of digits and a true minus sign."""
 
 from __future__ import annotations
 

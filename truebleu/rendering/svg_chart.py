@@ -1,4 +1,4 @@
-"""Values over time as SVG: a line with points and intervals, and labelled axes."""
+"""Draw values over time as SVG: a line with points and intervals, and labelled axes."""
 
 from __future__ import annotations
 

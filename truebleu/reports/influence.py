@@ -1,4 +1,4 @@
-"""Changes of scores and deltas when a segment or a group of segments is removed."""
+"""Compute how scores and deltas change if a segment or a group of segments is removed."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ const drawLegendMark = ({ mark: kind, class: name }, x, y) => kind === "line" ? 
 /** Return the SVG path of a hexagon that stands on a corner. @param {number} x @param {number} y @param {number} size */
 export const hexagonPath = (x, y, size) => `M${roundHundredth(x)} ${roundHundredth(y - size)}l${roundHundredth(size * 0.866)} ${roundHundredth(size / 2)}v${roundHundredth(size)}l${roundHundredth(-size * 0.866)} ${roundHundredth(size / 2)}l${roundHundredth(-size * 0.866)} ${roundHundredth(-size / 2)}v${roundHundredth(-size)}z`;
 
-/** Make the chart one tab stop, within which the arrow keys move to the nearest area in their direction. @param {SVGElement} picture @param {ChartArea[]} places @param {Plot} what @param {Frame} frame @param {HTMLElement} readout */
+/** Make the chart a single tab stop. The arrow keys move to the nearest area in their direction. @param {SVGElement} picture @param {ChartArea[]} places @param {Plot} what @param {Frame} frame @param {HTMLElement} readout */
 function addNavigation(picture, places, { title, between, nearest }, frame, readout) {
   let currentIndex = Math.min(focusedAreas.get(title) ?? 0, places.length - 1), anchorIndex = currentIndex;
   const focusBox = svg("rect.back", {}), focusTarget = svg("g.group.reach", { tabindex: 0 }, focusBox), brush = between && svg("rect.brush", { width: 0, height: 0 });

@@ -109,7 +109,7 @@ export const getDocumentGrouping = ({ n, documents }) => documents ? { document:
 /** Return one grouping per kind of label. @param {import("./report_data.js").ReportData} data @returns {Groupings} */
 export const getLabelGroupings = ({ n, labels }) => Object.fromEntries(labels.map((label, i) => [`label${i}`, { title: label.name, make: () => groupByIndex(n, label.bySegment, label.values, v => ({ label: `${i}:${v}` })) }]));
 
-/** Return the title of segment length, whose unit is the same for all metrics. @param {import("./report_data.js").ReportData} data */
+/** Return the title of the segment length, which has the same unit for all metrics. @param {import("./report_data.js").ReportData} data */
 export const getLengthTitle = data => `length of the ${data.references > 1 ? "first " : ""}reference in tokens (${data.manifest.buckets?.length?.tokenizer ?? "13a"})`;
 
 /** @type {import("./main.js").View} */

@@ -63,7 +63,7 @@ export function replaceChildren(node, ...children) {
 /** Format an integer with thousands separators: 1234567 → "1,234,567". @param {number} n */
 export const formatCount = n => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
 
-/** Format an approximate number of segments with two significant digits. @param {number} n */
+/** Format an approximate number of segments to two significant digits. @param {number} n */
 export const formatApproximateCount = n => n > 1e6 ? "> 1 million" : formatCount(Number(n.toPrecision(2)));
 
 /** @param {number | null | undefined} x @param {number} [digits] */

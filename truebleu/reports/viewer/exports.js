@@ -63,7 +63,7 @@ function buildCells(content, metric) {
   })];
 }
 
-/** Return the remarks below the tables. @param {any} content */
+/** Return the notes below the tables. @param {any} content */
 const listRemarks = content => [`${formatPlural(content.segments, "segment")}${content.baseline && content.systems.length > 1 ? `; Δ to ${escapeInvisible(content.baseline)}` : ""}`, content.test ? `Raised letters: significantly better than those systems (${content.test.title}, p < ${content.test.alpha}, as *)${content.correction ? `; p-values are corrected: ${content.correction.title ?? content.correction}` : ""}.` : "", content.reading ?? "", ...(content.notes ?? []).filter((/** @type {any} */ n) => n.kind === "disagreement").map((/** @type {any} */ n) => n.text), ...content.metrics.map((/** @type {any} */ m) => m.signature ? `${m.name}|${m.signature}` : "")].filter(Boolean);
 
 /** Return the warnings about the texts. @param {any} content @returns {string[]} */

@@ -9,7 +9,7 @@ const FOREST_ROW_HEIGHT = 22, FOREST_NAME_WIDTH = 150, MIN_PANEL_WIDTH = 190;
 
 /**
  * @param {string} title @param {import("./dom.js").Children} summary @param {import("./report_data.js").System[]} systems @param {ForestPanel[]} panels
- * @param {boolean} zero whether differences to the baseline are drawn, instead of scores
+ * @param {boolean} zero whether differences from the baseline are drawn, instead of scores
  */
 export function renderForest(title, summary, systems, panels, zero) {
   const write = zero ? formatSigned : formatFixed;

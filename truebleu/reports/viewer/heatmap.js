@@ -35,7 +35,7 @@ function drawHeatmap({ title, summary, across, up, columns, rows, cell, low, non
 /** Return the groupings for systems: each kind of label, and documents. @param {Context} context */
 export const getSystemGroupings = ({ data }) => ({ ...getLabelGroupings(data), ...getDocumentGrouping(data) });
 
-/** Draw the scores of systems per group of segments, coloured by the difference to the baseline. @param {Context} context @param {string} id */
+/** Draw the scores of systems per group of segments, coloured by the difference from the baseline. @param {Context} context @param {string} id */
 export function drawSystemHeatmap(context, id) {
   const { data, store, current } = context, { a, metric } = current, { systems } = data, { title, make } = getSystemGroupings(context)[id];
   const largestGroups = current.cached(`heat ${id} ${current.id}`, () => make().sort((x, y) => y.segments.length - x.segments.length).slice(0, MAX_HEATMAP_ROWS).map(g => ({ g, values: systems.map(s => current.scoreCorpus(s, g.segments)) }))), total = make().length;

@@ -7,7 +7,7 @@ import {findSpans} from "./match_positions.js";
 
 /** @typedef {import("./match_positions.js").TextSpan} Place */
 
-/** Texts are marked up to this length, and with at most this number of marks. */
+/** Maximum length of marked text, and maximum number of marks in a text. */
 const MAX_MARKED_LENGTH = 20000, MAX_MARKS = 200;
 
 /** Finder of highlights for the current state. Regular expressions run in a worker because they may not terminate. */

@@ -12,7 +12,7 @@ class PlaygroundPage {
   constructor(manifest, client) {
     this.manifest = manifest;
     this.client = client;
-    /** Open report. @type {import("./main.js").App | null} */
+    /** The report that is open. @type {import("./main.js").App | null} */
     this.report = null;
     this.theme = "auto";
     this.app = /** @type {HTMLElement} */ (document.getElementById("app"));

@@ -94,7 +94,7 @@ export class Metric {
 /** Return whether a metric counts edits instead of n-grams. @param {string} kind */
 export const countsEdits = kind => kind !== "BLEU" && kind !== "chrF";
 
-/** Format with two digits as Python does: round half to even. @param {number} x at least 0 */
+/** Format a number to two decimals as Python does, rounding half to even. @param {number} x at least 0 */
 export const formatTwoDecimals = x => (x * 8 % 4 === 1 ? x - 0.001 : x).toFixed(2);
 
 /** Format a float as Python does. @param {number} x */

@@ -540,7 +540,7 @@ export class SelectionState {
     return mask;
   }
 
-  /** Roles in which the search looks. */
+  /** Roles that the text search covers. */
   get searchedRoles() {
     const scope = this.store.get("in"), { roles } = this.data;
     return scope === "all" ? roles : roles.filter(role => role === scope || role.replace(/\d+$/, "") === scope);
@@ -843,7 +843,7 @@ export class TaskThreads {
   }
 }
 
-/** Count in all texts in a worker: words by frequency, or n-gram lists. @param {import("./report_data.js").ReportData} data @param {{words: boolean, [key: string]: any}} options @returns {Promise<any>} */
+/** Compute word counts by frequency, or n-gram lists, of all texts in a worker. @param {import("./report_data.js").ReportData} data @param {{words: boolean, [key: string]: any}} options @returns {Promise<any>} */
 export function countAllTexts({ client: { binary, lowercase }, manifest: { ngrams }, roles, texts, n }, options) {
   const blocks = (/** @type {string} */ kind) => roles.filter(role => role.startsWith(kind)).map(role => new Uint8Array(/** @type {import("./report_data.js").TextColumn} */ (texts.get(role)).bytes.buffer));
   const thread = COUNTING_THREADS[Number(options.words)] ??= new TaskThreads();

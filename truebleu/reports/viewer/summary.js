@@ -108,7 +108,7 @@ function renderOverview(context, measures, content) {
     el("tbody", {}, order.map(i => el("tr", {}, el("th", { scope: "row" }, hasSeveralSystems ? el("label.check", {}, el("input", { type: "radio", name: "baseline", checked: data.ranked[i] === a, title: "Use as baseline", "aria-label": `Baseline ${data.ranked[i].letter} ${data.ranked[i].name}`, on: { change: () => { const s = data.ranked[i]; store.set(s === current.b ? { a: s.name, b: a.name } : { a: s.name }); } } })) : null, el("span.named", { title: data.ranked[i].name }, renderBadge(data.ranked[i], true))), measures.map((one, k) => renderCells(one, rows[k][i], k)))))));
 }
 
-/** Render the forest plot of differences to the baseline, or of a single system's scores. @param {Context} context @param {ScoredMeasure[]} measures @param {any} content */
+/** Render the forest plot of differences from the baseline, or of a single system's scores. @param {Context} context @param {ScoredMeasure[]} measures @param {any} content */
 function renderForestPlot(context, measures, content) {
   const { data, current } = context, hasSeveralSystems = data.systems.length > 1, level = Math.round(100 * current.level);
   const panels = measures.map(measure => ({ title: hasSeveralSystems ? `Δ ${measure.label} to ${current.a.letter}` : measure.label, higher: measure.higher_is_better, digits: measure.digits, entries: getRows(context, measure, content).map(({ scores: reportedScores, value, delta, test }) => {

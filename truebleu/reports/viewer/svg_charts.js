@@ -35,7 +35,7 @@ export function renderFigure({ title, summary, draw, columns, rows, after, wides
     createButton("Save as SVG", () => saveSvg(place.firstElementChild, title), { class: "quiet small" }));
 }
 
-/** Width of the last chart, which the next chart starts with. */
+/** Width of the last chart, which is the initial width of the next chart. */
 let lastWidth = 640;
 
 const COPIED_STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-weight", "font-family", "text-anchor", "opacity"];

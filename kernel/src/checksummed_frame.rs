@@ -38,7 +38,7 @@ pub const SUMS: Format = Format { name: "sums", version: 2, writer: "Sums.to_byt
 /// The parts of a frame.
 #[derive(Debug, PartialEq, Eq)]
 pub struct FrameParts<'a> {
-    /// The header: one line of JSON, UTF-8.
+    /// The header: one line of JSON in UTF-8.
     pub header: &'a str,
     /// The content.
     pub content: &'a [u8],

@@ -64,7 +64,8 @@ fn separator_width(remaining: &[u8]) -> Option<usize> {
     ((is_decimal_mark && digits > 0) || digits == 3).then_some(width)
 }
 
-/// Return the words of a text without surrounding marks, and whether each word starts a sentence.
+/// Return the words of a text without surrounding punctuation, and whether each word starts a
+/// sentence.
 fn iter_words(text: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
     let mut starts_sentence = true;
     word_ranges(text).filter(|(start, end)| start < end).map(move |(start, end)| {

@@ -32,7 +32,7 @@ pub const SHORT: u32 = 1 << 6;
 pub const LARGE: u32 = 1 << 7;
 /// The hypothesis repeats words four times in a row, and no reference does.
 pub const LOOP: u32 = 1 << 8;
-/// The hypothesis is in a different script than all of its references.
+/// The script of the hypothesis differs from the scripts of all its references.
 pub const SCRIPT: u32 = 1 << 9;
 /// The text is in a script without spaces that the tokenizer does not split.
 pub const UNSPLIT: u32 = 1 << 10;

@@ -1,5 +1,5 @@
-//! Bootstrap confidence intervals of one or two systems, equal to the intervals of
-//! `truebleu/significance`.
+//! Bootstrap confidence intervals of one or two systems, identical to the intervals that
+//! `truebleu/significance` computes.
 
 use super::TextResult;
 use super::metric_settings::PageMetric;

@@ -45,8 +45,8 @@ impl NgramLists {
     ///
     /// The first number is the number of n-grams. An n-gram consists of the index of its list
     /// (difference, overproduced, missed), its order, the lengths of its tokens, its matches and
-    /// its count in each system, its count in the references, the log-odds ratio and the z-score. A
-    /// float takes two numbers.
+    /// its count in each system, its count in the references, the log-odds ratio and the z-score.
+    /// Each float is stored as two numbers.
     pub fn encode_lists(&self, pair: SystemPair, max_entries: usize) -> TextResult<Vec<u8>> {
         let is_system = |system: usize| system < self.corpus.systems;
         if !is_system(pair.0) || !pair.1.is_none_or(is_system) || max_entries == 0 {

@@ -169,7 +169,7 @@ class NAType:  # noqa: PLW1641
 )
 def test_missing_values_of_tables_are_named(metric, value):
     name = "pandas.NA" if isinstance(value, NAType) else "NaN"
-    message = f'{name}, a missing value \\(replace it by "" or remove the segment\\)'
+    message = f'{name}, a missing value \\(replace it with "" or remove the segment\\)'
     for hypotheses, references, place in (
         (["a", value], ["a", "b"], "hypotheses[:,] segment 2"),
         (["a", "b"], ["a", value], "references[:,] segment 2"),

@@ -28,7 +28,7 @@ EXAMPLE_FOLDERS = (Path(__file__).with_name("examples"), Path(__file__).parents[
 REFERENCES = "{0}/de-en/reference.a.en {0}/de-en/reference.b.en"
 THREE_SYSTEMS = "{0}/de-en/birch.en {0}/de-en/cedar.en {0}/de-en/aspen.en"
 DEMO_COMMANDS = {
-    "Three German-to-English systems, two references per segment:": (
+    "Three German-to-English systems, with two references per segment:": (
         f"score {REFERENCES} -i {THREE_SYSTEMS} -f text"
     ),
     "Are the differences significant?": f"compare {REFERENCES} -i {THREE_SYSTEMS}",

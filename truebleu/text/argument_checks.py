@@ -55,7 +55,7 @@ def describe_type(item: object, type_prefix: str = "of type ") -> str:
     """Describe the type of a value that should be text, or say that the value is missing.
 
     >>> describe_type(1), describe_type(float("nan"))
-    ('of type int', 'NaN, a missing value (replace it by "" or remove the segment)')
+    ('of type int', 'NaN, a missing value (replace it with "" or remove the segment)')
     """
     name = type(item).__name__
     # Only NaN differs from itself. Comparisons with pandas.NA have no truth value.
@@ -64,7 +64,7 @@ def describe_type(item: object, type_prefix: str = "of type ") -> str:
     elif item is not None and name not in ("NAType", "NaTType"):
         return f"{type_prefix}{name}"
     name = {"NAType": "pandas.NA", "NaTType": "pandas.NaT", "NoneType": "None"}.get(name, name)
-    return f'{name}, a missing value (replace it by "" or remove the segment)'
+    return f'{name}, a missing value (replace it with "" or remove the segment)'
 
 
 def check_choice(parameter: str, value: object, choices: Iterable[object]) -> None:

@@ -239,7 +239,7 @@ def _make_transfer_error(url: str, error: Exception) -> TransferError:
         reason = (
             f"no data for {READ_TIMEOUT_SECONDS} s"
             if is_connected
-            else f"no connection in {CONNECT_TIMEOUT_SECONDS} s"
+            else f"no connection after {CONNECT_TIMEOUT_SECONDS} s"
         )
     if isinstance(reason, http.client.IncompleteRead):
         reason = "the connection was interrupted"

@@ -3,9 +3,9 @@
 They are for `BLEU(tokenize=...)` and the metrics of the BLEU family; the kernel has the tokenizers
 `13a`, `intl`, `zh` and `char`. Each docstring names the program and its peculiarities. Programs
 that lower-case in the middle of tokenizing have a second callable, `..._lower`, because
-lower-casing first would also decode `&QUOT;`. torchmetrics needs no entry: its tokenizers are
-sacreBLEU's, and `BLEU(lowercase="after")` lower-cases like it. The Penn Treebank tokenizer of the
-COCO caption evaluation, a Java program, is not included.
+lower-casing first would also decode `&QUOT;`. torchmetrics needs no entry, because it uses
+sacreBLEU's tokenizers and lower-cases like `BLEU(lowercase="after")`. The Penn Treebank tokenizer
+of the COCO caption evaluation, a Java program, is not included.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ PYTHON_TOKENIZERS = {
             "rouge": "rouge-score: runs of a-z and 0-9, in lower case",
         }.items()
     },
-    "icu:LOCALE": ("icu", "ICU with its dictionary of a language"),
+    "icu:LOCALE": ("icu", "ICU with its dictionary for a language"),
 }
 
 

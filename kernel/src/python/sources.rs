@@ -47,7 +47,7 @@ fn describe_value(value: &Bound<'_, PyAny>) -> String {
         _ if is_nan => "NaN",
         _ => return format!("of type {name}"),
     };
-    format!("{missing}, a missing value (replace it by \"\" or remove the segment)")
+    format!("{missing}, a missing value (replace it with \"\" or remove the segment)")
 }
 
 /// Owners of borrowed bytes: Python objects, and copies of their bytes.

@@ -143,7 +143,7 @@ def test_unknown_language_is_refused(language_folder, truebleu_command):
         (["hans", "hans"], [], "Use -tok zh"),
         (["bo", "bo"], [], "Use -tok intl"),
         (["en", "en"], ["-l", "ja"], "-l selects Japanese, which is written in kana"),
-        (["ref", "hyp"], ["-l", "zh"], "-l selects Chinese, but the text has kana"),
+        (["ref", "hyp"], ["-l", "zh"], "-l selects Chinese, but the text contains kana"),
         (
             ["hans", "hant"],
             ["-tok", "zh"],

@@ -155,7 +155,7 @@ def parse_seed(text: str) -> int | None:
     return (
         None
         if text.lower() == "none"
-        else make_integer_type(0, 2**argument_checks.SEED_BITS - 1)(text)
+        else make_integer_type(0, 2**argument_checks.MAX_SEED_BITS - 1)(text)
     )
 
 

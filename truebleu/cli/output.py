@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from truebleu.rendering.view import View
 
 STANDARD_OUTPUT = "standard output"
-# File names that select standard output.
 STANDARD_OUTPUT_NAMES = ("-", "/dev/stdout")
-# Maps file name suffixes to formats.
+# Formats by file name suffix.
 SUFFIXES = {
     ".txt": "text",
     ".tex": "latex",

@@ -167,9 +167,7 @@ def _check_output(options: argparse.Namespace) -> None:
         if options.open:
             raise UsageError("--open has no effect without --serve")
         if options.output is None and is_terminal():
-            raise UsageError(
-                "-o/--output: missing file name (expected, for example, -o report.html)"
-            )
+            raise UsageError("-o/--output: missing file name. Use, for example, -o report.html")
     elif options.output is not None or options.embed_text is not None:
         name = "--embed-text" if options.output is None else "-o/--output"
         raise UsageError(f"{name} and --serve are mutually exclusive")

@@ -11,8 +11,7 @@ from truebleu._kernel import InputError
 
 # Additional threads would not make scoring faster.
 MAX_WORKERS = 1024
-# The maximum size of a seed in bits.
-SEED_BITS = 128
+MAX_SEED_BITS = 128
 # sacreBLEU's default seed.
 DEFAULT_SEED = 12345
 # Sums of squares of larger scores may overflow.
@@ -209,11 +208,11 @@ def check_seed(value: object) -> int | None:
     if value is None:
         return None
     try:
-        return check_integer("seed", value, 0, (1 << SEED_BITS) - 1)
+        return check_integer("seed", value, 0, (1 << MAX_SEED_BITS) - 1)
     except ValueError:
         raise ValueError(
             f"seed={value!r:.60}: expected None or a non-negative whole number "
-            f"of at most {SEED_BITS} bits"
+            f"of at most {MAX_SEED_BITS} bits"
         ) from None
 
 

@@ -62,9 +62,7 @@ class Record:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as a dictionary, with full precision."""
-        return {
-            name: _to_json_compatible(value) for name, value in self._get_field_values().items()
-        }
+        return {name: _to_json_value(value) for name, value in self._get_field_values().items()}
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON text."""
@@ -73,7 +71,7 @@ class Record:
         return format_json(self.to_dict(), indent=1)
 
 
-def _to_json_compatible(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _to_json_compatible(item) for name, item in value.items()}
+        return {name: _to_json_value(item) for name, item in value.items()}
     return value.to_dict() if isinstance(value, Record) else value

@@ -40,9 +40,7 @@ TABLE_FORMATS = {
     ".json": "json",
 }
 NO_TABLE_FILES = "no .parquet, .csv, .tsv, .jsonl or .json files in this directory"
-# The suffixes of compressed text files.
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
-# The number of bytes per read call.
 CHUNK_BYTES = 1 << 18
 ENCODING_HINT = (
     "specify the encoding of the text (--encoding on the command line, for all files; "

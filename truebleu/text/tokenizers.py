@@ -152,14 +152,13 @@ def format_signature_label(tokenize: Tokenize) -> str:
         position = next(iter(code.co_positions()), (code.co_firstlineno, None, 0, None))
         name += f"@{position[0]}.{position[2]}"
     package = module.partition(".")[0]
-    if package not in _versions:
-        _versions[package] = _find_version(package)
-    version = _versions[package]
+    if package not in _package_versions:
+        _package_versions[package] = _find_version(package)
+    version = _package_versions[package]
     return _escape_label(f"{module}.{name}{version and f'@{version}'}")
 
 
-# Caches package versions.
-_versions: dict[str, str] = {}
+_package_versions: dict[str, str] = {}
 
 
 def _find_version(package: str) -> str:

@@ -33,8 +33,8 @@ pub enum ReferenceLength {
     AverageTruncated,
 }
 
-/// The least common multiple of 1 to 16, so that a mean of up to 16 lengths is an integer multiple
-/// of 1 / `PARTS`. Values exceed 32 bits from about 6,000 tokens on.
+/// The least common multiple of 1 to 16, so a mean of up to 16 lengths is a multiple of 1 /
+/// `PARTS`. Values exceed 32 bits from about 6,000 tokens on.
 pub const PARTS: i64 = 720_720;
 
 impl ReferenceLength {
@@ -225,8 +225,7 @@ pub(crate) fn brevity_penalty(length: i64, reference: i64) -> f64 {
 }
 
 impl count::Formula for BleuFormula {
-    /// Return the score on a 0-100 scale, computed in sacreBLEU's order of floating-point
-    /// operations.
+    /// Return the score on a 0-100 scale, in sacreBLEU's order of floating-point operations.
     fn score(&self, row: &[i64]) -> f64 {
         let orders = (row.len() - 2) / 2;
         let (matches, totals) = row[2..].split_at(orders);

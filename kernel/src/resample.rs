@@ -204,8 +204,7 @@ where
         let replicates = self.draws.chunks_exact(rows.len());
         let mut work = Work::default();
         for (draws, out) in replicates.zip(self.out.chunks_exact_mut(self.width)) {
-            // In a large table, loading a row waits for memory, so each row costs several units of
-            // work.
+            // In a large table, loading a row waits for memory, so a row costs several units.
             work.add(4 * draws.len());
             let mut total = [L::Wide::default(); N];
             for draws in draws.chunks(self.tile.span) {

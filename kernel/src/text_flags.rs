@@ -135,8 +135,7 @@ struct PreservedContent<'a> {
     source_words: Vec<(usize, usize)>,
     /// The numbers of each reference and of the source.
     numbers: Vec<Vec<Vec<u8>>>,
-    /// Whether all references (true) or no references (false) negate something; `None` if only some
-    /// do.
+    /// Whether all references (true) or no references (false) negate something; otherwise `None`.
     references_negate: Option<bool>,
 }
 
@@ -308,8 +307,7 @@ impl<'a> FlaggedTexts<'a> {
 
     /// Flag long hypotheses that occur with different sources.
     fn find_duplicates(&self, column: &[Option<&[u8]>], flags: &mut [u32]) {
-        // For each text id, the first segment with that text, and whether the origins of its
-        // segments differ.
+        // For each text id, its first segment, and whether the origins of its segments differ.
         let mut text_ids: HashMap<&[u8], usize, RandomSeed> =
             HashMap::with_capacity_and_hasher(column.len(), RandomSeed::default());
         let mut first_segments: Vec<usize> = Vec::new();

@@ -256,9 +256,7 @@ pub extern "C" fn page_count(metric: u32, table: u32, first: u32, last: u32) -> 
         match state.objects.get_mut(table as usize - 1) {
             Some(Some(Object::Table(table))) if table.width == width => table.values.extend(rows),
             _ => {
-                return Err(format!(
-                    "handle {table} does not refer to a table with {width} columns"
-                ));
+                return Err(format!("handle {table} is not a table with {width} columns"));
             }
         }
         Ok(table)

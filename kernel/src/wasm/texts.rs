@@ -33,10 +33,7 @@ impl TextColumn {
             starts.push(position);
         }
         if position != bytes.len() {
-            return Err(format!(
-                "expected {position} bytes according to the lengths, found {}",
-                bytes.len()
-            ));
+            return Err(format!("the lengths require {position} bytes, found {}", bytes.len()));
         }
         Ok(Self { bytes, starts, is_missing: missing })
     }

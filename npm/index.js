@@ -34,7 +34,7 @@ export const version = pythonVersion;
  * @property {string} name       "BLEU", "chrF2++"
  * @property {number} value      0 to 100; error rates can be higher
  * @property {string} signature  settings needed to reproduce the score, as in Python
- * @property {number[]} [precisions]  in per cent, one per order, with smoothing
+ * @property {number[]} [precisions]  percentages, one per order, with smoothing
  * @property {number[]} [recalls]     for chrF
  * @property {number[]} [matches]     clipped matches of each order, before smoothing
  * @property {number[]} [totals]      n-grams of each order in the hypotheses
@@ -49,7 +49,7 @@ export const version = pythonVersion;
  * @typedef {object} Order  One n-gram order in the calculation of a score.
  * @property {string} order  "1" to "16" for BLEU; "c1", "w1" for characters and words in chrF
  * @property {number} matches  @property {number} total
- * @property {number | null} precision  in per cent, with smoothing; null if it counts as 1
+ * @property {number | null} precision  percentage, with smoothing; null if it is replaced by 1
  * @property {number} [recall]
  * @property {string} note     effect of smoothing, or the reason why the order is skipped; "" without smoothing
  * @property {boolean} counts  whether the mean includes the order
@@ -61,7 +61,7 @@ export const version = pythonVersion;
  * @property {Score} score
  * @property {string[]} hypothesis    tokens, or characters for CER and for chrF without words
  * @property {string[][]} references  tokens of the references
- * @property {number | null} best     index of the reference that chrF uses; null if all references count
+ * @property {number | null} best     index of the reference that chrF uses; null if all references are used
  * @property {Order[]} orders         n-gram orders; empty for error rates
  * @property {Alignment | null} alignment  edit operations for TER, WER, MER, WIL and WIP
  */
@@ -72,7 +72,7 @@ let client = null;
 let startPromise = null;
 
 /**
- * Load the kernel. Call this once before using any metric. Further calls wait for the first.
+ * Load the kernel. Call this once before using any metric. Further calls wait for the first call.
  * @param {BufferSource | Response | URL | string} [binary] kernel.wasm, or its location (default: next to this file)
  * @returns {Promise<void>}
  */

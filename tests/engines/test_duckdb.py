@@ -153,7 +153,7 @@ def test_pattern_matching_folders_with_file_names(data_folder):
 
 def test_delta_table_raises_error(data_folder):
     (data_folder / "_delta_log").mkdir()
-    with pytest.raises(InputError, match=r"cannot read a Delta table, whose folder may"):
+    with pytest.raises(InputError, match=r"cannot read the folder of a Delta table"):
         engine.corpus_bleu(data_folder)
 
 

@@ -74,8 +74,8 @@ def sums(
     connection: the connection that runs SQL (default: a new connection that only reads files).
     memory: the memory limit of a new connection ("1GB"); DuckDB spills to a temporary folder.
     workers: the number of threads.
-    progress: called about five times per second, from another thread, with DuckDB's estimate of the
-        fraction read (for a new connection, or one with enable_progress_bar).
+    progress: a function that another thread calls about five times per second with DuckDB's
+        estimate of the fraction read (for new connections, or those with enable_progress_bar).
     options: `by`, `metrics`, `nulls` and `bucket`, as for `Sums`.
 
     Raises InputError for missing columns, unreadable files, and ids that are unmatched or repeated.

@@ -1,4 +1,4 @@
-"""Parquet, CSV, TSV and JSON files as DuckDB relations whose text columns stay strings."""
+"""Conversion of Parquet, CSV, TSV and JSON files to DuckDB relations without changing text."""
 
 from __future__ import annotations
 
@@ -253,13 +253,13 @@ def find_table_files(name: str) -> list[str]:
     if os.path.isdir(name):
         if os.path.isdir(os.path.join(name, "_delta_log")):
             raise InputError(
-                f"{name}: cannot read a Delta table, whose folder may contain files of other "
-                "versions. Pass its current files, or read it in Python with a connection that has "
-                "DuckDB's extension delta."
+                f"{name}: cannot read the folder of a Delta table, because it may contain files of "
+                "other versions. Pass the current files, or read the table in Python with a "
+                "connection that has DuckDB's extension delta."
             )
         paths = []
         for path in glob.glob(os.path.join(glob.escape(name), "**"), recursive=True):
-            # Spark marks files without data with _ or a dot: metadata, folders of failed jobs.
+            # Spark starts the names of metadata files and failed jobs' folders with _ or a dot.
             path_parts = os.path.relpath(path, name).split(os.sep)
             is_hidden = any(part.startswith(("_", ".")) and "=" not in part for part in path_parts)
             if os.path.isfile(path) and not is_hidden and get_table_format(path):

@@ -73,9 +73,9 @@ def sums(
     workers: the number of kernel threads.
     options: `by`, `metrics`, `nulls` and `bucket`, as for `Sums`.
 
-    Each Polars thread decodes at least one row group ahead of the kernel, for several files of a
-    scan at once. With `map(polars.scan_parquet, paths)` Polars reads one file at a time, in less
-    memory.
+    Each Polars thread decodes at least one row group ahead of the kernel, from several files of a
+    scan in parallel. With `map(polars.scan_parquet, paths)`, Polars reads one file at a time and
+    needs less memory.
 
     Raises InputError for missing columns and unreadable files. Nulls and empty data raise an error
     when a score is computed (`Sums.check`).

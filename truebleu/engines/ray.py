@@ -227,7 +227,7 @@ def _make_task(task: str, argument: object) -> Callable[[Any], Any]:
 def sum_block(sums: Sums, block: Any) -> Any:
     """Return the statistics of a block, or the error it caused, as a table with one row.
 
-    An error is returned as a value, because Ray would wrap it in two others and print the worker's
+    Errors are returned as values, because Ray would wrap them in two others and print the worker's
     stack trace. Statistics are bytes, because Ray cannot concatenate keys of different types;
     `Sums` compares the types.
     """
@@ -286,7 +286,7 @@ def _define_corpus_score() -> type:
     class CorpusScore(AggregateFnV2):  # type: ignore[misc]
         """Ray aggregation that scores a whole dataset: `ds.aggregate(CorpusScore(), Count())`.
 
-        hyp, ref, by, nulls: as for `sums`. metric, parameters: as for `score`.
+        hyp, ref, by, nulls: see `sums`. metric, parameters: see `score`.
         name: the name of the result (default: the metric name in lower case).
 
         The result is a number; with `by` it is a list of dicts, one per group, with the columns of

@@ -23,10 +23,10 @@ MIN_SPARK_RELEASE = (3, 4)
 MESSAGE_PREFIX = "truebleu says: "
 
 INSTALL_ADVICE = (
-    "install the same wheel on every machine (pip, or the cluster's list of libraries), or "
-    "distribute an environment: venv-pack or conda-pack, then spark.archives=environment.tar.gz#env"
-    " and PYSPARK_PYTHON=./env/bin/python. --py-files does not work, because Python cannot load "
-    "compiled modules from an archive"
+    "install the same wheel on every machine (with pip, or in the cluster's list of libraries), or "
+    "distribute an environment that venv-pack or conda-pack created, by setting "
+    "spark.archives=environment.tar.gz#env and PYSPARK_PYTHON=./env/bin/python. --py-files does "
+    "not work, because Python cannot load compiled modules from an archive"
 )
 
 # Advice on machine failures, by a substring of Spark's message.

@@ -82,7 +82,7 @@ def _register_scorer(name: str, metric: Metric | str) -> Callable[..., Scorer]:
             ) from None
         return _make_scorer(resolved_metric, source)
 
-    make_scorer.__doc__ = f"{name}. Arguments as for `metric_scorer`."
+    make_scorer.__doc__ = f"{name}. For the arguments see `metric_scorer`."
     return scoring.scorer(metrics=[corpus()], name=name)(make_scorer)  # type: ignore[no-any-return]
 
 

@@ -17,8 +17,8 @@
         higher_is_better: true
 
 The harness imports utils.py only if the YAML contains a `!function`. Its built-in metrics do not
-change. Tested with lm-eval 0.4.13, and the registration with 0.4.3, whose registry is a plain
-dictionary. Development versions with MetricSpec use the same decorators.
+change. Tested with lm-eval 0.4.13; registration was also tested with 0.4.3, where the registry is
+a plain dictionary. Development versions with MetricSpec use the same decorators.
 """
 
 from __future__ import annotations

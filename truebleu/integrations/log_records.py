@@ -130,7 +130,7 @@ def make_segments_record(
     sources: Sequence[str] | None = None,
     prefix: str = "",
 ) -> LogRecord:
-    """Return a record with a table of segments: their texts and their score by each metric.
+    """Return a log record with a table of segments that contains their texts and scores.
 
     hypotheses: n strings. references: one or more strings for each. sources: n strings.
     """

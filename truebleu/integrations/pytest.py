@@ -1,11 +1,11 @@
-"""pytest plugin with the fixture `truebleu_check`, which fails tests whose scores are too low.
+"""pytest plugin with the fixture `truebleu_check`, which fails tests if scores are too low.
 
 The fixture is available wherever truebleu is installed:
 
     def test_translation(truebleu_check):
         truebleu_check(translate(SOURCES), REFERENCES, minimum=30)
 
-The arguments are the arguments of `truebleu.check`. Scores are recorded as properties of the test
+The fixture accepts the arguments of `truebleu.check`. Scores are recorded as properties of the test
 in JUnit XML (`pytest --junit-xml`).
 """
 

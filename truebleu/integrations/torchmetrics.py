@@ -11,8 +11,8 @@
     Corpus("rouge-l")                  # CorpusBLEU, CorpusCHRF and CorpusTER have fixed metrics
     Corpus("ibleu").update(preds, target, sources)     # metrics that read the source
 
-Integer sums are exact: any number of processes, batches and merges gives exactly the score of one
-process. A 32-bit float state, as in other text metrics, cannot count beyond 2**24.
+Integer sums are exact, so the number of processes, batches and merges does not affect the score. A
+32-bit float state, as in other text metrics, cannot count beyond 2**24.
 
 Tested with torchmetrics 1.9.0 and torch 2.15, and with 1.2.0, which does not have `merge_state`.
 """

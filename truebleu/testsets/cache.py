@@ -35,24 +35,24 @@ from truebleu.text.operating_system import (
 from truebleu.text.segments import File
 
 FIELDS_FILE, SOURCE_FILE = "FIELDS.json", "SOURCE.json"
-# The kinds of test sets whose source file contains the document attributes for filters.
+# Kinds of test sets that store the document attributes for filters in the source file.
 SGML_KINDS = ("FakeSGML", "WMTAddition")
-# Fields for filters only.
+# Fields that are used only by filters.
 FILTER_FIELDS = ("_origlang", "_docid")
-# The verification method for archives whose text, but not checksum, matches the catalogue.
+# Verification method for archives with matching text, but not a matching checksum.
 VERIFIED_BY_CONTENT = "content"
 
 
 @dataclasses.dataclass(frozen=True)
 class PairText:
-    """The text of a language pair of a test set, on disk."""
+    """Stored text of one language pair of a test set."""
 
     folder: str
     fields: Mapping[str, Mapping[str, Any]]
     """The file, line count, size, mtime and sha256 of each field, in sacreBLEU's order."""
 
     texts: Mapping[str, list[str]] | None = None
-    """The lines of each field, for a user's test set that is read in place."""
+    """The lines of each field, for a user's test set, which is not copied to the cache."""
 
     paths: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """With `texts`: the paths of fields that are stored as plain text files."""
@@ -124,7 +124,7 @@ def open_text(entry: CatalogueEntry, langpair: str) -> PairText:
 
 
 def _open_user_text(entry: CatalogueEntry, langpair: str, folder: str) -> PairText:
-    """Return the text of a language pair of a user's test set, read in place."""
+    """Return the text of a language pair of a user's test set, without copying its files."""
     files = entry.list_files(langpair)
     field_lines: Iterator[tuple[str, Iterable[str]]]
     if entry.kind == USER_KIND:
@@ -412,7 +412,7 @@ def make_content_check(entry: CatalogueEntry, archive: Archive) -> Callable[[str
 
 
 def _list_archive_pairs(entry: CatalogueEntry, archive: Archive) -> list[str]:
-    """Return language pairs whose text an archive contains; at most one if it is not packed."""
+    """Return the language pairs with text in an archive; at most one if it is a single file."""
     languages = list(entry.languages)
     pairs = entry.pairs or [f"{languages[0]}-{each}" for each in languages[1:]]
     if archive.is_packed:

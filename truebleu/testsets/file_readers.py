@@ -1,7 +1,7 @@
 """Readers of the files of published test sets, by kind.
 
-A reader returns fields: a name and one line of text per segment. The names are src, ref or ref:A,
-docid, origlang, domain, and names of systems. The lines equal sacreBLEU's for the same files.
+A reader returns fields, which have a name and one line of text per segment. Their names are src,
+ref or ref:A, docid, origlang, domain, and system names. The lines are identical to sacreBLEU's.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from truebleu.text.segments import File
 Fields = Iterator[tuple[str, Iterable[str]]]
 FieldReader = Callable[[str, Sequence[str], str], Fields]
 
-# Increment this number to discard text that older readers extracted.
+# Increment this number to discard cached text that older readers extracted.
 READER_VERSION = 1
 # Attributes of documents, which are neither text nor systems.
 DOCUMENT_FIELDS = ("docid", "genre", "origlang", "domain")

@@ -42,7 +42,7 @@ class Value:
     left_out: int
     """The number of rows for which the statistic is undefined."""
     pairs: int | None = None
-    """The number of compared pairs, for statistics of pairs."""
+    """The number of compared pairs, for pair-based statistics."""
     hits: int | None = None
     """The number of pairs on which human and metric scores agree."""
     epsilon: float | None = None
@@ -197,7 +197,7 @@ def acc_eq_opt(gold: Any, metric: Any, average: str = "item") -> Value:
 
 
 def pairwise(gold: Any, metric: Any) -> Value:
-    """Return the share of system pairs that human and metric scores order equally, or both tie.
+    """Return the share of system pairs that human and metric scores rank identically or both tie.
 
     Tom Kocmi, Christian Federmann, Roman Grundkiewicz, Marcin Junczys-Dowmunt, Hitokazu Matsushita
     and Arul Menezes (2021): To ship or not to ship: an extensive evaluation of automatic metrics

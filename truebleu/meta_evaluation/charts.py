@@ -195,7 +195,7 @@ def add_charts(page: str, content: Content) -> str:
 
 
 def render_charts(content: Content) -> str:
-    """Return both charts of up to `MAX_CHARTS` metrics, first those that truebleu computes."""
+    """Return both charts of up to `MAX_CHARTS` metrics, truebleu's own metrics first."""
     rows = content["metrics"]
     names = [row["name"] for row in rows if row["signature"]]
     names += [row["name"] for row in rows if row["name"] not in names]

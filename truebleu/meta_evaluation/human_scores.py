@@ -88,7 +88,7 @@ class Scores:
     signature: str | None = None
     """The signature of the metric, if truebleu computed the scores."""
     free: bool = False
-    """True if the metric reads no reference."""
+    """True if the metric does not read references."""
     lower_is_better: bool = False
     metric: Any = None
     """The metric itself, if truebleu computed the scores."""
@@ -118,7 +118,7 @@ class Scores:
 
 @dataclass(frozen=True, eq=False)
 class JudgedSystems:
-    """A set of systems with human scores, such as one language pair of one year."""
+    """A set of systems with human scores, such as one language pair in one year."""
 
     name: str
     gold_name: str
@@ -397,7 +397,7 @@ def find_outliers(scores: Mapping[str, float]) -> list[str]:
 
 
 def find_reference_copies(systems: Mapping[str, Any], references: Any) -> dict[str, str]:
-    """Return the systems whose output equals a reference in every segment, with the reason."""
+    """Return the systems that equal a reference in every segment, mapped to the reason."""
     copies = {}
     for name, output in systems.items():
         columns = segments.split_reference_columns(output, references)
@@ -410,7 +410,7 @@ def find_reference_copies(systems: Mapping[str, Any], references: Any) -> dict[s
 def find_unscored_references(
     gold: Matrix, scores: Mapping[str, Scores], references: Any
 ) -> dict[str, str]:
-    """Return the references with human scores that a metric did not score, with the reason.
+    """Return the references with human scores that a metric did not score, mapped to the reason.
 
     References are recognized by name: a part of a file name in `references`, or a name like "refA".
     """
@@ -433,7 +433,7 @@ def select_systems(
     known_outliers: Sequence[str] = (),
     name: str = "",
 ) -> tuple[dict[str, Matrix], dict[str, str]]:
-    """Return the human scores of the compared systems, and why other systems are left out.
+    """Return the human scores of the compared systems, and the reasons for leaving out others.
 
     references: references and other human translations to leave out, with the reasons.
     outliers: names, "mad" for WMT20's rule, or empty for the task's known outliers.
@@ -485,8 +485,8 @@ class Tree:
         self.name = test_set
         if not os.path.isdir(os.path.join(self.folder, "human-scores")):
             raise InputError(
-                f"{root}: no folder human-scores; expected an mt-metrics-eval folder "
-                "with human-scores and metric-scores"
+                f"{root}: no folder human-scores found. Use an mt-metrics-eval folder, which "
+                "contains human-scores and metric-scores."
             )
         # The files of human scores by language pair, name and level.
         self._human: dict[tuple[str, str, str], str] = {}
@@ -538,7 +538,7 @@ class Tree:
         return list(self._list_metric_files(pair))
 
     def find_metrics(self, pair: str, reference: str, levels: Sequence[str]) -> list[str]:
-        """Return the metrics with scores at all `levels` for a reference, or without any."""
+        """Return the metrics that have scores at all `levels`, for a reference or without one."""
         return [
             name
             for name in self._list_metric_files(pair)
@@ -570,7 +570,7 @@ class Tree:
         )
 
     def read_scores(self, pair: str, name: str, reference: str, levels: Iterable[str]) -> Scores:
-        """Return a metric's scores by level; segment scores replace those of a missing level."""
+        """Return a metric's scores by level; segment scores replace missing levels."""
         matrices: dict[str, Matrix] = {}
         used = reference
         for level in levels:

@@ -183,7 +183,7 @@ def _build_threshold_table(content: Content) -> Iterator[Block]:
 
 
 def _build_test_tables(content: Content, format_score: Write) -> Iterator[Block]:
-    """Yield the tests between metrics; if there are many metrics, only between neighbours."""
+    """Yield tables of the tests between metrics, or only between neighbours if there are many."""
     tests = content["tests"]
     if not tests:
         return

@@ -30,7 +30,7 @@ NOISE = 1e-12
 FEW_SYSTEMS = 16
 # Default name of human scores.
 UNNAMED = "human"
-# Maximum number of bins in the chart of differences. Bins have nearly the same size.
+# Maximum number of bins in the chart of differences. Bins contain similar numbers of pairs.
 BINS = 8
 
 
@@ -172,7 +172,7 @@ def _build_metric_rows(
 
 
 def average_tasks(tasks: Sequence[Task], values: Sequence[Value]) -> float | None:
-    """Return the weighted mean of the tasks, with r converted to (1 + r) / 2, or None."""
+    """Return the weighted task mean, with r converted to (1 + r) / 2; None without weights."""
     parts, weights = [], []
     for task, value in zip(tasks, values, strict=True):
         if task.weight is None or value.value is None:

@@ -183,7 +183,7 @@ def list_levels(tasks: Sequence[Task]) -> list[str]:
     return [level for level in LEVELS if level in needed]
 
 
-# ---- the years of WMT ----
+# ---- official tasks of each year ----
 
 
 @dataclass(frozen=True)

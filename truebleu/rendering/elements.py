@@ -187,7 +187,7 @@ class MarkedTokens(ElementRecord):
 
 
 class Equations(ElementRecord):
-    """The lines of a formula with its numbers."""
+    """A formula with its numbers, as one or more equations."""
 
     equations: Sequence[Equation]
 

@@ -12,11 +12,11 @@ from typing import Any
 
 from truebleu.rendering.number_format import MINUS
 
-# Text, or a tuple of the kind of node and its parts.
+# A formula: text, or a tuple that contains the kind of node and its parts.
 Node = str | tuple[Any, ...]
-# Left side, which may be empty, and right side of an equation.
+# An equation: its left side, which may be empty, and its right side.
 Equation = tuple[Node, Node]
-# Names of several letters, which are printed upright.
+# Multi-letter names, which are printed upright.
 NAMES = (
     *("BP", "BLEU", "chrF", "TER", "NIST", "GLEU", "P", "R", "F"),
     *("WER", "MER", "WIL", "WIP", "CER"),
@@ -70,7 +70,7 @@ TEXT: Mapping[str, str | Callable[..., str]] = {
 
 
 def as_text(equations: Sequence[Equation]) -> list[str]:
-    """Return lines of text, aligned at their equals signs."""
+    """Return equations as lines of text, aligned at their equals signs."""
     sides = [[_format_node(side, TEXT, str) for side in equation] for equation in equations]
     width = max(len(left) for left, _ in sides)
     return [f"{left:>{width}} = {right}" for left, right in sides]
@@ -90,7 +90,7 @@ LATEX = {
 
 
 def as_latex(equations: Sequence[Equation]) -> str:
-    """Return an `align*` environment of amsmath."""
+    """Return equations as an `align*` environment of amsmath."""
     sides = [
         [_format_node(side, LATEX, _format_latex_text) for side in equation]
         for equation in equations
@@ -130,7 +130,7 @@ MATHML = {
 
 
 def as_mathml(equations: Sequence[Equation]) -> str:
-    """Return a MathML table, which browsers show without a script."""
+    """Return equations as a MathML table, which browsers show without a script."""
     row = "<mtr><mtd>{}</mtd><mtd><mo>=</mo></mtd><mtd>{}</mtd></mtr>"
     rows = "".join(
         row.format(

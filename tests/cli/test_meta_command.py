@@ -210,7 +210,7 @@ def test_extra_segments_are_refused(human_scores, tmp_path, capsys):
         capsys, ["meta", "--human", str(human_scores), "--scores", f"X={longer}"]
     )
     assert status == 1
-    assert "differ" in err
+    assert "(exceptions: aspen)" in err
 
 
 def test_numbered_segments_are_matched_by_number(tmp_path, capsys):

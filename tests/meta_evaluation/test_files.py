@@ -178,7 +178,7 @@ def test_a_tree_says_what_it_has(tree):
     assert read_tree.read_documents("en-de") is None
     with pytest.raises(InputError, match="no human scores of en-fr; did you mean 'en-de'"):
         read_tree.check_language_pair("en-fr")
-    with pytest.raises(InputError, match="expected an mt-metrics-eval folder"):
+    with pytest.raises(InputError, match="Use an mt-metrics-eval folder"):
         Tree(tree / "human-scores")
     assert "no metric 'BLUE' for en-de" in str(
         read_tree.build_missing_scores_error("en-de", "BLUE", "refA")

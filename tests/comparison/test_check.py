@@ -211,7 +211,7 @@ def test_only_passing_scores_are_kept(log):
     ("hypotheses", "references", "arguments", "message"),
     [
         (BIRCH, REFERENCE, {"name": "other"}, "no score of other, only of main"),
-        (BIRCH, OTHER_REFERENCE, {"name": "main"}, "the last has reference reference.a.en"),
+        (BIRCH, OTHER_REFERENCE, {"name": "main"}, "the last score has reference reference.a.en"),
         (
             BIRCH,
             REFERENCE,
@@ -222,7 +222,7 @@ def test_only_passing_scores_are_kept(log):
             BIRCH,
             REFERENCE,
             {"metrics": [tb.BLEU(lowercase=True)], "name": "main"},
-            "the last has case:mixed, this one case:lc",
+            "the last score has case:mixed, the new score has case:lc",
         ),
     ],
 )

@@ -64,7 +64,8 @@ class Comparison(RecordView):
         from truebleu.comparison import comparison_builder
 
         content = comparison_builder.build_comparison(
-            request, request.count_statistics() if metric_statistics is None else metric_statistics
+            request,
+            request.compute_statistics() if metric_statistics is None else metric_statistics,
         )
         if by_reference and content["references"] not in (None, 1):
             from truebleu.comparison import references

@@ -128,7 +128,7 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
         (output, column.name, metric.from_statistics(metric_statistics[metric].tables[output]))
         for column, metric in zip(columns, request.metrics, strict=False)
         for system, outputs in request.runs.items()
-        if not column.get_value(system)
+        if not column.get_system_score(system)
         for output in outputs
     )
     return {**content, "warnings": warnings} if warnings else content
@@ -169,7 +169,7 @@ def resample_metrics(
     """Compute and resample the metrics of a request; `order` lists the systems, best first."""
     if not request.metrics:
         return
-    metric_statistics = request.count_statistics()
+    metric_statistics = request.compute_statistics()
     columns = {
         metric: _MetricColumn.from_statistics(request, metric, name, metric_statistics[metric])
         for metric, name in request.metrics.items()
@@ -238,7 +238,7 @@ class _MetricColumn:
         # Segment scores of each output and, as means over runs, of each system.
         self.output_scores = segment_scores
         self.system_scores = {
-            name: _average_columns([segment_scores[run] for run in names])
+            name: _average_scores([segment_scores[run] for run in names])
             for name, names in self.runs.items()
         }
 
@@ -281,14 +281,14 @@ class _MetricColumn:
             self.clusters = result.clusters(self.testing.alpha)
             self.beaten_systems = result.better_than(self.testing.alpha)
 
-    def get_value(self, system: str) -> float:
+    def get_system_score(self, system: str) -> float:
         """Return the score of a system: the mean over its runs."""
         values = [self.measure.get_value(run) for run in self.runs[system]]
         return fsum(values) / len(values)
 
     def get_sort_key(self, system: str) -> float:
         """Return the key that sorts systems best first."""
-        value = self.get_value(system)
+        value = self.get_system_score(system)
         return value if self.measure.lower_is_better else -value
 
     def score_groups(self, system: str, groups: Sequence[int]) -> dict[int, float]:
@@ -334,10 +334,10 @@ class _MetricColumn:
 
     def describe_system(self, system: str) -> dict[str, Any]:
         """Return the entry of this metric in a system's `scores`."""
-        value = self.get_value(system)
+        value = self.get_system_score(system)
         # Systems with the same score have the same rank.
         rank = 1 + next(
-            i for i, other in enumerate(self.metric_order) if self.get_value(other) == value
+            i for i, other in enumerate(self.metric_order) if self.get_system_score(other) == value
         )
         beaten, result = set(self.beaten_systems.get(system, ())), self.result
         return {
@@ -433,7 +433,7 @@ class _MetricColumn:
         return wins, len(system_scores) - wins - losses, losses
 
 
-def _average_columns(columns: Sequence[Sequence[float]]) -> Sequence[float]:
+def _average_scores(columns: Sequence[Sequence[float]]) -> Sequence[float]:
     """Return each segment's mean score over several columns."""
     if len(columns) == 1:
         return columns[0]

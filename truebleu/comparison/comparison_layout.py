@@ -115,7 +115,7 @@ def _build_score_cells(
 
 
 def build_summary_table(content: Content, digits: int | None = None) -> Table:
-    """Return the scores by all metrics, with letters that mark significant differences."""
+    """Return a table of scores by all metrics, with letters that mark significant differences."""
     table_columns = list(build_system_columns(content))
     for metric in content["metrics"]:
         format_score = fixed_formatter(get_score_digits(content, metric, digits))
@@ -157,7 +157,7 @@ def build_cluster_tables(content: Content) -> Iterator[Table]:
 
 
 def build_metric_table(content: Content, metric: Content, digits: int) -> Table:
-    """Return the table of one metric: scores, intervals, differences and their tests."""
+    """Return the table of one metric, with scores, intervals, differences and their tests."""
     format_score = fixed_formatter(digits)
     scores = [system["scores"][metric["name"]] for system in content["systems"]]
     interval_header = f"{format_percent(content['level'])} interval"
@@ -285,7 +285,7 @@ def _build_interval_drawings(
 
 
 def _format_run_deviation(runs: Content | None, format_score: NumberFormatter) -> str:
-    """Return the standard deviation between runs, and their number."""
+    """Return the standard deviation between runs, and the number of runs."""
     return "" if runs is None else f"{format_score(runs['deviation'])} ({len(runs['scores'])})"
 
 
@@ -300,7 +300,7 @@ def format_interval(
     return f"[{format_score(interval['low'])}, {format_score(interval['high'])}]"
 
 
-def build_parts_table(content: Content, metric: Content) -> Table | None:
+def build_components_table(content: Content, metric: Content) -> Table | None:
     """Return a table of precisions, brevity penalties and lengths; None for other metrics."""
     details = [system["scores"][metric["name"]]["details"] for system in content["systems"]]
     if not all("brevity_penalty" in one and "precisions" in one for one in details):
@@ -388,7 +388,7 @@ def build_reference_tables(content: Content, digits: int | None = None) -> Itera
 
 
 def build_document_tables(content: Content, digits: int | None) -> Iterator[Block]:
-    """Yield the scores of each document, one table per metric."""
+    """Yield one table of document scores per metric."""
     documents = content["documents"]
     for metric in content["metrics"] if documents else ():
         format_score = fixed_formatter(get_score_digits(content, metric, digits))
@@ -427,7 +427,7 @@ def get_difference_mark(difference: Content, metric: Content) -> str:
 
 
 def format_letters(content: Content, names: Sequence[str]) -> str:
-    """Return the letters of some systems; three or more consecutive ones become a range.
+    """Return the letters of some systems; three or more consecutive letters become a range.
 
     >>> systems = [{"name": name, "letter": name.upper()} for name in "cabdef"]
     >>> format_letters({"systems": systems}, ["f", "b", "c", "d"])

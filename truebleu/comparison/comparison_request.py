@@ -81,7 +81,7 @@ class Significance:
 
     @property
     def randomizations(self) -> int:
-        """The number of samples of approximate randomization."""
+        """The number of trials of approximate randomization."""
         return self.samples or RANDOMIZATIONS
 
     @property
@@ -304,7 +304,7 @@ class Request:
             self.references, self.source = convert(self.references), convert(self.source)
             self.make_rereadable(on_disk=on_disk)
 
-    def count_statistics(self, extra_metrics: Sequence[Metric[Any]] = ()) -> StatisticsByMetric:
+    def compute_statistics(self, extra_metrics: Sequence[Metric[Any]] = ()) -> StatisticsByMetric:
         """Return the statistics of `metrics` and `extra_metrics`, reading each text once."""
         metrics = [*self.metrics, *extra_metrics]
         if not metrics:
@@ -400,7 +400,7 @@ class Request:
 
 
 def _resolve_metrics(requested: Any) -> Iterator[tuple[Metric[Any], str | None]]:
-    """Yield the requested metrics with their names. Raises an error for unsuitable metrics."""
+    """Yield the requested metrics with their names. Raises an error if one is not supported."""
     named_metrics = (
         requested if hasattr(requested, "items") else registry.resolve_metrics(requested)
     )
@@ -412,8 +412,8 @@ def _resolve_metrics(requested: Any) -> Iterator[tuple[Metric[Any], str | None]]
             )
         if metric.order_dependence_reason:
             raise ValueError(
-                f"metrics: {metric.order_dependence_reason}, so segments cannot be compared one by "
-                "one"
+                f"metrics: {metric.order_dependence_reason}, so segments cannot be compared "
+                "individually"
             )
         yield metric, name
 

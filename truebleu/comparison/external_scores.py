@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Output lines of `comet-score`: one per segment, and summary lines after each file.
 COMET_SEGMENT = re.compile(r"(.*)\tSegment (\d+)\tscore: (\S+)")
 COMET_SYSTEM = re.compile(r"(.*)\tscore: \S+|Predictions saved in: .*")
-# JSON keys of scores, in MetricX and elsewhere.
+# JSON keys that hold scores in the output of MetricX and of other programs.
 PREDICTIONS = ("prediction", "score")
 # Keys in COMET's JSON that do not hold scores.
 TEXTS = ("src", "mt", "ref", "errors")
@@ -40,7 +40,7 @@ def read_metric_scores(
 ) -> dict[str, ScoreColumn]:
     """Return each system's scores by a metric that truebleu does not compute.
 
-    columns: a file, or a mapping from system to numbers or a file.
+    columns: a file, or a mapping from system names to files or numbers.
     systems: the expected system names; None for all systems in the data.
 
     Raises InputError, with the file and line or segment, for an invalid score, and ValueError for a
@@ -271,7 +271,7 @@ def _match_system_names(
         matching_keys = [
             key for key in columns if {*_get_name_variants(key)} & {*_get_name_variants(system)}
         ]
-        # System names are file names without their common parts.
+        # Systems are often named by their files, without the parts that all file names share.
         matching_keys = matching_keys or [
             key for key in columns if system in _get_name_variants(key)[1]
         ]

@@ -282,7 +282,7 @@ class CheckJob:
         log_entries = [] if conditions.log is None else read_earlier_entries(conditions.log)
         if conditions.log is not None:
             request.make_rereadable()
-        metric_statistics = request.count_statistics()
+        metric_statistics = request.compute_statistics()
         if request.failure_messages:
             raise MetricFailedError("; ".join(request.failure_messages.values()))
         self._check_segment_count(request.count_segments(metric_statistics))
@@ -374,16 +374,16 @@ class CheckJob:
             if any(_is_same_input(hypotheses, other) for other in other_inputs):
                 raise ValueError(f"{role}: {self.system} is also the output to check")
 
-    def _check_segment_count(self, size: int) -> None:
+    def _check_segment_count(self, count: int) -> None:
         """Raise ValueError if the number of segments is too small for any significant difference.
 
         Swapping all segments, or none, always gives a difference as large as the observed one.
         """
         alpha = self.request.testing.alpha
-        if self.conditions.significant and 2.0 ** (1 - size) >= alpha:
+        if self.conditions.significant and 2.0 ** (1 - count) >= alpha:
             raise ValueError(
-                f"significant: {format_count(size, 'segment')} cannot show a significant "
-                f"difference (the smallest p-value is {2.0 ** (1 - size):.2g}, not < {alpha:.4g})"
+                f"significant: {format_count(count, 'segment')} cannot show a significant "
+                f"difference (the smallest p-value is {2.0 ** (1 - count):.2g}, not < {alpha:.4g})"
             )
 
     def _compute_score(
@@ -516,7 +516,7 @@ class CheckJob:
                     if i in texts:
                         texts[i].append(pair)
         for i, pairs in texts.items():
-            # Standard input cannot be read again.
+            # Texts from standard input cannot be read again, so they are missing here.
             (hypothesis, refs), (earlier, _) = pairs or ((None, []), (None, []))
             yield {
                 "number": i + 1,
@@ -587,11 +587,11 @@ def _parse_limit(role: str, value: Any) -> float:
     return float(value)
 
 
-def _is_same_input(value: Any, other: Any) -> bool:
+def _is_same_input(first_input: Any, second_input: Any) -> bool:
     """Return whether two inputs are the same object, or the same column of the same file."""
-    if not (segments.is_file(value) and segments.is_file(other)):
-        return value is other
-    first_file, second_file = map(segments.as_file, (value, other))
+    if not (segments.is_file(first_input) and segments.is_file(second_input)):
+        return first_input is second_input
+    first_file, second_file = map(segments.as_file, (first_input, second_input))
     if first_file.column != second_file.column or not (
         os.path.exists(first_file.path) and os.path.exists(second_file.path)
     ):
@@ -703,9 +703,9 @@ def _build_worse_tables(content: Content, format_score: NumberFormatter) -> Iter
         )
 
 
-def _format_score_change(item: Mapping[str, Any], format_score: NumberFormatter) -> list[str]:
-    change = signed_formatter(format_score)(item["score"] - item["earlier"])
-    return [format_score(item["earlier"]), format_score(item["score"]), change]
+def _format_score_change(entry: Mapping[str, Any], format_score: NumberFormatter) -> list[str]:
+    change = signed_formatter(format_score)(entry["score"] - entry["earlier"])
+    return [format_score(entry["earlier"]), format_score(entry["score"]), change]
 
 
 def _shorten_text(text: Any) -> str:

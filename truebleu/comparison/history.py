@@ -51,7 +51,7 @@ class Series(NamedTuple):
 
     @property
     def short_signature(self) -> str:
-        """The short form of the signature, if truebleu can parse it."""
+        """The short form of the signature, or the full form if truebleu cannot parse it."""
         return Signature.shorten(self.entries[0].metric, self.signature)
 
     @property
@@ -74,11 +74,11 @@ class Series(NamedTuple):
             ],
         }
 
-    def _compute_changes(self, i: int) -> dict[str, Any]:
+    def _compute_changes(self, index: int) -> dict[str, Any]:
         """Return the changes from the previous and the first score; None for the first score."""
-        if not i:
+        if not index:
             return dict.fromkeys(("since_previous", "since_first", "same_output"))
-        before, entry = self.entries[i - 1 : i + 1]
+        before, entry = self.entries[index - 1 : index + 1]
         return {
             "since_previous": entry.score - before.score,
             "since_first": entry.score - self.entries[0].score,
@@ -187,8 +187,8 @@ def find_last_comparable(
         last_distinctions = ", ".join(_list_distinctions(last, [last, entry]))
         entry_distinctions = ", ".join(_list_distinctions(entry, [last, entry]))
         raise IncomparableError(
-            f"{log_path}: no comparable {entry.metric} of {entry.tracked_name}: the last has "
-            f"{last_distinctions}, this one {entry_distinctions}"
+            f"{log_path}: no comparable {entry.metric} of {entry.tracked_name}: the last score "
+            f"has {last_distinctions}, the new score has {entry_distinctions}"
         )
     return comparable_entries[-1]
 
@@ -319,7 +319,7 @@ def _build_name_lookup(
             with suppress(ValueError):
                 metrics_by_name[name] = registry.resolve_metrics(name)
 
-    def get_names(entry: Entry) -> Iterator[str]:
+    def get_matching_names(entry: Entry) -> Iterator[str]:
         try:
             metric = (
                 registry.metric(f"{entry.metric}|{entry.signature}") if metrics_by_name else None
@@ -328,7 +328,7 @@ def _build_name_lookup(
             return  # written by another program or a later version
         yield from (name for name, meant in metrics_by_name.items() if metric in meant)
 
-    return get_names
+    return get_matching_names
 
 
 def _filter_entries(
@@ -375,7 +375,7 @@ def _build_series_blocks(
 ) -> Iterator[Block]:
     scores = series["scores"]
     if len(scores) > 1:
-        yield Chart([_build_point(score) for score in scores], digits, metric)
+        yield Chart([_build_chart_point(score) for score in scores], digits, metric)
     yield _build_series_table(scores, digits)
     summary = (
         f"{format_count(len(scores), 'score')} of {format_count(series['segments'], 'segment')}"
@@ -384,7 +384,7 @@ def _build_series_blocks(
     yield Paragraph(series["short_signature" if short else "signature"], "signature")
 
 
-def _build_point(score: Content) -> Point:
+def _build_chart_point(score: Content) -> Point:
     tooltip = ", ".join(
         filter(None, (_format_time(score), repr(score["score"]), score.get("note")))
     )

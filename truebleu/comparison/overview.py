@@ -56,7 +56,7 @@ def build_html_blocks(
     yield from comparison_layout.build_reference_tables(content, digits)
     disagreements, remaining_content = comparison_layout.split_disagreements(content)
     yield from (Paragraph(note["text"], "caution") for note in disagreements)
-    yield from build_details(content, digits)
+    yield from build_metric_details(content, digits)
     yield from comparison_layout.build_document_tables(content, digits)
     yield from (
         Paragraph(sentence, "note")
@@ -193,7 +193,7 @@ def _describe_significance(pair: Content, test: Content | None) -> str:
 
 
 def _describe_other_metrics(content: Content, best: str, main_metric: str) -> SentenceParts:
-    """Return parts of a sentence on which system the other metrics rank first."""
+    """Return the parts of a sentence that says which system the other metrics rank first."""
     agreeing: list[str] = []
     parts: SentenceParts = []
     for metric in content["metrics"]:
@@ -233,7 +233,7 @@ def _describe_other_metrics(content: Content, best: str, main_metric: str) -> Se
 
 
 def build_overview_table(content: Content, digits: int | None = None) -> Table:
-    """Return the systems by all metrics: scores, differences, intervals and clusters."""
+    """Return a table of all systems and metrics: scores, differences, intervals and clusters."""
     systems = content["systems"]
     has_several_systems = len(systems) > 1
     main_metric = next(
@@ -262,7 +262,7 @@ def build_overview_table(content: Content, digits: int | None = None) -> Table:
         column = Column(
             f"Δ to {baseline_letter}",
             group_header=group_header,
-            tooltip=f"difference to {content['baseline']}, and its p",
+            tooltip=f"difference to {content['baseline']}, with its p-value",
         )
         table_columns.append(
             (
@@ -381,14 +381,14 @@ def build_forest_plot(content: Content) -> Forest | None:
 # ---- details ----
 
 
-def build_details(content: Content, digits: int | None = None) -> Iterator[Fold]:
+def build_metric_details(content: Content, digits: int | None = None) -> Iterator[Fold]:
     """Yield the full results of each metric in collapsed sections."""
     for metric in content["metrics"]:
         metric_digits = get_score_digits(content, metric, digits)
         inner: list[HtmlBlock] = [
             comparison_layout.build_metric_table(content, metric, metric_digits)
         ]
-        parts_table = comparison_layout.build_parts_table(content, metric)
+        parts_table = comparison_layout.build_components_table(content, metric)
         if parts_table is not None:
             inner.append(parts_table)
         if len(content["systems"]) > 2:

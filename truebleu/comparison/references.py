@@ -178,10 +178,10 @@ def _count_identical_segments(request: Request, columns: Sequence[Any]) -> Itera
         yield {name: max(counts[run][i] for run in names) for name, names in request.runs.items()}
 
 
-def _describe_copies(identical: dict[str, int], size: int) -> Iterator[tuple[str, dict[str, Any]]]:
+def _describe_copies(counts: dict[str, int], size: int) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield how often each system's output equals a reference, and whether that is suspicious."""
-    for name, copy_count in identical.items():
-        other_counts = [identical[other] for other in identical if other != name]
+    for name, copy_count in counts.items():
+        other_counts = [counts[other] for other in counts if other != name]
         others_median = median(other_counts) if other_counts else None
         is_copy = (
             others_median is not None
@@ -233,7 +233,7 @@ def _find_winners(content: Content, metric: str, reference: Content | None = Non
 
 
 def _build_winner_warnings(content: Content, metric: Content) -> Iterator[dict[str, Any]]:
-    """Yield a warning if the best system differs between references."""
+    """Yield a warning if references disagree about which system is best."""
     name, references = metric["name"], content["by_reference"]
     best, *ties = _find_winners(content, name)
     differing = [one for one in references if best not in _find_winners(content, name, one)]

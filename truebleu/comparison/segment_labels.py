@@ -19,27 +19,27 @@ class SegmentNames:
         self.names = list(numbers)
 
 
-def read_document_names(value: Any, count: int) -> SegmentNames:
+def read_document_names(names: Any, count: int) -> SegmentNames:
     """Return the document of each segment from names, a file, or an earlier result."""
-    if isinstance(value, SegmentNames):
-        return value
-    return SegmentNames(segments.read_segment_labels("documents", value, count, is_required=True))
+    if isinstance(names, SegmentNames):
+        return names
+    return SegmentNames(segments.read_segment_labels("documents", names, count, is_required=True))
 
 
-def read_segment_labels(value: Any, count: int) -> dict[str, SegmentNames]:
+def read_segment_labels(labels: Any, count: int) -> dict[str, SegmentNames]:
     """Return the labels of segments by kind.
 
-    value: a mapping from a kind of label to one label per segment, or to a file of labels; or a
+    labels: a mapping from a kind of label to one label per segment, or to a file of labels; or a
         tab-separated file of all kinds with a header.
     """
-    if segments.is_file(value):
-        columns: Mapping[str, Any] = segments.read_named_columns("labels", value)
-    elif hasattr(value, "items"):
-        columns = value
+    if segments.is_file(labels):
+        columns: Mapping[str, Any] = segments.read_named_columns("labels", labels)
+    elif hasattr(labels, "items"):
+        columns = labels
     else:
         raise TypeError(
             f"labels: expected a mapping from names to labels, one per segment, or a file, found "
-            f"{type(value).__name__}"
+            f"{type(labels).__name__}"
         )
     return {
         str(name): SegmentNames(segments.read_segment_labels(f"labels: {name}", column, count))

@@ -16,9 +16,9 @@ from truebleu.text.segments import is_column
 Runs = dict[str, list[str]]
 
 
-def name_outputs(system: str, count: int) -> list[str]:
+def name_outputs(system: str, run_count: int) -> list[str]:
     """Return the names of a system's outputs."""
-    return [system] if count == 1 else [f"{system} (run {i})" for i in range(1, count + 1)]
+    return [system] if run_count == 1 else [f"{system} (run {i})" for i in range(1, run_count + 1)]
 
 
 def split_systems_into_runs(
@@ -54,19 +54,19 @@ def format_run_count(runs: Mapping[str, Sequence[str]]) -> str:
 
 
 def all_accept_tokens(metrics: Iterable[object]) -> bool:
-    """Return whether every metric takes tokenized text."""
+    """Return whether every metric accepts tokenized text."""
     return all(getattr(metric, "tokenize", None) == "none" for metric in metrics)
 
 
-def _list_runs(value: Any, *, accepts_tokens: bool) -> Iterable[Any]:
-    """Return the runs of a system's value, which may be a single output."""
-    if isinstance(value, Mapping):
-        return value.values()
-    if not isinstance(value, list | tuple) or not value:
-        return [value]
-    if all(map(is_column, value)):
-        return value
-    are_lists = all(isinstance(one, list | tuple) or is_column(one) for one in value)
-    lengths = {len(one) for one in value if isinstance(one, list | tuple)}
+def _list_runs(hypotheses: Any, *, accepts_tokens: bool) -> Iterable[Any]:
+    """Return the runs in a system's hypotheses, which may be a single output."""
+    if isinstance(hypotheses, Mapping):
+        return hypotheses.values()
+    if not isinstance(hypotheses, list | tuple) or not hypotheses:
+        return [hypotheses]
+    if all(map(is_column, hypotheses)):
+        return hypotheses
+    are_lists = all(isinstance(one, list | tuple) or is_column(one) for one in hypotheses)
+    lengths = {len(one) for one in hypotheses if isinstance(one, list | tuple)}
     # Lists of different lengths are not runs; a later check reports the error.
-    return value if are_lists and not accepts_tokens and len(lengths) == 1 else [value]
+    return hypotheses if are_lists and not accepts_tokens and len(lengths) == 1 else [hypotheses]

@@ -87,7 +87,7 @@ def _describe_system(
     """Return a score and the steps of its computation, without n-grams."""
     metric, score = case.metric, case.score
     orders = _describe_orders(metric, score, segment=segment)
-    zero_reason = None if averaged else _explain_zero(score, orders)
+    zero_reason = None if averaged else _explain_zero_score(score, orders)
     logs = [order["weight"] * order["log"] for order in orders if order["log"] is not None]
     log_mean = (
         None if zero_reason or averaged else fsum([*logs, _get_weight_correction(metric, orders)])
@@ -161,7 +161,7 @@ def _describe_orders(metric: BLEU, score: BLEUScore, *, segment: bool) -> list[d
                 "log": _get_log_precision(used_precision, state),
             }
         )
-    _assign_weights(metric, orders)
+    _assign_order_weights(metric, orders)
     return orders
 
 
@@ -175,7 +175,7 @@ def _get_log_precision(precision: float, state: str) -> float | None:
     return 0.0 if state == "counts as 1" else None
 
 
-def _assign_weights(metric: BLEU, orders: list[dict[str, Any]]) -> None:
+def _assign_order_weights(metric: BLEU, orders: list[dict[str, Any]]) -> None:
     """Set the weight of each order in the mean."""
     used_count = sum(order["state"] != "left out" for order in orders)
     weights = metric.weights
@@ -242,7 +242,7 @@ def _build_smoothing(numerator: float, denominator: float, explanation: str) -> 
     return {"numerator": numerator, "denominator": denominator, "how": explanation}
 
 
-def _explain_zero(score: BLEUScore, orders: list[dict[str, Any]]) -> str | None:
+def _explain_zero_score(score: BLEUScore, orders: list[dict[str, Any]]) -> str | None:
     """Return the reason for a score of 0, or None for other scores."""
     if score.value:
         return None
@@ -322,7 +322,7 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
     if "tokens" not in system:
         yield from ngram_layout.build_frequent_ngrams(system, level)
     yield Heading(level, "Length")
-    yield Paragraph(_describe_length(content, system))
+    yield Paragraph(_describe_lengths(content, system))
 
 
 def _build_precision_table(system: Content) -> Iterator[Block]:
@@ -421,7 +421,7 @@ REFERENCE_LENGTH_RULES = {
 }
 
 
-def _describe_length(content: Content, system: Content) -> str:
+def _describe_lengths(content: Content, system: Content) -> str:
     c, r = system["hypothesis_length"], system["reference_length"]
     choice = system["reference_choice"]
     text = (

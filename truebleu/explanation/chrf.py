@@ -116,7 +116,7 @@ def _add_ngram_differences(
             missing.update(reference_ngrams - hypothesis_ngrams)
     for order, order_counters in zip(system["orders"], counters, strict=True):
         for kind, counter in zip(("extra", "missing"), order_counters, strict=True):
-            order[kind] = naive_bleu.list_most_common(counter, naive_bleu.MAX_LISTED_NGRAMS)
+            order[kind] = naive_bleu.list_top_ngrams(counter, naive_bleu.MAX_LISTED_NGRAMS)
     return seen
 
 

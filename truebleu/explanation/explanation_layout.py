@@ -80,20 +80,20 @@ def _build_comparison(content: Content, format_score: NumberFormatter) -> Iterat
         [
             system["name"],
             format_score(system["score"]),
-            *map(_format_component, get_components(system).values()),
+            *map(_format_component_value, get_components(system).values()),
         ]
         for system in content["systems"]
     ]
     parts = comparison["differences"]
     differences = [
         signed_formatter(format_score)(comparison["difference"]),
-        *map(signed_formatter(_format_component), parts.values()),
+        *map(signed_formatter(_format_component_value), parts.values()),
     ]
     header = ["system", content["metric"]["label"], *parts]
     yield Table.from_text_rows(header, [*rows, ["difference", *differences]], has_total_row=True)
 
 
-def _format_component(value: float) -> str:
+def _format_component_value(value: float) -> str:
     return f"{value:,}".replace("-", MINUS) if isinstance(value, int) else format_number(value)
 
 

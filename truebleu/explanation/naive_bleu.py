@@ -50,13 +50,13 @@ def make_splitter(tokenize: Tokenize, lowercase: bool | str) -> Callable[[Any], 
     """Return a function that splits a segment into the tokens that a metric counts."""
     split_text = tokenizers.make_tokenizer(tokenize, lowercase)
 
-    def split(segment: Any) -> list[str]:
+    def split_segment(segment: Any) -> list[str]:
         if isinstance(segment, str):
             return split_text(segment)
         # Pretokenized input; tokens may be of any type.
         return [str(token).lower() if lowercase else str(token) for token in segment]
 
-    return split
+    return split_segment
 
 
 def split_tokens(metric: Any, text: Any) -> list[str]:
@@ -69,7 +69,7 @@ def number_references(references: Sequence[Any]) -> list[tuple[int, Any]]:
     return [(number, text) for number, text in enumerate(references, 1) if text is not None]
 
 
-def list_most_common(counter: Counter[Ngram], limit: int) -> list[dict[str, Any]]:
+def list_top_ngrams(counter: Counter[Ngram], limit: int) -> list[dict[str, Any]]:
     """Return the most frequent n-grams with their counts."""
     return [{"ngram": list(ngram), "count": n} for ngram, n in counter.most_common(limit)]
 
@@ -269,7 +269,7 @@ def add_ngrams_to_corpus(system: dict[str, Any], case: ExplanationCase[Any, Any]
             )
     for i, order in enumerate(system["orders"]):
         order |= {
-            kind: list_most_common(found[i], MAX_LISTED_NGRAMS) for kind, found in counters.items()
+            kind: list_top_ngrams(found[i], MAX_LISTED_NGRAMS) for kind, found in counters.items()
         }
         if case.recall:
             order["recall"] = [{"reference": None, **compute_recall(*overlap_sums[i])}]

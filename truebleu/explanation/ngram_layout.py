@@ -17,18 +17,18 @@ CLIPPING_LEGEND = "; !: clipped n-gram"
 MAX_LISTED_NGRAMS = 12
 
 
-def mark_tokens(system: Content, token: str) -> MarkedTokens:
+def mark_tokens(system: Content, token_name: str) -> MarkedTokens:
     """Return the tokens of a hypothesis, marked with the lengths of their longest matches."""
     cover = system["cover"]
     clipped_indices = {i for i, one in enumerate(cover) if one["clipped"]}
     tips = []
     for token_cover in cover:
         longest = token_cover["longest"]
-        tip = f"longest match: {format_count(longest, token)}" if longest else "no match"
+        tip = f"longest match: {format_count(longest, token_name)}" if longest else "no match"
         orders = ", ".join(map(str, token_cover["clipped"]))
         tips.append(f"{tip}; clipped in order {orders}" if orders else tip)
     return MarkedTokens(
-        f"Hypothesis, {format_count(len(system['tokens']), token)}",
+        f"Hypothesis, {format_count(len(system['tokens']), token_name)}",
         system["tokens"],
         [f"{one['longest'] or '-'}{'!' if one['clipped'] else ''}" for one in cover],
         [min(one["longest"], 4) for one in cover],

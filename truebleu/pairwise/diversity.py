@@ -217,7 +217,7 @@ def pairwise_diversity(
 
 
 def _average_pair_scores(metric: Metric[Any], texts: list[str], workers: int) -> float:
-    """Return the mean over the texts of each text's mean score with the other texts."""
+    """Return the mean score of all pairs, averaged first per text and then over texts."""
     count = len(texts)
     means: list[float] = []
     height = max(1, PAIRS // count)
@@ -268,17 +268,17 @@ class Distinct(NamedTuple):
     shorter: int
     """The number of texts without any n-gram."""
     mean: float
-    """Intra-distinct: the mean over texts of the share of distinct n-grams in a text, 0-1."""
+    """Intra-distinct: the share of distinct n-grams in a text, averaged over texts, 0-1."""
     vocabulary: int | None
 
     @property
     def value(self) -> float:
-        """Inter-distinct: distinct n-grams in all texts / n-grams in all texts, 0-1."""
+        """Inter-distinct: the share of distinct n-grams among the n-grams of all texts, 0-1."""
         return self.distinct / self.ngrams
 
     @property
     def per_token(self) -> float:
-        """Distinct n-grams / tokens, as in Li et al. (2016); equal to `value` for n = 1."""
+        """Distinct n-grams per token, as in Li et al. (2016); equal to `value` for n = 1."""
         return self.distinct / self.tokens
 
     @property

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Numbers = Sequence[Sequence[float]] | Sequence[Sequence[Sequence[float]]]
 
     class Array(Protocol):
-        """A matrix as a NumPy array or a tensor."""
+        """A matrix in the form of a NumPy array or a tensor."""
 
         def tolist(self) -> Any: ...  # noqa: D102
 
@@ -46,7 +46,7 @@ class MBR(Record):
     metric: Metric | None
     """The metric that scores a pair; None for functions and precomputed scores."""
     method: str
-    """The method: "exact", "aggregate" or "pruned"."""
+    """The search method: "exact", "aggregate" or "pruned"."""
     candidates: tuple[str, ...]
     """All candidates, in the order they were given."""
     expected: Scores
@@ -287,7 +287,7 @@ def _match_references(
     has_several_sources: bool,
 ) -> list[list[str]]:
     """Return the references of each source, one per column of its matrix."""
-    widths = list(map(matrices.get_width, range(len(sets))))
+    widths = list(map(matrices.get_column_count, range(len(sets))))
     if references is None:
         return [[""] * width for width in widths]
     reference_sets = _get_references(references, sets, has_several_sources=has_several_sources)

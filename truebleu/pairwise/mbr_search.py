@@ -69,7 +69,7 @@ def search_with_pruning(
         for number, _, references in blocks:
             races[number].add_scores(rows, references)
         for race in races:
-            race.prune(level)
+            race.prune_candidates(level)
         reference_count *= 2
     return (race.to_result() for race in races)
 
@@ -99,7 +99,7 @@ class _Race:
             self.scores[candidate].update(zip(references, next(rows), strict=True))
         self.seen += len(references)
 
-    def prune(self, level: float) -> None:
+    def prune_candidates(self, level: float) -> None:
         """Drop candidates that are rarely as good as the best."""
         if not self.is_unfinished:
             return

@@ -168,7 +168,7 @@ class MetricUtility(TextUtility):
         """Yield the same expected scores faster, with one call for all small sources."""
         small: list[Source] = []
         for source in sources:
-            if self._is_small(source):
+            if self._is_small_source(source):
                 small.append(source)
                 continue
             yield from self._score_sources_together(small)
@@ -176,7 +176,7 @@ class MetricUtility(TextUtility):
             yield self._score_one_source(source)
         yield from self._score_sources_together(small)
 
-    def _is_small(self, source: Source) -> bool:
+    def _is_small_source(self, source: Source) -> bool:
         """Return whether scoring pair by pair is faster than indexing a source's texts."""
         if self.metric.reads_text:
             return (
@@ -339,7 +339,7 @@ class PrecomputedUtility(Utility):
                 row = matrix[candidate]
                 yield [row[reference] for reference in references]
 
-    def get_width(self, number: int) -> int:
+    def get_column_count(self, number: int) -> int:
         """Return the number of columns in the matrix of a source."""
         return len(self.matrices[number][0])
 

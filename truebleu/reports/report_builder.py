@@ -147,7 +147,7 @@ class ReportData:
         check_metrics(list(request.metrics), further_metrics)
         request.make_rereadable(on_disk=on_disk)
         # Count all settings in a single pass; only the requested metrics are compared.
-        counts = request.count_statistics(further_metrics)
+        counts = request.compute_statistics(further_metrics)
         self.segment_count = request.count_segments(counts)
         self.comparison = Comparison.from_request(request, counts).to_dict()
         tables = {metric: counts[metric].tables for metric in (*viewer_metrics, *further_metrics)}

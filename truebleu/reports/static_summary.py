@@ -38,7 +38,7 @@ def build_summary(manifest: Content) -> Iterator[HtmlBlock]:
     if manifest["findings"]:
         yield Heading(2, "Findings")
         yield from (Paragraph(f"{finding['text']}.", "note") for finding in manifest["findings"])
-    yield from overview.build_details(content)
+    yield from overview.build_metric_details(content)
     yield from (Paragraph(line, "note") for line in comparison_layout.collect_notes(other_notes))
     yield from _build_term_table(manifest)
     yield Heading(2, "Settings and data")

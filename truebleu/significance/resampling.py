@@ -130,7 +130,7 @@ def run_paired_tests(
     if test == "ar":
         counts = run.count_larger_random_differences(tested_pairs, trials)
     elif test == "bs-sacrebleu":
-        counts = run.count_with_sacrebleu(tested_pairs, trials)
+        counts = run.count_sacrebleu_resamples(tested_pairs, trials)
     else:
         counts = [{} for _ in measures]
     results = []
@@ -257,7 +257,7 @@ class _ResamplingRun:
         return [measure.compute_observed_scores() for measure in self._unit_measures]
 
     def _average_runs(self, scores: Sequence[float], system: int) -> float:
-        """Return the mean over the runs of a system."""
+        """Return a system's mean score over its runs."""
         members = self._run_indices[system]
         return fsum(scores[i] for i in members) / len(members)
 
@@ -265,7 +265,7 @@ class _ResamplingRun:
         return self._average_runs([measure.get_value(name) for name in measure.systems], system)
 
     def _average_resamples(self, measure_index: int, system: int) -> list[float]:
-        """Return the mean over the runs of a system in each resample."""
+        """Return a system's mean score over its runs, for each resample."""
         resampled = [self._resampled[measure_index][i] for i in self._run_indices[system]]
         if len(resampled) == 1:
             return resampled[0]
@@ -324,9 +324,9 @@ class _ResamplingRun:
     ) -> list[dict[tuple[int, int], int]]:
         """Count the trials in which each pair of systems differs at least as much as observed.
 
-        A trial swaps the two systems' outputs for random segments or documents. The sums over the
-        swapped rows of each system suffice for all pairs. With several runs, every run of one
-        system is compared with every run of the other.
+        A trial swaps the two systems' outputs for random segments or documents. The sums over
+        each system's swapped rows suffice for all pairs. With several runs, every run of one system
+        is compared with every run of the other.
         """
         stream = Stream(self.seed)
         # Only sums are swapped, so differences from the first system's sums suffice.
@@ -377,7 +377,7 @@ class _ResamplingRun:
                 )
         return counts
 
-    def count_with_sacrebleu(
+    def count_sacrebleu_resamples(
         self, tested_pairs: PairIndices, resamples: int
     ) -> list[dict[tuple[int, int], int]]:
         """Count the resamples that determine sacreBLEU's p-values."""
@@ -452,7 +452,7 @@ class _ResamplingRun:
     def build_difference(
         self, measure_index: int, pair: tuple[int, int], test: str, trials: int, count: int | None
     ) -> Difference:
-        """Return the difference of a system from a baseline by one measure, with its test.
+        """Return the difference between a system and a baseline by one measure, with its test.
 
         pair: the indices of the system and the baseline.
         count: the trials with a difference at least as large; None to count resamples.
@@ -528,7 +528,7 @@ def _find_run_indices(runs: Mapping[str, Sequence[str]], outputs: Sequence[str])
 
 
 def _average_differences(pairs: Sequence[tuple[Scores, Scores]]) -> list[float]:
-    """Return the mean over pairs of runs of the score difference in each trial."""
+    """Return the score difference in each trial, averaged over all pairs of runs."""
     columns = [[a - b for a, b in zip(one, other, strict=True)] for one, other in pairs]
     return [fsum(row) / len(columns) for row in zip(*columns, strict=True)]
 

@@ -55,7 +55,7 @@ class Interval(Record):
 
     @property
     def half_width(self) -> float:
-        """Half the width, which sacreBLEU prints after ±."""
+        """Half the width of the interval, which sacreBLEU prints after ±."""
         return (self.high - self.low) / 2
 
     def to_dict(self) -> dict[str, Any]:
@@ -187,7 +187,7 @@ class PairedTests(Record):
         return self.describe_caution("segment" if self.documents is None else "document")
 
     def describe_caution(self, unit: str) -> str:
-        """Return the caution for a unit of resampling, such as "bucket"."""
+        """Return the `caution` text for a resampling unit, such as "bucket"."""
         text = CAUTIONS[self.test].format(unit)
         if self.runs:
             text += ", and runs differed as much as they do here"
@@ -253,7 +253,7 @@ def segments_needed(
     alpha: float = ALPHA,
     power: float = POWER,
 ) -> int | None:
-    """Return the number of segments that detect a difference with a given probability.
+    """Return the number of segments needed to detect a difference with a given probability.
 
     difference: the true difference, or the observed difference as its estimate.
     deviation: the standard error of the difference on `segments` segments (`Difference.deviation`).

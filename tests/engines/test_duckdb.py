@@ -508,7 +508,7 @@ def test_unmatched_ids_raise_error(tables_to_join):
             engine.corpus_bleu, left, references=remaining_references, on="id", by="system"
         )
     assert str(raised.value).startswith(
-        "id: 6 hypotheses without a reference (the first: 0, 1, 2); expected every segment"
+        "id: 6 hypotheses without a reference (the first: 0, 1, 2); every system needs each segment"
     )
     extra = pa.concat_tables([right, pa.table({"id": [7000], "ref": ["x"], "domain": [0]})])
     with pytest.raises(InputError, match=r"1 of 201 references without a hypothesis \(7000\)"):

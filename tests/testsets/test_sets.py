@@ -95,7 +95,7 @@ def test_several_sets_are_concatenated(archives, tmp_path):
         joined.path("src")
     second_entry = make_xml_entry(archives, refs=["A", "B"])
     path = write_registry(tmp_path, made=make_xml_entry(archives), two=second_entry)
-    with pytest.raises(tb.InputError, match="two has 2 references and made 1"):
+    with pytest.raises(tb.InputError, match="made has 1, two has 2"):
         tb.testset("made,two", "de-en", registry=path)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # the command line calls `find_table_files` without DuckDB
 DELIMITERS = {"csv": (",", '"'), "tsv": ("\t", "")}
 
 # Null marker that no file contains, so that every CSV field is text, even an empty field.
-NULL_MARKER = "\x01this is in no file\x02"
+NULL_MARKER = "\x01no file contains this\x02"
 
 # Types that DuckDB infers for JSON strings.
 TEXT_LIKE_TYPES = ("VARCHAR", "DATE", "TIME", "TIMESTAMP", "UUID", "INTERVAL", "BLOB", "JSON")
@@ -66,7 +66,9 @@ class TableFiles:
         for path in (path for name in self.names for path in find_table_files(name)):
             target = os.path.realpath(path)
             if target in path_by_target:
-                message = f"{path} is the same file as {path_by_target[target]}; reading it once"
+                message = (
+                    f"{path} is the same file as {path_by_target[target]}; it is read only once"
+                )
                 warnings.warn(message, stacklevel=3)
             path_by_target.setdefault(target, path)
         self.paths = list(path_by_target.values())
@@ -399,7 +401,7 @@ def clean_message(error: Exception | str, path: str = "") -> str:
             lines.append(line)
     text = " ".join(lines)
     if "maximum_object_size" in text or "Maximum line size" in text:
-        return f"a row is larger than {MAX_ROW_BYTES >> 20} MiB. Parquet files have no such limit."
+        return f"a row is larger than {MAX_ROW_BYTES >> 20} MiB. Use Parquet, which has no limit."
     kind, colon, rest = text.partition(" Error: ")
     return format_error("", rest if colon and len(kind) < 30 else text)
 

@@ -57,9 +57,9 @@ MAX_LISTED_IDS = 3
 # Advice for DuckDB's errors, by a pattern in the message.
 ERROR_ADVICE = {
     "failed to offload|No space left": "DuckDB's temporary folder is full (set TMPDIR to another "
-    "folder, or memory='4GB', --memory 4GB, to spill less): ",
+    "folder, or use memory='4GB' or --memory 4GB to spill less data): ",
     "Out of Memory|failed to allocate": "DuckDB reached its memory limit (set memory='4GB', "
-    "--memory 4GB; or memory_limit of the connection): ",
+    "--memory 4GB, or the connection's memory_limit): ",
 }
 
 
@@ -420,7 +420,7 @@ def _join_tables(
                 f"{name}: cannot compare {id_types[0]} ids of hypotheses with {id_types[1]} ids of "
                 "references (expected equal types, or text in one table)"
             )
-        # CSV files contain numbers as text.
+        # Compare as text, because CSV files contain numbers as text.
         cast = "::VARCHAR" if id_types[0] != id_types[1] and "VARCHAR" in id_types else ""
         terms.append(f"h.{quote_name(name)}{cast} = r.{quote_name(name)}{cast}")
     hyp, *refs = text_columns
@@ -530,7 +530,7 @@ def _check_ids(
     if repeated_references:
         raise InputError(
             f"{name}: {_count_ids(repeated_references)} repeated in the references "
-            f"({format_first_ids('reference_count > 1')}). Put several references of an id into "
+            f"({format_first_ids('reference_count > 1')}). Put several references for an id into "
             "several columns, or into a list."
         )
     if repeated_hypotheses:
@@ -559,7 +559,7 @@ def _check_ids(
             column for column, varies in zip(groups, varying, strict=True) if not varies
         ]
         partition = f"PARTITION BY {', '.join(shared_columns)}" if shared_columns else ""
-        # Compare hypothesis counts only within such groups: test sets may have different systems.
+        # Compare counts only within these groups, because test sets may have different systems.
         joined_ids = table.filter(is_joined).project(
             f"*, max(hypothesis_count) OVER ({partition}) AS expected_count"
         )
@@ -570,7 +570,7 @@ def _check_ids(
             problems.append(f"{_count_ids(fewer)} with fewer hypotheses than others ({examples})")
     if problems and unjoined != "skip":
         raise InputError(
-            f"{name}: {'; '.join(problems)}; expected every segment of every system once. Use "
+            f"{name}: {'; '.join(problems)}; every system needs each segment exactly once. Use "
             "unjoined='skip' (--unjoined skip) to score only the matching rows."
         )
     return f"{name}: {'; '.join(problems)}" if problems else ""

@@ -276,7 +276,7 @@ def _prepare_sums(
     if isinstance(bucket, tuple) and bucket:
         options["bucket"] = (_resolve_column(data, "bucket", bucket[0]), *bucket[1:])
     options["by"] = keys[0] if isinstance(group_columns, str) else keys
-    # Sums validates the other arguments, and the kernel the types, before any job starts.
+    # Before any job starts, Sums validates the other arguments and the kernel validates the types.
     empty_sums = Sums(hyp=hyp, ref=refs, **options)
     empty_sums.spawn().update(
         _make_empty_table(data.select(*map(_quote_column, empty_sums.columns)))
@@ -344,7 +344,7 @@ def _resolve_column(data: DataFrame, parameter: str, name: str) -> str:
     if not isinstance(name, str):
         raise TypeError(f"{parameter}: expected a column name, found {_format_type(name)}")
     names: list[str] = data.columns
-    # Spark resolves columns by their exact name, or else by ignoring case.
+    # Spark prefers a column with the exact name, and otherwise ignores case.
     matches = [column for column in names if column == name]
     matches = matches or [other for other in names if other.lower() == name.lower()]
     if len(matches) == 1:

@@ -44,8 +44,8 @@ def corpus() -> Callable[[Sequence[Any]], float]:
             state = (sample.score.metadata or {}).get(METADATA_KEY)
             if state is None:
                 raise InputError(
-                    f"sample {sample.sample_id}: score without statistics (expected a scorer of "
-                    "truebleu.integrations.inspect_ai)"
+                    f"sample {sample.sample_id}: the score has no statistics. Use a scorer from "
+                    "truebleu.integrations.inspect_ai."
                 )
             running_score = running_score or RunningScore(resolve_metric(state["metric"], {}))
             running_score.load(state)

@@ -139,9 +139,9 @@ class TestSet:
         for part in other_parts:
             if len(part.preferred) != len(first_part.preferred):
                 raise InputError(
-                    f"{part.entry.name} has {len(part.preferred)} references and "
-                    f"{first_part.entry.name} {len(first_part.preferred)}; "
-                    "they cannot be concatenated"
+                    "cannot concatenate test sets with different numbers of references: "
+                    f"{first_part.entry.name} has {len(first_part.preferred)}, "
+                    f"{part.entry.name} has {len(part.preferred)}"
                 )
 
     def __repr__(self) -> str:

@@ -4,7 +4,7 @@ from truebleu import bleu_family as _  # noqa: F401  registers the members of th
 from truebleu._kernel import __version__
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # for editors and type checkers; a test compares them with _NAMES
+if TYPE_CHECKING:  # imports for type checkers; a test compares them with _NAMES
     from truebleu._kernel import InputError as InputError, Scores as Scores
     from truebleu.bleu_family.identify import which as which
     from truebleu.bleu_family.family_catalogue import Family as Family, family as family

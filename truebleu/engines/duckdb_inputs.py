@@ -448,9 +448,9 @@ def _aggregate_ids(
 ) -> DuckDBPyRelation:
     """Return a table with one row per id of either table.
 
-    Its columns: i0, i1 ... the id; hypothesis_count, and max_group_count, the largest count in one
-    group; reference_count; g0, g1 ... the smallest value of each hypothesis key, and v0, v1 ...
-    whether its values vary; c0, c1 ... a value of each reference key.
+    Columns: i0, i1 ... contain the id; hypothesis_count and reference_count its rows, and
+    max_group_count the most hypotheses in one group; g0, g1 ... the smallest value of each
+    hypothesis key, and v0, v1 ... whether it varies; c0, c1 ... a value of each reference key.
     """
 
     def select_id_columns(

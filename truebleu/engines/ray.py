@@ -72,9 +72,9 @@ def sums(
     options: `by`, `metrics`, `nulls` and `bucket`, as for `Sums`.
 
     The driver holds one row of statistics per group, and no text. Raises InputError for columns
-    that are missing or have the wrong type, and for an unreadable file, naming it. Raises TypeError
-    for other objects, ImportError if Ray or truebleu is missing here or on a worker, and
-    RuntimeError if Ray loses a worker or a machine. Nulls and empty data raise an error when a
+    that are missing or have the wrong type, and for unreadable files, which it names. Raises
+    TypeError if `data` is not a dataset, ImportError if Ray or truebleu is missing here or on a
+    worker, and RuntimeError if Ray loses a worker or a machine. Nulls and empty data raise an error when a
     score is computed (`Sums.check`).
     """
     _require_dataset(data)

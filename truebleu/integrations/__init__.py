@@ -80,7 +80,7 @@ def get_metric_name(metric: Metric | str | None, resolved: Metric[Any]) -> str:
 
 
 def as_segment_references(segments: Sequence[Any]) -> list[Any]:
-    """Convert lists of references to tuples, which metrics do not read as reference streams."""
+    """Convert lists of references to tuples, so that metrics do not read them as streams."""
     return [tuple(refs) if isinstance(refs, list) else refs for refs in segments]
 
 

@@ -97,7 +97,7 @@ PROSE = (
         r"^110$",
     ),
     Claim(
-        "it also reproduces the 906 BLEU and chrF scores that were published with them",
+        "it also reproduces the 906 BLEU and chrF scores that were published with WMT22",
         f"{PYTEST} tests/metrics/test_published_scores.py",
         r"^\S*\s+\[100%\]\n4 passed",
     ),
@@ -164,7 +164,7 @@ TABLE = (
         Figure("71 µs", PAIRS, "sacrebleu "),
     ),
     (
-        "`pip install` of the wheel into an empty environment, to a first score",
+        "`pip install` of the wheel into an empty environment, and a first score",
         "install",
         Figure("1.9 s", f"{INSTALL}, to a first score, elapsed"),
         Figure("3.4 MB", f"{INSTALL}, all that is downloaded"),

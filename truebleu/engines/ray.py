@@ -74,8 +74,8 @@ def sums(
     The driver holds one row of statistics per group, and no text. Raises InputError for columns
     that are missing or have the wrong type, and for unreadable files, which it names. Raises
     TypeError if `data` is not a dataset, ImportError if Ray or truebleu is missing here or on a
-    worker, and RuntimeError if Ray loses a worker or a machine. Nulls and empty data raise an error when a
-    score is computed (`Sums.check`).
+    worker, and RuntimeError if Ray loses a worker or a machine. Nulls and empty data raise an error
+    when a score is computed (`Sums.check`).
     """
     _require_dataset(data)
     totals = Sums(hyp=hyp, ref=ref, **options)

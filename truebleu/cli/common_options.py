@@ -48,7 +48,7 @@ def make_option(flags: Sequence[str], value: str | None, help_text: str, **setti
 
 
 def parse_options(text: str, **settings: Mapping[str, Any]) -> list[Option]:
-    """Parse options from text in help page form: flags, value, two spaces, description.
+    """Parse options from text laid out like a help page: flags, value, two spaces, description.
 
     settings: other arguments of `make_option`, by option name.
 

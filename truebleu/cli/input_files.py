@@ -180,7 +180,7 @@ class Inputs:
 
     @property
     def reference_columns(self) -> list[File]:
-        """The reference files, or with --num-refs, the columns of the only file."""
+        """The reference files or, with --num-refs, the columns of the single reference file."""
         if self._reference_count == 1:
             return list(self._references)
         path = self._references[0].path
@@ -243,7 +243,7 @@ def _check_piped_input(references: Sequence[str]) -> None:
 
 
 def parse_file_argument(name: str, encoding: str) -> File:
-    """Return the file, and its column if any, that a word of the command line names."""
+    """Parse a command-line word that names a file and, optionally, a column (FILE#3)."""
     if name.startswith(" -#"):
         name = name[1:]
     path, separator, column = name.rpartition("#")

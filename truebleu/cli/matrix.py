@@ -146,11 +146,11 @@ def _check_options(options: argparse.Namespace, form: str) -> None:
         "--triangle and -i/--input are mutually exclusive": options.triangle and has_hypotheses,
         "--mbr and -i/--input are mutually exclusive": options.mbr and has_hypotheses,
         "--triangle cannot be combined with --top-k or --mbr": options.triangle and selects_pairs,
-        "--float32 needs -f npy or -f parquet, without --top-k and --mbr": options.float32
+        "--float32 needs -f npy or -f parquet, without --top-k or --mbr": options.float32
         and (selects_pairs or not is_binary),
-        "-f/--format: npy does not support --top-k and --mbr": selects_pairs and form == "npy",
-        "-b/--score-only does not support parquet and npy": options.score_only and is_binary,
-        "-w/--width does not support parquet and npy": options.width is not None and is_binary,
+        "-f/--format: npy does not support --top-k or --mbr": selects_pairs and form == "npy",
+        "-b/--score-only does not support parquet or npy": options.score_only and is_binary,
+        "-w/--width does not support parquet or npy": options.width is not None and is_binary,
     }
     for message, has_problem in problems.items():
         if has_problem:

@@ -184,7 +184,7 @@ class _StandardOutput(io.RawIOBase):
 class Results(Output):
     """Writer of results that applies the format options of a command line.
 
-    form: the format.
+    form: the name of the output format.
     width: decimal places, or None for the default of the format.
     score_only: whether to write only scores.
     short: whether to write short signatures.

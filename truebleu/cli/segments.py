@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> None:
             for segment_scores, summary in pieces if precomputed is None else precomputed[system]:
                 count = len(segment_scores[0][1])
                 if system not in seen:
-                    # The first batch is enough for warnings about the script.
+                    # Warnings about the script need only the first batch.
                     warnings = find_warnings({system: summary})
                     output.print_warnings(
                         (warning for warning in warnings if needs_only_first_batch(warning)),

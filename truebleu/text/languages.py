@@ -27,7 +27,7 @@ class LanguageKind:
     recommended: tuple[str, ...]
     """Recommended tokenizers, best first, with alternatives; empty if BLEU is not recommended."""
     also_report: tuple[str, ...]
-    """Tokenizers and metrics to report in addition."""
+    """Additional tokenizers and metrics to report."""
     reason: str
     languages: Mapping[str, str]
     """Codes and names of languages, by script."""
@@ -489,7 +489,7 @@ def find_unsplit_scripts(text: Mapping[str, Any]) -> Iterator[str]:
 
 
 def format_tokenizer_option(names: Sequence[str]) -> str:
-    """Return the option for the first tokenizer. If it is missing, add how to install it."""
+    """Return the option for the first tokenizer, with installation help if it is missing."""
     first, *alternatives = names
     missing = tokenizers.describe_missing_data(first)
     alternative = f" or -tok {alternatives[0]}" if alternatives else ""

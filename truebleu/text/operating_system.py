@@ -225,7 +225,7 @@ WINDOWS_DEVICE = r"(?i:con|prn|aux|nul|com\d|lpt\d)\s*(?:[.:]|$)"
 # surrogates, except surrogates that represent invalid UTF-8 bytes.
 _PART = rf"(?!{WINDOWS_DEVICE}|[A-Za-z]:)(?=.*[^. ])[^\x00-\x1f\x7f\\\ud800-\udc7f\udd00-\udfff]+"
 # Describes the names that `is_safe_name` accepts, for messages.
-SAFE_NAME = "a relative path without .., backslashes, drive letters and device names"
+SAFE_NAME = "a relative path without .., backslashes, drive letters or device names"
 
 
 def is_safe_name(name: str) -> bool:

@@ -87,7 +87,7 @@ def _list_members(options: argparse.Namespace) -> FamilyResult:
     _reject_text_options(options)
     if options.references:
         raise UsageError(
-            f"list: unexpected argument '{options.references[0]}'. Use truebleu family show"
+            f"list: unexpected argument '{options.references[0]}'. Use truebleu family show NAME"
         )
     rows = [
         [member.name, _format_example(member), ", ".join(member.differences) or "none"]

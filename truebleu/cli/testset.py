@@ -97,7 +97,7 @@ def _list_test_sets(options: argparse.Namespace) -> TestSetResult:
     test_sets = testset_operations.list_test_sets(pattern, options.language, options.registry)
     if not test_sets:
         query = " ".join(filter(None, (pattern, options.language)))
-        raise ValueError(f"no test set matches {query}. truebleu testset list shows all")
+        raise ValueError(f"no test set matches {query}. Use truebleu testset list to show all")
     rows = [
         [
             "✓" if test_set.here else "",

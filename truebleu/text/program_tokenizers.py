@@ -133,7 +133,7 @@ def _tokenize_western(text: str, space: re.Pattern[str], *, lowercase: bool = Fa
 
 @_use_kernel_unless("none", f"[{_SPECIAL_SPACES}]")
 def tokenize_like_multi_bleu(text: str) -> list[str]:
-    r"""Split like multi-bleu.perl: at ASCII white space.
+    r"""Split at ASCII white space, like multi-bleu.perl.
 
     The script reads bytes, so only tab, line feed, vertical tab, form feed, carriage return and
     space separate tokens. A no-break space stays in its token. `-lc` lower-cases only A to Z.
@@ -291,10 +291,10 @@ _LETTERS_OR_MARK = re.compile(r"[^\W_]+|_|[^\s\w]")
 
 
 def tokenize_like_codexglue(text: str) -> list[str]:
-    """Tokenize like CodeXGLUE's code-to-text evaluator: lower-cased words and single marks.
+    """Tokenize like CodeXGLUE's code-to-text evaluator, which splits words and single marks.
 
-    CodeNN's rules follow. The first step splits entities and full stops in numbers: 3.14 is three
-    tokens. Source: microsoft/CodeXGLUE, Code-Text/code-to-text/evaluator/evaluator.py.
+    It then applies CodeNN's rules. The first step splits entities and full stops in numbers: 3.14
+    is three tokens. Source: microsoft/CodeXGLUE, Code-Text/code-to-text/evaluator/evaluator.py.
 
     >>> tokenize_like_codexglue("Pi is 3.14")
     ['pi', 'is', '3', '.', '14']
@@ -404,7 +404,7 @@ def _tokenize_ibleu(text: str, *, lowercase: bool) -> list[str]:
 
 @_use_kernel_unless("none", "[^\\S ]|  |\\A *\\Z")
 def tokenize_like_compare_mt(text: str) -> list[str]:
-    """Split like compare-mt at single spaces; two adjacent spaces produce an empty token.
+    """Split at single spaces, like compare-mt. Two adjacent spaces produce an empty token.
 
     Source: neulab/compare-mt, compare_mt/corpus_utils.py.
 

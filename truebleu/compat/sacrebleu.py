@@ -12,7 +12,7 @@ import sys
 
 from truebleu.compat import install
 
-# Import-system attributes of the original package.
+# Attributes for the import system, which must not be taken from the original package.
 _HIDDEN_ATTRIBUTES = ("__path__", "__file__", "__spec__", "__loader__", "__package__")
 
 

@@ -186,7 +186,7 @@ def _assign_order_weights(metric: BLEU, orders: list[dict[str, Any]]) -> None:
     elif used_count < len(weights) and sum(weights[:used_count]):
         weight_sum = sum(weights[:used_count])
         weights = tuple(weight / weight_sum for weight in weights[:used_count])
-    # Only the highest orders can be skipped.
+    # Only the highest orders can be skipped, so the first orders have the first weights.
     for order, weight in zip(orders, weights, strict=False):
         order["weight"] = weight
 
@@ -496,7 +496,7 @@ def build_comparison(content: Content, format_score: NumberFormatter) -> Iterato
         return
     yield Paragraph(
         f"The difference {names} is {points(comparison['difference'])} points, or "
-        f"{logs(comparison['log_difference'])} in the logarithm. ln BLEU is a sum, so its "
+        f"{logs(comparison['log_difference'])} in ln BLEU. This is a sum, so its "
         "difference is the sum of these parts. The points are divided in the same proportion."
     )
     first, second = ([order["weight"] for order in system["orders"]] for system in systems)

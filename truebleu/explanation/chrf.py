@@ -33,7 +33,7 @@ def split_tokens(metric: CHRF, text: str) -> list[str]:
 
 
 def split_word_tokens(metric: CHRF, text: str) -> list[str]:
-    """Split a text into words, and one punctuation mark off each word's end or else its start."""
+    """Split a text into words and split one punctuation mark off each word's end or start."""
     words = []
     for word in (text.lower() if metric.lowercase else text).split():
         if len(word) > 1 and word[-1] in PUNCTUATION:

@@ -151,10 +151,10 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
         "references, and the n-gram b times. Rare words and unexpected words have more information."
     )
     yield Heading(level, "Length")
-    mean = "on average " if len(content.get("references", ())) != 1 else ""
+    mean = "a mean of " if len(content.get("references", ())) != 1 else ""
     yield Paragraph(
-        f"The hypothesis has {format_count(system['hypothesis_length'], TOKEN)}, the "
-        f"reference {mean}"
+        f"The hypothesis has {format_count(system['hypothesis_length'], TOKEN)}; the "
+        f"reference has {mean}"
         f"{format_compact(system['reference_length'])}."
     )
 

@@ -75,7 +75,7 @@ def search_with_pruning(
 
 
 class _Race:
-    """The candidates of a source that may still be the best, and the scores of all."""
+    """The candidates of a source that may still be the best, and the scores of all candidates."""
 
     def __init__(self, source: Source, lower_is_better: bool, stream: Stream) -> None:
         count = len(source.references)
@@ -94,7 +94,7 @@ class _Race:
         return self.seen < len(self.order) and (len(self.alive) > 1 or self.seen == 0)
 
     def add_scores(self, rows: Iterator[list[float]], references: Sequence[int]) -> None:
-        """Add scores of the remaining candidates with further references."""
+        """Add the remaining candidates' scores with further references."""
         for candidate in self.alive:
             self.scores[candidate].update(zip(references, next(rows), strict=True))
         self.seen += len(references)

@@ -89,7 +89,7 @@ class TextUtility(Utility):
     def score_rows(
         self, sources: Sequence[Source], blocks: Iterable[Block]
     ) -> Iterator[list[float]]:
-        """Yield scores, with at most `PAIRS` pairs, or a single candidate, per call."""
+        """Yield scores from calls with at most `PAIRS` pairs, or with a single candidate."""
         pending_blocks: list[Block] = []
         pairs = 0
         for number, candidates, references in blocks:

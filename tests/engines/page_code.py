@@ -44,4 +44,4 @@ def extract_commands(heading):
 def make_tables(folder):
     """Create the page's tables in a folder, which must be the current one, and return the names."""
     (folder / "examples").symlink_to(EXAMPLES)
-    return run_section_code("## The tables of this page", {})
+    return run_section_code("## Example tables", {})

@@ -1,4 +1,4 @@
-"""Functions that all engines share, built from the few functions that depend on it.
+"""Functions that all engines share, built from the few functions that an engine defines.
 
 An engine's module defines `sums`, which aggregates its data, `sentence`, and a conversion of Arrow
 tables to its own tables. `make_engine_functions` builds the other functions.

@@ -3,7 +3,7 @@
     import evaluate
     from truebleu.integrations.evaluate import path
 
-    bleu = evaluate.load(path())                 # or path(), "chrf++"; path(), "rouge-l" …
+    bleu = evaluate.load(path())                 # or evaluate.load(path(), "chrf++") …
     bleu.add_batch(predictions=[…], references=[…])
     bleu.compute(tokenize="intl")                # {"score": 27.3, "signature": "nrefs:1|…", …}
 

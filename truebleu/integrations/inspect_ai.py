@@ -3,8 +3,8 @@
     from inspect_ai import Task
     from truebleu.integrations.inspect_ai import bleu, metric_scorer
 
-    Task(dataset=…, solver=…, scorer=bleu(tokenize="intl"))       # the log: bleu/corpus 27.3
-    Task(dataset=…, solver=…, scorer=metric_scorer("rouge-l"))    # the log: rouge-l/corpus
+    Task(dataset=…, solver=…, scorer=bleu(tokenize="intl"))       # logs bleu/corpus 27.3
+    Task(dataset=…, solver=…, scorer=metric_scorer("rouge-l"))    # logs rouge-l/corpus
 
 A sample's target is its reference or list of references; its input is the source, for metrics that
 read sources. Its score is the sentence-level score, 0-100. The score's metadata stores the

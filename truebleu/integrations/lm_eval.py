@@ -6,10 +6,10 @@
     register()                                     # "truebleu", "truechrf++", "truerouge-l" …
     register("truebleu_zh", "bleu", tokenize="zh")
 
-    def process_results(doc, results):             # for several references, or with a source
+    def process_results(doc, results):             # for several references or sources
         return {"truebleu": item(doc["references"], results[0])}
 
-    # the task's YAML
+    # in the task's YAML file
     process_results: !function utils.process_results
     metric_list:
       - metric: truebleu

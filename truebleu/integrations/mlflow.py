@@ -6,7 +6,7 @@
 
     with mlflow.start_run():
         log_result(tb.bleu(hypotheses, references), prefix="dev", step=1000)   # dev/BLEU
-        log_result(tb.compare(systems, references))     # aspen/BLEU, aspen/BLEU/low …, a page
+        log_result(tb.compare(systems, references))     # aspen/BLEU, aspen/BLEU/low … and a page
         log_result(tb.report(systems, references))      # report.html
         log_segments(["bleu", "chrf"], hypotheses, references)    # a table
 

@@ -3,10 +3,10 @@
     from truebleu.integrations.torchmetrics import Corpus, CorpusBLEU
 
     bleu = CorpusBLEU(tokenize="intl")
-    for preds, target in loader:       # strings; each target a string or a list of references
+    for preds, target in loader:       # each target is a string or a list of references
         bleu.update(preds, target)
-    bleu.compute()                     # a tensor, 0-100; summed over all processes first
-    bleu.score()                       # the Score, with its components and a signature
+    bleu.compute()                     # a tensor (0-100), computed from the sums of all processes
+    bleu.score()                       # a Score with components and a signature
 
     Corpus("rouge-l")                  # CorpusBLEU, CorpusCHRF and CorpusTER have fixed metrics
     Corpus("ibleu").update(preds, target, sources)     # metrics that read the source

@@ -145,7 +145,7 @@ def test_single_document_is_not_significant():
     measure = Measure.from_scores("x", {"one": [1, 2, 3], "other": [3, 4, 5]})
     [result] = run_paired_tests([measure], documents=["d"] * 3)
     assert result.differences["other"].p == 1
-    assert result.differences["other"].note.startswith("one document: too few")
+    assert result.differences["other"].note.startswith("one document cannot show")
     assert result.intervals["one"].note.startswith("one document: all resamples are equal")
 
 

@@ -19,7 +19,7 @@ from truebleu.metrics.scores import unpack_row
 
 MAX_ORDER = 16
 
-# Sequences that can be read repeatedly. A str is a sequence of characters.
+# Sequences that can be read repeatedly. NLTK reads a str as a sequence of characters.
 SEQUENCES = frozenset({list, tuple, str})
 
 # NLTK's F-score if precision or recall is undefined, or if nothing matches.

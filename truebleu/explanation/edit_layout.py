@@ -26,7 +26,7 @@ def describe_alignment(alignment: Alignment) -> dict[str, Any]:
 def build_edit_layout(
     alignment: Content, level: int, token: str, sides: tuple[str, str]
 ) -> Iterator[Block]:
-    """Yield the hypothesis (also after shifts, if any) and the list of edits.
+    """Yield the hypothesis, the hypothesis after any shifts, and the list of edits.
 
     sides: ("hypothesis", "reference") for TER, which edits the hypothesis, and the reverse for
         error rates.

@@ -23,7 +23,7 @@ from truebleu.rendering.equations import as_text
 from truebleu.text.segments import make_rereadable
 from truebleu.text.tokenizers import format_signature_label
 
-# Metrics with a specific module.
+# Modules that explain specific metrics.
 EXPLAINED: dict[str, ModuleType] = {
     "BLEU": bleu,
     "chrF": chrf,
@@ -47,7 +47,7 @@ CAUTION = (
 
 
 def check_metric(metric: Metric, *, recall: bool) -> None:
-    """Raise ValueError for metrics that read sources, and for recall without BLEU."""
+    """Raise ValueError for metrics that read sources, and if recall is requested without BLEU."""
     if metric.NEEDS_SOURCE:
         raise ValueError(f"metric: {metric.name} reads sources, which `explain` does not accept")
     if recall and metric.NAME != "BLEU":

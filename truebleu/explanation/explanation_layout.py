@@ -18,7 +18,7 @@ from truebleu.rendering.number_format import (
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
 
-# Sentence about the reference that is used if there are several.
+# This sentence says which of several references is used.
 BEST_REFERENCE_SENTENCE = "Reference {} is used because it gives the best score."
 
 
@@ -98,7 +98,7 @@ def _format_component_value(value: float) -> str:
 
 
 def format_title(content: Content, digits: int = 2) -> str:
-    """Return the heading: the scores, and the segment or the number of segments."""
+    """Return the heading, with the scores and the segment number or the number of segments."""
     scores = " and ".join(fixed_formatter(digits)(system["score"]) for system in content["systems"])
     subject = f", segment {content['segment']}" if content["kind"] == "segment" else ""
     if content["kind"] == "corpus":

@@ -18,7 +18,7 @@ from truebleu.text.tokenizers import Tokenize
 
 Tokens = Sequence[str]
 Ngram = tuple[str, ...]
-# Maximum number of segments that are searched for n-grams, and of n-grams listed per kind, so that
+# Limits on the segments searched for n-grams, and on the n-grams listed per kind, so that
 # memory does not grow with the corpus.
 MAX_EXAMINED_SEGMENTS = 20_000
 MAX_LISTED_NGRAMS = 10
@@ -206,7 +206,7 @@ def add_ngrams_to_segment(
 ) -> None:
     """Add each order's n-grams, and the longest match of each token, to an explanation.
 
-    numbers: numbers of the references, from 1.
+    numbers: the references' numbers, counted from 1.
     """
     tables = []
     for order in system["orders"]:

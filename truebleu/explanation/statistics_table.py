@@ -25,7 +25,7 @@ def split_tokens(metric: Any, text: Any) -> list[str]:
 
 
 def explain_corpus(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
-    """Return the sum of each column, and the components of the score."""
+    """Return the sum of each statistics column, and the components of the score."""
     score, metric = case.score, case.metric
     columns = {} if metric.is_mean else dict(zip(metric.columns, score.row, strict=True))
     components = {
@@ -51,7 +51,7 @@ def build_formula(system: Content, parameters: Content) -> list[Equation]:  # no
 
 
 def build_layout(content: Content, system: Content, level: int) -> Iterator[Block]:  # noqa: ARG001
-    """Yield one table of the statistics and one of the components."""
+    """Yield a table of statistics and a table of score components."""
     tables = (("Statistics", "column"), ("Components of the score", "component"))
     for (title, header), values in zip(
         tables, (system["columns"], system["components"]), strict=True

@@ -86,7 +86,7 @@ def make_engine_functions(
             else totals.score()
         )
 
-    def default_stats(
+    def compute_stats(
         data: Any, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
     ) -> Any:
         """Return the aggregated statistics as a table of this engine, one row per group and metric.
@@ -124,7 +124,7 @@ def make_engine_functions(
         totals.warn()
         return hash_buckets.compare(totals, within=within, **options)
 
-    functions = {"score": score, "stats": stats or default_stats, "compare": compare}
+    functions = {"score": score, "stats": stats or compute_stats, "compare": compare}
     for name, function in functions.items():
         function.__module__ = sums.__module__
         function.__name__ = function.__qualname__ = name

@@ -124,7 +124,7 @@ class TableFiles:
                     types[name] = "VARCHAR" if is_text else column_type
             fields = (f"{quote_name(name)}: {quote_string(kind)}" for name, kind in types.items())
             options["columns"] = f"{{{', '.join(fields)}}}"
-        elif self.format == "parquet" and self._have_differing_types(columns, text_columns):
+        elif self.format == "parquet" and self._has_differing_types(columns, text_columns):
             options["union_by_name"] = "true"
         selection = ", ".join(columns.values())
         return self._run_query(f"SELECT {selection} FROM {self._format_scan(options)}")
@@ -137,7 +137,7 @@ class TableFiles:
             raise InputError(f"{self.label}: expected JSON objects, one per line or in one array")
         return types
 
-    def _have_differing_types(
+    def _has_differing_types(
         self, column_names: Iterable[str], text_columns: Sequence[str]
     ) -> bool:
         """Return whether a column's type differs between Parquet files, such as null and string.

@@ -123,7 +123,7 @@ def sentence(
     _require_dataset(data)
     row_metric = resolve_row_metric(metric, **parameters)
     column = column or row_metric.NAME.lower()
-    _check_column_is_free(column, data.columns(fetch_if_missing=False) or ())
+    _require_new_column(column, data.columns(fetch_if_missing=False) or ())
     _check_columns(data, Sums(hyp=hyp, ref=ref, nulls=nulls))
     options = {"metric": row_metric, "hyp": hyp, "ref": ref, "nulls": nulls, "column": column}
     return data.map_batches(_make_task("score_block", options), **WHOLE_BLOCK_OPTIONS)
@@ -248,7 +248,7 @@ def score_block(options: Mapping[str, Any], block: Any) -> Any:
     """Return the block with a column of sentence-level scores."""
     import pyarrow as pa
 
-    _check_column_is_free(options["column"], block.column_names)
+    _require_new_column(options["column"], block.column_names)
     if not block.num_columns:
         return block
     scores = RowScores(
@@ -262,7 +262,7 @@ def score_block(options: Mapping[str, Any], block: Any) -> Any:
     return block.append_column(options["column"], pa.record_batch(scores).column(0))
 
 
-def _check_column_is_free(column: str, columns: Sequence[str]) -> None:
+def _require_new_column(column: str, columns: Sequence[str]) -> None:
     if column in columns:
         raise InputError(f"duplicate column '{column}'. Use another name: column=...")
 

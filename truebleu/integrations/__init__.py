@@ -62,7 +62,7 @@ def resolve_metric(metric: Metric | str | None, parameters: Mapping[str, Any]) -
     return registry.metric("bleu" if metric is None else metric, **parameters)
 
 
-def get_metric_name(metric: Metric | str | None, resolved: Metric[Any]) -> str:
+def get_metric_name(metric: Metric | str | None, resolved_metric: Metric[Any]) -> str:
     """Return the metric name to show in a framework: the name that was passed or registered.
 
     >>> get_metric_name("mteval-v13a", resolve_metric("mteval-v13a", {}))
@@ -73,10 +73,10 @@ def get_metric_name(metric: Metric | str | None, resolved: Metric[Any]) -> str:
     if isinstance(metric, str) and not set(metric) & set(":| "):
         return metric.lower()
     for name, (location, parameters) in registry.METRICS.items():
-        is_same_class = location.endswith(f":{type(resolved).__name__}")
-        if is_same_class and type(resolved)(**parameters) == resolved:
+        is_same_class = location.endswith(f":{type(resolved_metric).__name__}")
+        if is_same_class and type(resolved_metric)(**parameters) == resolved_metric:
             return name
-    return resolved.name.lower()
+    return resolved_metric.name.lower()
 
 
 def as_segment_references(segments: Sequence[Any]) -> list[Any]:

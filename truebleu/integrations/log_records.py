@@ -108,7 +108,7 @@ def make_result_record(result: Any, prefix: str = "") -> LogRecord:
         ]
         return LogRecord(
             _join_names(_list_comparison_values(content), prefix),
-            _join_names(_list_settings(content), prefix),
+            _join_names(_list_comparison_settings(content), prefix),
             {join_name_components(prefix, "comparison"): (columns, rows)},
             {join_name_components(prefix, "comparison"): result.html()},
         )
@@ -166,7 +166,7 @@ def _list_comparison_values(content: Mapping[str, Any]) -> Iterator[tuple[tuple[
                 yield (*path, key), record[key]
 
 
-def _list_settings(content: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
+def _list_comparison_settings(content: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
     yield ("baseline",), str(content["baseline"])
     for metric in content["metrics"]:
         yield (metric["name"], "signature"), str(metric["signature"])

@@ -89,7 +89,7 @@ def metric_reward(
         """Return the scaled score of each completion; None if it has no reference."""
         references = get_column("reference", reference_column, columns, len(completions))
         reference_sets = [
-            one if type(one) is str else _to_references(one, number, name, reference_column)
+            one if type(one) is str else _parse_references(one, number, name, reference_column)
             for number, one in enumerate(references, 1)
         ]
         texts: dict[str, list[Any]] = {
@@ -154,7 +154,7 @@ def _extract_text(completion: Any, location: str) -> str:
     return content
 
 
-def _to_references(
+def _parse_references(
     references: Any, number: int, name: str, column: str
 ) -> tuple[str | None, ...] | None:
     """Return the references of a completion; None if all are missing."""

@@ -3,6 +3,7 @@
 `Comparison.to_dict` returns the contents. Every output format is built from this dict.
 
 comparison_builder.py   builds the dict from statistics
+comparison_columns.py   builds the columns of tables, which have the names of --columns
 comparison_layout.py    builds tables and sentences from the dict
 overview.py             builds the first screen of the HTML page from the dict
 """

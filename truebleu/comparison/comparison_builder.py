@@ -11,7 +11,7 @@ from typing import Any
 
 from truebleu._kernel import __version__
 from truebleu.comparison import segment_labels, system_runs
-from truebleu.comparison.comparison_layout import format_p_equation, get_score_digits
+from truebleu.comparison.comparison_columns import format_p_equation, get_score_digits
 from truebleu.comparison.comparison_request import (
     TESTS,
     MetricStatistics,

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import floor, log10
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from truebleu.comparison.comparison_columns import (
+    DEFAULT_COLUMNS,
+    ColumnCells,
+    build_interval_drawings,
+    build_metric_columns,
+    build_score_cells,
+    build_system_columns,
+    build_table,
+    format_metric_header,
+    format_p_header,
+    get_score_digits,
+    get_unit_name,
+)
 from truebleu.rendering.elements import (
     Block,
     Cell,
     Column,
     Heading,
     Paragraph,
-    Range,
     Table,
     build_warnings,
 )
-from truebleu.rendering.number_format import (
-    NumberFormatter,
-    fixed_formatter,
-    format_p_value,
-    format_percent,
-    format_segments_needed,
-    signed_formatter,
-)
+from truebleu.rendering.number_format import fixed_formatter
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count, join_words
-
-# A column and its cells, one per row.
-ColumnCells = tuple[Column, Iterable[Any]]
 
 
 def build_blocks(
@@ -68,69 +69,15 @@ def format_title(content: Content) -> str:
     return heading if content["baseline"] is None else f"{heading}; Δ to {content['baseline']}"
 
 
-def build_table(column_cells: Sequence[ColumnCells], caption: str = "", fold: str = "") -> Table:
-    """Return a table built from columns and their cells."""
-    columns, cells = zip(*column_cells, strict=True)
-    return Table(columns, list(zip(*cells, strict=True)), caption=caption, fold=fold)
-
-
-def build_system_columns(
-    content: Content, scores: Sequence[Content | None] = ()
-) -> Iterator[ColumnCells]:
-    """Yield the columns that name the systems, with their letters if there are several."""
-    systems = content["systems"]
-    best_marks = [get_best_mark(content, score) for score in scores] or [""] * len(systems)
-    if len(systems) > 1:
-        yield Column(""), [Cell(system["letter"]) for system in systems]
-    names = [Cell(one["name"], mark=mark) for one, mark in zip(systems, best_marks, strict=True)]
-    yield Column("system", is_left_aligned=True), names
-
-
-def get_best_mark(content: Content, score: Content | None) -> str:
-    """Return the mark "best" for the best of several systems, otherwise an empty string."""
-    return "best" if score and len(content["systems"]) > 1 and score["rank"] == 1 else ""
-
-
-def _build_metric_cells(
-    content: Content, metric: Content, format_score: NumberFormatter
-) -> list[Cell]:
-    """Return the score cells of all systems by one metric."""
-    return _build_score_cells(
-        content, (one["scores"][metric["name"]] for one in content["systems"]), format_score
-    )
-
-
-def _build_score_cells(
-    content: Content, scores: Iterable[Content], format_score: NumberFormatter
-) -> list[Cell]:
-    """Return score cells with the letters of significantly worse systems."""
-    return [
-        Cell(
-            format_score(one["score"]),
-            format_letters(content, one["better_than"]),
-            get_best_mark(content, one),
-        )
-        for one in scores
-    ]
-
-
 def build_summary_table(content: Content, digits: int | None = None) -> Table:
     """Return a table of scores by all metrics, with letters that mark significant differences."""
     table_columns = list(build_system_columns(content))
     for metric in content["metrics"]:
         format_score = fixed_formatter(get_score_digits(content, metric, digits))
-        table_columns.append(
-            (
-                Column(format_metric_header(metric), "scores"),
-                _build_metric_cells(content, metric, format_score),
-            )
-        )
+        scores = [system["scores"][metric["name"]] for system in content["systems"]]
+        cells = build_score_cells(content, scores, format_score)
+        table_columns.append((Column(format_metric_header(metric), "scores"), cells))
     return build_table(table_columns, "All metrics")
-
-
-def format_metric_header(metric: Content) -> str:
-    """Return a metric's name with an arrow that shows which direction is better."""
-    return f"{metric['name']} {'↑' if metric['higher_is_better'] else '↓'}"
 
 
 def build_cluster_tables(content: Content) -> Iterator[Table]:
@@ -156,148 +103,19 @@ def build_cluster_tables(content: Content) -> Iterator[Table]:
     yield build_table(table_columns, "Clusters by metric")
 
 
-def build_metric_table(content: Content, metric: Content, digits: int) -> Table:
-    """Return the table of one metric, with scores, intervals, differences and their tests."""
-    format_score = fixed_formatter(digits)
-    scores = [system["scores"][metric["name"]] for system in content["systems"]]
-    interval_header = f"{format_percent(content['level'])} interval"
-    has_several_systems = len(scores) > 1
-    table_columns = list(build_system_columns(content, scores))
-    table_columns.append(
-        (
-            Column(format_metric_header(metric), "score"),
-            _build_metric_cells(content, metric, format_score),
-        )
+def build_metric_table(
+    content: Content, metric: Content, digits: int, names: Sequence[str] | None = None
+) -> Table:
+    """Return the table of one metric, with the given columns (default: all that it has).
+
+    names: column names in `comparison_columns.COLUMNS`.
+    """
+    table_columns = build_metric_columns(
+        content, metric, DEFAULT_COLUMNS if names is None else names, digits
     )
-    if content["intervals"]:
-        cells = [Cell(format_interval(score["interval"], format_score)) for score in scores]
-        table_columns.append((Column(interval_header, "score"), cells))
-    if any(score["runs"] for score in scores):
-        cells = [Cell(_format_run_deviation(score["runs"], format_score)) for score in scores]
-        tooltip = "standard deviation between runs (number of runs)"
-        table_columns.append((Column("± runs", "score", tooltip=tooltip), cells))
-    if metric["clusters"] is not None and has_several_systems:
-        tooltip = "significantly better than all systems in clusters with higher numbers"
-        cells = [Cell("" if one["cluster"] is None else str(one["cluster"])) for one in scores]
-        table_columns.append((Column("cluster", "score", tooltip=tooltip), cells))
-    if has_several_systems:
-        table_columns += _build_difference_columns(
-            content, metric, [one["difference"] for one in scores], format_score
-        )
+    if names is None:
+        table_columns += build_interval_drawings(content, metric)
     return build_table(table_columns, metric["name"])
-
-
-def _build_difference_columns(
-    content: Content,
-    metric: Content,
-    differences: Sequence[Content | None],
-    format_score: NumberFormatter,
-) -> Iterator[ColumnCells]:
-    """Yield the columns that show differences; the baseline's cells are marked or empty."""
-    marks = ["" if one is None else get_difference_mark(one, metric) for one in differences]
-    marked_differences = list(zip(differences, marks, strict=True))
-    test, correction = content["test"], content["correction"]
-
-    def build_column(
-        column: Column, build_cell: Callable[[Content, str], Cell], baseline: Cell | None = None
-    ) -> ColumnCells:
-        baseline_cell = baseline or Cell("")
-        return column, [
-            baseline_cell if one is None else build_cell(one, mark)
-            for one, mark in marked_differences
-        ]
-
-    yield build_column(
-        Column("Δ", "difference", tooltip=f"score minus the score of {content['baseline']}"),
-        lambda one, mark: Cell(signed_formatter(format_score)(one["value"]), mark=mark),
-        Cell("baseline", mark="baseline"),
-    )
-    if content["intervals"]:
-        interval_header = f"{format_percent(content['level'])} interval"
-        yield build_column(
-            Column(interval_header, "difference", tooltip="interval of the difference"),
-            lambda one, _: Cell(format_interval(one["interval"], signed_formatter(format_score))),
-        )
-    if test and correction:
-        yield build_column(Column("p", "difference"), lambda one, _: Cell(format_p_value(one["p"])))
-    if test:
-        yield build_column(
-            Column(_format_p_header(content), "difference", tooltip=test["title"]),
-            lambda one, mark: Cell(
-                format_p_value(get_decisive_p(one)), "*" if one["significant"] else "", mark
-            ),
-        )
-    for name, key in (("won", "wins"), ("tied", "ties"), ("lost", "losses")):
-        counts = [Cell("" if one is None else f"{one[key]:,}") for one in differences]
-        tooltip = f"{_get_unit_name(content)} that the system {name} against the baseline"
-        yield (
-            Column(
-                name,
-                _get_unit_name(content),
-                tooltip=tooltip,
-                long_header=f"{_get_unit_name(content)} {name}",
-            ),
-            counts,
-        )
-    if test:
-        tooltip = "similar segments required to detect a difference of this size with 80 % power"
-        yield build_column(
-            Column(
-                "needed",
-                _get_unit_name(content),
-                tooltip=tooltip,
-                long_header="segments needed for 80 % power",
-            ),
-            lambda one, _: Cell(format_segments_needed(one["segments_needed"])),
-        )
-    yield from _build_interval_drawings(marked_differences)
-
-
-def _get_unit_name(content: Content) -> str:
-    """Return the unit in which wins, ties and losses are counted."""
-    return "buckets" if content["buckets"] else "segments"
-
-
-def _format_p_header(content: Content) -> str:
-    """Return the header of the p-value that determines significance."""
-    correction = content["correction"]
-    return f"p {correction['title']}" if correction else "p"
-
-
-def _build_interval_drawings(
-    marked_differences: Sequence[tuple[Content | None, str]],
-) -> Iterator[ColumnCells]:
-    """Yield a column that draws the intervals of the differences on a common axis with 0."""
-    intervals = [
-        None
-        if one is None or one["interval"] is None
-        else (one["interval"]["low"], one["value"], one["interval"]["high"])
-        for one, _ in marked_differences
-    ]
-    interval_ends = [0.0, *(end for ends in intervals if ends is not None for end in ends)]
-    minimum, maximum = min(interval_ends), max(interval_ends)
-    if minimum < maximum:
-        cells = [
-            Range(minimum, maximum, ends, mark)
-            for ends, (_, mark) in zip(intervals, marked_differences, strict=True)
-        ]
-        yield Column("Δ plot", "drawings", is_drawing=True), cells
-
-
-def _format_run_deviation(runs: Content | None, format_score: NumberFormatter) -> str:
-    """Return the standard deviation between runs, and the number of runs."""
-    return "" if runs is None else f"{format_score(runs['deviation'])} ({len(runs['scores'])})"
-
-
-def format_interval(
-    interval: Mapping[str, float] | None,
-    format_score: NumberFormatter,
-    missing: str = "n too small",
-) -> str:
-    """Return the interval limits in brackets, or `missing` without an interval."""
-    if interval is None:
-        return missing
-    return f"[{format_score(interval['low'])}, {format_score(interval['high'])}]"
 
 
 def build_components_table(content: Content, metric: Content) -> Table | None:
@@ -354,10 +172,11 @@ def build_reference_tables(content: Content, digits: int | None = None) -> Itera
         if not any(name in one["scores"] for one in references):
             continue
         table_columns = list(build_system_columns(content))
+        scores = [system["scores"][name] for system in systems]
         table_columns.append(
             (
                 Column(f"{format_metric_header(metric)} all refs", "all"),
-                _build_metric_cells(content, metric, format_score),
+                build_score_cells(content, scores, format_score),
             )
         )
         for reference in references:
@@ -367,7 +186,7 @@ def build_reference_tables(content: Content, digits: int | None = None) -> Itera
                 else f" (n = {reference['segments']:,})"
             )
             scores = [reference["scores"][name][system["name"]] for system in systems]
-            cells = _build_score_cells(content, scores, format_score)
+            cells = build_score_cells(content, scores, format_score)
             table_columns.append(
                 (Column(f"{reference['name']} alone{size_note}", reference["name"]), cells)
             )
@@ -406,62 +225,6 @@ def build_document_tables(content: Content, digits: int | None) -> Iterator[Bloc
         yield build_table(table_columns, f"{metric['name']} of each document", fold)
 
 
-def get_decisive_p(difference: Content) -> float | None:
-    """Return the p-value that determines significance: the corrected p-value if there is one."""
-    corrected: float | None = difference["corrected_p"]
-    p: float | None = difference["p"]
-    return p if corrected is None else corrected
-
-
-def format_p_equation(difference: Content) -> str:
-    """Return the p-value that determines significance, such as "p = 0.03" or "p < 0.001"."""
-    p_text = format_p_value(get_decisive_p(difference))
-    return f"p {p_text if p_text.startswith('<') else f'= {p_text}'}"
-
-
-def get_difference_mark(difference: Content, metric: Content) -> str:
-    """Return "better" or "worse" for a significant difference, otherwise an empty string."""
-    if not difference["significant"]:
-        return ""
-    return "better" if (difference["value"] > 0) == metric["higher_is_better"] else "worse"
-
-
-def format_letters(content: Content, names: Sequence[str]) -> str:
-    """Return the letters of some systems; three or more consecutive letters become a range.
-
-    >>> systems = [{"name": name, "letter": name.upper()} for name in "cabdef"]
-    >>> format_letters({"systems": systems}, ["f", "b", "c", "d"])
-    'B–D F'
-    """
-    selected_names = set(names)
-    systems = sorted(content["systems"], key=lambda one: (len(one["letter"]), one["letter"]))
-    sequences: list[list[str]] = []
-    was_selected = False
-    for system in systems:
-        if system["name"] in selected_names:
-            sequences = sequences if was_selected else [*sequences, []]
-            sequences[-1].append(system["letter"])
-        was_selected = system["name"] in selected_names
-    letter_groups = [
-        part for run in sequences for part in (run if len(run) < 3 else [f"{run[0]}–{run[-1]}"])
-    ]
-    # Single letters are unambiguous without spaces.
-    return ("" if all(len(part) == 1 for part in letter_groups) else " ").join(letter_groups)
-
-
-def get_score_digits(content: Content, metric: Content, digits: int | None) -> int:
-    """Return the number of decimals to show for a metric's scores; small scores get more.
-
-    digits: number of decimals on a 0-100 scale; None for the default, 1.
-    """
-    suitable: int | None = metric["digits"]
-    if suitable is None:
-        scores = [abs(system["scores"][metric["name"]]["score"]) for system in content["systems"]]
-        largest = max(scores)
-        suitable = max(0, min(3 - floor(log10(largest)), 17)) if largest else 3
-    return suitable + (0 if digits is None else digits - 1)
-
-
 # ---- sentences ----
 
 
@@ -472,7 +235,7 @@ def _describe_marks(content: Content) -> list[str]:
     lines = []
     test, correction = content["test"], content["correction"]
     if test:
-        p_header = _format_p_header(content)
+        p_header = format_p_header(content)
         lines.append(
             "Letters after a score: significantly better than these systems "
             f"({p_header} < {test['alpha']:g}, also marked *). Each system is "
@@ -485,7 +248,7 @@ def _describe_marks(content: Content) -> list[str]:
                 f"corrected for all {pairs} pairs, per metric."
             )
     win_sentence = (
-        f"Won, tied, lost: {_get_unit_name(content)} with a higher, equal or lower score than "
+        f"Won, tied, lost: {get_unit_name(content)} with a higher, equal or lower score than "
         f"{content['baseline']}{_describe_lower_is_better(content)}."
     )
     power_sentence = (

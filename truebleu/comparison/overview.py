@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from truebleu.comparison import comparison_layout
-from truebleu.comparison.comparison_layout import (
+from truebleu.comparison.comparison_columns import (
     build_system_columns,
     build_table,
     format_interval,

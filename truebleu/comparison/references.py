@@ -13,7 +13,7 @@ from typing import Any
 from truebleu._kernel import InputError
 from truebleu.comparison import segment_labels
 from truebleu.comparison.comparison_builder import resample_metrics
-from truebleu.comparison.comparison_layout import format_p_equation, get_score_digits
+from truebleu.comparison.comparison_columns import format_p_equation, get_score_digits
 from truebleu.comparison.comparison_request import Request
 from truebleu.metrics.base import MetricFailedError
 from truebleu.rendering.number_format import fixed_formatter, signed_formatter

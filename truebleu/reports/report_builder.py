@@ -45,7 +45,7 @@ from typing import Any, NamedTuple
 
 from truebleu._kernel import Corpus, __version__
 from truebleu.comparison import Comparison, overview, segment_labels, system_runs
-from truebleu.comparison.comparison_layout import get_score_digits
+from truebleu.comparison.comparison_columns import get_score_digits
 from truebleu.comparison.comparison_request import (
     MetricStatistics,
     Request,

@@ -1,0 +1,322 @@
+"""Columns of a comparison's tables: their names in `--columns`, and their cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from math import floor, log10
+from typing import Any
+
+from truebleu._kernel import InputError
+from truebleu.rendering.elements import Cell, Column, Range, Table
+from truebleu.rendering.number_format import (
+    NumberFormatter,
+    fixed_formatter,
+    format_p_value,
+    format_percent,
+    format_segments_needed,
+    signed_formatter,
+)
+from truebleu.rendering.view import Content
+
+# A column and its cells, one per row.
+ColumnCells = tuple[Column, Iterable[Any]]
+
+# Names of all columns in the order of a complete table, with their meanings.
+COLUMNS = {
+    "letter": "letter of the system, which other cells refer to",
+    "system": "name of the system",
+    "score": "score, with the letters of significantly worse systems",
+    "interval": "confidence interval of the score",
+    "runs": "standard deviation between training runs (number of runs)",
+    "rank": "rank by the score",
+    "cluster": "significantly better than all systems in clusters with higher numbers",
+    "delta": "score minus the score of the baseline",
+    "delta-interval": "confidence interval of the delta",
+    "p-uncorrected": "p-value of the delta before the correction",
+    "p": "p-value of the delta, corrected if --correction is used",
+    "won": "segments with a better score than the baseline",
+    "tied": "segments with the same score as the baseline",
+    "lost": "segments with a worse score than the baseline",
+    "needed": "similar segments required to detect the delta with 80 % power",
+}
+# Columns of a complete table. The cluster expresses the rank.
+DEFAULT_COLUMNS = tuple(name for name in COLUMNS if name != "rank")
+# Columns that are equal for all metrics.
+SYSTEM_COLUMNS = ("letter", "system")
+_COUNT_KEYS = {"won": "wins", "tied": "ties", "lost": "losses"}
+
+
+def check_column_names(names: Iterable[str]) -> None:
+    """Raise ValueError for a column name that is not in `COLUMNS` or occurs twice."""
+    from truebleu.text.argument_checks import suggest_names
+
+    seen = set()
+    for name in names:
+        if name not in COLUMNS:
+            raise ValueError(f"columns: unknown column '{name}'{suggest_names(name, COLUMNS)}")
+        if name in seen:
+            raise ValueError(f"columns: duplicate column '{name}'")
+        seen.add(name)
+
+
+def require_columns(content: Content, names: Iterable[str]) -> None:
+    """Raise InputError for a column that no metric of the comparison has."""
+    available = {name for one in content["metrics"] for name in list_columns(content, one)}
+    for name in names:
+        if name not in available:
+            expected = ", ".join(name for name in COLUMNS if name in available)
+            raise InputError(f"columns: this comparison has no '{name}' (expected {expected})")
+
+
+def list_columns(content: Content, metric: Content) -> list[str]:
+    """Return the names of the columns that the table of a metric can have."""
+    scores = [system["scores"][metric["name"]] for system in content["systems"]]
+    has_several_systems = len(scores) > 1
+    is_tested = has_several_systems and bool(content["test"])
+    conditions = {
+        "letter": has_several_systems,
+        "interval": bool(content["intervals"]),
+        "runs": any(score["runs"] for score in scores),
+        "rank": has_several_systems and scores[0]["rank"] is not None,
+        "cluster": has_several_systems and metric["clusters"] is not None,
+        "delta-interval": has_several_systems and bool(content["intervals"]),
+        "p-uncorrected": is_tested and bool(content["correction"]),
+        **dict.fromkeys(("p", "needed"), is_tested),
+        **dict.fromkeys(("delta", *_COUNT_KEYS), has_several_systems),
+    }
+    return [name for name in COLUMNS if conditions.get(name, True)]
+
+
+def build_metric_columns(
+    content: Content, metric: Content, names: Iterable[str], digits: int
+) -> list[ColumnCells]:
+    """Return the columns of one metric's table that it has among the given names.
+
+    digits: number of decimals of scores.
+    """
+    format_score = fixed_formatter(digits)
+    format_delta = signed_formatter(format_score)
+    scores = [system["scores"][metric["name"]] for system in content["systems"]]
+    interval_header = f"{format_percent(content['level'])} interval"
+    unit = get_unit_name(content)
+
+    def build_score_column(
+        header: str, build_text: Callable[[Content], str], tooltip: str = ""
+    ) -> ColumnCells:
+        return Column(header, "score", tooltip=tooltip), [Cell(build_text(one)) for one in scores]
+
+    def build_delta_column(
+        column: Column, build_cell: Callable[[Content, str], Cell], baseline: Cell | None = None
+    ) -> ColumnCells:
+        return column, [
+            baseline or Cell("")
+            if one["difference"] is None
+            else build_cell(one["difference"], get_difference_mark(one["difference"], metric))
+            for one in scores
+        ]
+
+    def build_count_column(name: str) -> ColumnCells:
+        tooltip = f"{unit} that the system {name} against the baseline"
+        return build_delta_column(
+            Column(name, unit, tooltip=tooltip, long_header=f"{unit} {name}"),
+            lambda one, _: Cell(f"{one[_COUNT_KEYS[name]]:,}"),
+        )
+
+    builders: dict[str, Callable[[], ColumnCells]] = {
+        "letter": lambda: (Column(""), [Cell(system["letter"]) for system in content["systems"]]),
+        "system": lambda: list(build_system_columns(content, scores))[-1],
+        "score": lambda: (
+            Column(format_metric_header(metric), "score"),
+            build_score_cells(content, scores, format_score),
+        ),
+        "interval": lambda: build_score_column(
+            interval_header, lambda one: format_interval(one["interval"], format_score)
+        ),
+        "runs": lambda: build_score_column(
+            "± runs",
+            lambda one: _format_run_deviation(one["runs"], format_score),
+            "standard deviation between runs (number of runs)",
+        ),
+        "rank": lambda: build_score_column("rank", lambda one: str(one["rank"])),
+        "cluster": lambda: build_score_column(
+            "cluster",
+            lambda one: "" if one["cluster"] is None else str(one["cluster"]),
+            "significantly better than all systems in clusters with higher numbers",
+        ),
+        "delta": lambda: build_delta_column(
+            Column("Δ", "difference", tooltip=f"score minus the score of {content['baseline']}"),
+            lambda one, mark: Cell(format_delta(one["value"]), mark=mark),
+            Cell("baseline", mark="baseline"),
+        ),
+        "delta-interval": lambda: build_delta_column(
+            Column(interval_header, "difference", tooltip="interval of the difference"),
+            lambda one, _: Cell(format_interval(one["interval"], format_delta)),
+        ),
+        "p-uncorrected": lambda: build_delta_column(
+            Column("p", "difference"), lambda one, _: Cell(format_p_value(one["p"]))
+        ),
+        "p": lambda: build_delta_column(
+            Column(format_p_header(content), "difference", tooltip=content["test"]["title"]),
+            lambda one, mark: Cell(
+                format_p_value(get_decisive_p(one)), "*" if one["significant"] else "", mark
+            ),
+        ),
+        **{name: partial(build_count_column, name) for name in _COUNT_KEYS},
+        "needed": lambda: build_delta_column(
+            Column(
+                "needed",
+                unit,
+                tooltip="similar segments required to detect a difference of this size with 80 % "
+                "power",
+                long_header="segments needed for 80 % power",
+            ),
+            lambda one, _: Cell(format_segments_needed(one["segments_needed"])),
+        ),
+    }
+    available = list_columns(content, metric)
+    return [builders[name]() for name in names if name in available]
+
+
+def build_interval_drawings(content: Content, metric: Content) -> Iterator[ColumnCells]:
+    """Yield a column that draws the intervals of the differences on a common axis with 0."""
+    differences = [one["scores"][metric["name"]]["difference"] for one in content["systems"]]
+    intervals = [
+        None
+        if one is None or one["interval"] is None
+        else (one["interval"]["low"], one["value"], one["interval"]["high"])
+        for one in differences
+    ]
+    interval_ends = [0.0, *(end for ends in intervals if ends is not None for end in ends)]
+    minimum, maximum = min(interval_ends), max(interval_ends)
+    if minimum < maximum:
+        marks = ["" if one is None else get_difference_mark(one, metric) for one in differences]
+        cells = [
+            Range(minimum, maximum, ends, mark) for ends, mark in zip(intervals, marks, strict=True)
+        ]
+        yield Column("Δ plot", "drawings", is_drawing=True), cells
+
+
+def build_score_cells(
+    content: Content, scores: Iterable[Content], format_score: NumberFormatter
+) -> list[Cell]:
+    """Return score cells with the letters of significantly worse systems."""
+    return [
+        Cell(
+            format_score(one["score"]),
+            format_letters(content, one["better_than"]),
+            get_best_mark(content, one),
+        )
+        for one in scores
+    ]
+
+
+def get_unit_name(content: Content) -> str:
+    """Return the unit in which wins, ties and losses are counted."""
+    return "buckets" if content["buckets"] else "segments"
+
+
+def format_p_header(content: Content) -> str:
+    """Return the header of the p-value that determines significance."""
+    correction = content["correction"]
+    return f"p {correction['title']}" if correction else "p"
+
+
+def build_table(column_cells: Sequence[ColumnCells], caption: str = "", fold: str = "") -> Table:
+    """Return a table built from columns and their cells."""
+    columns, cells = zip(*column_cells, strict=True)
+    return Table(columns, list(zip(*cells, strict=True)), caption=caption, fold=fold)
+
+
+def build_system_columns(
+    content: Content, scores: Sequence[Content | None] = ()
+) -> Iterator[ColumnCells]:
+    """Yield the columns that name the systems, with their letters if there are several."""
+    systems = content["systems"]
+    best_marks = [get_best_mark(content, score) for score in scores] or [""] * len(systems)
+    if len(systems) > 1:
+        yield Column(""), [Cell(system["letter"]) for system in systems]
+    names = [Cell(one["name"], mark=mark) for one, mark in zip(systems, best_marks, strict=True)]
+    yield Column("system", is_left_aligned=True), names
+
+
+def get_best_mark(content: Content, score: Content | None) -> str:
+    """Return the mark "best" for the best of several systems, otherwise an empty string."""
+    return "best" if score and len(content["systems"]) > 1 and score["rank"] == 1 else ""
+
+
+def format_metric_header(metric: Content) -> str:
+    """Return a metric's name with an arrow that shows which direction is better."""
+    return f"{metric['name']} {'↑' if metric['higher_is_better'] else '↓'}"
+
+
+def _format_run_deviation(runs: Content | None, format_score: NumberFormatter) -> str:
+    """Return the standard deviation between runs, and the number of runs."""
+    return "" if runs is None else f"{format_score(runs['deviation'])} ({len(runs['scores'])})"
+
+
+def format_interval(
+    interval: Mapping[str, float] | None,
+    format_score: NumberFormatter,
+    missing: str = "n too small",
+) -> str:
+    """Return the interval limits in brackets, or `missing` without an interval."""
+    if interval is None:
+        return missing
+    return f"[{format_score(interval['low'])}, {format_score(interval['high'])}]"
+
+
+def get_decisive_p(difference: Content) -> float | None:
+    """Return the p-value that determines significance: the corrected p-value if there is one."""
+    corrected: float | None = difference["corrected_p"]
+    p: float | None = difference["p"]
+    return p if corrected is None else corrected
+
+
+def format_p_equation(difference: Content) -> str:
+    """Return the p-value that determines significance, such as "p = 0.03" or "p < 0.001"."""
+    p_text = format_p_value(get_decisive_p(difference))
+    return f"p {p_text if p_text.startswith('<') else f'= {p_text}'}"
+
+
+def get_difference_mark(difference: Content, metric: Content) -> str:
+    """Return "better" or "worse" for a significant difference, otherwise an empty string."""
+    if not difference["significant"]:
+        return ""
+    return "better" if (difference["value"] > 0) == metric["higher_is_better"] else "worse"
+
+
+def format_letters(content: Content, names: Sequence[str]) -> str:
+    """Return the letters of some systems; three or more consecutive letters become a range.
+
+    >>> systems = [{"name": name, "letter": name.upper()} for name in "cabdef"]
+    >>> format_letters({"systems": systems}, ["f", "b", "c", "d"])
+    'B–D F'
+    """
+    selected_names = set(names)
+    systems = sorted(content["systems"], key=lambda one: (len(one["letter"]), one["letter"]))
+    sequences: list[list[str]] = []
+    was_selected = False
+    for system in systems:
+        if system["name"] in selected_names:
+            sequences = sequences if was_selected else [*sequences, []]
+            sequences[-1].append(system["letter"])
+        was_selected = system["name"] in selected_names
+    letter_groups = [
+        part for run in sequences for part in (run if len(run) < 3 else [f"{run[0]}–{run[-1]}"])
+    ]
+    # Single letters are unambiguous without spaces.
+    return ("" if all(len(part) == 1 for part in letter_groups) else " ").join(letter_groups)
+
+
+def get_score_digits(content: Content, metric: Content, digits: int | None) -> int:
+    """Return the number of decimals to show for a metric's scores; small scores get more.
+
+    digits: number of decimals on a 0-100 scale; None for the default, 1.
+    """
+    suitable: int | None = metric["digits"]
+    if suitable is None:
+        scores = [abs(system["scores"][metric["name"]]["score"]) for system in content["systems"]]
+        largest = max(scores)
+        suitable = max(0, min(3 - floor(log10(largest)), 17)) if largest else 3
+    return suitable + (0 if digits is None else digits - 1)

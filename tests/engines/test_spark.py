@@ -820,7 +820,7 @@ def test_workers_with_other_python_raise_error(frame, workers):
     old = "class Old(tuple):\n    major, minor, micro = 3, 9, 1\n"
     workers({}, f"import sys\n{old}sys.version_info = Old((3, 9, 1, 'final', 0))\n")
     with pytest.raises(
-        RuntimeError, match=r"workers run Python 3\.9, the driver 3\.\d+; Spark needs"
+        RuntimeError, match=r"workers run Python 3\.9, but the driver runs 3\.\d+\. Before"
     ):
         spark.corpus_bleu(frame)
 

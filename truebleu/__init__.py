@@ -58,7 +58,7 @@ if TYPE_CHECKING:  # imports for type checkers; a test compares them with _NAMES
     from truebleu.testsets.published_set import TestSet as TestSet, testset as testset
     from truebleu.text.languages import language as language
     from truebleu.text.segments import File as File
-    from truebleu.text.tokenizers import tokenize as tokenize
+    from truebleu.text.tokenizers import ngrams as ngrams, tokenize as tokenize
 
 # Public names by module. A module is imported when one of its names is first used.
 _NAMES = {
@@ -95,7 +95,7 @@ _NAMES = {
     "testsets.published_set": "TestSet testset",
     "text.languages": "language",
     "text.segments": "File",
-    "text.tokenizers": "tokenize",
+    "text.tokenizers": "ngrams tokenize",
 }
 PUBLIC = dict(sorted((name, module) for module, names in _NAMES.items() for name in names.split()))
 
@@ -103,9 +103,11 @@ __all__ = ["__version__", *PUBLIC]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> object:
-    if name not in PUBLIC:
-        raise AttributeError(f"module 'truebleu' has no attribute '{name}'")
     from importlib import import_module
+
+    if name not in PUBLIC:
+        equivalents = import_module("truebleu.compat.equivalents")
+        raise AttributeError(f"truebleu has no '{name}'{equivalents.describe_equivalent(name)}")
 
     value = getattr(import_module(f"truebleu.{PUBLIC[name]}"), name)
     globals()[name] = value

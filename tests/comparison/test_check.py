@@ -50,7 +50,7 @@ def test_score_below_minimum_fails():
     assert not result
     assert result.failures == ["BLEU 29.96 is below the minimum of 30"]
     assert result.to_dict()["metrics"][0]["score"] == score
-    assert repr(result) == "<Check of birch.en: failed: BLEU 29.96 is below the minimum of 30>"
+    assert repr(result) == result.text(80).rstrip()
 
 
 def test_failure_has_enough_digits_to_differ_from_minimum():

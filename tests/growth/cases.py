@@ -255,6 +255,7 @@ CORPORA: dict[str, Callable[[list[str], list[str]], object]] = {
     "family": truebleu.family.score,
     "which": lambda hypotheses, references: truebleu.which(12.34, hypotheses, references),
     "meta_evaluate": agreed,
+    "ngrams": lambda hypotheses, _: truebleu.ngrams(" ".join(hypotheses), 2),
     "tokenize": lambda hypotheses, _: truebleu.tokenize(" ".join(hypotheses)),
     "mean_document_bleu": lambda hypotheses, references: truebleu.mean_document_bleu(
         hypotheses, references, [i // 3 for i in range(len(references))]

@@ -348,7 +348,7 @@ def test_matrix_is_readable_by_index_and_by_other_libraries():
     assert pa.chunked_array(matrix).to_pylist() == matrix.tolist()
     assert str(pa.array(matrix).type) == "fixed_size_list<item: double not null>[3]"
     assert pa.array(CHRF().triangle(CANDIDATES)).type == pa.float64()
-    assert repr(matrix) == "Matrix(8 x 3, float64)"
+    assert repr(matrix).startswith("Matrix(8 x 3, float64)\n[")
     assert pickle.loads(pickle.dumps(matrix)) == matrix
     with pytest.raises(IndexError, match="reference 3 is out of range for 3"):
         matrix[0, 3]
@@ -385,7 +385,7 @@ def test_matrix_slices_equal_array_slices(dtype):
 def test_triangle_rejects_invalid_indices():
     triangle = BLEU().triangle(CANDIDATES, dtype="float32")
     assert isinstance(triangle, Triangle)
-    assert repr(triangle) == "Triangle(8 texts, 28 pairs, float32)"
+    assert repr(triangle).startswith("Triangle(8 texts, 28 pairs, float32: [")
     assert triangle.shape == (28,)
     assert pickle.loads(pickle.dumps(triangle)) == triangle
     assert triangle[-1] == triangle[6, 7]

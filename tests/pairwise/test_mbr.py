@@ -132,7 +132,7 @@ def test_it_prints():
         "   5          5     17.27  the cat the cat the cat the cat the cat the cat the cat the…\n"
         "... and 1 more"
     )
-    assert repr(choice) == "<MBR: candidate 0 of 6, BLEU 48.56>"
+    assert repr(choice) == ("<MBR: candidate 0 of 6 is best, expected BLEU 48.56: 'the cat sat'>")
     assert float(choice) == choice.value == choice.expected[0]
 
 

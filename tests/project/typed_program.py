@@ -5,6 +5,7 @@
 """
 
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import assert_type
 
@@ -56,6 +57,7 @@ def check_metrics() -> None:
     total.update(HYPOTHESES, REFERENCES)
     assert_type(total.compute().value, float)
     assert_type(tb.tokenize("a, b", "intl"), list[str])
+    assert_type(tb.ngrams("a, b", 2), Counter[tuple[str, ...]])
     assert_type(bool(tb.which(59.69, HYPOTHESES, REFERENCES)), bool)
     assert_type(tb.document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS).value, float)
     assert_type(tb.mean_document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS).value, float)

@@ -69,7 +69,9 @@ def test_page_is_reproducible_and_self_contained(tmp_path):
     assert page == create_playground().to_bytes() == create_playground().html().encode()
     assert b"connect-src 'none'" in page
     assert not re.search(rb"(?:src|href)=[\"']?http", page)
-    assert repr(create_playground()) == f"<Playground of {len(page):,} bytes>"
+    assert repr(create_playground()) == (
+        f"<Playground of {len(page):,} bytes; save(path) writes the page>"
+    )
 
 
 def test_missing_kernel_is_explained(monkeypatch, capsys):

@@ -19,7 +19,7 @@ from truebleu.bleu_family.machine_translation import (
 )
 from truebleu.bleu_family.related_metrics import RELATED_METRICS, list_related_members
 from truebleu.metrics import registry
-from truebleu.text import argument_checks
+from truebleu.text import argument_checks, terminal_layout
 from truebleu.text.corpus_inputs import Hypotheses, References
 
 if TYPE_CHECKING:
@@ -61,6 +61,10 @@ class Family(Mapping[str, Member]):
 
     def __contains__(self, name: object) -> bool:
         return name in MEMBERS
+
+    def __repr__(self) -> str:
+        text = f"{len(self)} members of the BLEU family: {', '.join(self)}."
+        return "\n".join(terminal_layout.wrap_text(text, 80))
 
     def score(
         self,

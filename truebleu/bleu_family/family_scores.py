@@ -105,7 +105,10 @@ class FamilyScores(Picklable):
         raise KeyError(f"member '{name}' is not among the scores")
 
     def __repr__(self) -> str:
-        return f"<{len(self.rows)} members of the family>"
+        # `print` shows the differences in full.
+        return "\n".join(
+            line if len(line) <= 80 else f"{line[:79]}…" for line in str(self).splitlines()
+        )
 
     def __str__(self) -> str:
         paragraphs = [format_table(self.format_rows(bounded=True), right=(1, 2))]

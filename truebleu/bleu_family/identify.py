@@ -109,14 +109,14 @@ class Identification(Record):
         return iter(self.matches)
 
     def __repr__(self) -> str:
-        return f"<{self.target_score}: {self.ambiguity}>"
+        return str(self)
 
     def __str__(self) -> str:
         paragraphs = [
-            f"{self.headline}\n",
+            "\n".join([*terminal_layout.wrap_text(self.headline, 80), ""]),
             terminal_layout.format_table(self.format_rows(), right=(2,)),
         ]
-        summary_lines = terminal_layout.wrap_text(self.search_summary, 100)
+        summary_lines = terminal_layout.wrap_text(self.search_summary, 80)
         return "\n".join([*paragraphs, *([""] if summary_lines else []), *summary_lines])
 
     @property

@@ -156,10 +156,6 @@ class Comparison(RecordView):
                 return deepcopy(system_entry)
         raise KeyError(f"no system '{system}'; available: {', '.join(self)}")
 
-    def __repr__(self) -> str:
-        metrics = ", ".join(metric["name"] for metric in self._content["metrics"])
-        return f"<Comparison of {', '.join(self)} by {metrics}>"
-
 
 class Comparisons(RecordView):
     """Comparisons of the same systems, one per group. `print` shows them in sequence.
@@ -227,9 +223,6 @@ class Comparisons(RecordView):
 
     def __len__(self) -> int:
         return len(self._content["groups"])
-
-    def __repr__(self) -> str:
-        return f"<Comparisons within {', '.join(self._content['within'])}: {self._format_title()}>"
 
 
 def _format_group_name(key: Mapping[str, Any]) -> str:

@@ -92,10 +92,6 @@ class Check(View):
     def _format_title(self) -> str:
         return f"{self._content['system']}: {'passed' if self.passed else 'failed'}"
 
-    def __repr__(self) -> str:
-        outcome = "passed" if self.passed else f"failed: {'; '.join(self.failures)}"
-        return f"<Check of {self._content['system']}: {outcome}>"
-
 
 def check(
     hypotheses: corpus_inputs.Hypotheses,

@@ -273,9 +273,6 @@ class History(RecordView):
     def __len__(self) -> int:
         return len(self.entries)
 
-    def __repr__(self) -> str:
-        return f"<History of {len(self.entries):,} scores in {len(self.series):,} series>"
-
 
 def history(
     path: str | os.PathLike[str],

@@ -44,11 +44,6 @@ class Explanation(View):
 
         return explanation_layout.format_title(self._content)
 
-    def __repr__(self) -> str:
-        scores = ", ".join(f"{system['score']:.2f}" for system in self._content["systems"])
-        label = self._content["metric"]["label"]
-        return f"<Explanation of {label} = {scores}, a {self._content['kind']}>"
-
 
 def explain(
     hypothesis: corpus_inputs.Hypotheses,

@@ -181,9 +181,6 @@ class MetaEvaluation(RecordView):
                 return MetricValues(values)
         raise KeyError(f"no metric '{metric}'; available: {', '.join(self)}")
 
-    def __repr__(self) -> str:
-        return f"<MetaEvaluation of {', '.join(self)}>"
-
 
 def meta_evaluate(
     human: Any = None,

@@ -48,6 +48,14 @@ PARTS_PER_TOKEN = 720720
 # Signed 64-bit integers range from -INT64_LIMIT to INT64_LIMIT - 1.
 INT64_LIMIT = 1 << 63
 
+# sacreBLEU's methods of metrics, for messages.
+_SACREBLEU_METHODS = {
+    "corpus_score": "score(hypotheses, references) with one string or list of strings per segment "
+    "as references; list(zip(*streams)) converts sacreBLEU's reference streams",
+    "sentence_score": "sentence(hypothesis, references)",
+    "get_signature": "signature(references=1)",
+}
+
 _allocate = object.__new__
 
 
@@ -757,6 +765,13 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     def __dir__(self) -> list[str]:
         return [*self.PUBLIC, *self._values]
+
+    if not TYPE_CHECKING:  # type checkers would accept any attribute
+
+        def __getattr__(self, name: str) -> Any:
+            equivalent = _SACREBLEU_METHODS.get(name, "")
+            hint = f"; use .{equivalent}" if equivalent else ""
+            raise AttributeError(f"{type(self).__name__} has no attribute '{name}'{hint}")
 
     def __str__(self) -> str:
         """Return the metric's name and signature, from which `metric` recreates the metric."""

@@ -14,7 +14,7 @@ from typing import Any
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus, CountedRows
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.python_metric import PythonMetric, count_ngrams
+from truebleu.metrics.python_metric import PythonMetric
 from truebleu.text import tokenizers
 
 # By mistake, the original uses the length of a (tokens, weights) pair as reference length.
@@ -149,10 +149,10 @@ def _count_weighted_recall(
     matches = [0] * MAX_ORDER
     totals = [0] * MAX_ORDER
     for order in range(MAX_ORDER):
-        hypothesis_counts = count_ngrams(hypothesis, order + 1)
+        hypothesis_counts = tokenizers.count_ngrams(hypothesis, order + 1)
         for reference in references:
             total = 0
-            for ngram, count in count_ngrams(reference, order + 1).items():
+            for ngram, count in tokenizers.count_ngrams(reference, order + 1).items():
                 weight = 1 if not order and ngram[0] not in reserved else WEIGHT_UNITS
                 matches[order] += min(count, hypothesis_counts[ngram]) * weight
                 total += count * weight

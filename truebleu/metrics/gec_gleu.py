@@ -15,7 +15,7 @@ from typing import Any
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus, CountedRows
-from truebleu.metrics.python_metric import PythonScore, SourceMetric, count_ngrams
+from truebleu.metrics.python_metric import PythonScore, SourceMetric
 from truebleu.text import tokenizers
 
 ORDERS = (1, 2, 3, 4)
@@ -149,7 +149,7 @@ def _count_ngrams(
     row = [len(hypothesis), len(reference)]
     for order in ORDERS:
         hypothesis_counts, reference_counts, source_counts = (
-            count_ngrams(tokens, order) for tokens in (hypothesis, reference, source)
+            tokenizers.count_ngrams(tokens, order) for tokens in (hypothesis, reference, source)
         )
         penalty = sum(
             min(count, source_counts[ngram])

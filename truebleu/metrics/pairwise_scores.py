@@ -43,8 +43,8 @@ class Matrix(StoredPairs):
     (2, 3)
     >>> matrix[0], matrix[1, 2]
     (Scores(3 segments: [100.00, 50.00, 0.00]), 100.00...)
-    >>> matrix[:, 1], matrix[:, 1:]
-    (Scores(2 segments: [50.00, 36.79]), Matrix(2 x 2, float64))
+    >>> matrix[:, 1], matrix[:, 1:].shape
+    (Scores(2 segments: [50.00, 36.79]), (2, 2))
     >>> [round(max(row)) for row in matrix]
     [100, 100]
     """
@@ -103,16 +103,14 @@ class Matrix(StoredPairs):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        height, width = self.shape
-        return f"Matrix({height} x {width}, {self.dtype})"
-
-    def __str__(self) -> str:
         """Return the shape and the scores of the first texts."""
+        height, width = self.shape
+        head = f"Matrix({height} x {width}, {self.dtype})"
         rows, columns = (range(min(count, 10)) for count in self.shape)
         numbers = [[f"{self[i, j]:6.2f}" for j in columns] for i in rows]
         row_ending = " …" if self.shape[1] > len(columns) else ""
         lines = [f"[{' '.join(row)}{row_ending}]" for row in numbers]
-        return "\n".join([repr(self), *lines, *(["…"] if len(self) > len(rows) else [])])
+        return "\n".join([head, *lines, *(["…"] if len(self) > len(rows) else [])])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore_pairs, (Matrix, self.to_bytes(), self.shape[1], self.single)
@@ -174,7 +172,9 @@ class Triangle(StoredPairs):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Triangle({self.texts} texts, {len(self)} pairs, {self.dtype})"
+        numbers = [f"{self.at(k):.2f}" for k in range(min(len(self), 4))]
+        scores = ", ".join([*numbers, *(["…"] if len(self) > len(numbers) else [])])
+        return f"Triangle({self.texts} texts, {len(self)} pairs, {self.dtype}: [{scores}])"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore_pairs, (Triangle, self.to_bytes(), None, self.single)
@@ -310,7 +310,7 @@ class PairwiseScoring:
         the scores do not fit into memory.
 
         >>> from truebleu import BLEU
-        >>> print(BLEU().matrix(["a b c d", "a b"], ["a b c d", "a b c e", "f"]))
+        >>> BLEU().matrix(["a b c d", "a b"], ["a b c d", "a b c e", "f"])
         Matrix(2 x 3, float64)
         [100.00  59.46   0.00]
         [ 36.79  36.79   0.00]

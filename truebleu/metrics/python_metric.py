@@ -7,7 +7,6 @@ resampling work as for other metrics.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from math import floor, isfinite, ldexp
@@ -216,11 +215,6 @@ class SourceMetric(PythonMetric):
     ) -> PythonScore:
         """Return the score of one segment."""
         return self._score_sentence(hypothesis, references, None if source is None else (source,))
-
-
-def count_ngrams(tokens: Sequence[Any], order: int) -> Counter[tuple[Any, ...]]:
-    """Return the counts of an order's n-grams, in order of first appearance."""
-    return Counter(zip(*(tokens[i:] for i in range(order)), strict=False))
 
 
 class SegmentMeanScore(PythonScore):

@@ -10,6 +10,7 @@ from truebleu._kernel import InputError, Scores, Table, sealed, unsealed
 from truebleu.metrics.scores import format_html_table
 from truebleu.text import argument_checks
 from truebleu.text.argument_checks import load_json
+from truebleu.text.terminal_layout import format_count
 
 # Saved files are frames (kernel/src/checksummed_frame.rs): the line "truebleu statistics 2", a line
 # of JSON, zero bytes up to a multiple of 64, the rows as little-endian 64-bit integers, and the
@@ -192,7 +193,8 @@ class Statistics(Table):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Statistics({len(self)} segments x {self.width} columns, {self._fingerprint})"
+        rows = format_count(len(self), "segment")
+        return f"Statistics({rows} x {self.width} columns, {self._fingerprint})"
 
     def _repr_html_(self) -> str:
         rows: list[list[object]]

@@ -101,7 +101,11 @@ class MBR(Record):
         )
 
     def __repr__(self) -> str:
-        return f"<MBR: candidate {self.index} of {len(self)}, {self.utility} {self.value:.2f}>"
+        # One line, because `mbr` may return a list of them.
+        return (
+            f"<MBR: candidate {self.index} of {len(self)} is best, expected {self.utility} "
+            f"{self.value:.2f}: {_shorten(self.best)!r}>"
+        )
 
     @property
     def _method_note(self) -> str:
@@ -211,7 +215,7 @@ def mbr(
     >>> def longest_word(candidates, references):
     ...     return [max(map(len, text.split())) for text in candidates]
     >>> mbr(["a cat", "a mouse"], utility=longest_word)
-    <MBR: candidate 1 of 2, longest_word 5.00>
+    <MBR: candidate 1 of 2 is best, expected longest_word 5.00: 'a mouse'>
     >>> mbr(["a cat", "a mouse"], utility=[[0.5, 0.25, 0.75], [0.5, 0.5, 1.0]]).index
     1
     """

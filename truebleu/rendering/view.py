@@ -152,6 +152,10 @@ class View(Picklable):
     def __str__(self) -> str:
         return self.text()
 
+    def __repr__(self) -> str:
+        # At the prompt, a result shows its answer, without colours and at the usual width.
+        return self.text(80).rstrip("\n")
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented

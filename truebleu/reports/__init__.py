@@ -125,8 +125,8 @@ class Report(Page):
         return static_summary.render_fragment(self._data.build_manifest(self._max_embedded))
 
     def __repr__(self) -> str:
-        data = self._data
-        return f"<Report on {', '.join(data.systems)}, {data.segment_count:,} segments>"
+        hint = "Report: save(path) writes the page; show() displays it in a notebook."
+        return f"{Comparison(self._data.comparison)!r}\n\n{hint}"
 
 
 class Frame(Record):
@@ -201,8 +201,9 @@ def report(
     >>> references = ["the cat is on the mat", "nobody was there"] * 10
     >>> good = ["the cat is on a mat", "nobody was there"] * 10
     >>> poor = ["a cat is at the mat", "nobody were here"] * 10
-    >>> report({"good": good, "poor": poor}, references, title="Cats")
-    <Report on good, poor, 20 segments>
+    >>> page = report({"good": good, "poor": poor}, references, title="Cats").html()
+    >>> "<title>Cats</title>" in page
+    True
     """
     from truebleu.reports import report_builder
 

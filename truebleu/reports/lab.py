@@ -50,7 +50,7 @@ class Playground(Page):
         return self._page
 
     def __repr__(self) -> str:
-        return f"<Playground of {len(self._page):,} bytes>"
+        return f"<Playground of {len(self._page):,} bytes; save(path) writes the page>"
 
 
 def build_manifest() -> dict[str, Any]:

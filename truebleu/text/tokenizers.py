@@ -7,7 +7,8 @@ tokenizer, add it to a table: `KERNEL_TOKENIZERS` if a file in kernel/src/lex/ s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from truebleu import _kernel
@@ -259,6 +260,48 @@ def tokenize(text: str, name: str = "13a", *, lowercase: bool = False) -> list[s
     ['It', "'", 's', '5,000.50']
     """
     return make_tokenizer(name, lowercase)(text)
+
+
+def ngrams(
+    text: str | Sequence[str],
+    n: int,
+    *,
+    tokenize: Tokenize = "13a",
+    lowercase: bool | str = False,
+) -> Counter[tuple[str, ...]]:
+    """Return the n-grams of a text and their counts, in order of first appearance.
+
+    text: a string, or its tokens, which are counted unchanged.
+    n: the n-gram order, 1 or more.
+    tokenize, lowercase: as for `BLEU`.
+
+    Keys are tuples of n tokens. BLEU's matches are the total of the intersection: `explain` shows
+    the same n-grams. For n-grams of characters, pass `list(text)`.
+
+    >>> ngrams("the cat, the cat sat", 2)
+    Counter({('the', 'cat'): 2, ('cat', ','): 1, (',', 'the'): 1, ('cat', 'sat'): 1})
+    >>> matches = ngrams("the cat sat", 1) & ngrams(["the", "cat", "is"], 1)
+    >>> matches.total(), list(matches)
+    (2, [('the',), ('cat',)])
+    """
+    argument_checks.check_integer("n", n, 1)
+    if isinstance(text, str):
+        return count_ngrams(make_tokenizer(tokenize, lowercase)(text), n)
+    is_list = isinstance(text, Sequence) and not isinstance(text, bytes | bytearray | memoryview)
+    invalid = [one for one in text if not isinstance(one, str)][:1] if is_list else [text]
+    if invalid:
+        raise TypeError(
+            "text: expected a str or a list of tokens, found "
+            f"{argument_checks.describe_type(invalid[0], '')}"
+        )
+    if lowercase:
+        raise ValueError("lowercase: no effect on tokens. Pass a string, or lower-case the tokens.")
+    return count_ngrams(text, n)
+
+
+def count_ngrams(tokens: Sequence[Any], order: int) -> Counter[tuple[Any, ...]]:
+    """Return the counts of an order's n-grams, in order of first appearance."""
+    return Counter(zip(*(tokens[i:] for i in range(order)), strict=False))
 
 
 def make_tokenizer(tokenize: Tokenize, lowercase: bool | str = False) -> Callable[[str], list[str]]:

@@ -1,0 +1,59 @@
+"""Names of other packages: an error names truebleu's equivalent, which exists."""
+
+import re
+
+import pytest
+
+import truebleu as tb
+from truebleu.compat.equivalents import EQUIVALENTS
+
+# Attributes without a dot before them, such as the functions of tb.
+CALL = re.compile(r"\btb\.(\w+)")
+
+
+@pytest.mark.parametrize("name", EQUIVALENTS)
+def test_foreign_name_raises_error_with_equivalent(name):
+    assert not hasattr(tb, name)
+    with pytest.raises(AttributeError, match=f"^truebleu has no '{name}'; use "):
+        getattr(tb, name)
+
+
+@pytest.mark.parametrize("name", EQUIVALENTS)
+def test_equivalents_exist(name):
+    assert name not in tb.__all__
+    assert all(public_name in tb.__all__ for public_name in CALL.findall(str(EQUIVALENTS[name])))
+
+
+@pytest.mark.parametrize("name", ["corpus_bleu", "corpus_chrf", "corpus_ter", "raw_corpus_bleu"])
+def test_error_for_corpus_functions_describes_the_shape_of_references(name):
+    with pytest.raises(AttributeError, match=r"one list of strings per segment.*list\(zip\(\*"):
+        getattr(tb, name)
+
+
+def test_every_public_name_of_sacrebleu_has_an_equivalent_or_exists():
+    sacrebleu = pytest.importorskip("sacrebleu")
+    assert [name for name in sacrebleu.__all__ if name not in {*tb.__all__, *EQUIVALENTS}] == []
+
+
+def test_unknown_name_has_no_equivalent():
+    with pytest.raises(AttributeError, match=r"^truebleu has no 'hello'$"):
+        tb.hello  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("name", "equivalent"),
+    [
+        ("corpus_score", r"\.score\(hypotheses, references\) with one string or list"),
+        ("sentence_score", r"\.sentence\(hypothesis, references\)"),
+        ("get_signature", r"\.signature\(references=1\)"),
+    ],
+)
+def test_methods_of_sacrebleus_metrics_raise_error_with_equivalent(name, equivalent):
+    assert not hasattr(tb.BLEU(), name)
+    with pytest.raises(AttributeError, match=f"^BLEU has no attribute '{name}'; use {equivalent}"):
+        getattr(tb.BLEU(), name)
+
+
+def test_error_for_unknown_attribute_of_a_metric_has_no_hint():
+    with pytest.raises(AttributeError, match=r"^CHRF has no attribute 'hello'$"):
+        tb.CHRF().hello  # noqa: B018

@@ -460,7 +460,7 @@ def frame_with_nulls(frame):
 def test_state_table_with_nulls_fails_reading_job(frame_with_nulls):
     states = spark.stats(frame_with_nulls, by="system")
     with pytest.raises(
-        Exception, match=r"hyp: \d+ nulls, ref: \d+ nulls in one group; nulls='skip'"
+        Exception, match=r"hyp: \d+ nulls, ref: \d+ nulls in one group\. Use nulls='skip'"
     ):
         states.select("segments").collect()
     rows = spark.stats(frame_with_nulls, by="system", nulls="skip").collect()

@@ -234,3 +234,16 @@ def test_metrics_counted_together_equal_separate_counts(tmp_path):
             assert table == metric.statistics(hypotheses, REFERENCES * 5000)
     sums, _ = count_metrics_together(metrics, Corpus(path, REFERENCES * 5000, totals=True))
     assert [table.tolist() for table in sums] == [table.sum().tolist() for table in tables]
+
+
+@pytest.mark.parametrize("parameters", [{}, {"word_order": 2}, {"beta": 1}, {"lowercase": True}])
+def test_score_is_f_score_of_precision_and_recall(parameters):
+    metric = CHRF(**parameters)
+    for score in (
+        metric.score(["the cat sat", "no"], ["a cat sat down", "yes"]),
+        metric.sentence("a", "ab"),  # leaves out orders
+        metric.sentence("a", "b"),
+    ):
+        p, r, factor = score.precision, score.recall, metric.beta**2
+        expected = (1 + factor) * p * r / (factor * p + r) if p + r else 0.0
+        assert score.value == pytest.approx(expected)

@@ -136,7 +136,7 @@ def assert_equals_program(
         assert row_score.published == score
         # The program prints NaN after a division by 0; the score is then 0.
         if all(part == part for part in parts):
-            assert [row_score.details()[name] for name in names] == parts
+            assert [getattr(row_score, name) for name in names] == parts
 
 
 # ---- the program's numbers ----

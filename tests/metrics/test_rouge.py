@@ -70,8 +70,7 @@ def test_scores_equal_recorded_numbers(name):
     metric = tb.metric(name)
     for pair, numbers in zip(GOLDEN, EXPECTED[name], strict=True):
         score = metric.sentence(*pair)
-        details = score.details()
-        scores = (details["precision"] / 100, details["recall"] / 100, score.published)
+        scores = (score.precision / 100, score.recall / 100, score.published)
         assert tuple(round(number, 6) for number in scores) == numbers
 
 
@@ -116,9 +115,9 @@ def test_scores_equal_packages(package, pairs, kind, stem):
     scores = metric.segments(hypotheses, references)
     assert list(scores) == [100 * one.fmeasure for one in best_scores]
     for (text, segment_references), best_score in zip(pairs, best_scores, strict=True):
-        details = metric.sentence(text, segment_references).details()
-        assert details["precision"] == 100 * best_score.precision
-        assert details["recall"] == 100 * best_score.recall
+        score = metric.sentence(text, segment_references)
+        assert score.precision == 100 * best_score.precision
+        assert score.recall == 100 * best_score.recall
 
 
 def test_corpus_score_is_exact_mean():
@@ -281,3 +280,18 @@ def test_wmt22_scores_equal_rouge_score(name, wmt22):
     hypotheses = wmt22 / "system-outputs" / "generaltest2022.de-en.hyp.Online-G.en"
     references = wmt22 / "references" / "generaltest2022.de-en.ref.A.en"
     assert round(tb.metric(name).score(hypotheses, references).value, 6) == WMT22[name]
+
+
+def test_scores_have_precision_recall_and_f_score():
+    metric = tb.metric("rouge-l")
+    for score in (
+        metric.score(["the cat sat on the mat", "a"], ["the cat sat", "b"]),
+        metric.sentence("the cat sat on the mat", ["the cat sat"]),
+    ):
+        assert (score.precision, score.recall) == (
+            score.details()["precision"],
+            score.details()["recall"],
+        )
+        assert score.fmeasure == score.value
+        assert {"precision", "recall", "fmeasure"} <= set(dir(score))
+    assert (score.precision, score.recall, score.value) == pytest.approx((50, 100, 200 / 3))

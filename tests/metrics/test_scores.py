@@ -129,3 +129,22 @@ def test_scores_of_slice_equal_slice_of_scores(hypotheses):
     references = ["a b"] * len(hypotheses)
     all_scores = BLEU().segments(hypotheses, references)
     assert BLEU().segments(hypotheses[-2:], references[-2:]) == all_scores[-2:]
+
+
+@pytest.mark.parametrize(
+    "name", ["bleu", "chrf", "ter", "ngram-f", "gleu", "nist", "wer", "nltk-bleu"]
+)
+def test_components_of_scores_are_attributes(name):
+    score = truebleu.metric(name).score(["a cat sat on a mat"], ["a cat is on a mat"])
+    for one in (score, copy.copy(score), pickle.loads(pickle.dumps(score))):
+        for component, value in one.details().items():
+            attribute = getattr(one, component)
+            assert (list(attribute) if isinstance(attribute, tuple) else attribute) == value
+            assert component in dir(one)
+
+
+def test_composite_scores_have_components_as_attributes():
+    score = truebleu.mean_document_bleu(["a b", "c d"], ["a b", "c e"], [1, 2])
+    assert score.documents == score.details()["documents"]
+    with pytest.raises(AttributeError, match="has no attribute 'recall'"):
+        score.recall  # noqa: B018

@@ -1,7 +1,5 @@
 """The Python interface: what the prompt shows for each result, and the order of arguments."""
 
-import inspect
-
 import pytest
 
 import truebleu as tb

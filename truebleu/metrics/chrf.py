@@ -64,6 +64,26 @@ class CHRFScore(TableScore):
         return tuple(self._row[2::3])
 
     @property
+    def precision(self) -> float:
+        """The mean precision of the orders, 0-100."""
+        return self._average(self.precisions)
+
+    @property
+    def recall(self) -> float:
+        """The mean recall of the orders, 0-100.
+
+        The score is the F-score of the mean precision and recall; with `eps_smoothing`, it is the
+        mean of the orders' F-scores. Orders for which a text is too short are left out.
+        """
+        return self._average(self.recalls)
+
+    def _average(self, percentages: Sequence[float]) -> float:
+        """Return the mean over the orders that occur in hypotheses and references."""
+        totals = zip(self.hypothesis_totals, self.reference_totals, strict=True)
+        used = [one for one, counts in zip(percentages, totals, strict=True) if all(counts)]
+        return sum(used) / len(used) if used else 0.0
+
+    @property
     def precisions(self) -> tuple[float, ...]:
         """The percentage of hypothesis n-grams that match, per order."""
         return _to_percentages(self.matches, self.hypothesis_totals)

@@ -47,6 +47,21 @@ class ROUGEScore(SegmentMeanScore):
     __slots__ = ()
 
     @property
+    def precision(self) -> float:
+        """The mean over segments of the share of hypothesis words or n-grams that match, 0-100."""
+        return float(self._details["precision"])
+
+    @property
+    def recall(self) -> float:
+        """The mean over segments of the share of reference words or n-grams that match, 0-100."""
+        return float(self._details["recall"])
+
+    @property
+    def fmeasure(self) -> float:
+        """The score: the mean over segments of the F-score of precision and recall, 0-100."""
+        return self.value
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences that warn about unusual properties of the score."""
         problem = _describe_non_latin_text(*self._row[-2:]) if self._row else ""
@@ -70,8 +85,8 @@ class ROUGE(SegmentMeanMetric):
     intervals, which have no seed, are not used.
 
     >>> score = ROUGE("l").score(["the cat sat on the mat"], ["the cat is on the mat"])
-    >>> print(score, score.details()["recall"])
-    ROUGE-L = 83.33 83.33333333333334
+    >>> print(score, round(score.precision, 2), round(score.recall, 2))
+    ROUGE-L = 83.33 83.33 83.33
     """
 
     __slots__ = ()

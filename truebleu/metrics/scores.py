@@ -220,6 +220,16 @@ class Score(Picklable):
 
     `float(score)`, `round(score, 2)` and `f"{score:.2f}"` work. Scores can be compared with numbers
     and with scores of the same signature.
+
+    Each component in `details` is also an attribute, such as BLEU's `brevity_penalty` and TER's
+    `edits`. F-scores have a `precision` and a `recall`: `value` is the F-score of ROUGE, BERTScore,
+    chrF and NGram-F on a 0-100 scale, like both components. METEOR's are on its program's 0-1
+    scale. GLEU is the smaller of the two; its statistics do not contain the other one.
+
+    >>> from truebleu import CHRF
+    >>> score = CHRF().sentence("the cat sat on the mat", "the cat is on the mat today")
+    >>> round(score.precision, 2), round(score.recall, 2), round(score.value, 2)
+    (64.09, 50.55, 52.78)
     """
 
     __slots__ = ()
@@ -305,9 +315,16 @@ class Score(Picklable):
         return hash(self.value)
 
     def __getattr__(self, name: str) -> Any:
+        # Metrics that are computed in Python store their components, such as `recall`, in a dict.
+        components: dict[str, Any] = {} if name[0] == "_" else getattr(self, "_details", {})
+        if name in components:
+            return components[name]
         attribute = _SACREBLEU_NAMES.get(name, "")
         hint = f"; use .{attribute}" if hasattr(type(self), attribute) else ""
         raise AttributeError(f"{type(self).__name__} has no attribute '{name}'{hint}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *getattr(self, "_details", ())]
 
     # ---- text form ----
 

@@ -47,7 +47,7 @@ HUMAN = "".join(
 # Text that 13a does not split, with as many lines as the examples.
 CHINESE = "那天天气很好，我们去了公园。\n" * HUMAN.count("cedar")
 TESTS = ("--significance", "100", "--correction", "holm", "--confidence", "20")
-PAIR = ("a b c a", "a b d", "--reference", "a b d e f g")
+PAIR = ("--hypothesis", "a b c a", "a b d", "--reference", "a b d e f g")
 
 # Objects with variable keys, such as names of metrics or systems, and the placeholder of the key.
 VARIABLE_KEYS = {

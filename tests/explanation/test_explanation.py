@@ -539,17 +539,23 @@ def test_bad_input(arguments, options, error, message):
 
 
 def test_the_command_explains_a_pair(truebleu_command):
-    done = truebleu_command("explain", "the cat on mat", "--reference", *WIKIPEDIA, "-f", "text")
+    done = truebleu_command(
+        "explain", "--hypothesis", "the cat on mat", "--reference", *WIKIPEDIA, "-f", "text"
+    )
     assert done.status == 0, done
     assert "BP = exp(1 − 6/4) = 0.6065" in done.output
-    piped = truebleu_command("explain", "the cat on mat", "--reference", *WIKIPEDIA)
+    piped = truebleu_command("explain", "--hypothesis", "the cat on mat", "--reference", *WIKIPEDIA)
     assert piped.output == explain("the cat on mat", WIKIPEDIA).text()
-    made = truebleu_command("explain", "the cat on mat", "--reference", *WIKIPEDIA, "-f", "json")
+    made = truebleu_command(
+        "explain", "--hypothesis", "the cat on mat", "--reference", *WIKIPEDIA, "-f", "json"
+    )
     assert Explanation.from_json(made.output) == explain("the cat on mat", WIKIPEDIA)
 
 
 def test_text_may_begin_with_a_dash(truebleu_command):
-    done = truebleu_command("explain", "- a b", "--reference", "- a c", "--b d", "-f", "json")
+    done = truebleu_command(
+        "explain", "--hypothesis", "- a b", "--reference", "- a c", "--b d", "-f", "json"
+    )
     assert done.status == 0, done
     assert json.loads(done.output)["systems"][0]["tokens"] == ["-", "a", "b"]
 
@@ -580,11 +586,14 @@ def test_references_side_by_side(truebleu_command, write):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a b", "c"], "use --reference TEXT"),
-        (["a", "b", "c", "--reference", "d"], "found 3"),
+        (["a b", "c"], "use --hypothesis TEXT --reference TEXT"),
+        (["--hypothesis", "a", "b", "c", "--reference", "d"], "found 3"),
         (["--reference", "d"], "found 0"),
-        (["a", "--reference", "d", "-i", "x"], "--input"),
-        (["a", "--reference", "d", "-n", "1"], "--segment"),
+        (["--hypothesis", "a"], "--hypothesis has no effect without --reference"),
+        (["a", "--reference", "d"], "REF and --reference TEXT are mutually exclusive"),
+        (["a", "--hypothesis", "d"], "REF and --hypothesis TEXT are mutually exclusive"),
+        (["--hypothesis", "a", "--reference", "d", "-i", "x"], "--input"),
+        (["--hypothesis", "a", "--reference", "d", "-n", "1"], "--segment"),
     ],
 )
 def test_invalid_command_line_fails(truebleu_command, arguments, message):

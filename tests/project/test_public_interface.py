@@ -1,8 +1,13 @@
 """The Python interface: what the prompt shows for each result, and the order of arguments."""
 
+import inspect
+from importlib import import_module
+
 import pytest
 
 import truebleu as tb
+from truebleu import cli
+from truebleu.metrics import registry
 
 HYPOTHESES = ["the cat is on a mat", "nobody were here"] * 10
 REFERENCES = ["the cat is on the mat", "nobody was there"] * 10
@@ -57,3 +62,87 @@ def test_history_shows_scores_at_the_prompt(tmp_path):
     path = tmp_path / "scores.jsonl"
     path.write_text("")
     assert repr(tb.history(path)) == tb.history(path).text(80).rstrip("\n")
+
+
+# ---- order of arguments ----
+
+# Parameters that name hypotheses, or systems with their hypotheses.
+HYPOTHESIS_NAMES = ("hypothesis", "hypotheses", "systems", "candidates", "texts", "predictions")
+REFERENCE_NAMES = ("reference", "references")
+# Modules with public functions in addition to the names of `truebleu`.
+FUNCTION_MODULES = ("engines.duckdb", "engines.polars", "engines.spark", "engines.ray")
+
+
+def list_public_functions():
+    """Yield the public functions and methods with their qualified names."""
+    modules = [import_module(f"truebleu.{name}") for name in FUNCTION_MODULES]
+    objects = {f"tb.{name}": getattr(tb, name) for name in tb.PUBLIC}
+    objects |= {
+        f"{module.__name__}.{name}": value
+        for module in modules
+        for name, value in vars(module).items()
+        if name[0] != "_" and getattr(value, "__module__", "").startswith("truebleu")
+    }
+    for name, value in objects.items():
+        if inspect.isfunction(value):
+            yield name, value
+        if inspect.isclass(value):
+            yield from (
+                (f"{name}.{member}", function)
+                for member, function in inspect.getmembers(value, inspect.isroutine)
+                if (member[0] != "_" or member == "__init__") and inspect.isfunction(function)
+            )
+
+
+def test_hypotheses_precede_references_in_every_public_signature():
+    checked = 0
+    for name, function in list_public_functions():
+        parameters = list(inspect.signature(function).parameters)
+        hypotheses = [parameters.index(one) for one in HYPOTHESIS_NAMES if one in parameters]
+        references = [parameters.index(one) for one in REFERENCE_NAMES if one in parameters]
+        if hypotheses and references:
+            checked += 1
+            assert max(hypotheses) < min(references), name
+    assert checked > 40
+
+
+def test_metrics_of_every_class_take_the_hypotheses_first():
+    for metric_class in registry.iterate_metric_classes():
+        for name in ("score", "segments", "statistics", "sentence", "matrix", "expected", "top_k"):
+            parameters = list(inspect.signature(getattr(metric_class, name)).parameters)
+            assert parameters[1:3] in (["hypotheses", "references"], ["hypothesis", "references"])
+
+
+# Positional arguments of commands that are not files of texts.
+OTHER_POSITIONAL = {
+    "family": {"action"},
+    "testset": {"action", "names"},
+    "history": {"log"},
+    "completion": {"shell"},
+}
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_references_are_the_only_positional_files_of_commands(command):
+    groups = import_module(f"truebleu.cli.{command}").COMMAND.groups([command])
+    flags = [option.flags for group in groups for option in group.options]
+    positional = {names[0] for names in flags if names[0][0] != "-"}
+    assert positional <= {"references"} | OTHER_POSITIONAL.get(command, set())
+    if "references" in positional:
+        assert ["-i", "--input"] in map(list, flags)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: tb.bleu([["a"], ["b"]], ["a", "b"]), "Hypotheses come first"),
+        (lambda: tb.chrf(["a", "b"], [["a", "b"], ["a", "c"], ["d", "e"]]), "3 streams of 2"),
+        (lambda: tb.compare(REFERENCES, SYSTEMS), "Systems come first"),
+        (lambda: tb.report(REFERENCES, SYSTEMS), "Systems come first"),
+        (lambda: tb.which(HYPOTHESES, REFERENCES, 27.3), "The score comes first"),
+        (lambda: tb.meta_evaluate({"BLEU": tb.BLEU()}, {"a": 1}), "Human scores come first"),
+    ],
+)
+def test_swapped_or_transposed_arguments_raise_error(call, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        call()

@@ -205,6 +205,11 @@ def which(
     >>> print(which("66.87", ["a b c d e"], [["a b c d f"]]).members[0].name)
     papineni-2002
     """
+    if not isinstance(score, str) and not hasattr(score, "__float__"):
+        raise TypeError(
+            f"score: expected a number such as 27.3, found {type(score).__name__}. The score comes "
+            "first: which(score, hypotheses, references)"
+        )
     target, target_score = parse_printed_score(score)
     return identify_score(
         target_score,

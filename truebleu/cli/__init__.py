@@ -57,7 +57,7 @@ examples:
   truebleu segments reference.en -i system.en -f tsv
   truebleu compare reference.en -i baseline.en system.en
   truebleu report reference.en -i baseline.en system.en -o report.html
-  truebleu explain "the cat on mat" --reference "the cat is on the mat"
+  truebleu explain --hypothesis "the cat on mat" --reference "the cat is on the mat"
 
 more help:
   truebleu help score        show the options of truebleu score
@@ -76,7 +76,7 @@ exact, explained, and as fast as reading the file.
   truebleu score reference.en -i system.en            score a system output
   truebleu compare reference.en -i old.en new.en      test the difference
   truebleu report reference.en -i old.en new.en       write a report
-  truebleu explain "a cat sat" --reference "the cat"  explain a score
+  truebleu explain reference.en -i new.en -n 17       explain a segment
   truebleu lab                                        write a playground page
   truebleu check reference.en -i new.en --min 30      fail a build (status 3)
 

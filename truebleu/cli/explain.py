@@ -1,8 +1,8 @@
 """`truebleu explain`: step-by-step explanation of a sentence-level or corpus-level score.
 
 examples:
-  truebleu explain "the cat the cat on the mat" --reference "the cat is on the mat"
-      explain the score of a sentence; a second text before --reference is compared with it
+  truebleu explain --hypothesis "the cat the cat on the mat" --reference "the cat is on the mat"
+      explain the score of a sentence; a second text after --hypothesis is compared with it
 
   truebleu explain ref.a.en ref.b.en -i cedar.en --segment 17
       explain the score of segment 17
@@ -33,11 +33,11 @@ from truebleu.explanation.explanation_builder import check_metric
 EXPLAIN_OPTIONS = OptionGroup(
     "explanation",
     """
-    -r --reference TEXT...  use these texts as the references of one segment
+    --hypothesis TEXT...    explain the score of this text, or the difference between two texts
+    -r --reference TEXT...  use these texts as the references of --hypothesis
     -n --segment N          explain only segment N of the files, counting from 1
     --recall                also show BLEU's clipped recall and F-measure
     """,
-    description="With --reference, replace REF with the text of one or two hypotheses.",
     segment={"type": make_integer_type(1, sys.maxsize)},
 )
 
@@ -50,9 +50,8 @@ def run(options: argparse.Namespace) -> None:
     # Check the metric before reading files, so that errors appear early.
     with shared.reraise_as_usage_error("-m/--metrics", {"metric": "-m/--metrics"}):
         check_metric(metric, recall=options.recall)
-    hypotheses, references, arguments = (_read_files if options.reference is None else _read_texts)(
-        options
-    )
+    has_texts = options.hypothesis is not None or options.reference is not None
+    hypotheses, references, arguments = (_read_texts if has_texts else _read_files)(options)
     first, second = (*hypotheses, None)[:2]
     explanation = explain(
         first, references, metric, second=second, recall=options.recall, **arguments
@@ -63,14 +62,25 @@ def run(options: argparse.Namespace) -> None:
 
 def _read_texts(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[str, Any]]:
     """Return the hypotheses, references and options for text on the command line."""
-    for name, value in (("-i/--input", options.input), ("-n/--segment", options.segment)):
+    hypotheses: Sequence[str] = options.hypothesis or ()
+    file_options = {
+        "REF": options.references or None,
+        "-i/--input": options.input,
+        "-n/--segment": options.segment,
+    }
+    for name, value in file_options.items():
         if value is not None:
-            raise UsageError(f"{name} and --reference are mutually exclusive")
-    hypotheses: Sequence[str] = options.references
+            option = "--hypothesis" if hypotheses else "--reference"
+            raise UsageError(
+                f"{name} and {option} TEXT are mutually exclusive. Use --hypothesis TEXT and "
+                "--reference TEXT for texts, and REF and -i HYP for files"
+            )
+    if options.reference is None:
+        raise UsageError("--hypothesis has no effect without --reference TEXT")
     if len(hypotheses) not in (1, 2):
         raise UsageError(
-            f"expected one or two hypotheses, found {len(hypotheses)}. Put each in quotation "
-            "marks, before --reference"
+            f"--hypothesis: expected one or two texts, found {len(hypotheses)}. Put each text in "
+            "quotation marks"
         )
     return hypotheses, options.reference, {}
 
@@ -80,7 +90,9 @@ def _read_files(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[s
     if options.input is None and any(
         " " in name and not os.path.exists(name) for name in options.references
     ):
-        raise UsageError("to explain text given on the command line, use --reference TEXT")
+        raise UsageError(
+            "to explain text given on the command line, use --hypothesis TEXT --reference TEXT"
+        )
     inputs = files.Inputs(options)
     if len(inputs.systems) > 2:
         raise UsageError(f"-i/--input: expected one or two systems, found {len(inputs.systems)}")
@@ -92,7 +104,7 @@ def _read_files(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[s
 
 COMMAND = Command(
     "truebleu explain REF... -i HYP [HYP] [options]\n"
-    "       truebleu explain HYPOTHESIS [HYPOTHESIS] --reference TEXT... [options]",
+    "       truebleu explain --hypothesis TEXT [TEXT] --reference TEXT... [options]",
     __doc__,
     lambda words: [
         *files.list_input_groups(words),

@@ -182,7 +182,7 @@ class Request:
     ) -> None:
         # Metrics that truebleu computes, with the requested name if it is more specific.
         self.metrics = dict(_resolve_metrics(metrics))
-        outputs = None if systems is None else _check_systems(systems)
+        outputs = None if systems is None else _check_systems(systems, references)
         # The output names of each system: one name, or one name per run.
         self.runs: system_runs.Runs = {}
         if outputs is not None:
@@ -418,12 +418,14 @@ def _resolve_metrics(requested: Any) -> Iterator[tuple[Metric[Any], str | None]]
         yield metric, name
 
 
-def _check_systems(systems: Mapping[str, Any]) -> dict[str, Any]:
+def _check_systems(systems: Mapping[str, Any], references: Any) -> dict[str, Any]:
     """Return the systems as a dict. Raises TypeError or ValueError for invalid systems."""
     if not hasattr(systems, "items"):
+        hint = ". Are systems and references swapped? Systems come first"
         raise TypeError(
             f"systems: expected a mapping from names to hypotheses, "
             f'{{"A": hypotheses_of_a, "B": hypotheses_of_b}}, not {type(systems).__name__}'
+            f"{hint if hasattr(references, 'items') else ''}"
         )
     checked_systems = dict(systems.items())
     for name in checked_systems:

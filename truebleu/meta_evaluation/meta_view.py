@@ -41,6 +41,7 @@ from truebleu.meta_evaluation.tasks import (
     list_tasks,
 )
 from truebleu.metrics import registry, text_warnings
+from truebleu.metrics.base import Metric
 from truebleu.rendering.elements import Block
 from truebleu.rendering.view import RecordView
 from truebleu.text import argument_checks, corpus_inputs, languages
@@ -227,6 +228,11 @@ hits 3, epsilon 0.0>)
         judged = _read_tree(tree, metrics, gold, selection, statistics, workers, needs_segments)
     elif human is None:
         raise ValueError("human: no human scores found. Add human scores or a tree.")
+    elif isinstance(human, Mapping) and any(isinstance(one, Metric) for one in human.values()):
+        raise TypeError(
+            "human: expected scores of systems, found metrics. Are human and metrics swapped? "
+            "Human scores come first"
+        )
     else:
         judged = [build_from_scores(human, metrics, text, selection, gold or "human", workers)]
     if statistics.by is not None:

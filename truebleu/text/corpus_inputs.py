@@ -405,7 +405,11 @@ def _make_splitter(
             else f"tokens require tokenize='none', not {tokenize!r}"
         )
         kind = type(hypotheses[0]).__name__
-        raise InputError(f"{role}: segment 1 is a {kind}, not a str; {problem}")
+        is_swapped = isinstance(references, tuple) and isinstance(next(iter(references), None), str)
+        hint = (
+            ". Are hypotheses and references swapped? Hypotheses come first" if is_swapped else ""
+        )
+        raise InputError(f"{role}: segment 1 is a {kind}, not a str; {problem}{hint}")
     if not isinstance(references, tuple):
         raise TypeError("references: expected tokens, because the hypotheses are tokens")
     return Splitter(_make_token_checker(lowercase), takes_tokens=True)

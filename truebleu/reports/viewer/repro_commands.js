@@ -19,5 +19,5 @@ export const formatOptions = (options, overrides) => Object.entries(overrides).f
 /** Format an explain command, or return null if a text looks like an option. @param {MetricNames} metric @param {Typed} typed @returns {string | null} */
 export function formatExplainCommand({ id, options }, { overrides, hypothesis, references }) {
   if ([hypothesis, ...references].some(text => text.startsWith("-"))) return null;
-  return formatShellCommand(["truebleu", "explain", hypothesis, "--reference", ...references, "-m", id, ...formatOptions(options, overrides)]);
+  return formatShellCommand(["truebleu", "explain", "--hypothesis", hypothesis, "--reference", ...references, "-m", id, ...formatOptions(options, overrides)]);
 }

@@ -54,7 +54,7 @@ def make_word_bleu(max_order: int = 4, smoothing: str = "none") -> BLEU:
 def compare_words_with_characters(
     reference: str, texts: Sequence[str]
 ) -> list[tuple[str, float, float]]:
-    """Return the word BLEU and character BLEU of each text, which must rank texts differently."""
+    """Return each text's word BLEU and character BLEU; check that they rank the texts differently."""
     settings = {"smoothing": "tiny", "missing_order": "at-least-one", "arithmetic": "nltk"}
     metrics = BLEU(str.split, **settings), BLEU(list, **settings)
     scores = [

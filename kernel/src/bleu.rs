@@ -130,7 +130,7 @@ pub enum Smoothing {
     Exponential,
     /// Use this number of matches instead of zero.
     Floor(f64),
-    /// Add this number to the matches and n-grams of every order above 1.
+    /// Add this number to the match and n-gram counts of every order above 1.
     Add(f64),
 }
 

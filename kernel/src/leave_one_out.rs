@@ -249,7 +249,7 @@ fn reference_lengths(lengths: &[usize], rule: ReferenceLength) -> Vec<usize> {
     };
     let extreme_length = |length: usize, extreme: Option<usize>, next: Option<usize>| match extreme
     {
-        // If this text is the only longest or shortest text, use the next length.
+        // If no other text is as long or as short, use the next length.
         Some(extreme) if extreme == length && texts_by_length[&length].0 == 1 => {
             next.unwrap_or(length)
         }

@@ -157,7 +157,7 @@ def test_pair_permutation_is_right_as_often_as_it_says():
     ],
 )
 def test_student_t(t, freedom, expected):
-    assert tests.compute_student_tail(t, freedom) == pytest.approx(expected, rel=1e-6, abs=1e-12)
+    assert tests.compute_student_t_tail(t, freedom) == pytest.approx(expected, rel=1e-6, abs=1e-12)
 
 
 def test_a_cluster_opens_where_a_metric_is_worse_than_one_of_the_last():

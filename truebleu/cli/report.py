@@ -83,8 +83,8 @@ PAGE = OptionGroup(
     --title TEXT        use this title (default: the system names)
     --embed-text N      embed the texts of N segments: informative ones and a random sample; the
                         scores cover all segments (default: 100000)
-    --human FILE        read human scores in a format of truebleu meta, and show how well the
-                        metrics agree with them
+    --human FILE        read human scores in any format that truebleu meta accepts, and show how
+                        well the metrics agree with them
     --redact-text       omit all text; keep the names of systems, documents and labels
     """,
     also={"default": []},

@@ -36,7 +36,7 @@ class TableSystem(Record):
 
 
 class OpenTable(Record):
-    """Opened table. Each row contains a hypothesis, references and extra columns.
+    """An open table. Each row contains a hypothesis, references and extra columns.
 
     The rows are in the form that `duckdb_inputs.select_rows` returns.
     """

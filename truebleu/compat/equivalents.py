@@ -1,7 +1,7 @@
 """Names of other evaluation packages, with truebleu's equivalents for error messages.
 
 `truebleu.__getattr__` names the equivalent when a program uses such a name, so that porting code
-does not need a search. The names are no aliases: arguments and scales differ.
+does not need a search. The names are not aliases: arguments and scales differ.
 """
 
 from __future__ import annotations

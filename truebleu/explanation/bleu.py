@@ -199,13 +199,15 @@ def _describe_smoothing(
     if metric.arithmetic == "codenn":
         added = value if order > 1 else 0.0
         parts = (matches + added + SMALLEST_FLOAT, total + added + SMALLEST_FLOAT)
-        explanation = f"{added:g} and the smallest positive number are added to matches and n-grams"
+        explanation = (
+            f"{added:g} and the smallest positive number are added to the match and n-gram counts"
+        )
         return None if matches and not added else _build_smoothing(*parts, explanation)
     if metric.arithmetic == "allennlp":
-        explanation = f"{value:g} is added to matches and n-grams, to avoid division by 0"
+        explanation = f"{value:g} is added to the match and n-gram counts, to avoid division by 0"
         return _build_smoothing(matches + value, total + value, explanation)
     if kind == "add-k-all" or (order > 1 and kind in ("add-k", "add-k-tiny")):
-        explanation = f"{value:g} is added to matches and n-grams"
+        explanation = f"{value:g} is added to the match and n-gram counts"
         return (
             _build_smoothing(matches + value, total + value, explanation) if total + value else None
         )

@@ -155,7 +155,9 @@ def draw_agreement(content: Content, metric: str) -> str:
     plane = Plane([0.0, *ends], [0.0, 100.0])
     plane.up = (0.0, 105.0)
     plane.across = (0.0, plane.across[1])
-    parts = plane.draw_axes(f"difference in {metric} between two systems", "human scores agree, %")
+    parts = plane.draw_axes(
+        f"difference in {metric} between two systems", "agreement with human scores, %"
+    )
     chance = plane.get_y(50.0)
     parts.append(
         _draw_line(LEFT, chance, WIDTH - RIGHT, chance, ' stroke-dasharray="4 4" opacity="0.5"')

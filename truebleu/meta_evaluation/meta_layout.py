@@ -35,7 +35,7 @@ TITLES = {
     "kendall-like": "Kendall-like τ of pairs with human scores at least 25 apart",
     "acc-eq": "pairwise accuracy with ties",
     "acc-eq-opt": "pairwise accuracy with ties, with a calibrated tie threshold ε",
-    "pairwise": "share of system pairs in the order of the human scores",
+    "pairwise": "share of system pairs that the metric orders like the human scores",
     "spa": "soft pairwise accuracy",
 }
 # Tables with more metrics show only tests between neighbours.

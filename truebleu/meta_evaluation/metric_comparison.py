@@ -326,16 +326,18 @@ def get_williams_p(first: float, second: float, metric_correlation: float, cells
     if below <= 0:
         return 0.5
     t = (first - second) * sqrt((cells - 1) * (1 + metric_correlation)) / sqrt(below)
-    return compute_student_tail(abs(t), cells - 3)
+    return compute_student_t_tail(abs(t), cells - 3)
 
 
-def compute_student_tail(t: float, freedom: int) -> float:
-    """Return P(T > t) for Student's t with `freedom` degrees of freedom, t ≥ 0.
+def compute_student_t_tail(t: float, degrees_of_freedom: int) -> float:
+    """Return P(T > t) for Student's t with the given degrees of freedom, t ≥ 0.
 
-    >>> round(compute_student_tail(2.0, 10), 9)
+    >>> round(compute_student_t_tail(2.0, 10), 9)
     0.036694017
     """
-    return 0.5 * _compute_incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t))
+    return 0.5 * _compute_incomplete_beta(
+        degrees_of_freedom / 2, 0.5, degrees_of_freedom / (degrees_of_freedom + t * t)
+    )
 
 
 def _compute_incomplete_beta(a: float, b: float, x: float) -> float:

@@ -23,14 +23,14 @@ TINY, SMALL = 1e-15, 1e-9
 SMOOTHING = {
     "exp": "1/2, 1/4, ... of a match, as in mteval-v13a",
     "floor": "smoothing_value matches",
-    "add-k": "adds smoothing_value to matches and n-grams above order 1",
+    "add-k": "adds smoothing_value to the match and n-gram counts above order 1",
     "none": "the score is 0",
     "add-k-all": "add-k also at order 1",
     "add-k-tiny": "add-k, with the smallest positive number as matches at order 1",
     "epsilon": "pycocoevalcap's guards",
     "tiny": "the smallest positive number",
 }
-# Arithmetics with a fixed smoothing method, which ignore the smoothing parameter.
+# Kinds of arithmetic with a fixed smoothing method; they ignore the smoothing parameter.
 FIXED_SMOOTHING = {
     "cdec": "floor",
     "allennlp": "add-k-all",
@@ -126,7 +126,7 @@ class Formula:
     ) -> list[float | None]:
         """Return the precision of each order after smoothing, where None means a precision of 1.
 
-        Precisions are percentages in sacreBLEU's arithmetic, and fractions in other arithmetics.
+        Precisions are percentages in sacreBLEU's arithmetic, and fractions otherwise.
         The list is shorter if the highest orders are left out.
         """
         unit = 100.0 if self.arithmetic == "sacrebleu" else 1.0

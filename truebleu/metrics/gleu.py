@@ -20,9 +20,9 @@ from truebleu.text import tokenizers
 class GLEU(PythonMetric):
     """Google's GLEU: the minimum of precision and recall over n-grams of all orders together.
 
-    With several references, the best score is used. Corpus scores sum the matches and n-grams of
-    segments; there is no brevity penalty. Scores match NLTK's `gleu_score` and Hugging
-    Face's `google_bleu`.
+    With several references, the best score is used. Corpus scores sum the match and n-gram counts
+    of segments; there is no brevity penalty. Scores match NLTK's `gleu_score` and Hugging Face's
+    `google_bleu`.
 
     >>> metric = GLEU(tokenize="none")
     >>> print(metric.sentence("the cat sat on the mat", ["the cat is on the mat", "a cat sat"]))

@@ -277,7 +277,7 @@ class Parameter(Generic[T]):
 
     @property
     def python_help(self) -> str:
-        """The help text, with possible values in Python."""
+        """The help text, with the possible values in Python notation."""
         return self.help
 
     @property

@@ -332,7 +332,7 @@ class PrecomputedUtility(Utility):
         self.matrices = matrices
 
     def score_rows(self, _: Sequence[Source], blocks: Iterable[Block]) -> Iterator[list[float]]:
-        """Yield each candidate's precomputed scores with the references of each block."""
+        """Yield each candidate's precomputed scores against the references of each block."""
         for number, candidates, references in blocks:
             matrix = self.matrices[number]
             for candidate in candidates:

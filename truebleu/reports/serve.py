@@ -53,7 +53,7 @@ EMPTY_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
 
 class Server(ThreadingHTTPServer):
-    """Local server of a report, with one thread per connection.
+    """Local server for a report, with one thread per connection.
 
     A `with` statement releases the port. `shutdown` in another thread ends `serve_forever`.
 

@@ -416,7 +416,11 @@ class _RegistryCheck:
             is_valid = checksum is None or bool(
                 re.fullmatch(rf"[0-9a-f]{{{digits}}}", str(checksum))
             )
-            self.require(is_valid, key_path, f"the {name} of {item} to be {digits} digits 0-9a-f")
+            self.require(
+                is_valid,
+                key_path,
+                f"the {name} of {item} to be {digits} lower-case hexadecimal digits",
+            )
         size = archive.get("size")
         self.require(
             size is None or isinstance(size, int), key_path, f"{item} to have a size in bytes"

@@ -623,7 +623,7 @@ def remove_test_set(name: str) -> RemovedTestSet:
 def find_test_set_by_length(segment_count: int, test_set: TestSet) -> str:
     """Return the name of another test set with this number of segments, or "" if none is known.
 
-    Error messages suggest this test set if an output has another length than the requested one.
+    Error messages suggest this test set if the length of an output differs from the requested one.
     """
     names = test_set.name.split(",")
     if len(test_set.unfiltered) == segment_count != len(test_set):

@@ -66,7 +66,7 @@ LANGUAGE_KINDS = (
         DEFAULT_TOKENIZER,
         ("flores200", "char"),
         ("chrf++",),
-        "13a does not split clauses, and there is no standard definition of a word",
+        "13a does not split clauses into words, and there is no standard definition of a word",
         {
             "thai": "th/tha Thai",
             "khmer": "km/khm Khmer",
@@ -79,7 +79,7 @@ LANGUAGE_KINDS = (
         DEFAULT_TOKENIZER,
         ("flores200", "intl"),
         ("chrf++",),
-        "13a does not split clauses; intl splits at the tsheg",
+        "13a does not split clauses into words; intl splits at the tsheg",
         {"tibetan": "bo/bod Tibetan; dz/dzo Dzongkha"},
     ),
     LanguageKind(

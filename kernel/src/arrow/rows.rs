@@ -164,7 +164,7 @@ impl KeyField {
     }
 }
 
-/// The column that contains an integer of a row.
+/// The column to which an integer in a row belongs.
 pub struct IntegerField {
     index: usize,
     integer_type: IntegerType,

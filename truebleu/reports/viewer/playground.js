@@ -270,7 +270,7 @@ export class Playground {
     const rows = steps.map(step => ({ class: step.isUsed ? "" : "soft", cells: [this.pinButton("button.term", step.order, null, getOrderTitle(step.order), { class: "small" }),
       `${formatCount(step.match)}/${formatCount(step.total)}`, step.isUsed ? formatPercent(step.precision) : "–", `${formatCount(step.match)}/${formatCount(step.reference ?? 0)}`, step.isUsed ? formatPercent(step.recall) : "–"] }));
     return [
-      el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `${setting.name} = F-score of mean precision P and mean recall R, with recall weighted ${formatShort(beta)} times`)),
+      el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `${setting.name} = F-score of mean precision P and mean recall R, with recall weighted ${formatShort(beta)} times as much as precision`)),
         el("div.made", {}, "= ", renderFraction(`${b1} × P × R`, `${b} × P + R`), usedSteps.length ? [" = ", renderFraction(`${b1} × ${formatFixed(p)} × ${formatFixed(r)}`, `${b} × ${formatFixed(p)} + ${formatFixed(r)}`)] : null, " = ", el("strong", {}, renderNumber(value)))),
       references.length > 1 ? el("p", {}, `chrF uses the reference with the highest score: reference ${best + 1}.`) : null,
       renderTable("Precision and recall of each order", [{ title: "N-grams" }, ...["matches / hypothesis", "P", "matches / reference", "R"].map(title => ({ title, number: true }))], [...rows, ["Mean", "", formatPercent(p), "", formatPercent(r)]], { quiet: true }),

@@ -71,8 +71,8 @@ function renderScoreSteps(context) {
       return [[linkCount(step.match, `matches_${order}`, s), " / ", linkCount(step.total, `hypothesis_${order}`, s), " / ", linkCount(step.reference ?? 0, `reference_${order}`, s)], step.isUsed ? shares(step.precision, step.recall, step.f) : el("span.soft", {}, "skipped")];
     }, b ? linkDelta((walks[1].steps[n].f ?? 0) - (first.f ?? 0), `matches_${first.order}`) : null));
     rows.push(buildRow("Mean over the orders", w => ["", metric.parameters.eps_smoothing ? "" : shares(...w.shares ?? [], w.value)], ""), score);
-    if (metric.parameters.eps_smoothing) notes.add("The score is the mean of the F-scores of all orders, with a small value for zeros.");
-    else notes.add(`The score is the F-score of the two means, with recall weighted ${metric.parameters.beta} times.`);
+    if (metric.parameters.eps_smoothing) notes.add("The score is the mean of the F-scores of all orders, with a small value instead of zeros.");
+    else notes.add(`The score is the F-score of the two means, with recall weighted ${metric.parameters.beta} times as much as precision.`);
   } else {
     heads = ["matches / total", "%"];
     rows = walks[0].steps.map((first, n) => buildRow(`${first.order}-grams`, (w, s) => {

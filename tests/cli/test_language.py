@@ -265,7 +265,7 @@ def test_unsplit_text_warns_in_every_format(unsplit_files, truebleu_command, for
     )
     assert (form == "text") == (result.error == "")
     if form == "latex":
-        assert result.output.splitlines()[3].startswith("% Warning: WER ")
+        assert result.output.splitlines()[2].startswith("% Warning: WER ")
     if form == "text":
         wer, chrf = result.output.split("   system  ")[2:]
         assert ("*" in wer, "*" in chrf) == (False, True)

@@ -9,8 +9,6 @@ import io
 import json
 import random
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -697,33 +695,6 @@ def test_markdown_escapes_names():
     assert "<script" not in markup.replace(r"\<script", "")
 
 
-def test_latex_compiles(tmp_path, examples):
-    by_hand = {"M": {name: [1.0, i] for i, name in enumerate([*HOSTILE, "Δ", "l'été"])}}
-    hostile = compare(None, None, metrics=(), scores=by_hand, samples=9, correction="bh")
-    latex = shutil.which("pdflatex")
-    for i, comparison in enumerate((examples, hostile)):
-        source = comparison.latex()
-        tables = re.findall(r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", source, re.DOTALL)
-        for columns, body in tables:
-            rows = [line for line in body.splitlines() if line.endswith(r"\\")]
-            assert rows
-            assert all(len(re.findall(r"(?<!\\)&", row)) == len(columns) - 1 for row in rows)
-        if latex is None:
-            continue
-        (tmp_path / f"{i}.tex").write_text(
-            "\\documentclass{article}\\usepackage{booktabs}\\usepackage[T1]{fontenc}\n"
-            f"\\begin{{document}}\\tiny\n{source}\n\\end{{document}}\n",
-            "utf-8",
-        )
-        done = subprocess.run(
-            [latex, "-interaction=nonstopmode", "-halt-on-error", f"{i}.tex"],
-            cwd=tmp_path,
-            capture_output=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
-
-
 def test_rich_output_equals_text(examples):
     console = pytest.importorskip("rich.console")
     wide = console.Console(record=True, width=140, file=io.StringIO(), force_terminal=True)
@@ -892,13 +863,6 @@ def read_first_table(page):
         [re.sub("<[^>]*>", " ", cell).strip() for cell in re.findall("<t[hd].*?</t[hd]>", row)]
         for row in re.findall("(?s)<tr>(.*?)</tr>", markup)
     ]
-
-
-@pytest.mark.parametrize("rendering", ["markdown", "latex"])
-def test_markdown_and_latex_show_clusters(rendering):
-    rendered_text = getattr(compare_six_systems(), rendering)()
-    assert re.search(r"[A-F] [A-F] [A-F] [A-F] [A-F] [A-F]", rendered_text)
-    assert "Clusters by metric" in rendered_text or rendering == "markdown"
 
 
 def test_comparison_without_test_has_no_clusters():

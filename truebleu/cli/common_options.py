@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
@@ -259,6 +260,39 @@ LOG = OptionGroup(
     """,
     description="truebleu history shows how scores changed.",
 )
+
+
+PAPER = OptionGroup(
+    "tables for papers",
+    """
+    --caption TEXT     start the caption with TEXT; explanations of marks follow (default: metrics,
+                       systems and number of segments)
+    --label NAME       use this label in LaTeX (default: tab:truebleu)
+    --signature PLACE  write the signatures in the footnote or the caption of the table, or none of
+                       them (default: footnote)
+    """,
+    description="-f latex and -f markdown write one table for a paper. pdfLaTeX needs booktabs.",
+    signature={"choices": ("footnote", "caption", "none")},
+)
+
+
+def get_paper_options(options: argparse.Namespace, output_format: str) -> dict[str, str]:
+    """Return the options of tables for papers that are used. Raise UsageError if without effect."""
+    formats = {"caption": ("latex", "markdown"), "label": ("latex",)}
+    used: dict[str, str] = {}
+    for name in ("caption", "label", "signature"):
+        value = getattr(options, name)
+        if value is None:
+            continue
+        if output_format not in formats.get(name, formats["caption"]):
+            raise UsageError(f"--{name} has no effect with -f {output_format}")
+        used[name] = value
+    if not re.fullmatch(r"[\w:./+-]+", used.get("label", "x"), re.ASCII):
+        raise UsageError(
+            f"--label: invalid label '{used['label']}' (expected ASCII letters, digits and : . / + "
+            "- _, such as tab:results)"
+        )
+    return used
 
 
 def make_output_group(

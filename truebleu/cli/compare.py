@@ -12,6 +12,9 @@ examples:
 
   truebleu compare reference.en -i a.en b.en --scores COMET=comet.tsv -f latex -o table.tex
       compare by BLEU and by COMET scores from a file; write a table for a paper
+
+  truebleu compare reference.en -i a.en b.en -m bleu ter -f latex --columns system score p
+      write a table for a paper with the p-value of each difference
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from truebleu.cli.common_options import Command, OptionGroup
 from truebleu.cli.output import Results, UsageError, raise_if_failed
 from truebleu.cli.progress import Progress
 from truebleu.comparison import Comparison, Comparisons
+from truebleu.comparison.comparison_columns import COLUMNS, check_column_names
 from truebleu.comparison.comparison_request import TESTS, ExternalScores, Request, Significance
 from truebleu.metrics.base import Metric
 from truebleu.significance import CORRECTIONS
@@ -82,12 +86,22 @@ TESTING = OptionGroup(
 )
 
 
+COLUMN_SELECTION = OptionGroup(
+    "columns",
+    f"""
+    --columns NAME...  show these columns: {", ".join(COLUMNS)} (default for papers: system score)
+    """,
+    columns={"completes": lambda: list(COLUMNS)},
+)
+
+
 def run(options: argparse.Namespace) -> None:
     """Compare systems and write the results."""
     output = Results(options)
     output.check_display_options()
+    paper = _get_paper_options(options, output.form)
     if table_options.uses_tables(options):
-        _compare_tables(options, output)
+        _compare_tables(options, output, paper)
         return
     request = build_request(options).request
     with output:
@@ -95,11 +109,23 @@ def run(options: argparse.Namespace) -> None:
             request.progress = progress.callback
             comparison = Comparison.from_request(request)
         output.print_warnings(comparison.warnings)
-        output.write_view(comparison)
+        output.write_view(comparison, **paper)
     raise_if_failed(request.failure_messages.values())
 
 
-def _compare_tables(options: argparse.Namespace, output: Results) -> None:
+def _get_paper_options(options: argparse.Namespace, output_format: str) -> dict[str, Any]:
+    """Return the options of the table. Raise UsageError for unknown columns."""
+    paper: dict[str, Any] = dict(shared.get_paper_options(options, output_format))
+    if options.columns is not None:
+        if output_format not in ("latex", "markdown"):
+            raise UsageError(f"--columns has no effect with -f {output_format}")
+        paper["columns"] = metric_options.parse_names(options.columns)
+        with shared.reraise_as_usage_error(options_by_prefix={"columns": "--columns"}):
+            check_column_names(paper["columns"])
+    return paper
+
+
+def _compare_tables(options: argparse.Namespace, output: Results, paper: dict[str, Any]) -> None:
     """Compare systems in tables, separately in each group of --within."""
     failed: list[str] = []
     with output:
@@ -112,7 +138,8 @@ def _compare_tables(options: argparse.Namespace, output: Results) -> None:
         output.write_view(
             Comparisons.from_groups(options.within, comparisons)
             if options.within
-            else comparisons[0][1]
+            else comparisons[0][1],
+            **paper,
         )
     raise_if_failed(failed)
 
@@ -275,6 +302,8 @@ COMMAND = Command(
         TESTING,
         tabular_comparison.make_comparison_table_group(),
         *metric_options.list_metric_groups(words),
+        COLUMN_SELECTION,
+        shared.PAPER,
         shared.make_view_output_group(1, shared.TABLE_FORMATS),
         shared.RUNNING,
     ],

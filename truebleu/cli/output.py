@@ -244,8 +244,8 @@ class Results(Output):
         document = {f"truebleu_{kind}": VERSION, **content}
         self.write(f"{json_writer.format_json(document, indent=1, default=str)}\n")
 
-    def write_view(self, view: View) -> None:
-        """Write a view in the requested format."""
+    def write_view(self, view: View, **paper: Any) -> None:
+        """Write a view in the requested format; `paper` are options of tables for papers."""
         if self.form == "json":
             self.write(f"{view.to_json()}\n")
         elif self.form in EXACT:
@@ -253,7 +253,7 @@ class Results(Output):
         else:
             display: dict[str, Any] = {"digits": self.width, "short": self.short}
             if self.form != "text":
-                self.write(getattr(view, self.form)(**display))
+                self.write_rendered(getattr(view, self.form)(**display, **paper))
             elif not self._write_rich_text(lambda: view.rich(**display)):
                 self.write(view.text(self._get_width(view.WIDTH), **display))
 
@@ -269,7 +269,16 @@ class Results(Output):
             return RichBlocks(lambda: blocks)
 
         if self.form != "text" or not self._write_rich_text(build_renderable):
-            self.write(render_blocks(blocks, self.form, width=self._get_width(100), title=title))
+            width = self._get_width(100)
+            self.write_rendered(render_blocks(blocks, self.form, width=width, title=title))
+
+    def write_rendered(self, text: str) -> None:
+        """Write a rendered document, and print the notes in its LaTeX comments."""
+        if self.form == "latex" and not self._quiet:
+            for line in text.splitlines():
+                if line.startswith("% Note: "):
+                    print_message("note", line.removeprefix("% Note: "))
+        self.write(text)
 
     def _write_rich_text(self, make_renderable: Callable[[], object]) -> bool:
         """Write coloured text; return False if colours are off or the library rich is missing."""

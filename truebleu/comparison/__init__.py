@@ -5,6 +5,7 @@
 comparison_builder.py   builds the dict from statistics
 comparison_columns.py   builds the columns of tables, which have the names of --columns
 comparison_layout.py    builds tables and sentences from the dict
+paper_layout.py         builds one table for a paper from the dict
 overview.py             builds the first screen of the HTML page from the dict
 """
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
+from truebleu.comparison import paper_layout
 from truebleu.comparison.comparison_request import (
     ExternalScores,
     Request,
@@ -20,13 +22,50 @@ from truebleu.comparison.comparison_request import (
     SignificanceOptions,
     StatisticsByMetric,
 )
+from truebleu.comparison.paper_layout import PaperOptions
 from truebleu.metrics.base import Metric
 from truebleu.rendering.elements import Block, Heading, HtmlBlock
-from truebleu.rendering.view import RecordView
+from truebleu.rendering.view import Content, RecordView
 from truebleu.text import argument_checks, corpus_inputs
+from truebleu.text.terminal_layout import format_count
 
 
-class Comparison(RecordView):
+class PaperView(RecordView):
+    """A view whose Markdown and LaTeX are one table for a paper."""
+
+    __slots__ = ()
+
+    def _list_paper_groups(self) -> list[tuple[str, Content]]:
+        """Return titles and contents of comparisons, which become sections of the table."""
+        raise NotImplementedError
+
+    def markdown(
+        self, *, digits: int | None = None, short: bool = False, **paper: Unpack[PaperOptions]
+    ) -> str:
+        """Return one Markdown table for a paper; `paper` are the options of `PaperOptions`."""
+        from truebleu.rendering.markdown import render_markdown
+
+        groups = self._list_paper_groups()
+        blocks = paper_layout.build_paper_blocks(groups, digits, short=short, **paper)
+        return render_markdown(blocks)
+
+    def latex(
+        self, *, digits: int | None = None, short: bool = False, **paper: Unpack[PaperOptions]
+    ) -> str:
+        """Return one LaTeX table for a paper; `paper` are the options of `PaperOptions`.
+
+        pdfLaTeX compiles it with the package booktabs and its default font encoding.
+        """
+        from truebleu.rendering.latex import render_latex_tables
+
+        groups, max_rows = self._list_paper_groups(), paper_layout.MAX_PAGE_ROWS
+        blocks = paper_layout.build_paper_blocks(
+            groups, digits, short=short, max_rows=max_rows, **paper
+        )
+        return render_latex_tables(blocks)
+
+
+class Comparison(PaperView):
     """Scores of several systems, with intervals and significance tests.
 
     `print` shows tables. Notebooks show HTML. Iterating yields the system names, best first by the
@@ -130,6 +169,9 @@ class Comparison(RecordView):
 
         return overview.build_html_blocks(self._content, digits, short=short)
 
+    def _list_paper_groups(self) -> list[tuple[str, Content]]:
+        return [("", self._content)]
+
     def _format_title(self) -> str:
         return ", ".join(self)
 
@@ -157,7 +199,7 @@ class Comparison(RecordView):
         raise KeyError(f"no system '{system}'; available: {', '.join(self)}")
 
 
-class Comparisons(RecordView):
+class Comparisons(PaperView):
     """Comparisons of the same systems, one per group. `print` shows them in sequence.
 
     Iterating yields the comparisons, in the order of the groups.
@@ -196,6 +238,15 @@ class Comparisons(RecordView):
         from truebleu.comparison import overview
 
         return self._build_group_blocks(overview.build_html_blocks, digits, short=short)
+
+    def _list_paper_groups(self) -> list[tuple[str, Content]]:
+        groups = [
+            (_format_group_name(one["group"]), one["comparison"]) for one in self._content["groups"]
+        ]
+        return [
+            (f"{name} ({format_count(content['segments'], 'segment')})", content)
+            for name, content in groups
+        ]
 
     def _build_group_blocks(
         self, build_blocks: Callable[..., Iterator[Any]], digits: int | None, *, short: bool

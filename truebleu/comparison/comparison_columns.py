@@ -159,7 +159,7 @@ def build_metric_columns(
         "p": lambda: build_delta_column(
             Column(format_p_header(content), "difference", tooltip=content["test"]["title"]),
             lambda one, mark: Cell(
-                format_p_value(get_decisive_p(one)), "*" if one["significant"] else "", mark
+                _format_decisive_p(content, one), "*" if one["significant"] else "", mark
             ),
         ),
         **{name: partial(build_count_column, name) for name in _COUNT_KEYS},
@@ -271,6 +271,16 @@ def get_decisive_p(difference: Content) -> float | None:
     corrected: float | None = difference["corrected_p"]
     p: float | None = difference["p"]
     return p if corrected is None else corrected
+
+
+def _format_decisive_p(content: Content, difference: Content) -> str:
+    """Return the p-value that determines significance, so that its digits agree with the mark."""
+    text = format_p_value(get_decisive_p(difference))
+    alpha = content["test"]["alpha"]
+    rounds_to_alpha = (
+        difference["significant"] and not text.startswith("<") and float(text) >= alpha
+    )
+    return f"<{alpha:g}" if rounds_to_alpha else text
 
 
 def format_p_equation(difference: Content) -> str:

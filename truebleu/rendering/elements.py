@@ -117,8 +117,8 @@ class Column(ElementRecord):
     Columns in the group "" name the rows. Other columns of a group stay together if a wide table is
     split.
     tooltip: explanation of the column. is_drawing: the cells are ranges, which repeat the numbers.
-    group_header: a header above adjacent columns; long_header: a header for wide tables. Both are
-    used only in HTML.
+    group_header: a header above adjacent columns, in HTML and LaTeX. long_header: a header that is
+        complete without it, in wide tables of HTML and in tables for papers.
     """
 
     header: VisibleText
@@ -168,6 +168,21 @@ class Table(ElementRecord):
         text_indices = [i for i, column in enumerate(self.columns) if not column.is_drawing]
         rows = [[cell for cell in row if isinstance(cell, Cell)] for row in self.rows]
         return [self.columns[i] for i in text_indices], rows
+
+
+class PaperTable(ElementRecord):
+    """A table for a paper, with its caption and footnotes; only Markdown and LaTeX render it.
+
+    sections: rows below a common title; the title may be empty.
+    caption, footnotes: paragraphs of kind "plain" or "signature".
+    label: name of the table in LaTeX.
+    """
+
+    columns: Sequence[Column]
+    sections: Sequence[tuple[str, Sequence[Sequence[Cell]]]]
+    caption: Sequence[Paragraph]
+    footnotes: Sequence[Paragraph] = ()
+    label: str = "tab:truebleu"
 
 
 class MarkedTokens(ElementRecord):
@@ -230,6 +245,8 @@ def build_warnings(content: Mapping[str, Any]) -> list[Paragraph]:
 
 
 Block = Heading | Paragraph | Table | MarkedTokens | Equations | Chart | Facts
+# Blocks of Markdown and LaTeX.
+PaperBlock = Block | PaperTable
 
 
 # ---- only for HTML ----

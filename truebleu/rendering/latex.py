@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from truebleu.rendering import elements
-from truebleu.rendering.elements import Block, Cell, MarkedTokens, Table
+from truebleu.rendering.elements import Block, Cell, MarkedTokens, PaperBlock, PaperTable, Table
 from truebleu.rendering.equations import as_latex
 from truebleu.text.terminal_layout import pad_columns
+from truebleu.text.tex_letters import CODE_POINT, encode_tex
 
-# Blocks that are rendered for a paper.
-PaperBlock = elements.Table | elements.Heading | elements.Paragraph | elements.Facts
-
-FONTS = "non-Latin text also needs XeLaTeX or LuaLaTeX and a suitable font."
 HEADINGS = ("section", "subsection", "subsubsection")
 
 SPECIAL = str.maketrans(
@@ -25,41 +23,42 @@ SPECIAL = str.maketrans(
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
-        '"': r"\textquotedbl{}",
+        # \textquotedbl needs another font encoding.
+        '"': "''",
         "'": r"\textquotesingle{}",
         "`": r"\textasciigrave{}",
-        # Two hyphens would become a dash.
-        "-": r"-{}",
-        "−": r"$-$",
-        "–": "--",
-        "∞": r"$\infty$",
-        "Δ": r"$\Delta$",
-        "β": r"$\beta$",
-        "×": r"$\times$",
-        "≥": r"$\ge$",
-        "≤": r"$\le$",
-        "·": r"$\cdot$",
-        "↑": r"$\uparrow$",
-        "↓": r"$\downarrow$",
-        "“": "``",
-        "”": "''",
         # After a line end, LaTeX would interpret a bracket as an optional argument.
         "[": "{[}",
         "]": "{]}",
+        # ... and a star as a part of the command for the line end.
+        "*": "{*}",
     }
 )
 
 
-def render_latex(blocks: Iterable[Block], *, paper: bool = False) -> str:
-    """Return LaTeX to include in a document with `input`.
-
-    paper: render only tables, and merge consecutive tables with equal alignment. Other blocks
-        become comments.
-    """
-    packages = "booktabs" if paper else "amsmath,booktabs,longtable"
-    parts = [f"% Needs \\usepackage{{{packages}}}; {FONTS}"]
-    parts += _render_paper(blocks) if paper else map(_render_latex_block, blocks)
+def render_latex(blocks: Iterable[Block]) -> str:
+    """Return the LaTeX text of a document, to include with `input`."""
+    needs = (
+        r"% Needs \usepackage{amsmath,booktabs,longtable}. Texts that are not in Latin script also "
+        "need XeLaTeX or LuaLaTeX and a suitable font."
+    )
+    parts = [needs, *map(_render_latex_block, blocks)]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def render_latex_tables(blocks: Iterable[PaperBlock]) -> str:
+    """Return only the tables, in ASCII, for a paper. Other blocks become comments.
+
+    Consecutive tables with equal alignment become one `tabular`.
+    """
+    text = encode_tex("\n\n".join([r"% Needs \usepackage{booktabs}.", *_render_tables(blocks)]))
+    if CODE_POINT in text:
+        code_point = text.partition(CODE_POINT)[2].partition("}")[0]
+        text = (
+            f"% Note: code points such as U+{code_point} replace characters that pdfLaTeX cannot "
+            f"print. Rename systems or groups to avoid them.\n{text}"
+        )
+    return f"{text}\n"
 
 
 # ---- a document ----
@@ -130,25 +129,32 @@ def _render_latex_tokens(block: MarkedTokens) -> str:
 # ---- tables for a paper ----
 
 
-def _render_paper(blocks: Iterable[Block]) -> Iterator[str]:
-    paper_blocks = (one for one in blocks if isinstance(one, PaperBlock))
-    previous_alignment = ""
-    for alignment, group in groupby(paper_blocks, _get_column_alignment):
+def _render_tables(blocks: Iterable[PaperBlock]) -> Iterator[str]:
+    was_table = False
+    for alignment, group in groupby(blocks, _get_column_alignment):
+        comment_lines: list[str] = []
         if alignment:
-            yield from [r"\par\bigskip"] if previous_alignment else []
+            yield from [r"\par\bigskip"] if was_table else []
             yield _render_tabular([block for block in group if isinstance(block, elements.Table)])
         else:
-            yield "\n".join(f"% {line}" for block in group for line in _list_comment_lines(block))
-        previous_alignment = alignment
+            for block in group:
+                if isinstance(block, PaperTable):
+                    yield from ["\n".join(comment_lines)] if comment_lines else []
+                    yield _render_paper_table(block)
+                    comment_lines = []
+                else:
+                    comment_lines += [f"% {line}" for line in _list_comment_lines(block)]
+        yield from ["\n".join(comment_lines)] if comment_lines else []
+        was_table = bool(alignment)
 
 
-def _get_column_alignment(block: Block) -> str:
+def _get_column_alignment(block: PaperBlock) -> str:
     """Return the alignment of each column, or an empty string if the block is not a table."""
     text_columns = block.get_text_cells()[0] if isinstance(block, elements.Table) else ()
     return "".join("l" if column.is_left_aligned else "r" for column in text_columns)
 
 
-def _list_comment_lines(block: Block) -> Sequence[str]:
+def _list_comment_lines(block: PaperBlock) -> Sequence[str]:
     if isinstance(block, elements.Facts):
         return [f"{name}: {cell.text}" for name, cell in block.pairs]
     return [block.text] if isinstance(block, elements.Heading | elements.Paragraph) else []
@@ -165,20 +171,110 @@ def _render_tabular(tables: Sequence[Table]) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 
 
-def _render_latex_cell(cell: Cell) -> str:
+# Widths in points: a digit, the space of a column, a column of a paper, and a page.
+DIGIT_WIDTH, COLUMN_SPACE, COLUMN_WIDTH, PAGE_WIDTH = 5, 12, 219, 345
+
+
+def _render_paper_table(block: PaperTable) -> str:
+    """Return a `table` environment, or a `table*` that spans the columns of the page if needed."""
+    rows = [row for _, section_rows in block.sections for row in section_rows]
+    headers = [escape_latex(column.header) for column in block.columns]
+    cells = pad_columns(
+        [headers, *([_render_latex_cell(cell, overlap=True) for cell in row] for row in rows)],
+        {i for i, column in enumerate(block.columns) if not column.is_left_aligned},
+    )
+    header, *lines = [" & ".join(row) + r" \\" for row in cells]
+    width = sum(
+        DIGIT_WIDTH * max(len(text) for text in (column.header, *(row[i].text for row in rows)))
+        + COLUMN_SPACE
+        for i, column in enumerate(block.columns)
+    )
+    size = (
+        "" if width <= PAGE_WIDTH else r"\small" if width <= PAGE_WIDTH / 0.9 else r"\footnotesize"
+    )
+    environment = "table" if width <= COLUMN_WIDTH else "table*"
+    alignment = "".join("l" if column.is_left_aligned else "r" for column in block.columns)
+    output = [
+        rf"\begin{{{environment}}}[t]",
+        r"\centering" + size,
+        *([r"\setlength{\tabcolsep}{4pt}"] if size == r"\footnotesize" else []),
+        rf"\begin{{tabular}}{{{alignment}}}",
+        r"\toprule",
+        *_render_group_headers(block.columns),
+        header,
+    ]
+    start = 0
+    for title, section_rows in block.sections:
+        output.append(r"\midrule")
+        if title:
+            span = rf"\multicolumn{{{len(block.columns)}}}{{l}}"
+            output.append(rf"{span}{{\emph{{{escape_latex(title)}}}}} \\")
+        output += lines[start : start + len(section_rows)]
+        start += len(section_rows)
+    output += [r"\bottomrule", r"\end{tabular}"]
+    if block.footnotes:
+        notes = [f"{_render_note(note)}\\par" for note in block.footnotes]
+        output += [r"\par\smallskip", "{\\footnotesize\\raggedright", *notes, "}"]
+    caption = " ".join(map(_render_note, block.caption))
+    return "\n".join(
+        [
+            *output,
+            rf"\caption{{{caption}}}",
+            rf"\label{{{block.label}}}",
+            rf"\end{{{environment}}}",
+        ]
+    )
+
+
+def _render_group_headers(columns: Sequence[elements.Column]) -> Iterator[str]:
+    """Yield the row of headers above groups of columns, and the rules below these headers."""
+    if not any(column.group_header for column in columns):
+        return
+    cells, rules, end = [], [], 0
+    for header, group in groupby(columns, lambda column: column.group_header):
+        count = len(list(group))
+        cells.append(
+            rf"\multicolumn{{{count}}}{{c}}{{{escape_latex(header)}}}"
+            if header
+            else " & ".join([""] * count)
+        )
+        rules += [rf"\cmidrule(lr){{{end + 1}-{end + count}}}"] if header else []
+        end += count
+    yield " & ".join(cells) + r" \\"
+    yield " ".join(rules)
+
+
+def _render_note(note: elements.Paragraph) -> str:
+    if note.kind == "signature":
+        return rf"\texttt{{{_format_breakable_signature(note.text)}}}"
+    text = escape_latex(note.text).replace(r"\textquotesingle{}", "'")
+    return re.sub(r"\bp \\textless\{\} ([0-9.]+)", r"$p < \1$", text)
+
+
+def _render_latex_cell(cell: Cell, *, overlap: bool = False) -> str:
+    """Return a cell. `overlap`: raised marks take no space, so that numbers stay aligned."""
     text = _format_breakable_signature(cell.text) if cell.code else escape_latex(cell.text)
     if cell.code and text:
         text = rf"\texttt{{{text}}}"
     if cell.mark == "best" and text:
         text = rf"\textbf{{{text}}}"
-    return text + (rf"\textsuperscript{{{escape_latex(cell.raised)}}}" if cell.raised else "")
+    raised = rf"\textsuperscript{{{escape_latex(cell.raised)}}}" if cell.raised else ""
+    return text + (rf"\rlap{{{raised}}}" if raised and overlap else raised)
 
 
 def escape_latex(text: str) -> str:
-    """Return text with LaTeX commands escaped."""
-    return text.translate(SPECIAL)
+    """Return text with LaTeX commands escaped, and accented letters and symbols as commands."""
+    # Two hyphens would become a dash.
+    escaped = re.sub("-(?=-)", "-{}", text.translate(SPECIAL))
+    escaped = re.sub(r"(^|[ (])''(?=\S)", r"\1``", escaped)
+    return encode_tex(escaped, ascii_only=False)
 
 
 def _format_breakable_signature(text: str) -> str:
     """Return a signature that LaTeX may break after its vertical bars."""
-    return escape_latex(text).replace(r"\textbar{}", r"\textbar{}\allowbreak{}")
+    # The typewriter font of the default encoding has these characters; \textbar is in another font.
+    parts = re.split(r'([|<>"])', text)
+    return "".join(
+        part + r"\allowbreak{}" if part == "|" else part if i % 2 else escape_latex(part)
+        for i, part in enumerate(parts)
+    )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from truebleu.rendering import elements, text_layout
-from truebleu.rendering.elements import Block, Cell, Table
+from truebleu.rendering.elements import Cell, Column, PaperBlock, PaperTable, Table
 from truebleu.rendering.equations import as_text
 from truebleu.text.terminal_layout import pad_columns
 
@@ -16,13 +16,13 @@ WIDTH = 78
 MARKUP = str.maketrans({character: f"\\{character}" for character in r"\`*_[]<>|#~$&"})
 
 
-def render_markdown(blocks: Iterable[Block], level: int = 1) -> str:
+def render_markdown(blocks: Iterable[PaperBlock], level: int = 1) -> str:
     """Return Markdown; the title is a heading of the given level."""
     parts = [_render_markdown_block(block, level) for block in blocks]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _render_markdown_block(block: Block, level: int) -> str:
+def _render_markdown_block(block: PaperBlock, level: int) -> str:
     match block:
         case elements.Heading():
             return f"{'#' * min(block.level + level - 1, 6)} {escape_markdown(block.text)}"
@@ -36,6 +36,8 @@ def _render_markdown_block(block: Block, level: int) -> str:
             return form.get(block.kind, text)
         case elements.Table():
             return render_markdown_table(block)
+        case elements.PaperTable():
+            return _render_paper_table(block)
         case elements.MarkedTokens():
             token_lines = [
                 "".join(text for text, _ in line)
@@ -61,15 +63,36 @@ def _render_markdown_block(block: Block, level: int) -> str:
 def render_markdown_table(block: Table) -> str:
     """Return a table with numbers aligned to the right."""
     text_columns, text_rows = block.get_text_cells()
-    right = {i for i, column in enumerate(text_columns) if not column.is_left_aligned}
-    header = [escape_markdown(column.header) for column in text_columns]
-    rule = ["---"] * len(text_columns)
-    rows = pad_columns(
-        [header, rule, *([_render_markdown_cell(cell) for cell in row] for row in text_rows)], right
-    )
-    for i, cell in enumerate(rows[1]):
-        rows[1][i] = "-" * (len(cell) - 1) + (":" if i in right else "-")
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    rows = [[_render_markdown_cell(cell) for cell in row] for row in text_rows]
+    return _join_table_rows(text_columns, [column.header for column in text_columns], rows)
+
+
+def _join_table_rows(
+    columns: Sequence[Column], headers: Sequence[str], rows: Iterable[Sequence[str]]
+) -> str:
+    """Return the lines of a table, with its header and the rule that aligns the columns."""
+    right = {i for i, column in enumerate(columns) if not column.is_left_aligned}
+    lines = pad_columns([[*map(escape_markdown, headers)], ["---"] * len(columns), *rows], right)
+    for i, cell in enumerate(lines[1]):
+        lines[1][i] = "-" * (len(cell) - 1) + (":" if i in right else "-")
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _render_paper_table(block: PaperTable) -> str:
+    """Return a table below its caption, which pandoc recognizes by the word "Table"."""
+    rows = []
+    for title, section_rows in block.sections:
+        if title:
+            rows.append([f"**{escape_markdown(title)}**", *[""] * (len(block.columns) - 1)])
+        rows += [[_render_markdown_cell(cell) for cell in row] for row in section_rows]
+    headers = [column.long_header or column.header for column in block.columns]
+    caption = " ".join(map(_render_note, block.caption))
+    table = _join_table_rows(block.columns, headers, rows)
+    return "\n\n".join([f"Table: {caption}", table, *map(_render_note, block.footnotes)])
+
+
+def _render_note(note: elements.Paragraph) -> str:
+    return render_code(note.text) if note.kind == "signature" else escape_markdown(note.text)
 
 
 def _render_markdown_cell(cell: Cell) -> str:

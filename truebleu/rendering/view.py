@@ -39,7 +39,7 @@ def render_blocks(
     if output_format == "latex":
         from truebleu.rendering import latex
 
-        return latex.render_latex(blocks, paper=paper)
+        return latex.render_latex_tables(blocks) if paper else latex.render_latex(blocks)
     from truebleu.rendering import html
 
     return html.render_page(title, blocks)

@@ -1,0 +1,263 @@
+"""Tables for papers: one table in LaTeX and Markdown whose marks agree with the printed digits.
+
+The tests with a real TeX need Debian's packages texlive-latex-base and texlive-latex-recommended.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from truebleu import compare
+from truebleu._kernel import InputError
+from truebleu.comparison import Comparisons, paper_layout
+from truebleu.rendering.latex import escape_latex
+from truebleu.text.tex_letters import decode_tex, encode_tex
+
+PDFLATEX = shutil.which("pdflatex")
+needs_tex = pytest.mark.skipif(
+    PDFLATEX is None,
+    reason="pdflatex is not installed (Debian: texlive-latex-base, texlive-latex-recommended)",
+)
+HOSTILE = [
+    r"\input{x} $x^2$ 50% #1 ~ & {}",
+    '[a|b`c*d_e] "x"',
+    "*star -- l'été",
+    "Žižek Łódź Nießen ąęș ế Δ≥−↑",
+    "中文 система",
+]
+
+
+def compare_scores(scores: dict[str, dict[str, float]], **options):
+    """Return a comparison by given scores: each system has the same score in all segments."""
+    segments = {
+        metric: {name: [value + 0.001 * (i % 2) for i in range(40)] for name, value in row.items()}
+        for metric, row in scores.items()
+    }
+    return compare(None, None, metrics=(), scores=segments, samples=199, confidence=50, **options)
+
+
+def compile_latex(folder, source: str, document_class: str = r"\documentclass{article}") -> str:
+    """Compile LaTeX with pdfLaTeX's default encoding and return the log."""
+    document = [document_class, r"\usepackage{booktabs}", r"\begin{document}", source]
+    document += [r"See Table~\ref{tab:truebleu}.", r"\end{document}"]
+    (folder / "paper.tex").write_text("\n".join(document), "utf-8")
+    for _ in range(2):
+        done = subprocess.run(
+            [PDFLATEX, "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
+            cwd=folder,
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+    return done.stdout.decode(errors="replace")
+
+
+def read_latex_rows(source: str) -> list[list[str]]:
+    """Return the cells of all rows of a table with as many cells as the header."""
+    lines = [
+        line for line in source.splitlines() if line.endswith(r"\\") and "multicol" not in line
+    ]
+    return [[cell.strip() for cell in line.removesuffix(r"\\").split(" & ")] for line in lines]
+
+
+# ---- pdfLaTeX ----
+
+
+@needs_tex
+@pytest.mark.parametrize(
+    "document_class", [r"\documentclass{article}", r"\documentclass[twocolumn]{article}"]
+)
+def test_table_compiles_without_warnings(tmp_path, document_class):
+    scores = {"M": {"a": 1.0, "b": 2.0}, "N": {"a": 3.0, "b": 2.0}}
+    source = compare_scores(scores, correction="holm").latex()
+    log = compile_latex(tmp_path, source, document_class)
+    assert not re.findall("(?m)^.*(?:Warning|Overfull).*$", log)
+
+
+@needs_tex
+@pytest.mark.parametrize("place", paper_layout.SIGNATURE_PLACES)
+def test_hostile_names_compile(tmp_path, place):
+    scores = {"M_%": {name: 1.0 + i for i, name in enumerate(HOSTILE)}}
+    comparison = compare_scores(scores, correction="bh")
+    compile_latex(tmp_path, comparison.latex(signature=place, caption="50% & {more}"))
+
+
+@needs_tex
+def test_all_columns_of_four_metrics_compile_within_the_page(tmp_path):
+    scores = {f"M{i}": {"a": 1.0, "b": 2.0, "c": 3.0} for i in range(4)}
+    columns = ["system", "score", "interval", "delta", "p", "won", "tied", "lost"]
+    log = compile_latex(tmp_path, compare_scores(scores).latex(columns=columns))
+    assert "Overfull" not in log
+
+
+# ---- characters ----
+
+
+def test_latex_is_ascii():
+    scores = {"M": {name: 1.0 + i for i, name in enumerate(HOSTILE)}}
+    source = compare_scores(scores).latex(caption="Résultats – Žilina 中")
+    assert source.isascii()
+    assert source.startswith("% Note: code points such as U+"), "says what was replaced"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Popović", r"Popovi\'{c}"),
+        ("Łódź", r"\L{}\'{o}d\'{z}"),
+        ("Nießen", r"Nie\ss{}en"),
+        ("ąế", r"a\^{e}"),  # one accent at most, and none that needs another encoding
+        ("≥ ↑ − Δ", r"$\ge$ $\uparrow$ $-$ $\Delta$"),
+        ("中文", r"\texttt{U+4E2D U+6587}"),
+    ],
+)
+def test_characters_become_tex_commands(text, expected):
+    assert encode_tex(text) == expected
+
+
+def test_tex_letters_are_decoded():
+    for text in ("Popović", "Łódź", "Nießen", "Ondřej Bojar", "Søgaard"):
+        assert decode_tex(encode_tex(text)) == text
+
+
+def test_quotes_hyphens_and_stars_are_literal():
+    assert escape_latex('a "b" --c *[d]') == "a ``b'' -{}-c {*}{[}d{]}"
+
+
+# ---- content ----
+
+
+def test_latex_is_one_environment_with_all_metrics():
+    source = compare_scores({"M": {"a": 1.0, "b": 2.0}, "TER": {"a": 3.0, "b": 2.0}}).latex()
+    assert source.count(r"\begin{table}") == source.count(r"\begin{tabular}") == 1
+    header, *rows = read_latex_rows(source)
+    assert header == ["System", r"M $\uparrow$", r"TER $\downarrow$"]
+    assert [row[0] for row in rows] == ["b", "a"]
+    for part in (r"\caption{", r"\label{tab:truebleu}", r"\toprule", r"\bottomrule"):
+        assert source.count(part) == 1
+
+
+@pytest.mark.parametrize(
+    ("scores", "best"),
+    [
+        ({"a": 1.0, "b": 2.0, "c": 3.0}, ["c"]),
+        ({"a": 1.0, "b": 3.00001, "c": 3.00002}, ["b", "c"]),
+    ],
+)
+def test_best_printed_scores_are_bold(scores, best):
+    comparison = compare_scores({"M": scores})
+    rows = read_latex_rows(comparison.latex())[1:]
+    assert {row[0] for row in rows if r"\textbf" in row[1]} == set(best)
+    markdown_rows = [line for line in comparison.markdown().splitlines() if "**" in line]
+    assert len(markdown_rows) == len(best)
+
+
+def test_bold_follows_metric_direction():
+    rows = read_latex_rows(compare_scores({"TER": {"a": 1.0, "b": 2.0}}).latex())[1:]
+    assert [row[0] for row in rows if r"\textbf" in row[1]] == ["a"]
+
+
+def test_marks_show_significant_differences_and_caption_explains_them():
+    scores = {"M": {"base": 2.0, "good": 3.0, "poor": 1.0}}
+    comparison = compare_scores(scores)
+    cells = {row[0]: row[1] for row in read_latex_rows(comparison.latex())[1:]}
+    assert r"$\dagger$" in cells["good"]
+    assert r"$\ddagger$" in cells["poor"]
+    assert "dagger" not in cells["base"]
+    caption = comparison.latex().partition(r"\caption{")[2]
+    assert r"$\dagger$: significantly better than base; $\ddagger$: significantly worse" in caption
+    assert "$p < 0.05$, paired approximate randomization with 199 randomizations" in caption
+
+
+def test_difference_that_digits_hide_has_no_mark():
+    comparison = compare_scores({"M": {"base": 2.0, "other": 2.00001}})
+    assert comparison["other"]["scores"]["M"]["difference"]["significant"]
+    assert "dagger" not in comparison.latex()
+    assert "†" not in comparison.markdown()
+
+
+def test_untested_comparison_has_no_marks():
+    comparison = compare(
+        None, None, metrics=(), scores={"M": {"a": [1.0] * 9, "b": [2.0] * 9}}, test=None
+    )
+    assert "significan" not in comparison.markdown()
+
+
+@pytest.mark.parametrize(
+    ("place", "in_caption", "count"),
+    [("footnote", False, 1), ("caption", True, 1), ("none", False, 0)],
+)
+def test_signature_option_moves_signatures(place, in_caption, count):
+    comparison = compare_scores({"M": {"a": 1.0, "b": 2.0}})
+    source = comparison.latex(signature=place)
+    assert source.count("sha256") == count
+    caption = source.partition(r"\caption{")[2].partition(r"\label")[0]
+    assert ("sha256" in caption) == in_caption
+    markdown = comparison.markdown(signature=place)
+    assert markdown.count("sha256") == count
+    assert ("sha256" in markdown.splitlines()[0]) == in_caption
+
+
+def test_columns_are_grouped_by_metric():
+    scores = {"M": {"a": 1.0, "b": 2.0}, "N": {"a": 3.0, "b": 2.0}}
+    comparison = compare_scores(scores)
+    columns = ["system", "score", "delta", "p"]
+    source = comparison.latex(columns=columns)
+    assert r"\multicolumn{3}{c}{M $\uparrow$} & \multicolumn{3}{c}{N $\uparrow$}" in source
+    assert r"\cmidrule(lr){2-4} \cmidrule(lr){5-7}" in source
+    header = comparison.markdown(columns=columns).splitlines()[2]
+    assert header.replace(" ", "") == "|System|M↑|MΔ|Mp|N↑|NΔ|Np|"
+
+
+def test_wide_table_has_a_section_per_metric():
+    scores = {f"M{i}": {"a": 1.0, "b": 2.0} for i in range(3)}
+    columns = ["system", "score", "delta", "p", "won"]
+    source = compare_scores(scores).latex(columns=columns)
+    assert re.findall(r"\\emph\{(M\d)", source) == ["M0", "M1", "M2"]
+    assert read_latex_rows(source)[0] == ["System", "score", r"$\Delta$", "p", "won"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "message"),
+    [
+        (["systm"], ValueError, "unknown column 'systm'; did you mean 'system'"),
+        (["score", "score"], ValueError, "duplicate column 'score'"),
+        (["p-uncorrected"], InputError, "this comparison has no 'p-uncorrected'"),
+    ],
+)
+def test_unavailable_column_is_an_error(columns, error, message):
+    with pytest.raises(error, match=message):
+        compare_scores({"M": {"a": 1.0, "b": 2.0}}).latex(columns=columns)
+
+
+def compare_documents(count: int):
+    documents = [f"d{i % count}" for i in range(40)]
+    return compare_scores({"M": {"a": 1.0, "b": 2.0}}, documents=documents)
+
+
+def test_documents_are_sections():
+    comparison = compare_documents(2)
+    titles = re.findall(r"\\emph\{(.*?)\}", comparison.latex())
+    assert titles == ["all segments", "d0 (20 segments)", "d1 (20 segments)"]
+    assert len(read_latex_rows(comparison.latex())) == 1 + 3 * 2
+    assert "**d1 (20 segments)**" in comparison.markdown()
+
+
+def test_documents_that_exceed_a_page_are_left_out_of_latex_with_a_note():
+    comparison = compare_documents(20)
+    assert "% Note: the scores of 20 documents do not fit on a page" in comparison.latex()
+    assert len(read_latex_rows(comparison.latex())) == 1 + 2
+    assert comparison.markdown().count("segments)**") == 20
+
+
+def test_groups_are_sections():
+    groups = [({"domain": name}, compare_scores({"M": {"a": 1.0, "b": 2.0}})) for name in "xy"]
+    comparisons = Comparisons.from_groups(["domain"], groups)
+    source = comparisons.latex()
+    assert re.findall(r"\\emph\{(.*?)\}", source) == ["x (40 segments)", "y (40 segments)"]
+    assert source.count(r"\begin{tabular}") == 1
+    assert "80 segments in 2 groups" in source

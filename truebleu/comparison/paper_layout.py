@@ -1,0 +1,328 @@
+"""Tables for papers: one table with all metrics of a comparison, for Markdown and LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypedDict
+
+from truebleu.comparison import comparison_layout
+from truebleu.comparison.comparison_columns import (
+    SYSTEM_COLUMNS,
+    build_metric_columns,
+    check_column_names,
+    format_metric_header,
+    get_score_digits,
+    require_columns,
+)
+from truebleu.rendering.elements import (
+    Cell,
+    Column,
+    PaperBlock,
+    PaperTable,
+    Paragraph,
+    build_warnings,
+)
+from truebleu.rendering.number_format import MINUS, fixed_formatter, format_percent
+from truebleu.rendering.view import Content
+from truebleu.text.argument_checks import check_choice
+from truebleu.text.terminal_layout import format_count, join_words
+
+PAPER_COLUMNS = ("system", "score")
+SIGNATURE_PLACES = ("footnote", "caption", "none")
+# A page of a paper has no space for more rows, or for more columns besides the names of systems.
+MAX_PAGE_ROWS = 32
+MAX_COLUMNS = 8
+CORRECTION_METHODS = {"holm": "Holm's method", "bh": "the method of Benjamini and Hochberg"}
+BETTER, WORSE = "†", "‡"
+
+
+class PaperOptions(TypedDict, total=False):
+    """Options of tables for papers, in Markdown and LaTeX.
+
+    columns: names in `comparison_columns.COLUMNS` (default: system and score).
+    caption: the first sentence of the caption (default: the metrics and the amount of data).
+        Explanations of the marks in the table follow.
+    label: label of the LaTeX table.
+    signature: where the signatures are: "footnote", "caption" or "none".
+    """
+
+    columns: Sequence[str] | None
+    caption: str | None
+    label: str
+    signature: str
+
+
+def build_paper_blocks(
+    groups: Sequence[tuple[str, Content]],
+    digits: int | None = None,
+    *,
+    short: bool = False,
+    max_rows: int | None = None,
+    columns: Sequence[str] | None = None,
+    caption: str | None = None,
+    label: str = "tab:truebleu",
+    signature: str = "footnote",
+) -> Iterator[PaperBlock]:
+    """Yield warnings, one table, and disagreements of metrics.
+
+    groups: titles and contents of comparisons by the same metrics; they become sections.
+    max_rows: leave out the scores of documents if they need more rows.
+    """
+    names = PAPER_COLUMNS if columns is None else columns
+    check_column_names(names)
+    check_choice("signature", signature, SIGNATURE_PLACES)
+    contents = [content for _, content in groups]
+    for content in contents:
+        yield from build_warnings(content)
+    if columns is not None:
+        require_columns(contents[0], names)
+    metric_count = len(contents[0]["metrics"])
+    column_count = metric_count * len([name for name in names if name not in SYSTEM_COLUMNS])
+    is_stacked = metric_count > 1 and column_count > MAX_COLUMNS
+    if is_stacked:
+        groups = [
+            (f"{title + ': ' if title else ''}{format_metric_header(metric)}", one_metric)
+            for title, content in groups
+            for metric in content["metrics"]
+            for one_metric in [{**content, "metrics": [metric]}]
+        ]
+    parts = [build_section(content, names, digits) for _, content in groups]
+    table_columns = [column for column, _ in parts[0]]
+    if is_stacked and "score" in names:
+        score_header = format_metric_header(groups[0][1]["metrics"][0])
+        table_columns = [
+            Column("score") if column.header == score_header else column for column in table_columns
+        ]
+    sections: list[tuple[str, Sequence[Sequence[Cell]]]] = [
+        (title, list(zip(*(cells for _, cells in part), strict=True)))
+        for (title, _), part in zip(groups, parts, strict=True)
+    ]
+    document_sections = [
+        (": ".join(filter(None, (title, name))), rows)
+        for title, content in groups
+        for name, rows in _build_document_sections(content, names, digits)
+    ]
+    row_count = count_rows([*sections, *document_sections])
+    if document_sections and (max_rows is None or row_count <= max_rows):
+        sections = [(title or "all segments", rows) for title, rows in sections]
+        sections += document_sections
+    elif document_sections:
+        yield Paragraph(
+            f"Note: the scores of {format_count(len(contents[0]['documents']), 'document')} do not "
+            "fit on a page. Write them with -f markdown or json.",
+            "note",
+        )
+    elif max_rows is not None and row_count > max_rows:
+        yield Paragraph(f"Note: the table has {row_count} rows, too many for one page.", "note")
+    caption_text = format_caption(contents) if caption is None else caption
+    marks = {cell.raised for _, rows in sections for row in rows for cell in row}
+    has_best = any(cell.mark == "best" for _, rows in sections for row in rows for cell in row)
+    explanations = _explain_cells(contents[0], names, marks, has_best=has_best)
+    yield build_paper_table(
+        table_columns,
+        sections,
+        caption=" ".join([caption_text, *explanations]),
+        label=label,
+        signatures=comparison_layout.format_signatures(contents[0], short=short),
+        signature=signature,
+    )
+    for content in contents:
+        disagreements, _ = comparison_layout.split_disagreements(content)
+        yield from (Paragraph(note["text"], "note") for note in disagreements)
+
+
+def build_paper_table(
+    columns: Sequence[Column],
+    sections: Sequence[tuple[str, Sequence[Sequence[Cell]]]],
+    *,
+    caption: str,
+    label: str,
+    signatures: Sequence[str],
+    signature: str,
+) -> PaperTable:
+    """Return a table with its signatures in the footnote or in the caption, or without them."""
+    notes = [Paragraph(line, "signature") for line in signatures]
+    return PaperTable(
+        columns,
+        sections,
+        caption=[Paragraph(caption), *(notes if signature == "caption" else [])],
+        footnotes=notes if signature == "footnote" else [],
+        label=label,
+    )
+
+
+def count_rows(sections: Iterable[tuple[str, Sequence[Any]]]) -> int:
+    """Return the number of rows of sections with their titles."""
+    return sum(len(rows) + bool(title) for title, rows in sections)
+
+
+def build_section(
+    content: Content, names: Sequence[str], digits: int | None
+) -> list[tuple[Column, list[Cell]]]:
+    """Return the columns and cells of all systems, with marks that agree with the printed digits.
+
+    The best printed scores are marked, and significant differences to the baseline that the
+    printed digits show.
+    """
+    metrics = content["metrics"]
+    table_columns: list[tuple[Column, list[Cell]]] = []
+    # Put the columns that name the systems first, and do not repeat them for each metric.
+    system_names = [name for name in names if name in SYSTEM_COLUMNS]
+    metric_names = [name for name in names if name not in SYSTEM_COLUMNS]
+    marked_name = next((name for name in ("score", "delta", "p") if name in metric_names), None)
+    for column, cells in build_metric_columns(content, metrics[0], system_names, 0):
+        header = column.header.capitalize() or "ID"
+        table_columns.append(
+            (Column(header, is_left_aligned=True), [Cell(one.text) for one in cells])
+        )
+    for metric in metrics:
+        for name in metric_names:
+            for column, built_cells in build_metric_columns(
+                content, metric, [name], get_score_digits(content, metric, digits)
+            ):
+                # The best score is marked per metric, and the baseline needs no mark.
+                cells = [
+                    Cell("–" if cell.mark == "baseline" else cell.text) for cell in built_cells
+                ]
+                rank = content["systems"][0]["scores"][metric["name"]]["rank"]
+                if name == "score" and rank is not None:
+                    mark_best(cells, higher_is_better=metric["higher_is_better"])
+                if name == marked_name:
+                    _mark_significance(content, metric, name, cells)
+                headers = _build_column_headers(
+                    metric, name, column.header, len(metrics), len(metric_names)
+                )
+                table_columns.append((headers, cells))
+    return table_columns
+
+
+def _build_column_headers(
+    metric: Content, name: str, header: str, metric_count: int, column_count: int
+) -> Column:
+    """Return a column without cells whose headers name the metric if there are several."""
+    metric_header = format_metric_header(metric)
+    if metric_count == 1:
+        return Column(metric_header if name == "score" else header, "score")
+    full_header = metric_header if name == "score" else f"{metric['name']} {header}"
+    if column_count == 1:
+        return Column(full_header, "score")
+    short_header = "score" if name == "score" else header
+    return Column(short_header, "score", group_header=metric_header, long_header=full_header)
+
+
+def mark_best(cells: Sequence[Cell], *, higher_is_better: bool) -> None:
+    """Mark the cells with the best printed score of several systems."""
+    values = [float(cell.text.replace(MINUS, "-")) for cell in cells if cell.text]
+    if len(values) > 1:
+        best = max(values) if higher_is_better else min(values)
+        for cell, value in zip((cell for cell in cells if cell.text), values, strict=True):
+            if value == best:
+                cell.mark = "best"
+
+
+def _mark_significance(content: Content, metric: Content, name: str, cells: Sequence[Cell]) -> None:
+    """Mark significant differences to the baseline, except if the printed scores are equal."""
+    scores = [system["scores"][metric["name"]] for system in content["systems"]]
+    systems = [system["name"] for system in content["systems"]]
+    if content["baseline"] not in systems:
+        return
+    baseline_text = cells[systems.index(content["baseline"])].text
+    for cell, score in zip(cells, scores, strict=True):
+        difference = score["difference"]
+        if difference is None or not difference["significant"]:
+            continue
+        is_hidden = (
+            cell.text == baseline_text
+            if name == "score"
+            else name == "delta" and not cell.text.strip("+-−0.")
+        )
+        if not is_hidden:
+            is_better = (difference["value"] > 0) == metric["higher_is_better"]
+            cell.raised = BETTER if is_better else WORSE
+
+
+def _build_document_sections(
+    content: Content, names: Sequence[str], digits: int | None
+) -> Iterator[tuple[str, list[list[Cell]]]]:
+    """Yield the title and the rows of each document. Only the scores are known per document."""
+    for document in content["documents"] or ():
+        columns: list[list[Cell]] = []
+        for metric in content["metrics"]:
+            format_score = fixed_formatter(get_score_digits(content, metric, digits))
+            scores = document["scores"][metric["name"]]
+            for name in names:
+                if name in SYSTEM_COLUMNS:
+                    continue
+                cells = [Cell("") for _ in content["systems"]]
+                if name == "score":
+                    cells = [Cell(format_score(scores[one["name"]])) for one in content["systems"]]
+                    mark_best(cells, higher_is_better=metric["higher_is_better"])
+                columns.append(cells)
+        name_columns = [
+            [Cell(one["letter" if name == "letter" else "name"]) for one in content["systems"]]
+            for name in names
+            if name in SYSTEM_COLUMNS
+        ]
+        title = f"{document['name']} ({format_count(document['segments'], 'segment')})"
+        yield title, [list(row) for row in zip(*name_columns, *columns, strict=True)]
+
+
+# ---- caption ----
+
+
+def format_caption(contents: Sequence[Content]) -> str:
+    """Return a sentence that states the metrics, the systems and the amount of data."""
+    metrics = join_words([metric["name"] for metric in contents[0]["metrics"]])
+    content = contents[0]
+    if len(contents) > 1:
+        segment_count = sum(content["segments"] for content in contents)
+        group_count = format_count(len(contents), "group")
+        return f"{metrics} on {format_count(segment_count, 'segment')} in {group_count}."
+    systems = format_count(len(content["systems"]), "system")
+    references = content["references"]
+    references_text = (
+        ""
+        if references is None
+        else " with a varying number of references"
+        if references == "var"
+        else f" with {format_count(references, 'reference')}{' each' if references > 1 else ''}"
+    )
+    segments = format_count(content["segments"], "segment")
+    return f"{metrics} of {systems} on {segments}{references_text}."
+
+
+def _explain_cells(
+    content: Content, names: Sequence[str], marks: set[str], *, has_best: bool
+) -> Iterator[str]:
+    """Yield sentences that explain the marks and the columns of a table."""
+    if any(system["runs"] > 1 for system in content["systems"]):
+        yield "Scores are means over training runs."
+    if has_best:
+        yield "Bold: best score."
+    test, correction, baseline = content["test"], content["correction"], content["baseline"]
+    if test:
+        samples = "randomizations" if test["name"] == "ar" else "resamples"
+        test_text = f"{test['title']} with {test['samples']:,} {samples}"
+        if correction:
+            test_text += f", p-values corrected by {CORRECTION_METHODS[correction['name']]}"
+        explained_marks = [
+            f"{mark}: significantly {word} than {baseline}"
+            for mark, word in ((BETTER, "better"), (WORSE, "worse"))
+            if mark in marks
+        ]
+        if explained_marks:
+            yield f"{'; '.join(explained_marks)} (p < {test['alpha']:g}, {test_text})."
+        elif "p" in names:
+            yield f"p: {test_text}."
+    if any(name in names for name in ("delta", "delta-interval", "p", "won", "lost", "tied")):
+        yield f"Δ: difference to {baseline}."
+    if "interval" in names or "delta-interval" in names:
+        intervals = content["intervals"]
+        yield (
+            f"Brackets: {format_percent(content['level'])} intervals "
+            f"({intervals['title']}, {intervals['samples']:,} resamples)."
+        )
+    if "cluster" in names:
+        yield "A system is significantly better than all systems in clusters with higher numbers."
+    if "needed" in names:
+        yield "Needed: similar segments required to detect the difference with 80% power."

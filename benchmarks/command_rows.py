@@ -160,16 +160,16 @@ def _first_score(home: Path, wheel: Path) -> Cost:
 def compare(runs: int) -> Iterator[Row]:
     """Compare ten systems by BLEU and chrF with paired tests, whole process, against sacreBLEU."""
     systems, reference = corpus.ten_systems()
-    names = ",".join(f"S{number}" for number in range(len(systems)))
     files = (reference, "-i", *systems)
+    named_systems = [f"S{number}={path}" for number, path in enumerate(systems)]
+    named_files = (reference, "-i", *named_systems)
     tests = {"bootstrap": "--paired-bs", "randomization": "--paired-ar"}
     costs = in_turn(
         runs,
         {
             f"{name}{more}": partial(
                 process,
-                script("truebleu", "compare", *files, "--names", names, "-f", "json", test, "-m")
-                + metrics,
+                script("truebleu", "compare", *named_files, "-f", "json", test, "-m") + metrics,
             )
             for name, test in tests.items()
             for more, metrics in (("", ("bleu", "chrf")), (", TER", ("bleu", "chrf", "ter")))

@@ -108,7 +108,7 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
             *("--correction", "holm", "--docs", DOCUMENTS),
         ),
         (
-            *("compare", "CHINESE", "-i", "CHINESE", "CHINESE", "--names", "a,b"),
+            *("compare", "CHINESE", "-i", "a=CHINESE", "b=CHINESE"),
             *("--correction", "holm", "--docs", DOCUMENTS),
         ),
     ],
@@ -256,7 +256,7 @@ def run_json_command(command: tuple[str, ...]) -> Any:
                 "HUMAN": str(people),
                 "FOLDER": folder,
                 "SYSTEM": f"{folder}/en-de.ref.A",
-            }.get(word, word.replace("=SCORES", f"={scores}"))
+            }.get(word, word.replace("=SCORES", f"={scores}").replace("=CHINESE", f"={chinese}"))
             for word in command
         ]
         places = dict.fromkeys(("TRUEBLEU_CACHE", "XDG_CONFIG_HOME"), f"{folder}/cache")

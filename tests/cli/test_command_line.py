@@ -500,8 +500,9 @@ def test_ctrl_c_stops_long_run(tmp_path, threads):
     path = tmp_path / "long"
     path.write_bytes((b"the cat sat on the mat and " * 1000 + b"\n") * 1000)
     options = ["--threads", threads, "--max-order", "16"]
-    options += ["--names", ",".join(map(str, range(900)))]  # so that the file counts as often
-    command = [sys.executable, "-m", "truebleu", "score", path, "-i", *[path] * 900, *options]
+    # A named file is used as often as it is named.
+    systems = [f"{number}={path}" for number in range(900)]
+    command = [sys.executable, "-m", "truebleu", "score", path, "-i", *systems, *options]
     process = start_process(*command)
     text_folder = Path(f"/proc/{process.pid}/fd")
     status, error = interrupt_process(

@@ -162,17 +162,53 @@ def test_docs_adds_document_scores(run_on_examples, name):
      ("segments", lambda content: list(dict.fromkeys(row["system"] for row in content["rows"]))),
      ("compare", lambda content: [entry["name"] for entry in content["systems"]])],
 )  # fmt: skip
-@pytest.mark.parametrize(
-    ("options", "names"), [([], ["Online-A", "Online-B"]), (["--names", "new,old"], ["new", "old"])]
-)
-def test_all_commands_use_same_system_names(
-    run_on_examples, tmp_path, name, get_system_names, options, names
-):
-    files = [tmp_path / f"generaltest2022.de-en.hyp.Online-{letter}.en" for letter in "AB"]
+def test_all_commands_use_same_system_names(run_on_examples, tmp_path, name, get_system_names):
+    files = [tmp_path / f"wmt22.de-en.hyp.Online-{letter}.en" for letter in "AB"]
     for file, system in zip(files, SYSTEMS, strict=True):
         shutil.copyfile(system, file)
-    extra_options = [*options, *(FAST_OPTIONS if name == "compare" else [])]
-    assert get_system_names(run_on_examples(name, *extra_options, systems=files)) == names
+    options = FAST_OPTIONS if name == "compare" else []
+    for systems, names in (
+        (files, ["wmt22.de-en.hyp.Online-A", "wmt22.de-en.hyp.Online-B"]),
+        (files[:1], ["wmt22.de-en.hyp.Online-A"]),
+        ([f"new={files[0]}", files[1]], ["new", "wmt22.de-en.hyp.Online-B"]),
+    ):
+        assert get_system_names(run_on_examples(name, *options, systems=systems)) == names
+
+
+# Options that make a command fast, and the words that show the system's name.
+NAMING_COMMANDS = {
+    "score": ([], '"system": "new"'),
+    "segments": ([], '"system":"new"'),
+    "compare": ([], '"name": "new"'),
+    "explain": (["-n", "1"], '"name": "new"'),
+    "report": ([], '"name":"new"'),
+    "check": (["--min", "1"], '"system": "new"'),
+    "matrix": ([], '"system": "new"'),
+    "family score": (["-m", "sacrebleu"], '"system": "new"'),
+    "meta": (["--human", "HUMAN"], "new"),
+}
+
+
+@pytest.mark.parametrize("command", NAMING_COMMANDS)
+def test_every_command_reads_named_file(truebleu_command, tmp_path, command):
+    human = tmp_path / "human.score"
+    human.write_text("".join(f"{name} {i % 7}\n" for name in ("new", "birch") for i in range(128)))
+    options, expected = NAMING_COMMANDS[command]
+    words = [REFERENCE, "-i", f"new={SYSTEMS[0]}", *([SYSTEMS[1]] if command == "meta" else [])]
+    words += [human if option == "HUMAN" else option for option in options]
+    form = ["-o", tmp_path / "page.html"] if command == "report" else ["-f", "json", "-q"]
+    result = truebleu_command(*command.split(), *words, *form)
+    assert result.status == 0, result
+    output = (tmp_path / "page.html").read_text() if command == "report" else result.output
+    assert expected.replace(" ", "") in output.replace(" ", "")
+
+
+@pytest.mark.parametrize("command", ["score", "segments", "explain", "check --min 1", "matrix"])
+def test_runs_outside_compare_give_error(expect_error, command):
+    words = [REFERENCE, "-i", f"new={SYSTEMS[0]},{SYSTEMS[1]}"]
+    name, *options = command.split()
+    message = expect_error(name, *words, *options, status=1 if name == "matrix" else 2)
+    assert "expected one file for new, found 2" in message or "No such file" in message
 
 
 def test_tables_use_system_letters_of_report(run_on_examples, tmp_path):
@@ -477,7 +513,7 @@ LONG = {
     "resampling": ["compare", REFERENCE, "-i", *SYSTEMS, "-parn", "2000"],
     "resampling of intervals": ["score", REFERENCE, "-i", SYSTEMS[0], "-ci"],
     "trying settings": ["family", "which", "46.95", REFERENCE, "-i", SYSTEMS[0]],
-    "scoring cedar.en": ["family", "score", REFERENCE, "-i", SYSTEMS[0]],
+    "scoring cedar": ["family", "score", REFERENCE, "-i", SYSTEMS[0]],
     "scoring hypotheses": ["matrix", REFERENCE],
     "scoring segments": ["segments", REFERENCE, "-i", SYSTEMS[0]],
 }

@@ -69,7 +69,7 @@ def test_score_with_language_equals_sacrebleu(language_folder, truebleu_command,
 COMMANDS = [
     "score ref -i hyp -f json",
     "segments ref -i hyp -f json",
-    "compare ref -i hyp hyp --names a,b -f json",
+    "compare ref -i a=hyp b=hyp -f json",
     "explain ref -i hyp -n 2 -f json",
     "matrix ref -i hyp -f json",
     "family score ref -i hyp -m sacrebleu -f json",
@@ -202,7 +202,7 @@ def test_mixed_chinese_references_give_warning(language_folder, truebleu_command
 
 @pytest.mark.parametrize("command", ["segments", "compare"])
 def test_other_commands_give_same_warning(language_folder, truebleu_command, command):
-    result = truebleu_command(command, "unknown", "-i", "unknown", "unknown", "--names", "a,b")
+    result = truebleu_command(command, "unknown", "-i", "a=unknown", "b=unknown")
     assert "1.0 tokens in a segment" in " ".join((result.error or result.output).split())
 
 

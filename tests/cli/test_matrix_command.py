@@ -59,6 +59,7 @@ def test_pipe_gets_json(matrix_folder, truebleu_command):
     assert read_score_matrix(command_result) == compute_expected_scores()
     content = json.loads(command_result.output)
     assert [row["hypothesis"] for row in content.pop("rows")] == [1, 2, 3]
+    assert content.pop("system") == "hyp"
     assert content == {
         "truebleu_matrix": 1,
         "signatures": {"BLEU": str(tb.BLEU().signature(1, segment=True))},

@@ -91,9 +91,7 @@ def test_repeated_file_is_used_once(checked_folder, truebleu_command, words):
     assert result.error.count("is the same file as plain; it is used only once") == 1
     scores = json.loads(result.output)["scores"]
     assert [(entry["system"], entry["nrefs"]) for entry in scores] == [("nfc", "1"), ("plain", "1")]
-    named_result = truebleu_command(
-        "score", "plain", "-i", "plain", "link", "--names", "a,b", "-f", "tsv"
-    )
+    named_result = truebleu_command("score", "plain", "-i", "a=plain", "b=link", "-f", "tsv")
     assert len(named_result.output.splitlines()) == 3
 
 

@@ -119,14 +119,14 @@ def test_several_metrics_need_one_minimum_each():
             SIGNIFICANT | FEW_SEGMENTS,
             r"significant: 5 segments cannot show a significant difference .* p-value is 0\.062",
         ),
-        ({"max_drop": 1, "against": BIRCH}, "against: birch.en is also the output to check"),
+        ({"max_drop": 1, "against": BIRCH}, "against: birch is also the output to check"),
         (
             {"minimum": 1, "references": tb.File(BIRCH.path)},
-            "references: birch.en is also the output",
+            "references: birch is also the output",
         ),
         (
             {"minimum": 1, "references": [REFERENCE, BIRCH]},
-            "references: birch.en is also the output",
+            "references: birch is also the output",
         ),
         ({"minimum": 1, "hypotheses": [], "references": []}, "no segments"),
         (BLANK | {"minimum": 50, "metrics": ["ter"]}, "no TER .*found no text"),
@@ -289,7 +289,7 @@ def test_equal_file_names_are_distinguished(tmp_path):
     earlier = tmp_path / "birch.en"
     earlier.write_bytes(Path(CEDAR.path).read_bytes())
     result = tb.check(BIRCH, REFERENCE, against=earlier, max_drop=1)
-    assert result.to_dict()["earlier"]["output"] == "birch.en (earlier)"
+    assert result.to_dict()["earlier"]["output"] == "birch (earlier)"
 
 
 # ---- formats ----
@@ -515,12 +515,12 @@ def test_documented_action_example_runs(tmp_path, truebleu_command):
     words = "score data/reference.en -i out/system.en --log scores.jsonl --log-name nightly"
     assert truebleu_command(*words.split(), cwd=tmp_path).status == 0
     assert run_action(step, tmp_path, summary).returncode == 0
-    assert "**passed: 2 conditions for system.en**" in summary.read_text("utf-8")
+    assert "**passed: 2 conditions for system**" in summary.read_text("utf-8")
     (tmp_path / "out/system.en").write_bytes(Path(BIRCH.path).read_bytes())
     fell = run_action(step, tmp_path, summary)
     assert fell.returncode == 3
     assert "is below the minimum of 30; BLEU fell by 16.99" in fell.stderr
-    assert "**failed: 2 of 2 conditions are not met for system.en**" in summary.read_text("utf-8")
+    assert "**failed: 2 of 2 conditions are not met for system**" in summary.read_text("utf-8")
 
 
 def test_action_installs_requested_version():

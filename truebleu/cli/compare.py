@@ -35,6 +35,7 @@ from truebleu.comparison.comparison_request import TESTS, ExternalScores, Reques
 from truebleu.metrics.base import Metric
 from truebleu.significance import CORRECTIONS
 from truebleu.text.segments import File
+from truebleu.text.system_names import name_systems
 
 # Options by the beginning of the error messages that concern them.
 COMPARE_OPTIONS = {name: f"--{name}" for name in ("baseline", "also", "resample", "test")} | {
@@ -193,8 +194,7 @@ def build_request(options: argparse.Namespace, labels: Any = None) -> RequestedC
     if options.scores and not (
         options.references or options.input or getattr(options, "test_set", None)
     ):
-        names = files.parse_system_names(options)
-        outputs = systems = None if names is None else dict.fromkeys(names)
+        outputs = systems = None
     else:
         metrics = metric_options.select_metrics(options)
         inputs = files.Inputs(options)
@@ -281,7 +281,8 @@ def _collect_external_scores(
         if len(metric_files) == 1 and (systems is None or len(systems) > 1):
             scores[name] = metric_files[0]
         elif systems is None:
-            raise UsageError("--scores: one file per system needs the systems' names. Use --names")
+            names = name_systems(metric_files)
+            scores[name] = dict(zip(names, metric_files, strict=True))
         elif len(metric_files) != len(systems):
             raise UsageError(
                 f"--scores: {name} has {len(metric_files)} files for {len(systems)} systems "

@@ -96,9 +96,11 @@ def _read_files(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[s
     inputs = files.Inputs(options)
     if len(inputs.systems) > 2:
         raise UsageError(f"-i/--input: expected one or two systems, found {len(inputs.systems)}")
-    arguments: dict[str, Any] = {"segment": options.segment, "workers": options.threads}
-    if len(inputs.systems) == 2:
-        arguments["names"] = list(inputs.systems)
+    arguments = {
+        "segment": options.segment,
+        "workers": options.threads,
+        "names": list(inputs.systems),
+    }
     return list(inputs.systems.values()), inputs.read_references(), arguments
 
 

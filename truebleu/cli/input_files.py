@@ -12,7 +12,8 @@ from truebleu.cli.common_options import OptionGroup, make_integer_type, parse_op
 from truebleu.cli.output import UsageError, print_message
 from truebleu.text.argument_checks import is_whole_number
 from truebleu.text.segments import BufferedLines, File, LineSubset, get_table_format, is_rereadable
-from truebleu.text.terminal_layout import format_count, shorten_names
+from truebleu.text.system_names import format_path, name_systems
+from truebleu.text.terminal_layout import format_count
 
 if TYPE_CHECKING:
     from truebleu.comparison.comparison_request import Request
@@ -35,9 +36,9 @@ INPUT = OptionGroup(
     "input",
     """
     references REF     read references from these files
-    -i --input HYP...  score these system outputs; truebleu compare accepts several runs of a
-                       system as NAME=HYP,HYP... (default: standard input)
-    --names A,B,...    use these system names (default: file names without their common parts)
+    -i --input HYP...  score these system outputs. NAME=FILE names a system; by default it has the
+                       name of its file without the last suffix. truebleu compare accepts several
+                       runs as NAME=FILE,FILE... (default: standard input)
     -nr --num-refs N   read up to N references per segment from tab-separated columns of REF, which
                        is kept in memory (default: 1)
     """,
@@ -108,9 +109,8 @@ class Inputs:
                 f"{len(options.references)} files"
             )
         references = drop_duplicates(options, "REF", options.references)
-        if getattr(options, "names", None) is None:
-            hypotheses = drop_duplicates(options, "-i/--input", hypotheses)
-        named_paths = [_parse_runs(options, word) for word in hypotheses]
+        hypotheses = drop_duplicates(options, "-i/--input", hypotheses)
+        named_paths = [self._parse_runs(options, word) for word in hypotheses]
         for name in (*references, *(path for _, paths in named_paths for path in paths)):
             if os.path.isdir(name):
                 raise UsageError(f"{name}: expected a file, found a directory")
@@ -125,13 +125,8 @@ class Inputs:
             (name, [self._find_output(path, options.encoding) for path in paths])
             for name, paths in named_paths
         ]
-        self.runs = dict(
-            zip(
-                _choose_system_names(options, files),
-                (system_files for _, system_files in files),
-                strict=True,
-            )
-        )
+        names = choose_system_names([(name, runs[0]) for name, runs in files])
+        self.runs = dict(zip(names, (runs for _, runs in files), strict=True))
         self.systems = _flatten_runs(self.runs)
         self.source, self.documents = (
             get_option_file(options, "source"),
@@ -152,6 +147,22 @@ class Inputs:
                     )
         if options.input is None:
             _check_piped_input(options.references)
+
+    def _parse_runs(self, options: argparse.Namespace, word: str) -> tuple[str | None, list[str]]:
+        """Return the system name, or None, and the files of a word such as NAME=FILE,FILE."""
+        name, rest = split_system_name(word)
+        if name is None:
+            is_published = self.test_set is not None and word.startswith("@")
+            return (word[1:] if is_published else None), [word]
+        paths = [rest] if _file_exists(rest) else rest.split(",")
+        if not all(paths):
+            raise UsageError(f"-i/--input: empty file name in '{word}'")
+        if len(paths) > 1 and options.command not in ("compare", "report"):
+            raise UsageError(
+                f"-i/--input: expected one file for {name}, found {len(paths)}. Use truebleu "
+                "compare for several runs of a system"
+            )
+        return name, paths
 
     def _find_output(self, name: str, encoding: str) -> File:
         """Return the output file for a word of the command line."""
@@ -263,7 +274,7 @@ def drop_duplicates(options: argparse.Namespace, option: str, words: Sequence[st
     first_words: dict[object, str] = {}
     repeated = []
     for position, word in enumerate(words):
-        names_system = word == "-" or _parse_runs(options, word)[0] is not None
+        names_system = word == "-" or split_system_name(word)[0] is not None
         key: object = position
         if not names_system:
             # Different paths to the same file and column have the same key.
@@ -287,23 +298,14 @@ def drop_duplicates(options: argparse.Namespace, option: str, words: Sequence[st
 # ---- runs ----
 
 
-def _parse_runs(options: argparse.Namespace, word: str) -> tuple[str | None, list[str]]:
-    """Return the system name, or None, and the files of a word such as NAME=FILE,FILE."""
-    name, separator, rest = word.partition("=")
-    has_runs = options.command in ("compare", "report")
-    if not (has_runs and name and separator) or word.startswith("@") or _file_exists(word):
-        return None, [word]
-    paths = [rest] if _file_exists(rest) else rest.split(",")
-    if not all(paths):
-        raise UsageError(f"-i/--input: empty file name in '{word}'")
-    return name, paths
-
-
 def _file_exists(word: str) -> bool:
     path, separator, column = word.rpartition("#")
-    return os.path.exists(word) or bool(
-        separator and is_whole_number(column) and os.path.exists(path)
-    )
+    if os.path.exists(word) or (separator and is_whole_number(column) and os.path.exists(path)):
+        return True
+    from glob import glob, has_magic
+
+    # Patterns for tables may contain "=", as in language=de/*.parquet.
+    return has_magic(word) and bool(glob(word))
 
 
 def _flatten_runs(by_system: Mapping[str, Sequence[File]]) -> dict[str, File]:
@@ -322,45 +324,23 @@ def _flatten_runs(by_system: Mapping[str, Sequence[File]]) -> dict[str, File]:
 # ---- names ----
 
 
-def format_path(file: File) -> str:
-    """Return the path and column of a file, for messages."""
-    path = "standard input" if file.path == "-" else file.path
-    return path if file.column is None else f"{path}#{file.column}"
+def split_system_name(word: str) -> tuple[str | None, str]:
+    """Return the system name, or None, and the rest of a word such as NAME=FILE."""
+    name, separator, rest = word.partition("=")
+    if not (separator and name) or word.startswith("@") or _file_exists(word):
+        return None, word
+    if not rest:
+        raise UsageError(f"-i/--input: empty file name in '{word}'")
+    return name, rest
 
 
-def _choose_system_names(
-    options: argparse.Namespace, files: Sequence[tuple[str | None, Sequence[File]]]
-) -> list[str]:
-    """Return the system names from the command line, or the shortened names of their files."""
-    names = parse_system_names(options)
-    explicit_names = [name for name, _ in files if name is not None]
-    if names is None:
-        shortened_names = iter(
-            shorten_names([format_path(own[0]) for name, own in files if name is None])
-        )
-        names = [next(shortened_names) if name is None else name for name, _ in files]
-        for name in explicit_names:
-            if names.count(name) > 1:
-                raise UsageError(f"-i/--input: duplicate system name '{name}'")
-    elif explicit_names:
-        raise UsageError(f"--names: -i already names the system '{explicit_names[0]}'")
-    elif len(names) != len(files):
-        counts = f"{format_count(len(names), 'name')} for {format_count(len(files), 'system')}"
-        raise UsageError(f"--names: {counts} (expected one name per system)")
-    return names
-
-
-def parse_system_names(options: argparse.Namespace) -> list[str] | None:
-    """Return the system names of --names, or None if the option is not used."""
-    names_text = getattr(options, "names", None)
-    if names_text is None:
-        return None
-    names = [name.strip() for name in names_text.split(",")]
+def choose_system_names(named_files: Sequence[tuple[str | None, str | File]]) -> list[str]:
+    """Return the system names of NAME=FILE, or the names of the files."""
+    file_names = iter(name_systems([file for name, file in named_files if name is None]))
+    names = [next(file_names) if name is None else name for name, _ in named_files]
     for name in names:
-        if not name:
-            raise UsageError("--names: empty name")
         if names.count(name) > 1:
-            raise UsageError(f"--names: duplicate name '{name}'")
+            raise UsageError(f"-i/--input: duplicate system name '{name}'")
     return names
 
 

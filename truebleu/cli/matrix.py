@@ -60,7 +60,8 @@ INPUT = OptionGroup(
     "input",
     """
     references REF    read references from this file
-    -i --input HYP...  read hypotheses from this file (default: the lines of REF)
+    -i --input HYP...  read hypotheses from this file; NAME=FILE names the system (default: the
+                       lines of REF)
     """,
     files.ENCODING,
     description=f"{files.FILE_SYNTAX} All lines are kept in memory.",
@@ -107,11 +108,12 @@ def run(options: argparse.Namespace) -> None:
     metric = metric_options.select_single_metric(options)
     output = Results(options)
     _check_options(options, output.form)
-    hypotheses, references = _parse_files(options)
+    system, hypotheses, references = _parse_files(options)
     with output, Progress(quiet=options.quiet) as progress:
         if output.form == "npy" and output.is_terminal:
             raise UsageError("-f/--format: npy needs an output file. Name it with -o")
-        writer = MatrixWriter(options, metric, output, progress, "f" if options.float32 else "d")
+        type_code = "f" if options.float32 else "d"
+        writer = MatrixWriter(options, metric, output, progress, type_code, system)
         if options.mbr:
             writer.write_best_candidates(references)
             return
@@ -157,19 +159,22 @@ def _check_options(options: argparse.Namespace, form: str) -> None:
             raise UsageError(message)
 
 
-def _parse_files(options: argparse.Namespace) -> tuple[File | None, File]:
-    """Return the file of hypotheses (None if -i is not used) and the file of references."""
+def _parse_files(options: argparse.Namespace) -> tuple[str | None, File | None, File]:
+    """Return the system and its file (None if -i is not used), and the file of references."""
     if len(options.references) != 1:
         count = len(options.references)
         raise UsageError(f"REF: expected one file, found {count}")
     if options.input is not None and len(options.input) != 1:
         raise UsageError(f"-i/--input: expected one file, found {len(options.input)}")
-    paths = [*options.references, *(options.input or ())]
-    references, *hypothesis_files = [
-        files.parse_file_argument(name, options.encoding) for name in paths
-    ]
-    files.check_files(options, [references, *hypothesis_files])
-    return hypothesis_files[0] if hypothesis_files else None, references
+    references = files.parse_file_argument(options.references[0], options.encoding)
+    if options.input is None:
+        files.check_files(options, [references])
+        return None, None, references
+    name, path = files.split_system_name(options.input[0])
+    hypotheses = files.parse_file_argument(path, options.encoding)
+    files.check_files(options, [references, hypotheses])
+    (system,) = files.choose_system_names([(name, hypotheses)])
+    return system, hypotheses, references
 
 
 def _read_matrix_texts(file: File, role: str) -> list[str]:
@@ -188,6 +193,8 @@ class MatrixWriter(Record):
     progress: Progress
     type_code: str
     """The number type, as a type code of `array`."""
+    system: str | None
+    """The name of the system that wrote the hypotheses; None without -i."""
 
     def get_batch_size(self, references: list[str]) -> int:
         """Return the number of hypotheses per batch."""
@@ -220,6 +227,8 @@ class MatrixWriter(Record):
             _check_terminal_size(*shape)
         signature = self.output.format_signature(self.metric.signature(1, segment=True))
         metadata = {"signatures": {self.metric.name: signature}, **table_fields.pop("metadata", {})}
+        if self.system is not None:
+            metadata["system"] = self.system
         score_names = ["scores" if flat_names else self.metric.name]
         table = TableSpec(
             "matrix",

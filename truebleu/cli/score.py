@@ -47,6 +47,7 @@ from truebleu.metrics.base import Corpus, Metric
 from truebleu.metrics.joint_counting import count_scorable_metrics
 from truebleu.metrics.statistics import Statistics
 from truebleu.text.record import Record
+from truebleu.text.system_names import format_path
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
@@ -112,7 +113,7 @@ def run(options: argparse.Namespace) -> None:
             ]
             for name in inputs.systems
         }
-        references = list(map(files.format_path, inputs.reference_columns))
+        references = list(map(format_path, inputs.reference_columns))
         warnings = text_warnings.warn_about_texts(
             scorer.seen,
             references,

@@ -32,6 +32,7 @@ from truebleu.cli.segment_writers import SegmentWriter
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Corpus
 from truebleu.metrics.joint_counting import count_batches, count_scorable_metrics
+from truebleu.text.system_names import format_path
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
@@ -71,7 +72,7 @@ def run(options: argparse.Namespace) -> None:
         metrics = {metric: name for metric, name in metrics.items() if metric not in failed}
         find_warnings = partial(
             text_warnings.warn_about_texts,
-            references=list(map(files.format_path, inputs.reference_columns)),
+            references=list(map(format_path, inputs.reference_columns)),
             metrics={metric: name or metric.name for metric, name in metrics.items()},
             language=metric_options.get_language_tag(options),
         )

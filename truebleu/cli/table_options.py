@@ -7,6 +7,7 @@ import os
 
 from truebleu._kernel import InputError
 from truebleu.cli.common_options import OptionGroup
+from truebleu.cli.input_files import split_system_name
 from truebleu.cli.output import UsageError
 from truebleu.text.segments import NO_TABLE_FILES, expand_home, get_table_format
 
@@ -56,7 +57,7 @@ def uses_tables(options: argparse.Namespace) -> bool:
     """
     if getattr(options, "test_set", None) is not None:
         return _reject_table_options(options)
-    paths = [*options.references, *(options.input or ())]
+    paths = [*options.references, *(split_system_name(word)[1] for word in options.input or ())]
     table_flags = [
         name.replace("_", "-")
         for name in (*TABLE_OPTION_NAMES, *COMPARISON_OPTION_NAMES)
@@ -85,7 +86,6 @@ def uses_tables(options: argparse.Namespace) -> bool:
         "-src/--source": options.source and "Save the texts as text files",
         "--log": getattr(options, "log", None) and "Save the texts as text files",
         "--docs": getattr(options, "docs", None) and "Use --by or --within",
-        "--names": getattr(options, "names", None) and "The column names are the system names",
         "-ci/--confidence": options.command == "score"
         and any(getattr(options, name, None) is not None for name in ("confidence", "confidence_n"))
         and "Use truebleu compare --bucket ID",

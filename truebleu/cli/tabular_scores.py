@@ -11,7 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
-from truebleu.cli.input_files import check_output_differs, drop_duplicates, parse_file_argument
+from truebleu.cli.input_files import (
+    check_output_differs,
+    choose_system_names,
+    drop_duplicates,
+    split_system_name,
+)
 from truebleu.cli.output import Results, UnavailableError, UsageError, print_message
 from truebleu.cli.progress import Progress
 from truebleu.cli.score_writers import ScoreResult
@@ -19,7 +24,6 @@ from truebleu.cli.segment_writers import Metrics, SegmentScores, SegmentWriter
 from truebleu.metrics.base import Corpus, Metric
 from truebleu.metrics.joint_counting import count_batches
 from truebleu.text.record import Record
-from truebleu.text.terminal_layout import shorten_names
 
 if TYPE_CHECKING:
     from truebleu.engines.aggregates import Sums
@@ -72,8 +76,9 @@ class Tables:
                     "-i/--input needs an id column to match the rows of HYP and REF. Name it with "
                     "--join, or omit -i if REF contains the hypotheses"
                 )
-            paths = drop_duplicates(options, "-i/--input", options.input)
-            inputs = shorten_names([parse_file_argument(name, "utf-8").path for name in paths])
+            words = drop_duplicates(options, "-i/--input", options.input)
+            named_paths = [split_system_name(word) for word in words]
+            inputs = choose_system_names(named_paths)
             self.systems = [
                 TableSystem(
                     name
@@ -83,13 +88,14 @@ class Tables:
                     hyp,
                     options.references,
                 )
-                for name, data in zip(inputs, paths, strict=True)
+                for name, (_, data) in zip(inputs, named_paths, strict=True)
                 for hyp in hypothesis_columns
             ]
         if options.output is not None and os.path.isfile(options.output):
             from truebleu.engines.duckdb_files import find_table_files
 
-            for name in [*options.references, *(options.input or ())]:
+            inputs = [split_system_name(word)[1] for word in options.input or ()]
+            for name in [*options.references, *inputs]:
                 check_output_differs(options, find_table_files(name))
 
     def get_system_label(self, system: TableSystem) -> str:

@@ -18,6 +18,7 @@ from truebleu._kernel import InputError
 from truebleu.text import argument_checks, segments
 from truebleu.text.argument_checks import load_json, to_score
 from truebleu.text.segments import File
+from truebleu.text.system_names import strip_suffix
 from truebleu.text.terminal_layout import format_count, join_words
 
 if TYPE_CHECKING:
@@ -279,13 +280,14 @@ def _match_system_names(
             match_count = "none" if not matching_keys else "several"
             raise InputError(
                 f"{file_label}: {match_count} of {join_words(list(columns))} match system "
-                f"'{system}'. Use the names in the file as system names (--names)."
+                f"'{system}'. Use the names in the file as system names (-i NAME=FILE)."
             )
         matched_columns[system] = columns[matching_keys[0]]
     if len({id(column) for column in matched_columns.values()}) < len(matched_columns):
         raise InputError(
             f"{file_label}: {join_words(list(columns))} do not clearly match "
-            f"{join_words(list(systems))}. Use the names in the file as system names (--names)."
+            f"{join_words(list(systems))}. Use the names in the file as system names "
+            "(-i NAME=FILE)."
         )
     return matched_columns
 
@@ -293,7 +295,7 @@ def _match_system_names(
 def _get_name_variants(name: str) -> tuple[str, str, str]:
     """Return a file name in full, without its directory, and without its extension."""
     base = os.path.basename(name.replace("\\", "/"))
-    return name, base, os.path.splitext(base)[0] or base
+    return name, base, strip_suffix(base)
 
 
 # ---- numbers ----

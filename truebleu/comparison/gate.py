@@ -24,6 +24,7 @@ from truebleu.rendering.elements import Block, Cell, Heading, Paragraph, Table, 
 from truebleu.rendering.number_format import NumberFormatter, fixed_formatter, signed_formatter
 from truebleu.rendering.view import Content, View
 from truebleu.text import argument_checks, corpus_inputs, segments
+from truebleu.text.system_names import name_system
 from truebleu.text.terminal_layout import escape_invisible, format_count
 
 # Maximum number of worse documents, and of worse segments, to list.
@@ -221,11 +222,11 @@ class CheckJob:
         **inputs: Any,
     ) -> None:
         self.conditions = conditions
-        self.system = system or segments.get_file_name(hypotheses) or "this output"
+        self.system = system or name_system(hypotheses) or "this output"
         systems = {self.system: hypotheses}
         self.earlier_name: str | None = None
         if conditions.against is not None:
-            name = segments.get_file_name(conditions.against) or "the earlier output"
+            name = name_system(conditions.against) or "the earlier output"
             self.earlier_name = name if name != self.system else f"{name} (earlier)"
             systems = {self.earlier_name: conditions.against, **systems}
         testing = Significance(

@@ -19,7 +19,8 @@ from truebleu.metrics.base import MetricFailedError
 from truebleu.rendering.number_format import fixed_formatter, signed_formatter
 from truebleu.rendering.view import Content
 from truebleu.text import segments
-from truebleu.text.terminal_layout import format_count, join_words, shorten_names
+from truebleu.text.system_names import format_path
+from truebleu.text.terminal_layout import format_count, join_words
 
 # Separate scores need one pass over all systems per reference, so their number is limited.
 MAX_REFERENCES = 20
@@ -82,8 +83,54 @@ def _build_reference_names(original_references: Any, reference_count: int) -> li
         if len({file.path for file in files}) == 1:
             names = [str(file.column) for file in files]
         else:
-            names = shorten_names([f.path + (f"#{f.column}" if f.column else "") for f in files])
+            names = _shorten_file_names(list(map(format_path, files)))
     return [name if "ref" in name.lower() else f"ref {name}" for name in names]
+
+
+def _shorten_file_names(paths: Sequence[str]) -> list[str]:
+    """Return short names of references: the parts of their paths that differ.
+
+    >>> _shorten_file_names(["wmt.ref.A.de", "wmt.ref.B.de"])
+    ['A', 'B']
+    >>> _shorten_file_names(["a/out.txt", "b/out.txt"]), _shorten_file_names(["x.txt", "x.txt"])
+    (['a', 'b'], ['x.txt', 'x.txt (2)'])
+    """
+    import os
+
+    names = [os.path.basename(path) for path in paths]
+    if len(set(names)) < len(names):
+        names = list(paths)
+    if len(set(names)) == len(names) > 1 and not any("#" in name for name in names):
+        names = _remove_common_parts(names)
+    seen: dict[str, int] = {}
+    for i, name in enumerate(names):
+        seen[name] = seen.get(name, 0) + 1
+        if seen[name] > 1:
+            names[i] = f"{name} ({seen[name]})"
+    return names
+
+
+def _remove_common_parts(names: Sequence[str]) -> list[str]:
+    """Return distinct names without their common parts at the start and end."""
+    import re
+
+    # Parts and separators alternate. Keep at least one part.
+    split = [re.split(r"([./\\])", name) for name in names]
+    max_common = min(map(len, split)) - 1
+    start = min(_count_common_parts(split), max_common) // 2 * 2
+    if len({parts[start] for parts in split}) == 1:  # One name is a prefix of another.
+        return list(names)
+    end = min(_count_common_parts([parts[::-1] for parts in split]), max_common - start) // 2 * 2
+    shortened = ["".join(parts[start : len(parts) - end]) for parts in split]
+    return shortened if all(shortened) and len(set(shortened)) == len(shortened) else list(names)
+
+
+def _count_common_parts(rows: Sequence[Sequence[str]]) -> int:
+    """Return the number of leading parts that all rows have in common."""
+    from itertools import takewhile
+
+    columns = zip(*rows, strict=False)
+    return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, columns))
 
 
 # ---- scores ----

@@ -18,6 +18,7 @@ from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
 from truebleu.rendering.view import View
 from truebleu.text import corpus_inputs, segments
+from truebleu.text.system_names import name_systems
 
 if TYPE_CHECKING:
     from truebleu.rendering.elements import Block
@@ -130,7 +131,6 @@ def _resolve_names(names: Sequence[str] | None, systems: Sequence[Any]) -> list[
         if isinstance(names, str) or len(names) != len(systems):
             raise ValueError(f"names={names!r}: expected {len(systems)}, one per system")
         return list(names)
-    files = [name for name in map(segments.get_file_name, systems) if name is not None]
-    if len(set(files)) == len(systems):
-        return files
+    if all(map(segments.is_file, systems)):
+        return name_systems(systems)
     return ["hypothesis"] if len(systems) == 1 else ["first", "second"]

@@ -66,6 +66,7 @@ def list_score_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
         "score each group of rows with equal values in these columns"
     )
     yield shared.LOG
+    yield shared.PAPER
     digits = "default: 1; full precision in json, tsv and csv"
     display_options = (shared.COLOR, shared.SCORE_ONLY)
     yield shared.make_output_group(score_writers.FORMATS, "json", *display_options, digits=digits)
@@ -77,13 +78,14 @@ def run(options: argparse.Namespace) -> None:
     metrics = metric_options.select_metrics(options)
     output = Results(options)
     score_writers.adjust_format(output, options)
+    paper = shared.get_paper_options(options, output.form)
     if table_options.uses_tables(options):
         from truebleu.cli import tabular_scores
 
         with output:
             with Progress(quiet=options.quiet) as progress:
                 scores = tabular_scores.score_tables(options, list(metrics), progress)
-            score_writers.write_scores(scores, metrics, output)
+            score_writers.write_scores(scores, metrics, output, paper=paper)
         if not options.quiet:
             for line in dict.fromkeys(line for result in scores for line in result.score.warnings):
                 print_message("warning", line)
@@ -121,7 +123,9 @@ def run(options: argparse.Namespace) -> None:
             metric_options.get_language_tag(options),
         )
         warnings += text_warnings.warn_about_identical_outputs(inputs.systems, by_system)
-        score_writers.write_scores(results, metrics, output, warnings, test_set=inputs.test_set)
+        score_writers.write_scores(
+            results, metrics, output, warnings, test_set=inputs.test_set, paper=paper
+        )
     if scorer.resamples is not None and len(inputs.systems) > 1 and not options.quiet:
         print_message(
             "note",
@@ -203,7 +207,14 @@ class SystemScorer(Record):
             return _make_result(system, metric, name, table, test_set=test_set_fields, **fields)
 
         results = [
-            make_result(*metric_and_name, table, interval=interval, scripts=scripts)
+            # A table of totals has one row.
+            make_result(
+                *metric_and_name,
+                table,
+                interval=interval,
+                scripts=scripts,
+                segments=self.seen[system]["segments"],
+            )
             for metric_and_name, table, interval in table_intervals
         ]
         if self.inputs.documents is not None:
@@ -278,9 +289,8 @@ def _make_result(
         name or metric.name,
         score,
         metric.DIGITS,
-        segments=len(table),
         metric=metric,
-        **fields,
+        **{"segments": len(table), **fields},
     )
 
 

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu.cli.output import Results, UsageError, escape_unprintable
 from truebleu.metrics.base import Metric, Score, Signature
+from truebleu.metrics.registry import lower_is_better
+from truebleu.rendering.number_format import format_percent
 from truebleu.text import json_writer
 from truebleu.text.record import Record
+from truebleu.text.terminal_layout import format_count, join_words
 
 if TYPE_CHECKING:
     from truebleu.cli.input_files import SelectedTestSet
-    from truebleu.rendering.elements import Block
+    from truebleu.rendering.elements import Block, PaperBlock
     from truebleu.significance import Interval
 
 FORMATS = ("text", "json", "tsv", "csv", "markdown", "latex", "html")
@@ -63,6 +66,13 @@ class ScoreResult(Record):
         interval = self.interval
         single_unit_notes = ("one segment", "one document")
         return None if interval is None or interval.note.startswith(single_unit_notes) else interval
+
+    @property
+    def lower_is_better(self) -> bool:
+        """True if low scores are good."""
+        if self.metric is not None:
+            return self.metric.LOWER_IS_BETTER
+        return lower_is_better(self.score.name)
 
     @property
     def signature(self) -> Signature:
@@ -128,8 +138,12 @@ def write_scores(
     warnings: Sequence[Mapping[str, Any]] = (),
     *,
     test_set: SelectedTestSet | None = None,
+    paper: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Write the scores, preceded by warnings about the texts."""
+    """Write the scores, preceded by warnings about the texts.
+
+    paper: options of tables for papers, from `common_options.get_paper_options`.
+    """
     from truebleu.metrics import text_warnings
 
     corpus_scores = (
@@ -156,6 +170,12 @@ def write_scores(
         output.write("".join(f"{line}\n" for line in lines))
     elif output.form == "text" and is_line:
         output.write("".join(f"{line}\n" for line in _format_lines(rows[0], output)))
+    elif output.form in ("markdown", "latex"):
+        from truebleu.rendering.latex import render_latex_tables
+        from truebleu.rendering.markdown import render_markdown
+
+        render = render_markdown if output.form == "markdown" else render_latex_tables
+        output.write_rendered(render(_build_paper_blocks(rows, output, warnings, **paper)))
     else:
         title = ", ".join(dict.fromkeys(result.system for result in results))
         blocks = _build_elements(rows, output, warnings)
@@ -256,6 +276,93 @@ def _build_elements(
         for result in row
     ]
     yield from (Paragraph(head, "signature") for head in dict.fromkeys(heads))
+
+
+def _build_paper_blocks(
+    rows: Sequence[Sequence[ScoreResult]],
+    output: Results,
+    warnings: Sequence[Mapping[str, Any]],
+    *,
+    caption: str | None = None,
+    label: str = "tab:truebleu",
+    signature: str = "footnote",
+) -> Iterator[PaperBlock]:
+    """Yield warnings and one table: systems by metrics, in a section per document or group."""
+    from truebleu.comparison.paper_layout import (
+        MAX_PAGE_ROWS,
+        build_paper_table,
+        count_rows,
+        format_data,
+        format_systems,
+        mark_best,
+    )
+    from truebleu.rendering.elements import Cell, Column, Paragraph, build_warnings
+
+    yield from build_warnings({"warnings": warnings})
+    first = rows[0]
+    names_systems = "system" in first[0].keys
+    section_rows: dict[str, list[Sequence[ScoreResult]]] = {}
+    for row in rows:
+        keys = {name: value for name, value in row[0].keys.items() if name != "system"}
+        segment_count = keys.pop("segments", None)
+        title = ", ".join("null" if value is None else str(value) for value in keys.values())
+        if title and segment_count is not None:
+            title = f"{title} ({format_count(int(str(segment_count)), 'segment')})"
+        section_rows.setdefault(title if names_systems else "", []).append(row)
+    key_names = ["system"] if names_systems else list(first[0].keys)
+    columns = [Column(name.capitalize(), is_left_aligned=name != "segments") for name in key_names]
+    columns += [
+        Column(f"{result.name} {'↓' if result.lower_is_better else '↑'}") for result in first
+    ]
+    sections = []
+    for title, same_section_rows in section_rows.items():
+        score_columns = []
+        for results in zip(*same_section_rows, strict=True):
+            cells = [Cell(result.format_value(result.score.value, output)) for result in results]
+            if names_systems:
+                mark_best(cells, higher_is_better=not results[0].lower_is_better)
+            for cell, result in zip(cells, results, strict=True):
+                cell.text = _format_estimate(result, output).replace("-", "−")
+            score_columns.append(cells)
+        key_columns = [
+            [Cell(str(row[0].keys[name])) for row in same_section_rows] for name in key_names
+        ]
+        sections.append(
+            (
+                title or ("all segments" if len(section_rows) > 1 else ""),
+                list(zip(*key_columns, *score_columns, strict=True)),
+            )
+        )
+    row_count = count_rows(sections)
+    if output.form == "latex" and row_count > MAX_PAGE_ROWS:
+        yield Paragraph(f"Note: the table has {row_count} rows, too many for one page.", "note")
+    signatures = dict.fromkeys(
+        f"{result.score.name}|{output.format_signature(result.signature)}"
+        for row in rows
+        for result in row
+    )
+    if caption is None:
+        systems = list(dict.fromkeys(str(row[0].keys.get("system")) for row in rows))
+        owner = f" of {format_systems(systems)}" if names_systems else ""
+        segments = first[0].segments
+        data = "" if segments is None else f" {format_data(segments, str(first[0].signature))}"
+        caption = f"{join_words([result.name for result in first])}{owner}{data}."
+    if any(cell.mark == "best" for _, cell_rows in sections for row in cell_rows for cell in row):
+        caption += " Bold: best score."
+    interval = first[0].valid_interval
+    if interval is not None:
+        caption += (
+            f" Brackets: {format_percent(interval.level)} intervals (percentile bootstrap, "
+            f"{interval.resamples:,} resamples)."
+        )
+    yield build_paper_table(
+        columns,
+        sections,
+        caption=caption,
+        label=label,
+        signatures=list(signatures),
+        signature=signature,
+    )
 
 
 def _write_rows(rows: Sequence[Sequence[ScoreResult]], output: Results) -> None:

@@ -278,7 +278,7 @@ def format_caption(contents: Sequence[Content]) -> str:
         segment_count = sum(content["segments"] for content in contents)
         group_count = format_count(len(contents), "group")
         return f"{metrics} on {format_count(segment_count, 'segment')} in {group_count}."
-    systems = format_count(len(content["systems"]), "system")
+    systems = format_systems([system["name"] for system in content["systems"]])
     references = content["references"]
     references_text = (
         ""
@@ -287,8 +287,25 @@ def format_caption(contents: Sequence[Content]) -> str:
         if references == "var"
         else f" with {format_count(references, 'reference')}{' each' if references > 1 else ''}"
     )
-    segments = format_count(content["segments"], "segment")
-    return f"{metrics} of {systems} on {segments}{references_text}."
+    data = format_data(content["segments"], content["metrics"][0]["signature"])
+    return f"{metrics} of {systems} {data}{references_text}."
+
+
+def format_systems(names: Sequence[str]) -> str:
+    """Return the number of systems, or the name of a single system."""
+    return format_count(len(names), "system") if len(names) > 1 else names[0]
+
+
+def format_data(segment_count: int, signature: str) -> str:
+    """Return the number of segments with the test set in the signature, if any.
+
+    >>> format_data(2037, "test:wmt22|lang:en-de|nrefs:1")
+    'on 2,037 segments of wmt22 en-de'
+    """
+    fields = dict(field.partition(":")[::2] for field in signature.split("|"))
+    names = [fields[name] for name in ("test", "lang") if name in fields]
+    test_set = f" of {' '.join(names)}" if "test" in fields else ""
+    return f"on {format_count(segment_count, 'segment')}{test_set}"
 
 
 def _explain_cells(

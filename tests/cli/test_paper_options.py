@@ -1,0 +1,132 @@
+"""`--columns`, `--caption`, `--label` and `--signature` of score and compare."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from paths import EXAMPLES
+
+REFERENCE = EXAMPLES / "de-en" / "reference.a.en"
+SYSTEMS = [EXAMPLES / "de-en" / f"{name}.en" for name in ("birch", "cedar", "aspen")]
+TESTS = ("--test", "none")
+
+
+@pytest.fixture(params=["score", "compare"])
+def run_paper(request, truebleu_command):
+    """Return a function that runs score or compare on three systems."""
+
+    def run(*options, systems=SYSTEMS):
+        tests = TESTS if request.param == "compare" else ()
+        return truebleu_command(request.param, REFERENCE, "-i", *systems, *tests, *options)
+
+    return run
+
+
+def test_latex_is_one_table_with_systems_and_metrics(run_paper):
+    source = run_paper("-m", "bleu", "ter", "-f", "latex").output
+    assert source.isascii()
+    assert source.count(r"\begin{table}") == source.count(r"\begin{tabular}") == 1
+    assert r"System &" in source
+    assert r"BLEU $\uparrow$ &" in source
+    assert r"TER $\downarrow$ \\" in source
+    assert re.search(r"cedar +& +\\textbf\{47\.0\} & +\\textbf\{44\.5\}", source)
+
+
+def test_markdown_is_one_table_below_its_caption(run_paper):
+    output = run_paper("-m", "bleu", "ter", "-f", "markdown").output
+    assert output.startswith("Table: BLEU and TER of 3 systems on 128 segments")
+    assert sum(line.startswith("| --") for line in output.splitlines()) == 1
+    assert re.search(r"\| cedar +\| \*\*47\.0\*\* \| \*\*44\.5\*\* \|", output)
+
+
+def test_texts_are_set(run_paper):
+    source = run_paper(
+        *("-f", "latex", "--caption", "Results & more.", "--label", "tab:en-de_1"),
+        *("--signature", "caption"),
+    ).output
+    assert r"\caption{Results \& more. Bold: best score. \texttt{BLEU|" in source
+    assert r"\label{tab:en-de_1}" in source
+    assert "footnotesize" not in source
+
+
+def test_short_signatures_and_digits_are_used(run_paper):
+    source = run_paper("-f", "latex", "-sh", "-w", "3").output
+    assert r"\texttt{BLEU|\allowbreak{}\#:1" in source
+    assert "46.952" in source
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-f", "text", "--caption", "x"], "--caption has no effect with -f text"),
+        (["-f", "json", "--signature", "none"], "--signature has no effect with -f json"),
+        (["-f", "markdown", "--label", "x"], "--label has no effect with -f markdown"),
+        (["-f", "latex", "--label", "a}b"], "--label: invalid label 'a}b'"),
+        (["-f", "latex", "--signature", "top"], "unknown value 'top'"),
+    ],
+)
+def test_option_without_effect_is_an_error(run_paper, options, message):
+    result = run_paper(*options)
+    assert (result.status, result.output) == (2, "")
+    assert message in result.error
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "message"),
+    [
+        (["--columns", "scor", "-f", "latex"], 2, "did you mean 'score'"),
+        (["--columns", "score", "-f", "csv"], 2, "--columns has no effect with -f csv"),
+        (
+            ["--columns", "p", "-f", "latex"],
+            1,
+            "this comparison has no 'p' (expected letter, system",
+        ),
+    ],
+)
+def test_unusable_column_is_an_error(truebleu_command, options, status, message):
+    result = truebleu_command("compare", REFERENCE, "-i", *SYSTEMS, *TESTS, *options)
+    assert (result.status, result.output) == (status, "")
+    assert message in result.error
+
+
+def test_columns_accept_commas_and_spaces(truebleu_command):
+    outputs = [
+        truebleu_command(
+            *("compare", REFERENCE, "-i", *SYSTEMS, *TESTS, "-f", "markdown", "--columns", *words)
+        ).output
+        for words in (["system", "score", "delta"], ["system,score,delta"])
+    ]
+    assert outputs[0] == outputs[1]
+    assert "| System |   BLEU ↑ |     Δ |" in outputs[0]
+
+
+def test_documents_are_sections_of_scores(truebleu_command, write):
+    documents = write("docs", ["a"] * 100 + ["b"] * 28)
+    source = truebleu_command(
+        "score", REFERENCE, "-i", *SYSTEMS, "--docs", documents, "-f", "latex"
+    ).output
+    titles = re.findall(r"\\emph\{(.*?)\}", source)
+    assert titles == ["all segments", "a (100 segments)", "b (28 segments)"]
+    assert source.count(r"\textbf") == 3, "the best system of each section"
+
+
+def test_intervals_are_printed_with_scores(truebleu_command):
+    source = truebleu_command("score", REFERENCE, "-i", *SYSTEMS, "-ci", "50", "-f", "latex").output
+    assert re.search(r"\\textbf\{47\.0 \{\[\}\d\d\.\d, \d\d\.\d\{\]\}\}", source)
+    assert r"95\% intervals (percentile bootstrap, 50 resamples)" in source
+
+
+def test_long_table_has_a_note(truebleu_command, write):
+    documents = write("docs", [f"d{i // 4}" for i in range(128)])
+    result = truebleu_command(
+        "score", REFERENCE, "-i", *SYSTEMS, "--docs", documents, "-f", "latex"
+    )
+    assert "note: the table has 132 rows, too many for one page" in result.error
+    assert result.output.startswith("% Needs"), "the table is written"
+
+
+def test_unprintable_name_has_a_note(truebleu_command):
+    result = truebleu_command("score", REFERENCE, "-i", SYSTEMS[0], "--names", "中", "-f", "latex")
+    assert r"\texttt{U+4E2D}" in result.output
+    assert "note: code points such as U+4E2D replace characters" in result.error

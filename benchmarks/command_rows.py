@@ -209,7 +209,7 @@ def compare(runs: int) -> Iterator[Row]:
 
 
 def _agree_on_p(own_cost: Costs, peer: Cost) -> None:
-    """Stop if a difference to the baseline has another p-value, or a system another score."""
+    """Stop if a p-value or a score differs between truebleu and the peer."""
     scores_by_system = {
         system["name"]: system["scores"] for system in json.loads(own_cost.output)["systems"]
     }

@@ -1,6 +1,6 @@
 //! A file format that stores integers with a description and a checksum.
 //!
-//! A frame consists of a line with the format's name and version; a JSON header of one line; zero
+//! A frame consists of a line with the format's name and version; a one-line JSON header; zero
 //! bytes up to a multiple of 64, so that the integers can be memory-mapped; the content; and the
 //! XXH3 checksum of all preceding bytes (64 bits, little-endian). Reading a frame requires only a
 //! checksum library, and no content is executed.

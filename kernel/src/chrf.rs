@@ -327,7 +327,7 @@ pub struct ChrfFormula {
     pub factor: f64,
     /// 1 + β².
     pub factor_and_one: f64,
-    /// Replace missing values by a tiny number instead of skipping their orders, as chrF++.py does.
+    /// Replace missing values with a tiny number instead of skipping their orders (chrF++.py).
     pub eps_smoothing: bool,
 }
 

@@ -58,7 +58,7 @@ impl<M> Counter<M> {
     }
 }
 
-/// A producer of a scan's rows, for one metric or for several metrics side by side.
+/// A component that computes a scan's rows, for one metric or for several metrics side by side.
 pub trait Count: Send + Sync {
     /// Return the number of columns of a row.
     fn width(&self) -> usize;
@@ -104,7 +104,7 @@ pub struct Batch<'a> {
     pub count: usize,
     /// The hypotheses.
     pub hypotheses: &'a Block,
-    /// The references. Each block has at most one per segment.
+    /// The references. Each block has at most one reference per segment.
     pub references: &'a [Block],
     /// The names of the inputs.
     pub names: &'a InputNames,

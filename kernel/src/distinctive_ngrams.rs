@@ -104,7 +104,7 @@ impl ListSettings<'_> {
         self.try_minimum_counts(corpus, minimum_counts).0
     }
 
-    /// Return the lists, and minimum counts that are small enough to complete them.
+    /// Return the lists, and minimum counts small enough that the lists would be complete.
     fn try_minimum_counts(
         &self,
         corpus: &TokenCorpus,
@@ -447,7 +447,7 @@ impl NgramIds {
         }
     }
 
-    /// Replace all n-grams by the n-grams of the next order.
+    /// Replace all n-grams with the n-grams of the next order.
     fn next_order(&mut self, corpus: &TokenCorpus, minimum_counts: MinimumCounts) {
         let Self { ids: numbers, differing_segments: different, .. } = self;
         let pair_key = |ids: &[u32], position: usize| {
@@ -502,8 +502,8 @@ impl NgramIds {
     }
 }
 
-/// Hash a key to 64 bits, of which the high bits are mixed best. Adversarial texts can only
-/// increase the estimates of sketches; they cannot change a list.
+/// Hash a key to 64 bits. The high bits are mixed best. Adversarial texts can only increase the
+/// estimates of sketches; they cannot change a list.
 #[inline(always)]
 fn hash_key(key: u64) -> u64 {
     (key ^ key >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15)

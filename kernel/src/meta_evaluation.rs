@@ -79,9 +79,9 @@ impl ScoreMatrices<'_> {
 /// The numbers of cell pairs in a row, by agreement between metric and human scores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairCounts {
-    /// Pairs that the metric scores and human scores rank in the same order.
+    /// Pairs ranked in the same order by metric scores and by human scores.
     pub concordant: i64,
-    /// Pairs that the metric scores and human scores rank in opposite orders.
+    /// Pairs ranked in opposite orders by metric scores and by human scores.
     pub discordant: i64,
     /// Pairs tied only in the human scores.
     pub human_tied: i64,

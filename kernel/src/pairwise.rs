@@ -127,7 +127,7 @@ pub fn run<R: Row>(
         }
         let blocks = prepare_blocks(pairs, &ranges);
         // Later hypotheses are not scored against these references if only pairs above the diagonal
-        // count.
+        // are requested.
         let height = if above_diagonal { rows.len().min(end) } else { rows.len() };
         score_bands(&blocks, above_diagonal, &mut rows[..height], workers)?;
     }
@@ -218,8 +218,8 @@ fn lex_source(
     Ok(())
 }
 
-/// Replace the error for a missing hypothesis by the error for a missing text, which also applies
-/// to references.
+/// Replace the error for a missing hypothesis with the error for a missing text, which also
+/// applies to references.
 pub(crate) fn to_missing_text(error: Error) -> Error {
     match error {
         Error::MissingHypothesis { input, segment } => Error::MissingText { input, segment },

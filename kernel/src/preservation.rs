@@ -81,7 +81,7 @@ fn iter_words(text: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
     })
 }
 
-/// Return the names of a source that all references preserve.
+/// Return the names in a source text that all references preserve.
 pub fn preserved_names<'a>(source: &'a [u8], references: &[&[u8]]) -> Vec<&'a [u8]> {
     if source.len() > MAX_SEARCHED_BYTES {
         return Vec::new();
@@ -151,7 +151,7 @@ pub fn countable_words(source: &[u8]) -> Vec<(usize, usize)> {
         end - start > 1 && source[start..end].iter().any(|byte| is_letter(*byte))
     };
     let searched = if source.len() > MAX_SEARCHED_BYTES { &[] } else { source };
-    // A word that is not countable ends a run of source words.
+    // Words without letters and one-byte words end a run of source words.
     word_ranges(searched).map(|place| if is_countable(&place) { place } else { (0, 0) }).collect()
 }
 

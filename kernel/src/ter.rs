@@ -95,8 +95,8 @@ pub struct Shift {
 }
 
 impl Shift {
-    /// Return the position of a phrase after it is moved before the word `target`. A target within
-    /// the phrase moves it by that many positions to the right.
+    /// Return the position of a phrase after it is moved before the word `target`. If the target is
+    /// inside the phrase, the phrase moves to the right, so that it starts at `target`.
     fn target_position(words: usize, start: usize, length: usize, target: usize) -> usize {
         if target > start + length { target - length } else { target.min(words - length) }
     }
@@ -213,7 +213,7 @@ impl count::Formula for TerFormula {
     }
 }
 
-/// Return the outcome of the fast search over word ids, or `None` if it does not apply. For tests.
+/// Return the outcome of the fast search over word ids, or `None` if it does not apply (for tests).
 pub fn search(hypothesis: &[u32], reference: &[u32]) -> Option<Outcome> {
     let max_word = reference.iter().max().map_or(0, |&word| word as usize);
     let map_unknown_words = |word: &u32| if *word as usize > max_word { 0 } else { *word };

@@ -143,8 +143,8 @@ pub enum Block {
     Lines {
         /// The newline-terminated text.
         lines: Lines,
-        /// The offset of the text in its file, for error messages; `None` for a column of each
-        /// line.
+        /// The offset of the text in its file, for error messages; `None` if the text is a column
+        /// of a table.
         offset: Option<u64>,
     },
     /// Segments in memory, where `None` is a missing reference.

@@ -130,7 +130,7 @@ fn is_loop<'a>(text: &'a [u8], words: &mut Vec<&'a [u8]>) -> bool {
 struct PreservedContent<'a> {
     references: Vec<&'a [u8]>,
     source: Option<&'a [u8]>,
-    /// Names of the source that all references preserve, and countable words of the source.
+    /// Names in the source that all references preserve, and the source's `countable_words`.
     names: Vec<&'a [u8]>,
     source_words: Vec<(usize, usize)>,
     /// The numbers of each reference and of the source.

@@ -106,8 +106,8 @@ impl Tokens {
         let mut work = Work::default();
         for ((keys, starts), ends) in chunks {
             work.add(2 * CHUNK_TOKENS);
-            // This loop is branch-free, because the one token in six with more than eight bytes is
-            // unpredictable. Long tokens are handled in a second loop.
+            // This loop is branch-free, because one token in six has more than eight bytes, at
+            // unpredictable positions. Long tokens are handled in a second loop.
             let (mut special_tokens, mut special_count) = ([0_u16; CHUNK_TOKENS], 0);
             for (i, ((key, &start), &end)) in keys.iter_mut().zip(starts).zip(ends).enumerate() {
                 let (start, length) = (start as usize, (end - start) as usize);

@@ -198,7 +198,7 @@ pub extern "C" fn page_forget(handle: u32) {
     });
 }
 
-/// Set the lowercase mapping to the mapping of the Python that created the page.
+/// Set the lowercase mapping to the mapping of the Python version that created the page.
 ///
 /// Input: pairs of uppercase and lowercase code points (4 bytes per code point).
 #[unsafe(no_mangle)]
@@ -394,7 +394,7 @@ pub extern "C" fn page_corpus(metric: u32, table: u32, all: u32) -> u32 {
     })
 }
 
-/// Return 1. Answer: the corpus-level score without each row, as 64-bit floats.
+/// Return 1. Answer: for each row, the corpus-level score without that row, as a 64-bit float.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_without(metric: u32, table: u32) -> u32 {
     with_state(|state| {

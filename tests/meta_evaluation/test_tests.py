@@ -13,7 +13,7 @@ import truebleu as tb
 from truebleu import meta_evaluation as meta
 from truebleu._kernel import Stream
 from truebleu.meta_evaluation import metric_comparison as tests
-from truebleu.meta_evaluation.human_scores import build_from_scores
+from truebleu.meta_evaluation.human_scores import build_judged_systems
 from truebleu.meta_evaluation.score_files import Matrix
 
 
@@ -235,7 +235,7 @@ def test_intervals_of_systems_come_from_their_segments():
         statistics=tb.StatisticOptions(["pearson"], ["sys"]),
         tests=tb.AgreementTests(confidence=50),
     )
-    judged = build_from_scores(people, [tb.BLEU()], tb.EvaluatedText(texts, reference))
+    judged = build_judged_systems(people, [tb.BLEU()], tb.EvaluatedText(texts, reference))
     gold, metric_matrix = judged.get_scores("seg", "BLEU")
     value = meta.pearson(*judged.get_scores("sys", "BLEU"))
     resampled = tests.resample_system_scores(

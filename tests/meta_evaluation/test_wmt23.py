@@ -15,7 +15,7 @@ from paths import SHARED
 import truebleu as tb
 from truebleu import meta_evaluation as meta
 from truebleu.cli import main
-from truebleu.meta_evaluation.human_scores import Tree, build_from_tree
+from truebleu.meta_evaluation.human_scores import Tree, read_judged_systems
 
 DATA = SHARED / "data" / "wmt23-metrics"
 EN_DE = tb.TaskFolder(DATA, "wmt23", ["en-de"])
@@ -72,11 +72,11 @@ def test_the_official_table_with_bleu_and_chrf_computed_from_text():
 @pytest.mark.parametrize("pair", ["en-de", "he-en", "zh-en"])
 def test_every_score_of_bleu_and_chrf_is_the_published_one(pair):
     tree = Tree(DATA, "wmt23")
-    stored = build_from_tree(
+    stored = read_judged_systems(
         tree, pair, metrics=["BLEU", "chrF"], computed={}, levels=["sys", "seg"]
     )
     metrics = {"BLEU": tb.BLEU(), "chrF": tb.CHRF()}
-    judged = build_from_tree(tree, pair, metrics=[], computed=metrics, levels=["sys", "seg"])
+    judged = read_judged_systems(tree, pair, metrics=[], computed=metrics, levels=["sys", "seg"])
     for name in metrics:
         for level in ("sys", "seg"):
             assert list(judged.get_scores(level, name)[1].values) == list(
@@ -173,7 +173,7 @@ def test_further_statistics(wmt23_table, pair, metric):
     sizes = (len(set_["systems"]), set_["rated"], set_["items"], segment_values.acc_eq_opt.pairs)
     assert sizes == SIZES[pair]
     tree = Tree(DATA, "wmt23")
-    judged = build_from_tree(tree, pair, metrics=[metric], computed={}, levels=["seg"])
+    judged = read_judged_systems(tree, pair, metrics=[metric], computed={}, levels=["seg"])
     by_item = meta.tau_b(*judged.get_scores("seg", metric), "item")
     assert by_item.value == pytest.approx(item, **six)
     min_left_out, max_left_out = CONSTANT[pair]

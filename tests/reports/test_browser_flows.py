@@ -201,7 +201,7 @@ def test_keys_change_highlight_mode(segments_view):
     expect(locate_heading(segments_view, 1)).to_be_visible()
     for key, name in (
         ("d", "Diff A–B"),
-        ("d", "Diff to reference"),
+        ("d", "Diff with reference"),
         ("t", "Tokens"),
         ("m", "Matches"),
     ):

@@ -151,7 +151,8 @@ def test_frequent_flag_is_found(texts):
     ]
     assert (
         flag_findings[0]["text"]
-        == "wrong: 40 segments have numbers that differ from source and references (0 in right)"
+        == "wrong: 40 segments have numbers that differ from the source and the references "
+        "(0 in right)"
     )
     assert flag_findings[0]["state"] == {"flag": "numbers-differ@system1"}
 

@@ -189,7 +189,7 @@ def test_legend_explains_terms():
     for explanation in (
         "Bold: best by the metric.",
         "In brackets: 95% intervals (percentile bootstrap).",
-        "Δ: difference to the baseline, poor.",
+        "Δ: difference from the baseline, poor.",
         "(paired approximate randomization, corrected by Holm); *: p < 0.05, significant.",
         "Cluster: significantly better than all systems in clusters with higher numbers.",
     ):

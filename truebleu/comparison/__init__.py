@@ -76,7 +76,7 @@ class Comparison(PaperView):
     __slots__ = ("_request",)
 
     KIND = "comparison"
-    # Wide enough for the table of one metric with the letters of a few systems.
+    # This width fits the table of one metric with the letters of a few systems.
     WIDTH = 104
     COLUMNS = (
         *("metric", "system", "letter", "score", "low", "high", "mean", "half_width", "rank"),
@@ -115,7 +115,7 @@ class Comparison(PaperView):
 
     @property
     def request(self) -> Request:
-        """The request behind the comparison, with its texts.
+        """The request that produced the comparison, with its texts.
 
         Raises ValueError if the texts are unavailable because the comparison was read from JSON,
         contains only external scores, or was read from standard input.
@@ -152,10 +152,10 @@ class Comparison(PaperView):
         """Scores for each of several references separately; empty with a single reference.
 
         name; segments, the number of segments with this reference; `scores` by metric and system,
-            as in `systems`; `pairs` of the overall best system with each other system; `identical`
-            by system: the number of segments equal to the reference, their share, the median of the
-            other systems (None without others), and is_copy, which is true if the number is
-            suspiciously high.
+            as in `systems`; `pairs` of the overall best system with every other system;
+            `identical` by system: the number of segments equal to the reference, their share, the
+            median of the other systems (None without others), and is_copy, which is true if the
+            number is suspiciously high.
         """
         return list(self.to_dict().get("by_reference", ()))
 

@@ -67,9 +67,11 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
     results, score_intervals = _resample_metric_columns(request, columns)
     # Sort by the first metric that can rank systems, best first; otherwise keep the input order.
     first = next((column for column in columns if column.can_rank), None)
-    order = sorted(request.runs, key=first.get_sort_key) if first else list(request.runs)
+    ranked_systems = sorted(request.runs, key=first.get_sort_key) if first else list(request.runs)
     for i, column in enumerate(columns):
-        column.add_results(score_intervals[i], None if results is None else results[i], order)
+        column.add_results(
+            score_intervals[i], None if results is None else results[i], ranked_systems
+        )
     letters_by_system = dict(zip(request.runs, generate_system_letters(), strict=False))
     rows = [
         {
@@ -78,7 +80,7 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
             "runs": len(request.runs[system]),
             "scores": {column.name: column.describe_system(system) for column in columns},
         }
-        for system in order
+        for system in ranked_systems
     ]
     tested = results is not None and testing.test is not None
     resampling_suffix = "" if testing.resample == "segments" else f" of {testing.resample}"
@@ -164,9 +166,9 @@ def _resample_metric_columns(
 
 
 def resample_metrics(
-    request: Request, order: Sequence[str]
+    request: Request, ranked_systems: Sequence[str]
 ) -> Iterator[tuple[Metric[Any], _MetricColumn]]:
-    """Compute and resample the metrics of a request; `order` lists the systems, best first."""
+    """Compute and resample the metrics of a request; `ranked_systems` starts with the best."""
     if not request.metrics:
         return
     metric_statistics = request.compute_statistics()
@@ -176,7 +178,9 @@ def resample_metrics(
     }
     results, score_intervals = _resample_metric_columns(request, list(columns.values()))
     for i, (metric, column) in enumerate(columns.items()):
-        column.add_results(score_intervals[i], None if results is None else results[i], order)
+        column.add_results(
+            score_intervals[i], None if results is None else results[i], ranked_systems
+        )
         yield metric, column
 
 
@@ -268,13 +272,13 @@ class _MetricColumn:
         self,
         score_intervals: Mapping[str, Interval],
         result: PairedTests | None,
-        order: Sequence[str],
+        ranked_systems: Sequence[str],
     ) -> None:
-        """Add the results of resampling; `order` ranks the systems by the first metric."""
+        """Add the results of resampling; `ranked_systems` is sorted by the first metric."""
         self.score_intervals, self.result = score_intervals, result
         # The systems, best first: sorted by the first metric, and by this metric.
-        self.order = order
-        self.metric_order = sorted(order, key=self.get_sort_key)
+        self.ranked_systems = ranked_systems
+        self.metric_order = sorted(ranked_systems, key=self.get_sort_key)
         self.clusters: list[list[str]] | None = None
         self.beaten_systems: Mapping[str, Sequence[str]] = {}
         if result is not None and self.testing.test is not None and self.can_rank:
@@ -347,7 +351,7 @@ class _MetricColumn:
             "cluster": next(
                 (i for i, names in enumerate(self.clusters or (), 1) if system in names), None
             ),
-            "better_than": [other for other in self.order if other in beaten],
+            "better_than": [other for other in self.ranked_systems if other in beaten],
             "difference": None
             if result is None or self.baseline is None or system == self.baseline
             else self._describe_difference(result.differences[system], system, self.baseline),

@@ -91,7 +91,7 @@ def list_columns(content: Content, metric: Content) -> list[str]:
 def build_metric_columns(
     content: Content, metric: Content, names: Iterable[str], digits: int
 ) -> list[ColumnCells]:
-    """Return the columns of one metric's table that it has among the given names.
+    """Return the named columns that the table of a metric can have.
 
     digits: number of decimals of scores.
     """

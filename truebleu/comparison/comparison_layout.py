@@ -106,7 +106,7 @@ def build_cluster_tables(content: Content) -> Iterator[Table]:
 def build_metric_table(
     content: Content, metric: Content, digits: int, names: Sequence[str] | None = None
 ) -> Table:
-    """Return the table of one metric, with the given columns (default: all that it has).
+    """Return the table of one metric, with the given columns (default: all available columns).
 
     names: column names in `comparison_columns.COLUMNS`.
     """
@@ -119,7 +119,7 @@ def build_metric_table(
 
 
 def build_components_table(content: Content, metric: Content) -> Table | None:
-    """Return a table of precisions, brevity penalties and lengths; None for other metrics."""
+    """Return BLEU's table of precisions, brevity penalties and lengths; None for other metrics."""
     details = [system["scores"][metric["name"]]["details"] for system in content["systems"]]
     if not all("brevity_penalty" in one and "precisions" in one for one in details):
         return None
@@ -244,7 +244,7 @@ def _describe_marks(content: Content) -> list[str]:
         if correction and len(content["systems"]) > 2:
             pairs = len(content["pairs"]) // len(content["metrics"])
             lines.append(
-                f"{p_header} is corrected for the tests of its column; letters and clusters are "
+                f"{p_header} is corrected for the tests in its column; letters and clusters are "
                 f"corrected for all {pairs} pairs, per metric."
             )
     win_sentence = (

@@ -442,7 +442,9 @@ def _find_external_systems(
 ) -> dict[str, Any]:
     """Return the systems named in external scores; their hypotheses are None."""
     if metrics:
-        raise ValueError("systems: the metrics need hypotheses. For only scores, use metrics=().")
+        raise ValueError(
+            "systems: the metrics need hypotheses. To compare only scores, use metrics=()."
+        )
     if not external_scores:
         raise ValueError("systems: expected at least one system")
     (first, columns), *rest = external_scores.items()

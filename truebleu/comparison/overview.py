@@ -125,7 +125,7 @@ def build_headline(content: Content) -> SentenceParts:
             else ""
         )
         return [
-            _build_system_reference(best["name"]),
+            _build_headline_part(best["name"]),
             f" scores {format_score(score['score'])} {metric['label']}{interval_note}.",
         ]
     second = systems[1]["name"]
@@ -134,9 +134,9 @@ def build_headline(content: Content) -> SentenceParts:
     if pair["value"] == 0:
         equal_text = f" have the same {metric['label']}, {format_score(score['score'])}."
         return [
-            _build_system_reference(best["name"]),
+            _build_headline_part(best["name"]),
             " and ",
-            _build_system_reference(second),
+            _build_headline_part(second),
             equal_text,
             *_describe_other_metrics(content, best["name"], name),
         ]
@@ -148,16 +148,16 @@ def build_headline(content: Content) -> SentenceParts:
     size, uncertainty = _describe_lead(content, pair, format_score)
     best_score = format_score(score["score"])
     parts: SentenceParts = [
-        _build_system_reference(best["name"]),
+        _build_headline_part(best["name"]),
         f"{baseline}{best_phrase}{system_count_text}: {best_score}{unit}, {size} ",
-        _build_system_reference(second),
+        _build_headline_part(second),
         f"{uncertainty}.{_describe_significance(pair, content['test'])}",
     ]
     return [*parts, *_describe_other_metrics(content, best["name"], name)]
 
 
-def _build_system_reference(name: str) -> dict[str, str]:
-    return {"system": name}
+def _build_headline_part(system: str) -> dict[str, str]:
+    return {"system": system}
 
 
 def _describe_lead(
@@ -218,9 +218,9 @@ def _describe_other_metrics(content: Content, best: str, main_metric: str) -> Se
         score = format_score(scores[winner]["score"])
         parts += [
             f" But {name} ranks ",
-            _build_system_reference(winner),
+            _build_headline_part(winner),
             f" first: {score}, {size} ",
-            _build_system_reference(best),
+            _build_headline_part(best),
         ]
         parts.append(f"{significance_note}.")
     if agreeing:
@@ -262,7 +262,7 @@ def build_overview_table(content: Content, digits: int | None = None) -> Table:
         column = Column(
             f"Δ to {baseline_letter}",
             group_header=group_header,
-            tooltip=f"difference to {content['baseline']}, with its p-value",
+            tooltip=f"difference from {content['baseline']}, with its p-value",
         )
         table_columns.append(
             (
@@ -308,7 +308,7 @@ def build_legend(content: Content, *, omit_baseline: bool = False) -> list[str]:
         return sentences
     sentences.insert(0, "Bold: best by the metric.")
     if not omit_baseline:
-        sentences.append(f"Δ: difference to the baseline, {content['baseline']}.")
+        sentences.append(f"Δ: difference from the baseline, {content['baseline']}.")
     test, correction = content["test"], content["correction"]
     if test:
         corrected = f", corrected by {correction['title']}" if correction else ""
@@ -373,7 +373,7 @@ def build_forest_plot(content: Content) -> Forest | None:
     backwards = [metric["name"] for metric in content["metrics"] if not metric["higher_is_better"]]
     reversal_note = f" ({join_words(backwards)}: axis reversed)" if backwards else ""
     caption = (
-        f"Differences to {baseline} with {level} intervals: better is to the right{reversal_note}"
+        f"Differences from {baseline} with {level} intervals: better is to the right{reversal_note}"
     )
     return Forest(caption, names, panels)
 

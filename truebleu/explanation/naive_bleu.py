@@ -120,7 +120,7 @@ def clip_ngrams(hypothesis: Tokens, references: Sequence[Tokens], order: int) ->
 def find_missing_ngrams(
     hypothesis: Tokens, references: Sequence[Tokens], order: int
 ) -> list[tuple[Ngram, int]]:
-    """Return the n-grams that the hypothesis lacks compared with every reference, and how many."""
+    """Return the n-grams that the hypothesis lacks compared with every reference, with counts."""
     reference_counts = [count_ngrams(reference, order) for reference in references]
     hypothesis_counts = count_ngrams(hypothesis, order)
     return [

@@ -111,7 +111,7 @@ def build_formula(system: Content, parameters: Content) -> list[Equation]:  # no
     elif not system["penalty"]:
         lines = [("penalty", "0, because there are no tokens")]
     else:
-        # β makes the penalty 1/2 if the hypothesis has two thirds of the reference length.
+        # β makes the penalty 1/2 if the hypothesis is two thirds as long as the reference.
         beta = format_number(log(0.5) / log(1.5) ** 2)
         squared = ("row", f"{beta} · ", ("paren", ("ln", ("frac", c, r))), ("sup", "", "2"))
         lines = [("penalty", ("row", ("exp", squared), f" = {penalty}"))]

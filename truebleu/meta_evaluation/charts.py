@@ -149,14 +149,14 @@ def _find_label_position(
 
 
 def draw_agreement(content: Content, metric: str) -> str:
-    """Return a chart of how often human scores confirm metric differences of different sizes."""
+    """Return a chart of how often human scores confirm metric differences, by size."""
     bins: list[Mapping[str, Any]] = [o for o in content["agreement"] if o["metric"] == metric]
     ends = [one[end] for one in bins for end in ("low", "high")]
     plane = Plane([0.0, *ends], [0.0, 100.0])
     plane.up = (0.0, 105.0)
     plane.across = (0.0, plane.across[1])
     parts = plane.draw_axes(
-        f"difference in {metric} between two systems", "agreement with human scores, %"
+        f"difference in {metric} between two systems", "agreement with human scores (%)"
     )
     chance = plane.get_y(50.0)
     parts.append(

@@ -93,7 +93,7 @@ class Scores:
     metric: Any = None
     """The metric itself, if truebleu computed the scores."""
     tables: Mapping[str, Any] = field(default_factory=dict)
-    """The metric's statistics of each system, from which parts of the set are scored."""
+    """The metric's statistics of each system, which are used to score parts of the set."""
     seen: Mapping[str, Any] = field(default_factory=dict)
     """The kernel's warnings about each system's text."""
 
@@ -265,7 +265,7 @@ def load_scores(scores: Any, description: str) -> ScoreTable:
     return ScoreTable(Matrix.from_scores(scores, description))
 
 
-def build_from_scores(
+def build_judged_systems(
     human: Any,
     metrics: Mapping[str, Any] | Iterable[Any] | None,
     text: EvaluatedText,
@@ -637,7 +637,7 @@ class Tree:
         return domains, documents
 
 
-def build_from_tree(
+def read_judged_systems(
     tree: Tree,
     pair: str,
     *,

@@ -102,7 +102,7 @@ def build_agreement_table(content: Content, format_score: Write) -> Table:
         for row, metric in zip(rows, metrics, strict=True):
             row.append(Cell(_format_value(metric["average"], format_score)))
     if any(metric["cluster"] is not None for metric in metrics):
-        tooltip = "the first metric of a cluster is significantly worse than one before it"
+        tooltip = "cluster: its first metric is significantly worse than one in the cluster before"
         columns.append(Column("cluster", "average", tooltip=tooltip))
         for row, metric in zip(rows, metrics, strict=True):
             row.append(Cell("" if metric["cluster"] is None else str(metric["cluster"])))
@@ -246,7 +246,7 @@ def _build_difference_tables(content: Content) -> Iterator[Block]:
         ]
         yield Heading(2, f"What difference in {name} do people notice?")
         yield Table.from_text_rows(
-            [f"difference in {name}", "pairs", "human scores agree", "share"], rows
+            [f"difference in {name}", "pairs", "agreeing pairs", "share"], rows
         )
 
 

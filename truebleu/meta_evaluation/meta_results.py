@@ -61,8 +61,10 @@ def build_results(
         "preset": preset,
         "by": f"truebleu-{__version__}",
         "reading": "",
-        "sets": [_build_set(one) for one in sets],
-        "tasks": [_build_task(task, by_name, values_by_cell[task, metrics[0]]) for task in tasks],
+        "sets": [_describe_set(one) for one in sets],
+        "tasks": [
+            _describe_task(task, by_name, values_by_cell[task, metrics[0]]) for task in tasks
+        ],
         "metrics": _build_metric_rows(sets, tasks, metrics, values_by_cell),
         "tests": None,
         "notes": [],
@@ -101,7 +103,7 @@ def compute_value(
 # ---- the dict ----
 
 
-def _build_set(judged: JudgedSystems) -> dict[str, Any]:
+def _describe_set(judged: JudgedSystems) -> dict[str, Any]:
     segment_gold = judged.gold.get(SEGMENTS)
     return {
         "name": judged.name,
@@ -113,15 +115,17 @@ def _build_set(judged: JudgedSystems) -> dict[str, Any]:
     }
 
 
-def _build_task(task: Task, sets: Mapping[str, JudgedSystems], first: Value) -> dict[str, Any]:
+def _describe_task(
+    task: Task, sets: Mapping[str, JudgedSystems], first_value: Value
+) -> dict[str, Any]:
     is_spa = task.statistic == "spa"
     recipe = {
         "level": task.level,
         "gold": join_words(list(dict.fromkeys(sets[name].gold_name for name in task.sets))),
         "systems": sum(len(sets[name].systems) for name in task.sets),
-        "cells": first.cells,
+        "cells": first_value.cells,
         "average": None if task.average == "none" else task.average,
-        "pairs": first.pairs,
+        "pairs": first_value.pairs,
         "exchanges": EXCHANGES if is_spa else None,
         "seed": SPA_SEED if is_spa else None,
         "by": f"truebleu-{__version__}",

@@ -22,9 +22,9 @@ from truebleu.meta_evaluation.human_scores import (
     Scores,
     SystemSelection,
     Tree,
-    build_from_scores,
-    build_from_tree,
+    build_judged_systems,
     load_scores,
+    read_judged_systems,
     resolve_metric,
 )
 from truebleu.meta_evaluation.meta_results import build_results
@@ -234,7 +234,7 @@ hits 3, epsilon 0.0>)
             "Human scores come first"
         )
     else:
-        judged = [build_from_scores(human, metrics, text, selection, gold or "human", workers)]
+        judged = [build_judged_systems(human, metrics, text, selection, gold or "human", workers)]
     if statistics.by is not None:
         judged = [part for one in judged for part in one.split_by_group(statistics.by)]
     tasks = list_tasks([one.name for one in judged], statistics, PRESETS.get(year or ""))
@@ -313,7 +313,7 @@ def _read_tree(
         levels.append(SEGMENTS)
     stored, computed, by_name = _split_metrics(tree, pairs, metrics, preset)
     judged = [
-        build_from_tree(
+        read_judged_systems(
             tree,
             pair,
             metrics=stored,

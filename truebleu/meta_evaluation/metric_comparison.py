@@ -424,7 +424,7 @@ def resample_items(
     samples: int = 1000,
     seed: int | None = argument_checks.DEFAULT_SEED,
 ) -> list[float]:
-    """Return a statistic of each resample of items, or `documents`, drawn with replacement.
+    """Return a statistic of each resample of items or `documents`, drawn with replacement.
 
     value: the statistic with its observed value; its tie threshold is kept.
     """

@@ -256,7 +256,7 @@ SERIALIZED_FIELDS = (
 
 
 class Distinct(NamedTuple):
-    """The share of distinct n-grams among all n-grams of some texts. `float()` returns `value`."""
+    """The share of distinct n-grams among all n-grams of texts. `float()` returns `value`."""
 
     n: int
     distinct: int
@@ -268,12 +268,12 @@ class Distinct(NamedTuple):
     shorter: int
     """The number of texts without any n-gram."""
     mean: float
-    """Intra-distinct: the share of distinct n-grams in a text, averaged over texts, 0-1."""
+    """Intra-distinct: the share of distinct n-grams in a text, averaged over texts (0 to 1)."""
     vocabulary: int | None
 
     @property
     def value(self) -> float:
-        """Inter-distinct: the share of distinct n-grams among the n-grams of all texts, 0-1."""
+        """Inter-distinct: the share of distinct n-grams among the n-grams of all texts (0 to 1)."""
         return self.distinct / self.ngrams
 
     @property
@@ -329,7 +329,7 @@ def distinct_n(
     lowercase: bool | str = False,
     vocabulary: int | None = None,
 ) -> Distinct:
-    """Return distinct-n: the share of distinct n-grams among all n-grams of texts, 0-1.
+    """Return distinct-n: the share of distinct n-grams among all n-grams of texts (0 to 1).
 
     Jiwei Li et al. (2016): A diversity-promoting objective function for neural conversation models.
     NAACL. They divide by tokens (`per_token`); most programs divide by n-grams (`value`). Both are

@@ -270,11 +270,11 @@ def mbr(
         work.append(Source(source_candidates, source_references, checked, text, location))
     results: Iterable[mbr_search.SearchResult]
     if method == "pruned":
-        results = mbr_search.search_with_pruning(resolved_utility, work, level, seed)
+        results = mbr_search.search_candidates_with_pruning(resolved_utility, work, level, seed)
     else:
         results = {
-            "exact": mbr_search.search_exactly,
-            "aggregate": mbr_search.search_by_aggregation,
+            "exact": mbr_search.search_candidates_exactly,
+            "aggregate": mbr_search.search_candidates_by_aggregation,
         }[method](resolved_utility, work)
     ranked = [
         _rank_candidates(resolved_utility, source, candidates, one, method)

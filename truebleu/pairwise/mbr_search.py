@@ -28,13 +28,17 @@ class SearchResult(NamedTuple):
     """The number of references scored with each candidate; 1 for the sum of the references."""
 
 
-def search_exactly(utility: Utility, sources: Sequence[Source]) -> Iterator[SearchResult]:
+def search_candidates_exactly(
+    utility: Utility, sources: Sequence[Source]
+) -> Iterator[SearchResult]:
     """Yield the expected scores from all candidate-reference pairs."""
     for source, expected in zip(sources, utility.compute_expected_scores(sources), strict=True):
         yield SearchResult(expected, [len(source.references)] * len(expected))
 
 
-def search_by_aggregation(utility: Utility, sources: Sequence[Source]) -> Iterator[SearchResult]:
+def search_candidates_by_aggregation(
+    utility: Utility, sources: Sequence[Source]
+) -> Iterator[SearchResult]:
     """Yield each candidate's score against the sum of the references, in linear time.
 
     John DeNero, David Chiang and Kevin Knight (2009): Fast consensus decoding over translation
@@ -46,7 +50,7 @@ def search_by_aggregation(utility: Utility, sources: Sequence[Source]) -> Iterat
         yield SearchResult(expected, [1] * len(expected))
 
 
-def search_with_pruning(
+def search_candidates_with_pruning(
     utility: Utility, sources: Sequence[Source], level: float, seed: int | None
 ) -> Iterator[SearchResult]:
     """Return expected scores, dropping candidates that a few references show to be worse.

@@ -14,7 +14,7 @@ from truebleu.metrics.pairwise_scores import COMPENSATED, PairsInPython
 from truebleu.text import corpus_inputs
 from truebleu.text.record import Record
 
-# All pairs to score of one source: its index, and the indices of candidates and references.
+# The pairs to score for one source: its index, and the indices of candidates and references.
 Block = tuple[int, Sequence[int], Sequence[int]]
 # Approximate number of pairs scored in one call.
 PAIRS = 1 << 16

@@ -1,4 +1,4 @@
-"""Render blocks as HTML pages or fragments, without scripts and external resources."""
+"""Render blocks as HTML pages or fragments, without scripts or external resources."""
 
 from __future__ import annotations
 

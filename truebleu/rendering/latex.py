@@ -112,7 +112,7 @@ def _build_latex_rows(block: Table, *, aligned: bool = False) -> list[str]:
 
 
 def _render_latex_tokens(block: MarkedTokens) -> str:
-    """Return tokens with raised marks."""
+    """Return tokens with superscript marks."""
     tokens = []
     for i, token in enumerate(block.tokens):
         token_text = escape_latex(token)
@@ -122,7 +122,7 @@ def _render_latex_tokens(block: MarkedTokens) -> str:
             token_text += rf"\textsuperscript{{{escape_latex(block.marks[i])}}}"
         tokens.append(token_text)
     text = rf"\noindent\textbf{{{escape_latex(block.label)}.}} {' '.join(tokens)}"
-    legend = block.legend.replace("Below each token", "Raised after each token")
+    legend = block.legend.replace("Below each token", "Superscript after each token")
     return text + (f"\n\n\\noindent{{\\small {escape_latex(legend)}}}" if legend else "")
 
 

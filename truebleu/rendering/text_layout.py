@@ -169,7 +169,7 @@ def _layout_column(column: Column, cells: Sequence[Cell | Range]) -> _ColumnLayo
     """Return a column as pieces of equal width."""
     text_cells = [cell for cell in cells if isinstance(cell, Cell)]
     header = column.header
-    # Letters are not raised, because some capitals have no superscript form in Unicode.
+    # Letters are not superscripts, because some capitals have no superscript form in Unicode.
     raised = [
         f" {cell.raised}" if cell.raised[:1].isalpha() else cell.raised for cell in text_cells
     ]

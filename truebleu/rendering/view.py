@@ -153,7 +153,7 @@ class View(Picklable):
         return self.text()
 
     def __repr__(self) -> str:
-        # At the prompt, a result shows its answer, without colours and at the usual width.
+        # At the prompt, a result is shown as text without colours, 80 columns wide.
         return self.text(80).rstrip("\n")
 
     def __eq__(self, other: object) -> bool:

@@ -22,7 +22,7 @@ MISSING_KERNEL = (
 KERNEL_BLOCKS = {"kernel": "kernel", "lowercase": "lowercase"}
 
 # Maximum number of segments for which a page computes counts on load. Larger pages contain the
-# counts. BLEU counts of two systems with 100,000 segments take a third of a second.
+# counts. Counting two systems with 100,000 segments for BLEU takes a third of a second.
 EAGER_LIMITS = {"BLEU": 100_000, "chrF": 5_000, "TER": 1_000}
 OTHER_EAGER_LIMIT = 10_000
 

@@ -58,7 +58,7 @@ FLAG_DESCRIPTIONS = {
     "loop": "repeated words",
     "much-shorter": "less than half as many characters as the references",
     "much-longer": "more than twice as many characters as the references",
-    "numbers-differ": "numbers that differ from source and references",
+    "numbers-differ": "numbers that differ from the source and the references",
     "name-missing": "a missing name",
     "negation-differs": "negation that differs from the references",
 }

@@ -3,8 +3,8 @@
 A block is a byte string; the page stores it gzipped, in base64. All integers are little-endian. n
 is the number of segments.
 
-Texts:       the number of words in the dictionary and the total text size of each role, of 4 bytes
-             each; then the dictionary: for each word, one byte with its length, and its bytes; then
+Texts:       the number of words in the dictionary and the total text size of each role (4 bytes
+             each); then the dictionary: for each word, its length in one byte, and its bytes; then
              the text of each role, segment by segment. In a text, a byte from 0x80 to 0xFC and the
              next byte form the number of a word. 0xFD precedes a length byte and that many bytes of
              literal text. Other bytes are ASCII characters. 0xFF ends a text; 0xFE marks a missing
@@ -12,8 +12,8 @@ Texts:       the number of words in the dictionary and the total text size of ea
              page omits the texts of a segment, all of its texts are missing, including the
              hypotheses, which are always present otherwise. Roles are interleaved because systems
              produce similar texts for a segment.
-Text:        one role, as the server sends it: n lengths in bytes, of 4 bytes each, then the texts
-             in UTF-8. The length `MISSING` marks a missing text.
+Text:        one role, as the server sends it: n lengths in bytes (4 bytes each), then the texts in
+             UTF-8. The length `MISSING` marks a missing text.
 Statistics:  for each of the metric's columns, one byte with the width of its numbers (1, 2 or 4
              bytes; 8 for floats), then n numbers.
 Indices:     n numbers of 4 bytes, which index a list of names.

@@ -12,7 +12,7 @@ from truebleu.text.record import Record
 
 # Default significance level, and default probability of detecting a true difference.
 ALPHA, POWER = 0.05, 0.8
-# `compute_required_errors(ALPHA, POWER)`: importing normal quantiles would slow down every use.
+# `compute_required_errors(ALPHA, POWER)`, stored because importing `statistics` is slow.
 DEFAULT_REQUIRED_ERRORS = 2.801585218112968
 
 CAUTIONS = {
@@ -81,7 +81,7 @@ class Difference(Record):
     """p after a correction for multiple comparisons; equal to p without a correction."""
     test: str
     trials: int
-    """The number of randomizations or resamples behind p."""
+    """The number of randomizations or resamples from which p is computed."""
     won: float
     """The share of resampled test sets on which the system is better."""
     tied: float

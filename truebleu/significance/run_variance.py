@@ -2,11 +2,11 @@
 
 The score of a system is the mean over its runs. Two sources make it uncertain: the choice of
 segments, which resampling estimates, and the choice of runs, which only several runs can show. A
-test of segments only finds a difference between equal systems whenever a lucky run meets an unlucky
-one (Jonathan H. Clark, Chris Dyer, Alon Lavie and Noah A. Smith 2011: Better hypothesis testing for
-statistical machine translation: controlling for optimizer instability. ACL). Swapping the segments
-of each run independently, as if runs were additional segments, does not help: a lucky run is lucky
-on many segments at once.
+test that resamples only segments finds a difference between equal systems whenever a lucky run is
+compared with an unlucky run (Jonathan H. Clark, Chris Dyer, Alon Lavie and Noah A. Smith 2011:
+Better hypothesis testing for statistical machine translation: controlling for optimizer
+instability. ACL). Swapping the segments of each run independently, as if runs were additional
+segments, does not help: a lucky run is lucky on many segments at once.
 
 The two sources are therefore estimated separately, and added:
 

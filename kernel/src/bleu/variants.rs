@@ -41,7 +41,7 @@ named_enum! {
         None = "none",
         /// Add the smoothing value to the matches and totals of every order.
         AddToAll = "add-k-all",
-        /// Like `Add`; an order-1 count of 0 becomes the smallest positive number.
+        /// Like `Add`, but an order-1 count of 0 becomes the smallest positive number.
         AddTiny = "add-k-tiny",
         /// Add pycocoevalcap's small constants to matches and totals.
         Epsilon = "epsilon",

@@ -222,8 +222,8 @@ impl GroupSums {
         Ok(())
     }
 
-    /// Merge all other groups into these or, after an error, none. Interrupts are handled only
-    /// before the first change.
+    /// Merge all other groups into these groups. After an error, nothing has changed. Interrupts
+    /// are handled only before the first change.
     pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
         let Some(types) = &other.types else {
             return Ok(());
@@ -259,7 +259,7 @@ impl GroupSums {
         Self { types: self.types.clone(), ..Self::new(self.names.clone(), self.width) }
     }
 
-    /// Return these groups with only these key columns. Add groups that then have the same key.
+    /// Return these groups with only these key columns, and add up groups with equal keys.
     pub fn roll_up(&self, group_indices: &[usize], columns: &[usize]) -> Result<Self, Error> {
         let names = columns.iter().map(|&column| self.names[column].clone());
         let mut coarse_groups = Self::new(names.collect(), self.width);

@@ -216,7 +216,7 @@ impl Groups {
         Ok(Self { plan, metrics, counter, calls, groups, rows: 0, first_null: None, idle })
     }
 
-    /// Add all rows of a table or, after an error, none.
+    /// Add all rows of a table. After an error, no row has been added.
     fn update(&mut self, py: Python<'_>, frame: &Frame, workers: usize) -> PyResult<()> {
         let frame = frame.take()?;
         let Self { plan, groups, counter, calls, idle, .. } = self;
@@ -236,7 +236,7 @@ impl Groups {
         Ok(())
     }
 
-    /// Add all rows of a state table or, after an error, none.
+    /// Add all rows of a state table. After an error, no row has been added.
     fn read(&mut self, py: Python<'_>, frame: &Frame) -> PyResult<()> {
         let frame = frame.take()?;
         let Self { plan, groups, metrics, .. } = self;
@@ -251,7 +251,7 @@ impl Groups {
         })??)
     }
 
-    /// Add all groups of another collection or, after an error, none.
+    /// Add all groups of another collection. After an error, no group has been added.
     fn merge(&mut self, py: Python<'_>, other: PyRef<'_, Self>) -> PyResult<()> {
         let (sums, other_sums) = (&mut self.groups, &other.groups);
         Ok(interruptible(py, || sums.merge(other_sums))??)
@@ -324,7 +324,7 @@ impl Groups {
     }
 
     /// Return the groups at these positions of the canonical order, with only these key columns.
-    /// Add groups that then have the same key. A bucket column, if any, is the last column.
+    /// Groups with equal keys are added up. A bucket column, if any, is the last column.
     fn rolled_up(&self, py: Python<'_>, chosen: Vec<usize>, columns: Vec<usize>) -> PyResult<Self> {
         let groups = &self.groups;
         let column_count = groups.names.len();

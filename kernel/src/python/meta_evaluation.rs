@@ -26,7 +26,7 @@ fn score_rows(
         PyValueError::new_err(format!("unknown average '{average}' (expected none, item or sys)"))
     })?;
     if human.len() != metric.len() || systems == 0 || !human.len().is_multiple_of(8 * systems) {
-        return Err(PyValueError::new_err("expected two score matrices of the same systems"));
+        return Err(PyValueError::new_err("expected two score matrices for the same systems"));
     }
     let (human_scores, metric_scores) = (decode_doubles(human), decode_doubles(metric));
     Ok(ScoreMatrices { human: &human_scores, metric: &metric_scores, systems }.rows(average))

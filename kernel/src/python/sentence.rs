@@ -31,7 +31,7 @@ impl SegmentTexts {
     }
 
     /// Set the texts. `references` is a string, or a sequence of strings and None. The caller must
-    /// own both until these texts are cleared.
+    /// keep both arguments alive until these texts are cleared.
     pub fn set_texts(
         &mut self,
         hypothesis: &Bound<'_, PyString>,

@@ -100,8 +100,8 @@ impl Alignment {
     }
 }
 
-/// Return the words after a shift. `target` is an index into the words before the shift. A target
-/// within the shifted words moves them by that many positions to the right.
+/// Return the words after a shift. `target` is an index into the words before the shift. If the
+/// target is inside the phrase, the phrase moves to the right, so that it starts at `target`.
 pub fn apply_shift(words: &[u32], start: usize, length: usize, target: usize) -> Vec<u32> {
     let (leading, tail) = words.split_at(start);
     let (block, following) = tail.split_at(length);

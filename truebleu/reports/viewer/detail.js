@@ -12,7 +12,7 @@ import {splitIntoUnits} from "./sentence_scores.js";
 /** @typedef {import("./tokens.js").Tokens} Tokens */
 /** @typedef {{role: string, label: any, text: string, tokens: Tokens, match: ReturnType<typeof matchTokens> | null, against: {name: string, keys: string[]}[]}} ShownText */
 
-const MODES = [["match", "Matches", "m", "Tokens shaded by the longest n-gram that matches"], ["diff", "Diff", "d", "Words found in the output of only one of the two systems"], ["ref", "Diff to reference", "", "Differences from the closest reference"], ["plain", "Plain", "", "Text without marks"], ["tokens", "Tokens", "t", "Tokens produced by the tokenizer"]];
+const MODES = [["match", "Matches", "m", "Tokens shaded by the longest n-gram that matches"], ["diff", "Diff", "d", "Words found in the output of only one of the two systems"], ["ref", "Diff with reference", "", "Differences from the closest reference"], ["plain", "Plain", "", "Text without marks"], ["tokens", "Tokens", "t", "Tokens produced by the tokenizer"]];
 
 /** Create a splitter of texts that uses the metric's tokenizer. `usesMetricTokens`: n-grams consist of these tokens. @param {Context} context */
 function createSplitter({ data: { client: live }, current: { setting, metric } }) {

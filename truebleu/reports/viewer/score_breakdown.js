@@ -71,7 +71,7 @@ function renderScoreSteps(context) {
       return [[linkCount(step.match, `matches_${order}`, s), " / ", linkCount(step.total, `hypothesis_${order}`, s), " / ", linkCount(step.reference ?? 0, `reference_${order}`, s)], step.isUsed ? shares(step.precision, step.recall, step.f) : el("span.soft", {}, "skipped")];
     }, b ? linkDelta((walks[1].steps[n].f ?? 0) - (first.f ?? 0), `matches_${first.order}`) : null));
     rows.push(buildRow("Mean over the orders", w => ["", metric.parameters.eps_smoothing ? "" : shares(...w.shares ?? [], w.value)], ""), score);
-    if (metric.parameters.eps_smoothing) notes.add("The score is the mean of the F-scores of all orders, with a small value instead of zeros.");
+    if (metric.parameters.eps_smoothing) notes.add("The score is the mean of the F-scores of all orders, with zeros replaced by a small value.");
     else notes.add(`The score is the F-score of the two means, with recall weighted ${metric.parameters.beta} times as much as precision.`);
   } else {
     heads = ["matches / total", "%"];
@@ -178,7 +178,7 @@ function renderWhatIf(context) {
     fields.push(key === "tokenize" ? labelControl(name, createSelect(name, [...new Set([defaults[key], ...TOKENIZERS])].map(id => [id, id]), p[key], setFlag))
       : labelControl(name, createSelect(name, [["yes", hint[0]], ["no", hint[1]]], p[key] ? "yes" : "no", value => setFlag(value === "yes"))));
   }
-  const reason = metric.kind === "chrF" ? "With several references, chrF uses the best reference of each segment. Other orders may use another reference, which needs new counts." : countsEdits(metric.kind) ? `${metric.kind} has no parameters that can be changed without new counts.` : "The parameters of this variant are fixed; other parameters need new counts.";
+  const reason = metric.kind === "chrF" ? "With several references, chrF uses the best reference of each segment. With other orders, a different reference may be best, which requires new counts." : countsEdits(metric.kind) ? `${metric.kind} has no parameters that can be changed without new counts.` : "The parameters of this variant are fixed; other parameters need new counts.";
   const isChanged = METRIC_KEYS.some(key => store.get(key) !== store.defaults[key]);
   const texts = data.isRedacted || data.manifest.embedded < data.n || data.manifest.serve;
   return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, countable ? "All views use these settings. The report contains the scoring kernel. Recomputed scores agree with Python's to 12 digits."

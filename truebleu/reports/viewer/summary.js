@@ -11,7 +11,7 @@ const MAX_DISAGREEMENTS = 3;
 /** @typedef {import("./report_data.js").System} System */
 /** @typedef {import("./report_data.js").Setting} Setting */
 /** @typedef {Setting & {digits: number}} ScoredMeasure  a setting, or an external metric in the same form */
-/** @typedef {{system: System, scores: any, value: number, delta: number, test: any}} Row  `scores`: the system's scores in the comparison; `test`: the test of its difference to the baseline */
+/** @typedef {{system: System, scores: any, value: number, delta: number, test: any}} Row  `scores`: the system's scores in the comparison; `test`: the test of its difference from the baseline */
 
 /** @type {import("./main.js").View} */
 export const summaryView = {
@@ -104,7 +104,7 @@ function renderOverview(context, measures, content) {
   };
   return el("div.table.overview", { tabindex: 0, role: "region", "aria-label": "Systems by all metrics" }, el("table", {}, el("caption.unseen", {}, "Systems by all metrics"),
     el("thead", {}, el("tr", {}, el("th", { scope: "col", rowspan: 2, "aria-sort": getSortDirection("name") }, createSortButton("System", "name")), measures.map(measure => el("th.over", { scope: "colgroup", colspan: countColumns(measure), title: measure.signature ? `${measure.name}|${measure.signature}` : "external scores" }, `${measure.label} ${getDirectionArrow(measure)}`, isChanged(measure) ? el("span.soft", {}, measure.headline ? ", changed" : ", not compared") : ""))),
-      el("tr", {}, measures.map(measure => [el("th.number.first", { scope: "col", "aria-sort": getSortDirection(measure.id) }, createSortButton("score", measure.id)), hasSeveralSystems ? el("th.number", { scope: "col", title: `difference to ${a.letter} ${a.name}` }, "Δ to ", renderBadge(a)) : null, hasClusters(measure) ? el("th.number", { scope: "col", title: "all systems of a cluster are significantly better than the systems of later clusters" }, "cluster") : null]))),
+      el("tr", {}, measures.map(measure => [el("th.number.first", { scope: "col", "aria-sort": getSortDirection(measure.id) }, createSortButton("score", measure.id)), hasSeveralSystems ? el("th.number", { scope: "col", title: `difference from ${a.letter} ${a.name}` }, "Δ to ", renderBadge(a)) : null, hasClusters(measure) ? el("th.number", { scope: "col", title: "all systems of a cluster are significantly better than the systems of later clusters" }, "cluster") : null]))),
     el("tbody", {}, order.map(i => el("tr", {}, el("th", { scope: "row" }, hasSeveralSystems ? el("label.check", {}, el("input", { type: "radio", name: "baseline", checked: data.ranked[i] === a, title: "Use as baseline", "aria-label": `Baseline ${data.ranked[i].letter} ${data.ranked[i].name}`, on: { change: () => { const s = data.ranked[i]; store.set(s === current.b ? { a: s.name, b: a.name } : { a: s.name }); } } })) : null, el("span.named", { title: data.ranked[i].name }, renderBadge(data.ranked[i], true))), measures.map((one, k) => renderCells(one, rows[k][i], k)))))));
 }
 
@@ -150,14 +150,14 @@ function renderMetricTable(context, setting, content) {
     [{ title: `${setting.name} ${getDirectionArrow(setting)}`, number: true, hint: setting.signature ? `${setting.name}|${setting.signature}` : "external scores" }, r => [renderNumber(r.value, formatFixed(r.value, digits)), renderLetters(r.scores?.better_than, data)]]];
   if (content.intervals && reported) columns.push([{ title: level, number: true, hint: content.intervals.title }, r => r.scores?.interval ? formatInterval(r.scores.interval.low, r.scores.interval.high, digits, false) : el("span.soft", {}, "n too small")]);
   if (hasSeveralSystems) {
-    columns.push([{ title: "Δ", number: true, hint: `difference to ${a.letter} ${a.name}` }, r => r.system === a ? el("span.soft", {}, "baseline") : renderNumber(r.delta, formatSigned(r.delta, digits))]);
+    columns.push([{ title: "Δ", number: true, hint: `difference from ${a.letter} ${a.name}` }, r => r.system === a ? el("span.soft", {}, "baseline") : renderNumber(r.delta, formatSigned(r.delta, digits))]);
     if (content.intervals && reported) columns.push([{ title: "interval of Δ", number: true }, r => r.system === a ? "" : r.test?.interval ? formatInterval(r.test.interval.low, r.test.interval.high, digits) : el("span.soft", {}, "n too small")]);
     if (tests && reported) columns.push([{ title: content.correction ? `p (${content.correction.title})` : "p", number: true, hint: tests.title }, r => { const p = getDecidingP(r.test); return typeof p === "number" ? [renderNumber(p, formatPValue(p)), r.test.significant ? el("span", { title: "significant" }, "*") : el("span.soft", {}, " ")] : ""; }]);
     if (reported) columns.push([{ title: "segments won / tied / lost", number: true, hint: "segments with a better, equal or worse score than the baseline" }, r => r.test ? `${formatCount(r.test.wins)} / ${formatCount(r.test.ties)} / ${formatCount(r.test.losses)}` : ""]);
     if (rows.some(r => r.test?.segments_needed)) columns.push([{ title: "segments needed for 80 % power", number: true, hint: "approximate number of similar segments for which this difference would be significant with 80 % probability" }, r => r.test?.segments_needed ? formatApproximateCount(r.test.segments_needed) : ""]);
   }
   return el("section", {}, renderTable(`Systems by ${setting.label}`, columns.map(([head]) => head), rows.map(row => columns.map(([, cell]) => cell(row))), { quiet: true }),
-    tests && reported && hasSeveralSystems ? el("p.soft.note", {}, "Raised letters name the systems that are significantly worse.") : null,
+    tests && reported && hasSeveralSystems ? el("p.soft.note", {}, "Superscript letters name the systems that are significantly worse.") : null,
     hasComponents ? renderComponents(rows.map(row => [row.system, row.scores.details]), setting.label) : null,
     data.systems.length > 2 ? renderMatrix(context, /** @type {ScoredMeasure} */ (setting)) : null,
     setting.signature ? renderSignature(isCurrent ? current.metric.name : setting.name, isCurrent ? current.metric.signature : setting.signature) : null);

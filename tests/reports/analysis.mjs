@@ -14,7 +14,7 @@ process.stdout.write(JSON.stringify({
     return { ...breakdown.splitDelta(a, b, metric), scores: [a.value, b.value] };
   }),
   floats: floats.map(x => metrics.formatFloat(x)),
-  comparisons: comparisons.map(([content, separator]) => ({ rows: exports.formatComparison(content, separator, true), unsafe: exports.formatComparison(content, separator, false), latex: exports.formatLatex(content), markdown: exports.formatMarkdown(content) })),
+  comparisons: comparisons.map(([content, separator]) => ({ rows: exports.formatComparison(content, separator, true), unsafe: exports.formatComparison(content, separator, false) })),
   guarded: guarded.map(text => [exports.formatDelimited([exports.guardFormula(text, true)], "\t"), exports.formatDelimited([exports.guardFormula(text, false)], "\t")]),
   agreements: agreements.map(columns => {
     const values = columns.map(column => Float64Array.from(column));

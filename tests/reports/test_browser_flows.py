@@ -360,6 +360,22 @@ def test_saved_comparison_equals_python(example, open_report, saves):
     assert rows == expected
 
 
+@pytest.mark.parametrize(("form", "ending"), [("latex", "tex"), ("markdown", "md")])
+def test_saved_table_equals_command_line(example, open_report, saves, form, ending):
+    tab = open_report(example.path).navigate(f"#exports?format={form}")
+    name, text = download_file(tab, tab.get_by_role("button", name="Save", exact=True).first, saves)
+    assert name == f"comparison.{ending}"
+    assert text == getattr(Comparison(example.report.to_dict()["comparison"]), form)()
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_exported_table_is_not_cut(example, open_report, width):
+    tab = open_report(example.path).navigate("#exports?format=latex")
+    tab.set_viewport_size({"width": width, "height": 900})
+    hidden = tab.locator("main.view .given").first.evaluate("e => e.scrollWidth - e.clientWidth")
+    assert hidden == 0, "long lines are wrapped"
+
+
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_saved_segments_equal_python(example, open_report, saves, number):
     """Check the exact score, difference and influence of each segment, and its texts."""

@@ -176,6 +176,10 @@ def test_unnamed_columns_are_numbered(page, tmp_path):
     expect(page.locator("main.view")).to_contain_text(
         "truebleu score 'both.txt#1' -i 'both.txt#2' -m bleu chrf"
     )
+    # Only Python writes tables for papers.
+    options = page.get_by_label("Format").locator("option").all_text_contents()
+    assert options == ["CSV", "JSON"]
+    expect(page.locator("main.view")).to_contain_text("run the last command below with -f latex")
 
 
 def test_inconsistent_files_are_reported(page, tmp_path):

@@ -24,6 +24,7 @@ live                blocks with the WebAssembly kernel and with lower-casing; nu
 headline, legend    the best system, as a list of texts and system names; explanations of terms and
                     marks
 comparison          the value of `Comparison.to_dict`
+tables              the comparison as a table for a paper, in LaTeX and Markdown
 documents, labels   names, and the block with the index of each segment's name
 directions          "ltr", "rtl" or null for source, reference and system: direction of most letters
 terms               a glossary, or null: its name, the number of segments with a source term, the
@@ -384,6 +385,10 @@ class ReportData:
             "headline": overview.build_headline(self.comparison),
             "legend": overview.build_legend(self.comparison, omit_baseline=True),
             "comparison": self.comparison,
+            "tables": {
+                "latex": Comparison(self.comparison).latex(),
+                "markdown": Comparison(self.comparison).markdown(),
+            },
             "people": self.human_view,
             "data_hash": self.input_hashes,
             "commands": self.commands,

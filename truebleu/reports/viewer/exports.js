@@ -1,11 +1,10 @@
 // Export view: tables, segments, charts, commands and citation.
-import {announce, renderBadge, createButton, createCheckbox, copyText, formatCount, downloadText, el, formatFixed, formatInterval, formatPlural, formatPValue, createSelect, formatSigned} from "./dom.js";
+import {announce, renderBadge, createButton, createCheckbox, copyText, formatCount, downloadText, el, formatFixed, formatInterval, formatPlural, createSelect, formatSigned} from "./dom.js";
 import {renderFigure, drawForestPlot, drawHistogram} from "./svg_charts.js";
 import {getSegmentRecord} from "./detail.js";
 import {formatFloat} from "./metric.js";
 
 /** @typedef {import("./selection.js").Context} Context */
-/** @typedef {{text: string, raised?: string, best?: boolean}} Cell */
 
 // ---- delimited values ----
 
@@ -41,65 +40,16 @@ export function formatComparison(content, separator, safe) {
   return `${lines.join("\n")}\n`;
 }
 
-// ---- tables for papers ----
+// ---- formats of the table ----
 
-/** Build the table cells of a metric. @param {any} content @param {any} metric @returns {Cell[][]} */
-function buildCells(content, metric) {
-  const letters = new Map(content.systems.map((/** @type {any} */ s) => [s.name, s.letter])), hasSeveralSystems = content.systems.length > 1, { intervals, test } = content, level = `${Math.round(100 * content.level)}% interval`;
-  const formatP = (/** @type {number | null | undefined} */ x) => typeof x === "number" ? formatPValue(x) : "";
-  const head = ["", "System", `${metric.label} ${metric.higher_is_better ? "↑" : "↓"}`, ...(intervals ? [level] : []), ...(hasSeveralSystems ? [...(test ? ["Cluster"] : []), "Δ", ...(intervals ? [level] : []), ...(test ? ["p"] : [])] : [])];
-  return [head.map(text => ({ text })), ...content.systems.map((/** @type {any} */ system) => {
-    const { score, interval: scoreInterval, better_than, rank, cluster, difference: d } = system.scores[metric.name], ends = d?.interval;
-    /** @type {Cell[]} */
-    const row = [{ text: system.letter }, { text: escapeInvisible(system.name) }, { text: formatFixed(score), best: hasSeveralSystems && rank === 1, raised: better_than.map((/** @type {string} */ name) => letters.get(name)).sort().join("") }];
-    if (intervals) row.push({ text: scoreInterval ? formatInterval(scoreInterval.low, scoreInterval.high, 2, false) : "" });
-    if (hasSeveralSystems) {
-      if (test) row.push({ text: String(cluster ?? "") });
-      row.push({ text: d ? formatSigned(d.value) : "baseline" });
-      if (intervals) row.push({ text: ends ? formatInterval(ends.low, ends.high) : d ? "n too small" : "" });
-      if (test) row.push({ text: d ? formatP(d.corrected_p ?? d.p) : "", raised: d?.significant ? "*" : "" });
-    }
-    return row;
-  })];
-}
-
-/** Return the notes below the tables. @param {any} content */
-const listRemarks = content => [`${formatPlural(content.segments, "segment")}${content.baseline && content.systems.length > 1 ? `; Δ to ${escapeInvisible(content.baseline)}` : ""}`, content.test ? `Raised letters: significantly better than those systems (${content.test.title}, p < ${content.test.alpha}, as *)${content.correction ? `; p-values are corrected: ${content.correction.title ?? content.correction}` : ""}.` : "", content.reading ?? "", ...(content.notes ?? []).filter((/** @type {any} */ n) => n.kind === "disagreement").map((/** @type {any} */ n) => n.text), ...content.metrics.map((/** @type {any} */ m) => m.signature ? `${m.name}|${m.signature}` : "")].filter(Boolean);
-
-/** Return the warnings about the texts. @param {any} content @returns {string[]} */
-const listWarnings = content => (content.warnings ?? []).map((/** @type {any} */ warning) => `Warning: ${warning.text}`);
-
-/** @type {Record<string, string>} */
-const TEX_ESCAPES = { "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "$": "\\$", "&": "\\&", "#": "\\#", "%": "\\%", "_": "\\_", "^": "\\textasciicircum{}", "~": "\\textasciitilde{}", "<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "\"": "\\textquotedbl{}", "[": "{[}", "]": "{]}", "−": "$-$", "Δ": "$\\Delta$", "↑": "$\\uparrow$", "↓": "$\\downarrow$", "–": "--" };
-/** @param {string} text */
-const escapeTex = text => text.replace(/[\\{}$&#%_^~<>|"[\]−Δ↑↓–]/g, c => TEX_ESCAPES[c]);
-/** @param {string} text */
-const escapeMarkdown = text => text.replace(/[\\`*_[\]<>#~$&]/g, "\\$&").replaceAll("|", "&#124;");
-
-/** Format a comparison as LaTeX with booktabs. @param {any} content */
-export function formatLatex(content) {
-  const cell = (/** @type {Cell} */ { text, raised, best }) => (best ? `\\textbf{${escapeTex(text)}}` : escapeTex(text)) + (raised ? `\\textsuperscript{${escapeTex(raised)}}` : "");
-  return [["% Needs \\usepackage{booktabs}.", ...listWarnings(content).map(text => `% ${text}`)].join("\n"), ...content.metrics.map((/** @type {any} */ metric) => {
-    const [head, ...rows] = buildCells(content, metric).map(row => `${row.map(cell).join(" & ")} \\\\`);
-    return [`\\begin{tabular}{ll${"r".repeat(buildCells(content, metric)[0].length - 2)}}`, "\\toprule", head, "\\midrule", ...rows, "\\bottomrule", "\\end{tabular}"].join("\n");
-  }), listRemarks(content).map(text => `% ${text}`).join("\n")].join("\n\n") + "\n";
-}
-
-/** Format a comparison as Markdown. @param {any} content */
-export function formatMarkdown(content) {
-  const cell = (/** @type {Cell} */ { text, raised, best }) => (best ? `**${escapeMarkdown(text)}**` : escapeMarkdown(text)) + (raised ? `<sup>${escapeMarkdown(raised)}</sup>` : "");
-  return [...listWarnings(content).map(text => `> ${escapeMarkdown(text)}`), ...content.metrics.map((/** @type {any} */ metric) => {
-    const [head, ...rows] = buildCells(content, metric).map(row => `| ${row.map(cell).join(" | ")} |`);
-    return [head, `|${buildCells(content, metric)[0].map((_, i) => i < 2 ? " --- |" : " ---: |").join("")}`, ...rows].join("\n");
-  }), ...listRemarks(content).map(text => text.includes("|") ? `\`${text}\`` : escapeMarkdown(text))].join("\n\n") + "\n";
-}
-
-const EXPORT_FORMATS = /** @type {Record<string, [string, string, string, (content: any, safe: boolean) => string]>} */ ({
-  latex: ["LaTeX (booktabs)", "tex", "application/x-tex", formatLatex],
-  markdown: ["Markdown", "md", "text/markdown", formatMarkdown],
-  csv: ["CSV", "csv", "text/csv", (content, safe) => formatComparison(content, ",", safe)],
-  json: ["JSON", "json", "application/json", content => `${JSON.stringify(content, null, 1)}\n`],
-});
+/** Titles, file endings, types and texts of the table. Python wrote LaTeX and Markdown, which a report built by the playground lacks.
+ * @type {Record<string, {title: string, ending: string, type: string, format: (manifest: any, safe: boolean) => string}>} */
+const EXPORT_FORMATS = {
+  latex: { title: "LaTeX (booktabs)", ending: "tex", type: "application/x-tex", format: manifest => manifest.tables.latex },
+  markdown: { title: "Markdown", ending: "md", type: "text/markdown", format: manifest => manifest.tables.markdown },
+  csv: { title: "CSV", ending: "csv", type: "text/csv", format: (manifest, safe) => formatComparison(manifest.comparison, ",", safe) },
+  json: { title: "JSON", ending: "json", type: "application/json", format: manifest => `${JSON.stringify(manifest.comparison, null, 1)}\n` },
+};
 
 // ---- segments ----
 
@@ -133,17 +83,18 @@ async function saveSegments(context, lines, safe) {
 // ---- the view ----
 
 /** Render a text with buttons to copy and save it. @param {string} text @param {string} label @param {string} name @param {string} type */
-const renderExport = (text, label, name, type) => [el("pre.given", { tabindex: 0, "aria-label": label, dir: "ltr" }, text), el("p.joined", {}, createButton("Copy", () => copyText(text, `${label} copied`)), createButton("Save", () => downloadText(name, type, text)))];
+const renderExport = (text, label, name, type) => [el("pre.given.wrap", { tabindex: 0, "aria-label": label, dir: "ltr" }, text), el("p.joined", {}, createButton("Copy", () => copyText(text, `${label} copied`)), createButton("Save", () => downloadText(name, type, text)))];
 
 /** @type {import("./main.js").View} */
 export const exportsView = {
   id: "exports", title: "Export", key: "x", selected: true, state: { format: "latex", safe: true },
   render(container, context) {
-    const { data, store, current } = context, { manifest, manifest: { comparison: content } } = data, { a, b, metric } = current;
+    const { data, store, current } = context, { manifest } = data, { a, b, metric } = current;
     container.append(el("h1", {}, "Export"), el("p.facts", {}, "Files are created in this page. No data leaves it."));
-    const format = store.get("format") in EXPORT_FORMATS ? store.get("format") : "latex", [name, ending, type, make] = EXPORT_FORMATS[format];
-    container.append(el("section", {}, el("h2", {}, "Table"), el("div.tabs", {}, createSelect("Format", Object.entries(EXPORT_FORMATS).map(([id, [title]]) => /** @type {const} */ ([id, title])), format, id => store.set({ format: id }, { replace: true })), format === "csv" ? createGuardCheckbox() : null),
-      renderExport(make(content, store.get("safe")), name, `comparison.${ending}`, type), current.isReported ? null : el("p.soft", {}, "This is the reported result, without your changes to the settings.")));
+    const formats = Object.keys(EXPORT_FORMATS).filter(id => manifest.tables || !["latex", "markdown"].includes(id)), format = formats.includes(store.get("format")) ? store.get("format") : formats[0], { title, ending, type, format: formatTable } = EXPORT_FORMATS[format];
+    container.append(el("section", {}, el("h2", {}, "Table"), el("div.tabs", {}, createSelect("Format", formats.map(id => /** @type {const} */ ([id, EXPORT_FORMATS[id].title])), format, id => store.set({ format: id }, { replace: true })), format === "csv" ? createGuardCheckbox() : null),
+      renderExport(formatTable(manifest, store.get("safe")), title, `comparison.${ending}`, type), current.isReported && current.isUnfiltered ? null : el("p.soft", {}, "This is the reported result, without your changes to the settings and filters."),
+      manifest.tables ? null : el("p.soft", {}, "For a table in LaTeX or Markdown, run the last command below with -f latex or -f markdown.")));
     const n = current.selectedSegments.length, waiting = current.filterProgress !== null ? "To save segments, wait until the filter has finished." : current.problem ? `No segments: ${current.problem}.` : "";
     container.append(el("section", {}, el("h2", {}, "Segments"), waiting ? el("p.soft", { role: "status" }, waiting) : null, el("p", { hidden: !!waiting }, `${current.isUnfiltered ? `All ${formatPlural(n, "segment")}` : `${formatCount(n)} of ${formatPlural(data.n, "segment")}, as filtered`}, in the order of the list, scored by ${metric.name}${data.isRedacted ? "; this report has no texts" : manifest.embedded < data.n && !manifest.serve ? `; this report contains the texts of ${formatCount(manifest.embedded)}` : ""}.`),
       el("p.joined", {}, createButton("Save as TSV", () => saveSegments(context, false, store.get("safe")), { disabled: !!waiting }), createButton("Save as JSON Lines", () => saveSegments(context, true, false), { disabled: !!waiting }), createGuardCheckbox())));

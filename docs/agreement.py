@@ -31,12 +31,12 @@ PAIRS = {"en-de": "English-German", "he-en": "Hebrew-English", "zh-en": "Chinese
 LEXICAL = ("BLEU", "chrF", "TER")
 
 
-def measure_agreement(tree: str) -> dict[str, Any]:
+def measure_metric_agreement(wmt23_folder: str) -> dict[str, Any]:
     """Return the parts of `truebleu meta`'s result that the page shows."""
     import truebleu as tb
 
     meta_evaluation = tb.meta_evaluate(
-        tree=tb.TaskFolder(tree, "wmt23"),
+        tree=tb.TaskFolder(wmt23_folder, "wmt23"),
         metrics=[*COMPUTED, *STORED],
         statistics=tb.StatisticOptions(list(STATISTICS)),
         workers=2,
@@ -160,7 +160,7 @@ def _format_agreement_table(ranges: list[dict[str, Any]]) -> str:
 
 def main() -> None:
     """Measure the agreement, and store the result."""
-    results_json = json.dumps(measure_agreement(sys.argv[1]), indent=1)
+    results_json = json.dumps(measure_metric_agreement(sys.argv[1]), indent=1)
     write_atomically(RESULT, (results_json + "\n").encode())
     print(RESULT)
 

@@ -83,11 +83,11 @@ def swap_systems(
 
 
 def sample_null_trial(
-    dice: random.Random, tables: list[Statistics], segment_count: int
+    generator: random.Random, tables: list[Statistics], segment_count: int
 ) -> list[Statistics]:
     """Return the statistics of two systems on sampled segments, half of them swapped at random."""
-    sampled_rows = dice.sample(range(len(tables[0])), segment_count)
-    return swap_systems(tables, sampled_rows, [dice.random() < 0.5 for _ in sampled_rows])
+    sampled_rows = generator.sample(range(len(tables[0])), segment_count)
+    return swap_systems(tables, sampled_rows, [generator.random() < 0.5 for _ in sampled_rows])
 
 
 def make_paired_measure(metric: Metric, system_tables: list[Statistics]) -> Measure:
@@ -109,10 +109,12 @@ def calibrate_segment_tests(wmt22: str) -> dict[str, Any]:
         tables = collect_statistics(metric, Path(wmt22))
         metrics[name] = {}
         for segments in SEGMENTS:
-            dice = random.Random(SEED + segments)
+            generator = random.Random(SEED + segments)
             counts = {test: [0] * len(LEVELS) for test in TESTS}
             for trial in range(TRIALS):
-                measure = make_paired_measure(metric, sample_null_trial(dice, tables, segments))
+                measure = make_paired_measure(
+                    metric, sample_null_trial(generator, tables, segments)
+                )
                 for test in TESTS:
                     [result] = run_paired_tests([measure], test=test, seed=trial)
                     p = result.differences["other"].p
@@ -203,11 +205,11 @@ def _count_bucket_rejections(
     metric: Metric, tables: list[Statistics]
 ) -> dict[str, dict[str, list[int]]]:
     """Count the null trials in which each test finds a difference when buckets are resampled."""
-    dice = random.Random(SEED)
+    generator = random.Random(SEED)
     counts = {str(b): {test: [0] * len(LEVELS) for test in BUCKET_TESTS} for b in BUCKETS}
     settings: dict[str, int] = {"randomizations": DRAWS - 1, "resamples": DRAWS}
     for trial in range(BUCKET_TRIALS):
-        sides = sample_null_trial(dice, tables, BUCKET_SEGMENTS)
+        sides = sample_null_trial(generator, tables, BUCKET_SEGMENTS)
         for count in BUCKETS:
             measure = make_paired_measure(
                 metric, [sum_random_buckets(side, count, trial) for side in sides]
@@ -286,15 +288,15 @@ class Pool:
 
     def count_interval_misses(self, document_count: int) -> dict[str, int]:
         """Count the trials in which each kind of interval excludes the true difference."""
-        dice = random.Random(f"{DOCUMENT_SEED} intervals {self.name} {document_count}")
+        generator = random.Random(f"{DOCUMENT_SEED} intervals {self.name} {document_count}")
         names, counts = list(self.tables), {"segments": 0, "documents": 0}
         settings: dict[str, Any] = {"resamples": SAMPLES, "level": LEVEL}
         for _ in range(DOCUMENT_TRIALS):
-            seed = dice.randrange(1 << 32)
-            first_system, second_system = dice.sample(names, 2)
+            seed = generator.randrange(1 << 32)
+            first_system, second_system = generator.sample(names, 2)
             true = self.scores[second_system] - self.scores[first_system]
             rows, row_documents = self.list_segments(
-                dice.choices(range(len(self.members)), k=document_count)
+                generator.choices(range(len(self.members)), k=document_count)
             )
             measure = self.make_swapped_measure(
                 (first_system, second_system), rows, [False] * len(rows)
@@ -309,7 +311,7 @@ class Pool:
 
     def count_rejections(self, document_count: int) -> dict[str, int]:
         """Count the null trials in which randomization finds a difference, per unit of swaps."""
-        dice = random.Random(f"{DOCUMENT_SEED} tests {self.name} {document_count}")
+        generator = random.Random(f"{DOCUMENT_SEED} tests {self.name} {document_count}")
         near = [
             (one, other)
             for one, other in combinations(self.tables, 2)
@@ -318,12 +320,12 @@ class Pool:
         counts = {"segments": 0, "documents": 0}
         settings: dict[str, Any] = {"resamples": 1, "randomizations": SAMPLES}
         for _ in range(DOCUMENT_TRIALS):
-            seed = dice.randrange(1 << 32)
-            sampled_documents = dice.sample(range(len(self.members)), document_count)
-            coins = [dice.random() < 0.5 for _ in sampled_documents]
+            seed = generator.randrange(1 << 32)
+            sampled_documents = generator.sample(range(len(self.members)), document_count)
+            coins = [generator.random() < 0.5 for _ in sampled_documents]
             rows, row_documents = self.list_segments(sampled_documents)
             measure = self.make_swapped_measure(
-                dice.choice(near), rows, [coins[number] for number in row_documents]
+                generator.choice(near), rows, [coins[number] for number in row_documents]
             )
             for unit, labels in (("segments", None), ("documents", row_documents)):
                 [result] = run_paired_tests([measure], documents=labels, seed=seed, **settings)
@@ -377,10 +379,10 @@ def calibrate_runs() -> dict[str, Any]:
     results = []
     for cause, sizes in CAUSES.items():
         for counts in RUNS:
-            dice = random.Random(f"{RUN_SEED} {cause} {counts}")
+            generator = random.Random(f"{RUN_SEED} {cause} {counts}")
             rejection_counts: dict[str, int] = {}
             for _ in range(RUN_TRIALS):
-                for name, p in _simulate_p_values(dice, counts, sizes).items():
+                for name, p in _simulate_p_values(generator, counts, sizes).items():
                     rejection_counts[name] = rejection_counts.get(name, 0) + (p < ALPHA)
             results.append(
                 {"cause": cause, "sizes": sizes, "runs": counts, "found": rejection_counts}
@@ -390,22 +392,22 @@ def calibrate_runs() -> dict[str, Any]:
 
 
 def _simulate_p_values(
-    dice: random.Random, run_counts: tuple[int, int], deviations: tuple[float, float, float]
+    generator: random.Random, run_counts: tuple[int, int], deviations: tuple[float, float, float]
 ) -> dict[str, float]:
     """Simulate one trial, and return the p-value of each test."""
-    hard = [dice.gauss(0, 1) for _ in range(RUN_SEGMENTS)]
+    hard = [generator.gauss(0, 1) for _ in range(RUN_SEGMENTS)]
     systems = {}
     for name, count in zip("AB", run_counts, strict=True):
-        good = [one + dice.gauss(0, deviations[0]) for one in hard]
+        good = [one + generator.gauss(0, deviations[0]) for one in hard]
         systems[name] = []
         for _ in range(count):
-            luck = dice.gauss(0, deviations[1])
+            luck = generator.gauss(0, deviations[1])
             systems[name].append(
-                [round(one + luck + dice.gauss(0, deviations[2]), 6) for one in good]
+                [round(one + luck + generator.gauss(0, deviations[2]), 6) for one in good]
             )
     outputs = {f"{name}{i}": run for name, made in systems.items() for i, run in enumerate(made)}
     by_system = {name: [f"{name}{i}" for i in range(len(systems[name]))] for name in systems}
-    options = {"seed": dice.randrange(1 << 32), "randomizations": SAMPLES, "resamples": 1}
+    options = {"seed": generator.randrange(1 << 32), "randomizations": SAMPLES, "resamples": 1}
     trials: dict[str, tuple[dict[str, list[float]], dict[str, Any]]] = {
         "one": ({name: made[0] for name, made in systems.items()}, {}),
         "runs": (outputs, {"runs": by_system, "resamples": 200}),

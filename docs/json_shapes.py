@@ -187,7 +187,7 @@ def collect_fields(kind: str) -> dict[str, tuple[Any, ...]]:
     """Return an example value of each field of an output, and the metrics that print the field."""
     examples: dict[str, tuple[Any, set[str]]] = {}
     for command in COMMANDS[kind]:
-        printed = run_json_command(command)
+        printed = get_json_output(command)
         for path, example in _iterate_fields(printed, ""):
             earlier_example, metrics = examples.setdefault(path, (example, set()))
             metrics.add(_get_metric_name(command))
@@ -233,7 +233,7 @@ def _iterate_fields(json_value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 @cache
-def run_json_command(command: tuple[str, ...]) -> Any:
+def get_json_output(command: tuple[str, ...]) -> Any:
     """Return the JSON output of a command."""
     with tempfile.TemporaryDirectory() as folder:
         log = str(Path(folder) / "log")

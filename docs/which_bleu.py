@@ -92,9 +92,9 @@ def _format_member_tables() -> str:
             notes.setdefault(member.quirks, []).append(render_code(name))
     header = ["name", "title", "differences from sacreBLEU", "A", "A and B"]
     return (
-        f"{len(rows)} published implementations, each on its own scale and with the digits that it prints (the "
-        "first six if it prints all digits). `truebleu family score REF -i HYP` prints this list for your text. A dash "
-        "means that a member accepts only one reference, or is not defined for this text (below).\n\n"
+        f"The table lists {len(rows)} published implementations, each on its own scale and with the digits that it "
+        "prints (the first six if it prints all digits). `truebleu family score REF -i HYP` prints this list for "
+        "your text. A dash means that a member accepts only one reference, or is not defined for this text (below).\n\n"
         f"{format_table(header, rows, left_aligned=3)}\n\n### Peculiarities\n\n"
         + "\n".join(
             f"* {', '.join(names)}: {escape_markdown(quirk)}" for quirk, names in notes.items()

@@ -407,14 +407,14 @@ aggregation that they share.
 
 {tables}
 
-In the sentences *M* stands for the metric. `report` was asked for BLEU as well, which it needs for
-its segments where the metric is not BLEU, chrF, TER or an error rate. Metrics that read the source
-were given it.
+In the sentences, *M* stands for the metric. For metrics other than BLEU, chrF, TER and the error
+rates, `report` also computed BLEU, which it needs for its segments. Metrics that read the source
+received it.
 {last}
 
 {sentences}
 
-The members of the family whose cells are the same share a row:
+Members of the family with identical cells share a row:
 
 {members}
 """

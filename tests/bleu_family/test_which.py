@@ -206,7 +206,7 @@ def test_command_list_and_show(capfd):
         (["show", "mteval-13a"], "did you mean 'mteval-v13a'"),
         (["show"], "expected member names"),
         (["lst"], "did you mean 'list'"),
-        (["list", "x"], "unexpected 'x'"),
+        (["list", "x"], "unexpected argument 'x'"),
         (["which"], "expected a score"),
         (["which", "abc", "a", "-i", "b"], "invalid score"),
     ],

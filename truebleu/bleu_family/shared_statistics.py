@@ -60,7 +60,7 @@ class SharedCorpus:
     def find_equivalent_tokenizer(
         self, tokenize: Tokenize, lowercase: bool | str
     ) -> tuple[Tokenize, bool | str]:
-        """Return a kernel tokenizer and case that give the same tokens, or else the arguments."""
+        """Return a kernel tokenizer and case that give equal tokens, or the arguments unchanged."""
         if tokenize in KERNEL_EQUIVALENTS:
             name, case, excluded_pattern = KERNEL_EQUIVALENTS[tokenize]
             # The kernel can lower-case once, before tokenizing.
@@ -158,7 +158,7 @@ class SharedCounts:
     def _compute_row(self, metric: BLEU) -> list[int]:
         metric.check_summary(self.summary, ())
         row = [self.total_counts[column] for column in self._get_column_indices(metric)]
-        if metric.counts_at_least_one:
+        if metric.counts_at_least_one_ngram:
             for order in range(metric.max_order):
                 row[2 + metric.max_order + order] += self.segments_without_ngrams[order]
         return row
@@ -175,7 +175,7 @@ class SharedCounts:
     def compute_segment_values(self, metric: BLEU) -> Sequence[float]:
         """Return the score of each segment on the metric's internal scale."""
         table = self.table.columns_of(self._get_column_indices(metric))
-        if metric.counts_at_least_one:
+        if metric.counts_at_least_one_ngram:
             first = 2 + metric.max_order
             rows = [[*row[:first], *(n or 1 for n in row[first:])] for row in table.tolist()]
             table = Table.from_rows(rows, table.width)

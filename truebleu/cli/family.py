@@ -119,7 +119,7 @@ def _show_members(options: argparse.Namespace) -> FamilyResult:
             "use": member.used,
             "prints": f"{scale}, {digits}",
             "references": "one" if member.single_reference else "any number",
-            "differences": ", ".join(member.differences) or "none from sacreBLEU's default",
+            "differences": ", ".join(member.differences) or "none; these are sacreBLEU's defaults",
             "in Python": repr(member.metric),
             "quirks": member.quirks,
             "defect": member.defect,

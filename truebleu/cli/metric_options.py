@@ -106,7 +106,7 @@ def split_metric_names(word: str) -> list[str]:
 
 
 def _find_metric_classes(name: str) -> Iterable[type[Metric]]:
-    """Return the metric classes for a name, or none if it is unknown. It is reported later."""
+    """Return the metric classes for a name, or none if it is unknown, which is reported later."""
     if name in registry.METRICS:
         return [registry.get_metric_class(name)]
     try:
@@ -199,11 +199,11 @@ def _adapt_to_language(
     options: argparse.Namespace,
     metrics: Mapping[Metric[Any], str | None],
     changed_parameters: Mapping[Metric[Any], Collection[str]],
-    exact: Sequence[Metric],
+    signature_metrics: Sequence[Metric],
 ) -> dict[Metric[Any], str | None]:
     """Return the metrics adapted to -l/--language by `Metric.adapt_to_language`.
 
-    The `exact` metrics, from signatures, and parameters set by options stay unchanged.
+    The `signature_metrics` and parameters set by options stay unchanged.
     """
     language = _parse_language(options)
     if language is None:
@@ -215,7 +215,9 @@ def _adapt_to_language(
         fixed_parameters = changed_parameters[metric]
         with reraise_as_usage_error(f"-l/--language: {metric.name}"):
             changed[
-                metric if metric in exact else metric.adapt_to_language(language, fixed_parameters)
+                metric
+                if metric in signature_metrics
+                else metric.adapt_to_language(language, fixed_parameters)
             ] = label
     return changed
 
@@ -226,7 +228,7 @@ def get_language_tag(options: argparse.Namespace) -> str | None:
 
 
 def _parse_language(options: argparse.Namespace) -> Language | None:
-    """Return the language of -l/--language, or None if missing or only valid for a test set."""
+    """Return the parsed -l/--language, or None if it is missing or only valid for a test set."""
     if options.language is None:
         return None
     from truebleu.text import languages
@@ -239,19 +241,19 @@ def _parse_language(options: argparse.Namespace) -> Language | None:
         raise UsageError(f"-l/--language: {error}") from None
 
 
-def pick_tokenizer(options: argparse.Namespace, requested: str | None = None) -> str:
+def pick_tokenizer(options: argparse.Namespace, requested_tokenizer: str | None = None) -> str:
     """Return the tokenizer for -l/--language, and print advice on better tokenizers.
 
-    requested: the tokenizer that the user requested, if any.
+    requested_tokenizer: the tokenizer that the user requested, if any.
     """
     language = _parse_language(options)
     if language is None:
         return DEFAULT_TOKENIZER
     from truebleu.text import languages
 
-    recommended = languages.advise_tokenizer(language, requested)
+    recommended = languages.advise_tokenizer(language, requested_tokenizer)
     if recommended and not options.quiet:
-        print_message("warning" if requested else "note", f"-l/--language: {recommended}")
+        print_message("warning" if requested_tokenizer else "note", f"-l/--language: {recommended}")
     return language.tokenizer
 
 

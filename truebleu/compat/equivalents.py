@@ -1,12 +1,12 @@
 """Names of other evaluation packages, with truebleu's equivalents for error messages.
 
-`truebleu.__getattr__` names the equivalent when a program uses such a name, so that porting code
-does not need a search. The names are not aliases: arguments and scales differ.
+`truebleu.__getattr__` names the equivalent when a program uses such a name, which helps users to
+port code. The names are not aliases: arguments and scales differ.
 """
 
 from __future__ import annotations
 
-# References in sacreBLEU's corpus functions.
+# Difference from the references of sacreBLEU's corpus functions.
 _STREAMS = (
     "`references` has one string or one list of strings per segment; sacreBLEU has one list of "
     "segments per reference, which list(zip(*streams)) converts."
@@ -14,21 +14,21 @@ _STREAMS = (
 # sacreBLEU's functions for one segment expect a list of references, which truebleu accepts, too.
 _SENTENCE = "`references` is one string or a list of strings."
 _NLTK = (
-    "NLTK's order is reversed and its segments are lists of tokens: here hypotheses come first, "
+    "NLTK expects references first, and lists of tokens. Here, hypotheses come first, "
     "and the metric tokenizes strings."
 )
 _TORCHMETRICS = (
     "truebleu.integrations.torchmetrics has metrics with update() and compute(). Scores are on a "
     "0-100 scale."
 )
-_JIWER = "jiwer's order is reversed: here hypotheses come first. Error rates are on a 0-100 scale."
+_JIWER = "jiwer expects references first; here, hypotheses come first. Scores are on a 0-100 scale."
 _EVALUATE = (
     "`references` has one string or one list of strings per segment. "
     "truebleu.integrations.evaluate has a module for evaluate.load."
 )
 
 
-def _method(metric: str, method: str) -> str:
+def _format_call(metric: str, method: str) -> str:
     """Return the call of a metric's method with the usual arguments."""
     argument = "hypothesis" if method == "sentence" else "hypotheses"
     return f"tb.{metric}.{method}({argument}, references)"
@@ -48,11 +48,11 @@ EQUIVALENTS: dict[str, tuple[str, str]] = {
         _STREAMS,
     ),
     "sentence_bleu": (
-        _method("BLEU()", "sentence"),
+        _format_call("BLEU()", "sentence"),
         f"{_SENTENCE} tb.NLTKBLEU().sentence(hypothesis, references) is NLTK's sentence_bleu.",
     ),
-    "sentence_chrf": (_method("CHRF()", "sentence"), _SENTENCE),
-    "sentence_ter": (_method("TER()", "sentence"), _SENTENCE),
+    "sentence_chrf": (_format_call("CHRF()", "sentence"), _SENTENCE),
+    "sentence_ter": (_format_call("TER()", "sentence"), _SENTENCE),
     "extract_word_ngrams": ("tb.ngrams(tokens, n)", ""),
     "extract_char_ngrams": ("tb.ngrams(list(text), n)", "N-grams are tuples of characters."),
     "dataset": ("tb.testset(name, langpair)", ""),
@@ -65,23 +65,23 @@ EQUIVALENTS: dict[str, tuple[str, str]] = {
     ),
     "get_available_testsets": ("the command `truebleu testset list`", ""),
     "get_langpairs_for_testset": ("the command `truebleu testset info NAME`", ""),
-    "smart_open": ("pathlib.Path", "Every function accepts paths, also of compressed files."),
+    "smart_open": ("pathlib.Path", "Every function accepts paths, even of compressed files."),
     "SACREBLEU_DIR": ("the environment variable TRUEBLEU_CACHE", ""),
     # NLTK's translate module
     "modified_precision": (
         "tb.bleu(hypotheses, references, tokenize='none').precisions",
-        "The precisions of all orders are per cent; `matches` and `totals` are the fractions. "
+        "Each order's precision is a percentage; `matches` and `totals` contain the fractions. "
         + _NLTK,
     ),
     "brevity_penalty": ("tb.bleu(hypotheses, references).brevity_penalty", ""),
     "closest_ref_length": ("tb.bleu(hypotheses, references).reference_length", ""),
-    "SmoothingFunction": ("tb.NLTKBLEU(method=1)", "`method` is the number of NLTK's method."),
-    "corpus_gleu": (_method("GLEU()", "score"), _NLTK),
-    "sentence_gleu": (_method("GLEU()", "sentence"), _NLTK),
-    "corpus_nist": (_method("NIST()", "score"), _NLTK),
-    "sentence_nist": (_method("NIST()", "sentence"), _NLTK),
-    "meteor_score": (_method("metric('meteor-nltk')", "sentence"), _NLTK),
-    "single_meteor_score": (_method("metric('meteor-nltk')", "sentence"), _NLTK),
+    "SmoothingFunction": ("tb.NLTKBLEU(method=1)", "`method` is NLTK's smoothing method."),
+    "corpus_gleu": (_format_call("GLEU()", "score"), _NLTK),
+    "sentence_gleu": (_format_call("GLEU()", "sentence"), _NLTK),
+    "corpus_nist": (_format_call("NIST()", "score"), _NLTK),
+    "sentence_nist": (_format_call("NIST()", "sentence"), _NLTK),
+    "meteor_score": (_format_call("metric('meteor-nltk')", "sentence"), _NLTK),
+    "single_meteor_score": (_format_call("metric('meteor-nltk')", "sentence"), _NLTK),
     "everygrams": ("tb.ngrams(text, n)", "It counts the n-grams of one order."),
     # torchmetrics' classes and functions
     "BLEUScore": ("tb.metric('torchmetrics')", _TORCHMETRICS),
@@ -93,7 +93,7 @@ EQUIVALENTS: dict[str, tuple[str, str]] = {
     "MatchErrorRate": ("tb.MER()", _TORCHMETRICS),
     "WordInfoLost": ("tb.WIL()", _TORCHMETRICS),
     "WordInfoPreserved": ("tb.WIP()", _TORCHMETRICS),
-    "ROUGEScore": ("tb.metric('rouge-1')", "The others are 'rouge-2', 'rouge-l', 'rouge-lsum'."),
+    "ROUGEScore": ("tb.metric('rouge-1')", "Other names: 'rouge-2', 'rouge-l', 'rouge-lsum'."),
     "bleu_score": ("tb.metric('torchmetrics').score(hypotheses, references)", _TORCHMETRICS),
     "sacre_bleu_score": (
         "tb.metric('torchmetrics-sacrebleu').score(hypotheses, references)",
@@ -101,20 +101,22 @@ EQUIVALENTS: dict[str, tuple[str, str]] = {
     ),
     "chrf_score": ("tb.chrf(hypotheses, references, word_order=2)", _TORCHMETRICS),
     "translation_edit_rate": ("tb.ter(hypotheses, references)", _TORCHMETRICS),
-    "word_error_rate": (_method("WER()", "score"), _TORCHMETRICS),
-    "char_error_rate": (_method("CER()", "score"), _TORCHMETRICS),
-    "match_error_rate": (_method("MER()", "score"), _TORCHMETRICS),
-    "word_information_lost": (_method("WIL()", "score"), _TORCHMETRICS),
-    "word_information_preserved": (_method("WIP()", "score"), _TORCHMETRICS),
+    "word_error_rate": (_format_call("WER()", "score"), _TORCHMETRICS),
+    "char_error_rate": (_format_call("CER()", "score"), _TORCHMETRICS),
+    "match_error_rate": (_format_call("MER()", "score"), _TORCHMETRICS),
+    "word_information_lost": (_format_call("WIL()", "score"), _TORCHMETRICS),
+    "word_information_preserved": (_format_call("WIP()", "score"), _TORCHMETRICS),
     # jiwer, rouge-score, bert-score and evaluate
-    **{name: (_method(f"{name.upper()}()", "score"), _JIWER) for name in ("wer", "cer", "mer")},
-    **{name: (_method(f"{name.upper()}()", "score"), _JIWER) for name in ("wil", "wip")},
+    **{
+        name: (_format_call(f"{name.upper()}()", "score"), _JIWER) for name in ("wer", "cer", "mer")
+    },
+    **{name: (_format_call(f"{name.upper()}()", "score"), _JIWER) for name in ("wil", "wip")},
     "process_words": ("tb.explain(hypotheses, references, 'wer')", _JIWER),
     "RougeScorer": (
-        _method("metric('rouge-l')", "sentence"),
+        _format_call("metric('rouge-l')", "sentence"),
         "The score has `precision`, `recall` and `value`, the F-measure. Hypotheses come first.",
     ),
-    "rouge": (_method("metric('rouge-l')", "score"), _EVALUATE),
+    "rouge": (_format_call("metric('rouge-l')", "score"), _EVALUATE),
     "sacrebleu": ("tb.bleu(hypotheses, references)", _EVALUATE),
     "load": ("tb.metric(name).score(hypotheses, references)", _EVALUATE),
 }

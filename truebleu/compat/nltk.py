@@ -44,9 +44,11 @@ def install() -> None:
     import nltk.translate.bleu_score as bleu
     import nltk.translate.chrf_score as chrf
 
-    _patch(bleu, "corpus_bleu", _make_bleu_helpers, ("modified_precision", "closest_ref_length"))
+    _patch_function(
+        bleu, "corpus_bleu", _make_bleu_helpers, ("modified_precision", "closest_ref_length")
+    )
     counting = ("chrf_precision_recall_fscore_support", "_preprocess")
-    _patch(chrf, "corpus_chrf", _make_chrf_helpers, counting)
+    _patch_function(chrf, "corpus_chrf", _make_chrf_helpers, counting)
 
 
 def uninstall() -> None:
@@ -57,13 +59,13 @@ def uninstall() -> None:
     _patches.clear()
 
 
-def _patch(
+def _patch_function(
     module: ModuleType,
     name: str,
     count_segments: Callable[..., tuple[Any, Any]],
     helpers: tuple[str, str],
 ) -> None:
-    """Replace an NLTK function with a copy that has helpers reading the kernel's counts."""
+    """Replace an NLTK function with a copy that reads the kernel's counts."""
     original = getattr(module, name)
     code = original.__code__
     if not {*helpers} <= {*code.co_names}:

@@ -92,7 +92,7 @@ def install() -> None:
         MetricKind(ter.TER, (), {"translation_edit_rate": ter}),
     ]
     if SIGNIFICANCE in sys.modules:
-        _patch_tests(sys.modules[SIGNIFICANCE])
+        _patch_significance_tests(sys.modules[SIGNIFICANCE])
     else:
         sys.meta_path.insert(0, _finder)
 
@@ -249,7 +249,7 @@ def _contains_only_text(lines: Lines, *other_types: type) -> bool:
     return {*map(type, lines)} <= {str, *other_types}
 
 
-def _group_by_segment(
+def _group_references(
     metric: Any, kind: MetricKind, streams: Any, *, in_python: bool
 ) -> tuple[Any, int]:
     """Return the references of each segment, and their number (-1 if it varies).
@@ -279,8 +279,8 @@ def _group_by_segment(
     return segments, int(numbers.pop()) if len(numbers) == 1 else -1
 
 
-def _prepare_line(metric: Any, line: Any, times: int = 1) -> str:
-    for _ in range(times):
+def _prepare_line(metric: Any, line: Any, pass_count: int = 1) -> str:
+    for _ in range(pass_count):
         line = metric._preprocess_segment(line)
     if type(line) is not str:
         raise TypeError
@@ -293,7 +293,7 @@ def _cache_references(original: Any, metric: Any, references: Any) -> Any:
         return original(metric, references)
     try:
         settings, in_python = find_metric_settings(metric, kind)
-        segments, number = _group_by_segment(metric, kind, references, in_python=in_python)
+        segments, number = _group_references(metric, kind, references, in_python=in_python)
     except Exception:  # noqa: BLE001 - a failing tokenizer fails in the original, too
         return original(metric, references)
     metric.num_refs = number
@@ -322,7 +322,7 @@ def _count_corpus(
     cached = metric._ref_cache
     number = None
     if references:
-        segments, number = _group_by_segment(metric, kind, references, in_python=in_python)
+        segments, number = _group_references(metric, kind, references, in_python=in_python)
     elif isinstance(cached, References) and cached.settings == (*settings, in_python):
         segments = cached.segments
     else:
@@ -373,7 +373,7 @@ class _TokenizedText:
 # ---- intervals and tests ----
 
 
-def _patch_tests(module: ModuleType) -> None:
+def _patch_significance_tests(module: ModuleType) -> None:
     for function in (_bootstrap_resample, _paired_bs_test, _paired_ar_test):
         patch_function(module, function.__name__, function)
 
@@ -393,7 +393,7 @@ class _Finder:
             execute(module)
             if _finder in sys.meta_path:
                 sys.meta_path.remove(_finder)
-                _patch_tests(module)
+                _patch_significance_tests(module)
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec

@@ -127,11 +127,11 @@ class TableFiles:
         elif self.format == "parquet" and self._has_differing_types(columns, text_columns):
             options["union_by_name"] = "true"
         selection = ", ".join(columns.values())
-        return self._run_query(f"SELECT {selection} FROM {self._format_scan(options)}")
+        return self._run_query(f"SELECT {selection} FROM {self._format_reader_call(options)}")
 
     def _read_column_types(self) -> dict[str, str]:
         """Return a dict from column names to DuckDB's type names."""
-        relation = self._run_query(f"FROM {self._format_scan({})}")
+        relation = self._run_query(f"FROM {self._format_reader_call({})}")
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         if self.format == "json" and types == {"json": "JSON"}:
             raise InputError(f"{self.label}: expected JSON objects, one per line or in one array")
@@ -211,7 +211,7 @@ class TableFiles:
                 return path, "invalid UTF-8"
             columns = ", ".join(f"'c{number}': 'VARCHAR'" for number in range(len(header)))
             options = {"auto_detect": "false", "columns": f"{{{columns}}}"}
-            scan = _format_csv_scan(f"[{quote_string(glob.escape(path))}]", self.format, options)
+            scan = _format_csv_call(f"[{quote_string(glob.escape(path))}]", self.format, options)
             try:
                 self._connection.sql(f"SELECT count(*) FROM {scan}").fetchall()
             except duckdb.Error as error:
@@ -226,19 +226,19 @@ class TableFiles:
         """SQL list of the paths, escaped because DuckDB interprets them as patterns."""
         return f"[{_quote_strings(map(glob.escape, self.paths))}]"
 
-    def _format_scan(self, options: dict[str, str]) -> str:
+    def _format_reader_call(self, options: dict[str, str]) -> str:
         """Format the SQL that reads the files."""
         if self.format == "parquet":
-            return _format_call("read_parquet", self._path_list, options)
+            return _format_table_function("read_parquet", self._path_list, options)
         if self.format in DELIMITERS:
-            return _format_csv_scan(self._path_list, self.format, options | {"all_varchar": "true"})
+            return _format_csv_call(self._path_list, self.format, options | {"all_varchar": "true"})
         arrays = (".json", ".json.gz", ".json.zst")
         is_auto = any(path.lower().endswith(arrays) for path in self.paths)
         options["format"] = "'auto'" if is_auto else "'newline_delimited'"
         options["maximum_object_size"] = str(MAX_ROW_BYTES)
         if not self._is_sampled:
             options |= {"sample_size": "-1", "maximum_sample_files": str(len(self.paths))}
-        return _format_call("read_json", self._path_list, options)
+        return _format_table_function("read_json", self._path_list, options)
 
 
 def find_table_files(name: str) -> list[str]:
@@ -328,19 +328,19 @@ def _quote_strings(strings: Iterable[str]) -> str:
     return ", ".join(map(quote_string, strings))
 
 
-def _format_call(function: str, files: str, options: dict[str, str]) -> str:
+def _format_table_function(function: str, files: str, options: dict[str, str]) -> str:
     arguments = [files, *(f"{name}={value}" for name, value in options.items())]
     return f"{function}({', '.join(arguments)})"
 
 
-def _format_csv_scan(files: str, file_format: str, options: dict[str, str]) -> str:
+def _format_csv_call(files: str, file_format: str, options: dict[str, str]) -> str:
     """Format the call that reads CSV (RFC 4180) or TSV with a header.
 
     If DuckDB detected the options, it would treat lines of text that start with # as comments, and
     a column of years as numbers.
     """
     separator, quote = map(quote_string, DELIMITERS[file_format])
-    return _format_call(
+    return _format_table_function(
         "read_csv",
         files,
         {
@@ -359,7 +359,7 @@ def _format_csv_scan(files: str, file_format: str, options: dict[str, str]) -> s
 
 
 def _format_json_text(name: str, column_type: str, allow_lists: bool) -> str:
-    """Format SQL that converts JSON values to strings or lists of strings; other types fail."""
+    """Format SQL that converts JSON strings, and optionally lists of strings; other types fail."""
     column = quote_name(name)
     json_type = f"json_type({column})"
     string, expected = f"{column}->>'$'", "a string"

@@ -32,7 +32,7 @@ from truebleu.text.segments import expand_home, get_table_format
 # A relation, SQL, a table name or files.
 TableInput = DuckDBPyRelation | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
-# First release that streams Arrow batches without pyarrow or loading large parts into memory.
+# First release that streams Arrow batches without pyarrow and with little memory.
 STREAMING_RELEASE = (2, 0)
 BATCH_ROWS = 65536
 

@@ -138,7 +138,7 @@ sentence_bleu, sentence_chrf, sentence_ter = (
 # ---- in the driver ----
 
 
-def _require_dataset(ds: object) -> None:
+def _require_dataset(dataset: object) -> None:
     try:
         import ray
         from ray.data import Dataset
@@ -151,14 +151,16 @@ def _require_dataset(ds: object) -> None:
             f"truebleu.engines.ray needs Ray {MIN_RAY_RELEASE[0]}.{MIN_RAY_RELEASE[1]} or newer, "
             f"found {ray.__version__}: pip install --upgrade 'ray[data]'"
         )
-    if not isinstance(ds, Dataset):
+    if not isinstance(dataset, Dataset):
         advice = "use ray.data.from_arrow, from_pandas or read_parquet"
-        if type(ds).__name__ == "GroupedData":
+        if type(dataset).__name__ == "GroupedData":
             advice = "pass the ungrouped dataset, and set by= to group it"
-        raise TypeError(f"data: expected a ray.data.Dataset, found {type(ds).__name__}; {advice}")
+        raise TypeError(
+            f"data: expected a ray.data.Dataset, found {type(dataset).__name__}; {advice}"
+        )
 
 
-def _check_columns(ds: Any, sums: Sums) -> Any:
+def _check_columns(dataset: Any, sums: Sums) -> Any:
     """Return the required columns, after checking that they exist and have the right types.
 
     An unknown schema is not computed, because Ray would execute a part of the dataset, which may
@@ -168,20 +170,24 @@ def _check_columns(ds: Any, sums: Sums) -> Any:
     from ray.data.dataset import MaterializedDataset
 
     try:
-        schema = ds.schema(fetch_if_missing=False)
+        schema = dataset.schema(fetch_if_missing=False)
     except pa.ArrowTypeError:  # Ray cannot unify blocks with different layouts.
-        return ds
+        return dataset
     schema = schema and schema.base_schema
     if not isinstance(schema, pa.Schema):
-        return ds
+        return dataset
     sums.spawn().update(schema.empty_table())
     # Ray then reads only the selected columns. A materialized dataset is in memory already.
-    return ds if isinstance(ds, MaterializedDataset) else ds.select_columns(list(sums.columns))
+    return (
+        dataset
+        if isinstance(dataset, MaterializedDataset)
+        else dataset.select_columns(list(sums.columns))
+    )
 
 
 @contextmanager
 def _shorten_errors() -> Iterator[None]:
-    """Replace Ray's errors about files and machines by one-line exceptions.
+    """Replace Ray's errors about files and machines with one-line exceptions.
 
     Errors raised in a user's step of the dataset stay unchanged: the user needs the stack trace.
     """

@@ -134,7 +134,7 @@ def make_task(task: str, arguments: Any, name: str | None = None) -> Callable[..
 
 @contextmanager
 def shorten_errors() -> Iterator[None]:
-    """Replace the errors of failed jobs by one-line exceptions without stack traces."""
+    """Replace the errors of failed jobs with one-line exceptions without stack traces."""
     try:
         yield
     except Exception as error:

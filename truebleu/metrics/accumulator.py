@@ -18,7 +18,7 @@ MAX_TOTAL = 2**63 - 1
 
 
 class Accumulator:
-    """Running totals of a metric, whose score equals the score of all batches together.
+    """Running totals of a metric; `compute` returns the score of all batches together.
 
     metric: a metric computed from sums, or its name: BLEU, chrF, TER, GLEU, ...
 
@@ -49,7 +49,7 @@ class Accumulator:
 
     @property
     def segments(self) -> int:
-        """The number of segments so far."""
+        """The number of segments counted so far."""
         return self._segments
 
     @property
@@ -59,7 +59,7 @@ class Accumulator:
 
     @property
     def references(self) -> int | str | None:
-        """The number of references per segment, "var" if it varies, or None without segments."""
+        """The reference count per segment, "var" if it varies, or None if there are no segments."""
         return summarize_reference_count(self._references)
 
     def reset(self) -> None:

@@ -42,13 +42,13 @@ else:
 # The sacreBLEU release that defines the scores and is named in signatures.
 SACREBLEU_VERSION = "2.6.0"
 
-# Mean lengths are integers in units of 1/720,720 token, because 1 to 16 all divide 720,720.
+# Mean lengths are integers in units of 1/720,720 token: 720,720 is divisible by 1, 2, ..., 16.
 PARTS_PER_TOKEN = 720720
 
 # Signed 64-bit integers range from -INT64_LIMIT to INT64_LIMIT - 1.
 INT64_LIMIT = 1 << 63
 
-# sacreBLEU's methods of metrics, for messages.
+# Methods of sacreBLEU's metrics and their equivalents, for messages.
 _SACREBLEU_METHODS = {
     "corpus_score": "score(hypotheses, references) with one string or list of strings per segment "
     "as references; list(zip(*streams)) converts sacreBLEU's reference streams",
@@ -303,7 +303,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def segment_detail_names(self) -> tuple[str, ...]:
-        """The names of the details listed next to segment scores, which default to the columns."""
+        """The names of the details listed next to segment scores; by default, the column names."""
         return self.columns
 
     def compute_segment_details(self, table: Table) -> list[Any]:
@@ -326,7 +326,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def order_dependence_reason(self) -> str | None:
-        """The reason why the order of segments matters, which rules out resampling, or None."""
+        """The reason why segment order matters and segments cannot be resampled, or None."""
         return None
 
     @property
@@ -358,7 +358,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     # ---- counting in the kernel ----
 
     def build_kernel_settings(self) -> dict[str, Any] | None:
-        """Return the metric settings for the kernel: its name for the metric, and its options.
+        """Return the kernel's metric settings: the metric's name in the kernel, and its options.
 
         The result is None for metrics that are counted in Python.
         """
@@ -401,7 +401,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return self._reads_text
 
     def _scan_text(self, corpus: Corpus) -> Scan | None:
-        """Return an object that counts the text in the kernel, or None for metrics in Python."""
+        """Return an object that counts the text in the kernel, or None if Python counts it."""
         return corpus_inputs.scan_corpus(
             self._kernel,
             corpus.hypotheses,
@@ -418,7 +418,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return result
 
     def _compute_scores(self, table: Table, *, segment: bool) -> Scores:
-        """Return the score (0-100) of each row, which is a segment or the totals of a corpus."""
+        """Return the score (0-100) of each row, which has the counts of a segment or a corpus."""
         return self._kernel.scores(table, corpus=not segment)
 
     def _compute_score(self, row: Sequence[int], *, segment: bool) -> float:
@@ -733,7 +733,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
             )
 
     def check_totals(self, subject: str, totals: Sequence[int]) -> None:
-        """Raise InputError for a row of integers that this metric cannot have counted."""
+        """Raise InputError for a row of integers that cannot be totals of this metric."""
         if len(totals) != len(self.columns):
             raise InputError(f"{subject}: expected {len(self.columns)} totals, not {len(totals)}")
         try:

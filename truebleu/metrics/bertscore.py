@@ -105,9 +105,11 @@ class BERTScore(NeuralMetric):
             self.device,
             self._describe_environment(),
         )
-        scorer = self._load(_load_scorer, *scorer_arguments)
+        scorer = self._load_with_clear_errors(_load_scorer, *scorer_arguments)
         if self.idf:
-            self._load(_compute_idf, scorer, [other for _, others in texts for other in others])
+            self._load_with_clear_errors(
+                _compute_idf, scorer, [other for _, others in texts for other in others]
+            )
 
         def predict(indices: range) -> list[Any]:
             batch = [texts[i] for i in indices]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from truebleu._kernel import Summary
 
 LENGTH_RULES = {
-    "closest": "the length closest to the hypothesis",
+    "closest": "the length closest to the hypothesis length",
     "shortest": "",
     "longest": "",
     "average": "the mean length",
@@ -188,7 +188,7 @@ class BLEU(Metric[BLEUScore]):
     effective_order: p.Parameter[bool | None] = p.Choice(
         None,
         "leave out orders for which the hypothesis is too short",
-        {None: "for single segments only, as in sacreBLEU", True: "", False: ""},
+        {None: "only for single segments, as in sacreBLEU", True: "", False: ""},
         words={True: "yes", False: "no"},
         key="eff",
         short="e",
@@ -241,7 +241,7 @@ class BLEU(Metric[BLEUScore]):
         "the brevity penalty for a hypothesis of c tokens and a reference of r tokens",
         {
             "standard": "exp(1 - r/c) if c < r",
-            "plus-one": "with 1 added to both lengths",
+            "plus-one": "exp(1 - r/c) after adding 1 to both lengths",
             "coco": "as in pycocoevalcap",
             "none": "always 1",
         },
@@ -259,13 +259,13 @@ class BLEU(Metric[BLEUScore]):
     )
     missing_order: p.Parameter[str | None] = p.Choice(
         None,
-        "an order for which the hypotheses are too short",
+        "the treatment of an order for which the hypotheses are too short",
         {
             None: "set by effective_order",
-            "zero": "makes the score 0",
-            "one": "counts as precision 1",
-            "drop": "is left out",
-            "at-least-one": "does not occur, as segments count at least one n-gram per order",
+            "zero": "the score is 0",
+            "one": "the precision of the order is 1",
+            "drop": "the order is left out",
+            "at-least-one": "each segment counts as having at least one n-gram per order",
         },
         key="miss",
         short="mi",
@@ -278,11 +278,11 @@ class BLEU(Metric[BLEUScore]):
     )
     no_match: p.Parameter[str] = p.Choice(
         "zero",
-        "the score without matches",
+        "the score if there are no matches",
         {
             "zero": "0 if nothing matches",
             "any-zero": "0 if any order has no match",
-            "smoothed": "smoothing may make it positive",
+            "smoothed": "smoothing can make the score positive",
         },
         key="zero",
         short="z",
@@ -292,7 +292,7 @@ class BLEU(Metric[BLEUScore]):
     aggregate: p.Parameter[str] = p.Choice(
         "corpus",
         "the score of a corpus",
-        {"corpus": "from summed counts", "segments": "the mean of segment scores"},
+        {"corpus": "computed from summed counts", "segments": "the mean of segment scores"},
         key="agg",
         short="ag",
         labels={"segments": "mean of segments", "corpus": "summed counts"},
@@ -325,7 +325,7 @@ class BLEU(Metric[BLEUScore]):
 
     def _prepare(self) -> None:
         """Check parameters that depend on each other, and create the kernel's counter."""
-        self._check_together()
+        self._check_parameter_combinations()
         values = self._values
         self._has_kernel_formula = (
             values["smoothing"] in ("exp", "floor", "add-k", "none")
@@ -385,7 +385,7 @@ class BLEU(Metric[BLEUScore]):
         formula_settings = {name: values[name] for name in (*parameter_names, "aggregate")}
         return settings | formula_settings | {"missing": missing}
 
-    def _check_together(self) -> None:
+    def _check_parameter_combinations(self) -> None:
         """Check parameters that depend on each other, and store None for default values."""
         values = self._values
         smoothing, value = values["smoothing"], values["smoothing_value"]
@@ -434,7 +434,7 @@ class BLEU(Metric[BLEUScore]):
         return f"closest-{tie}" if rule == "closest" else str(rule)
 
     @property
-    def counts_at_least_one(self) -> bool:
+    def counts_at_least_one_ngram(self) -> bool:
         """True if segments count as having at least one n-gram of each order."""
         return bool(self._values["missing_order"] == "at-least-one")
 
@@ -514,14 +514,16 @@ class BLEU(Metric[BLEUScore]):
 
     @property
     def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
-        length_limits = [] if self.counts_at_least_one else [("totals_1", 1, "hypothesis_length")]
+        length_limits = (
+            [] if self.counts_at_least_one_ngram else [("totals_1", 1, "hypothesis_length")]
+        )
         return (*length_limits, *limit_ngram_columns(self.max_order))
 
     @property
     def fingerprint(self) -> str:
         """The parameters that determine the statistics, as in `Statistics.fingerprint`."""
         tok, case = (p.to_field(self._values[p.name]) for p in self.PARAMETERS[:2])
-        suffix = "|least:1" if self.counts_at_least_one else ""
+        suffix = "|least:1" if self.counts_at_least_one_ngram else ""
         if (form := self.unicode_form) is not None:
             suffix += f"|unicode:{form}"
         return (

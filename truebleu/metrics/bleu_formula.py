@@ -21,11 +21,11 @@ TINY, SMALL = 1e-15, 1e-9
 
 # Smoothing methods, with the numerator that they use for an order without a match.
 SMOOTHING = {
-    "exp": "1/2, 1/4, ... of a match, as in mteval-v13a",
-    "floor": "smoothing_value matches",
+    "exp": "counts 1/2, 1/4, ... of a match, as in mteval-v13a",
+    "floor": "counts smoothing_value matches",
     "add-k": "adds smoothing_value to the match and n-gram counts above order 1",
     "none": "the score is 0",
-    "add-k-all": "add-k also at order 1",
+    "add-k-all": "add-k, also at order 1",
     "add-k-tiny": "add-k, with the smallest positive number as matches at order 1",
     "epsilon": "pycocoevalcap's guards",
     "tiny": "the smallest positive number",
@@ -83,7 +83,7 @@ class Formula:
         hypothesis_length: int,
         reference_length: float,
     ) -> float:
-        """Return the score for counts: 0-100 in sacreBLEU's arithmetic, 0-1 in others."""
+        """Return the score for counts: 0-100 in sacreBLEU's arithmetic, otherwise 0-1."""
         if self._is_zero_before_smoothing(matches):
             return 0.0
         if self.arithmetic == "codenn":

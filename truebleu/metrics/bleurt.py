@@ -22,7 +22,7 @@ DEFAULT_MODEL = "lucadiliello/BLEURT-20"
 class BLEURT(NeuralMetric):
     """BLEURT: mean segment score of a model that reads the hypothesis and one reference.
 
-    Most scores are between 0 and 1. Text beyond the model's maximum length is truncated.
+    Most scores are between 0 and 1. Text is truncated to the model's maximum length.
     """
 
     __slots__ = ()
@@ -48,7 +48,7 @@ class BLEURT(NeuralMetric):
         return cls(model=text if text.strip() else DEFAULT_MODEL)
 
     def _compute_numbers(self, _: Corpus, texts: SegmentTexts) -> list[float]:
-        tokenizer, model = self._load(
+        tokenizer, model = self._load_with_clear_errors(
             _load_model, self._find_folder(), self.device, self._describe_environment()
         )
 

@@ -1,6 +1,6 @@
 """cdec's QCRI_BLEU, computed in single precision as in cdec.
 
-`BLEU` computes cdec's IBM_BLEU, KOEHN_BLEU and NIST_BLEU, which are members of the family.
+`BLEU` computes cdec's IBM_BLEU, KOEHN_BLEU and NIST_BLEU, which are members of the BLEU family.
 Chris Dyer et al. (2010): cdec, a decoder, alignment and learning framework for
 finite-state and context-free translation models. ACL demonstrations; mteval/ns.cc.
 """

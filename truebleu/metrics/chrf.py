@@ -66,7 +66,7 @@ class CHRFScore(TableScore):
     @property
     def precision(self) -> float:
         """The mean precision of the orders, 0-100."""
-        return self._average(self.precisions)
+        return self._average_orders(self.precisions)
 
     @property
     def recall(self) -> float:
@@ -75,9 +75,9 @@ class CHRFScore(TableScore):
         The score is the F-score of the mean precision and recall; with `eps_smoothing`, it is the
         mean of the orders' F-scores. Orders for which a text is too short are left out.
         """
-        return self._average(self.recalls)
+        return self._average_orders(self.recalls)
 
-    def _average(self, percentages: Sequence[float]) -> float:
+    def _average_orders(self, percentages: Sequence[float]) -> float:
         """Return the mean over the orders that occur in hypotheses and references."""
         totals = zip(self.hypothesis_totals, self.reference_totals, strict=True)
         used = [one for one, counts in zip(percentages, totals, strict=True) if all(counts)]

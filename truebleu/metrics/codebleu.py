@@ -17,7 +17,7 @@ from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.python_metric import PythonMetric
 from truebleu.text import tokenizers
 
-# By mistake, the original uses the length of a (tokens, weights) pair as reference length.
+# By mistake, the original uses the length of a (tokens, weights) pair as the reference length.
 ORIGINAL_REFERENCE_LENGTH = 2
 MAX_ORDER = 4
 # Token weights are 1 or 0.2, so their sums in fifths are integers.

@@ -99,8 +99,8 @@ class COMET(NeuralMetric):
                 f"{SETTINGS_FILE} and {CHECKPOINT})"
             )
         self._check_encoder(_read_settings(self.model)[2])
-        model = self._load(_load_model, path, self._describe_environment())
-        device_name = self._load(resolve_device, self.device)
+        model = self._load_with_clear_errors(_load_model, path, self._describe_environment())
+        device_name = self._load_with_clear_errors(resolve_device, self.device)
 
         def predict(indices: range) -> list[float]:
             predicted = model.predict(

@@ -196,7 +196,7 @@ def _hash_file(path: str) -> str:
         return ""
 
 
-def _run_program(name: str, words: Sequence[str], folder: str, timeout: float) -> str:
+def _run_program(name: str, command_words: Sequence[str], folder: str, timeout: float) -> str:
     """Run a program, end all its child processes and return its output."""
     import subprocess
 
@@ -206,7 +206,7 @@ def _run_program(name: str, words: Sequence[str], folder: str, timeout: float) -
     ):
         try:
             process = subprocess.Popen(
-                words,
+                command_words,
                 stdin=subprocess.DEVNULL,
                 stdout=printed,
                 stderr=errors,
@@ -214,13 +214,13 @@ def _run_program(name: str, words: Sequence[str], folder: str, timeout: float) -
             )
         except OSError as error:
             reason = error.strerror or error
-            raise MetricFailedError(f"{name}: cannot run {words[0]}: {reason}") from None
+            raise MetricFailedError(f"{name}: cannot run {command_words[0]}: {reason}") from None
         try:
             status = process.wait(timeout)
         except subprocess.TimeoutExpired:
             raise MetricFailedError(
-                f"{name}: {words[0]} exceeded the timeout of {timeout:g} seconds. Increase it with "
-                "--command-timeout (timeout= in Python)."
+                f"{name}: {command_words[0]} exceeded the timeout of {timeout:g} seconds. "
+                "Increase it with --command-timeout (timeout= in Python)."
             ) from None
         finally:
             _kill_process_group(process)
@@ -229,7 +229,7 @@ def _run_program(name: str, words: Sequence[str], folder: str, timeout: float) -
             lines = errors.read().decode("utf-8", "replace").strip().splitlines()
             message = f": {lines[-1].strip():.200}" if lines else ""
             ending = f"status {status}" if status > 0 else f"signal {-status}"
-            raise MetricFailedError(f"{name}: {words[0]} ended with {ending}{message}")
+            raise MetricFailedError(f"{name}: {command_words[0]} ended with {ending}{message}")
         printed.seek(0)
         return printed.read().decode("utf-8", "replace")
 

@@ -71,7 +71,7 @@ def document_bleu(
     """Return BLEU after joining the segments of each document, with spaces, into one segment.
 
     N-grams may cross sentence boundaries, and the brevity penalty compares document lengths. It is
-    neither mteval's document score nor a mean of those: see `mean_document_bleu`.
+    neither mteval's document score nor a mean of such scores: see `mean_document_bleu`.
 
     documents: the document of each segment. The segments of a document keep their order but need
         not be adjacent. They all need the same number of references.

@@ -52,7 +52,7 @@ class GECGLEU(SourceMetric):
         "random",
         "how to choose between several references",
         {
-            "random": "sampled as in the original, with Python 2's random numbers",
+            "random": "sample one per segment as in the original, with Python 2's random numbers",
             "each": "the mean of the corpus scores against the first references, the second "
             "references and so on, without random numbers",
         },

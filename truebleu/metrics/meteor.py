@@ -2,7 +2,7 @@
 
 Michael Denkowski and Alon Lavie (2014): Meteor Universal: language specific translation evaluation
 for any target language. Workshop on Statistical Machine Translation. The program (Java, LGPL)
-tokenizes and aligns; this module has the formula and its parameters for each task and language.
+tokenizes and aligns; this module contains the formula and its parameters per task and language.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class _ModuleList(p.Parameter["tuple[str, ...] | None"]):
 
 
 class METEOR(PythonMetric):
-    """METEOR 1.5, 0-100: weighted matches of aligned words, and their order, using its program.
+    """METEOR 1.5 (0-100): its program's score for weighted matches of words and their order.
 
     Words match exactly, by stem, as synonyms or as paraphrases. P and R are the weighted shares of
     matched words, and F is their harmonic mean with weight α on R. The score is F · (1 - γ ·
@@ -360,7 +360,7 @@ class METEOR(PythonMetric):
         requests = [self._format_request(i, *segment) for i, segment in enumerate(texts, 1)]
         if "paraphrase" in self._used_modules:
             meteor_process.check_paraphrase_table(meteor_process.find_jar(), self.language)
-        answers = meteor_process.count_segments(
+        answers = meteor_process.request_segment_counts(
             self._build_program_options(), requests, corpus.progress
         )
         return list(map(self._select_columns, answers)), (min(counts), max(counts))

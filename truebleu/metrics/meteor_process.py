@@ -1,4 +1,4 @@
-"""Processes of METEOR's Java program, which count segments until Python exits."""
+"""Processes of METEOR's Java program, which are reused until Python exits."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def check_paraphrase_table(path: str, language: str) -> None:
         )
 
 
-def count_segments(
+def request_segment_counts(
     options: Sequence[str], requests: Sequence[bytes], progress: Callable[[int], None] | None = None
 ) -> list[list[int]]:
     """Return the program's integers for each request (a line without its line ending).
@@ -229,7 +229,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _extract_error(lines: Sequence[str]) -> str:
-    """Return Java's exception from the lines of standard error, or their last line without one."""
+    """Return the Java exception in the lines of standard error, or else their last line."""
     for line in lines:
         if line.startswith("Exception in thread"):
             return f": {line.partition(' java.')[2].partition(': ')[2] or line:.200}"

@@ -161,11 +161,11 @@ class NeuralMetric(SegmentMeanMetric):
                 location = ""  # the segments fail only in a batch
         raise MetricFailedError(f"{self.name}: {location}{_format_error(failed)}") from None
 
-    def _load(self, load: Callable[..., Any], *arguments: Any) -> Any:
+    def _load_with_clear_errors(self, load_function: Callable[..., Any], *arguments: Any) -> Any:
         """Load a model with its package. Raises MetricFailedError if loading fails."""
         try:
             with silence_libraries():
-                return load(*arguments)
+                return load_function(*arguments)
         except MetricFailedError:
             raise
         except Exception as error:  # noqa: BLE001
@@ -331,7 +331,7 @@ def read_config(folder: str) -> dict[str, Any]:
 
 @contextmanager
 def silence_libraries() -> Iterator[None]:
-    """Suppress the warnings, progress bars and log messages of libraries in the context."""
+    """Suppress the warnings, progress bars and log messages of libraries within the context."""
     import logging
     import warnings
     from contextlib import redirect_stderr, redirect_stdout
@@ -352,7 +352,7 @@ def silence_libraries() -> Iterator[None]:
 
 
 def resolve_device(name: str) -> str:
-    """Return torch's name for a device; "auto" prefers a GPU. Raises an error if unavailable."""
+    """Return torch's name for an available device, or raise an error; "auto" prefers a GPU."""
     import torch
 
     if name == "auto":

@@ -204,7 +204,7 @@ class _SegmentCounts:
         self.best: list[int] = []
 
     def set_clipped_bits(self, bits: Sequence[float]) -> None:
-        """Set the information of matching n-grams, clipped by the largest reference count."""
+        """Set the information of matches, which are clipped by the largest reference count."""
         max_counts: dict[int, int] = {}
         for reference in self.reference_counts:
             for i, n in reference.items():
@@ -293,9 +293,9 @@ class _NgramCounter:
                 self.ngram_ids.get((-1, self.token_ids.get(token, -1))) for token in ("0", "")
             )
             ignored |= {first for first in firsts if first is not None}
-        return list(self._compute_bits(ignored))
+        return list(self._compute_information_bits(ignored))
 
-    def _compute_bits(self, ignored: set[int]) -> Iterable[float]:
+    def _compute_information_bits(self, ignored_ids: set[int]) -> Iterable[float]:
         for number, history in enumerate(self.history_ids):
-            history_count = self.word_count if history in ignored else self.frequency[history]
+            history_count = self.word_count if history in ignored_ids else self.frequency[history]
             yield log(history_count / self.frequency[number]) / _LN_2

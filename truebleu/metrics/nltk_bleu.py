@@ -207,7 +207,7 @@ class NLTKBLEU(PythonMetric):
 
     @property
     def order_dependence_reason(self) -> str | None:
-        """The reason why the order of segments matters, which prevents resampling, or None."""
+        """The reason why segment order matters and segments cannot be resampled, or None."""
         if self.aggregate != "corpus":
             return None
         if self.context == "last-segment" and self.method >= 5:
@@ -265,15 +265,17 @@ class NLTKBLEU(PythonMetric):
             "values": list(values),
         }
 
-    def _compute_values(self, row: Sequence[int], last: Sequence[int] | None = None) -> list[float]:
+    def _compute_values(
+        self, row: Sequence[int], last_segment: Sequence[int] | None = None
+    ) -> list[float]:
         """Return the score of a segment or corpus row for each weight sequence.
 
-        last: the last segment of a corpus, which some of NLTK's methods use.
+        last_segment: the last segment of a corpus, which some of NLTK's methods use.
         """
-        last = row if last is None else last
+        last_segment = row if last_segment is None else last_segment
         release, order_count = _parse_release(self.version), self._orders
         # Source of 5-grams in method 5, and of the number of n-grams in method 6.
-        context = last if self.context == "last-segment" else row
+        context = last_segment if self.context == "last-segment" else row
         length, reference_length = row[0], row[1]
         matches, totals = row[2 : 2 + order_count], row[2 + order_count : 2 + 2 * order_count]
         if not matches[0]:
@@ -288,7 +290,7 @@ class NLTKBLEU(PythonMetric):
             list(zip(matches[:orders], totals[:orders], strict=True)),
             Fraction(context[6], context[6 + order_count]),
             context[2 + 2 * order_count :],
-            length if release >= (3, 4) else last[0],
+            length if release >= (3, 4) else last_segment[0],
         )
         brevity = 1.0 if length > reference_length else exp(1 - reference_length / length)
         values = []

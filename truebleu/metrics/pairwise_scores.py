@@ -201,11 +201,13 @@ class PairsInPython:
         """The number of hypotheses and of references."""
         return len(self._hypotheses), len(self._references)
 
-    def _score_row(self, i: int, first: int = 0) -> Scores:
-        """Return the scores of a hypothesis against the references from index `first` on."""
-        later_references = self._references[first:]
+    def _score_row(self, hypothesis_index: int, first_reference: int = 0) -> Scores:
+        """Return the scores of a hypothesis against the references from `first_reference` on."""
+        later_references = self._references[first_reference:]
         return (
-            self._segments([self._hypotheses[i]] * len(later_references), later_references)
+            self._segments(
+                [self._hypotheses[hypothesis_index]] * len(later_references), later_references
+            )
             if later_references
             else Scores([])
         )
@@ -243,7 +245,7 @@ def is_single_precision(dtype: object) -> bool:
 def validate_reference_weights(
     weights: Sequence[float], count: int, location: str = ""
 ) -> list[float]:
-    """Return one weight per reference as floats, which are not negative and not all 0."""
+    """Return one float per reference: non-negative weights, at least one of them positive."""
     try:
         numbers = list(map(float, weights))
     except (TypeError, ValueError):
@@ -266,9 +268,9 @@ def validate_reference_weights(
 
 
 def _restore_pairs(
-    cls: type[PairScores], data: bytes, width: int | None, single: bool
+    cls: type[PairScores], data: bytes, width: int | None, single_precision: bool
 ) -> PairScores:
-    return cls(PairScores.from_bytes(data, width, single))
+    return cls(PairScores.from_bytes(data, width, single_precision))
 
 
 class PairwiseScoring:

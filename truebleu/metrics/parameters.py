@@ -622,7 +622,7 @@ def declare_lowercase(*, has_variants: bool = True, shared: bool = True) -> Choi
             False: "case kept",
             True: "lower case",
             "ascii": "lower case a-z",
-            "after": "lower case after",
+            "after": "lower-cased tokens",
         },
     )
 

@@ -48,17 +48,17 @@ class ROUGEScore(SegmentMeanScore):
 
     @property
     def precision(self) -> float:
-        """The mean over segments of the share of hypothesis words or n-grams that match, 0-100."""
+        """The mean segment precision: the percentage of hypothesis words or n-grams that match."""
         return float(self._details["precision"])
 
     @property
     def recall(self) -> float:
-        """The mean over segments of the share of reference words or n-grams that match, 0-100."""
+        """The mean segment recall: the percentage of reference words or n-grams that match."""
         return float(self._details["recall"])
 
     @property
     def fmeasure(self) -> float:
-        """The score: the mean over segments of the F-score of precision and recall, 0-100."""
+        """The score, 0-100: the mean F-score of segments, from their precision and recall."""
         return self.value
 
     @property

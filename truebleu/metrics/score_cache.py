@@ -62,7 +62,7 @@ def load_or_compute_numbers(
 
 
 def _read_numbers(path: str, count: int) -> Sequence[float] | None:
-    """Return the numbers in a file, or None if it is missing or has another size."""
+    """Return the numbers in a file, or None if it is missing or has an unexpected size."""
     try:
         with open(path, "rb") as file:
             content = file.read()

@@ -57,7 +57,7 @@ class TER(Metric[TERScore]):
 
     With several references, the score is the smallest number of edits divided by the mean reference
     length. For an empty reference, every hypothesis word is an edit. If all references are empty,
-    the score is 100 with edits and 0 without.
+    the score is 100 if there are edits and 0 otherwise.
 
     sacreBLEU tokenizes references twice, and `normalized` text can change again: "..1" becomes
     ". .1", and then ". . 1". truebleu does the same, because it affects the score.

@@ -266,7 +266,7 @@ def warn_about_zero_scores(scores: Iterable[tuple[str, str, Score]]) -> Warnings
 
 
 class ZeroSegments:
-    """Counter of segment scores of 0 by reason, which warns if over half of them are 0."""
+    """Counter of zero segment scores by reason; it warns if over half of the scores are 0."""
 
     def __init__(self) -> None:
         self._segments: dict[tuple[str, str], int] = {}

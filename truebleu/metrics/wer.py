@@ -38,7 +38,7 @@ class EditScore(TableScore):
 
     @property
     def substitutions(self) -> int:
-        """The number of reference tokens that hypotheses replace by other tokens."""
+        """The number of reference tokens that hypotheses replace with other tokens."""
         return self._row[1]
 
     @property

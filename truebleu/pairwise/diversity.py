@@ -99,7 +99,7 @@ def _score_leave_one_out(
         lowercase=lowercase,
         max_order=metric.max_order,
         reference_length=metric.length_rule,
-        at_least_one=metric.counts_at_least_one,
+        at_least_one=metric.counts_at_least_one_ngram,
         most=maxsize if sample is None else sample,
         workers=workers,
     )

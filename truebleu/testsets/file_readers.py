@@ -61,7 +61,7 @@ def _list_sgml_fields(name: str, count: int) -> list[str]:
     return ["src", *references, *documents]
 
 
-def _read_fake_sgml(name: str, files: Sequence[str], raw: str) -> Fields:
+def _read_wmt_sgml(name: str, files: Sequence[str], raw: str) -> Fields:
     return _read_sgml(name, get_file_paths(files, raw), _read_sgml_segments)
 
 
@@ -368,8 +368,8 @@ def _read_parallel_files(_name: str, files: Sequence[str], raw: str) -> Fields:
 
 
 FIELD_READERS: dict[str, FieldReader] = {
-    "FakeSGML": _read_fake_sgml,
-    "IWSLTXML": _read_fake_sgml,
+    "FakeSGML": _read_wmt_sgml,
+    "IWSLTXML": _read_wmt_sgml,
     "JSONL": _read_jsonl,
     "Parallel": _read_parallel_files,
     "PlainText": _read_plain_text,

@@ -138,7 +138,7 @@ class VerifiedFile(_Result):
     name: str
     path: str
     problem: str
-    """Empty if there is no problem."""
+    """The description of the problem, or "" if there is none."""
 
 
 @dataclass(frozen=True)
@@ -623,7 +623,7 @@ def remove_test_set(name: str) -> RemovedTestSet:
 def find_test_set_by_length(segment_count: int, test_set: TestSet) -> str:
     """Return the name of another test set with this number of segments, or "" if none is known.
 
-    Error messages suggest this test set if the length of an output differs from the requested one.
+    Error messages suggest this test set for an output of unexpected length.
     """
     names = test_set.name.split(",")
     if len(test_set.unfiltered) == segment_count != len(test_set):

@@ -72,7 +72,7 @@ def tokenize_segments(
 ) -> Iterator[tuple[list[Any], list[list[Any]]]]:
     """Yield the tokens of each hypothesis and its references, for metrics that count in Python.
 
-    Accepts and refuses the same inputs as `scan_corpus`.
+    Accepts and rejects the same inputs as `scan_corpus`.
     """
     hypotheses, references = _recognize_inputs(hypotheses, references)
     splitter = _make_splitter(hypotheses, references, tokenize, lowercase)
@@ -439,7 +439,7 @@ def _make_token_checker(lowercase: bool | str) -> Callable[[Any], Sequence[Any]]
 class Splitter:
     """Converter of hypotheses and references to tokens, using the function `split`.
 
-    A segment is a string, or with `takes_tokens` a sequence of tokens.
+    A segment is a string or, with `takes_tokens`, a sequence of tokens.
     """
 
     def __init__(

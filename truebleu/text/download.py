@@ -155,7 +155,7 @@ def list_download_folders() -> tuple[str, ...]:
 def get_writable_folder() -> str:
     """Return the cache folder, created if necessary, or a temporary folder if it is not writable.
 
-    The temporary folder is removed when the process ends. A message says this once.
+    The temporary folder is removed when the process ends. A message reports this once.
     """
     return _find_writable_folder(get_cache_folder())
 
@@ -413,7 +413,7 @@ class _DownloadTask:
             yield url, TransferLimits(size, max_size, None)
 
     def _move_into_place(self, part: str, receipt: Receipt) -> None:
-        """Flush a part to disk and move it to its final path."""
+        """Flush a partial file to disk and move it to its final path."""
         with open(part, "rb+") as file:
             os.fsync(file.fileno())
         if self.records_checksum and not self.has_record:

@@ -40,9 +40,9 @@ class TransferError(Exception):
         is_certificate_error: bool = False,
     ) -> None:
         super().__init__(message)
-        # Whether a retry may succeed, and how many seconds to wait before it.
+        # True if a retry may succeed, and the number of seconds to wait before it.
         self.is_transient, self.retry_after = is_transient, retry_after
-        # Whether the file is the wrong one, and whether a certificate could not be verified.
+        # True if the server sent the wrong file; true if a certificate could not be verified.
         self.is_wrong_file, self.is_certificate_error = is_wrong_file, is_certificate_error
 
 
@@ -202,7 +202,7 @@ def _open_url(
 ) -> Any:
     url = request.full_url
     try:
-        return _make_opener(limits).open(request, timeout=CONNECT_TIMEOUT_SECONDS)
+        return _make_url_opener(limits).open(request, timeout=CONNECT_TIMEOUT_SECONDS)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 416 and offset:
@@ -316,7 +316,7 @@ class _RedirectHandler(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _make_opener(limits: TransferLimits) -> urllib.request.OpenerDirector:
+def _make_url_opener(limits: TransferLimits) -> urllib.request.OpenerDirector:
     """Return an opener for http and https only, with the proxies of the environment."""
     opener = urllib.request.OpenerDirector()
     for handler in (

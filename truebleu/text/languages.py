@@ -284,9 +284,9 @@ def _parse_tag(tag: str) -> tuple[Language, ...]:
     """Return the language of a tag, or the two languages of a pair.
 
     A hyphen precedes a language, a script or a region; an underscore precedes a script or a region.
-    Two capital letters are a region. Two small letters are a language if their code exists.
+    Two capital letters are a region. Two lower-case letters are a language if their code exists.
     """
-    # In a tag without small letters, case cannot distinguish regions from languages.
+    # In a tag without lower-case letters, case cannot distinguish regions from languages.
     text = tag.lower() if tag.isupper() else tag
     by_code = _index_languages()
     languages: list[Language] = []
@@ -383,7 +383,7 @@ class UnsplitScript:
     language: str
     reason: str
     share: float
-    """The minimum share of characters in this script in a text that is written in it."""
+    """The minimum share of this script's characters in a text that is written in the script."""
     sample: str
     recommended: tuple[str, ...]
     """The recommended tokenizers, best first."""
@@ -496,19 +496,20 @@ def format_tokenizer_option(names: Sequence[str]) -> str:
     return f"-tok {first} ({missing}){alternative}" if missing else f"-tok {first}"
 
 
-def advise_tokenizer(language: Language, requested: str | None) -> str:
+def advise_tokenizer(language: Language, requested_tokenizer: str | None) -> str:
     """Return advice about the tokenizer for a language, or "" if no other is recommended.
 
-    requested: the tokenizer that the user chose, or None for the language's default.
+    requested_tokenizer: the tokenizer that the user chose, or None for the language's default.
 
     >>> advise_tokenizer(language("ja"), "char")
     'sacreBLEU tokenizes Japanese with ja-mecab; you chose -tok char'
     """
     default = language.tokenizer
-    if requested is not None:
-        if default in (DEFAULT_TOKENIZER, requested):
+    if requested_tokenizer is not None:
+        if default in (DEFAULT_TOKENIZER, requested_tokenizer):
             return ""
-        return f"sacreBLEU tokenizes {language.name} with {default}; you chose -tok {requested}"
+        requested = f"you chose -tok {requested_tokenizer}"
+        return f"sacreBLEU tokenizes {language.name} with {default}; {requested}"
     kind = language.kind
     if default in kind.recommended or default != kind.tokenizer:
         return ""

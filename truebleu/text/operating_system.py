@@ -62,7 +62,7 @@ def end_process_by_signal(status: int) -> int:
     if os.name == "posix":
         import atexit
 
-        # Remove temporary folders now, because a process that a signal ends skips these functions.
+        # Remove temporary folders now, because exit functions do not run after a fatal signal.
         atexit._run_exitfuncs()  # noqa: SLF001
         signal.signal(status - 128, signal.SIG_DFL)
         os.kill(os.getpid(), status - 128)
@@ -166,13 +166,13 @@ def hold_lock(path: str, report: Callable[[str], None]) -> Iterator[bool]:
             del _owners[key]
 
 
-def _try_lock_file(lock: str) -> tuple[int, bool] | None:
+def _try_lock_file(lock_path: str) -> tuple[int, bool] | None:
     """Return the open lock file and whether it is locked, or None if another process holds it."""
-    descriptor = os.open(lock, os.O_CREAT | os.O_RDWR, 0o666)
+    descriptor = os.open(lock_path, os.O_CREAT | os.O_RDWR, 0o666)
     try:
         is_locked = lock_file(descriptor, wait=False)
         # The last owner may have removed the file, and another process may have created a new one.
-        if os.path.samestat(os.fstat(descriptor), os.stat(lock)):
+        if os.path.samestat(os.fstat(descriptor), os.stat(lock_path)):
             return descriptor, is_locked
     except (BlockingIOError, FileNotFoundError):
         pass
@@ -221,10 +221,10 @@ def _lock_on_windows(descriptor: int, *, wait: bool) -> bool:
 
 # Windows reserves these device names, with any suffix.
 WINDOWS_DEVICE = r"(?i:con|prn|aux|nul|com\d|lpt\d)\s*(?:[.:]|$)"
-# Refuses devices, drives, names of only dots and spaces, control characters, backslashes, and lone
-# surrogates, except surrogates that represent invalid UTF-8 bytes.
+# The pattern rejects devices, drives, names of only dots and spaces, control characters,
+# backslashes, and lone surrogates, except surrogates that represent invalid UTF-8 bytes.
 _PART = rf"(?!{WINDOWS_DEVICE}|[A-Za-z]:)(?=.*[^. ])[^\x00-\x1f\x7f\\\ud800-\udc7f\udd00-\udfff]+"
-# Describes the names that `is_safe_name` accepts, for messages.
+# Description, for messages, of the names that `is_safe_name` accepts.
 SAFE_NAME = "a relative path without .., backslashes, drive letters or device names"
 
 

@@ -125,11 +125,11 @@ def _get_model_path(name: str, folder: str) -> str:
     return os.path.join(folder, "models", f"{name}.model")
 
 
-def _check_model(name: str, path: str, expected: str | None) -> str:
+def _check_model(name: str, path: str, expected_checksum: str | None) -> str:
     """Return the path if the file has the expected checksum; raise InputError otherwise."""
-    if expected is not None and (actual := _read_model(path).sha256) != expected:
+    if expected_checksum is not None and (actual := _read_model(path).sha256) != expected_checksum:
         raise InputError(
-            f"{path}: not the model of {name}: SHA-256 {actual}, expected {expected}. "
+            f"{path}: not the model of {name}: SHA-256 {actual}, expected {expected_checksum}. "
             f"To use it anyway, pass tokenize='spm:{path}'."
         )
     return path

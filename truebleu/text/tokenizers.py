@@ -120,7 +120,7 @@ def parse_signature_label(name: str) -> str:
     except ValueError:
         if name.startswith("mecab-"):
             raise ValueError(
-                f"tok:{name} is a dictionary that has no name. "
+                f"tok:{name} is a dictionary without a name. "
                 "Pass its folder to the metric with tokenize='mecab:FOLDER'."
             ) from None
         if "." not in name:

@@ -120,7 +120,7 @@ def describe_metrics() -> list[dict[str, Any]]:
         if (
             metric is not None
             and metric.NAME in report_builder.VIEWER_METRICS
-            and browser_kernel.can_count(metric)
+            and browser_kernel.can_compute_statistics(metric)
         ):
             description = report_builder.describe_metric(metric, metric.signature(1))
             descriptions.append({"id": name, "name": metric.name} | description)

@@ -536,8 +536,8 @@ def _find_logged_score(path: Any, entries: Sequence[log.Entry], entry: log.Entry
     }
 
 
-def _get_input_path(value: Any, default: str) -> str:
-    return str(segments.as_file(value).path) if segments.is_file(value) else default
+def _get_input_path(texts: Any, default_path: str) -> str:
+    return str(segments.as_file(texts).path) if segments.is_file(texts) else default_path
 
 
 def _resolve_limits(

@@ -109,7 +109,7 @@ class Entry:
         return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
-def _parse_text(value: Any) -> str:
+def _parse_string(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value
@@ -134,26 +134,26 @@ def _parse_time(value: Any) -> datetime:
     return time.astimezone(UTC)
 
 
-def _parse_input(value: Any) -> Input:
+def _parse_input_file(value: Any) -> Input:
     if not _HASH.fullmatch(value["sha256"]):
         raise ValueError
-    return Input(_parse_text(value["file"]), value["sha256"])
+    return Input(_parse_string(value["file"]), value["sha256"])
 
 
-def _parse_inputs(value: Any) -> tuple[Input, ...]:
+def _parse_input_files(value: Any) -> tuple[Input, ...]:
     if not isinstance(value, list) or not value:
         raise TypeError
-    return tuple(map(_parse_input, value))
+    return tuple(map(_parse_input_file, value))
 
 
 # Description and parser of a value, by its declared type.
 _FIELD_PARSERS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "datetime": ("a time with a zone, such as 2026-11-20T09:30:00Z", _parse_time),
-    "str": ("a string", _parse_text),
+    "str": ("a string", _parse_string),
     "float": ("a finite number", _parse_number),
     "int": ("an integer of 1 or more", _parse_count),
-    "Input": ("a file with its sha256", _parse_input),
-    "tuple[Input, ...]": ("a list of files with their sha256", _parse_inputs),
+    "Input": ("a file with its sha256", _parse_input_file),
+    "tuple[Input, ...]": ("a list of files with their sha256", _parse_input_files),
 }
 
 

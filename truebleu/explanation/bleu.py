@@ -192,7 +192,7 @@ def _assign_order_weights(metric: BLEU, orders: list[dict[str, Any]]) -> None:
 
 
 def _describe_smoothing(
-    metric: BLEU, order: int, matches: int, total: int, zeros: int
+    metric: BLEU, order: int, matches: int, total: int, zero_orders: int
 ) -> dict[str, Any] | None:
     """Return the smoothed numerator and denominator of an order, or None without smoothing."""
     value, kind = metric.smoothing_value or 0.0, metric.smoothing
@@ -221,9 +221,9 @@ def _describe_smoothing(
     match kind:
         case "exp":
             explanation = (
-                f"zero matches count as 1/{2**zeros}, halved for each order without matches"
+                f"zero matches count as 1/{2**zero_orders}, halved for each order without matches"
             )
-            return _build_smoothing(1, 2**zeros * total, explanation)
+            return _build_smoothing(1, 2**zero_orders * total, explanation)
         case "floor":
             return _build_smoothing(value, total, f"zero matches count as {value:g}")
         case "tiny":

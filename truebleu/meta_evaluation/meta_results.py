@@ -74,7 +74,7 @@ def build_results(
     missing = metric_comparison.add_tests_and_intervals(
         content, by_name, values_by_cell, tasks, tests
     )
-    content["reading"] = summarize(content)
+    content["reading"] = summarize_results(content)
     content["notes"] = [*_build_notes(content, values_by_cell), *missing]
     return content
 
@@ -241,7 +241,7 @@ def _count_agreement(
 # ---- sentences ----
 
 
-def summarize(content: Mapping[str, Any]) -> str:
+def summarize_results(content: Mapping[str, Any]) -> str:
     """Return a sentence that summarizes the most informative task."""
     rows = content["metrics"]
     if len(rows) > 3:

@@ -573,7 +573,7 @@ def add_tests_and_intervals(
             if task.statistic == "spa" or len(ranked) < 2:
                 missing.append(f"{task.name}: no test of {task.statistic} is available.")
                 continue
-            test_results, places = _test_pairs(
+            test_results, places = _test_metric_pairs(
                 task, sets, {name: values_by_cell[task, name] for name in ranked}, tests
             )
             content["tests"] += test_results
@@ -603,14 +603,14 @@ def add_tests_and_intervals(
     return missing
 
 
-def _test_pairs(
+def _test_metric_pairs(
     task: Task,
     sets: Mapping[str, JudgedSystems],
-    ranked: Mapping[str, Value],
+    ranked_values: Mapping[str, Value],
     tests: AgreementTests,
 ) -> tuple[list[dict[str, Any]], list[int]]:
     """Return the test of each pair of metrics, best first, and the cluster of each metric."""
-    names, values = list(ranked), list(ranked.values())
+    names, values = list(ranked_values), list(ranked_values.values())
     matrix_pairs = [[sets[one].get_scores(task.level, name) for one in task.sets] for name in names]
     gold = [people for people, _ in matrix_pairs[0]]
     metric_matrices = [[scores for _, scores in one] for one in matrix_pairs]

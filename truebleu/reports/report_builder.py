@@ -243,7 +243,7 @@ class ReportData:
     # Counts for pages that cannot compute them from their texts.
 
     @cached_property
-    def _corpus(self) -> Corpus:
+    def _token_corpus(self) -> Corpus:
         return distinctive_ngrams.build_corpus(
             list(self.systems.values()), self.references, self._first_bleu
         )
@@ -254,11 +254,13 @@ class ReportData:
         baseline = names.index(self.comparison["baseline"]) if len(names) > 1 else 0
         other_indices: list[int | None] = [i for i in range(len(names)) if i != baseline]
         pairs = [(baseline, other_index) for other_index in other_indices or [None]]
-        return distinctive_ngrams.list_distinctive_ngrams(self._corpus, self._first_bleu, pairs)
+        return distinctive_ngrams.list_distinctive_ngrams(
+            self._token_corpus, self._first_bleu, pairs
+        )
 
     @cached_property
-    def _frequencies(self) -> tuple[dict[str, Any], bytes]:
-        return bins.encode_frequencies(self._corpus, self.segment_count, self._word_counts)
+    def _word_frequencies(self) -> tuple[dict[str, Any], bytes]:
+        return bins.encode_frequencies(self._token_corpus, self.segment_count, self._word_counts)
 
     def _finds_ngrams_in_page(self, counts_in_page: bool) -> bool:
         """Return whether the page itself finds n-grams, with the first BLEU's tokenizer."""
@@ -289,7 +291,9 @@ class ReportData:
         """Return the manifest entry of word frequencies and segment lengths."""
         counts_words = self._counts_words_in_page(counts_in_page)
         frequency = (
-            bins.describe_frequencies(self.segment_count) if counts_words else self._frequencies[0]
+            bins.describe_frequencies(self.segment_count)
+            if counts_words
+            else self._word_frequencies[0]
         )
         return {"frequency": frequency, "length": self._length_entry}
 
@@ -495,7 +499,7 @@ class ReportData:
             blocks[f"label{i}"] = payload.encode_indices(labels.indices)
         blocks |= self.extra_blocks
         if not self._counts_words_in_page(counts_in_page):
-            frequency_entry, block = self._frequencies
+            frequency_entry, block = self._word_frequencies
             blocks[frequency_entry["block"]] = block
         if not self.is_redacted and not self._finds_ngrams_in_page(counts_in_page):
             blocks["ngrams"] = payload.to_script_json(self._ngram_lists["pairs"]).encode()
@@ -624,16 +628,16 @@ def _collect_score_columns(
 # ---- settings as text ----
 
 
-def parse_further_settings(also: Any, headline: Sequence[Metric]) -> Iterator[Any]:
-    """Yield further settings: metrics, or variants of the headline metrics with changed parameters.
+def parse_further_settings(also: Any, compared_metrics: Sequence[Metric]) -> Iterator[Any]:
+    """Yield further settings: metrics, or variants of the compared metrics with changed parameters.
 
     "tokenize=intl,char" yields two variants of a metric, "lowercase" yields one, and
     "tokenize=intl+lowercase" yields one with both changes.
     """
     is_single = isinstance(also, str) or not hasattr(also, "__iter__")
     for item in [also] if is_single else also:
-        if isinstance(item, str) and _is_parameter_change(item, headline):
-            yield from _apply_parameter_changes(item, headline)
+        if isinstance(item, str) and _is_parameter_change(item, compared_metrics):
+            yield from _apply_parameter_changes(item, compared_metrics)
         else:
             yield from registry.resolve_metrics([item])
 
@@ -657,26 +661,26 @@ def _apply_unicode_form(metric: Any, unicode_form: str | None) -> Any:
     return metric.with_parameters(**{parameter_name: unicode_form})
 
 
-def _is_parameter_change(text: str, headline: Sequence[Metric]) -> bool:
+def _is_parameter_change(text: str, compared_metrics: Sequence[Metric]) -> bool:
     name = text.partition("+")[0].partition("=")[0]
-    return "=" in text or any(name in metric.parameters for metric in headline)
+    return "=" in text or any(name in metric.parameters for metric in compared_metrics)
 
 
-def _apply_parameter_changes(changes: str, headline: Sequence[Metric]) -> Iterator[Metric]:
+def _apply_parameter_changes(changes: str, compared_metrics: Sequence[Metric]) -> Iterator[Metric]:
     from itertools import product
 
     choices: list[list[tuple[str, str]]] = []
     for change in changes.split("+"):
         name, has_value, values = change.partition("=")
-        if not any(name in metric.parameters for metric in headline):
-            names = dict.fromkeys(name for metric in headline for name in metric.parameters)
+        if not any(name in metric.parameters for metric in compared_metrics):
+            names = dict.fromkeys(name for metric in compared_metrics for name in metric.parameters)
             raise ValueError(
                 f"also: unknown parameter '{name}'{argument_checks.suggest_names(name, names)}"
             )
         alternatives = values.split(",") if has_value else ["yes"]
         choices.append([(name, value) for value in alternatives])
     for combination in product(*choices):
-        for metric in headline:
+        for metric in compared_metrics:
             parameters = {parameter.name: parameter for parameter in metric.PARAMETERS}
             if all(name in parameters for name, _ in combination):
                 try:

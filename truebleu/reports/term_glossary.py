@@ -48,7 +48,7 @@ def parse_glossary(value: Any) -> tuple[list[Term], str]:
     entries, role, name = _number_glossary_entries(value)
     unit = "line" if segments.is_file(value) else "pair"
     for line_number, fields in entries:
-        source, target = _parse_pair(f"{role}, {unit} {line_number}", fields)
+        source, target = _parse_term_pair(f"{role}, {unit} {line_number}", fields)
         targets = targets_by_source.setdefault(source, {})
         if target in targets:
             raise InputError(
@@ -79,18 +79,18 @@ def _number_glossary_entries(value: Any) -> tuple[Iterable[tuple[int, Any]], str
     return enumerate(pairs, 1), "terms", "given terms"
 
 
-def _parse_pair(place: str, fields: Any) -> tuple[str, str]:
+def _parse_term_pair(location: str, fields: Any) -> tuple[str, str]:
     words = list(fields) if isinstance(fields, list | tuple) else []
     if len(words) != 2 or not all(isinstance(word, str) for word in words):
         is_table_row = all(isinstance(word, str) for word in words) and isinstance(fields, list)
         quoted_entry = "\t".join(words) if is_table_row else fields
         raise InputError(
-            f"{place}: expected a source term, a tab and a target term, found "
+            f"{location}: expected a source term, a tab and a target term, found "
             f"{str(quoted_entry)[:80]!r}"
         )
     source, target = (" ".join(word.split()) for word in words)
     if not source or not target:
-        raise InputError(f"{place}: the {'target' if source else 'source'} term is empty")
+        raise InputError(f"{location}: the {'target' if source else 'source'} term is empty")
     return source, target
 
 

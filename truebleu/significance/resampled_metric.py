@@ -67,7 +67,7 @@ class Measure:
         self.segments = len(self.tables[0])
         if metric.is_mean:
             scores = {name: metric.segment_scores(table).tolist() for name, table in tables.items()}
-            self._mean, self._tables = build_means(scores)
+            self._mean, self._tables = build_mean_formula(scores)
 
     @classmethod
     def from_scores(
@@ -89,7 +89,7 @@ class Measure:
         _check_systems(name, {system: len(column) for system, column in columns.items()})
         measure = cls.__new__(cls)
         measure.metric, measure.name, measure.lower_is_better = None, name, lower_is_better
-        measure._mean, measure._tables = build_means(columns)  # noqa: SLF001
+        measure._mean, measure._tables = build_mean_formula(columns)  # noqa: SLF001
         measure.segments = len(measure.tables[0])
         measure._values = dict(zip(columns, measure.compute_observed_scores(), strict=True))  # noqa: SLF001
         return measure
@@ -191,7 +191,7 @@ def _build_document_means(
     return DocumentMean(scale / (1 << shift) if shift else scale), document_tables
 
 
-def build_means(columns: Mapping[str, Sequence[float]]) -> tuple[Mean, dict[str, Table]]:
+def build_mean_formula(columns: Mapping[str, Sequence[float]]) -> tuple[Mean, dict[str, Table]]:
     """Return the formula of the mean, and tables of the numbers as integers with exact sums.
 
     Decimal numbers become multiples of a power of ten, so that 0.1 + 0.2 is 0.3. Other numbers

@@ -215,7 +215,13 @@ FAMILY = [
     BLEU(
         "none", smoothing="epsilon", brevity_penalty="coco", no_match="smoothed", arithmetic="coco"
     ),
-    BLEU("none", brevity_penalty="plus-one", smoothing="add-k", scale=1.0, lowercase="ascii"),
+    BLEU(
+        "none",
+        brevity_penalty="plus-one",
+        smoothing="add-k",
+        published_scale=1.0,
+        lowercase="ascii",
+    ),
     BLEU("none", weights=[0.5, 0.5, 0, 0.25]),
     BLEU(str.split, max_order=2, weights=[1, 2], effective_order=True),
     BLEU("none", arithmetic="float32", missing_order="drop"),

@@ -35,7 +35,13 @@ CANDIDATES = [
 
 # Metrics with a formula or tokenizer in Python.
 UNUSUAL = [
-    BLEU("none", smoothing="floor", missing_order="at-least-one", arithmetic="nltk", scale=1.0),
+    BLEU(
+        "none",
+        smoothing="floor",
+        missing_order="at-least-one",
+        arithmetic="nltk",
+        published_scale=1.0,
+    ),
     BLEU("none", arithmetic="float32", smoothing="add-k", missing_order="one"),
     BLEU("none", reference_length="average", smoothing="none"),
     BLEU(str.split),

@@ -15,7 +15,7 @@ TEXT = ("the cat is on a mat", ["the cat sat on the mat", "a cat is on it"])
 METRICS = [
     tb.BLEU(),
     tb.BLEU(max_order=9),
-    tb.BLEU(reference_length="average", arithmetic="nltk", scale=1.0),
+    tb.BLEU(reference_length="average", arithmetic="nltk", published_scale=1.0),
     tb.BLEU(str.split),
     tb.CHRF(),
     tb.TER(),

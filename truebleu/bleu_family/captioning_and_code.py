@@ -50,7 +50,7 @@ def list_captioning_and_code_members() -> Iterator[Member]:
         "codexglue-bleu", "CodeXGLUE _bleu (refinement, translation, text-to-code)",
         BLEU(
             **p.PRETOKENIZED,
-            **{**p.NMT, **p.ADD_ONE, "reference_length": "single", "scale": 100.0},
+            **{**p.NMT, **p.ADD_ONE, "reference_length": "single", "published_scale": 100.0},
         ),
         "tensorflow/nmt with smooth=True, applied to a corpus.",
         used="CodeBERT, CodeT5 and successors on code generation", citation=p.LU, digits=2,

@@ -13,7 +13,7 @@ from truebleu.text.corpus_inputs import Hypotheses, References
 from truebleu.text.record import Record
 
 # These parameters change at most the scale or the last digits of a score.
-_OMITTED_PARAMETERS = ("scale", "arithmetic", "empty_brevity", "smoothing_value")
+_OMITTED_PARAMETERS = ("published_scale", "arithmetic", "empty_brevity", "smoothing_value")
 
 
 class Member(Record):
@@ -47,7 +47,7 @@ class Member(Record):
     @property
     def scale(self) -> float:
         """The scale: 100 for percentages, 1 for fractions and for unbounded scores (NIST)."""
-        return self.metric.scale if isinstance(self.metric, BLEU) else 1.0
+        return self.metric.published_scale if isinstance(self.metric, BLEU) else 1.0
 
     @property
     def differences(self) -> list[str]:

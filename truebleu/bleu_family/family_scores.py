@@ -50,7 +50,16 @@ class MemberScore(Record):
     @property
     def formatted_value(self) -> str:
         """The score with four decimal places, or a dash if there is none."""
-        return "-" if self.value is None else f"{self.value:.4f}"
+        return self.format_value()
+
+    def format_value(self, scale: int = 100) -> str:
+        """Return the score with four decimal places, or a dash if there is none.
+
+        scale: 1 to show percentages on a 0-1 scale, with six decimal places.
+        """
+        if self.value is None:
+            return "-"
+        return f"{self.value / 100:.6f}" if scale == 1 and self.is_bounded else f"{self.value:.4f}"
 
     @property
     def is_bounded(self) -> bool:

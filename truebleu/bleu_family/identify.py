@@ -300,7 +300,12 @@ def _make_computation_key(metric: Metric, corpus: SharedCorpus) -> object:
     """Return a key that is equal for metrics whose scores differ only in scale or rounding."""
     if not isinstance(metric, BLEU):
         return metric
-    parameters = {**metric.parameters, "scale": None, "arithmetic": None, "effective_order": None}
+    parameters = {
+        **metric.parameters,
+        "published_scale": None,
+        "arithmetic": None,
+        "effective_order": None,
+    }
     parameters["missing_order"] = metric.resolve_missing_order(
         segment=metric.aggregate == "segments"
     )

@@ -119,7 +119,7 @@ def list_library_members() -> Iterator[Member]:
             smoothing_value=1e-13,
             no_match="smoothed",
             reference_length="single",
-            scale=1.0,
+            published_scale=1.0,
             arithmetic="allennlp",
         ),
         "Counts token indices; without exclude_indices, the lengths include padding. An order "

@@ -19,7 +19,7 @@ _V14 = ("mteval-v14-international-lower", "mteval-v14-international")
 _OLD_MTEVAL: dict[str, Any] = {
     **p.UNSMOOTHED,
     "reference_length": "shortest",
-    "scale": 1.0,
+    "published_scale": 1.0,
 }
 _SMOOTHS = "Also smooths corpus scores (1/2, 1/4, ... of a match), so they are never 0."
 
@@ -72,7 +72,7 @@ def _list_moses_members() -> Iterator[Member]:
             BLEU(script, lowercase=case, **p.UNSMOOTHED), quirks,
             used="papers on neural translation before 2019", citation=p.MOSES, digits=2,
         )  # fmt: skip
-    program: dict[str, Any] = {**p.PRETOKENIZED, "scale": 1.0, "arithmetic": "float32"}
+    program: dict[str, Any] = {**p.PRETOKENIZED, "published_scale": 1.0, "arithmetic": "float32"}
     yield Member(
         "moses-sentence-bleu", "Moses sentence-bleu, mean of segments",
         BLEU(**program, **p.ADD_ONE, **p.SEGMENTS),
@@ -97,7 +97,7 @@ def list_machine_translation_members() -> Iterator[Member]:
     """Yield the members from Papineni et al., mteval, Moses and sacreBLEU."""
     yield Member(
         "papineni-2002", "BLEU as defined in the paper",
-        BLEU(**p.PRETOKENIZED, **p.UNSMOOTHED, scale=1.0, arithmetic="nmt"),
+        BLEU(**p.PRETOKENIZED, **p.UNSMOOTHED, published_scale=1.0, arithmetic="nmt"),
         "The paper does not say which of two equally close reference lengths to use; truebleu "
         "uses the shorter one.",
         used="the original definition, as in IBM's program", citation=p.PAPINENI, digits=4,
@@ -130,13 +130,13 @@ _SACREBLEU: tuple[tuple[str, dict[str, Any], str, str], ...] = (
 def list_tool_members() -> Iterator[Member]:
     """Yield the members from other decoders and from programs that compare systems."""
     phrasal: dict[str, Any] = {"tokenize": "mteval-v11b", "lowercase": True, "tie": "first"}
-    compare: dict[str, Any] = {**p.NLTK, "tokenize": "compare-mt", "scale": 100.0}
+    compare: dict[str, Any] = {**p.NLTK, "tokenize": "compare-mt", "published_scale": 100.0}
     compare["reference_length"] = "single"
     viewer: dict[str, Any] = {
         "tie": "first",
         "missing_order": "one",
         "no_match": "smoothed",
-        "scale": 1.0,
+        "published_scale": 1.0,
     }
     default_quirk = "Uses NIST's tokenizer and lower-cases by default"
     tie_quirk = "uses the first of two equally close reference lengths."

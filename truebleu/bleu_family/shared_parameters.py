@@ -26,18 +26,18 @@ UNSMOOTHED: dict[str, Any] = {"smoothing": "none"}
 ADD_ONE: dict[str, Any] = {"smoothing": "add-k-all", "no_match": "smoothed"}
 SEGMENTS: dict[str, Any] = {"aggregate": "segments"}
 
-MTEVAL_13: dict[str, Any] = {"missing_order": "one", "no_match": "smoothed", "scale": 1.0}
+MTEVAL_13: dict[str, Any] = {"missing_order": "one", "no_match": "smoothed", "published_scale": 1.0}
 NLTK: dict[str, Any] = {
     **PRETOKENIZED,
     "missing_order": "at-least-one",
-    "scale": 1.0,
+    "published_scale": 1.0,
     "arithmetic": "nltk",
 }
-NMT: dict[str, Any] = {"reference_length": "shortest", "scale": 1.0, "arithmetic": "nmt"}
+NMT: dict[str, Any] = {"reference_length": "shortest", "published_scale": 1.0, "arithmetic": "nmt"}
 TORCH: dict[str, Any] = {
     "tie": "first",
     "no_match": "any-zero",
-    "scale": 1.0,
+    "published_scale": 1.0,
     "arithmetic": "float32",
 }
 COCO: dict[str, Any] = {
@@ -45,7 +45,7 @@ COCO: dict[str, Any] = {
     "smoothing": "epsilon",
     "brevity_penalty": "coco",
     "no_match": "smoothed",
-    "scale": 1.0,
+    "published_scale": 1.0,
     "arithmetic": "coco",
 }
 CODENN: dict[str, Any] = {

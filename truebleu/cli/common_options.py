@@ -160,6 +160,12 @@ def parse_seed(text: str) -> int | None:
     )
 
 
+def _parse_scale(text: str) -> int:
+    if text not in ("1", "100"):
+        raise ValueError(f"expected 100 or 1, found '{text}'")
+    return int(text)
+
+
 def _parse_thread_count(text: str) -> int:
     number = make_integer_type(0, argument_checks.MAX_WORKERS)(text)
     if number or not hasattr(os, "sched_getaffinity"):
@@ -229,6 +235,13 @@ HELP, OUTPUT, COLOR, SCORE_ONLY, THREADS, QUIET = parse_options(
     threads={"type": _parse_thread_count, "default": 1},
 )
 # This option is only for commands that read document labels.
+(SCALE,) = parse_options(
+    """
+    --scale N  show percentages such as BLEU from 0 to 100 or, with 1, from 0 to 1 with two more
+               decimals; json, jsonl, tsv, csv, parquet and npy always contain 0-100 (default: 100)
+    """,
+    scale={"type": _parse_scale, "default": 100},
+)
 RESAMPLE = parse_options(
     """
     --resample UNIT        resample and swap segments or documents (from --docs or the test set);
@@ -296,12 +309,17 @@ def get_paper_options(options: argparse.Namespace, output_format: str) -> dict[s
 
 
 def make_output_group(
-    formats: Sequence[str], piped_format: str, *further_options: Option, digits: str = ""
+    formats: Sequence[str],
+    piped_format: str,
+    *further_options: Option,
+    digits: str = "",
+    shows_scores: bool = False,
 ) -> OptionGroup:
     """Return the options for the format and the destination of results.
 
     piped_format: the default format if standard output is not a terminal.
     digits: the default of -w as shown in the help; empty for commands without -w.
+    shows_scores: whether to offer --scale without -w.
     """
     default = "text" if piped_format == "text" else f"text on a terminal, otherwise {piped_format}"
     return OptionGroup(
@@ -311,6 +329,7 @@ def make_output_group(
         OUTPUT,
         *([f"-w --width N  print N decimal places ({digits})"] if digits else []),
         *(["-sh --short  print short signatures"] if digits else []),
+        *([SCALE] if digits or shows_scores else []),
         *further_options,
         defaults={"formats": formats, "piped": piped_format},
         format={"choices": formats},
@@ -319,12 +338,15 @@ def make_output_group(
 
 
 def make_view_output_group(
-    digits: int | None = None, formats: Sequence[str] = VIEW_FORMATS
+    digits: int | None = None,
+    formats: Sequence[str] = VIEW_FORMATS,
+    *,
+    shows_scores: bool = False,
 ) -> OptionGroup:
     """Return the output options of a view. Formats in EXACT are written with full precision."""
     exact = join_words([name for name in EXACT if name in formats])
     digits_help = "" if digits is None else f"default: {digits}; full precision in {exact}"
-    return make_output_group(formats, "text", COLOR, digits=digits_help)
+    return make_output_group(formats, "text", COLOR, digits=digits_help, shows_scores=shows_scores)
 
 
 def get_resample_count(options: argparse.Namespace) -> int | None:

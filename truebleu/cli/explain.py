@@ -4,6 +4,9 @@ examples:
   truebleu explain --hypothesis "the cat the cat on the mat" --reference "the cat is on the mat"
       explain the score of a sentence; a second text after --hypothesis is compared with it
 
+  truebleu explain --hypothesis "the the the the" --reference "the cat is on the mat" --textbook
+      compute BLEU as textbooks do, without smoothing
+
   truebleu explain ref.a.en ref.b.en -i cedar.en --segment 17
       explain the score of segment 17
 
@@ -37,6 +40,8 @@ EXPLAIN_OPTIONS = OptionGroup(
     -r --reference TEXT...  use these texts as the references of --hypothesis
     -n --segment N          explain only segment N of the files, counting from 1
     --recall                also show BLEU's clipped recall and F-measure
+    --textbook              compute BLEU as textbooks do: split at white space, do not smooth, leave
+                            out orders for which the text is too short, and show BLEU-1 to BLEU-4
     """,
     segment={"type": make_integer_type(1, sys.maxsize)},
 )
@@ -47,14 +52,22 @@ def run(options: argparse.Namespace) -> None:
     output = Results(options)
     output.check_display_options()
     metric = metric_options.select_single_metric(options)
+    if options.textbook and getattr(options, "--smoothing", "none") != "none":
+        raise UsageError("--textbook and --smoothing are mutually exclusive")
     # Check the metric before reading files, so that errors appear early.
     with shared.reraise_as_usage_error("-m/--metrics", {"metric": "-m/--metrics"}):
-        check_metric(metric, recall=options.recall)
+        check_metric(metric, recall=options.recall, textbook=options.textbook)
     has_texts = options.hypothesis is not None or options.reference is not None
     hypotheses, references, arguments = (_read_texts if has_texts else _read_files)(options)
     first, second = (*hypotheses, None)[:2]
     explanation = explain(
-        first, references, metric, second=second, recall=options.recall, **arguments
+        first,
+        references,
+        metric,
+        second=second,
+        recall=options.recall,
+        textbook=options.textbook,
+        **arguments,
     )
     with output:
         output.write_view(explanation)

@@ -67,6 +67,9 @@ def run(options: argparse.Namespace) -> None:
         "score": _score_members,
         "which": _find_matching_variants,
     }[options.action]
+    if options.action != "score" and output.scale == 1:
+        raise UsageError(f"--scale has no effect with {options.action}")
+    output.check_scale()
     with output:
         content, blocks = run_action(options)
         if output.form == "json":
@@ -163,10 +166,10 @@ def _score_members(options: argparse.Namespace) -> FamilyResult:
         for name, table in scores_by_system.items()
         for row in table
     ]
-    return {"scores": rows}, _build_score_elements(scores_by_system)
+    return {"scores": rows}, _build_score_elements(scores_by_system, options.scale)
 
 
-def _build_score_elements(scores_by_system: dict[str, FamilyScores]) -> Iterator[Block]:
+def _build_score_elements(scores_by_system: dict[str, FamilyScores], scale: int) -> Iterator[Block]:
     """Yield the tables of bounded and unbounded scores, sorted by the first system's scores."""
     first = next(iter(scores_by_system.values()))
     has_several_systems = len(scores_by_system) > 1
@@ -178,13 +181,20 @@ def _build_score_elements(scores_by_system: dict[str, FamilyScores]) -> Iterator
             yield Heading(2, title)
         header = [
             "member",
-            *(scores_by_system if has_several_systems else ["0-100" if is_bounded else "score"]),
+            *(
+                scores_by_system
+                if has_several_systems
+                else [f"0-{scale}" if is_bounded else "score"]
+            ),
         ]
         header += [*([] if has_several_systems else ["printed score"]), "differences"]
         cells = [
             [
                 row.label,
-                *(table[row.member.name].formatted_value for table in scores_by_system.values()),
+                *(
+                    table[row.member.name].format_value(scale)
+                    for table in scores_by_system.values()
+                ),
                 *([] if has_several_systems else [row.short_printed_score]),
                 row.notes,
             ]
@@ -236,7 +246,7 @@ COMMAND = Command(
         ACTION,
         *files.list_input_groups(words),
         MEMBERS,
-        shared.make_view_output_group(),
+        shared.make_view_output_group(shows_scores=True),
         shared.RUNNING,
     ],
     run,

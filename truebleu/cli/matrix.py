@@ -108,6 +108,7 @@ def run(options: argparse.Namespace) -> None:
     metric = metric_options.select_single_metric(options)
     output = Results(options)
     _check_options(options, output.form)
+    output.check_scale()
     system, hypotheses, references = _parse_files(options)
     with output, Progress(quiet=options.quiet) as progress:
         if output.form == "npy" and output.is_terminal:
@@ -235,6 +236,7 @@ class MatrixWriter(Record):
             names,
             score_names,
             flat_names=flat_names,
+            percentage_names=score_names if self.metric.is_percentage else (),
             metadata=metadata,
             shape=shape,
             type_code=self.type_code,
@@ -325,7 +327,9 @@ class MatrixWriter(Record):
             if writer is not None:
                 writer.write(_transpose_rows(rows, len(names)))
             elif output.score_only:
-                output.write("".join(f"{output.format_rounded(row[3])}\n" for row in rows))
+                is_percentage = self.metric.is_percentage
+                lines = (output.format_score(row[3], is_percentage=is_percentage) for row in rows)
+                output.write("".join(f"{line}\n" for line in lines))
             else:
                 output.write("".join(f"{row[4]}\n" for row in rows))
             count += sum(map(len, candidates))

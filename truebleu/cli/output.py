@@ -11,12 +11,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TextIO
 
 from truebleu.metrics.base import Signature
+from truebleu.rendering.score_scale import MORE_DIGITS
 from truebleu.text import json_writer
 from truebleu.text.operating_system import open_atomically
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+    from truebleu.metrics.scores import Score
     from truebleu.rendering.elements import Block
     from truebleu.rendering.view import View
 
@@ -33,6 +35,9 @@ SUFFIXES = {
 VERSION = 1
 # Formats of views with full precision and complete signatures.
 EXACT = ("json", "csv", "tsv")
+
+# Formats for readers, in which --scale has an effect.
+READER_FORMATS = ("text", "markdown", "latex", "html")
 
 # Exit statuses of all commands and their meanings. Shells report statuses above 128 for programs
 # that a signal ended.
@@ -188,6 +193,7 @@ class Results(Output):
     width: decimal places, or None for the default of the format.
     score_only: whether to write only scores.
     short: whether to write short signatures.
+    scale: maximum of percentages in formats for readers, 100 or 1.
     color: auto, always or never.
     """
 
@@ -197,6 +203,7 @@ class Results(Output):
         self.width: int | None = getattr(options, "width", None)
         self.score_only: bool = getattr(options, "score_only", False)
         self.short: bool = getattr(options, "short", False)
+        self.scale: int = getattr(options, "scale", 100)
         self._quiet: bool = getattr(options, "quiet", False)
         self.color: str = getattr(options, "color", "never")
 
@@ -209,6 +216,32 @@ class Results(Output):
         """Return a number rounded to --width decimal places (default: `default`)."""
         return f"{value:.{default if self.width is None else self.width}f}"
 
+    def format_score(self, value: float, default: int = 1, *, is_percentage: bool) -> str:
+        """Return a score on the scale of --scale, rounded to --width decimal places.
+
+        default: number of decimals of the score on its own scale.
+        """
+        if is_percentage and self.scale == 1:
+            return self.format_rounded(value / 100, default + MORE_DIGITS)
+        return self.format_rounded(value, default)
+
+    def format_details(self, score: Score) -> str:
+        """Return sacreBLEU's details of a score, with precisions on the scale of --scale."""
+        details, text = score.details(), score.verbose
+        if self.scale == 1 and "precisions" in details and text:
+            precisions = "/".join(f"{precision / 100:.3f}" for precision in details["precisions"])
+            return f"{precisions} {text.partition(' ')[2]}"
+        return text
+
+    def check_scale(self) -> None:
+        """Raise UsageError for --scale 1 in formats that contain full precision."""
+        contains_only_scores = self.score_only and self.form in ("tsv", "csv")
+        if self.scale == 1 and self.form not in READER_FORMATS and not contains_only_scores:
+            raise UsageError(
+                f"--scale has no effect with -f {self.form}, which always contains 0-100. Use "
+                "-f text"
+            )
+
     def format_exact(self, value: float) -> str:
         """Return a number with --width decimal places, or with full precision."""
         return repr(value) if self.width is None else self.format_rounded(value)
@@ -218,7 +251,8 @@ class Results(Output):
         return signature.short() if self.short else str(signature)
 
     def check_display_options(self) -> None:
-        """Raise UsageError for --width and --short in formats with full precision."""
+        """Raise UsageError for --width, --short and --scale in formats with full precision."""
+        self.check_scale()
         if self.form in EXACT:
             for name, is_set in (
                 ("-w/--width", self.width is not None),
@@ -251,7 +285,11 @@ class Results(Output):
         elif self.form in EXACT:
             self.write(getattr(view, self.form)())
         else:
-            display: dict[str, Any] = {"digits": self.width, "short": self.short}
+            display: dict[str, Any] = {
+                "digits": self.width,
+                "short": self.short,
+                "scale": self.scale,
+            }
             if self.form != "text":
                 self.write_rendered(getattr(view, self.form)(**display, **paper))
             elif not self._write_rich_text(lambda: view.rich(**display)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import repeat
 from math import isfinite
 from types import MappingProxyType
@@ -19,6 +20,7 @@ class TableSpec(Record):
     kind: name of the table in the JSON version key.
     column_names: names of all columns.
     score_names: columns with scores, the only ones that --score-only writes.
+    percentage_names: score columns to which --scale applies.
     text_names: columns with text or with values from input tables; other columns are numbers.
     statistic_names: columns with the statistics of the scores.
     metadata: facts about the table, such as signatures.
@@ -31,6 +33,7 @@ class TableSpec(Record):
     kind: str
     column_names: Sequence[str]
     score_names: Sequence[str]
+    percentage_names: Collection[str] = ()
     text_names: Collection[str] = ()
     statistic_names: Collection[str] = ()
     metadata: Mapping[str, Any] = MappingProxyType({})
@@ -91,6 +94,10 @@ class _TemplateWriter(RowWriter):
             name: self.join_scores if name in table.score_names else self.format_cell
             for name in (*table.text_names, *self._flat_names)
         }
+        # With --score-only, --scale also applies to TSV and CSV.
+        self._scaled_names = table.percentage_names if output.scale == 1 else ()
+        for name in self._scaled_names:
+            self._formatters.setdefault(name, partial(self.format_score, is_percentage=True))
         self._template = self.make_template() + "\n"
         self.start()
 
@@ -101,20 +108,23 @@ class _TemplateWriter(RowWriter):
         """Format a text for an output line."""
         raise NotImplementedError
 
-    def format_score(self, value: float) -> str:
+    def format_score(self, value: float, *, is_percentage: bool = False) -> str:
         """Format a score for an output line."""
-        return (
-            self.output.format_exact(value) if self.IS_EXACT else self.output.format_rounded(value)
-        )
+        if not self.IS_EXACT:
+            return self.output.format_score(value, is_percentage=is_percentage)
+        return self.output.format_exact(value / 100 if is_percentage else value)
 
     def join_scores(self, values: Sequence[float]) -> str:
         """Format a list of scores for an output line."""
-        return self.SEPARATOR.join(map(self.format_score, to_values(values)))
+        is_percentage = bool(self._scaled_names)
+        return self.SEPARATOR.join(
+            self.format_score(value, is_percentage=is_percentage) for value in to_values(values)
+        )
 
     def make_placeholder(self, name: str) -> str:
         """Return the format specifier of a column in the template."""
         digits = self.output.width if self.IS_EXACT else self.output.digits
-        is_number = name in self.table.score_names and name not in self._flat_names
+        is_number = name in self.table.score_names and name not in self._formatters
         return f"%.{digits}f" if is_number and digits is not None else "%s"
 
     def make_template(self) -> str:
@@ -258,9 +268,13 @@ class TextWriter(_TemplateWriter):
 
     def _format_cells(self, name: str, value: Any) -> list[str]:
         if name in self._flat_names:
-            return [self.format_score(score) for score in value]
+            is_percentage = bool(self._scaled_names)
+            return [self.format_score(score, is_percentage=is_percentage) for score in value]
+        is_percentage = name in self._scaled_names
         return [
-            self.format_score(value) if name in self.table.score_names else self.format_cell(value)
+            self.format_score(value, is_percentage=is_percentage)
+            if name in self.table.score_names
+            else self.format_cell(value)
         ]
 
     def finish(self) -> None:

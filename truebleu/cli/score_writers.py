@@ -44,7 +44,7 @@ class ScoreResult(Record):
 
     def format_value(self, value: float, output: Results) -> str:
         """Format a value with --width decimal places, or with the metric's default."""
-        return output.format_rounded(value, self.digits)
+        return output.format_score(value, self.digits, is_percentage=self.score.is_percentage)
 
     @property
     def is_corpus_score(self) -> bool:
@@ -124,6 +124,7 @@ class ScoreResult(Record):
 def adjust_format(output: Results, options: argparse.Namespace) -> None:
     """Select a line format for --score-only. Raise UsageError for formats without lines."""
     if not output.score_only:
+        output.check_scale()
         return
     if options.format is None and options.output is None and output.form != "text":
         output.form = "tsv"
@@ -215,7 +216,7 @@ def _format_lines(row: Sequence[ScoreResult], output: Results) -> Iterator[str]:
     width = max(map(len, heads))
     for head, result in zip(heads, row, strict=True):
         estimate = _format_estimate(result, output)
-        yield f"{head:>{width}} = {estimate} {result.score.verbose}".rstrip()
+        yield f"{head:>{width}} = {estimate} {output.format_details(result.score)}".rstrip()
 
 
 def _format_estimate(result: ScoreResult, output: Results) -> str:
@@ -231,7 +232,6 @@ def _format_estimate(result: ScoreResult, output: Results) -> str:
 # Additional columns in tables of a single metric.
 DETAILS: dict[str, dict[str, Callable[[Score], str]]] = {
     "BLEU": {
-        "precisions": lambda score: score.verbose.partition(" ")[0],
         "BP": lambda score: f"{score.details()['brevity_penalty']:.3f}",
         "ratio": lambda score: f"{score.details()['ratio']:.3f}",
         "hyp_len": lambda score: str(score.details()["hypothesis_length"]),
@@ -262,11 +262,13 @@ def _build_elements(
                     for key in row[0].keys.values()
                 ),
                 *(_format_estimate(result, output) for result in row),
+                *([output.format_details(row[0].score).partition(" ")[0]] if details else []),
                 *(format_detail(row[0].score) for format_detail in details.values()),
             ]
             for row in table_rows
         ]
-        header = [*names, *(result.name for result in first), *details]
+        detail_names = ["precisions", *details] if details else []
+        header = [*names, *(result.name for result in first), *detail_names]
         yield TableElement.from_text_rows(
             header, cells, [i for i, name in enumerate(names) if name != "segments"]
         )
@@ -386,6 +388,7 @@ def _write_rows(rows: Sequence[Sequence[ScoreResult]], output: Results) -> None:
         "score",
         [*names, *scores, *detail_names, *signatures],
         score_names=scores,
+        percentage_names=[result.name for result in first if result.score.is_percentage],
         text_names=[*names, *detail_names, *signatures],
     )
     writer = ROWS[output.form](output, table)

@@ -61,6 +61,9 @@ class SegmentWriter:
             "segments",
             names,
             score_names=scores,
+            percentage_names=[
+                name for name, metric in zip(scores, metrics, strict=True) if metric.is_percentage
+            ],
             text_names=[system_column, *extra_names],
             statistic_names=statistics,
             metadata={"signatures": dict(zip(scores, signatures, strict=True))},
@@ -113,7 +116,8 @@ class SegmentWriter:
         ]
         if output.score_only:
             columns = [
-                [output.format_rounded(value) for value in scores] for _, scores in segment_scores
+                [output.format_score(value, is_percentage=metric.is_percentage) for value in scores]
+                for metric, (_, scores) in zip(self.metrics, segment_scores, strict=True)
             ]
             rows = zip(prefixes, map("\t".join, zip(*columns, strict=True)), strict=True)
             self.output.write("".join(f"{start}{line}\n" for start, line in rows))
@@ -126,7 +130,8 @@ class SegmentWriter:
             lines = []
             for row, value in zip(statistics.tolist(), scores.tolist(), strict=True):
                 score = metric.score_from_row(row, references, segment=True, value=value)
-                lines.append(f"{head} = {output.format_rounded(value)} {score.verbose}".rstrip())
+                number = output.format_score(value, is_percentage=metric.is_percentage)
+                lines.append(f"{head} = {number} {output.format_details(score)}".rstrip())
             parts.append(lines)
         line_groups = zip(prefixes, zip(*parts, strict=True), strict=True)
         self.output.write(

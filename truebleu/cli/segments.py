@@ -55,6 +55,7 @@ def run(options: argparse.Namespace) -> None:
     output = Results(options)
     if output.score_only and options.format is None and output.form == "jsonl":
         output.form = "tsv"
+    output.check_scale()
     if table_options.uses_tables(options):
         from truebleu.cli import tabular_scores
 

@@ -40,9 +40,17 @@ class PaperView(RecordView):
         raise NotImplementedError
 
     def markdown(
-        self, *, digits: int | None = None, short: bool = False, **paper: Unpack[PaperOptions]
+        self,
+        *,
+        digits: int | None = None,
+        short: bool = False,
+        scale: int | None = None,
+        **paper: Unpack[PaperOptions],
     ) -> str:
         """Return one Markdown table for a paper; `paper` are the options of `PaperOptions`."""
+        view = self._at_scale(scale)
+        if view is not self:
+            return view.markdown(digits=digits, short=short, **paper)
         from truebleu.rendering.markdown import render_markdown
 
         groups = self._list_paper_groups()
@@ -50,12 +58,20 @@ class PaperView(RecordView):
         return render_markdown(blocks)
 
     def latex(
-        self, *, digits: int | None = None, short: bool = False, **paper: Unpack[PaperOptions]
+        self,
+        *,
+        digits: int | None = None,
+        short: bool = False,
+        scale: int | None = None,
+        **paper: Unpack[PaperOptions],
     ) -> str:
         """Return one LaTeX table for a paper; `paper` are the options of `PaperOptions`.
 
         pdfLaTeX compiles it with the package booktabs and its default font encoding.
         """
+        view = self._at_scale(scale)
+        if view is not self:
+            return view.latex(digits=digits, short=short, **paper)
         from truebleu.rendering.latex import render_latex_tables
 
         groups, max_rows = self._list_paper_groups(), paper_layout.MAX_PAGE_ROWS
@@ -85,8 +101,11 @@ class Comparison(PaperView):
         *("segments_needed", "signature"),
     )
 
-    def __init__(self, content: dict[str, Any], request: Request | None = None) -> None:
-        super().__init__(content)
+    def __init__(
+        self, content: dict[str, Any], request: Request | None = None, scale: int = 100
+    ) -> None:
+        """Store the contents, the request with the texts, and the default scale of the display."""
+        super().__init__(content, scale)
         self._request = request
 
     @classmethod
@@ -96,6 +115,7 @@ class Comparison(PaperView):
         metric_statistics: StatisticsByMetric | None = None,
         *,
         by_reference: bool = True,
+        scale: int = 100,
     ) -> Comparison:
         """Return the comparison for a request, computing the statistics unless they are given.
 
@@ -111,7 +131,7 @@ class Comparison(PaperView):
             from truebleu.comparison import references
 
             content = references.add_reference_scores(content, request)
-        return cls({f"truebleu_{cls.KIND}": cls.VERSION, **content}, request)
+        return cls({f"truebleu_{cls.KIND}": cls.VERSION, **content}, request, scale)
 
     @property
     def request(self) -> Request:
@@ -172,6 +192,12 @@ class Comparison(PaperView):
     def _list_paper_groups(self) -> list[tuple[str, Content]]:
         return [("", self._content)]
 
+    @classmethod
+    def _rescale(cls, content: Content) -> Content:
+        from truebleu.comparison import display_scale
+
+        return display_scale.rescale_comparison(content)
+
     def _format_title(self) -> str:
         return ", ".join(self)
 
@@ -182,7 +208,7 @@ class Comparison(PaperView):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The texts are not pickled, because they may be large.
-        return (Comparison, (self._content,))
+        return (Comparison, (self._content, None, self._scale))
 
     def __iter__(self) -> Iterator[str]:
         return (system["name"] for system in self._content["systems"])
@@ -259,6 +285,16 @@ class Comparisons(PaperView):
                 else:
                     yield block
 
+    @classmethod
+    def _rescale(cls, content: Content) -> Content:
+        from truebleu.comparison import display_scale
+
+        rescale = display_scale.rescale_comparison
+        groups = [
+            {**group, "comparison": rescale(group["comparison"])} for group in content["groups"]
+        ]
+        return {**content, "groups": groups}
+
     def _format_title(self) -> str:
         return ", ".join(_format_group_name(group["group"]) for group in self._content["groups"])
 
@@ -292,6 +328,7 @@ def compare(
     source: corpus_inputs.Hypotheses | None = None,
     documents: Any = None,
     workers: int = 1,
+    scale: int = 100,
     **significance: Unpack[SignificanceOptions],
 ) -> Comparison:
     """Compare systems on the same segments, with confidence intervals and paired tests.
@@ -313,6 +350,7 @@ def compare(
     source: the source texts, one per segment, for metrics that need them.
     documents: document names, one per segment, or a file of names; adds scores per document.
     workers: number of threads.
+    scale: show percentages from 0 to 100 or, with 1, from 0 to 1. `to_dict` is not affected.
 
     Further arguments set the intervals and tests:
 
@@ -356,6 +394,6 @@ def compare(
         documents=documents,
         workers=workers,
     )
-    comparison = Comparison.from_request(request)
+    comparison = Comparison.from_request(request, scale=scale)
     request.warn_about_failures()
     return comparison

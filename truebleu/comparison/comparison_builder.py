@@ -122,7 +122,7 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
     }
     notes = [
         *build_disagreement_notes(content),
-        *_build_run_variance_notes(content),
+        *build_run_variance_notes(content),
         *_build_data_limit_notes(request, segment_count, unit_count, results),
     ]
     content["notes"] = notes
@@ -318,6 +318,7 @@ class _MetricColumn:
             "source": "given" if self.metric is None else "truebleu",
             # The default number of decimals for the metric's scores.
             "digits": None if self.metric is None else self.metric.DIGITS,
+            "percentage": self.metric is not None and self.metric.is_percentage,
             # Clusters of systems without a significant difference, best first.
             "clusters": self.clusters,
             "signature": str(self.signature or self._external_signature),
@@ -494,7 +495,7 @@ def _describe_test_limits(
     )
 
 
-def _build_run_variance_notes(content: Content) -> Iterator[dict[str, Any]]:
+def build_run_variance_notes(content: Content) -> Iterator[dict[str, Any]]:
     """Yield notes that compare the variance from runs with the variance from the test set."""
     systems = content["systems"]
     for metric in content["metrics"]:

@@ -17,6 +17,7 @@ from truebleu.rendering.number_format import (
     format_segments_needed,
     signed_formatter,
 )
+from truebleu.rendering.score_scale import MORE_DIGITS
 from truebleu.rendering.view import Content
 
 # A column and its cells, one per row.
@@ -325,6 +326,8 @@ def get_score_digits(content: Content, metric: Content, digits: int | None) -> i
     digits: number of decimals on a 0-100 scale; None for the default, 1.
     """
     suitable: int | None = metric["digits"]
+    if digits is None and content.get("scale") == 1 and metric.get("percentage"):
+        digits = 1 + MORE_DIGITS
     if suitable is None:
         scores = [abs(system["scores"][metric["name"]]["score"]) for system in content["systems"]]
         largest = max(scores)

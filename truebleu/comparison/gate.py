@@ -22,10 +22,14 @@ from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, MetricFailedError, Score, Signature
 from truebleu.rendering.elements import Block, Cell, Heading, Paragraph, Table, build_warnings
 from truebleu.rendering.number_format import NumberFormatter, fixed_formatter, signed_formatter
+from truebleu.rendering.score_scale import MORE_DIGITS, rescale
 from truebleu.rendering.view import Content, View
 from truebleu.text import argument_checks, corpus_inputs, segments
 from truebleu.text.system_names import name_system
 from truebleu.text.terminal_layout import escape_invisible, format_count
+
+# Default number of decimals of scores.
+DIGITS = 2
 
 # Maximum number of worse documents, and of worse segments, to list.
 MAX_LISTED_CHANGES = 5
@@ -48,9 +52,9 @@ class Check(View):
     KIND = "check"
 
     @classmethod
-    def from_job(cls, job: CheckJob) -> Self:
+    def from_job(cls, job: CheckJob, scale: int = 100) -> Self:
         """Run the job and return its result."""
-        return cls({f"truebleu_{cls.KIND}": cls.VERSION, **job.build_content()})
+        return cls({f"truebleu_{cls.KIND}": cls.VERSION, **job.build_content()}, scale)
 
     @property
     def passed(self) -> bool:
@@ -61,6 +65,9 @@ class Check(View):
     @property
     def failures(self) -> list[str]:
         """One sentence per condition that does not hold."""
+        view = self._at_scale()
+        if view is not self:
+            return view.failures
         return [one["message"] for one in self._iterate_conditions() if not one["passed"]]
 
     def _iterate_conditions(self) -> Iterator[Mapping[str, Any]]:
@@ -85,10 +92,15 @@ class Check(View):
 
     def junit(self) -> str:
         """Return JUnit XML for build servers, with one test case per condition."""
-        return _build_junit(self._content)
+        view = self._at_scale()
+        return _build_junit(self._content) if view is self else view.junit()
 
     def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
-        return _build_gate_blocks(self._content, 2 if digits is None else digits, short=short)
+        return _build_gate_blocks(self._content, digits, short=short)
+
+    @classmethod
+    def _rescale(cls, content: Content) -> Content:
+        return _rescale_gate(content)
 
     def _format_title(self) -> str:
         return f"{self._content['system']}: {'passed' if self.passed else 'failed'}"
@@ -105,6 +117,7 @@ def check(
     source: corpus_inputs.Hypotheses | None = None,
     documents: Any = None,
     workers: int = 1,
+    scale: int = 100,
     **conditions: Unpack[ConditionOptions],
 ) -> Check:
     """Check whether scores meet conditions. A failed condition does not raise an exception.
@@ -122,7 +135,7 @@ def check(
         that got worse.
     significant: fail if a score is significantly worse than the score of `against`, by approximate
         randomization with p < 1 - `level`. samples, seed: see `compare`.
-    source, documents, workers: see `compare`.
+    source, documents, workers, scale: see `compare`. Minimum and drop are on the 0-100 scale.
 
     Raises ValueError for invalid conditions, such as one that no output could fail;
     `IncomparableError` (a ValueError) if the log is missing or has no score of this name, signature
@@ -146,7 +159,7 @@ def check(
         documents=documents,
         workers=workers,
     )
-    return Check.from_job(job)
+    return Check.from_job(job, scale)
 
 
 # ---- conditions ----
@@ -199,7 +212,6 @@ class Condition(NamedTuple):
     passed: bool
     limit: float
     measured: float
-    message: str
 
 
 class CheckJob:
@@ -327,16 +339,16 @@ class CheckJob:
                 if listing_metric is None and has_fallen and self.earlier_name is not None
                 else listing_metric
             )
-            metrics.append(
-                {
-                    "name": name,
-                    "signature": str(scores[metric].signature.with_test_set(request.test_set)),
-                    "higher_is_better": not metric.lower_is_better,
-                    "score": value,
-                    "earlier": earlier,
-                    "conditions": [result._asdict() for result in results],
-                }
-            )
+            entry = {
+                "name": name,
+                "signature": str(scores[metric].signature.with_test_set(request.test_set)),
+                "higher_is_better": not metric.lower_is_better,
+                "percentage": metric.is_percentage,
+                "score": value,
+                "earlier": earlier,
+                "conditions": [result._asdict() for result in results],
+            }
+            metrics.append(_add_messages(entry, self.earlier_name))
         passed = all(one["passed"] for each in metrics for one in each["conditions"])
         if conditions.keep and passed:
             log.append_log_entries(os.fspath(conditions.log), entries.values())
@@ -439,48 +451,24 @@ class CheckJob:
         earlier: Mapping[str, Mapping[str, Any]],
         difference: Mapping[str, Any] | None,
     ) -> Iterator[Condition]:
-        """Yield the result of each condition on a metric's score."""
-        name, lower = self.metric_names[metric], metric.lower_is_better
-        down, up = ("rose", "fell") if lower else ("fell", "rose")
+        """Yield the result of each condition on a metric's score, without its message."""
+        lower = metric.lower_is_better
         if metric in self.minimum:
             minimum = self.minimum[metric]
             passed = value <= minimum if lower else value >= minimum
-            position = "below" if value < minimum else "above" if value > minimum else "at"
-            bound = "maximum" if lower else "minimum"
-            measured = _format_measured(value, minimum)
-            message = f"{name} {measured} is {position} the {bound} of {minimum:g}"
-            yield Condition("minimum", passed, minimum, value, message)
+            yield Condition("minimum", passed, minimum, value)
         if metric in self.max_drop:
-            source = "output" if earlier["log"] is None else "log"
-            before, allowed = earlier[source]["score"], self.max_drop[metric]
+            before = earlier["output" if earlier["log"] is None else "log"]["score"]
             drop = value - before if lower else before - value
-            earlier_text = earlier["log"]["time"] if source == "log" else self.earlier_name
-            change = (
-                f"{down} by {_format_measured(drop, allowed)}"
-                if drop > 0
-                else f"{up} by {-drop:.2f}"
-            )
-            message = f"{name} {change}, from {before:.2f} ({earlier_text}) to {value:.2f}"
-            if drop > 0:
-                message += f"; the allowed {'rise' if lower else 'drop'} is {allowed:g}"
-            elif drop == 0:
-                message = f"{name} is unchanged: {value:.2f} ({earlier_text})"
-            yield Condition("max_drop", drop <= allowed, allowed, drop, message)
+            allowed = self.max_drop[metric]
+            yield Condition("max_drop", drop <= allowed, allowed, drop)
         if self.conditions.significant:
             assert difference is not None
-            test = self.request.testing
             is_worse = difference["value"] > 0 if lower else difference["value"] < 0
-            p = difference["p"]
-            message = f"{name} is not worse than for {self.earlier_name}"
-            if is_worse:
-                change = f"{down} by {abs(difference['value']):.2f} from {self.earlier_name}"
-                negation = "" if difference["significant"] else "not "
-                message = f"{name} {change}, which is {negation}significant (p = {p:.4f})"
-            passed = not (is_worse and difference["significant"])
-            if difference["significant"] is None:
-                message = f"{name} cannot compare the outputs: its tokenizer does not split them"
-                passed = False
-            yield Condition("significant", passed, test.alpha, p, message)
+            is_comparable = difference["significant"] is not None
+            passed = is_comparable and not (is_worse and difference["significant"])
+            alpha = self.request.testing.alpha
+            yield Condition("significant", passed, alpha, difference["p"])
 
     def _find_worse_documents(
         self, comparison: Mapping[str, Any], metric: Metric[Any]
@@ -596,18 +584,94 @@ def _is_same_input(first_input: Any, second_input: Any) -> bool:
     return os.path.samefile(first_file.path, second_file.path)
 
 
-def _format_measured(value: float, limit: float) -> str:
+def _add_messages(metric: Content, earlier_name: str | None, digits: int = 2) -> dict[str, Any]:
+    """Return a metric's entry with a message for each condition.
+
+    digits: number of decimals of scores.
+    """
+    name, value, earlier = metric["name"], metric["score"], metric["earlier"]
+    sign = 1 if metric["higher_is_better"] else -1
+    down, up = ("fell", "rose") if sign > 0 else ("rose", "fell")
+
+    def describe_minimum(condition: Content) -> str:
+        minimum = condition["limit"]
+        position = "below" if value < minimum else "above" if value > minimum else "at"
+        bound = "minimum" if sign > 0 else "maximum"
+        measured = _format_measured(value, minimum, digits)
+        return f"{name} {measured} is {position} the {bound} of {minimum:g}"
+
+    def describe_drop(condition: Content) -> str:
+        source = "output" if earlier["log"] is None else "log"
+        before, allowed = earlier[source]["score"], condition["limit"]
+        drop = condition["measured"]
+        earlier_text = earlier["log"]["time"] if source == "log" else earlier_name
+        if drop == 0:
+            return f"{name} is unchanged: {value:.{digits}f} ({earlier_text})"
+        change = f"{up} by {-drop:.{digits}f}"
+        if drop > 0:
+            change = f"{down} by {_format_measured(drop, allowed, digits)}"
+        limit = f"; the allowed {'drop' if sign > 0 else 'rise'} is {allowed:g}" if drop > 0 else ""
+        return (
+            f"{name} {change}, from {before:.{digits}f} ({earlier_text}) to {value:.{digits}f}"
+            f"{limit}"
+        )
+
+    def describe_significance(condition: Content) -> str:
+        p, alpha, passed = condition["measured"], condition["limit"], condition["passed"]
+        if not passed and not p < alpha:
+            return f"{name} cannot compare the outputs: its tokenizer does not split them"
+        change = sign * (value - earlier["output"]["score"])
+        if change >= 0:
+            return f"{name} is not worse than for {earlier_name}"
+        negation = "not " if passed else ""
+        return (
+            f"{name} {down} by {-change:.{digits}f} from {earlier_name}, which is "
+            f"{negation}significant (p = {p:.4f})"
+        )
+
+    describe = {
+        "minimum": describe_minimum,
+        "max_drop": describe_drop,
+        "significant": describe_significance,
+    }
+    conditions = [{**one, "message": describe[one["kind"]](one)} for one in metric["conditions"]]
+    return {**metric, "conditions": conditions}
+
+
+def _format_measured(value: float, limit: float, digits: int) -> str:
     """Return a number with enough decimals to distinguish it from the limit."""
-    for digits in (2, 4, 8):
-        if float(f"{value:.{digits}f}") != limit or value == limit:
-            return f"{value:.{digits}f}"
+    for decimals in (digits, digits + 2, digits + 6):
+        if float(f"{value:.{decimals}f}") != limit or value == limit:
+            return f"{value:.{decimals}f}"
     return repr(value)
+
+
+def _rescale_gate(content: Content) -> Content:
+    """Return the contents of a check with percentages on a 0-1 scale."""
+    digits = DIGITS + MORE_DIGITS
+    percentages = [metric["name"] for metric in content["metrics"] if metric["percentage"]]
+    metrics = []
+    for metric in content["metrics"]:
+        if metric["name"] in percentages:
+            conditions = [
+                one if one["kind"] == "significant" else rescale(one, ("limit", "measured"))
+                for one in metric["conditions"]
+            ]
+            entry = {**rescale(metric, ("score",)), "conditions": conditions}
+            metrics.append(_add_messages(entry, content["earlier"]["output"], digits))
+        else:
+            metrics.append(metric)
+    rescaled = {**content, "scale": 1, "metrics": metrics}
+    if content["metric"] in percentages:
+        lists = {name: content[name] for name in ("worse_documents", "worse_segments")}
+        rescaled |= rescale(lists, ("score", "earlier"))
+    return rescaled
 
 
 # ---- formats ----
 
 
-def _build_gate_blocks(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
+def _build_gate_blocks(content: Content, digits: int | None, *, short: bool) -> Iterator[Block]:
     """Yield the verdict, a sentence per failed condition, the tables, and the signatures."""
     conditions = [one for metric in content["metrics"] for one in metric["conditions"]]
     failed = [one for one in conditions if not one["passed"]]
@@ -620,9 +684,8 @@ def _build_gate_blocks(content: Content, digits: int, *, short: bool) -> Iterato
     yield from build_warnings(content)
     for condition in failed:
         yield Paragraph(condition["message"], "note")
-    format_score = fixed_formatter(digits)
-    yield _build_score_table(content, format_score)
-    yield from _build_worse_tables(content, format_score)
+    yield _build_score_table(content, digits)
+    yield from _build_worse_tables(content, digits)
     for metric in content["metrics"]:
         signature = metric["signature"]
         if short:
@@ -630,10 +693,20 @@ def _build_gate_blocks(content: Content, digits: int, *, short: bool) -> Iterato
         yield Paragraph(f"{metric['name']}|{signature}", "signature")
 
 
-def _build_score_table(content: Content, format_score: NumberFormatter) -> Table:
+def _make_score_formatter(
+    content: Content, metric_name: str, digits: int | None
+) -> NumberFormatter:
+    """Return a formatter for the scores of a metric; `digits` is None for the default."""
+    (metric,) = (one for one in content["metrics"] if one["name"] == metric_name)
+    more = MORE_DIGITS if content.get("scale") == 1 and metric["percentage"] else 0
+    return fixed_formatter(DIGITS + more if digits is None else digits)
+
+
+def _build_score_table(content: Content, digits: int | None) -> Table:
     """Return a table with one row per metric: its score, its limits, and the earlier score."""
     rows = []
     for metric in content["metrics"]:
+        format_score = _make_score_formatter(content, metric["name"], digits)
         conditions_by_kind = {one["kind"]: one for one in metric["conditions"]}
         earlier = metric["earlier"]["log"] or metric["earlier"]["output"]
         row = {"metric": metric["name"], "score": format_score(metric["score"])}
@@ -662,8 +735,10 @@ def _build_score_table(content: Content, format_score: NumberFormatter) -> Table
     return Table.from_text_rows(names, cells)
 
 
-def _build_worse_tables(content: Content, format_score: NumberFormatter) -> Iterator[Block]:
+def _build_worse_tables(content: Content, digits: int | None) -> Iterator[Block]:
     """Yield tables of the documents and segments that got worse."""
+    metric_name = content["metric"] or content["metrics"][0]["name"]
+    format_score = _make_score_formatter(content, metric_name, digits)
     if content["worse_documents"]:
         yield Heading(2, f"Documents that got worse, by {content['metric']}")
         rows = [
@@ -745,10 +820,11 @@ def _build_junit(content: Content) -> str:
 
 def _describe_worse_items(content: Content) -> Iterator[str]:
     """Yield one line per document and segment that got worse."""
+    format_score = _make_score_formatter(content, content["metric"], None)
     for kind, name, items in (
         ("document", "name", content["worse_documents"]),
         ("segment", "number", content["worse_segments"]),
     ):
         for item in items:
-            change = f"from {item['earlier']:.2f} to {item['score']:.2f}"
+            change = f"from {format_score(item['earlier'])} to {format_score(item['score'])}"
             yield f"{kind} {item[name]} got worse, {change}"

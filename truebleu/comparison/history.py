@@ -18,6 +18,7 @@ from truebleu.metrics import registry
 from truebleu.metrics.base import Signature
 from truebleu.rendering.elements import Block, Cell, Chart, Heading, Paragraph, Point, Table
 from truebleu.rendering.number_format import fixed_formatter, signed_formatter
+from truebleu.rendering.score_scale import MORE_DIGITS, rescale
 from truebleu.rendering.view import Content, RecordView
 from truebleu.text.argument_checks import load_json
 from truebleu.text.terminal_layout import format_count
@@ -100,6 +101,11 @@ class Group(NamedTuple):
         return registry.lower_is_better(self.metric)
 
     @property
+    def is_percentage(self) -> bool:
+        """True if the scores are percentages; False for metrics that truebleu does not know."""
+        return registry.is_percentage(self.metric)
+
+    @property
     def warning(self) -> str | None:
         """The reason why there are several series, or None for a single series."""
         if len(self.series) == 1:
@@ -119,6 +125,7 @@ class Group(NamedTuple):
             "name": self.tracked_name,
             "metric": self.metric,
             "lower_is_better": self.lower_is_better,
+            "percentage": self.is_percentage,
             "warning": self.warning,
             "series": [series.to_dict() for series in self.series],
         }
@@ -218,6 +225,10 @@ def _get_reference_hashes(entry: Entry) -> tuple[str, ...]:
     return tuple(sorted(text.sha256 for text in entry.references))
 
 
+# Default number of decimals of scores.
+DIGITS = 2
+
+
 class History(RecordView):
     """Scores over time. `print` and notebooks show the trend as a chart and a table."""
 
@@ -261,7 +272,18 @@ class History(RecordView):
         return [series for group in self.groups for series in group.series]
 
     def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
-        return _build_history_blocks(self._content, 2 if digits is None else digits, short=short)
+        return _build_history_blocks(self._content, digits, short=short)
+
+    @classmethod
+    def _rescale(cls, content: Content) -> Content:
+        names = ("score", "low", "high", "since_previous", "since_first")
+        groups = [
+            {**rescale(group, names), "digits": DIGITS + MORE_DIGITS}
+            if group["percentage"]
+            else group
+            for group in content["groups"]
+        ]
+        return {**content, "groups": groups}
 
     def _format_title(self) -> str:
         names = ", ".join(dict.fromkeys(group.tracked_name for group in self.groups))
@@ -351,7 +373,7 @@ def _filter_entries(
 # ---- formats ----
 
 
-def _build_history_blocks(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
+def _build_history_blocks(content: Content, digits: int | None, *, short: bool) -> Iterator[Block]:
     """Yield a chart, a table and a signature for each series."""
     yield Heading(1, "Score history")
     if not content["groups"]:
@@ -364,7 +386,8 @@ def _build_history_blocks(content: Content, digits: int, *, short: bool) -> Iter
         for number, series in enumerate(group["series"], 1):
             if series["differs"]:
                 yield Heading(3, f"{number}. {', '.join(series['differs'])}")
-            yield from _build_series_blocks(series, group["metric"], digits, short=short)
+            group_digits = group.get("digits", DIGITS) if digits is None else digits
+            yield from _build_series_blocks(series, group["metric"], group_digits, short=short)
 
 
 def _build_series_blocks(

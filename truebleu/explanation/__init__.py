@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
-from truebleu.rendering.view import View
+from truebleu.rendering.view import Content, View
 from truebleu.text import corpus_inputs, segments
 from truebleu.text.system_names import name_systems
 
@@ -36,9 +36,13 @@ class Explanation(View):
     def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
         from truebleu.explanation import explanation_layout
 
-        return explanation_layout.build_layout(
-            self._content, 2 if digits is None else digits, short=short
-        )
+        return explanation_layout.build_layout(self._content, digits, short=short)
+
+    @classmethod
+    def _rescale(cls, content: Content) -> Content:
+        from truebleu.explanation import explanation_layout
+
+        return explanation_layout.rescale(content)
 
     def _format_title(self) -> str:
         from truebleu.explanation import explanation_layout
@@ -54,8 +58,10 @@ def explain(
     second: corpus_inputs.Hypotheses | None = None,
     segment: int | None = None,
     recall: bool = False,
+    textbook: bool = False,
     names: Sequence[str] | None = None,
     workers: int = 1,
+    scale: int = 100,
 ) -> Explanation:
     r"""Explain a score: show the counts and the steps of the computation.
 
@@ -66,10 +72,14 @@ def explain(
     second: the output of a second system to compare, of the same kind as `hypothesis`.
     segment: explain only this segment of the corpus, counted from 1.
     recall: add clipped recall and F-measure to BLEU's precisions. BLEU does not use them.
+    textbook: compute BLEU as textbooks do: split tokens at white space, do not smooth, leave out
+        orders for which the text is too short, and also show BLEU-1, BLEU-2 and so on. Other
+        parameters of `metric` still apply, and so does its tokenizer if it is not the default.
     names: names of the systems.
+    scale: show scores from 0 to 100 or, with 1, from 0 to 1. `to_dict` is not affected.
 
     Raises InputError like `BLEU.score`, and for a missing segment; ValueError for a metric that
-    cannot be explained.
+    cannot be explained, and for `textbook` with another metric than BLEU or with smoothing.
 
     >>> explanation = explain("the cat the cat on the mat", ["the cat is on the mat"])
     >>> [order["matches"] for order in explanation.to_dict()["systems"][0]["orders"]]
@@ -82,10 +92,12 @@ def explain(
          = 1 · 0.3074
          = 0.3074
     """
-    from truebleu.explanation import explanation_builder
+    from truebleu.explanation import bleu, explanation_builder
 
     resolved_metric: Any = registry.metric("bleu" if metric is None else metric)
-    explanation_builder.check_metric(resolved_metric, recall=recall)
+    explanation_builder.check_metric(resolved_metric, recall=recall, textbook=textbook)
+    if textbook:
+        resolved_metric = explanation_builder.make_textbook_metric(resolved_metric)
     hypotheses_of_systems: list[Any] = [hypothesis] if second is None else [hypothesis, second]
     system_names = _resolve_names(names, hypotheses_of_systems)
     is_segment = isinstance(hypothesis, str)
@@ -122,7 +134,9 @@ def explain(
         content = explanation_builder.explain_corpus(
             resolved_metric, systems, references, workers=workers, recall=recall
         )
-    return Explanation({f"truebleu_{Explanation.KIND}": Explanation.VERSION, **content})
+    if textbook:
+        bleu.add_cumulative_scores(content, resolved_metric)
+    return Explanation({f"truebleu_{Explanation.KIND}": Explanation.VERSION, **content}, scale)
 
 
 def _resolve_names(names: Sequence[str] | None, systems: Sequence[Any]) -> list[str]:

@@ -244,6 +244,26 @@ def _build_smoothing(numerator: float, denominator: float, explanation: str) -> 
     return {"numerator": numerator, "denominator": denominator, "how": explanation}
 
 
+def add_cumulative_scores(content: dict[str, Any], metric: BLEU) -> None:
+    """Mark an explanation as a textbook's, and add BLEU up to each order, from 0 to 1.
+
+    Custom weights, means of segment scores, and orders that are left out have no such scores.
+    """
+    content["textbook"] = True
+    for system in content["systems"] if metric.weights is None else ():
+        lengths = system["hypothesis_length"], system["reference_length"]
+        matches, totals = (
+            [order[key] for order in system["orders"]] for key in ("matches", "total")
+        )
+        for n, order in enumerate(() if system["averaged"] else system["orders"], 1):
+            formula = metric.with_parameters(max_order=n).make_formula(
+                segment=content["kind"] != "corpus"
+            )
+            score = formula.compute_score(matches[:n], totals[:n], *lengths)
+            if order["state"] != "left out":
+                order["cumulative"] = score / metric.natural_scale
+
+
 def _explain_zero_score(score: BLEUScore, orders: list[dict[str, Any]]) -> str | None:
     """Return the reason for a score of 0, or None for other scores."""
     if score.value:
@@ -333,6 +353,9 @@ def _build_precision_table(system: Content) -> Iterator[Block]:
     has_smoothing = any(order["smoothed"] for order in orders)
     if has_smoothing:
         header.insert(2, "smoothed")
+    has_cumulative_scores = "cumulative" in orders[0]
+    if has_cumulative_scores:
+        header.append("BLEU up to n")
     rows = []
     for order in orders:
         row = [str(order["order"]), f"{order['matches']}/{order['total']}"]
@@ -344,6 +367,7 @@ def _build_precision_table(system: Content) -> Iterator[Block]:
                 _format_precision(order),
                 format_compact(order["weight"]),
                 _format_logarithm(order),
+                *([_format_cumulative_score(order)] if has_cumulative_scores else []),
             ]
         )
     yield Table.from_text_rows(header, rows, text_columns=())
@@ -390,6 +414,10 @@ def _format_fraction(smoothed: Content | None) -> str:
 def _format_precision(order: Content) -> str:
     special_values = {"left out": "skipped", "counts as 1": "1"}
     return special_values.get(order["state"]) or format_number(order["precision"] / 100)
+
+
+def _format_cumulative_score(order: Content) -> str:
+    return format_number(order["cumulative"]) if "cumulative" in order else ""
 
 
 def _format_logarithm(order: Content) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 from truebleu.explanation import bleu, chrf, f_score, gleu, nist, statistics_table, ter, wer
 from truebleu.explanation.naive_bleu import ExplanationCase, number_references
 from truebleu.metrics.base import Metric
+from truebleu.metrics.bleu import BLEU
 from truebleu.rendering.equations import as_text
 from truebleu.text.segments import make_rereadable
 from truebleu.text.tokenizers import format_signature_label
@@ -46,12 +47,31 @@ CAUTION = (
 )
 
 
-def check_metric(metric: Metric, *, recall: bool) -> None:
-    """Raise ValueError for metrics that read sources, and if recall is requested without BLEU."""
+def check_metric(metric: Metric, *, recall: bool, textbook: bool = False) -> None:
+    """Raise ValueError for metrics that read sources, and for BLEU's options with other metrics."""
     if metric.NEEDS_SOURCE:
         raise ValueError(f"metric: {metric.name} reads sources, which `explain` does not accept")
-    if recall and metric.NAME != "BLEU":
-        raise ValueError(f"recall is only available for BLEU, not for {metric.NAME}")
+    for option, is_set in (("recall", recall), ("textbook", textbook)):
+        if is_set and metric.NAME != "BLEU":
+            raise ValueError(f"{option} is only available for BLEU, not for {metric.NAME}")
+
+
+def make_textbook_metric(metric: BLEU) -> BLEU:
+    """Return BLEU as defined by Papineni et al. (2002), as textbooks compute it by hand.
+
+    Tokens are separated by white space, precisions are not smoothed, and orders for which the text
+    is too short are left out. Parameters that differ from their defaults are kept, except that
+    smoothing raises ValueError.
+    """
+    defaults = BLEU()
+    if metric.smoothing not in (defaults.smoothing, "none"):
+        raise ValueError(f"textbook BLEU has no smoothing (found '{metric.smoothing}')")
+    changes: dict[str, Any] = {"smoothing": "none"}
+    if metric.tokenize == defaults.tokenize:
+        changes["tokenize"] = "none"
+    if metric.effective_order is None and metric.missing_order is None:
+        changes["effective_order"] = True
+    return metric.with_parameters(**changes)
 
 
 def explain_segment(
@@ -173,6 +193,7 @@ def _build_content(metric: Metric[Any], kind: str, systems: list[dict[str, Any]]
         "metric": {
             "name": metric.NAME,
             "label": metric.name,
+            "percentage": metric.is_percentage,
             "parameters": {
                 name: _to_json_value(value) for name, value in metric.parameters.items()
             },

@@ -7,24 +7,31 @@ from collections.abc import Iterator
 from truebleu.explanation import ngram_layout
 from truebleu.explanation.explanation_builder import get_metric_module
 from truebleu.metrics.base import Signature
+from truebleu.rendering import score_scale
 from truebleu.rendering.elements import Block, Equations, Heading, MarkedTokens, Paragraph, Table
 from truebleu.rendering.number_format import (
     MINUS,
     NumberFormatter,
     fixed_formatter,
     format_number,
+    name_ngrams,
     signed_formatter,
 )
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
 
+# Default number of decimals of scores.
+DIGITS = 2
+
 # This sentence says which of several references is used.
 BEST_REFERENCE_SENTENCE = "Reference {} is used because it gives the best score."
 
 
-def build_layout(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
+def build_layout(
+    content: Content, digits: int | None = None, *, short: bool = False
+) -> Iterator[Block]:
     """Yield the elements of an explanation; `digits` is the number of decimals of scores."""
-    format_score = fixed_formatter(digits)
+    format_score = _make_score_formatter(content, digits)
     metric_module = get_metric_module(content["metric"]["name"])
     systems = content["systems"]
     references = content.get("references", ())
@@ -59,7 +66,7 @@ def build_layout(content: Content, digits: int, *, short: bool) -> Iterator[Bloc
         yield Heading(level, "Formula")
         yield Equations(metric_module.build_formula(system, content["metric"]["parameters"]))
         if system.get("zero") is not None:
-            yield Paragraph(f"The score is 0: {system['zero']}.")
+            yield Paragraph(f"The score is 0: {system['zero']}.{_describe_lower_orders(system)}")
     yield Heading(2, "Interpretation")
     for system in systems:
         name = f"{system['name']}: " if has_two_systems else ""
@@ -97,10 +104,48 @@ def _format_component_value(value: float) -> str:
     return f"{value:,}".replace("-", MINUS) if isinstance(value, int) else format_number(value)
 
 
-def format_title(content: Content, digits: int = 2) -> str:
+def _describe_lower_orders(system: Content) -> str:
+    """Return a sentence with a textbook's BLEU up to the highest order with a score above 0."""
+    orders = [one for one in system.get("orders", ()) if one.get("cumulative")]
+    if not orders:
+        return ""
+    n, score = orders[-1]["order"], format_number(orders[-1]["cumulative"])
+    return f" BLEU-{n}, up to {name_ngrams(n)}, is {score}."
+
+
+def _make_score_formatter(content: Content, digits: int | None) -> NumberFormatter:
+    return fixed_formatter(content.get("digits", DIGITS) if digits is None else digits)
+
+
+def format_title(content: Content, digits: int | None = None) -> str:
     """Return the heading, with the scores and the segment number or the number of segments."""
-    scores = " and ".join(fixed_formatter(digits)(system["score"]) for system in content["systems"])
+    format_score = _make_score_formatter(content, digits)
+    scores = " and ".join(format_score(system["score"]) for system in content["systems"])
     subject = f", segment {content['segment']}" if content["kind"] == "segment" else ""
     if content["kind"] == "corpus":
         subject = f", {format_count(content['segments'], 'segment')}"
+    if content.get("textbook"):
+        values = [system["fraction"] for system in content["systems"]]
+        fractions = " and ".join(map(format_number, values))
+        percentages = " and ".join(format_number(100 * value, 2) for value in values)
+        return f"BLEU = {fractions}, or {percentages} on a 0-100 scale{subject}"
     return f"{content['metric']['label']} = {scores}{subject}"
+
+
+def rescale(content: Content) -> Content:
+    """Return the contents with scores and their differences on a 0-1 scale, for display."""
+    if not content["metric"]["percentage"]:
+        return content
+    metric_module = get_metric_module(content["metric"]["name"])
+    names = ("score", *getattr(metric_module, "PERCENTAGES", ()))
+    rescaled_systems = [
+        {**system, **{name: system[name] / 100 for name in names if name in system}, "scale": 1}
+        for system in content["systems"]
+    ]
+    difference_names = ("difference", "points", *names)
+    return {
+        **content,
+        "digits": DIGITS + score_scale.MORE_DIGITS,
+        "systems": rescaled_systems,
+        "comparison": score_scale.rescale(content["comparison"], difference_names),
+    }

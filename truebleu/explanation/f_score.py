@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 TOKEN = "token"
 BEST_REFERENCE_SENTENCE = "Reference {} is used because it has the best score."
+# Components on the scale of the score.
+PERCENTAGES = ("precision", "recall")
 COUNT_KEYS = ("matches", "total", "reference_total")
 
 
@@ -127,7 +129,7 @@ def _find_common_subsequence(hypothesis: Tokens, reference: Tokens) -> list[str]
 
 def get_components(system: Content) -> dict[str, float]:
     """Return the score components that a comparison of two systems shows."""
-    return {name: system[name] for name in ("precision", "recall")}
+    return {name: system[name] for name in PERCENTAGES}
 
 
 # ---- layout ----
@@ -135,7 +137,8 @@ def get_components(system: Content) -> dict[str, float]:
 
 def build_formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
     """Return the formulas of precision, recall and F-score, or of the mean for a ROUGE corpus."""
-    name, score = system["measure"], format_number(system["score"], 2)
+    unit, digits = _get_unit(system)
+    name, score = system["measure"], format_number(system["score"], digits)
     if not system["orders"] and "total" not in system:
         return [(name, "mean of segment F-scores"), ("", score)]
     lines: list[Equation] = []
@@ -143,10 +146,8 @@ def build_formula(system: Content, parameters: Content) -> list[Equation]:  # no
     if None not in counts:
         matches, total, reference_total = map(str, counts)
         for label_key, total_count in (("precision", total), ("recall", reference_total)):
-            percentage = f" = {format_number(system[label_key], 2)} %"
-            lines.append(
-                (label_key[0].upper(), ("row", ("frac", matches, total_count), percentage))
-            )
+            result = f" = {format_number(system[label_key], digits)}{unit}"
+            lines.append((label_key[0].upper(), ("row", ("frac", matches, total_count), result)))
         if not counts[1] or not counts[2]:
             return [(name, f"{score}, because one of the texts is empty")]
     square = system["beta"] ** 2
@@ -154,6 +155,11 @@ def build_formula(system: Content, parameters: Content) -> list[Equation]:  # no
     if square != 1:
         numerator, denominator = f"(1 + {square:g}) · P · R", f"{square:g} · P + R"
     return [*lines, (name, ("frac", numerator, denominator)), ("", score)]
+
+
+def _get_unit(system: Content) -> tuple[str, int]:
+    """Return the unit of precision, recall and score on the scale shown, and their decimals."""
+    return ("", 4) if system.get("scale") == 1 else (" %", 2)
 
 
 def _sum_counts(system: Content, key: str) -> Any:
@@ -179,7 +185,8 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
         yield Heading(level, "Counts")
         yield Table.from_text_rows(("", "matches", "in hypothesis", "in reference"), rows)
     elif content["kind"] == "corpus":
-        means = (f"{name} {format_number(system[name], 2)} %" for name in ("precision", "recall"))
+        unit, digits = _get_unit(system)
+        means = (f"{name} {format_number(system[name], digits)}{unit}" for name in PERCENTAGES)
         yield Paragraph(f"Means over segments: {', '.join(means)}.")
 
 

@@ -84,10 +84,11 @@ def build_formula(system: Content, parameters: Content) -> list[Equation]:  # no
     length = system["reference_length"]
     if not length:
         return [("TER", f"{format_number(system['score'])}, because the references have no words")]
+    factor, digits = ("", 4) if system.get("scale") == 1 else ("100 · ", 2)
     return [
-        ("TER", ("row", "100 · ", ("frac", "edits", "reference words"))),
-        ("", ("row", "100 · ", ("frac", str(system["edits"]), format_number(length, 2)))),
-        ("", format_number(system["score"], 2)),
+        ("TER", ("row", factor, ("frac", "edits", "reference words"))),
+        ("", ("row", factor, ("frac", str(system["edits"]), format_number(length, 2)))),
+        ("", format_number(system["score"], digits)),
     ]
 
 
@@ -108,7 +109,8 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
 
 def describe_score(content: Content, system: Content) -> str:  # noqa: ARG001
     """Return a sentence about the scale."""
+    unit = "word" if system.get("scale") == 1 else "100 words"
     return (
-        ": edits per 100 words of the references. Lower is better: 0 is the best score, and scores "
-        "may exceed 100."
+        f": edits per {unit} of the references. Lower is better: 0 is the best score, and scores "
+        f"may exceed {system.get('scale', 100)}."
     )

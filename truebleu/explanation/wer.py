@@ -20,13 +20,13 @@ BEST_REFERENCE_SENTENCE = "Reference {} is used because it has the best score."
 LENGTH_KEYS = ("reference_length", "hypothesis_length")
 
 SCALE_DESCRIPTIONS = {
-    "WER": "edits per 100 words of the references. Lower is better: 0 is the best score, and "
-    "scores may exceed 100.",
-    "CER": "edits per 100 characters of the references. Lower is better: 0 is the best score, and "
-    "scores may exceed 100.",
-    "MER": "edits divided by hits plus edits, in per cent. Lower is better: 0 is the best score.",
+    "WER": "edits per {count}word{s} of the references. Lower is better: 0 is the best score, and "
+    "scores may exceed {maximum}.",
+    "CER": "edits per {count}character{s} of the references. Lower is better: 0 is the best score, "
+    "and scores may exceed {maximum}.",
+    "MER": "edits divided by hits plus edits{unit}. Lower is better: 0 is the best score.",
     "WIL": "word information lost. Lower is better: 0 is the best score.",
-    "WIP": "word information preserved. Higher is better: 100 is the best score.",
+    "WIP": "word information preserved. Higher is better: {maximum} is the best score.",
 }
 
 
@@ -71,7 +71,8 @@ def build_formula(system: Content, parameters: Content) -> list[Equation]:  # no
     """Return the computation of the score from its counts."""
     name, hits, edits = (system[key] for key in ("measure", "hits", "edits"))
     reference, hypothesis = (system[key] for key in LENGTH_KEYS)
-    score = format_number(system["score"], 2)
+    factor, digits = ("", 4) if system.get("scale") == 1 else ("100 · ", 2)
+    score = format_number(system["score"], digits)
     if not reference:
         return [(name, f"{score}, because the references have no tokens")]
     if name in ("WIL", "WIP"):
@@ -90,7 +91,7 @@ def build_formula(system: Content, parameters: Content) -> list[Equation]:  # no
         denominator_count = reference + system["insertions"] if name == "MER" else reference
         steps = [("frac", "edits", denominator), ("frac", str(edits), str(denominator_count))]
     left = (name, "")
-    lines = [(one, ("row", "100 · ", step)) for one, step in zip(left, steps, strict=True)]
+    lines = [(one, ("row", factor, step)) for one, step in zip(left, steps, strict=True)]
     return [*lines, ("", score)]
 
 
@@ -110,4 +111,7 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
 
 def describe_score(content: Content, system: Content) -> str:  # noqa: ARG001
     """Return a sentence about the scale."""
-    return f": {SCALE_DESCRIPTIONS[system['measure']]}"
+    wording = {"count": "100 ", "s": "s", "maximum": "100", "unit": ", in per cent"}
+    if system.get("scale") == 1:
+        wording = {"count": "", "s": "", "maximum": "1", "unit": ""}
+    return f": {SCALE_DESCRIPTIONS[system['measure']].format(**wording)}"

@@ -20,6 +20,7 @@ from truebleu.rendering.number_format import (
     format_percent,
     signed_formatter,
 )
+from truebleu.rendering.score_scale import rescale
 from truebleu.text.terminal_layout import format_count
 
 Content = Mapping[str, Any]
@@ -70,6 +71,32 @@ def lay_out_report_section(content: Content) -> Iterator[Block]:
     yield from _build_threshold_table(content)
     yield from _build_difference_tables(content)
     yield from (Paragraph(note, "note") for note in [format_title(content), *content["notes"]])
+
+
+def rescale_thresholds(content: Content) -> Content:
+    """Return the contents with thresholds, differences and scores of percentages from 0 to 1.
+
+    Percentages are the scores that truebleu computes for metrics such as BLEU. Scores that were
+    read from files keep their scale. Agreement, such as a correlation, has no scale.
+    """
+    percentages = {metric["name"] for metric in content["metrics"] if metric["percentage"]}
+    return {
+        **content,
+        "metrics": [
+            {**metric, "scores": rescale(metric["scores"], ("epsilon",))}
+            if metric["name"] in percentages
+            else metric
+            for metric in content["metrics"]
+        ],
+        "systems": [
+            {**system, "scores": rescale(system["scores"], percentages)}
+            for system in content["systems"]
+        ],
+        "agreement": [
+            rescale(one, ("low", "high")) if one["metric"] in percentages else one
+            for one in content["agreement"]
+        ],
+    }
 
 
 def format_title(content: Content) -> str:

@@ -157,6 +157,9 @@ def _build_metric_rows(
                 "name": name,
                 "reference_free": all(one.free for one in scores_of_sets),
                 "lower_is_better": any(one.lower_is_better for one in scores_of_sets),
+                "percentage": all(
+                    one.metric is not None and one.metric.is_percentage for one in scores_of_sets
+                ),
                 "signature": scores_of_sets[0].signature,
                 "average": average_tasks(tasks, [values_by_cell[task, name] for task in tasks]),
                 "rank": None,

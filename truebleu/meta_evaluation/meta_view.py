@@ -43,7 +43,7 @@ from truebleu.meta_evaluation.tasks import (
 from truebleu.metrics import registry, text_warnings
 from truebleu.metrics.base import Metric
 from truebleu.rendering.elements import Block
-from truebleu.rendering.view import RecordView
+from truebleu.rendering.view import Content, RecordView
 from truebleu.text import argument_checks, corpus_inputs, languages
 from truebleu.text.terminal_layout import join_words
 
@@ -142,8 +142,17 @@ class MetaEvaluation(RecordView):
     def _build_records(self) -> Iterator[Mapping[str, Any]]:
         return meta_layout.build_meta_records(self._content)
 
-    def html(self, *, digits: int | None = None, short: bool = False) -> str:
+    @classmethod
+    def _rescale(cls, content: Content) -> Content:
+        return meta_layout.rescale_thresholds(content)
+
+    def html(
+        self, *, digits: int | None = None, short: bool = False, scale: int | None = None
+    ) -> str:
         """Return a complete HTML page with charts, without scripts, with light and dark colours."""
+        view = self._at_scale(scale)
+        if view is not self:
+            return view.html(digits=digits, short=short)
         return charts.add_charts(super().html(digits=digits, short=short), self._content)
 
     def svg(self, picture: str = "scatter", metric: str | None = None) -> str:

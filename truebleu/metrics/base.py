@@ -225,6 +225,11 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return self.BOUND
 
     @property
+    def is_percentage(self) -> bool:
+        """True if scores are percentages, which can be shown on a 0-1 scale (unlike NIST)."""
+        return True
+
+    @property
     def lower_is_better(self) -> bool:
         """True if lower scores are better, as for error rates."""
         return self.LOWER_IS_BETTER

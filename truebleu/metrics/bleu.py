@@ -75,7 +75,7 @@ class BLEUScore(TableScore):
     @property
     def published(self) -> float:
         """The score on the scale that publications use, 0-100 or 0-1."""
-        scale = self._metric.scale
+        scale = self._metric.published_scale
         return self.value if scale == 100.0 else self._value / self._metric.natural_scale * scale
 
     @property
@@ -298,11 +298,12 @@ class BLEU(Metric[BLEUScore]):
         labels={"segments": "mean of segments", "corpus": "summed counts"},
         optional=True,
     )
-    scale: p.Parameter[float] = p.Number(
+    published_scale: p.Parameter[float] = p.Number(
         100.0,
         "the scale of `published`, 100 or 1",
         minimum=1,
         maximum=100,
+        key="scale",
         short="sc",
         optional=True,
     )
@@ -611,7 +612,7 @@ def bleu(
     missing_order: str | None = None,
     no_match: str = "zero",
     aggregate: str = "corpus",
-    scale: float = 100.0,
+    published_scale: float = 100.0,
     arithmetic: str = "sacrebleu",
     normalize: str | None = None,
     **unknown: Any,
@@ -639,7 +640,7 @@ def bleu(
         missing_order=missing_order,
         no_match=no_match,
         aggregate=aggregate,
-        scale=scale,
+        published_scale=published_scale,
         arithmetic=arithmetic,
         normalize=normalize,
         **unknown,

@@ -42,6 +42,11 @@ class IBLEU(SourceMetric):
         4, "the largest n-gram order", key="order", short="ord", optional=True
     )
 
+    @property
+    def is_percentage(self) -> bool:
+        """True, because the formula already uses percentages."""
+        return True
+
     def _prepare(self) -> None:
         """Check the parameters together."""
         self._bleu = BLEU(self.tokenize, lowercase=self.lowercase, max_order=self.max_order)

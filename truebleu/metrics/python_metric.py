@@ -89,6 +89,11 @@ class PythonMetric(Metric[PythonScore]):
     SCORE: ClassVar[type[PythonScore]] = PythonScore
     _has_kernel_formula = False
 
+    @property
+    def is_percentage(self) -> bool:
+        """True if the formula's scores are multiplied by 100."""
+        return self.SCALE == 100.0
+
     def _prepare(self) -> None:
         """Do nothing, because the kernel does not count this metric."""
 

@@ -199,6 +199,20 @@ def lower_is_better(name: str) -> bool:
     return any(cls.LOWER_IS_BETTER for cls in matching_classes)
 
 
+def is_percentage(name: str) -> bool:
+    """Return whether the scores of a metric name, such as "chrF2", are percentages.
+
+    >>> [is_percentage(name) for name in ("BLEU", "NIST", "unknown")]
+    [True, False, False]
+    """
+    fields_by_class = ((cls, cls.fields_from_name(name)) for cls in iterate_metric_classes())
+    return any(
+        cls.from_fields(fields).is_percentage
+        for cls, fields in fields_by_class
+        if fields is not None
+    )
+
+
 # Cache of parsed signatures, because logs and engines repeat the same signatures.
 _PARSED_SIGNATURES: dict[str, Signature] = {}
 MAX_PARSED_SIGNATURES = 256

@@ -264,6 +264,11 @@ class Score(Picklable):
         return {}
 
     @property
+    def is_percentage(self) -> bool:
+        """True if the score is a percentage, which `--scale 1` shows on a 0-1 scale."""
+        return True
+
+    @property
     def fraction(self) -> float:
         """The score on a 0-1 scale, as defined in papers."""
         # sacreBLEU scores a perfect match as 100.00000000000004.
@@ -404,6 +409,11 @@ class TableScore(Score):
         self._references = references
         self._segment = segment
         self._value: float = metric._compute_score(row, segment=segment) if value is None else value  # noqa: SLF001
+
+    @property
+    def is_percentage(self) -> bool:
+        """True if the metric's scores are percentages."""
+        return bool(self._metric.is_percentage)
 
     @property
     def name(self) -> str:

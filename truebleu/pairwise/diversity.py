@@ -22,7 +22,7 @@ TEXYGEN: dict[str, Any] = {
     "smoothing": "floor",
     "missing_order": "at-least-one",
     "arithmetic": "nltk",
-    "scale": 1.0,
+    "published_scale": 1.0,
 }
 
 # Maximum number of texts scored against all others, and of pairs scored, in one call.

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from truebleu._kernel import InputError
+from truebleu.rendering.score_scale import check_scale
 from truebleu.text.argument_checks import load_json
 from truebleu.text.record import Picklable
 
@@ -51,7 +52,7 @@ class View(Picklable):
     A subclass defines the `KIND` of its dict, and converts it to blocks.
     """
 
-    __slots__ = ("_content",)
+    __slots__ = ("_content", "_scale")
 
     KIND: ClassVar[str]
     # Increased when the format becomes incompatible with earlier versions.
@@ -61,13 +62,15 @@ class View(Picklable):
     # True to output LaTeX as tables for a paper, False to output the text of a document.
     PAPER: ClassVar[bool] = True
 
-    def __init__(self, content: dict[str, Any]) -> None:
+    def __init__(self, content: dict[str, Any], scale: int = 100) -> None:
+        """Store the contents, and the default scale of displayed percentages, 100 or 1."""
         if content.get(f"truebleu_{self.KIND}") != self.VERSION:
             raise InputError(
                 f"not a truebleu {self.KIND} of version {self.VERSION}: 'truebleu_{self.KIND}' is "
                 f"{content.get(f'truebleu_{self.KIND}')!r}"
             )
         self._content = content
+        self._scale = check_scale(scale)
 
     def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
         """Yield the blocks. Scores have `digits` decimals, and signatures may be `short`."""
@@ -76,6 +79,24 @@ class View(Picklable):
     def _build_html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
         """Yield the blocks for HTML, which may include more drawings."""
         yield from self._build_blocks(digits=digits, short=short)
+
+    @classmethod
+    def _rescale(cls, content: Content) -> Content:
+        """Return the contents with percentages on a 0-1 scale."""
+        return content
+
+    def _at_scale(self, scale: int | None = None) -> Self:
+        """Return the view, or a copy for display with percentages on a 0-1 scale.
+
+        scale: 100 or 1; None for the scale that the view was created with.
+        """
+        if check_scale(self._scale if scale is None else scale) == 100:
+            return self
+        from copy import copy
+
+        view = copy(self)
+        view._content, view._scale = dict(self._rescale(self._content)), 100  # noqa: SLF001
+        return view
 
     def _format_title(self) -> str:
         """Return the title of an HTML page."""
@@ -110,38 +131,70 @@ class View(Picklable):
         return cls(content)
 
     def text(
-        self, width: int | None = None, *, digits: int | None = None, short: bool = False
+        self,
+        width: int | None = None,
+        *,
+        digits: int | None = None,
+        short: bool = False,
+        scale: int | None = None,
     ) -> str:
         """Return plain text in lines of about `width` characters.
 
-        digits: decimals of scores on a 0-100 scale. short: use short signatures.
+        digits: decimals of scores. short: use short signatures. scale: show percentages from 0 to
+        100 or, with 1, from 0 to 1 (default: the scale that the view was created with).
         """
+        view = self._at_scale(scale)
+        if view is not self:
+            return view.text(width, digits=digits, short=short)
         blocks = self._build_blocks(digits=digits, short=short)
         return render_blocks(blocks, "text", width=width or self.WIDTH)
 
-    def markdown(self, *, digits: int | None = None, short: bool = False) -> str:
+    def markdown(
+        self, *, digits: int | None = None, short: bool = False, scale: int | None = None
+    ) -> str:
         """Return Markdown, with tables in GitHub's syntax."""
+        view = self._at_scale(scale)
+        if view is not self:
+            return view.markdown(digits=digits, short=short)
         return render_blocks(self._build_blocks(digits=digits, short=short), "markdown")
 
-    def latex(self, *, digits: int | None = None, short: bool = False) -> str:
+    def latex(
+        self, *, digits: int | None = None, short: bool = False, scale: int | None = None
+    ) -> str:
         """Return LaTeX to include in a document with `input`; it needs the package booktabs."""
+        view = self._at_scale(scale)
+        if view is not self:
+            return view.latex(digits=digits, short=short)
         blocks = self._build_blocks(digits=digits, short=short)
         return render_blocks(blocks, "latex", paper=self.PAPER)
 
-    def html(self, *, digits: int | None = None, short: bool = False) -> str:
+    def html(
+        self, *, digits: int | None = None, short: bool = False, scale: int | None = None
+    ) -> str:
         """Return a complete HTML page without scripts, with light and dark colours."""
+        view = self._at_scale(scale)
+        if view is not self:
+            return view.html(digits=digits, short=short)
         from truebleu.rendering import html
 
         blocks = self._build_html_blocks(digits=digits, short=short)
         return html.render_page(self._format_title(), blocks)
 
     def _repr_html_(self) -> str:
+        view = self._at_scale()
+        if view is not self:
+            return view._repr_html_()
         from truebleu.rendering.html import render_fragment
 
         return render_fragment(self._build_html_blocks(digits=None, short=False))
 
-    def rich(self, *, digits: int | None = None, short: bool = False) -> object:
+    def rich(
+        self, *, digits: int | None = None, short: bool = False, scale: int | None = None
+    ) -> object:
         """Return an object that the library rich prints in colour."""
+        view = self._at_scale(scale)
+        if view is not self:
+            return view.rich(digits=digits, short=short)
         from truebleu.rendering.terminal import RichBlocks
 
         return RichBlocks(lambda: self._build_blocks(digits=digits, short=short))

@@ -1,0 +1,134 @@
+"""`--scale 1`: percentages from 0 to 1, in every command that prints scores."""
+
+import json
+
+import pytest
+from paths import EXAMPLES
+
+import truebleu as tb
+from truebleu.rendering.score_scale import check_scale
+
+REFERENCE = EXAMPLES / "de-en" / "reference.a.en"
+CEDAR, BIRCH = (EXAMPLES / "de-en" / f"{name}.en" for name in ("cedar", "birch"))
+SYSTEMS = (REFERENCE, "-i", CEDAR, BIRCH)
+
+
+@pytest.fixture
+def log(truebleu_command, tmp_path):
+    """Return a log with two scores."""
+    path = tmp_path / "scores.jsonl"
+    for _ in range(2):
+        arguments = ("--log", path, "--log-name", "cedar", "-m", "bleu", "nist")
+        truebleu_command("score", REFERENCE, "-i", CEDAR, *arguments)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown", "hidden"),
+    [
+        (("score", REFERENCE, "-i", CEDAR, "-f", "text"), ["= 0.470 0.728/0.533"], ["47.0"]),
+        (("score", *SYSTEMS, "-m", "bleu", "nist", "-f", "text"), ["0.300", "6.353"], ["30.0"]),
+        (("score", REFERENCE, "-i", CEDAR, "-b", "-w", "4"), ["0.4695"], []),
+        (("score", *SYSTEMS, "-f", "latex"), ["0.470"], ["47.0"]),
+        (("score", *SYSTEMS, "-f", "markdown", "-ci", "50"), ["0.470 \\[0."], ["47.0"]),
+        (("segments", REFERENCE, "-i", CEDAR, "-f", "text"), ["= 0.170 0.714/"], ["17.0 "]),
+        (("segments", REFERENCE, "-i", CEDAR, "-b"), ["0.17026"], []),
+        (("compare", *SYSTEMS, "-f", "text"), ["0.470 B", "−0.170"], ["47.0", "−17.0"]),
+        (("compare", *SYSTEMS, "-f", "latex"), ["0.470"], ["47.0"]),
+        (("compare", *SYSTEMS, "-f", "markdown"), ["0.470"], ["47.0"]),
+        (("compare", *SYSTEMS, "-f", "html"), ["0.470"], [">47.0"]),
+        (("explain", REFERENCE, "-i", CEDAR), ["BLEU = 0.4695"], ["BLEU = 46.95"]),
+        (("family", "score", REFERENCE, "-i", CEDAR, "-m", "multi-bleu"), ["0-1", "0.377014"], []),
+    ],
+    ids=str,
+)
+def test_percentages_are_from_0_to_1(truebleu_command, arguments, shown, hidden):
+    result = truebleu_command(*arguments, "--scale", "1")
+    assert result.status == 0, result.error
+    assert [text for text in shown if text not in result.output] == []
+    assert [text for text in hidden if text in result.output] == []
+
+
+def test_nist_keeps_its_scale(truebleu_command):
+    arguments = ("compare", *SYSTEMS, "-m", "nist", "-f", "text")
+    default = truebleu_command(*arguments).output
+    assert truebleu_command(*arguments, "--scale", "1").output == default
+
+
+def test_history_is_scaled(truebleu_command, log):
+    output = truebleu_command("history", log, "--scale", "1").output
+    assert "0.4695" in output
+    assert "7.31" in output
+    assert "46.95" not in output
+
+
+def test_matrix_is_scaled(truebleu_command, write):
+    lines = write("lines", ["a cat sat on the mat", "a cat sat on it"])
+    output = truebleu_command("matrix", lines, "-f", "text", "--scale", "1").output
+    assert "1.000" in output
+    assert "100.0" not in output
+
+
+@pytest.mark.parametrize("output_format", ["json", "tsv", "csv"])
+def test_data_formats_reject_the_scale(truebleu_command, output_format):
+    result = truebleu_command("score", *SYSTEMS, "--scale", "1", "-f", output_format)
+    assert result.status == 2
+    assert f"--scale has no effect with -f {output_format}" in result.error
+
+
+def test_other_scales_are_rejected(truebleu_command):
+    result = truebleu_command("score", *SYSTEMS, "--scale", "10")
+    assert result.status == 2
+    assert "--scale: expected 100 or 1, found '10'" in result.error
+
+
+def test_check_scales_scores_limits_and_sentences(truebleu_command):
+    arguments = (REFERENCE, "-i", BIRCH, "--against", CEDAR, "--max-drop", "0.5", "--min", "40")
+    result = truebleu_command("check", *arguments, "--scale", "1")
+    assert result.status == 3
+    for text in (
+        *("BLEU 0.2996 is below the minimum of 0.4", "the allowed drop is 0.005"),
+        *("from 0.4695 (cedar) to 0.2996", "−0.1699"),
+    ):
+        assert text in result.output
+    assert "BLEU 0.2996 is below the minimum of 0.4" in result.error
+
+
+def test_minimum_stays_on_the_0_100_scale(truebleu_command):
+    arguments = ("check", REFERENCE, "-i", CEDAR, "--scale", "1", "--min")
+    assert truebleu_command(*arguments, "40").status == 0
+    result = truebleu_command(*arguments, "0.4")
+    assert result.status == 2
+    assert "expected 0-100, also with --scale 1). Use --min 40" in result.error
+
+
+def test_explicit_digits_are_literal(truebleu_command):
+    arguments = ("compare", *SYSTEMS, "-f", "text", "--scale", "1", "-w", "2")
+    assert "0.47 B" in truebleu_command(*arguments).output
+
+
+def test_json_is_the_same_for_both_scales():
+    texts = ["the cat sat on the mat", "it rained"], ["the cat sat on a mat", "it rained"]
+    scaled = tb.explain(*texts, scale=1)
+    assert scaled.to_dict() == tb.explain(*texts).to_dict()
+    assert json.loads(scaled.to_json()) == scaled.to_dict()
+    assert str(scaled) == tb.explain(*texts).text(scale=1)
+    assert scaled.text(scale=100) == str(tb.explain(*texts))
+
+
+def test_notes_and_warnings_are_scaled():
+    references = ["a b c d e f g h", "i j k l m n o p"] * 20
+    metrics = ("bleu", "chrf")
+    runs = [[f"{text} z" for text in references], [f"z {text} z" for text in references]]
+    comparison = tb.compare({"one": runs, "two": references}, references, metrics=metrics, scale=1)
+    sentences = [note["text"] for note in comparison.to_dict()["notes"] if note["kind"] == "runs"]
+    assert sentences
+    for sentence in sentences:
+        assert sentence not in " ".join(str(comparison).split())
+        assert sentence in " ".join(comparison.text(scale=100).split())
+
+
+def test_only_100_and_1_are_scales():
+    for scale in (0, 10, 1.5, True, "1"):
+        with pytest.raises(ValueError, match="scale: expected 100 or 1"):
+            check_scale(scale)

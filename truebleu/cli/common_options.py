@@ -179,7 +179,7 @@ def reraise_as_usage_error(
 ) -> Iterator[None]:
     """Reraise ValueError as a UsageError that names the option at fault.
 
-    option: the option for errors without a known prefix; None to reraise them unchanged.
+    option: the option for errors without a known prefix; None reraises such errors unchanged.
     options_by_prefix: maps the beginnings of error messages to options.
     """
     try:

@@ -177,7 +177,7 @@ class RequestedComparison(NamedTuple):
 
     request: Request
     inputs: files.Inputs | None
-    """The input files; None for tables, or if only external scores are compared."""
+    """The input files, or None for tables and for comparisons of external scores only."""
     metrics: Mapping[Metric[Any], str | None]
 
 

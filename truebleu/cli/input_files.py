@@ -173,7 +173,7 @@ class Inputs:
 
     @property
     def signature(self) -> Mapping[str, str]:
-        """The signature fields of the test set; empty if no test set is used."""
+        """The signature fields of the test set, or an empty dictionary without a test set."""
         return {} if self.test_set is None else self.test_set.part.signature
 
     def list_files(self) -> list[File]:

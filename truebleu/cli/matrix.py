@@ -195,7 +195,7 @@ class MatrixWriter(Record):
     type_code: str
     """The number type, as a type code of `array`."""
     system: str | None
-    """The name of the system that wrote the hypotheses; None without -i."""
+    """The name of the system that wrote the hypotheses, or None without -i."""
 
     def get_batch_size(self, references: list[str]) -> int:
         """Return the number of hypotheses per batch."""

@@ -89,7 +89,7 @@ def list_metric_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
 
 
 def describe_option_owner(flag: str) -> str:
-    """Describe which metric has an option; return an empty string for unknown options."""
+    """Describe which metric has an option, or return "" for unknown options."""
     for name in registry.METRICS:
         cls = registry.get_metric_class(name)
         if any(

@@ -319,7 +319,7 @@ class Results(Output):
         self.write(text)
 
     def _write_rich_text(self, make_renderable: Callable[[], object]) -> bool:
-        """Write coloured text; return False if colours are off or the library rich is missing."""
+        """Write coloured text, or return False if colours are off or the library is missing."""
         if self.color == "never" or (self.color == "auto" and not self.is_terminal):
             return False
         try:

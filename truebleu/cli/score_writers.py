@@ -86,7 +86,7 @@ class ScoreResult(Record):
 
     @property
     def interval_ends(self) -> dict[str, float | None]:
-        """The ends of the interval by column name; empty if no interval was requested."""
+        """The ends of the interval by column name, or an empty dict if none was requested."""
         if self.interval is None:
             return {}
         interval = self.valid_interval

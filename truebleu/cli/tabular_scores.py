@@ -46,7 +46,7 @@ class OpenTable(Record):
     """
 
     arrow_types: Any
-    """The types of the extra columns, as an Arrow stream without rows; None if there are none."""
+    """The types of extra columns, as an Arrow stream without rows, or None if there are none."""
     text_columns: list[str]
     """The names of the text columns."""
     read_batches: Callable[[int], Iterator[list[tuple[Any, ...]]]]

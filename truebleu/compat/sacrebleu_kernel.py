@@ -137,7 +137,7 @@ class MetricKind:
 
 
 def find_metric_kind(metric: Any) -> MetricKind | None:
-    """Return the kind of a metric with unmodified counting; None for other metrics."""
+    """Return the kind of a metric with unmodified counting, or None for other metrics."""
     for kind in _kinds:
         if isinstance(metric, kind.cls):
             if not has_original_attributes(metric, kind.methods):
@@ -344,7 +344,7 @@ def _count_corpus(
 
 
 def compute_statistics(counter: Any, lines: Sequence[str], segments: Any) -> list[list[Any]] | None:
-    """Return the kernel's statistics in sacreBLEU's form; None if there are too many references."""
+    """Return the kernel's statistics in sacreBLEU's form, or None for too many references."""
     is_ter = counter.NAME == "TER"
     if is_ter and type(segments[0]) is tuple and len(segments[0]) > TER_MAX_REFERENCES:
         return None
@@ -471,7 +471,7 @@ def _extract_statistics(metric: Any, name: str, system: Sequence[Any]) -> tuple[
 def _resample_pair(
     metric: Any, name: str, system: Sequence[Any], samples: int, _: int, seed: int
 ) -> Any:
-    """Return the result of a paired bootstrap; None if the kernel does not support it."""
+    """Return the result of a paired bootstrap, or None if the kernel does not support it."""
     import numpy as np
 
     significance: Any = sys.modules[SIGNIFICANCE]
@@ -497,7 +497,7 @@ def _resample_pair(
 def _randomize_pair(
     metric: Any, name: str, system: Sequence[Any], trials: int, resamples: int, seed: int
 ) -> Any:
-    """Return the result of approximate randomization; None if the kernel does not support it."""
+    """Return the result of approximate randomization, or None if the kernel cannot compute it."""
     import numpy as np
 
     significance: Any = sys.modules[SIGNIFICANCE]

@@ -270,7 +270,7 @@ class Sums:
             raise InputError(f"rows: no segments to score{suffix}")
 
     def warn(self) -> None:
-        """Warn how many rows were omitted per column; attribute the warning to the user's code."""
+        """Warn about omitted rows, with their number per column, at the line of the user's code."""
         null_counts = ", ".join(f"{count} in {name}" for name, count in self.nulls.items() if count)
         if null_counts:
             frame, level = sys._getframe(), 1  # noqa: SLF001

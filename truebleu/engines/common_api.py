@@ -156,7 +156,7 @@ def bind_metric(function: Callable[P, R], metric: str) -> Callable[P, R]:
 
 
 def resolve_row_metric(metric: Any, **parameters: Any) -> Metric[Any]:
-    """Return a metric that can score single rows; raise an error with the reason if it cannot."""
+    """Return a metric that can score single rows, or raise an error with the reason."""
     row_metric: Any = registry.metric(metric, **parameters)
     return (
         require_additive_metric(row_metric)
@@ -166,7 +166,7 @@ def resolve_row_metric(metric: Any, **parameters: Any) -> Metric[Any]:
 
 
 class RowScores:
-    """Arrow column with the score of each row of an Arrow table; null for rows without text.
+    """Arrow column with the score of each row of an Arrow table, or null for rows without text.
 
     frame: any object that supports the Arrow PyCapsule protocol. hyp, refs: its text columns.
     """
@@ -201,7 +201,7 @@ def as_reference_columns(ref: Any) -> list[Any]:
 
 
 def score_arrow_columns(metric: Metric[Any], hypotheses: Any, *references: Any) -> Any:
-    """Return the score of each row of pyarrow columns; null for rows without text."""
+    """Return the score of each row of pyarrow columns, or null for rows without text."""
     import pyarrow as pa
 
     names = ["hypotheses", *(f"references {number}" for number, _ in enumerate(references, 1))]

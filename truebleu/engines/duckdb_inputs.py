@@ -492,7 +492,7 @@ def _check_ids(
     by: Sequence[str],
     unjoined: str,
 ) -> str:
-    """Describe the rows that cannot be joined; return an empty string if there are none.
+    """Describe the rows that cannot be joined, or return an empty string if there are none.
 
     Raises InputError for ids that are repeated within a group. Unless `unjoined` is "skip", it also
     raises InputError for unmatched ids, and for ids with fewer hypotheses than comparable ids.

@@ -132,7 +132,7 @@ def compare(
 
 
 def _resample_groups(sums: Sums, within: ColumnNames, function: Callable[[Sums], list[Any]]) -> Any:
-    """Call a function on each group and metric; return its results in dicts, or a single result."""
+    """Call a function for each group and metric, and return its results (in dicts if several)."""
     if within is None:
         results = function(sums)
         return results[0] if len(results) == 1 else dict(zip(sums.labels, results, strict=True))

@@ -322,7 +322,7 @@ def _merge_states(states: DataFrame, metrics: Sequence[Metric[Any]]) -> DataFram
 
 
 def _fail_on_nulls(states: DataFrame, hyp: str, ref: str | Sequence[str]) -> DataFrame:
-    """Return the table with a condition that makes jobs fail if a row counts nulls."""
+    """Return the table with a condition that makes jobs fail if any nulls were counted."""
     counts = [F.col("null_hypotheses"), F.col("null_references")]
     message = F.concat(
         F.lit(f"{spark_cluster.MESSAGE_PREFIX}{hyp}: "),

@@ -146,7 +146,7 @@ def shorten_errors() -> Iterator[None]:
 
 
 def extract_error(message: str) -> Exception | None:
-    """Return a short exception for a Spark message; None if the message is already short."""
+    """Return a short exception for a Spark message, or None if the message is already short."""
     end = r"(?=\n\n|\n\s*at |\n?\s*SQLSTATE| SQLSTATE|\n*\Z)"
     prefixed = re.search(
         rf"(\w+): {MESSAGE_PREFIX}(.*?){end}|{MESSAGE_PREFIX}(.*?){end}", message, re.DOTALL

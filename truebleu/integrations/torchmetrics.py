@@ -89,7 +89,7 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
 
     @property
     def plot_upper_bound(self) -> float | None:
-        """The largest possible score; None if it is unbounded, such as an error rate."""
+        """The largest possible score, or None if scores are unbounded, as for error rates."""
         return self.metric.bound
 
     def update(

@@ -86,7 +86,7 @@ def metric_reward(
         return values  # type: ignore[no-any-return]
 
     def compute_rewards(completions: Sequence[Any], **columns: Any) -> list[float | None]:
-        """Return the scaled score of each completion; None if it has no reference."""
+        """Return the scaled score of each completion, or None if it has no reference."""
         references = get_column("reference", reference_column, columns, len(completions))
         reference_sets = [
             one if type(one) is str else _parse_references(one, number, name, reference_column)
@@ -157,7 +157,7 @@ def _extract_text(completion: Any, location: str) -> str:
 def _parse_references(
     references: Any, number: int, name: str, column: str
 ) -> tuple[str | None, ...] | None:
-    """Return the references of a completion; None if all are missing."""
+    """Return the references of a completion, or None if all are missing."""
     if references is None:
         return None
     if not isinstance(references, list | tuple) or not all(

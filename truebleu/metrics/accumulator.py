@@ -13,7 +13,7 @@ from truebleu.text import corpus_inputs
 # Name and version of the `state_dict` format.
 STATE_FORMAT = "truebleu accumulator 1"
 
-# Limit of totals, because other programs store them as 64-bit integers.
+# Totals have this limit, because other programs store them as 64-bit integers.
 MAX_TOTAL = 2**63 - 1
 
 

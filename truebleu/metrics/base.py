@@ -129,7 +129,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     LOWER_IS_BETTER: ClassVar[bool] = False
     # Score of a perfect match, or None for metrics without an upper bound.
     BOUND: ClassVar[float | None] = 100.0
-    # Worst possible score, or None for metrics without such a bound.
+    # Worst possible score, or None for metrics without a worst score.
     WORST: ClassVar[float | None] = 0.0
     # The number of decimals to print.
     DIGITS: ClassVar[int] = 1
@@ -545,7 +545,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def is_mean(self) -> bool:
-        """True if the corpus score is the mean of segment scores, also when resampling."""
+        """True if the corpus score is the mean of segment scores, even when resampling."""
         return not self._is_sum_based
 
     def statistics(
@@ -668,7 +668,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def tokenizes_in_python(self) -> bool:
-        """True if Python tokenizes the text, so tokenizing each text only once saves time."""
+        """True if Python tokenizes the text; tokenizing each text only once then saves time."""
         plain = self.unicode_form is None and not self.reads_text
         return plain and "tokenize" in self._values and self.TAKES_TOKENS
 
@@ -705,7 +705,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return PairsInPython(metric._make_pair_scorer(workers), hypothesis_texts, reference_texts)  # noqa: SLF001
 
     def _make_pair_scorer(self, workers: int) -> Callable[[Sequence[Any], Sequence[Any]], Scores]:
-        """Return a function that scores n texts against n references, as `sentence` scores one."""
+        """Return a function that scores n pairs of text and reference, as `sentence` does."""
         if self.NEEDS_SOURCE:
             raise ValueError(f"{self.NAME} needs a source for each pair")
         return lambda texts, others: self._score_segments(
@@ -784,7 +784,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
 
 def _as_input_error(metric: Metric[Any], error: Exception) -> InputError:
-    """Convert an error of the formula to an InputError; return InputErrors unchanged."""
+    """Return an InputError for an error of the formula; InputErrors are returned unchanged."""
     if isinstance(error, InputError):
         return error
     return InputError(

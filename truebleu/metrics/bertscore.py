@@ -43,7 +43,7 @@ class BERTScore(NeuralMetric):
     )
     layer: p.Parameter[int] = p.WholeNumber(
         0,
-        "the layer; 0 selects bert-score's layer for this model name, or else the last layer",
+        "the layer; 0 selects bert-score's layer for the model, or the last layer of other models",
         minimum=0,
         maximum=1000,
         optional=True,

@@ -124,7 +124,7 @@ class BLEUScore(TableScore):
 
 
 class SmoothingValue(p.Number["float | None"]):
-    """The user's smoothing value or the method's default; None for methods without a value."""
+    """The user's smoothing value, the method's default, or None for methods without a value."""
 
     def __get__(self, metric: Any, _: type | None = None) -> float | None:
         """Return the user's value, or the default of the smoothing method."""
@@ -136,7 +136,7 @@ class SmoothingValue(p.Number["float | None"]):
 
 
 class MaxOrder(p.WholeNumber):
-    """The largest n-gram order; None selects the number of weights."""
+    """The largest n-gram order; None means that it is the number of weights."""
 
     if TYPE_CHECKING:
 

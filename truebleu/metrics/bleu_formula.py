@@ -56,7 +56,7 @@ class Formula:
     def __init__(
         self, parameters: Mapping[str, Any], smoothing_value: float, missing_order: str
     ) -> None:
-        """Store the parameters, and two resolved values that may differ from them."""
+        """Store the parameters; the arguments replace `smoothing_value` and `missing_order`."""
         vars(self).update(parameters)
         self.smoothing_value = smoothing_value
         self.missing_order = missing_order

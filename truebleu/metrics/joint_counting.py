@@ -43,7 +43,7 @@ def count_scorable_metrics(
     system: name of the system for messages. Raises the first error if all metrics fail.
     """
     forms = {metric.unicode_form for metric in metrics}
-    if len(forms) == 1:  # so that the text is converted only once
+    if len(forms) == 1:  # convert the text only once
         corpus = corpus.with_unicode_form(*forms)
     kernel_readers, totals = _select_kernel_readers(metrics, corpus), corpus.totals
     if not kernel_readers or len(metrics) > len(kernel_readers):

@@ -390,7 +390,7 @@ class METEOR(PythonMetric):
         texts = [text.translate(LINE_ENDS) for text in (*references, hypothesis)]
         joined_text = "".join(texts)
         if TEXT_SEPARATOR in joined_text:
-            # If the program tokenizes the text, bars are tokens; otherwise, they belong to words.
+            # Bars are tokens if the program tokenizes the text. Otherwise, they belong to words.
             bar = " | " if self.normalize is True else _find_unused_letter(joined_text)
             texts = [text.replace("|", bar) for text in texts]
         try:

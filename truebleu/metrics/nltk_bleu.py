@@ -29,7 +29,7 @@ RELEASE_PATTERN = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,4})+")
 
 
 class Weights(p.Parameter["Any"]):
-    """Weights per order, as one sequence or several, which semicolons separate in signatures."""
+    """Weights per order: one sequence, or several, which signatures separate by semicolons."""
 
     metavar = "X"
 
@@ -93,7 +93,7 @@ class NLTKBLEU(PythonMetric):
     """BLEU as computed by NLTK's sentence_bleu and corpus_bleu.
 
     NLTK expects tokens, so text is split at white space by default. (NLTK treats a str as a list of
-    characters, as `tokenize=list` does.) Method 0, no smoothing, replaces a precision of 0 by the
+    characters, as `tokenize=list` does.) Method 0, no smoothing, replaces a precision of 0 with the
     smallest positive number.
 
     >>> metric = NLTKBLEU(method=4)
@@ -123,7 +123,7 @@ class NLTKBLEU(PythonMetric):
         short="wt",
     )
     auto_reweigh: p.Parameter[bool] = p.Flag(
-        "for n < 4 hypothesis tokens, replace default weights by 1/n for orders 1 to n",
+        "for n < 4 hypothesis tokens, replace default weights with 1/n for orders 1 to n",
         key="reweigh",
         short="rw",
     )
@@ -140,7 +140,7 @@ class NLTKBLEU(PythonMetric):
     )
     context: p.Parameter[str] = p.Choice(
         "corpus",
-        "the source of 5-grams and the number of n-grams in methods 5 to 7",
+        "the segments that provide 5-grams and the number of n-grams in methods 5 to 7",
         {
             "corpus": "all segments",
             "last-segment": "the last segment, as in NLTK's corpus_bleu, so that the score "
@@ -342,7 +342,7 @@ class NLTKBLEU(PythonMetric):
         ]
 
     def _smooth_by_length(self, fractions: list[tuple[int, int]], length: int) -> list[Precision]:
-        """Apply method 4: replace 0 matches by a value that depends on the text length."""
+        """Apply method 4: replace 0 matches with a value that depends on the text length."""
         release, k = _parse_release(self.version), self._values["k"]
         precisions: list[Precision] = []
         zeros = 0

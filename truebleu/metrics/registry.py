@@ -290,7 +290,7 @@ def _find_class_of_signature(
 
 
 def _has_same_measure(cls: type[Metric], fields: Mapping[str, str]) -> bool:
-    """Return whether fields have the class's constant `measure`, which distinguishes classes."""
+    """Return whether fields contain the class's constant `measure`, if the class has one."""
     constants = cls.CONSTANTS.get("measure")
     if constants is None:
         return True

@@ -165,7 +165,7 @@ class Statistics(Table):
         return self._with_table(self.pick(rows))
 
     def __add__(self, other: Statistics) -> Statistics:
-        """Return this table's segments, followed by the other table's."""
+        """Return this table's segments, followed by the segments of the other table."""
         if not isinstance(other, Statistics):
             return NotImplemented
         if self._fingerprint != other._fingerprint or self._columns != other._columns:
@@ -266,7 +266,7 @@ class Statistics(Table):
 
 
 def _validate_header(header: Any) -> dict[str, Any]:
-    """Return a valid header of a saved table; raise ValueError for other objects."""
+    """Return the header of a saved table if it is valid; otherwise, raise ValueError."""
     if not isinstance(header, dict):
         raise ValueError(f"expected a JSON object, not {header!r:.60}")
     columns, references = header.get("columns"), header.get("references", "")
@@ -300,7 +300,7 @@ def resolve_index(subject: str, index: int, count: int) -> int:
 
 
 def _as_integer(value: object) -> int | None:
-    """Convert an integer of any library to a Python integer; return None for other values."""
+    """Convert an integer of any library to a Python integer, or return None for other values."""
     try:
         return value.__index__()  # type: ignore[attr-defined, no-any-return]
     except (AttributeError, TypeError):

@@ -338,7 +338,7 @@ def _warn_about_language(summary: Summary, language: str | None) -> Iterator[str
             yield f"this is {script} Chinese, but -l {language} is {expected_script}"
 
 
-# Scripts that all tokenizers split, and their minimum share for ignoring other scripts.
+# Scripts that all tokenizers split, and the minimum share above which others are ignored.
 PLAIN_SCRIPTS = ("latin", "cyrillic", "greek", "arabic", "hebrew", "devanagari", "bengali")
 MIN_PLAIN_SHARE = 0.7
 # Above this share of letters outside a-z, ASCII tokenizers break words.

@@ -72,7 +72,7 @@ class CatalogueEntry:
     """With `languages`: the file with the document of each segment."""
 
     refs: tuple[str, ...] | None = None
-    """The translators whose references are used; None for all."""
+    """The translators of the references to use, or None to use all references."""
 
     description: str = ""
     citation: str | None = None

@@ -184,7 +184,7 @@ def list_test_sets(
 def describe_test_set(
     name: str, langpair: str | None = None, registry: str | None = None
 ) -> TestSetInfo:
-    """Return the description of a test set, without downloads; raise InputError if unknown."""
+    """Describe a test set without a download. Raise InputError if its name is unknown."""
     entry = catalogue.get_entry(name, registry)
     pair = None
     if langpair is not None:

@@ -89,7 +89,7 @@ def format_range(minimum: float, maximum: float = inf) -> str:
 
 
 def check_integer(parameter: str, value: object, minimum: int, maximum: float = inf) -> int:
-    """Return a whole number within limits; raise ValueError for other values."""
+    """Return a value if it is a whole number within limits; otherwise, raise ValueError."""
     try:
         number = None if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -103,7 +103,8 @@ def check_integer(parameter: str, value: object, minimum: int, maximum: float = 
 
 
 def check_number(parameter: str, value: object, minimum: float = 0, maximum: float = inf) -> float:
-    """Return a finite number within limits; raise ValueError for other values. -0.0 becomes 0.0."""
+    """Return a value if it is a finite number within limits, or raise ValueError. -0.0 becomes
+    0.0."""
     try:
         # float() would also accept text: see `parse_number`.
         is_text = isinstance(value, bool | str | bytes | bytearray)
@@ -139,10 +140,10 @@ _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
 def parse_number(text: str) -> float:
-    """Return the finite number that a text contains in ASCII digits.
+    """Return the finite number that a string contains in ASCII digits.
 
-    Spaces and tabs may surround it. Raises ValueError for other text, including some that `float()`
-    accepts: `1_0`, `nan`, `inf`, digits of other scripts.
+    Spaces and tabs may surround it. Raises ValueError for other strings, including some that
+    `float()` accepts: `1_0`, `nan`, `inf`, digits of other scripts.
 
     >>> parse_number(" -1.5e3"), parse_number(".5")
     (-1500.0, 0.5)
@@ -157,19 +158,19 @@ def parse_number(text: str) -> float:
 
 
 def read_number(value: object) -> float:
-    """Return the finite number that a text or JSON value contains, or raise ValueError."""
+    """Return the finite number in a string or JSON value, or raise ValueError."""
     return parse_number(value) if isinstance(value, str) else check_number("value", value, -inf)
 
 
 def is_whole_number(text: str) -> bool:
-    """Return whether a text consists of 1 to 40 ASCII digits, so that `int()` can convert it."""
+    """Return whether a string consists of 1 to 40 ASCII digits, so that `int()` can convert it."""
     return text.isascii() and text.isdecimal() and len(text) <= 40
 
 
 def parse_whole_number(text: str) -> int:
-    """Convert a text of at most 40 ASCII digits to a whole number.
+    """Convert a string of at most 40 ASCII digits to a whole number.
 
-    Raises ValueError for other text, including some that `int()` accepts: `1_0`, `+1`, ` 1`.
+    Raises ValueError for other strings, including some that `int()` accepts: `1_0`, `+1`, ` 1`.
     """
     if not is_whole_number(text):
         raise ValueError(f"expected a whole number, not {format_value(text.strip())}")
@@ -177,7 +178,7 @@ def parse_whole_number(text: str) -> int:
 
 
 def check_fraction(parameter: str, value: object) -> float:
-    """Return a number between 0 and 1, exclusive; raise ValueError for other values."""
+    """Return a value if it is a number between 0 and 1, exclusive; otherwise, raise ValueError."""
     if not isinstance(value, float) or not 0 < value < 1:
         raise ValueError(
             f"{parameter}={value!r:.40}: expected a number between 0 and 1, such as 0.95"
@@ -204,7 +205,7 @@ def check_segment_keys(parameter: str, keys: Iterable[Hashable], segment_count: 
 
 
 def check_seed(value: object) -> int | None:
-    """Return a random seed, or None for a new seed per run; raise ValueError for other values."""
+    """Return a random seed, or None for a new seed per run; raise ValueError if it is invalid."""
     if value is None:
         return None
     try:

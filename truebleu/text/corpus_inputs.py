@@ -240,7 +240,7 @@ def has_token_segments(hypotheses: tuple[Any, ...]) -> bool:
 
 
 def _recognize_inputs(hypotheses: Hypotheses, references: References) -> tuple[Any, Any]:
-    """Return recognized hypotheses and references, but refuse sacreBLEU's reference streams."""
+    """Return recognized hypotheses and references, but reject sacreBLEU's reference streams."""
     hypotheses = _recognize_input("hypotheses", hypotheses)
     references = _recognize_input("references", references)
     if isinstance(hypotheses, list):

@@ -35,7 +35,7 @@ class DownloadSource:
 
     @property
     def checksums(self) -> tuple[tuple[str, str | None], ...]:
-        """The checksums by kind, with the preferred kind first; None if a checksum is unknown."""
+        """The checksums by kind, with the preferred kind first; unknown checksums are None."""
         return ("SHA-256", self.sha256), ("MD5", self.md5)
 
 
@@ -316,7 +316,7 @@ class _DownloadTask:
         return None
 
     def verify_file(self, path: str, url: str) -> Receipt | None:
-        """Return the receipt of a verified file; otherwise record the problem and return None."""
+        """Return the receipt of a correct file; otherwise, record the problem and return None."""
         md5, sha256 = compute_checksums(path)
         checksum_pairs = zip(self.source.checksums, (sha256, md5), strict=True)
         mismatches = [

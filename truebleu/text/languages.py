@@ -25,7 +25,7 @@ class LanguageKind:
     tokenizer: str
     """The tokenizer that sacreBLEU picks for the language."""
     recommended: tuple[str, ...]
-    """Recommended tokenizers, best first, with alternatives; empty if BLEU is not recommended."""
+    """Recommended tokenizers, best first; empty if BLEU is not recommended."""
     also_report: tuple[str, ...]
     """Additional tokenizers and metrics to report."""
     reason: str

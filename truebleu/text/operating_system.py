@@ -129,7 +129,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
 
 # ---- locks between processes; the system releases them when their owner ends ----
 
-# Seconds between two attempts, and before the wait is reported.
+# Seconds between two attempts to lock a file, and before the wait is reported.
 LOCK_RETRY_SECONDS, LOCK_REPORT_SECONDS = 0.05, 1.0
 # The threads of this process that hold a lock. NFS locks do not separate threads of one process.
 _owners: dict[tuple[str, int], int] = {}

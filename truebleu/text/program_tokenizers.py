@@ -119,7 +119,7 @@ def _decode_entities(text: str) -> str:
 
 
 def _lower_each_character(text: str) -> str:
-    """Return text lower-cased like Perl's `lc`, which has no rule for word-final sigma."""
+    """Lower-case text like Perl's `lc`, which has no rule for word-final sigma."""
     return "".join(map(str.lower, text)) if "Σ" in text else text.lower()
 
 
@@ -194,7 +194,7 @@ def tokenize_like_mteval_v13a_lower(text: str) -> list[str]:
     return _tokenize_western(text, _UNICODE_SPACE, lowercase=True)
 
 
-# A character with Unicode's property Hyphen before a line separator.
+# A character with the Unicode property Hyphen before a line separator.
 _HYPHEN_AT_LINE_END = re.compile(
     r"[-\xad\u058a\u1806\u2010\u2011\u2e17\u30fb\ufe63\uff0d\uff65]\u2028"
 )

@@ -734,7 +734,7 @@ def _list_references(hypothesis: Any, item: Any) -> list[Any]:
 
 
 def get_segment(hypotheses: Any, references: Any, number: int) -> tuple[Any, list[Any]]:
-    """Return the segment with a number, counted from 1, and its references."""
+    """Return a segment, selected by its number from 1, and its references."""
     count = 0
     for count, pair in enumerate(iter_segments(hypotheses, references), 1):
         if count == number:
@@ -792,7 +792,7 @@ def split_reference_columns(hypotheses: Any, references: Any) -> list[Any]:
 
 
 def count_identical(hypotheses: Any, references: Sequence[Any]) -> list[int]:
-    """Return the number of hypotheses equal to each column's text, ignoring outer white space."""
+    """Return how many hypotheses equal each column's text, ignoring outer white space."""
 
     def iter_stripped(role: str, column: Any) -> Iterator[Any]:
         for text in (

@@ -18,7 +18,7 @@ from truebleu.text import download
 
 @dataclass(frozen=True)
 class PublishedModel:
-    """A published model, used for published scores."""
+    """A published SentencePiece model."""
 
     environment_variable: str
     """The environment variable with the path of the file."""

@@ -335,7 +335,7 @@ LOWERCASE_MODES: dict[object, str] = {False: "no", True: "python", "ascii": "asc
 def apply_tokenizer(
     tokenize: Callable[[str], list[str]] | Callable[[str], str], text: str
 ) -> list[str]:
-    """Return the tokens that a callable returns. Split a returned string at white space."""
+    """Tokenize text with a callable. If it returns a string, split this at white space."""
     tokens = tokenize(text)
     if isinstance(tokens, str):
         return tokens.split()

@@ -103,8 +103,7 @@ def check_integer(parameter: str, value: object, minimum: int, maximum: float = 
 
 
 def check_number(parameter: str, value: object, minimum: float = 0, maximum: float = inf) -> float:
-    """Return a value if it is a finite number within limits, or raise ValueError. -0.0 becomes
-    0.0."""
+    """Return a finite number within limits (0.0 for -0.0), or raise ValueError."""
     try:
         # float() would also accept text: see `parse_number`.
         is_text = isinstance(value, bool | str | bytes | bytearray)

@@ -55,22 +55,6 @@ def test_static_summary_has_no_serious_violation(example, browser, axe):
     context.close()
 
 
-@pytest.mark.parametrize("width", [320, 1440])
-def test_views_do_not_scroll_sideways(example, open_report, width):
-    """Only tables and charts scroll sideways."""
-    sheet = open_report(example.path, viewport={"width": width, "height": 800})
-    for place in [f"#{view}" for view in sheet.views] + list(OPEN_STATES.values()):
-        tab = sheet.navigate(place)
-        wide = tab.evaluate(
-            "() => [document.documentElement, document.querySelector('main.view')]"
-            ".map(e => e.scrollWidth - e.clientWidth)"
-        )
-        assert max(wide) <= 0, (place, wide)
-        # The view scrolls down, not the page around it.
-        high = tab.evaluate("document.documentElement.scrollHeight - innerHeight")
-        assert high <= 0, (place, high)
-
-
 def test_fitting_tables_have_no_scroll_bar(example, open_report):
     """At 1360 pixels, no table of the summary needs a scroll bar."""
     sheet = open_report(example.path)

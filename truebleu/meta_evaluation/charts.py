@@ -14,8 +14,9 @@ from truebleu.rendering.html import escape_html
 from truebleu.rendering.number_format import choose_ticks
 
 Content = Mapping[str, Any]
-WIDTH, HEIGHT = 640, 420
-LEFT, RIGHT, TOP, BOTTOM = 64, 24, 34, 52
+# Small enough to be legible on phones.
+WIDTH, HEIGHT = 440, 320
+LEFT, RIGHT, TOP, BOTTOM = 56, 16, 34, 50
 # Colours that colour-blind readers can distinguish on white and on black (Okabe and Ito 2008).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 # Maximum number of metrics on a page. Each metric has both charts.
@@ -88,7 +89,7 @@ def _assemble_svg(title: str, description: str, parts: Sequence[str]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" '
         f'aria-label="{escape_html(description)}" viewBox="0 0 {WIDTH} {HEIGHT}" '
         f'width="{WIDTH}" height="{HEIGHT}" '
-        'font-family="sans-serif" font-size="11" fill="currentColor">'
+        'font-family="sans-serif" font-size="12" fill="currentColor">'
         f"<title>{escape_html(description)}</title>"
         f"{head}{''.join(parts)}</svg>"
     )
@@ -163,6 +164,7 @@ def draw_agreement(content: Content, metric: str) -> str:
         _draw_line(LEFT, chance, WIDTH - RIGHT, chance, ' stroke-dasharray="4 4" opacity="0.5"')
     )
     parts.append(_draw_text(WIDTH - RIGHT, chance - 4, "coin toss", "end"))
+    occupied: list[tuple[float, float]] = []
     for bin_ in bins:
         share = 100 * bin_["agree"] / bin_["pairs"]
         low, high = plane.get_x(bin_["low"]), plane.get_x(bin_["high"])
@@ -176,7 +178,13 @@ def draw_agreement(content: Content, metric: str) -> str:
             f'<ellipse cx="{(low + high) / 2:.1f}" cy="{y:.1f}" rx="5" ry="5" fill="{COLOURS[0]}">'
             f"<title>{escape_html(tooltip)}</title></ellipse>"
         )
-        parts.append(_draw_text((low + high) / 2, y - 9, f"{share:.0f} %", "middle"))
+        # Bins may be close to each other. The tooltip has every share.
+        x = max((low + high) / 2, LEFT + 20)
+        for label_y in (y - 9, y + 20):
+            if all(abs(x - a) > 40 or abs(label_y - b) > LINE for a, b in occupied):
+                occupied.append((x, label_y))
+                parts.append(_draw_text(x, label_y, f"{share:.0f} %", "middle"))
+                break
     pairs = sum(one["pairs"] for one in bins)
     tooltip = f"agreement of human scores on {pairs} system pairs, by difference in {metric}"
     return _assemble_svg(f"What difference in {metric} do people notice?", tooltip, parts)

@@ -48,7 +48,7 @@ export const agreementView = {
       return renderTable("Largest disagreements", [{ title: "Segment" }, ...[first, second].map(m => ({ title: `Δ ${m.label} ${m.higherIsBetter ? "↑" : "↓"}`, number: true, hint: `${b.letter} − ${a.letter}; ${m.higherIsBetter ? "higher" : "lower"} is better. The letter is the system that ${m.label} prefers` })), ...(texts ? [{ title: data.getTitle(role) }] : [])],
         Array.from(shown, i => {
           const which = values.map(column => getPreferredSide(column[i])).join("");
-          return [linkSegments(context, `Segment ${i + 1}`, { split: filter(which), seg: i + 1 }, "Open the segment"), delta(0, i), delta(1, i), ...(texts ? [el("span.preview.apart-text", { dir: data.getDirection(role) }, showInvisible((data.getText(role, i) ?? "").slice(0, 160)))] : [])];
+          return [linkSegments(context, formatCount(i + 1), { split: filter(which), seg: i + 1 }, "Open the segment"), delta(0, i), delta(1, i), ...(texts ? [el("div.apart-text", { dir: data.getDirection(role), title: data.getText(role, i) }, showInvisible((data.getText(role, i) ?? "").slice(0, 240)))] : [])];
         }), { quiet: true });
     }
   },

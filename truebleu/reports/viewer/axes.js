@@ -48,7 +48,7 @@ function drawPlot(options, width, readout) {
   const slotWidth = (frame.right - frame.left) / Math.max(1, xLabels.length), areRotated = xLabels.some(t => t.length * LETTER_WIDTH > slotWidth + 4), labelHeight = areRotated ? Math.min(90, Math.max(...xLabels.map(t => t.length)) * LETTER_WIDTH * 0.72 + 14) : 16;
   const height = frame.bottom + labelHeight + 20, places = options.places(frame);
   const picture = createCanvas(width, height, `${options.title} The table below shows the numbers.`,
-    rows.map(({ entry, x, row }) => [drawLegendMark(entry, x, 18 * row + 8), svg("text.name", { x: x + 20, y: 18 * row + 12 }, fitText(entry.text, width - x - 20))]),
+    rows.map(({ entry, x, row }) => [drawLegendMark(entry, x, 18 * row + 8), svg("text.name", { x: x + 20, y: 18 * row + 12 }, fitText(entry.text, width - x - 34))]),
     xTicks.map((v, i) => [across.hidesGrid ? null : svg("line.rule", { x1: roundHundredth(frame.x(v)), x2: roundHundredth(frame.x(v)), y1: frame.top, y2: frame.bottom }),
       svg("text.tick", areRotated ? { transform: `translate(${roundHundredth(frame.x(v) + 4)} ${frame.bottom + 10}) rotate(-40)`, "text-anchor": "end" } : { x: roundHundredth(frame.x(v)), y: frame.bottom + 13, "text-anchor": "middle" }, areRotated ? fitText(xLabels[i], 100) : xLabels[i])]),
     yTicks.map((v, i) => [up.hidesGrid ? null : svg("line.rule", { x1: frame.left, x2: frame.right, y1: roundHundredth(frame.y(v)), y2: roundHundredth(frame.y(v)) }), svg("text.tick", { x: frame.left - 5, y: roundHundredth(frame.y(v) + 4), "text-anchor": "end" }, fitText(yLabels[i], leftMargin - 20))]),

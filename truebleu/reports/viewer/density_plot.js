@@ -47,7 +47,7 @@ export function drawDistribution(context, quantity) {
   const getFilterColumn = (/** @type {System} */ s) => quantity === "ratio" ? (s === (b ?? a) ? "ratio" : null) : s === a ? "scoreA" : s === b ? "scoreB" : null;
   return renderPlot({
     title: `Distribution of ${name} over segments.`, summary: quantity === "ratio" ? `Middle half of the segments: ${systems.map((s, k) => `${s.letter} ${formatFixed(getPercentile(sorted[k], 0.25))} to ${formatFixed(getPercentile(sorted[k], 0.75))}`).join("; ")}.` : `Medians: ${systems.map((s, k) => `${formatFixed(getPercentile(sorted[k], 0.5), 1)} (${s.letter})`).join(", ")}.`,
-    height: width => Math.min(300, width * 0.5), across: { title: `${name}, ${unit}`, low: 0, high }, up: { title: `share of segments, % per ${quantity === "ratio" ? "0.1" : "point"}`, low: 0, high: top * 1.05 },
+    height: width => Math.min(420, width * 0.5), across: { title: `${name}, ${unit}`, low: 0, high }, up: { title: `% of segments per ${quantity === "ratio" ? "0.1" : "point"}`, low: 0, high: top * 1.05 },
     legend: buildLineLegend(systems),
     layers: frame => [quantity === "ratio" ? svg("path.equal", { d: `M${roundHundredth(frame.x(1))} ${frame.top}V${frame.bottom}` }) : null, curves.map((curve, k) => svg("path.series", { class: getLineClass(systems[k]), d: `M${Array.from(curve, (v, i) => `${roundHundredth(frame.x(high * i / CURVE_POINTS))} ${roundHundredth(frame.y(100 * binWidth * v))}`).join("L")}` }))],
     places: frame => Array.from({ length: DENSITY_BINS }, (_, k) => {

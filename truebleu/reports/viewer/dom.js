@@ -128,6 +128,8 @@ export function createSelect(label, options, value, act, props) {
   const choice = el("select", { "aria-label": label, ...props, on: { change: (/** @type {any} */ e) => act(e.target.value) } },
     options.map(([key, text, disabledReason]) => el("option", { value: key, selected: key === value, disabled: !!disabledReason, title: disabledReason }, disabledReason ? `${text} (${disabledReason})` : text)));
   choice.value = value;
+  // Browsers cut long values at the control's edge.
+  choice.title ||= choice.selectedOptions[0]?.text ?? "";
   return choice;
 }
 
@@ -257,9 +259,9 @@ export function createThemeButton(initialTheme, onChange) {
   }
 }
 
-/** @param {HTMLElement} main element below the bar @param {Children} title @param {...Children} rest */
+/** @param {HTMLElement} main element below the bar @param {string} title @param {...Children} rest */
 export const createTopBar = (main, title, ...rest) => el("header.top", {},
-  el("a.skip", { href: "#view", on: { click: (/** @type {Event} */ e) => { e.preventDefault(); main.focus(); } } }, "Skip to the content"), el("p.title", {}, title), rest);
+  el("a.skip", { href: "#view", on: { click: (/** @type {Event} */ e) => { e.preventDefault(); main.focus(); } } }, "Skip to the content"), el("p.title", { title }, el("bdi", {}, title)), rest);
 
 /** Open a dialog that closes with Escape and restores the focus. @param {string} title @param {...Children} children */
 export function openDialog(title, ...children) {

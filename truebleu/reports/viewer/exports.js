@@ -3,6 +3,7 @@ import {announce, renderBadge, createButton, createCheckbox, copyText, formatCou
 import {renderFigure, drawForestPlot, drawHistogram} from "./svg_charts.js";
 import {getSegmentRecord} from "./detail.js";
 import {formatFloat} from "./metric.js";
+import {getSortTitle} from "./segments.js";
 
 /** @typedef {import("./selection.js").Context} Context */
 
@@ -96,7 +97,7 @@ export const exportsView = {
       renderExport(formatTable(manifest, store.get("safe")), title, `comparison.${ending}`, type), current.isReported && current.isUnfiltered ? null : el("p.soft", {}, "This is the reported result, without your changes to the settings and filters."),
       manifest.tables ? null : el("p.soft", {}, "For a table in LaTeX or Markdown, run the last command below with -f latex or -f markdown.")));
     const n = current.selectedSegments.length, waiting = current.filterProgress !== null ? "To save segments, wait until the filter has finished." : current.problem ? `No segments: ${current.problem}.` : "";
-    container.append(el("section", {}, el("h2", {}, "Segments"), waiting ? el("p.soft", { role: "status" }, waiting) : null, el("p", { hidden: !!waiting }, `${current.isUnfiltered ? `All ${formatPlural(n, "segment")}` : `${formatCount(n)} of ${formatPlural(data.n, "segment")}, as filtered`}, in the order of the list, scored by ${metric.name}${data.isRedacted ? "; this report has no texts" : manifest.embedded < data.n && !manifest.serve ? `; this report contains the texts of ${formatCount(manifest.embedded)}` : ""}.`),
+    container.append(el("section", {}, el("h2", {}, "Segments"), waiting ? el("p.soft", { role: "status" }, waiting) : null, el("p", { hidden: !!waiting }, `${current.isUnfiltered ? `All ${formatPlural(n, "segment")}` : `${formatCount(n)} of ${formatPlural(data.n, "segment")}, as filtered`}, in the order of the list (${getSortTitle(current)}), scored by ${metric.name}${data.isRedacted ? "; this report has no texts" : manifest.embedded < data.n && !manifest.serve ? `; this report contains the texts of ${formatCount(manifest.embedded)}` : ""}.`),
       el("p.joined", {}, createButton("Save as TSV", () => saveSegments(context, false, store.get("safe")), { disabled: !!waiting }), createButton("Save as JSON Lines", () => saveSegments(context, true, false), { disabled: !!waiting }), createGuardCheckbox())));
     const pairs = data.ranked.filter(s => s !== a).map(s => ({ system: s, value: current.scoreCorpus(s) - current.scoreCorpus(a), pair: current.getPair(a, s) }));
     const charts = el("section", {}, el("h2", {}, "Charts"));

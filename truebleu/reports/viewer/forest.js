@@ -13,7 +13,7 @@ const FOREST_ROW_HEIGHT = 22, FOREST_NAME_WIDTH = 150, MIN_PANEL_WIDTH = 190;
  */
 export function renderForest(title, summary, systems, panels, zero) {
   const write = zero ? formatSigned : formatFixed;
-  return renderFigure({ title, summary, widest: 1300, draw: width => drawForest(systems, panels, zero, width, title),
+  return renderFigure({ title, summary, draw: width => drawForest(systems, panels, zero, width, title),
     columns: [{ title: "System" }, ...panels.flatMap(p => [{ title: p.title, number: true }, { title: "interval", number: true }])],
     rows: systems.map((s, i) => [el("bdi", {}, `${s.letter} ${s.name}`), ...panels.flatMap(({ entries: drawn, digits }) => { const entry = drawn[i]; return entry ? [renderNumber(entry.value, write(entry.value, digits)), formatInterval(entry.low, entry.high, digits, zero)] : [zero ? "baseline" : "–", ""]; })]) });
 }

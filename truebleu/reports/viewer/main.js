@@ -72,7 +72,7 @@ export class App {
     this.main = el("main", { id: "view", tabindex: -1 });
     const app = /** @type {HTMLElement} */ (document.getElementById("app"));
     replaceChildren(app,
-      createTopBar(this.main, el("bdi", {}, this.data.manifest.title), this.bar,
+      createTopBar(this.main, this.data.manifest.title, this.bar,
         el("div.tools", {}, this.back && createButton(this.back.text, this.back.act), createThemeButton(browserStorage.get("theme"), theme => browserStorage.set("theme", theme)), createButton("?", () => this.keys.showHelp(), { class: "quiet", "aria-label": "Help and keyboard", title: "Help and keyboard (?)" }))),
       this.nav, this.notice, this.main);
     this.store.read();

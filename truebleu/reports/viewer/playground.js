@@ -323,7 +323,7 @@ export class Playground {
     const { result, state, base } = this;
     if (!result) return;
     const { setting } = result, python = formatPythonCall(base, state), command = formatExplainCommand(base, state);
-    const renderLine = (/** @type {string} */ title, /** @type {string} */ text, /** @type {string} */ label) => el("div.copied", {}, el("h3", {}, title), el("code.given.wrap", { tabindex: 0, role: "region", "aria-label": title }, text), createButton("Copy", () => copyText(text, `${label} copied`), { class: "small", "aria-label": `Copy: ${title}` }));
+    const renderLine = (/** @type {string} */ title, /** @type {string} */ text, /** @type {string} */ label) => el("div.copied", {}, el("h3", {}, title), el("code.given", { tabindex: 0, role: "region", "aria-label": title }, text), createButton("Copy", () => copyText(text, `${label} copied`), { class: "small", "aria-label": `Copy: ${title}` }));
     replaceChildren(this.reproductionSection, el("h2", {}, "Reproduce this score"),
       renderLine("Signature", `${setting.name}|${setting.signature}`, "Signature"), renderLine("Python", python, "Python"),
       command === null ? el("p.soft", {}, "On the command line, a text that begins with “-” would be interpreted as an option. Save it in a file instead.") : renderLine("Command line", command, "Command"),

@@ -51,7 +51,7 @@ export function drawScatter(context) {
   };
   return renderPlot({
     title: `${metric.name} of each segment, ${a.letter} and ${b.letter}.`, summary: `${b.letter} is better in ${formatCount(sides[2])}, ${a.letter} in ${formatCount(sides[0])}, and ${formatPlural(sides[1], "segment")} have equal scores (on the line).`,
-    height: width => Math.min(520, width * 0.72), across: { title: `${metric.name} of ${a.letter} ${a.name}, points`, low: 0, high }, up: { title: `${metric.name} of ${b.letter} ${b.name}, points`, low: 0, high },
+    height: width => Math.min(560, width * 0.72), across: { title: `${metric.name} of ${a.letter} ${a.name}, points`, low: 0, high }, up: { title: `${metric.name} of ${b.letter} ${b.name}, points`, low: 0, high },
     legend: usesHexagons ? buildHexagonLegend(largestCount) : names.map((text, k) => ({ text, mark: "dot", class: classes[k] })),
     layers: frame => {
       shown = frame;

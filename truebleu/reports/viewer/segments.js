@@ -10,7 +10,8 @@ import {describeSplit} from "./agreement.js";
 
 /** @typedef {import("./selection.js").Context} Context */
 
-const LINE_HEIGHT = 21, MAX_PREVIEW_LENGTH = 400;
+/** Widths are in pixels. */
+const LINE_HEIGHT = 21, MIN_WIDE_LIST = 690, MAX_PREVIEW_LENGTH = 400;
 /** Current list, for the shortcuts. @type {{list: VirtualList, search: HTMLInputElement, sort: () => void, filters: () => void, focus: () => void} | null} */
 let activeList = null;
 
@@ -61,6 +62,8 @@ export const segmentsView = {
     const detail = el("aside.detail", { "aria-label": "Segment", hidden: true });
     /** Incremented when the structure of rows changes. */
     let rowVersion = 0;
+    /** Whether the texts are below the numbers. */
+    let isNarrow = false;
     const header = el("div.row.head", { role: "row", "aria-rowindex": 1 });
     const list = new VirtualList({ label: "Segments", height: getRowHeight(), columns: 7, header, make: () => el("div.row", { role: "row" }), fill: (row, position) => fillRow(row, current.selectedSegments[position]),
       onMove: position => { if (store.get("seg") !== null) store.set({ seg: current.selectedSegments[position] + 1 }, { replace: true }); },
@@ -75,6 +78,13 @@ export const segmentsView = {
       el("div.split-view", {}, el("div.list", {}, list.node, emptyMessage), detail));
     const sortBox = () => /** @type {HTMLElement | null} */ (tools.querySelector("[aria-haspopup]"));
     activeList = { list, search, sort: () => sortBox()?.click(), filters: () => { store.set({ panel: !store.get("panel") }, { replace: true }); if (store.get("panel")) panel.querySelector("select, input")?.focus(); }, focus: () => list.node.focus() };
+    new ResizeObserver(() => {
+      const { node, active } = list, { clientWidth } = node;
+      if (!clientWidth || isNarrow === clientWidth < MIN_WIDE_LIST) return;
+      isNarrow = node.classList.toggle("narrow");
+      resetList();
+      list.go(active, false);
+    }).observe(list.node);
     drawControls();
     drawPanel();
     drawHeader();
@@ -103,7 +113,7 @@ export const segmentsView = {
       return rowTexts;
     }
 
-    function getRowHeight() { return Math.max(2, getLines().length) * LINE_HEIGHT + 14; }
+    function getRowHeight() { return (isNarrow ? getLines().length + 1 : Math.max(2, getLines().length)) * LINE_HEIGHT + 14; }
 
     /** Create the cells of a row, which are reused for other segments. @param {any} row */
     function createCells(row) {
@@ -120,7 +130,7 @@ export const segmentsView = {
     function fillRow(row, i) {
       const { a, b } = current, { documents } = data, parts = row.parts?.shape === rowVersion ? row.parts : createCells(row);
       parts.number.textContent = `${current.notes.getNote(i).bookmark ? "★ " : current.notes.notesBySegment.has(i) ? "• " : ""}${formatCount(i + 1)}`;
-      if (documents) parts.doc.textContent = documents.names[documents.bySegment[i]];
+      if (documents) parts.doc.textContent = parts.doc.title = documents.names[documents.bySegment[i]];
       parts.a.textContent = formatFixed(current.getScores(a)[i], 1);
       if (b) {
         const delta = current.getColumn("delta")[i];
@@ -133,6 +143,7 @@ export const segmentsView = {
       for (const { role, text: place } of parts.lines) {
         const text = data.getText(role, i);
         place.classList.toggle("soft", !text);
+        place.title = (text ?? "").slice(0, 1000);
         if (text) replaceChildren(place, renderPreview(text, marks.findSpans(role, i, text, { grams: true, terms: !!store.get("terms") }), previewLength, MAX_PREVIEW_LENGTH));
         else place.textContent = text === "" ? "(empty)" : text === null ? "(missing)" : data.manifest.serve ? "…" : "(not in this report)";
       }
@@ -148,7 +159,7 @@ export const segmentsView = {
     }
 
     function drawHeader() {
-      const { a, b } = current, sort = String(store.get("sort"));
+      const { a, b, sortKey: sort } = current;
       const createHeader = (/** @type {string} */ kind, /** @type {any} */ title, /** @type {string} */ name, /** @type {string} */ hint) => {
         const isSorted = sort.replace(/[-|]/g, "") === name, isDescending = sort[0] === "-";
         return el(`div.${kind}`, { role: "columnheader", "aria-sort": isSorted ? (isDescending ? "descending" : "ascending") : null },
@@ -200,13 +211,9 @@ export const segmentsView = {
       replaceChildren(scopeBox, createSelect("Search in", [["all", "everywhere"], ...(data.references > 1 ? [/** @type {const} */ (["reference", "references"])] : []), ...(data.systems.length > 1 ? [/** @type {const} */ (["system", "systems"])] : []), ...roles], store.get("in"), value => store.set({ in: value }, { replace: true }), { data: { tool: "in" } }),
         createToggle("Aa", store.get("case"), () => store.set({ case: !store.get("case") }, { replace: true }), { title: "Match case", "aria-label": "Match case", data: { tool: "case" } }),
         createToggle(".*", store.get("regex"), () => store.set({ regex: !store.get("regex") }, { replace: true }), { title: "Regular expression", "aria-label": "Regular expression", data: { tool: "regex" } }));
-      const { a, b } = current, sort = store.get("sort");
-      /** @type {[string, any][]} */
-      const orders = [["number", "file order"], ...(b ? /** @type {[string, any][]} */ ([["-|delta|", "largest |Δ|"], ["-delta", [`Δ, `, renderBadge(b), " higher first"]], ["delta", ["Δ, ", renderBadge(a), " higher first"]]]) : []),
-        ["-|influence|", "largest |influence|"], ["-influence", "influence, highest first"], ["influence", "influence, lowest first"], ["scoreA", ["score of ", renderBadge(a), ", lowest first"]], ...(b ? /** @type {[string, any][]} */ ([["scoreB", ["score of ", renderBadge(b), ", lowest first"]]]) : []),
-        ["-length", "longest reference first"], ["length", "shortest reference first"], ...(current.hasColumn("ratio") ? /** @type {[string, any][]} */ ([["ratio", "length ratio, lowest first"], ["-ratio", "length ratio, highest first"]]) : [])];
+      const { sortKey: sort } = current;
       replaceChildren(tools, createToggle("Filters", store.get("panel"), () => store.set({ panel: !store.get("panel") }, { replace: true }), { "aria-expanded": String(store.get("panel")), "aria-pressed": null, "aria-controls": "filters", title: "Filters (f)", data: { tool: "filters" } }),
-        createMenu("Sort", () => orders.map(([key, text]) => ({ text, on: key === sort, act: () => store.set({ sort: key }) })), { title: "Sort (s)", data: { tool: "sort" } }),
+        createMenu(["Sort: ", getSortTitle(current)], () => listOrders(current).map(key => ({ text: getSortTitle(current, key), on: key === sort, act: () => store.set({ sort: key }) })), { title: "Sort (s)", data: { tool: "sort" } }),
         createButton("Sample", () => store.set({ sample: Math.floor(Math.random() * 1e6) }), { title: `Draw ${SAMPLE_SIZE} segments at random (the top of a sorted list is not representative)`, data: { tool: "sample" } }));
       if (focus) /** @type {HTMLElement | null} */ (container.querySelector(`[data-tool="${focus}"]`))?.focus();
     }
@@ -276,10 +283,7 @@ export const segmentsView = {
     }
 
     /** @param {string} name */
-    function getTitle(name) {
-      const { a, b, metric } = current;
-      return { scoreA: `${metric.name} of ${a.letter}`, scoreB: `${metric.name} of ${b?.letter}`, delta: "Δ", influence: "Influence", ratio: "Length ratio", length: "Reference length (tokens)" }[name] ?? getCountTitle(current, name);
-    }
+    function getTitle(name) { return getColumnTitle(current, name); }
 
     /** Create a histogram on which a range can be drawn, with two number fields. @param {string} name */
     function createRangeField(name) {
@@ -331,13 +335,33 @@ export const segmentsView = {
   },
 };
 
+/** @param {Context["current"]} current @param {string} name */
+function getColumnTitle(current, name) {
+  const { a, b, metric } = current;
+  return { scoreA: `${metric.name} of ${a.letter}`, scoreB: `${metric.name} of ${b?.letter}`, delta: "Δ", influence: "Influence", ratio: "Length ratio", length: "Reference length (tokens)" }[name] ?? getCountTitle(current, name);
+}
+
+/** Return the title of an order of the list, such as "-|delta|": descending absolute differences. @param {Context["current"]} current */
+export function getSortTitle(current, key = current.sortKey) {
+  const name = key.replace(/[-|]/g, ""), { a, b } = current;
+  if (name === "number" || !current.hasColumn(name)) return "file order";
+  if (key.includes("|")) return `largest |${getColumnTitle(current, name)}| first`;
+  return `${name === "delta" ? `Δ (${b?.letter} − ${a.letter})` : getColumnTitle(current, name)}, ${key[0] === "-" ? "highest" : "lowest"} first`;
+}
+
+/** Return the orders of the sort menu. @param {Context["current"]} current */
+function listOrders(current) {
+  const worst = current.metric.higherIsBetter ? "" : "-";
+  return ["-|delta|", "-delta", "delta", `${worst}scoreA`, `${worst}scoreB`, "-|influence|", "-influence", "influence", "-length", "length", "ratio", "-ratio", "number"].filter(key => current.hasColumn(key.replace(/[-|]/g, "")));
+}
+
 /** Format the frequencies of a bin. @param {number[]} edges the lowest frequency of each bin @param {number} k */
 export const formatFrequency = (edges, k) => edges[k + 1] === undefined ? `${formatCount(edges[k] ?? 0)} and more` : edges[k + 1] - 1 === edges[k] ? formatCount(edges[k]) : `${formatCount(edges[k])} to ${formatCount(edges[k + 1] - 1)}`;
 
 /** Render the first segments of the list for printing. @param {Context} context */
 export function renderPrintedSegments(context) {
   const { data, current } = context, printed = current.selectedSegments.slice(0, 20);
-  return el("section.view", {}, el("h2", {}, `Segments 1 to ${printed.length} of ${formatCount(current.selectedSegments.length)}${current.isUnfiltered ? "" : ", filtered"}`), [...printed].map(i => {
+  return el("section.view", {}, el("h2", {}, `${printed.length} of ${formatPlural(current.selectedSegments.length, current.isUnfiltered ? "segment" : "filtered segment")}: ${getSortTitle(current)}`), [...printed].map(i => {
     const segment = data.getSegment(i), scores = current.comparedSystems.map(s => `${s.letter} ${formatFixed(current.getScores(s)[i])}`);
     return el("article", {}, el("h3", {}, `${i + 1}: ${scores.join(", ")}`), [["Source", segment.source, "source"], ...segment.references.map((text, r) => [data.getTitle(`reference${r}`), text, "reference"]), ...current.comparedSystems.map(s => [`${s.letter} ${s.name}`, segment.hypotheses[s.index], "system"])]
       .filter(([, text]) => typeof text === "string").map(([name, text, role]) => el("p", { dir: data.getDirection(/** @type {string} */ (role)) }, el("strong", {}, `${name}: `), showInvisible(/** @type {string} */ (text)))));

@@ -31,7 +31,7 @@ export const NOTE_KINDS = ["bookmarked", "tagged", "noted", "any"];
 /** Filters of segments with their defaults, by state key. */
 export const FILTERS = { find: "", in: "all", regex: false, case: false, doc: null, label: "", flag: "", outcome: "", split: "", range: "", holds: "", terms: "", term: "", rule: "", noted: "", seen: null, only: "", about: "", part: false, sample: null, mark: "" };
 /** State keys shared by all views; keys from `setting` on change the scores. */
-export const STATE = { ...FILTERS, sort: "number", seg: null, mode: "match", against: "b", setting: "0", a: "", b: "", smoothing: "", smoothing_value: null, max_order: null, weights: "", effective_order: "", beta: null, char_order: null, word_order: null, ...Object.fromEntries(Object.keys(COUNT_PARAMETERS).map(key => [key, ""])) };
+export const STATE = { ...FILTERS, sort: "", seg: null, mode: "match", against: "b", setting: "0", a: "", b: "", smoothing: "", smoothing_value: null, max_order: null, weights: "", effective_order: "", beta: null, char_order: null, word_order: null, ...Object.fromEntries(Object.keys(COUNT_PARAMETERS).map(key => [key, ""])) };
 /** Keys of `STATE` that are null or a number. */
 export const NUMBER_KEYS = ["doc", "seen", "sample", "seg", "smoothing_value", "max_order", "beta", "char_order", "word_order"];
 /** Keys that change the metric. */
@@ -466,9 +466,12 @@ export class SelectionState {
     if (find && run === this.filterRun) keepHits(await this.searchTexts(find, run, mask));
   }
 
+  /** Order of the list, which opens with the largest differences, or with a single system's worst scores. */
+  get sortKey() { return String(this.store.get("sort")) || (this.b ? "-|delta|" : this.metric.higherIsBetter ? "scoreA" : "-scoreA"); }
+
   /** Sort the segments of a mask into `selectedSegments`. @param {Uint8Array} mask */
   arrangeSegments(mask) {
-    const key = String(this.store.get("sort")), absolute = key.includes("|"), isDescending = key[0] === "-", name = key.replace(/[-|]/g, "");
+    const key = this.sortKey, absolute = key.includes("|"), isDescending = key[0] === "-", name = key.replace(/[-|]/g, "");
     let order = name !== "number" && this.hasColumn(name) ? this.sortSegments(name) : this.cached("by number", () => Uint32Array.from({ length: this.data.n }, (_, i) => i));
     if (absolute && this.hasColumn(name)) {
       const values = this.getColumn(name);

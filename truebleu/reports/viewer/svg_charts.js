@@ -15,14 +15,14 @@ export function linkSegments({ store }, text, values, title) { return createStat
 
 /**
  * Render a chart that is redrawn on resize, with its caption and data table.
- * @param {{title: string, summary: import("./dom.js").Children, draw: (width: number) => any, columns: import("./dom.js").Column[], rows: any[], after?: any, widest?: number}} what
+ * @param {{title: string, summary: import("./dom.js").Children, draw: (width: number) => any, columns: import("./dom.js").Column[], rows: any[], after?: any}} what
  */
-export function renderFigure({ title, summary, draw, columns, rows, after, widest = 860 }) {
+export function renderFigure({ title, summary, draw, columns, rows, after }) {
   const place = el("div.picture");
   let width = 0;
   /** @param {number} availableWidth */
   const paint = availableWidth => {
-    const next = Math.round(Math.max(230, Math.min(widest, availableWidth)));
+    const next = Math.round(Math.max(230, Math.min(1260, availableWidth)));
     if (Math.abs(next - width) < 2) return;
     const getTargets = () => /** @type {SVGElement[]} */ ([...place.querySelectorAll("[tabindex]")]), focusIndex = getTargets().indexOf(/** @type {any} */ (document.activeElement));
     replaceChildren(place, draw(width = next));
@@ -30,7 +30,7 @@ export function renderFigure({ title, summary, draw, columns, rows, after, wides
   };
   paint(lastWidth);
   new ResizeObserver(([entry]) => { if (entry.contentRect.width) paint(lastWidth = entry.contentRect.width); }).observe(place);
-  return el("figure.chart", { class: widest > 860 ? "wide" : "" }, el("figcaption", {}, el("strong", {}, title), " ", summary), place, after,
+  return el("figure.chart", {}, el("figcaption", {}, el("strong", {}, title), " ", summary), place, after,
     el("details", {}, el("summary", {}, "As a table"), renderTable(title, columns, rows, { quiet: true })),
     createButton("Save as SVG", () => saveSvg(place.firstElementChild, title), { class: "quiet small" }));
 }
@@ -56,10 +56,10 @@ export function saveSvg(picture, name) {
   downloadText(`${name.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").toLowerCase()}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(copy));
 }
 
-/** Replace characters that XML does not allow, and shorten a text to a width in pixels. @param {string} text @param {number} [pixelWidth] */
+/** Replace characters that XML does not allow, and shorten a text to a width in pixels; the tooltip has the whole text. @param {string} text @param {number} [pixelWidth] @returns {(string | Node)[]} */
 export function fitText(text, pixelWidth = Infinity) {
   const letters = [...text.replace(/[\0-\x1F\x7F-\x9F\p{Cs}\uFFFE\uFFFF]/gu, "\uFFFD")], maxLetters = Math.max(2, Math.floor(pixelWidth / LETTER_WIDTH));
-  return letters.length <= maxLetters ? letters.join("") : letters.slice(0, maxLetters - 1).join("") + "…";
+  return letters.length <= maxLetters ? [letters.join("")] : [letters.slice(0, maxLetters - 1).join("") + "…", svg("title", {}, letters.join(""))];
 }
 
 /** Round up to 1, 2, 5 or 10 times a power of ten. @param {number} raw */

@@ -47,7 +47,7 @@ class PaperView(RecordView):
         scale: int | None = None,
         **paper: Unpack[PaperOptions],
     ) -> str:
-        """Return one Markdown table for a paper; `paper` are the options of `PaperOptions`."""
+        """Return one Markdown table for a paper; `paper` contains fields of `PaperOptions`."""
         view = self._at_scale(scale)
         if view is not self:
             return view.markdown(digits=digits, short=short, **paper)
@@ -65,7 +65,7 @@ class PaperView(RecordView):
         scale: int | None = None,
         **paper: Unpack[PaperOptions],
     ) -> str:
-        """Return one LaTeX table for a paper; `paper` are the options of `PaperOptions`.
+        """Return one LaTeX table for a paper; `paper` contains fields of `PaperOptions`.
 
         pdfLaTeX compiles it with the package booktabs and its default font encoding.
         """
@@ -363,7 +363,7 @@ def compare(
     level: confidence level (default: 0.95); differences are significant if p < 1 - level.
     seed: random seed, 0 or more (default: 12345); None for a new seed per call.
     correction: for multiple comparisons: "holm", "bh" (Benjamini-Hochberg) or None. It applies per
-        metric, separately to the differences to the baseline and to all pairs.
+        metric, separately to the differences from the baseline and to all pairs.
     resample: the unit to resample and swap: "segments" (default), which treats segments as
         independent, or "documents", which keeps the segments of a document together. Use
         "documents" if segments of a document are similar.

@@ -275,7 +275,7 @@ def get_decisive_p(difference: Content) -> float | None:
 
 
 def _format_decisive_p(content: Content, difference: Content) -> str:
-    """Return the p-value that determines significance, so that its digits agree with the mark."""
+    """Format the p-value that determines significance, with digits that agree with the mark."""
     text = format_p_value(get_decisive_p(difference))
     alpha = content["test"]["alpha"]
     rounds_to_alpha = (

@@ -62,7 +62,7 @@ def rescale_comparison(content: Content) -> Content:
 
 
 def _rebuild_sentences(content: Content) -> dict[str, Any]:
-    """Return the notes and warnings, with the sentences that contain scores written again."""
+    """Return the notes and warnings, with scores in sentences converted to the display scale."""
     rebuilt: list[Any] = [
         *comparison_builder.build_run_variance_notes(content),
         *comparison_builder.build_disagreement_notes(content),

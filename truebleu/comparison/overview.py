@@ -324,7 +324,7 @@ def build_legend(content: Content, *, omit_baseline: bool = False) -> list[str]:
 
 
 def build_forest_plot(content: Content) -> Forest | None:
-    """Return a plot of the differences to the baseline, or of a single system's score."""
+    """Return a plot of the differences from the baseline, or of a single system's score."""
     systems, baseline = content["systems"], content["baseline"]
     has_several_systems = len(systems) > 1
     if not content["intervals"]:

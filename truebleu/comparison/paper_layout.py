@@ -29,7 +29,7 @@ from truebleu.text.terminal_layout import format_count, join_words
 
 PAPER_COLUMNS = ("system", "score")
 SIGNATURE_PLACES = ("footnote", "caption", "none")
-# A page of a paper has no space for more rows, or for more columns besides the names of systems.
+# Maximum numbers of rows, and of columns after the system names, that fit on a page of a paper.
 MAX_PAGE_ROWS = 32
 MAX_COLUMNS = 8
 CORRECTION_METHODS = {"holm": "Holm's method", "bh": "the method of Benjamini and Hochberg"}
@@ -152,7 +152,7 @@ def build_paper_table(
 
 
 def count_rows(sections: Iterable[tuple[str, Sequence[Any]]]) -> int:
-    """Return the number of rows of sections with their titles."""
+    """Return the number of rows in sections, including their titles."""
     return sum(len(rows) + bool(title) for title, rows in sections)
 
 
@@ -161,7 +161,7 @@ def build_section(
 ) -> list[tuple[Column, list[Cell]]]:
     """Return the columns and cells of all systems, with marks that agree with the printed digits.
 
-    The best printed scores are marked, and significant differences to the baseline that the
+    The marks show the best printed scores, and significant differences from the baseline that the
     printed digits show.
     """
     metrics = content["metrics"]
@@ -221,7 +221,7 @@ def mark_best(cells: Sequence[Cell], *, higher_is_better: bool) -> None:
 
 
 def _mark_significance(content: Content, metric: Content, name: str, cells: Sequence[Cell]) -> None:
-    """Mark significant differences to the baseline, except if the printed scores are equal."""
+    """Mark significant differences from the baseline, except if the printed scores are equal."""
     scores = [system["scores"][metric["name"]] for system in content["systems"]]
     systems = [system["name"] for system in content["systems"]]
     if content["baseline"] not in systems:
@@ -332,7 +332,7 @@ def _explain_cells(
         elif "p" in names:
             yield f"p: {test_text}."
     if any(name in names for name in ("delta", "delta-interval", "p", "won", "lost", "tied")):
-        yield f"Δ: difference to {baseline}."
+        yield f"Δ: difference from {baseline}."
     if "interval" in names or "delta-interval" in names:
         intervals = content["intervals"]
         yield (

@@ -14,7 +14,7 @@ from truebleu.rendering.html import escape_html
 from truebleu.rendering.number_format import choose_ticks
 
 Content = Mapping[str, Any]
-# Small enough to be legible on phones.
+# The charts are small, so that their text is legible on phones.
 WIDTH, HEIGHT = 440, 320
 LEFT, RIGHT, TOP, BOTTOM = 56, 16, 34, 50
 # Colours that colour-blind readers can distinguish on white and on black (Okabe and Ito 2008).
@@ -178,7 +178,7 @@ def draw_agreement(content: Content, metric: str) -> str:
             f'<ellipse cx="{(low + high) / 2:.1f}" cy="{y:.1f}" rx="5" ry="5" fill="{COLOURS[0]}">'
             f"<title>{escape_html(tooltip)}</title></ellipse>"
         )
-        # Bins may be close to each other. The tooltip has every share.
+        # Labels of close bins may overlap, so some are omitted. Tooltips show all shares.
         x = max((low + high) / 2, LEFT + 20)
         for label_y in (y - 9, y + 20):
             if all(abs(x - a) > 40 or abs(label_y - b) > LINE for a, b in occupied):

@@ -129,7 +129,7 @@ def build_agreement_table(content: Content, format_score: Write) -> Table:
         for row, metric in zip(rows, metrics, strict=True):
             row.append(Cell(_format_value(metric["average"], format_score)))
     if any(metric["cluster"] is not None for metric in metrics):
-        tooltip = "cluster: its first metric is significantly worse than one in the cluster before"
+        tooltip = "the first metric is significantly worse than one in the previous cluster"
         columns.append(Column("cluster", "average", tooltip=tooltip))
         for row, metric in zip(rows, metrics, strict=True):
             row.append(Cell("" if metric["cluster"] is None else str(metric["cluster"])))

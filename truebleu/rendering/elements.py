@@ -245,7 +245,7 @@ def build_warnings(content: Mapping[str, Any]) -> list[Paragraph]:
 
 
 Block = Heading | Paragraph | Table | MarkedTokens | Equations | Chart | Facts
-# Blocks of Markdown and LaTeX.
+# Blocks that Markdown and LaTeX can render.
 PaperBlock = Block | PaperTable
 
 

@@ -252,7 +252,7 @@ def _render_note(note: elements.Paragraph) -> str:
 
 
 def _render_latex_cell(cell: Cell, *, overlap: bool = False) -> str:
-    """Return a cell. `overlap`: raised marks take no space, so that numbers stay aligned."""
+    """Return a cell. `overlap`: superscripts take no space, so that numbers stay aligned."""
     text = _format_breakable_signature(cell.text) if cell.code else escape_latex(cell.text)
     if cell.code and text:
         text = rf"\texttt{{{text}}}"

@@ -27,14 +27,14 @@ TABLE_HELP = (
 MISSING_ROW_CHOICES = ("raise", "skip")
 
 
-def make_table_group(by_help: str) -> OptionGroup:
-    """Return the options for tables; `by_help` is the help text of --by."""
+def make_table_group(by_help_text: str) -> OptionGroup:
+    """Return the options for tables; `by_help_text` is the help text of --by."""
     return OptionGroup(
         "tables",
         f"""
         --hyp-column NAME...   read hypotheses from these columns, one per system (default: hyp)
         --ref-column NAME...   read references from these columns (default: ref)
-        --by NAME...           {by_help}
+        --by NAME...           {by_help_text}
         --join NAME...         join rows of HYP and REF with equal ids in these columns
         --nulls raise|skip     fail on missing hypotheses or references, or skip these rows
                                (default: raise)
@@ -63,7 +63,7 @@ def uses_tables(options: argparse.Namespace) -> bool:
         for name in (*TABLE_OPTION_NAMES, *COMPARISON_OPTION_NAMES)
         if getattr(options, name, None) is not None
     ]
-    tables = [name for name in paths if is_table(name, tsv=bool(table_flags))]
+    tables = [name for name in paths if is_table(name, accept_tsv=bool(table_flags))]
     lines = [name for name in paths if name not in tables]
     for name in lines:
         if os.path.isdir(expand_home(name)):
@@ -108,9 +108,9 @@ def _reject_table_options(options: argparse.Namespace) -> bool:
     return False
 
 
-def is_table(name: str, *, tsv: bool = False) -> bool:
-    """Return whether a command-line word names tables. With `tsv`, TSV files are tables, too."""
-    formats = {"parquet", "csv", "json", *(["tsv"] if tsv else [])}
+def is_table(name: str, *, accept_tsv: bool = False) -> bool:
+    """Return whether a word names tables. With `accept_tsv`, TSV files are tables, too."""
+    formats = {"parquet", "csv", "json", *(["tsv"] if accept_tsv else [])}
     if get_table_format(name) in formats:
         return True
     name = expand_home(name)

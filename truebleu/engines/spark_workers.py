@@ -23,15 +23,15 @@ def report_version(_: None, batches: Iterable[Any]) -> Iterator[Any]:
         yield pa.record_batch({"version": pa.array([__version__] * batch.num_rows)})
 
 
-def sum_partition(empty: Sums, batches: Iterable[Any]) -> Iterator[Any]:
+def sum_partition(empty_sums: Sums, batches: Iterable[Any]) -> Iterator[Any]:
     """Yield the state table of a partition's rows. An empty partition yields nothing."""
-    sums, rows = empty, 0
+    sums, rows = empty_sums, 0
     for batch in batches:
-        sums.update(_rename_columns(batch, empty.columns))
+        sums.update(_rename_columns(batch, empty_sums.columns))
         rows += batch.num_rows
         if len(sums) > MAX_GROUPS:
             yield pa.record_batch(sums)
-            sums, rows = empty.spawn(), 0
+            sums, rows = empty_sums.spawn(), 0
     if rows:
         yield pa.record_batch(sums)
 

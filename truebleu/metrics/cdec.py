@@ -67,7 +67,7 @@ class CdecBLEU(PythonMetric):
 
 
 def _compute_qcri_bleu(
-    matches: Sequence[int], totals: Sequence[int], length: int, reference_length: float
+    matches: Sequence[int], totals: Sequence[int], hypothesis_length: int, reference_length: float
 ) -> tuple[float, float]:
     """Return the score and the brevity penalty, rounding each operation to single precision."""
     mean = zero_match_mean = 0.0
@@ -88,9 +88,10 @@ def _compute_qcri_bleu(
         round_to_single(zero_match_mean / orders),
     )
     brevity = 0.0
-    if length < reference_length:
+    if hypothesis_length < reference_length:
         brevity = round_to_single(
-            round_to_single(round_to_single(length - reference_length) - 1) / length
+            round_to_single(round_to_single(hypothesis_length - reference_length) - 1)
+            / hypothesis_length
         )
     score = round_to_single(
         _round_exp(round_to_single(mean + brevity))

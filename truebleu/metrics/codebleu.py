@@ -143,7 +143,7 @@ class CodeBLEU(PythonMetric):
 
 
 def _count_weighted_recall(
-    hypothesis: list[Any], references: list[list[Any]], reserved: frozenset[str]
+    hypothesis: list[Any], references: list[list[Any]], reserved_words: frozenset[str]
 ) -> list[int]:
     """Return lengths, matches and totals of weighted n-grams in the references of a segment."""
     matches = [0] * MAX_ORDER
@@ -153,7 +153,7 @@ def _count_weighted_recall(
         for reference in references:
             total = 0
             for ngram, count in tokenizers.count_ngrams(reference, order + 1).items():
-                weight = 1 if not order and ngram[0] not in reserved else WEIGHT_UNITS
+                weight = 1 if not order and ngram[0] not in reserved_words else WEIGHT_UNITS
                 matches[order] += min(count, hypothesis_counts[ngram]) * weight
                 total += count * weight
             totals[order] += max(WEIGHT_UNITS, total)

@@ -220,11 +220,11 @@ def describe_model(model: str) -> str:
     return name_with_revision
 
 
-def _list_candidate_folders(name: str, used: str | None) -> Iterator[str]:
-    """Yield possible folders: `used`, then those in the working folder and in TRUEBLEU_MODELS."""
+def _list_candidate_folders(name: str, used_folder: str | None) -> Iterator[str]:
+    """Yield existing folders of a model: used, in the working folder, in TRUEBLEU_MODELS."""
     parents = filter(None, os.environ.get("TRUEBLEU_MODELS", "").split(os.pathsep))
     name = os.path.expanduser(name)
-    for folder in (used or name, name, *(os.path.join(parent, name) for parent in parents)):
+    for folder in (used_folder or name, name, *(os.path.join(parent, name) for parent in parents)):
         if os.path.isdir(folder):
             yield os.path.abspath(folder)
 

@@ -307,8 +307,8 @@ class NLTKBLEU(PythonMetric):
         self,
         fractions: list[tuple[int, int]],
         five_gram_precision: Fraction,
-        ngrams: Sequence[int],
-        length: int,
+        ngram_counts: Sequence[int],
+        hypothesis_length: int,
     ) -> Sequence[Precision]:
         """Return the precisions after smoothing, as exact fractions where NLTK uses fractions."""
         method = self.method
@@ -317,12 +317,14 @@ class NLTKBLEU(PythonMetric):
         if method == 3:
             return _smooth_by_halving(fractions)
         if method == 4:
-            return self._smooth_by_length(fractions, length)
+            return self._smooth_by_length(fractions, hypothesis_length)
         if method == 5:
             return _average_neighbours([Fraction(*pair) for pair in fractions], five_gram_precision)
         if method == 6:
-            return self._smooth_by_interpolation(fractions, ngrams)
-        return _average_neighbours(self._smooth_by_length(fractions, length), five_gram_precision)
+            return self._smooth_by_interpolation(fractions, ngram_counts)
+        return _average_neighbours(
+            self._smooth_by_length(fractions, hypothesis_length), five_gram_precision
+        )
 
     def _smooth_by_simple_method(self, fractions: list[tuple[int, int]]) -> list[Precision]:
         method, release = self.method, _parse_release(self.version)
@@ -341,30 +343,32 @@ class NLTKBLEU(PythonMetric):
             (m + (i >= from_order)) / (t + (i >= from_order)) for i, (m, t) in enumerate(fractions)
         ]
 
-    def _smooth_by_length(self, fractions: list[tuple[int, int]], length: int) -> list[Precision]:
+    def _smooth_by_length(
+        self, fractions: list[tuple[int, int]], hypothesis_length: int
+    ) -> list[Precision]:
         """Apply method 4: replace 0 matches with a value that depends on the text length."""
         release, k = _parse_release(self.version), self._values["k"]
         precisions: list[Precision] = []
         zeros = 0
         for i, (match, total) in enumerate(fractions):
-            if match or length <= (1 if release >= (3, 6) else 0):
+            if match or hypothesis_length <= (1 if release >= (3, 6) else 0):
                 precisions.append(Fraction(match, total))
                 continue
-            if length <= 1:
+            if hypothesis_length <= 1:
                 raise InputError(
                     f"NLTK {self.version} divides by ln(1) for hypotheses of one token"
                 )
             if release >= (3, 6):
                 zeros += 1
-                precisions.append(1 / (2**zeros * k / log(length)) / total)
+                precisions.append(1 / (2**zeros * k / log(hypothesis_length)) / total)
             elif release >= (3, 5):
-                precisions.append((i + k / log(length)) / total)
+                precisions.append((i + k / log(hypothesis_length)) / total)
             else:
-                precisions.append(1 / (i + k / log(length)))
+                precisions.append(1 / (i + k / log(hypothesis_length)))
         return precisions
 
     def _smooth_by_interpolation(
-        self, fractions: list[tuple[int, int]], ngrams: Sequence[int]
+        self, fractions: list[tuple[int, int]], ngram_counts: Sequence[int]
     ) -> list[Precision]:
         """Apply method 6: interpolate with a prior from the two orders below (Gao and He 2013)."""
         precisions: list[Precision] = [Fraction(*pair) for pair in fractions]
@@ -377,7 +381,7 @@ class NLTKBLEU(PythonMetric):
         for i in range(2, len(precisions)):
             previous, second_previous = precisions[i - 1], precisions[i - 2]
             prior = previous**2 / second_previous if second_previous else 0
-            precisions[i] = (fractions[i][0] + alpha * prior) / (ngrams[i] + alpha)
+            precisions[i] = (fractions[i][0] + alpha * prior) / (ngram_counts[i] + alpha)
         return precisions
 
 

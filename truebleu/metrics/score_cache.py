@@ -39,20 +39,20 @@ def find_score_cache() -> str:
 
 
 def load_or_compute_numbers(
-    parts: Iterable[str], segments: int, width: int, compute: Callable[[], Sequence[float]]
+    parts: Iterable[str], segments: int, width: int, compute_numbers: Callable[[], Sequence[float]]
 ) -> Sequence[float]:
     """Return numbers from the cache, or compute them and cache them if that was slow.
 
     parts: everything that determines the numbers. width: the number of numbers per segment.
     """
     if not cache_settings.is_enabled or os.environ.get("TRUEBLEU_NO_CACHE"):
-        return compute()
+        return compute_numbers()
     path = os.path.join(find_score_cache(), f"{_hash_key_parts(parts)}.f64")
     cached_numbers = _read_numbers(path, segments * width)
     if cached_numbers is not None:
         return cached_numbers
     start = perf_counter()
-    numbers = compute()
+    numbers = compute_numbers()
     if perf_counter() - start > cache_settings.min_seconds_per_segment * segments:
         # A full disk must not prevent scoring.
         with suppress(OSError):

@@ -230,10 +230,12 @@ def fetch_texts(
             record_receipts(entry, folder, receipts)
             if missing:
                 with _make_work_folder(get_writable_path(entry, ".making")) as work:
-                    raw = os.path.join(work, "raw")
-                    _unpack_files(entry, missing, [(each, path) for each, path, _ in archives], raw)
+                    raw_folder = os.path.join(work, "raw")
+                    _unpack_files(
+                        entry, missing, [(each, path) for each, path, _ in archives], raw_folder
+                    )
                     for pair in missing:
-                        fields = read_fields(entry, pair, raw)
+                        fields = read_fields(entry, pair, raw_folder)
                         texts[pair] = _extract_text(entry, pair, fields, os.path.join(work, "text"))
         return {pair: text for pair, text in texts.items() if text is not None}, receipts
     except OSError as error:
@@ -272,22 +274,24 @@ def _unpack_files(
     entry: CatalogueEntry,
     langpairs: Sequence[str],
     archives: Sequence[tuple[Archive, str]],
-    raw: str,
+    raw_folder: str,
 ) -> None:
     """Unpack or copy the files of language pairs to a folder."""
     files = [file_readers.get_file_paths(entry.list_files(pair), "") for pair in langpairs]
     members = list(dict.fromkeys(file for each in files for file in each))
     local = {entry.get_local_name(archive) for archive, _ in archives if not archive.is_packed}
     packed = [member for member in members if member not in local]
-    os.makedirs(raw, exist_ok=True)
+    os.makedirs(raw_folder, exist_ok=True)
     for archive, path in archives:
         name = os.path.basename(archive.address)
         if archive.is_packed:
-            unpack_archive(path, raw, packed, label=f"{entry.name}: {name}", allow_missing=True)
+            unpack_archive(
+                path, raw_folder, packed, label=f"{entry.name}: {name}", allow_missing=True
+            )
         else:
-            copyfile(path, os.path.join(raw, entry.get_local_name(archive)))
+            copyfile(path, os.path.join(raw_folder, entry.get_local_name(archive)))
     for member in members:
-        if not os.path.exists(join_contained_path(raw, *member.split("/"))):
+        if not os.path.exists(join_contained_path(raw_folder, *member.split("/"))):
             names = ", ".join(os.path.basename(archive.address) for archive, _ in archives)
             raise InputError(f"{entry.name}: {member} is missing in {names}")
 
@@ -327,25 +331,25 @@ def _extract_text(
 
 
 def _read_fields(
-    entry: CatalogueEntry, langpair: str, raw: str
+    entry: CatalogueEntry, langpair: str, raw_folder: str
 ) -> Iterator[tuple[str, Iterable[str]]]:
     """Yield the fields, then additional fields for filters."""
     files = entry.list_files(langpair)
     document_fields: dict[str, list[str]] = {}
-    for name, lines in file_readers.read_fields(entry.kind, entry.name, files, raw):
+    for name, lines in file_readers.read_fields(entry.kind, entry.name, files, raw_folder):
         field_lines = list(lines)
         if name in file_readers.DOCUMENT_FIELDS:
             document_fields[name] = field_lines
         yield name, field_lines
     if entry.kind in SGML_KINDS:
-        yield from _read_filter_fields(files, raw, document_fields).items()
+        yield from _read_filter_fields(files, raw_folder, document_fields).items()
 
 
 def _read_filter_fields(
-    files: list[str], raw: str, document_fields: Mapping[str, list[str]]
+    files: list[str], raw_folder: str, document_fields: Mapping[str, list[str]]
 ) -> dict[str, list[str]]:
     """Return the document attributes for sacreBLEU's filters that differ from the fields."""
-    path = file_readers.get_file_paths(files, raw)[0]
+    path = file_readers.get_file_paths(files, raw_folder)[0]
     if not path.endswith(".sgm"):
         return {}
     attributes = list(file_readers.read_filter_attributes(path))
@@ -359,7 +363,7 @@ def _read_filter_fields(
 
 
 def _read_verified_fields(
-    entry: CatalogueEntry, langpair: str, raw: str
+    entry: CatalogueEntry, langpair: str, raw_folder: str
 ) -> Iterator[tuple[str, Iterable[str]]]:
     """Yield the fields that match the catalogue's checksums; skip fields without a checksum."""
     checksums = entry.sha256.get(langpair, {})
@@ -368,7 +372,7 @@ def _read_verified_fields(
             f"{entry.name} {langpair}: the MD5 of the archive differs from the catalogue, and the "
             "catalogue contains no checksum to verify the text of this language pair"
         )
-    for name, lines in _read_fields(entry, langpair, raw):
+    for name, lines in _read_fields(entry, langpair, raw_folder):
         if name in checksums:
             field_lines = list(lines)
             if hash_lines(field_lines) != checksums[name]:
@@ -395,15 +399,15 @@ def make_content_check(entry: CatalogueEntry, archive: Archive) -> Callable[[str
 
     def has_expected_content(path: str) -> bool:
         with make_temporary_folder() as folder:
-            raw = os.path.join(folder, "raw")
+            raw_folder = os.path.join(folder, "raw")
             pairs = list(checksums) or _list_archive_pairs(entry, archive)
-            _unpack_files(entry, pairs, [(archive, path)], raw)
+            _unpack_files(entry, pairs, [(archive, path)], raw_folder)
             if not checksums:
                 for pair in pairs:
-                    for _ in _read_fields(entry, pair, raw):
+                    for _ in _read_fields(entry, pair, raw_folder):
                         pass
             return all(
-                {name for name, _ in _read_verified_fields(entry, pair, raw)}
+                {name for name, _ in _read_verified_fields(entry, pair, raw_folder)}
                 == checksums[pair].keys()
                 for pair in checksums
             )

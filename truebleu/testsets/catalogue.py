@@ -396,21 +396,21 @@ class _RegistryCheck:
                 any(re.match("ref(:|$)", field) for field in fields), inner_path, "a field ref"
             )
 
-    def _check_archive(self, archive: Any, key_path: tuple[str, ...], item: str) -> None:
+    def _check_archive(self, archive: Any, key_path: tuple[str, ...], label: str) -> None:
         if isinstance(archive, list):
             archive = dict(zip(_ARCHIVE_KEYS, archive, strict=False)) if len(archive) <= 2 else None
         is_valid = isinstance(archive, dict) and archive.keys() <= set(_ARCHIVE_KEYS)
         self.require(
             is_valid,
             key_path,
-            f"{item} to be [URL, MD5], or an object with {', '.join(_ARCHIVE_KEYS)}",
+            f"{label} to be [URL, MD5], or an object with {', '.join(_ARCHIVE_KEYS)}",
         )
-        self._check_strings(archive.get("mirrors", []), key_path, f"{item} to list its mirrors")
+        self._check_strings(archive.get("mirrors", []), key_path, f"{label} to list its mirrors")
         for address in (archive.get("address"), *archive.get("mirrors", [])):
             is_web = isinstance(address, str) and re.match("https?://.", address) is not None
-            self.require(is_web, key_path, f"{item} to contain only URLs (https://…)")
+            self.require(is_web, key_path, f"{label} to contain only URLs (https://…)")
         is_valid = is_safe_name(archive["address"].rpartition("/")[2])
-        self.require(is_valid, key_path, f"the URL of {item} to end in a file name")
+        self.require(is_valid, key_path, f"the URL of {label} to end in a file name")
         for name, digits in (("md5", 32), ("sha256", 64)):
             checksum = archive.get(name)
             is_valid = checksum is None or bool(
@@ -419,11 +419,11 @@ class _RegistryCheck:
             self.require(
                 is_valid,
                 key_path,
-                f"the {name} of {item} to be {digits} lower-case hexadecimal digits",
+                f"the {name} of {label} to be {digits} lower-case hexadecimal digits",
             )
         size = archive.get("size")
         self.require(
-            size is None or isinstance(size, int), key_path, f"{item} to have a size in bytes"
+            size is None or isinstance(size, int), key_path, f"{label} to have a size in bytes"
         )
 
     def _check_strings(self, values: Any, key_path: tuple[str, ...], expected: str) -> None:

@@ -28,18 +28,18 @@ DOCUMENT_FIELDS = ("docid", "genre", "origlang", "domain")
 SEGMENT_PATTERN = re.compile("<seg.*?>(.*)</seg>")
 
 
-def read_fields(kind: str, name: str, files: Sequence[str], raw: str) -> Fields:
+def read_fields(kind: str, name: str, files: Sequence[str], raw_folder: str) -> Fields:
     """Return the fields of a language pair.
 
     kind: a key of `FIELD_READERS`. name: the name of the test set. files: the files of the pair in
-    the folder `raw`, as named in the catalogue. Raises InputError for invalid files.
+    the folder `raw_folder`, as named in the catalogue. Raises InputError for invalid files.
     """
-    return FIELD_READERS[kind](name, files, raw)
+    return FIELD_READERS[kind](name, files, raw_folder)
 
 
-def get_file_paths(files: Iterable[str], raw: str) -> list[str]:
+def get_file_paths(files: Iterable[str], raw_folder: str) -> list[str]:
     """Return the paths of a language pair's files, without the column numbers of tables."""
-    return [os.path.join(raw, file.rpartition(":")[2]) for file in files]
+    return [os.path.join(raw_folder, file.rpartition(":")[2]) for file in files]
 
 
 def clean_spaces(text: str) -> str:
@@ -61,17 +61,17 @@ def _list_sgml_fields(name: str, count: int) -> list[str]:
     return ["src", *references, *documents]
 
 
-def _read_wmt_sgml(name: str, files: Sequence[str], raw: str) -> Fields:
-    return _read_sgml(name, get_file_paths(files, raw), _read_sgml_segments)
+def _read_wmt_sgml(name: str, files: Sequence[str], raw_folder: str) -> Fields:
+    return _read_sgml(name, get_file_paths(files, raw_folder), _read_sgml_segments)
 
 
-def _read_additional_references(name: str, files: Sequence[str], raw: str) -> Fields:
+def _read_additional_references(name: str, files: Sequence[str], raw_folder: str) -> Fields:
     """Read a WMT test set with additional references, which may be plain text."""
 
     def read_segments(path: str) -> Iterator[str]:
         return _read_sgml_segments(path) if path.endswith(".sgm") else _read_stripped_lines(path)
 
-    return _read_sgml(name, get_file_paths(files, raw), read_segments)
+    return _read_sgml(name, get_file_paths(files, raw_folder), read_segments)
 
 
 def _read_sgml(
@@ -121,8 +121,8 @@ def _read_stripped_lines(path: str) -> Iterator[str]:
     return (line.rstrip() for line in read_lines(path))
 
 
-def _read_plain_text(_name: str, files: Sequence[str], raw: str) -> Fields:
-    for field, path in zip(("src", "ref"), get_file_paths(files, raw), strict=False):
+def _read_plain_text(_name: str, files: Sequence[str], raw_folder: str) -> Fields:
+    for field, path in zip(("src", "ref"), get_file_paths(files, raw_folder), strict=False):
         yield field, _read_stripped_lines(path)
 
 
@@ -140,10 +140,10 @@ def parse_column_path(column_path: str, field: str) -> tuple[int, str]:
     return int(parts[0]), parts[1]
 
 
-def _read_tables(_name: str, files: Sequence[str], raw: str) -> Fields:
+def _read_tables(_name: str, files: Sequence[str], raw_folder: str) -> Fields:
     for field, meta in zip(("src", "ref"), files, strict=False):
         column, name = parse_column_path(meta, field)
-        yield field, _read_column(os.path.join(raw, name), column)
+        yield field, _read_column(os.path.join(raw_folder, name), column)
 
 
 def _read_column(path: str, column: int) -> Iterator[str]:
@@ -155,8 +155,8 @@ def _read_column(path: str, column: int) -> Iterator[str]:
         yield cells[column]
 
 
-def _read_wmt_xml(_name: str, files: Sequence[str], raw: str) -> Fields:
-    for field, texts in read_xml(get_file_paths(files, raw)[0]).items():
+def _read_wmt_xml(_name: str, files: Sequence[str], raw_folder: str) -> Fields:
+    for field, texts in read_xml(get_file_paths(files, raw_folder)[0]).items():
         yield field, map(clean_spaces, texts)
 
 
@@ -243,14 +243,14 @@ def _index_segments(elements: Iterable[Element]) -> dict[int, str]:
     return {int(each.attrib["id"]): each.text or "" for each in elements}
 
 
-def _read_jsonl(_name: str, files: Sequence[str], raw: str) -> Fields:
+def _read_jsonl(_name: str, files: Sequence[str], raw_folder: str) -> Fields:
     """Read one object per line: a segment, as in WMT24++, or a document, as in WMT25.
 
     A prefix of the file name selects the lines of a language pair ("en-ja_JP:wmt25.jsonl"). The
     prefix "all" includes sources that are marked as bad.
     """
     selection, _, file = files[0].rpartition(":")
-    path = os.path.join(raw, file)
+    path = os.path.join(raw_folder, file)
     fields: dict[str, list[str]] = {}
     count = 0
     for number, row in _read_objects(path):
@@ -340,15 +340,15 @@ def _drop_untranslated_segments(fields: dict[str, list[str]]) -> dict[str, list[
     }
 
 
-def _read_parallel_files(_name: str, files: Sequence[str], raw: str) -> Fields:
+def _read_parallel_files(_name: str, files: Sequence[str], raw_folder: str) -> Fields:
     """Read one file per language: the source, the references, and possibly a table of documents.
 
     The table has the suffix .tsv and one line per segment, with the document name in the first
     column. FLORES has a header line with the column names URL and domain.
     """
     *texts, last = files
-    table = os.path.join(raw, last) if last.endswith(".tsv") else None
-    source, *references = get_file_paths(texts if table else files, raw)
+    table = os.path.join(raw_folder, last) if last.endswith(".tsv") else None
+    source, *references = get_file_paths(texts if table else files, raw_folder)
     yield "src", _read_stripped_lines(source)
     for letter, path in zip("ABCDEFGH", references, strict=False):
         yield "ref" if len(references) == 1 else f"ref:{letter}", _read_stripped_lines(path)

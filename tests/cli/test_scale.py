@@ -99,7 +99,7 @@ def test_minimum_stays_on_the_0_100_scale(truebleu_command):
     assert truebleu_command(*arguments, "40").status == 0
     result = truebleu_command(*arguments, "0.4")
     assert result.status == 2
-    assert "expected 0-100, also with --scale 1). Use --min 40" in result.error
+    assert "expected 0-100, even with --scale 1). Use --min 40" in result.error
 
 
 def test_explicit_digits_are_literal(truebleu_command):

@@ -39,7 +39,7 @@ GATE = OptionGroup(
     --min N...       require this minimum score, or this maximum for TER, WER and similar metrics;
                      use NAME=N for several metrics; 0-100 for BLEU, also with --scale 1
     --max-drop N...  allow a drop of up to N from the earlier score; use NAME=N for several metrics;
-                     in points of 0-100 for BLEU, also with --scale 1
+                     for BLEU on the 0-100 scale, even with --scale 1
     --log FILE       compare with the last score in this log that has the same name, signature and
                      references (see truebleu score --log)
     --log-name NAME  use NAME instead of the file name to find earlier scores in the log
@@ -166,7 +166,7 @@ def _reject_fractions(minimum: float | dict[str, float] | None) -> None:
         if limit is not None and 0 < limit < 1 and is_percentage:
             label = f"{name}=" if name else ""
             raise UsageError(
-                f"--min: {label}{limit:g} is too low (expected 0-100, also with --scale 1). Use "
+                f"--min: {label}{limit:g} is too low (expected 0-100, even with --scale 1). Use "
                 f"--min {label}{100 * limit:g}"
             )
 

@@ -290,7 +290,7 @@ PAPER = OptionGroup(
 
 
 def get_paper_options(options: argparse.Namespace, output_format: str) -> dict[str, str]:
-    """Return the options of tables for papers that are used. Raise UsageError if without effect."""
+    """Return the used options for paper tables. Raise UsageError if an option has no effect."""
     formats = {"caption": ("latex", "markdown"), "label": ("latex",)}
     used: dict[str, str] = {}
     for name in ("caption", "label", "signature"):

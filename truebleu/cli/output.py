@@ -193,7 +193,7 @@ class Results(Output):
     width: decimal places, or None for the default of the format.
     score_only: whether to write only scores.
     short: whether to write short signatures.
-    scale: maximum of percentages in formats for readers, 100 or 1.
+    scale: upper end of the scale of percentages in formats for readers, 100 or 1.
     color: auto, always or never.
     """
 
@@ -238,8 +238,7 @@ class Results(Output):
         contains_only_scores = self.score_only and self.form in ("tsv", "csv")
         if self.scale == 1 and self.form not in READER_FORMATS and not contains_only_scores:
             raise UsageError(
-                f"--scale has no effect with -f {self.form}, which always contains 0-100. Use "
-                "-f text"
+                f"--scale has no effect with -f {self.form}, which always uses 0-100. Use -f text"
             )
 
     def format_exact(self, value: float) -> str:
@@ -279,7 +278,7 @@ class Results(Output):
         self.write(f"{json_writer.format_json(document, indent=1, default=str)}\n")
 
     def write_view(self, view: View, **paper: Any) -> None:
-        """Write a view in the requested format; `paper` are options of tables for papers."""
+        """Write a view in the requested format; `paper` contains options for paper tables."""
         if self.form == "json":
             self.write(f"{view.to_json()}\n")
         elif self.form in EXACT:

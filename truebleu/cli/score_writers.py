@@ -69,7 +69,7 @@ class ScoreResult(Record):
 
     @property
     def lower_is_better(self) -> bool:
-        """True if low scores are good."""
+        """True if lower scores are better."""
         if self.metric is not None:
             return self.metric.LOWER_IS_BETTER
         return lower_is_better(self.score.name)
@@ -143,7 +143,7 @@ def write_scores(
 ) -> None:
     """Write the scores, preceded by warnings about the texts.
 
-    paper: options of tables for papers, from `common_options.get_paper_options`.
+    paper: options for paper tables, from `common_options.get_paper_options`.
     """
     from truebleu.metrics import text_warnings
 

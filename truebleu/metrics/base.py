@@ -226,7 +226,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def is_percentage(self) -> bool:
-        """True if scores are percentages, which can be shown on a 0-1 scale (unlike NIST)."""
+        """True if scores are percentages; such scores, unlike NIST, also have a 0-1 scale."""
         return True
 
     @property

@@ -221,7 +221,7 @@ def describe_model(model: str) -> str:
 
 
 def _list_candidate_folders(name: str, used_folder: str | None) -> Iterator[str]:
-    """Yield existing folders of a model: used, in the working folder, in TRUEBLEU_MODELS."""
+    """Yield possible folders of a model: used, in the working folder, and in TRUEBLEU_MODELS."""
     parents = filter(None, os.environ.get("TRUEBLEU_MODELS", "").split(os.pathsep))
     name = os.path.expanduser(name)
     for folder in (used_folder or name, name, *(os.path.join(parent, name) for parent in parents)):

@@ -383,7 +383,7 @@ class UnsplitScript:
     language: str
     reason: str
     share: float
-    """The minimum share of this script's characters in a text that is written in the script."""
+    """The minimum share of this script among the characters of a text in this script."""
     sample: str
     recommended: tuple[str, ...]
     """The recommended tokenizers, best first."""

@@ -734,7 +734,7 @@ def _list_references(hypothesis: Any, item: Any) -> list[Any]:
 
 
 def get_segment(hypotheses: Any, references: Any, number: int) -> tuple[Any, list[Any]]:
-    """Return a segment, selected by its number from 1, and its references."""
+    """Return the segment with a number (1 for the first), and its references."""
     count = 0
     for count, pair in enumerate(iter_segments(hypotheses, references), 1):
         if count == number:

@@ -60,8 +60,8 @@ def encode_tex(text: str, *, ascii_only: bool = True) -> str:
     r"""Return text with letters and symbols outside ASCII as TeX commands.
 
     ascii_only: a letter without a TeX command loses its accent, and any other character, such as a
-        Chinese one, becomes its code point in typewriter type: `\texttt{U+4E2D}`. Otherwise, both
-        are kept.
+        Chinese character, becomes its code point in typewriter type: `\texttt{U+4E2D}`. Otherwise,
+        both are kept.
     """
     if text.isascii():
         return text

@@ -85,7 +85,7 @@ fn find_frequent_words<'a>(columns: &TextColumns<'a>, bytes: usize) -> Vec<&'a [
             word_counts[id as usize].0 += 1;
         }
     }
-    // The dictionary contains each word once more.
+    // The dictionary contains another copy of each word.
     word_counts
         .retain(|&(count, word)| count > 1 && saved_bytes(count * step, word) > word.len() + 1);
     word_counts

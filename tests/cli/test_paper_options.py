@@ -127,6 +127,6 @@ def test_long_table_has_a_note(truebleu_command, write):
 
 
 def test_unprintable_name_has_a_note(truebleu_command):
-    result = truebleu_command("score", REFERENCE, "-i", SYSTEMS[0], "--names", "中", "-f", "latex")
+    result = truebleu_command("score", REFERENCE, "-i", f"中={SYSTEMS[0]}", "-f", "latex")
     assert r"\texttt{U+4E2D}" in result.output
     assert "note: code points such as U+4E2D replace characters" in result.error

@@ -186,8 +186,8 @@ fn max_decimal_places(numbers: impl Iterator<Item = f64>) -> Option<usize> {
     Some(max_places)
 }
 
-/// Put the number of segments next to the sum of each document, and scale the sums so that any
-/// resample fits.
+/// Put the number of segments next to the sum of each document, and scale the sums so that the sum
+/// of any resample fits.
 fn append_sizes(columns: &mut [Vec<i64>], sizes: &[i64], scale: u64) -> ScoreScale {
     let largest = columns.iter().flatten().map(|total| total.unsigned_abs()).max().unwrap_or(0);
     let required_bits = u128::BITS - (u128::from(largest) * sizes.len() as u128).leading_zeros();

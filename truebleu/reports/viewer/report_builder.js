@@ -139,7 +139,7 @@ async function resampleIntervals(client, settings, pairs, onProgress) {
       const metricIntervals = { systems: new Map(), pairs: new Map() };
       for (const [a, b] of pairs) {
         const rows = (a === b ? [a] : [a, b]).map(i => client.kernel.getRows(tables[i].handle));
-        const [x, y, delta] = await worker.run({ kind: "bootstrap", binary: client.binary, recipe: setting.recipe, tables: rows.map(row => row.bytes), width: rows[0].width, groups: null, samples: REPORT_RESAMPLES, level: REPORT_LEVEL, seed: REPORT_SEED }, 300000, "stopped after five minutes");
+        const [x, y, delta] = await worker.run({ kind: "bootstrap", binary: client.binary, recipe: setting.recipe, tables: rows.map(row => row.bytes), width: rows[0].width, groups: null, samples: REPORT_RESAMPLES, level: REPORT_LEVEL, seed: REPORT_SEED }, 300000, "the bootstrap was stopped after five minutes");
         metricIntervals.systems.set(a, x);
         if (delta) { metricIntervals.systems.set(b, y); metricIntervals.pairs.set(`${a},${b}`, delta); }
         if (!await onProgress((all.length * pairs.length + [...metricIntervals.pairs].length) / total)) return null;

@@ -730,7 +730,7 @@ export class SelectionState {
     const { data, level, b } = this, { kernel, binary } = data.client, { samples, seed, documents, description } = this.resampling;
     const ordered = segments && sortIndices(segments), rows = (b ? tables : tables.slice(0, 1)).map(table => kernel.getRows(table.handle, ordered));
     const groups = documents && numberDocuments(documents.bySegment, ordered);
-    const [x, y = x, delta = x] = await worker.run({ kind: "bootstrap", binary, recipe: metric.recipe, tables: rows.map(row => row.bytes), width: rows[0].width, groups, samples, level, seed }, 120000, "stopped after two minutes", onProgress);
+    const [x, y = x, delta = x] = await worker.run({ kind: "bootstrap", binary, recipe: metric.recipe, tables: rows.map(row => row.bytes), width: rows[0].width, groups, samples, level, seed }, 120000, "the bootstrap was stopped after two minutes", onProgress);
     return { a: x, b: y, delta, method: description };
   }
 }
@@ -826,7 +826,7 @@ export class TaskThreads {
   stop(kind, why) { this.threads.get(kind)?.stop?.(why); }
 
   /** @param {{kind: string, [key: string]: any}} task @param {number} timeout in ms @param {string} [timeoutMessage] error message on timeout @param {(share: number) => void} [onProgress] receives the progress @returns {Promise<any>} */
-  run(task, timeout, timeoutMessage = "took too long", onProgress) {
+  run(task, timeout, timeoutMessage = "the calculation took too long", onProgress) {
     this.stop(task.kind, "cancelled");
     let thread = this.threads.get(task.kind);
     if (!thread) {
@@ -850,7 +850,7 @@ export class TaskThreads {
 export function countAllTexts({ client: { binary, lowercase }, manifest: { ngrams }, roles, texts, n }, options) {
   const blocks = (/** @type {string} */ kind) => roles.filter(role => role.startsWith(kind)).map(role => new Uint8Array(/** @type {import("./report_data.js").TextColumn} */ (texts.get(role)).bytes.buffer));
   const thread = COUNTING_THREADS[Number(options.words)] ??= new TaskThreads();
-  return thread.run({ kind: "ngrams", binary, lowercase, recipe: ngrams.recipe, systems: blocks("system"), references: blocks("reference"), n, ...options }, 120000, "stopped after two minutes");
+  return thread.run({ kind: "ngrams", binary, lowercase, recipe: ngrams.recipe, systems: blocks("system"), references: blocks("reference"), n, ...options }, 120000, "counting was stopped after two minutes");
 }
 
 /** Two workers, because a new task cancels the previous one of a worker. @type {TaskThreads[]} */

@@ -10,7 +10,7 @@ from truebleu.bleu_family.family_member import Member, make_members
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.cdec import CdecBLEU
 
-# Tokenizers of each mteval version: lower-casing, and case-sensitive (-c).
+# The lower-casing tokenizer and the case-sensitive (-c) tokenizer of each mteval version.
 _V11B = ("mteval-v11b-lower", "mteval-v11b")
 _V12 = ("mteval-v12-lower", "mteval-v12")
 _V13A = ("mteval-v13a-lower", "mteval-v13a")

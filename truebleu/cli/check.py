@@ -28,7 +28,7 @@ from truebleu.cli.progress import Progress
 from truebleu.metrics import registry
 from truebleu.text.argument_checks import DEFAULT_SEED, parse_number
 
-# Maps the parameters of `truebleu.check` to command-line options, for error messages.
+# Map from the parameters of `truebleu.check` to command-line options, for error messages.
 CHECK_OPTIONS = {"minimum": "--min", "max_drop": "--max-drop", "name": "--log-name"}
 _UNCHANGED_NAMES = ("log", "keep", "against", "significant", "level", "samples")
 CHECK_OPTIONS |= {name: f"--{name}" for name in _UNCHANGED_NAMES}
@@ -37,7 +37,7 @@ GATE = OptionGroup(
     "conditions",
     """
     --min N...       require this minimum score, or this maximum for TER, WER and similar metrics;
-                     use NAME=N for several metrics; 0-100 for BLEU, also with --scale 1
+                     use NAME=N for several metrics; 0-100 for BLEU, even with --scale 1
     --max-drop N...  allow a drop of up to N from the earlier score; use NAME=N for several metrics;
                      for BLEU on the 0-100 scale, even with --scale 1
     --log FILE       compare with the last score in this log that has the same name, signature and

@@ -37,7 +37,7 @@ from truebleu.significance import CORRECTIONS
 from truebleu.text.segments import File
 from truebleu.text.system_names import name_systems
 
-# Options by the beginning of the error messages that concern them.
+# Options, keyed by the beginning of the error messages that concern them.
 COMPARE_OPTIONS = {name: f"--{name}" for name in ("baseline", "also", "resample", "test")} | {
     "lower_is_better": "--lower-is-better",
     "higher_is_better": "--higher-is-better",

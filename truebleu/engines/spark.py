@@ -194,7 +194,7 @@ def register(
 def merge(states: DataFrame, metrics: MetricSpecs = ("bleu",)) -> DataFrame:
     """Merge the rows of state tables that have equal keys.
 
-    states: results of `stats`, for example of several days: `merge(monday.unionByName(tuesday))`.
+    states: results of `stats`, for example for several days: `merge(monday.unionByName(tuesday))`.
     metrics: the metrics of the tables. Rows of other metrics fail the job that reads the result.
     """
     _check_state_table(states)

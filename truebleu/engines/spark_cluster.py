@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MIN_SPARK_RELEASE = (3, 4)
 """First release with mapInArrow on Spark Connect, `get` and `array_compact`."""
 
-# Marks the beginning of truebleu's message, which follows Spark's traceback.
+# Beginning of truebleu's message, which follows Spark's traceback.
 MESSAGE_PREFIX = "truebleu says: "
 
 INSTALL_ADVICE = (

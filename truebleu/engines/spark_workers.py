@@ -18,7 +18,7 @@ MAX_GROUPS = 100_000
 
 
 def report_version(_: None, batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield truebleu's version as a column, per batch."""
+    """Yield a column with truebleu's version for each batch."""
     for batch in batches:
         yield pa.record_batch({"version": pa.array([__version__] * batch.num_rows)})
 

@@ -34,7 +34,8 @@ with require_package("torchmetrics", "truebleu.integrations.torchmetrics"):
     import torchmetrics
 
 # State columns that precede the metric's columns: segments, the sum of their reference counts, and
-# the sum of the squared counts. They show whether the reference count is constant, and its value.
+# the sum of the squared counts. They show whether the reference count is constant and, if so, its
+# value.
 SUMMARY_COLUMNS = 3
 
 # Attributes that `forward` of torchmetrics changes temporarily, and does not restore after errors.

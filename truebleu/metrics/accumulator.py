@@ -199,7 +199,7 @@ def require_additive_metric(metric: Any) -> Metric[Any]:
 
 
 def _is_empty(texts: object) -> bool:
-    """Return True for an empty sequence. Files and columns are not read."""
+    """Return whether a sequence is empty; files and columns are not read for this check."""
     return isinstance(texts, list | tuple) and not texts
 
 

@@ -95,7 +95,7 @@ class Corpus:
         self.workers = argument_checks.check_workers(self.workers)
 
     def with_unicode_form(self, form: str | None) -> Corpus:
-        """Return the corpus with its text in a Unicode form, or the corpus itself for None."""
+        """Return the corpus with its text in a Unicode form, or unchanged if the form is None."""
         if form == self.unicode_form:
             return self
         from truebleu.text.corpus_inputs import normalize_input
@@ -357,7 +357,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
             raise _as_input_error(self, error) from None
 
     def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
-        """Return the reason for a score of 0 and a remedy, or an empty string if unknown."""
+        """Return the reason for a score of 0 and a remedy, or "" if the reason is unknown."""
         return ""
 
     # ---- counting in the kernel ----

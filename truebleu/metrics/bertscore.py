@@ -166,7 +166,7 @@ def find_model_or_none(model: str) -> str | None:
 
 
 def _read_layer_count(settings: dict[str, Any]) -> int:
-    """Return the number of layers in a configuration, or 0 if it is missing."""
+    """Return the number of layers in a model configuration, or 0 if it is missing."""
     return next(
         (int(settings[key]) for key in LAYER_COUNT_KEYS if isinstance(settings.get(key), int)), 0
     )

@@ -20,7 +20,7 @@ from truebleu.text import tokenizers
 # By mistake, the original uses the length of a (tokens, weights) pair as the reference length.
 ORIGINAL_REFERENCE_LENGTH = 2
 MAX_ORDER = 4
-# Token weights are 1 or 0.2, so their sums in fifths are integers.
+# Token weights are 1 or 0.2, so their sums are whole numbers of fifths.
 WEIGHT_UNITS = 5
 
 # Reserved words per language, as in CodeBLEU. For other languages or other words, use `keywords`.

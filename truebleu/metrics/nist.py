@@ -99,7 +99,7 @@ class NIST(PythonMetric):
         self,
         workers: int,  # noqa: ARG002
     ) -> Callable[[Sequence[Any], Sequence[Any]], Scores]:
-        # Segments of a corpus are weighted by all references, pairs by their own reference.
+        # Segments of a corpus are weighted by all references, but pairs only by their reference.
         return lambda texts, others: Scores(
             [self.sentence(text, other).value for text, other in zip(texts, others, strict=True)]
         )

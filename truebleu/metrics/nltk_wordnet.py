@@ -52,7 +52,7 @@ class Synset(Record):
 
 
 class WordNet:
-    """Cached synonyms of words. Without a reader, words have no synonyms."""
+    """Cache of synonyms. Without a WordNet reader, words have no synonyms."""
 
     def __init__(self, reader: Any = None) -> None:
         self.reader = reader
@@ -124,7 +124,7 @@ class _OutsideFolder(nltk.data.PathPointer):  # type: ignore[misc]
         return os.path.getsize(self.path)
 
     def open(self, encoding: str | None = None) -> Any:
-        """Open the file as text, like NLTK."""
+        """Open the file as text, as NLTK does."""
         stream: Any
         if os.path.basename(self.path) == "lexnames":
             stream = io.BytesIO("".join(_list_lexnames()).encode())

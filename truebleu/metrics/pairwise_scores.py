@@ -16,7 +16,7 @@ from truebleu.metrics.statistics import resolve_index
 from truebleu.text import argument_checks, corpus_inputs
 
 # sacreBLEU's sum of logarithms and mean of scores use sum(), which compensates for rounding errors
-# since Python 3.12. The last bit therefore depends on the Python version, also in the kernel.
+# since Python 3.12. The last bit therefore depends on the Python version, even in the kernel.
 COMPENSATED = sys.version_info >= (3, 12)
 
 
@@ -198,7 +198,7 @@ class PairsInPython:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The number of hypotheses and of references."""
+        """The number of hypotheses and the number of references."""
         return len(self._hypotheses), len(self._references)
 
     def _score_row(self, hypothesis_index: int, first_reference: int = 0) -> Scores:

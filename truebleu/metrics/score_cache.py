@@ -29,7 +29,7 @@ class CacheSettings(Record):
     min_seconds_per_segment: float = 1e-3
 
 
-# The option `--no-cache` changes them for the process.
+# The option `--no-cache` changes these settings for the process.
 cache_settings = CacheSettings()
 
 

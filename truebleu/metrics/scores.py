@@ -112,7 +112,7 @@ class Signature(Picklable):
         return self._insert_after(("nrefs",), known_fields)
 
     def with_runs(self, runs: str) -> Signature:
-        """Return the signature with the number of runs that the score averages."""
+        """Return the signature with the number of runs over which the score is averaged."""
         return self._insert_after(("nrefs",), {"runs": runs})
 
     def with_test_set(self, test_set: Mapping[str, str]) -> Signature:
@@ -203,7 +203,7 @@ def split_signature(text: str) -> tuple[str, dict[str, str]]:
     return name, fields
 
 
-# sacreBLEU's attribute names of scores, for messages.
+# Names of score attributes in sacreBLEU, for messages.
 _SACREBLEU_NAMES = {
     "score": "value",
     "bp": "brevity_penalty",

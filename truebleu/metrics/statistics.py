@@ -85,7 +85,7 @@ class Statistics(Table):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The number of segments and of columns."""
+        """The number of segments and the number of columns."""
         return (len(self), self.width)
 
     def sum(self) -> Statistics:

@@ -1,7 +1,7 @@
 """Warnings about the scored text, which are part of the results in every format.
 
-A warning is a JSON object with its `kind`, its `text` for readers and, if they apply, the affected
-`systems` and `metrics` and the `option` that helps.
+A warning is a JSON object with its `kind`, its `text` for readers and, where applicable, the
+affected `systems` and `metrics` and the `option` that helps.
 """
 
 from __future__ import annotations

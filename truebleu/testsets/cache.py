@@ -388,7 +388,7 @@ def hash_lines(lines: Iterable[str]) -> str:
 
 
 def make_content_check(entry: CatalogueEntry, archive: Archive) -> Callable[[str], bool] | None:
-    """Return a function that checks the content of an archive with other or unknown checksums.
+    """Return a function that checks the content of an archive with unexpected or unknown checksums.
 
     It compares the text with the catalogue's checksums. If the catalogue has no checksums at all,
     it checks that all files are present. Returns None if the content cannot be checked.

@@ -123,7 +123,7 @@ class CatalogueEntry:
         return [pair_files["path"]] if isinstance(pair_files, dict) else list(pair_files)
 
     def preferred_translators(self, langpair: str) -> tuple[str, ...] | None:
-        """Return the translators whose references are used, or None for all."""
+        """Return the translators whose references are used, or None if all references are used."""
         pair_files = self.langpairs.get(self.check_pair(langpair))
         translators = (
             pair_files.get("refs", self.refs) if isinstance(pair_files, dict) else self.refs
@@ -455,7 +455,7 @@ def get_document_subsets(name: str) -> Mapping[str, str] | None:
 def find_archives_by_checksum(
     md5: str, sha256: str, registry: str | None = None
 ) -> Iterator[tuple[CatalogueEntry, Archive]]:
-    """Yield the archives with one of these checksums, each after its test set."""
+    """Yield each archive with one of these checksums, in a pair with its test set."""
     for entry in load_entries(registry).values():
         for archive in entry.archives:
             if archive.sha256 == sha256 or (archive.sha256 is None and archive.md5 == md5):

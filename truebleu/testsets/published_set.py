@@ -251,7 +251,7 @@ class TestSet:
 
     @property
     def citation(self) -> str | None:
-        """The citation in BibTeX, or None."""
+        """The citation in BibTeX, or None if unknown."""
         return "\n".join(filter(None, (part.entry.citation for part in self._parts))) or None
 
     @property

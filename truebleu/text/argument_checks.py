@@ -126,7 +126,7 @@ def format_value(value: object) -> str:
 
 
 def check_sequence(parameter: str, value: Any, expected: str) -> list[Any]:
-    """Return the items of a sequence. For other values, raise TypeError that names `expected`."""
+    """Return the items of a sequence. For other values, raise a TypeError that names `expected`."""
     try:
         if not isinstance(value, str | bytes | bytearray | dict):
             return list(value)

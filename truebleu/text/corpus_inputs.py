@@ -304,8 +304,9 @@ def _make_text_source(role: str, texts: Any, *, required: bool = True) -> _kerne
 def _refuse_reference_streams(hypotheses: Any, references: tuple[Any, ...]) -> None:
     """Raise InputError for sacreBLEU's reference streams: one list per reference, not per segment.
 
-    If the numbers of segments and lists are equal, the lists are streams if they match the
-    hypotheses clearly better as streams. Tuples, which zip() yields, are never streams.
+    If the numbers of segments and lists are equal, the lists are treated as streams if they match
+    the hypotheses clearly better as streams. Tuples, which zip() yields, are never treated as
+    streams.
     """
     stream_count = len(references)
     # The number of lines in a file is not known yet.
@@ -470,7 +471,7 @@ class Splitter:
     def split_segments(
         self, hypotheses: Any, references: Any
     ) -> Iterator[tuple[list[Any], list[list[Any]]]]:
-        """Yield the tokens of each hypothesis and of its references, except missing ones."""
+        """Yield the tokens of each hypothesis and of its references, without missing references."""
         labelled_columns = label_reference_columns(references)
         column_labels = ["hypotheses", *(name for name, _ in labelled_columns)]
         columns: list[Iterator[Any]] = [self._split_column("hypotheses", hypotheses)]

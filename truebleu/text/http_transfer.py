@@ -317,7 +317,7 @@ class _RedirectHandler(urllib.request.HTTPRedirectHandler):
 
 
 def _make_url_opener(limits: TransferLimits) -> urllib.request.OpenerDirector:
-    """Return an opener for http and https only, with the proxies of the environment."""
+    """Return an opener for http and https only, which uses the environment's proxies."""
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
@@ -351,7 +351,7 @@ def _make_ssl_context() -> ssl.SSLContext:
 class Progress:
     """Progress display of a download on a terminal. It appears after one second."""
 
-    # Seconds before the first line, and between lines.
+    # Seconds before the first progress line, and between progress lines.
     FIRST_SECONDS, INTERVAL_SECONDS = 1.0, 0.2
     clock = staticmethod(time.monotonic)
 

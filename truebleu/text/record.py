@@ -11,7 +11,7 @@ class Picklable:
     __slots__ = ()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Pickle with protocol 2 or later, because protocols 0 and 1 refuse slots."""
+        """Pickle with protocol 2 or later, because protocols 0 and 1 do not support slots."""
         return super().__reduce_ex__(max(2, protocol))
 
 

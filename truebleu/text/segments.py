@@ -667,7 +667,7 @@ def is_sequence(value: object) -> bool:
 
 
 def as_file(value: Any) -> File:
-    """Return a File from a File or a path."""
+    """Return a File for a path, or a File unchanged."""
     return value if isinstance(value, File) else File(value)
 
 
@@ -723,7 +723,7 @@ def iter_segments(hypotheses: Any, references: Any) -> Iterator[tuple[Any, list[
 
 
 def _list_references(hypothesis: Any, item: Any) -> list[Any]:
-    """Return the references in an entry that contains one or several."""
+    """Return the references in an entry, which contains one or several references."""
     if item is None or isinstance(item, str):
         return [item]
     references = list(item)

@@ -71,7 +71,7 @@ PYTHON_TOKENIZERS = {
 }
 
 
-# All names. In names that end in a path or a locale, a placeholder such as FILE replaces it.
+# All tokenizer names, with a placeholder such as FILE in place of a path or a locale.
 TOKENIZER_NAMES = [*KERNEL_TOKENIZERS, *DATA_TOKENIZERS, *PYTHON_TOKENIZERS]
 _PARAMETRIZED_NAMES = {name.partition(":")[0]: name for name in TOKENIZER_NAMES if ":" in name}
 
@@ -188,7 +188,7 @@ def _escape_label(text: str) -> str:
 
 
 def uses_kernel_tokenizer(tokenize: Tokenize, lowercase: bool | str) -> bool:
-    """Return whether the kernel can tokenize with these two parameters."""
+    """Return whether the kernel can tokenize with these values of the parameters."""
     return _has_kernel_tokenizer(tokenize) and lowercase != "after"
 
 
@@ -300,7 +300,7 @@ def ngrams(
 
 
 def count_ngrams(tokens: Sequence[Any], order: int) -> Counter[tuple[Any, ...]]:
-    """Return the counts of an order's n-grams, in order of first appearance."""
+    """Return the counts of the n-grams of one order, in order of first appearance."""
     return Counter(zip(*(tokens[i:] for i in range(order)), strict=False))
 
 

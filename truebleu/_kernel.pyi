@@ -43,6 +43,8 @@ class Summary(TypedDict):
     reference_text: ScriptSummary
     # Number of tokens of all hypotheses; Python adds it if a metric counts tokens.
     tokens: NotRequired[int]
+    # Result of `text_marks.find_marks`, which Python adds.
+    text_marks: NotRequired[Any]
 
 @final
 class Source: ...

@@ -215,7 +215,7 @@ def test_docstring_names_every_parameter(cls):
 @pytest.mark.parametrize(("function", "cls"), SHORTCUTS, ids=["bleu", "chrf", "ter"])
 def test_function_parameters_equal_metric_parameters(function, cls):
     function_parameters = dict(inspect.signature(function).parameters)
-    for name in ("hypotheses", "references", "workers", "unknown"):
+    for name in ("hypotheses", "references", "workers", "check_text", "unknown"):
         del function_parameters[name]
     declared = inspect.signature(cls).parameters
     assert list(function_parameters) == list(declared)

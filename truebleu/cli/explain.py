@@ -67,6 +67,7 @@ def run(options: argparse.Namespace) -> None:
         second=second,
         recall=options.recall,
         textbook=options.textbook,
+        check_text=False,
         **arguments,
     )
     with output:

@@ -122,7 +122,9 @@ def run(options: argparse.Namespace) -> None:
             {metric: name or metric.name for metric, name in metrics.items()},
             metric_options.get_language_tag(options),
         )
-        warnings += text_warnings.warn_about_identical_outputs(inputs.systems, by_system)
+        warnings += text_warnings.warn_about_identical_outputs(
+            inputs.systems, lambda name, earlier: by_system[name] == by_system[earlier]
+        )
         score_writers.write_scores(
             results, metrics, output, warnings, test_set=inputs.test_set, paper=paper
         )

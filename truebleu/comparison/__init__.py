@@ -24,6 +24,7 @@ from truebleu.comparison.comparison_request import (
 )
 from truebleu.comparison.paper_layout import PaperOptions
 from truebleu.metrics.base import Metric
+from truebleu.metrics.text_warnings import raise_text_warnings
 from truebleu.rendering.elements import Block, Heading, HtmlBlock
 from truebleu.rendering.view import Content, RecordView
 from truebleu.text import argument_checks, corpus_inputs
@@ -329,6 +330,7 @@ def compare(
     documents: Any = None,
     workers: int = 1,
     scale: int = 100,
+    check_text: bool = True,
     **significance: Unpack[SignificanceOptions],
 ) -> Comparison:
     """Compare systems on the same segments, with confidence intervals and paired tests.
@@ -351,6 +353,7 @@ def compare(
     documents: document names, one per segment, or a file of names; adds scores per document.
     workers: number of threads.
     scale: show percentages from 0 to 100 or, with 1, from 0 to 1. `to_dict` is not affected.
+    check_text: raise `TextWarning` for suspicious text, such as text that looks tokenized.
 
     Further arguments set the intervals and tests:
 
@@ -396,4 +399,6 @@ def compare(
     )
     comparison = Comparison.from_request(request, scale=scale)
     request.warn_about_failures()
+    if check_text:
+        raise_text_warnings(comparison.warnings)
     return comparison

@@ -59,6 +59,12 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
     warnings = text_warnings.warn_about_texts(
         request.text_summaries, request.reference_names, computed, request.language
     )
+    warnings += text_warnings.warn_about_identical_outputs(
+        {output: request.systems[output] for output in request.text_summaries},
+        lambda output, earlier: all(
+            counts.tables[output] == counts.tables[earlier] for counts in metric_statistics.values()
+        ),
+    )
     unsplit = text_warnings.list_unsplit_metrics(warnings)
     for column in columns:
         column.can_rank = column.name not in unsplit

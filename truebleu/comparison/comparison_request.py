@@ -341,16 +341,7 @@ class Request:
     @property
     def reference_names(self) -> list[str]:
         """The names of the references in messages; references from files have their file names."""
-        references = self.original_references
-        has_several_columns = isinstance(references, list | tuple) and any(
-            map(segments.is_column, references)
-        )
-        columns = enumerate(references if has_several_columns else [references], 1)
-        return [
-            segments.get_file_name(column)
-            or (f"reference {i}" if has_several_columns else "references")
-            for i, column in columns
-        ]
+        return segments.name_references(self.original_references)
 
     def get_document_indices(self) -> list[int] | None:
         """Return the document index of each segment if documents are resampled, otherwise None."""

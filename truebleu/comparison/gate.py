@@ -20,6 +20,7 @@ from truebleu.comparison.comparison_request import Request, Significance, Statis
 from truebleu.comparison.history import find_last_comparable, read_earlier_entries
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, MetricFailedError, Score, Signature
+from truebleu.metrics.text_warnings import raise_text_warnings
 from truebleu.rendering.elements import Block, Cell, Heading, Paragraph, Table, build_warnings
 from truebleu.rendering.number_format import NumberFormatter, fixed_formatter, signed_formatter
 from truebleu.rendering.score_scale import MORE_DIGITS, rescale
@@ -118,6 +119,7 @@ def check(
     documents: Any = None,
     workers: int = 1,
     scale: int = 100,
+    check_text: bool = True,
     **conditions: Unpack[ConditionOptions],
 ) -> Check:
     """Check whether scores meet conditions. A failed condition does not raise an exception.
@@ -135,7 +137,8 @@ def check(
         that got worse.
     significant: fail if a score is significantly worse than the score of `against`, by approximate
         randomization with p < 1 - `level`. samples, seed: see `compare`.
-    source, documents, workers, scale: see `compare`. Minimum and drop are on the 0-100 scale.
+    source, documents, workers, scale, check_text: see `compare`. Minimum and drop are on the 0-100
+        scale.
 
     Raises ValueError for invalid conditions, such as one that no output could fail;
     `IncomparableError` (a ValueError) if the log is missing or has no score of this name, signature
@@ -159,7 +162,10 @@ def check(
         documents=documents,
         workers=workers,
     )
-    return Check.from_job(job, scale)
+    result = Check.from_job(job, scale)
+    if check_text:
+        raise_text_warnings(result.warnings)
+    return result
 
 
 # ---- conditions ----

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
+from truebleu.metrics.text_warnings import check_texts
 from truebleu.rendering.view import Content, View
 from truebleu.text import corpus_inputs, segments
 from truebleu.text.system_names import name_systems
@@ -62,6 +63,7 @@ def explain(
     names: Sequence[str] | None = None,
     workers: int = 1,
     scale: int = 100,
+    check_text: bool = True,
 ) -> Explanation:
     r"""Explain a score: show the counts and the steps of the computation.
 
@@ -77,6 +79,7 @@ def explain(
         parameters of `metric` still apply, and so does its tokenizer if it is not the default.
     names: names of the systems.
     scale: show scores from 0 to 100 or, with 1, from 0 to 1. `to_dict` is not affected.
+    check_text: raise `TextWarning` for suspicious text in a corpus.
 
     Raises InputError like `BLEU.score`, and for a missing segment; ValueError for a metric that
     cannot be explained, and for `textbook` with another metric than BLEU or with smoothing.
@@ -131,9 +134,17 @@ def explain(
             resolved_metric, systems, list(segment_references), segment=segment, recall=recall
         )
     else:
+        summaries: dict[str, Any] = {}
         content = explanation_builder.explain_corpus(
-            resolved_metric, systems, references, workers=workers, recall=recall
+            resolved_metric,
+            systems,
+            references,
+            workers=workers,
+            recall=recall,
+            summaries=summaries,
         )
+        if check_text:
+            check_texts(summaries, references, {resolved_metric: resolved_metric.name})
     if textbook:
         bleu.add_cumulative_scores(content, resolved_metric)
     return Explanation({f"truebleu_{Explanation.KIND}": Explanation.VERSION, **content}, scale)

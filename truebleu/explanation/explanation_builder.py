@@ -14,15 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import bleu, chrf, f_score, gleu, nist, statistics_table, ter, wer
 from truebleu.explanation.naive_bleu import ExplanationCase, number_references
-from truebleu.metrics.base import Metric
+from truebleu.metrics.base import Corpus, Metric
 from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.joint_counting import count_metrics_together
 from truebleu.rendering.equations import as_text
 from truebleu.text.segments import make_rereadable
 from truebleu.text.tokenizers import format_signature_label
+
+if TYPE_CHECKING:
+    from truebleu._kernel import Summary
 
 # Modules that explain specific metrics.
 EXPLAINED: dict[str, ModuleType] = {
@@ -114,13 +118,20 @@ def explain_corpus(
     *,
     workers: int = 1,
     recall: bool = False,
+    summaries: dict[str, Summary],
 ) -> dict[str, Any]:
-    """Return the explanation of the corpus scores of one or two systems."""
+    """Return the explanation of the corpus scores of one or two systems.
+
+    summaries: filled with the summary of each system's text.
+    """
     metric_module = get_metric_module(metric.NAME)
     systems, references = _normalize_texts(metric, systems, references)
     explained_systems = []
     for name, hypotheses in systems:
-        statistics, summary = metric.count(hypotheses, references, workers=workers)
+        (statistics,), summary = count_metrics_together(
+            [metric], Corpus(hypotheses, references, workers)
+        )
+        summaries[name] = summary
         case = ExplanationCase(
             metric, metric.from_statistics(statistics), hypotheses, references, recall
         )

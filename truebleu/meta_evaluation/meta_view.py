@@ -203,6 +203,7 @@ def meta_evaluate(
     statistics: StatisticOptions = DEFAULT_STATISTICS,
     tests: AgreementTests = NO_TESTS,
     workers: int = 1,
+    check_text: bool = True,
 ) -> MetaEvaluation:
     """Return how well metrics agree with human scores.
 
@@ -216,6 +217,7 @@ def meta_evaluate(
     gold: the name of the human scores; with `tree`, the stored human scores to use (such as mqm).
     selection: the systems to compare. statistics: the statistics to compute.
     tests: the tests between metrics, and the intervals. workers: number of threads.
+    check_text: raise `TextWarning` if a metric does not split the language of the references.
 
     Raises InputError for inconsistent scores, and ValueError for an unknown name.
 
@@ -260,6 +262,8 @@ hits 3, epsilon 0.0>)
     warnings = [one for of_set in judged for one in _collect_warnings(of_set)]
     if warnings:
         content["warnings"] = warnings
+    if check_text:
+        text_warnings.raise_text_warnings(warnings)
     return MetaEvaluation({f"truebleu_{MetaEvaluation.KIND}": MetaEvaluation.VERSION, **content})
 
 
@@ -299,7 +303,7 @@ def meta_evaluate_report(
         )
     people = replace(people, matrix=people.matrix.select_systems(list(systems)))
     text = EvaluatedText(systems, references, documents=documents)
-    return meta_evaluate(people, metrics, text=text, workers=workers).to_dict()
+    return meta_evaluate(people, metrics, text=text, workers=workers, check_text=False).to_dict()
 
 
 def _read_tree(

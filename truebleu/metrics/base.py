@@ -527,16 +527,29 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         Memory use does not depend on the size of files. Raises InputError for unequal lengths,
         missing text and invalid UTF-8; the message names the input and the segment.
         """
-        return self._score_corpus(
-            self._make_corpus(hypotheses, references, workers, totals=self._is_sum_based)
-        )
+        corpus = self._make_corpus(hypotheses, references, workers, totals=self._is_sum_based)
+        return self._score_corpus(corpus)
+
+    def score_and_summarize(
+        self,
+        hypotheses: corpus_inputs.Hypotheses,
+        references: corpus_inputs.References,
+        *,
+        workers: int = 1,
+    ) -> tuple[S, Summary]:
+        """Return a corpus score and a summary of the text. `score` describes the arguments."""
+        corpus = self._make_corpus(hypotheses, references, workers, totals=self._is_sum_based)
+        return self._summarize_and_score(corpus)
 
     def _score_corpus(self, corpus: Corpus) -> S:
+        return self._summarize_and_score(corpus)[0]
+
+    def _summarize_and_score(self, corpus: Corpus) -> tuple[S, Summary]:
         table, summary = self._count_and_check(corpus)
         references = summarize_reference_count(summary["references"])
         if corpus.totals:
-            return self.score_from_row(table.tolist()[0], references)
-        return self._average_rows(table, references)
+            return self.score_from_row(table.tolist()[0], references), summary
+        return self._average_rows(table, references), summary
 
     @property
     def _is_sum_based(self) -> bool:

@@ -18,6 +18,7 @@ from truebleu.metrics.base import PARTS_PER_TOKEN, Metric
 from truebleu.metrics.bleu_formula import FIXED_SMOOTHING, SMOOTHING, SMOOTHING_VALUES, Formula
 from truebleu.metrics.pairwise_scores import COMPENSATED
 from truebleu.metrics.scores import TableScore
+from truebleu.metrics.text_warnings import score_corpus
 from truebleu.text import corpus_inputs, tokenizers
 
 __all__ = ["BLEU", "BLEUScore", "bleu"]
@@ -558,7 +559,10 @@ class BLEU(Metric[BLEUScore]):
         if 0 not in matches:
             return ""
         order = 1 + list(matches).index(0)
-        return f"no n-gram of order {order} matches; smoothing (-s exp) keeps the score above 0"
+        return (
+            f"no n-gram of order {order} matches; -s exp (smoothing='exp' in Python) keeps the "
+            "score above 0"
+        )
 
     def reference_length_from_row(self, row: Sequence[int]) -> float:
         """Return the reference length in a row of statistics."""
@@ -615,11 +619,14 @@ def bleu(
     published_scale: float = 100.0,
     arithmetic: str = "sacrebleu",
     normalize: str | None = None,
+    check_text: bool = True,
     **unknown: Any,
 ) -> BLEUScore:
     """Return the BLEU score of a corpus: `BLEU(...).score(hypotheses, references)`.
 
     Takes the text arguments of `BLEU.score` and the parameters of `BLEU`.
+
+    check_text: raise `TextWarning` for suspicious text, such as text that looks tokenized.
 
     >>> score = bleu(["the cat is on the mat"], [["the cat sat on the mat", "a cat is on it"]])
     >>> round(float(score), 2)
@@ -645,7 +652,10 @@ def bleu(
         normalize=normalize,
         **unknown,
     )
-    return metric.score(hypotheses, references, workers=workers)
+    score: BLEUScore = score_corpus(
+        metric, hypotheses, references, workers=workers, check_text=check_text
+    )
+    return score
 
 
 def limit_ngram_columns(max_order: int) -> tuple[tuple[str, int, str], ...]:

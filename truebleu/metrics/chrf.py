@@ -16,6 +16,7 @@ from typing import Any
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Metric
 from truebleu.metrics.scores import TableScore
+from truebleu.metrics.text_warnings import score_corpus
 from truebleu.text import argument_checks, corpus_inputs
 
 __all__ = ["CHRF", "CHRFScore", "chrf"]
@@ -235,11 +236,14 @@ def chrf(
     whitespace: bool = False,
     eps_smoothing: bool = False,
     normalize: str | None = None,
+    check_text: bool = True,
     **unknown: Any,
 ) -> CHRFScore:
     """Return the chrF score of a corpus: `CHRF(...).score(hypotheses, references)`.
 
     Takes the text arguments of `CHRF.score` and the parameters of `CHRF`.
+
+    check_text: raise `TextWarning` for suspicious text, such as text that looks tokenized.
 
     >>> score = chrf(["the cat is on the mat"], [["the cat sat on the mat", "a cat is on it"]])
     >>> round(float(score), 2)
@@ -255,4 +259,7 @@ def chrf(
         normalize=normalize,
         **unknown,
     )
-    return metric.score(hypotheses, references, workers=workers)
+    score: CHRFScore = score_corpus(
+        metric, hypotheses, references, workers=workers, check_text=check_text
+    )
+    return score

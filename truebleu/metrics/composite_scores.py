@@ -7,8 +7,11 @@ from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.metrics import registry
-from truebleu.metrics.base import Metric, Score, Signature
+from truebleu.metrics.base import Corpus, Metric, Score, Signature
+from truebleu.metrics.joint_counting import count_metrics_together
+from truebleu.metrics.text_warnings import check_texts, score_corpus
 from truebleu.text import argument_checks, corpus_inputs
+from truebleu.text.system_names import name_system
 
 
 class CompositeScore(Score):
@@ -67,6 +70,7 @@ def document_bleu(
     *,
     metric: str | Metric | None = None,
     workers: int = 1,
+    check_text: bool = True,
 ) -> Score:
     """Return BLEU after joining the segments of each document, with spaces, into one segment.
 
@@ -76,6 +80,7 @@ def document_bleu(
     documents: the document of each segment. The segments of a document keep their order but need
         not be adjacent. They all need the same number of references.
     metric: any metric (default: `BLEU()`).
+    check_text: raise `TextWarning` for suspicious text, such as text that looks tokenized.
 
     >>> hypotheses, references = ["a b c", "d e f", "a b"], ["a b c", "d e f", "a c"]
     >>> score = document_bleu(hypotheses, references, ["one", "one", "two"])
@@ -101,10 +106,12 @@ def document_bleu(
         lines.append(text)
         for column, reference in zip(columns, references_of_segment, strict=True):
             column.append(reference)
-    score: Score = metric.score(
+    score: Score = score_corpus(
+        metric,
         [" ".join(lines) for lines, _ in joined.values()],
         [tuple(map(" ".join, columns)) for _, columns in joined.values()],
         workers=workers,
+        check_text=check_text,
     )
     return score
 
@@ -116,6 +123,7 @@ def mean_document_bleu(
     *,
     metric: str | Metric | None = None,
     workers: int = 1,
+    check_text: bool = True,
 ) -> CompositeScore:
     """Return the mean of document scores, which are computed from sums as in mteval's `-d 1`.
 
@@ -124,6 +132,7 @@ def mean_document_bleu(
 
     documents: the document of each segment.
     metric: any metric (default: `BLEU()`).
+    check_text: raise `TextWarning` for suspicious text, such as text that looks tokenized.
 
     >>> hypotheses, references = ["a b c d", "a b d c", "a b c d"], ["a b c d"] * 3
     >>> score = mean_document_bleu(hypotheses, references, ["one", "two", "two"])
@@ -131,7 +140,10 @@ def mean_document_bleu(
     mean document BLEU = 81.95 {'one': 100.0..., 'two': 63.89...}
     """
     metric = registry.metric("bleu" if metric is None else metric)
-    table = metric.statistics(hypotheses, references, workers=workers)
+    (table,), summary = count_metrics_together([metric], Corpus(hypotheses, references, workers))
+    if check_text:
+        system = name_system(hypotheses) or "hypotheses"
+        check_texts({system: summary}, references, {metric: metric.name})
     keys = argument_checks.check_segment_keys("documents", documents, len(table))
     values = {
         key: float(metric.from_statistics(totals)) for key, totals in table.parts(keys).items()

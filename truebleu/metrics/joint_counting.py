@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from truebleu._kernel import Scan, Scores, Table
 from truebleu.metrics.base import Corpus, Metric, MetricFailedError, summarize_reference_count
 from truebleu.metrics.statistics import Statistics
-from truebleu.text import corpus_inputs
+from truebleu.text import corpus_inputs, text_marks
 from truebleu.text.segments import make_rereadable
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def count_scorable_metrics(
 
     system: name of the system for messages. Raises the first error if all metrics fail.
     """
+    corpus.hypotheses = text_marks.keep_start(corpus.hypotheses)
     forms = {metric.unicode_form for metric in metrics}
     if len(forms) == 1:  # convert the text only once
         corpus = corpus.with_unicode_form(*forms)
@@ -74,6 +75,7 @@ def count_scorable_metrics(
             "reference_text": scored_metrics[0].summarize_references(corpus, summary),
         }
     tables = [statistics[metric] for metric in scored_metrics]
+    summary["text_marks"] = text_marks.find_marks(corpus.hypotheses, corpus.references)
     return tables, _add_token_count(summary, scored_metrics, tables)
 
 
@@ -84,6 +86,7 @@ def count_batches(
 
     Memory use does not depend on the size of files if the kernel reads the text for all metrics.
     """
+    corpus.hypotheses = text_marks.keep_start(corpus.hypotheses)
     if len(metrics) == 1:
         corpus = corpus.with_unicode_form(metrics[0].unicode_form)
         run = metrics[0]._scan_text(corpus)  # noqa: SLF001
@@ -98,6 +101,7 @@ def count_batches(
     table, summary = run.table(segments)
     # An empty first batch is an error; an empty later batch is the end of the text.
     Metric.check_summary(metrics[0], summary, corpus.hypotheses)
+    summary["text_marks"] = text_marks.find_marks(corpus.hypotheses, corpus.references)
     while summary["segments"]:
         statistics = _split_columns(metrics, table, summary, corpus)
         tables = [statistics[metric] for metric in metrics]

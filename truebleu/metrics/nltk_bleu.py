@@ -247,8 +247,8 @@ class NLTKBLEU(PythonMetric):
         """Return the reason why the score of a row is almost 0, and what to use instead."""
         return (
             f"at least one order up to {self.max_order} has no matching n-grams; "
-            "--nltk-method 1 to 7 (method= in Python) smooths, and --nltk-auto-reweigh yes "
-            "leaves out orders for which the text is too short"
+            "--nltk-method 1 (method=1 in Python) smooths, and --nltk-auto-reweigh yes "
+            "(auto_reweigh=True in Python) leaves out orders for which the text is too short"
         )
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002

@@ -215,7 +215,8 @@ def _describe_non_latin_text(latin: int, non_latin: int) -> str:
         return ""
     return (
         f"{non_latin / (non_latin + latin):.0%} of the letters are not Latin, but ROUGE's words "
-        "are runs of a-z and 0-9. Use a tokenizer: -tok intl, zh or ja-mecab (tokenize= in Python)."
+        "are runs of a-z and 0-9. Use a tokenizer such as -tok intl "
+        "(tokenize='intl' in Python), zh or ja-mecab."
     )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import PARTS_PER_TOKEN, Metric
 from truebleu.metrics.scores import TableScore
+from truebleu.metrics.text_warnings import score_corpus
 from truebleu.text import corpus_inputs
 
 __all__ = ["TER", "TERScore", "ter"]
@@ -180,11 +181,14 @@ def ter(
     asian_support: bool = False,
     case_sensitive: bool = False,
     normalize: str | None = None,
+    check_text: bool = True,
     **unknown: Any,
 ) -> TERScore:
     """Return the TER score of a corpus: `TER(...).score(hypotheses, references)`.
 
     Takes the text arguments of `TER.score` and the parameters of `TER`.
+
+    check_text: raise `TextWarning` for suspicious text, such as text that looks tokenized.
 
     >>> score = ter(["the cat is on the mat"], [["the cat sat on the mat", "a cat is on it"]])
     >>> round(float(score), 2)
@@ -198,4 +202,7 @@ def ter(
         normalize=normalize,
         **unknown,
     )
-    return metric.score(hypotheses, references, workers=workers)
+    score: TERScore = score_corpus(
+        metric, hypotheses, references, workers=workers, check_text=check_text
+    )
+    return score

@@ -1,17 +1,27 @@
 """Warnings about the scored text, which are part of the results in every format.
 
 A warning is a JSON object with its `kind`, its `text` for readers and, where applicable, the
-affected `systems` and `metrics` and the `option` that helps.
+affected `systems` and `metrics` and the `option` that helps. Python's functions also raise warnings
+as `TextWarning`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+import sys
+import warnings as python_warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import Scores, Table
 from truebleu.metrics.base import Metric, Score
-from truebleu.text.segments import File, is_rereadable
+from truebleu.metrics.joint_counting import LENGTH_COLUMN
+from truebleu.metrics.scores import PRINTED_AS_ZERO
+from truebleu.text import text_marks
+from truebleu.text.segments import is_stream, iterate_items, name_references
+from truebleu.text.system_names import name_system
 from truebleu.text.terminal_layout import join_words
 
 if TYPE_CHECKING:
@@ -35,6 +45,23 @@ MIN_DECOMPOSED_RATIO = 5
 # A tokenizer is assumed not to split text with fewer tokens and more characters per segment.
 MIN_TOKENS_PER_SEGMENT = 2
 MIN_CHARACTERS_PER_SEGMENT = 20
+
+
+# Minimum share of the first segments with subword marks, special tokens or HTML entities.
+MIN_MARKED_SHARE = 0.01
+
+
+class TextWarning(UserWarning):
+    """Warning about text whose scores may mislead, such as text that looks tokenized.
+
+    `bleu`, `chrf`, `ter`, `document_bleu`, `mean_document_bleu`, `compare`, `report`, `check`,
+    `meta_evaluate`, and `explain` for corpora raise the warnings that the command line prints, each
+    kind at most once per call. Methods of metrics, `Accumulator`, engines and integrations do not,
+    because they run in training loops and other programs.
+
+    `check_text=False` turns the checks of a call off. Python's filters apply to all calls:
+    `warnings.filterwarnings("ignore", category=truebleu.TextWarning)`.
+    """
 
 
 def merge_summaries(earlier: Summary | None, later: Summary) -> Summary:
@@ -108,10 +135,10 @@ def warn_about_texts(
             # Every system's summary lists the references' marks; one warning is enough.
             text = (
                 "starts with a byte-order mark, which is scored as part of its first word; "
-                "-e utf-8-sig removes it"
+                "-e utf-8-sig (File(path, encoding='utf-8-sig') in Python) removes it"
             )
             add_warning("byte-order mark", get_input_name(number), text)
-        for kind, number, text in _warn_about_inputs(summary):
+        for kind, number, text in chain(_warn_about_inputs(summary), _warn_about_marks(summary)):
             has_own_name = len(references) > 1 or len(summary["empty"]) < 3
             add_warning(kind, get_input_name(number if has_own_name else min(number, 1)), text)
         add_warning("tokenized", system, _warn_about_tokenized_text(summary, tokenize))
@@ -218,19 +245,22 @@ def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
         if count:
             input_kind = "references" if number else "hypotheses"
             line_numbers = join_words([str(line) for line in first])
+            if segments == 1:
+                yield "empty", number, "the text is empty; it is scored as text without words"
+                continue
             message = f"{count:,} of {segments:,} {input_kind} are empty "
             message += f"(line{'s' * (len(first) > 1)} {line_numbers}"
             rest = f" and {count - len(first):,} more" if count > len(first) else ""
             yield "empty", number, f"{message}{rest}); they are scored as text without words"
     for number, count in enumerate(summary.get("tabs", ())):
         if examined and count == examined:
-            columns = "; if the columns are references, use -nr/--num-refs" if number else ""
-            file_advice = "; if one column is the text, select it with FILE#N"
-            yield (
-                "tabs",
-                number,
-                f"every line has a tab, which is scored as a space{columns}{file_advice}",
+            columns = (
+                "; if the columns are references, use -nr/--num-refs N (a list of strings per "
+                "segment in Python)"
             )
+            file_advice = "; if one column is the text, use FILE#N (File(path, N) in Python)"
+            advice = f"{columns if number else ''}{file_advice}"
+            yield "tabs", number, f"every line has a tab, which is scored as a space{advice}"
     decomposed = summary.get("decomposed", ())
     for number, count in enumerate(decomposed):
         other_inputs = decomposed[1:] if number == 0 else decomposed[:1]
@@ -243,9 +273,39 @@ def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
             text = (
                 f"{count} of the first {examined} lines have letters with separate accents (NFD); "
                 f"{comparison} {smallest_count}, so identical words do not match; --normalize nfc "
-                '(normalize="nfc" in Python) composes them'
+                "(normalize='nfc' in Python) composes them"
             )
             yield "unicode form", number, text
+
+
+def _warn_about_marks(summary: Summary) -> Iterator[tuple[str, int, str]]:
+    """Yield warnings about marks of preprocessing in an input, like `_warn_about_inputs`."""
+    examined, inputs = summary.get("text_marks") or (0, [])
+    for number, marks in enumerate(inputs):
+        for kind, mark in marks.items():
+            if mark.segments < MIN_MARKED_SHARE * examined:
+                continue
+            lines = f"line{'s' * (len(mark.first) > 1)} {join_words(list(map(str, mark.first)))}"
+            subject = f"{mark.segments} of the first {examined} lines have"
+            text = f"{'the line has' if examined == 1 else subject} {kind} such as {mark.example}"
+            text += f" ({lines})" if examined > 1 else ""
+            other_counts: list[int] = [
+                one[kind].segments if kind in one else 0
+                for one in (inputs[1:] if number == 0 else inputs[:1])
+            ]
+            if kind == "subword marks":
+                text += ", which are scored as parts of words. Join the subwords first"
+            elif kind == "special tokens":
+                text += ", which are scored as words. Remove them first"
+            elif mark.segments > MIN_DECOMPOSED_RATIO * min(other_counts):
+                comparison = "the hypotheses have" if number else "the references have"
+                text += (
+                    f"; {comparison} {min(other_counts)}, so these words may not match. Unescape "
+                    "them first, for example with html.unescape of Python"
+                )
+            else:  # Words with the same entities match.
+                continue
+            yield kind, number, text
 
 
 def warn_about_zero_scores(scores: Iterable[tuple[str, str, Score]]) -> Warnings:
@@ -369,21 +429,24 @@ def _warn_about_unsplit_text(summary: Summary, tokenize: str | None) -> str:
         return ""
     return (
         f"the tokenizer {tokenize} finds {tokens / summary['segments']:.1f} tokens in a segment "
-        f"of {characters / segments:.0f} characters; -tok char splits any text"
+        f"of {characters / segments:.0f} characters; -tok char (tokenize='char' in Python) splits "
+        "any text"
     )
 
 
 def _warn_about_copies(summary: Summary, reference: str) -> str:
-    count, segments = summary["identical"], summary["segments"]
-    if count == segments:
+    count, segment_count = summary["identical"], summary["segments"]
+    if count == segment_count > 1:
         return f"all {count} hypotheses are identical to the reference in {reference}"
-    if segments >= MIN_SEGMENTS and count > segments / 2:
-        return f"{count} of {segments} hypotheses are identical to the reference in {reference}"
+    if segment_count >= MIN_SEGMENTS and count > segment_count / 2:
+        return (
+            f"{count} of {segment_count} hypotheses are identical to the reference in {reference}"
+        )
     return ""
 
 
 def warn_about_identical_outputs(
-    systems: Mapping[str, File], scores: Mapping[str, Sequence[Score]]
+    systems: Mapping[str, Any], have_equal_scores: Callable[[str, str], bool]
 ) -> Warnings:
     """Return a warning for each system whose output equals an earlier system's output.
 
@@ -393,7 +456,7 @@ def warn_about_identical_outputs(
     names = list(systems)
     for i, name in enumerate(names):
         for earlier in names[:i]:
-            if scores[name] == scores[earlier] and _have_same_lines(
+            if have_equal_scores(name, earlier) and _have_same_lines(
                 systems[name], systems[earlier]
             ):
                 text = f"{earlier} and {name}: these outputs are identical"
@@ -402,8 +465,99 @@ def warn_about_identical_outputs(
     return warnings
 
 
-def _have_same_lines(earlier: File, later: File) -> bool:
-    """Return whether two files of the same length have the same lines."""
-    if not (is_rereadable(earlier.path) and is_rereadable(later.path)):
+def _have_same_lines(earlier: Any, later: Any) -> bool:
+    """Return whether two hypotheses of the same length have the same lines."""
+    if is_stream(earlier) or is_stream(later):
         return False
-    return all(a == b for a, b in zip(earlier.read_lines(), later.read_lines(), strict=False))
+    items = (iterate_items("systems", one) for one in (earlier, later))
+    return all(a == b for a, b in zip(*items, strict=False))
+
+
+# ---- warnings in Python ----
+
+# An option and its parameter in a message: "-tok char (tokenize='char' in Python)".
+_OPTION_AND_PARAMETER = re.compile(
+    r"(?:--?[a-z][^\s()]*|FILE#N)(?: [^\s()]+)?(?: or --?[a-z]+ [^\s()]+)?"
+    r" \(((?:[^()]|\([^()]*\))*) in Python\)"
+)
+# An option in brackets after the name of what it selects: "chrF (-m chrf)".
+_OPTION_IN_BRACKETS = re.compile(r" \(--?[a-z][^()]*\)")
+
+
+def use_parameter_names(text: str) -> str:
+    """Return a message with Python's parameters instead of the options of the command line.
+
+    >>> use_parameter_names("-tok char (tokenize='char' in Python) helps; so does chrF (-m chrf)")
+    "tokenize='char' helps; so does chrF"
+    """
+    return _OPTION_IN_BRACKETS.sub("", _OPTION_AND_PARAMETER.sub(r"\1", text))
+
+
+def raise_text_warnings(warnings: Iterable[Mapping[str, Any]]) -> None:
+    """Raise warnings as `TextWarning` at the user's line, one for each kind."""
+    texts_by_kind: dict[str, list[str]] = {}
+    for warning in warnings:
+        texts_by_kind.setdefault(warning["kind"], []).append(warning["text"])
+    if not texts_by_kind:
+        return
+    level, frame = 1, sys._getframe()  # noqa: SLF001
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "truebleu":
+        level, frame = level + 1, frame.f_back
+    for texts in texts_by_kind.values():
+        message = use_parameter_names("\n".join(texts))
+        python_warnings.warn(message, TextWarning, stacklevel=level)
+
+
+def check_texts(
+    summaries: Mapping[str, Summary], references: Any, metrics: Mapping[Metric[Any], str]
+) -> None:
+    """Raise `TextWarning` for the summaries of systems that were scored in Python."""
+    raise_text_warnings(warn_about_texts(summaries, name_references(references), metrics))
+
+
+def score_corpus(
+    metric: Metric[Any],
+    hypotheses: Any,
+    references: Any,
+    *,
+    workers: int = 1,
+    check_text: bool = True,
+) -> Any:
+    """Return the score of a corpus; with `check_text`, raise `TextWarning` for suspicious text."""
+    if not check_text:
+        return metric.score(hypotheses, references, workers=workers)
+    hypotheses = text_marks.keep_start(hypotheses)
+    score, summary = metric.score_and_summarize(hypotheses, references, workers=workers)
+    summary["text_marks"] = text_marks.find_marks(hypotheses, references)
+    tokens = getattr(score, LENGTH_COLUMN, None)
+    if tokens is not None and hasattr(metric, "tokenize"):
+        summary["tokens"] = tokens
+    if not _is_unremarkable(summary, metric):
+        system = name_system(hypotheses) or "hypotheses"
+        check_texts({system: summary}, references, {metric: metric.name})
+    if abs(score.value) < PRINTED_AS_ZERO:
+        system = name_system(hypotheses) or "hypotheses"
+        raise_text_warnings(warn_about_zero_scores([(system, metric.name, score)]))
+    return score
+
+
+def _is_unremarkable(summary: Summary, metric: Metric[Any]) -> bool:
+    """Return whether no warning can apply to a text; this saves time for short texts."""
+    segment_count, text = summary["segments"], summary["reference_text"]
+    return not (
+        summary["text_marks"]
+        or 2 * summary["identical"] > segment_count
+        or summary["tokenized"][0] >= MIN_TOKENIZED_WITH_SHARE
+        or summary.get("tokens", maxsize) < MIN_TOKENS_PER_SEGMENT * segment_count
+        or summary["marked"]
+        or summary["han"]
+        or any(summary["decomposed"])
+        or any(summary["tabs"])
+        or any(count for count, _ in summary["empty"])
+        or not _is_always_split(text["scripts"], text["characters"], 0)
+        or (
+            text["accented"] > MAX_ACCENTED * text["characters"]
+            and not metric.can_split("diacritics")
+        )
+        or metric.warnings
+    )

@@ -24,6 +24,7 @@ from truebleu.comparison.comparison_request import (
     SignificanceOptions,
 )
 from truebleu.metrics.base import Metric
+from truebleu.metrics.text_warnings import raise_text_warnings
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.record import Picklable, Record
 
@@ -160,6 +161,7 @@ def report(
     also: Sequence[str | Metric] = (),
     path: str | os.PathLike[str] | None = None,
     workers: int = 1,
+    check_text: bool = True,
     **options: Unpack[ReportOptions],
 ) -> Report:
     r"""Return an interactive report about one or more systems as one self-contained HTML page.
@@ -193,6 +195,8 @@ def report(
         shows how well the metrics agree with them.
     redact_text: omit all text; keep the names of systems, documents and labels.
     workers: number of threads.
+    check_text: raise `TextWarning` for suspicious text. The texts of a `Comparison` are not checked
+        again.
 
     All text is read once. The same input gives the same bytes. Raises InputError, which names the
     input and the segment or line, if lengths differ or text cannot be read. Raises ValueError if
@@ -234,6 +238,8 @@ def report(
     is_redacted = page_options.pop("redact_text", False)
     data = report_builder.ReportData(request, also, is_redacted=is_redacted, **page_options)
     request.warn_about_failures()
+    if check_text and not isinstance(systems, Comparison):
+        raise_text_warnings(data.comparison.get("warnings", ()))
     report_page = Report(data, embed_text=embed_text, workers=workers)
     if path is not None:
         report_page.save(path)

@@ -456,6 +456,11 @@ def can_split(tokenize: tokenizers.Tokenize, script: str) -> bool:
     >>> can_split("13a", "kana"), can_split("zh", "han"), can_split("rouge", "diacritics")
     (False, True, False)
     """
+    return (_test_splitting if callable(tokenize) else _test_named_tokenizer)(tokenize, script)
+
+
+def _test_splitting(tokenize: tokenizers.Tokenize, script: str) -> bool:
+    """Return whether a tokenizer splits the sample of a script and keeps its letters."""
     from unicodedata import normalize
 
     sample = UNSPLIT_SCRIPTS[script].sample
@@ -471,6 +476,9 @@ def can_split(tokenize: tokenizers.Tokenize, script: str) -> bool:
     )
     keeps_letters = callable(tokenize) or {*token_letters} >= {*sample_letters} - {" "}
     return keeps_letters and (script == "diacritics" or len(tokens) > 1 + len(sample.split()))
+
+
+_test_named_tokenizer = cache(_test_splitting)
 
 
 def find_unsplit_scripts(text: Mapping[str, Any]) -> Iterator[str]:

@@ -379,6 +379,13 @@ def is_rereadable(path: str) -> bool:
     return path != "-" and (os.path.isfile(path) or not os.path.exists(path))
 
 
+def is_stream(value: object) -> bool:
+    """Return whether an input can be read only once, like standard input."""
+    return is_file(value) and not (
+        isinstance(value, BufferedLines) or is_rereadable(as_file(value).path)
+    )
+
+
 def make_rereadable(value: Any, *, copy_all: bool = False, on_disk: bool = False) -> Any:
     """Return an equivalent input that can be read repeatedly.
 
@@ -678,6 +685,15 @@ def get_file_name(value: Any) -> str | None:
     return os.path.basename(value.path if isinstance(value, File) else os.fspath(value))
 
 
+def name_references(references: Any) -> list[str]:
+    """Return the names of the references in messages; references from files have their names."""
+    has_columns = has_several_columns(references)
+    return [
+        get_file_name(column) or (f"reference {i}" if has_columns else "references")
+        for i, column in enumerate(references if has_columns else [references], 1)
+    ]
+
+
 def label_by_file_name(role: str, value: Any) -> str:
     """Return the name of an additional input in messages: its role and its file name."""
     name = get_file_name(value)
@@ -705,10 +721,14 @@ def label_reference_columns(references: Any) -> list[tuple[str, Any]]:
     return [("references", references)]
 
 
+def has_several_columns(references: Any) -> bool:
+    """Return whether references are a list of files or columns, not of segments."""
+    return isinstance(references, list | tuple) and any(map(is_column, references[:1]))
+
+
 def iter_reference_rows(references: Any) -> Iterator[tuple[Any, ...]]:
     """Yield the references of each segment; an entry is a text, several texts or None."""
-    has_columns = isinstance(references, list | tuple) and any(map(is_column, references))
-    columns = references if has_columns else [references]
+    columns = references if has_several_columns(references) else [references]
     yield from zip(*(iterate_items("references", column) for column in columns), strict=True)
 
 

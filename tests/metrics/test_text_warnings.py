@@ -1,0 +1,265 @@
+"""Warnings about texts in Python: what raises `TextWarning`, what does not, and the messages."""
+
+import json
+import re
+import sys
+import unicodedata
+import warnings
+from pathlib import Path
+
+import pytest
+
+import truebleu as tb
+from truebleu import TextWarning
+from truebleu.metrics import text_warnings
+from truebleu.text.segments import File
+
+REFERENCES = ["The cat sat on the mat today.", "It rains a lot here in spring."] * 15
+HYPOTHESES = ["The cat is on the mat today.", "It rains much here in spring."] * 15
+JAPANESE = ["猫がマットの上に座っていたよ。今日は天気がいいですね。"] * 3
+
+
+def replace_in_hypotheses(old, new):
+    return [text.replace(old, new) for text in HYPOTHESES]
+
+
+# Hypotheses and references that cause a warning of a kind.
+SUSPICIOUS = {
+    "tokenized": (replace_in_hypotheses(".", " ."), REFERENCES),
+    "subword marks": (replace_in_hypotheses("cat", "c@@ at"), REFERENCES),
+    "special tokens": (replace_in_hypotheses("cat", "<unk>"), REFERENCES),
+    "HTML entities": (replace_in_hypotheses("cat", "&quot;cat&quot;"), REFERENCES),
+    "unsplit": (JAPANESE, [text + "はい" for text in JAPANESE]),
+    "empty": (["", *HYPOTHESES[1:]], REFERENCES),
+    "unicode form": (
+        [unicodedata.normalize("NFD", text.replace("a", "ä")) for text in HYPOTHESES],
+        [text.replace("a", "ä") for text in REFERENCES],
+    ),
+    "identical": (REFERENCES, REFERENCES),
+    "tabs": ([text.replace(" ", "\t", 1) for text in HYPOTHESES], REFERENCES),
+    "byte-order mark": (["\ufeff" + HYPOTHESES[0], *HYPOTHESES[1:]], REFERENCES),
+}
+# Words of each warning.
+EXPECTED = {
+    "tokenized": "look tokenized",
+    "subword marks": r"15 of the first 30 lines have subword marks such as @@ \(lines 1, 3 and 5\)",
+    "special tokens": "have special tokens such as <unk>",
+    "HTML entities": "have HTML entities such as &quot; .*; the references have 0",
+    "unsplit": "they look like Japanese.* Use tokenize='ja-mecab'",
+    "empty": r"1 of 30 hypotheses are empty \(line 1\)",
+    "unicode form": r"separate accents \(NFD\).* normalize='nfc' composes them",
+    "identical": "all 30 hypotheses are identical to the reference",
+    "tabs": r"every line has a tab.* use File\(path, N\)",
+    "byte-order mark": "byte-order mark.* File.path, encoding='utf-8-sig'. removes it",
+}
+# Functions that check the text of a corpus.
+FUNCTIONS = {
+    "bleu": tb.bleu,
+    "chrf": tb.chrf,
+    "ter": tb.ter,
+    "compare": lambda hypotheses, references, **options: tb.compare(
+        {"a": hypotheses, "b": replace_in_hypotheses("cat", "dog")},
+        references,
+        samples=9,
+        **options,
+    ),
+    "report": lambda hypotheses, references, **options: tb.report(
+        {"a": hypotheses}, references, samples=9, **options
+    ),
+    "check": lambda hypotheses, references, **options: tb.check(
+        hypotheses, references, minimum=1, **options
+    ),
+    "explain": tb.explain,
+    "document_bleu": lambda hypotheses, references, **options: tb.document_bleu(
+        hypotheses, references, list(range(len(hypotheses))), **options
+    ),
+    "mean_document_bleu": lambda hypotheses, references, **options: tb.mean_document_bleu(
+        hypotheses, references, [i // 10 for i in range(len(hypotheses))], **options
+    ),
+}
+
+
+@pytest.fixture
+def recorded():
+    """Record all warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield caught
+
+
+@pytest.mark.parametrize("kind", SUSPICIOUS)
+def test_suspicious_text_raises_one_warning_with_python_names(recorded, kind):
+    tb.bleu(*SUSPICIOUS[kind])
+    matching = [one for one in recorded if re.search(EXPECTED[kind], str(one.message))]
+    assert len(matching) == 1
+    assert matching[0].category is TextWarning
+    messages = " ".join(str(one.message) for one in recorded)
+    assert not re.search(r"(?<!\w)--?[a-z]|in Python\)|FILE", messages)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_on_corpora_warns_at_the_line_of_the_caller(recorded, name):
+    line = sys._getframe().f_lineno + 1
+    FUNCTIONS[name](*SUSPICIOUS["subword marks"])
+    (warning,) = recorded
+    assert issubclass(warning.category, UserWarning)
+    assert "subword marks" in str(warning.message)
+    # Functions above are lambdas in this file.
+    assert Path(warning.filename) == Path(__file__)
+    assert name not in ("bleu", "chrf", "ter", "explain") or warning.lineno == line
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_normal_text_raises_no_warning(recorded, name):
+    FUNCTIONS[name](HYPOTHESES, REFERENCES)
+    assert recorded == []
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_check_text_turns_warnings_off(recorded, name):
+    FUNCTIONS[name](*SUSPICIOUS["subword marks"], check_text=False)
+    assert recorded == []
+
+
+def test_standard_filter_turns_warnings_off():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", category=tb.TextWarning)
+        tb.bleu(*SUSPICIOUS["subword marks"])
+
+
+def test_metrics_accumulators_and_single_segments_do_not_warn(recorded):
+    hypotheses, references = SUSPICIOUS["subword marks"]
+    metric = tb.BLEU()
+    metric.score(hypotheses, references)
+    metric.segments(hypotheses, references)
+    metric.statistics(hypotheses, references)
+    metric.sentence(hypotheses[0], references[0])
+    tb.explain(hypotheses[0], references[0])
+    total = tb.Accumulator()
+    total.update(hypotheses, references)
+    total.compute()
+    assert recorded == []
+
+
+def test_systems_share_a_warning(recorded):
+    hypotheses, references = SUSPICIOUS["special tokens"]
+    systems = {"a": hypotheses, "b": hypotheses, "c": ["", *HYPOTHESES[1:]], "d": HYPOTHESES}
+    tb.compare(systems, references, samples=9)
+    messages = [str(one.message) for one in recorded]
+    assert len(messages) == 3
+    assert messages[0].startswith("a and b: 15 of the first 30 lines have special tokens")
+    assert messages[1].startswith("c: 1 of 30 hypotheses are empty")
+    assert messages[2] == "a and b: these outputs are identical"
+
+
+def test_warnings_of_one_kind_share_a_message(recorded):
+    first, second = SUSPICIOUS["special tokens"][0], SUSPICIOUS["special tokens"][0][:4]
+    tb.compare({"a": first, "b": [*second, *HYPOTHESES[4:]]}, REFERENCES, samples=9)
+    (warning,) = recorded
+    assert [line.partition(" of")[0] for line in str(warning.message).splitlines()] == [
+        "a: 15",
+        "b: 2",
+    ]
+
+
+def test_report_on_a_comparison_does_not_repeat_warnings(recorded):
+    compared = tb.compare({"a": SUSPICIOUS["empty"][0]}, REFERENCES, samples=9)
+    assert len(recorded) == 1
+    tb.report(compared)
+    assert len(recorded) == 1
+
+
+def test_zero_score_is_explained_with_parameter_names(recorded):
+    tb.bleu(["yes"], ["yes"])
+    (warning,) = recorded
+    assert "BLEU is 0 because no hypothesis has 4 tokens" in str(warning.message)
+    assert "; effective_order=True leaves out orders" in str(warning.message)
+
+
+def test_score_of_subwords_in_a_file_names_the_file(recorded, tmp_path):
+    path = tmp_path / "system.en"
+    path.write_text("\n".join(SUSPICIOUS["subword marks"][0]), "utf-8")
+    tb.bleu(path, REFERENCES)
+    assert str(recorded[0].message).startswith("system: 15 of the first 30 lines have subword")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("c@@ at", "subword marks"),
+        ("well @-@ known", "subword marks"),
+        ("▁the ▁cat", "subword marks"),
+        ("play ##ing", "subword marks"),
+        ("a <unk> cat", "special tokens"),
+        ("a cat</s>", "special tokens"),
+        ("[UNK] cat", "special tokens"),
+        ("a cat<|endoftext|>", "special tokens"),
+        ("cats &amp; dogs", "HTML entities"),
+        ("it&#39;s", "HTML entities"),
+    ],
+)
+def test_marks_are_recognized(recorded, text, kind):
+    tb.chrf([text], ["something"])
+    assert f"has {kind} such as" in str(recorded[0].message)
+
+
+@pytest.mark.parametrize(
+    "text", ["me@example.org", "#hashtag ##", "R&D; a < b", "[1] <b>x</b>", "@@ -1 +1 @@x", "&c;"]
+)
+def test_similar_text_is_not_marked(recorded, text):
+    tb.chrf([text], ["something"])
+    assert recorded == []
+
+
+def test_entities_in_both_texts_match(recorded):
+    tb.chrf(["cats &amp; dogs"], ["cat &amp; dog"])
+    assert recorded == []
+
+
+@pytest.mark.parametrize("form", ["lists", "columns", "files", "arrow"])
+def test_marks_in_references_are_found_in_every_form(recorded, form, tmp_path):
+    marked = replace_in_hypotheses("cat", "▁cat")
+    references = {
+        "lists": lambda: list(zip(REFERENCES, marked, strict=True)),
+        "columns": lambda: [File(tmp_path / "a"), tmp_path / "b"],
+        "files": lambda: tmp_path / "b",
+        "arrow": lambda: pytest.importorskip("pyarrow").array(marked),
+    }[form]
+    for name, texts in (("a", REFERENCES), ("b", marked)):
+        (tmp_path / name).write_text("\n".join(texts), "utf-8")
+    tb.chrf(HYPOTHESES, references())
+    assert "15 of the first 30 lines have subword marks such as ▁" in str(recorded[0].message)
+
+
+def test_tokens_have_no_marks(recorded):
+    tb.bleu([["c@@", "at"]] * 4, [["c@@", "at", "a", "b"]] * 4, tokenize="none", max_order=1)
+    assert recorded == []
+
+
+def test_command_line_prints_the_same_marks(truebleu_command, tmp_path):
+    (tmp_path / "ref").write_text("\n".join(REFERENCES), "utf-8")
+    (tmp_path / "sys").write_text("\n".join(SUSPICIOUS["subword marks"][0]), "utf-8")
+    for command in ("score", "compare"):
+        done = truebleu_command(command, tmp_path / "ref", "-i", tmp_path / "sys", "-f", "json")
+        (warning,) = json.loads(done.output)["warnings"]
+        assert warning["kind"] == "subword marks"
+        assert warning["systems"] == ["sys"]
+    done = truebleu_command("segments", tmp_path / "ref", "-i", tmp_path / "sys", "-f", "tsv")
+    assert "have subword marks such as @@" in done.error
+
+
+def test_start_of_a_stream_is_examined(recorded, tmp_path, monkeypatch):
+    text = "\n".join(SUSPICIOUS["subword marks"][0]).encode()
+    path = tmp_path / "text"
+    path.write_bytes(text)
+    with path.open("rb") as stream:
+        monkeypatch.setattr("sys.stdin", type("Stdin", (), {"buffer": stream}))
+        tb.bleu(File("-"), REFERENCES)
+    assert "subword marks" in str(recorded[0].message)
+
+
+def test_messages_for_python_keep_text_without_options():
+    text = "a (b) - c; use -tok zh (pip install x) or -tok char (tokenize='zh' in Python). Fine."
+    assert text_warnings.use_parameter_names("a - b (c), -d.") == "a - b (c), -d."
+    assert text_warnings.use_parameter_names(text).endswith("tokenize='zh'. Fine.")

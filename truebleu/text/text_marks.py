@@ -1,0 +1,135 @@
+"""Marks that preprocessing or decoding left in texts: subword marks, special tokens, HTML entities.
+
+Only the first segments are examined, because warnings need only proportions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from truebleu.text import segments
+from truebleu.text.segments import File
+
+# The kernel examines the characters of the same number of segments.
+MAX_EXAMINED_SEGMENTS = 200
+# Number of segment numbers in a message.
+MAX_EXAMPLES = 3
+# Number of bytes kept from the start of a stream that cannot be read again.
+MAX_START_BYTES = 1 << 16
+
+
+class MarkCount(NamedTuple):
+    """Examined segments of an input that have a kind of mark."""
+
+    segments: int
+    """The number of segments."""
+    first: list[int]
+    """The first segment numbers, counted from 1."""
+    example: str
+    """The first mark."""
+
+
+# Marks by kind: BPE (subword-nmt, Moses, SentencePiece, WordPiece), tokens of models, and entities.
+PATTERNS = {
+    "subword marks": re.compile(r"(?<=\S)@@(?=\s|$)|(?<=\s)@-@(?=\s)|▁|(?<=\s)##(?=\w)"),
+    "special tokens": re.compile(r"</?s>|<(?:unk|pad|bos|eos)>|\[(?:UNK|PAD|CLS|SEP)\]|<\|\w+\|>"),
+    "HTML entities": re.compile(r"&(?:quot|amp|lt|gt|apos|nbsp|#\d{2,5}|#x[\da-fA-F]{2,5});"),
+}
+
+
+def find_marks(hypotheses: Any, references: Any) -> tuple[int, list[dict[str, MarkCount]]] | None:
+    """Return the number of examined segments, and the marks of each input by kind.
+
+    The first input is the hypotheses, the others are the references. The result is None if there
+    are no marks. Texts that are tokens, or cannot be read again, have no marks.
+    """
+    sample = _sample_texts(hypotheses)
+    if not sample or not isinstance(sample[0], str | None):  # tokens
+        return None
+    samples = [sample]
+    for column in references if segments.has_several_columns(references) else [references]:
+        samples += _split_rows(_sample_texts(column))
+    if not any(map(_may_have_marks, samples)):
+        return None
+    inputs = [_count_marks(one) for one in samples]
+    return (len(sample), inputs) if any(inputs) else None
+
+
+def _sample_texts(value: Any) -> Sequence[Any]:
+    """Return the first segments of an input; the segments of references may be lists."""
+    if isinstance(value, list | tuple):
+        return value[:MAX_EXAMINED_SEGMENTS]
+    items: Iterable[Any]
+    if segments.is_file(value):
+        file = segments.as_file(value)
+        # A pipe was already read, so only its start is left.
+        has_start = isinstance(file, StreamStart) or not segments.is_stream(file)
+        items = file.read_lines() if has_start else ()
+    else:
+        items = value if hasattr(value, "__iter__") else ()
+    first_items = islice(items, MAX_EXAMINED_SEGMENTS)
+    # Iterating an Arrow array returns scalars.
+    return [item.as_py() if hasattr(item, "as_py") else item for item in first_items]
+
+
+def _may_have_marks(sample: Sequence[Any]) -> bool:
+    """Return False if a sample has none of the characters of marks, without slow patterns."""
+    text = "\n".join([one for one in sample if isinstance(one, str)])
+    return "@" in text or "▁" in text or "##" in text or "<" in text or "[" in text or "&" in text
+
+
+def _split_rows(rows: Sequence[Any]) -> list[Sequence[Any]]:
+    """Return the segments of each reference; a row is one text, or several texts."""
+    if rows and isinstance(rows[0], str):
+        return [rows]
+    rows = [row if isinstance(row, list | tuple) else [row] for row in rows]
+    count = max(map(len, rows), default=0)
+    return [[row[i] if i < len(row) else None for row in rows] for i in range(count)]
+
+
+def _count_marks(sample: Sequence[Any]) -> dict[str, MarkCount]:
+    """Return the marks in the texts of a sample, by kind."""
+    marks: dict[str, MarkCount] = {}
+    for kind, pattern in PATTERNS.items():
+        found = {
+            number: match[0]
+            for number, text in enumerate(sample, 1)
+            if isinstance(text, str) and (match := pattern.search(text))
+        }
+        if found:
+            first, *_ = found.values()
+            marks[kind] = MarkCount(len(found), [*found][:MAX_EXAMPLES], first)
+    return marks
+
+
+class StreamStart(File):
+    """Stream, such as standard input, whose start is kept, because it cannot be read again."""
+
+    def __init__(self, file: File) -> None:
+        super().__init__(file.path, file.column, file.encoding)
+        self._start = b""
+
+    def _make_reader(self) -> Any:
+        read_chunk = super()._make_reader()
+
+        def read_and_keep(size: int) -> bytes:
+            data: bytes = read_chunk(size)
+            if len(self._start) < MAX_START_BYTES:
+                self._start += data[:MAX_START_BYTES]
+            return data
+
+        return read_and_keep
+
+    def read_lines(self) -> Iterator[str]:
+        """Yield the lines at the start of the stream; the last one may be incomplete."""
+        for line in self._start.decode("utf-8", "replace").split("\n"):
+            fields = line.split("\t")
+            yield line if self.column is None else "".join(fields[self.column - 1 : self.column])
+
+
+def keep_start(value: Any) -> Any:
+    """Return a stream as a file whose start is kept; return other inputs unchanged."""
+    return StreamStart(value) if type(value) is File and segments.is_stream(value) else value

@@ -193,7 +193,7 @@ def test_language_pair_without_checksum_is_not_verified_by_other_pairs(archives,
 @pytest.mark.parametrize(
     ("members", "message"),
     [
-        ({"other.xml": XML}, "made/all.xml is missing in"),
+        ({"other.xml": XML}, "made/all.xml is missing from"),
         ({"made/all.xml": "<dataset"}, "is not XML"),
         (
             {"made/all.xml": "<d><src lang='a'/><ref lang='b'/></d>"},

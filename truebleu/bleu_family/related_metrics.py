@@ -33,7 +33,7 @@ def list_related_members() -> Iterator[Member]:
         )  # fmt: skip
     yield Member(
         "nist-nltk", "NLTK corpus_nist", NIST("none", variant="nltk"),
-        "With several references, uses the best one per order instead of matching all of them.",
+        "With several references, uses the best reference per order instead of all references.",
         used="data-to-text generation", citation=p.BIRD,
     )  # fmt: skip
     for name, title, tokenize, used in (

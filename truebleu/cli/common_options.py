@@ -224,8 +224,8 @@ HELP, OUTPUT, COLOR, SCORE_ONLY, THREADS, QUIET = parse_options(
     """
     -h --help         show this help
     -o --output FILE  write to FILE; an error leaves no partial file (default: standard output)
-    --color WHEN      use colours: always, never, or auto, on terminals if the library rich is
-                      installed (default: auto)
+    --color WHEN      use colours: always, never, or auto (on terminals, if the library rich is
+                      installed) (default: auto)
     -b --score-only   print only the scores
     --threads N       use N threads; 0 for one per core (default: 1)
     -q --quiet        hide warnings, notes and progress
@@ -281,7 +281,7 @@ PAPER = OptionGroup(
     --caption TEXT     start the caption with TEXT; explanations of marks follow (default: metrics,
                        systems and number of segments)
     --label NAME       use this label in LaTeX (default: tab:truebleu)
-    --signature PLACE  write the signatures in the footnote or the caption of the table, or none of
+    --signature PLACE  write the signatures in the footnote or the caption of the table; none omits
                        them (default: footnote)
     """,
     description="-f latex and -f markdown write one table for a paper. pdfLaTeX needs booktabs.",

@@ -36,8 +36,8 @@ INPUT = OptionGroup(
     "input",
     """
     references REF     read references from these files
-    -i --input HYP...  score these system outputs. NAME=FILE names a system; by default it has the
-                       name of its file without the last suffix. truebleu compare accepts several
+    -i --input HYP...  score these system outputs. NAME=FILE names a system; the default name is
+                       the name of the file without its last suffix. truebleu compare accepts several
                        runs as NAME=FILE,FILE... (default: standard input)
     -nr --num-refs N   read up to N references per segment from tab-separated columns of REF, which
                        is kept in memory (default: 1)
@@ -50,7 +50,7 @@ INPUT = OptionGroup(
 
 
 SOURCE = "-src --source FILE  read the source of each segment from FILE"
-DOCUMENTS = "--docs FILE  read the document name of each segment from FILE; add document scores"
+DOCUMENTS = "--docs FILE  read the document name of each segment from FILE, and add document scores"
 
 
 # Options that select a part of a test set, as attributes of the parsed options.

@@ -66,7 +66,9 @@ class TableFiles:
         for path in (path for name in self.names for path in find_table_files(name)):
             target = os.path.realpath(path)
             if target in path_by_target:
-                message = f"{path} is the same file as {path_by_target[target]}; it is read once"
+                message = (
+                    f"{path} is the same file as {path_by_target[target]}; it is read only once"
+                )
                 warnings.warn(message, stacklevel=3)
             path_by_target.setdefault(target, path)
         self.paths = list(path_by_target.values())

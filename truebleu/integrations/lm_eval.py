@@ -99,7 +99,7 @@ def aggregation(metric: Metric | str | None = None, **parameters: Any) -> Callab
                 raise InputError(
                     f"document {number}: expected a pair of references and prediction, found "
                     f"{pair!r:.60}. For documents with several targets the harness passes only "
-                    "whether any matched. Return the pair from the task's process_results "
+                    "whether any target matched. Return the pair from the task's process_results "
                     "(truebleu.integrations.lm_eval.item)."
                 )
         items_with_sources = [(*pair, None)[:3] for pair in pairs]

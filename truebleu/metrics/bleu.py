@@ -200,7 +200,7 @@ class BLEU(Metric[BLEUScore]):
     )
     max_order: MaxOrder = MaxOrder(
         4,
-        "the largest n-gram order; if weights are set, their number",
+        "the largest n-gram order; if weights are set, the number of weights",
         key="order",
         short="ord",
         phrase="order {}",

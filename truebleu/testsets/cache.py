@@ -293,7 +293,7 @@ def _unpack_files(
     for member in members:
         if not os.path.exists(join_contained_path(raw_folder, *member.split("/"))):
             names = ", ".join(os.path.basename(archive.address) for archive, _ in archives)
-            raise InputError(f"{entry.name}: {member} is missing in {names}")
+            raise InputError(f"{entry.name}: {member} is missing from {names}")
 
 
 def _extract_text(

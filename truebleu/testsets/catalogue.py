@@ -318,7 +318,7 @@ class _RegistryCheck:
     def check_entry(self, name: str, description: Any, key_path: tuple[str, ...]) -> None:
         """Check the description of a test set."""
         self.require(
-            is_valid_name(name), key_path, "a name with only letters, digits, . + - _ and inner /"
+            is_valid_name(name), key_path, "a name with only letters, digits, . + - _ and / inside"
         )
         self.require(isinstance(description, dict), key_path, "an object")
         for key, value in description.items():

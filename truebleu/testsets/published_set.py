@@ -391,7 +391,7 @@ class TestSet:
             lambda part: part.read_lines(field) if field in part.text.fields else None
         )
         if lines is None:
-            raise InputError(f"field '{name}' is missing in at least one of {self.name}")
+            raise InputError(f"field '{name}' is missing from at least one of {self.name}")
         return lines
 
     def path(self, field: str) -> str:

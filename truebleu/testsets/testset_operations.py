@@ -415,7 +415,7 @@ def _register_folder(path: str, name: str) -> AddedTestSet:
         )
     if not catalogue.is_valid_name(name):
         raise InputError(
-            f"invalid test set name: '{name}' (expected letters, digits, . + - _ and inner /)"
+            f"invalid test set name: '{name}' (expected letters, digits, . + - _ and / inside)"
         )
     registry = _get_registry_path(name)
     existing = catalogue.load_entries().get(name)

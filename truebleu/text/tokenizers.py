@@ -295,7 +295,9 @@ def ngrams(
             f"{argument_checks.describe_type(invalid[0], '')}"
         )
     if lowercase:
-        raise ValueError("lowercase: no effect on tokens. Pass a string, or lower-case the tokens.")
+        raise ValueError(
+            "lowercase has no effect on tokens. Pass a string, or lower-case the tokens."
+        )
     return count_ngrams(text, n)
 
 

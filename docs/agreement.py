@@ -1,9 +1,11 @@
 """Measure how well metrics agree with human scores on WMT23, and build the page with the results.
 
 python docs/agreement.py TREE     writes agreement.json; TREE: mt-metrics-eval's folder wmt23
+python docs/agreement.py          writes only truebleu/comparison/human_agreement.json from it
 
 `build_page` builds docs/agreement-with-people.md from agreement.json. The data are not part of
-the project, so only the result is stored.
+the project, so only the result is stored. `truebleu compare` and reports quote
+human_agreement.json.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from pathlib import Path
 
 from page_helpers import fill_template, format_table
 
+from truebleu.comparison import human_agreement
 from truebleu.text.operating_system import write_atomically
 
 TYPE_CHECKING = False
@@ -29,6 +32,7 @@ STORED = (
 STATISTICS = ("pearson", "pairwise", "spa", "acc-eq-opt")
 PAIRS = {"en-de": "English-German", "he-en": "Hebrew-English", "zh-en": "Chinese-English"}
 LEXICAL = ("BLEU", "chrF", "TER")
+DATA_NAME = "WMT23"
 
 
 def measure_metric_agreement(wmt23_folder: str) -> dict[str, Any]:
@@ -65,9 +69,30 @@ def measure_metric_agreement(wmt23_folder: str) -> dict[str, Any]:
     }
 
 
+def build_package_data() -> dict[str, Any]:
+    """Return the agreement by size of the difference, for metrics in their default settings.
+
+    A range starts where the previous one ends, so that there are no gaps.
+    """
+    metrics: dict[str, list[dict[str, Any]]] = {}
+    for name in LEXICAL:
+        ranges = [one for one in read_result()["agreement"] if one["metric"] == name]
+        ends = [None, *(one["high"] for one in ranges[:-1]), None]
+        metrics[name.lower()] = [
+            {"above": above, "up_to": up_to, "pairs": one["pairs"], "agree": one["agree"]}
+            for one, above, up_to in zip(ranges, ends[:-1], ends[1:], strict=True)
+        ]
+    return {"data": DATA_NAME, "metrics": metrics}
+
+
+def read_result() -> dict[str, Any]:
+    """Return the recorded measurements."""
+    return dict(json.loads(RESULT.read_text(encoding="utf-8")))
+
+
 def build_page() -> str:
     """Return the page docs/agreement-with-people.md."""
-    recorded_results = json.loads(RESULT.read_text(encoding="utf-8"))
+    recorded_results = read_result()
     scores_by_metric = {one["name"]: one["scores"] for one in recorded_results["metrics"]}
     bleu = scores_by_metric["BLEU"]
     pooled = bleu["all:sys:pairwise"]
@@ -159,10 +184,15 @@ def _format_agreement_table(ranges: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    """Measure the agreement, and store the result."""
-    results_json = json.dumps(measure_metric_agreement(sys.argv[1]), indent=1)
-    write_atomically(RESULT, (results_json + "\n").encode())
-    print(RESULT)
+    """Measure the agreement if there is a TREE, and store the result."""
+    if len(sys.argv) > 1:
+        _write_json(RESULT, measure_metric_agreement(sys.argv[1]))
+    _write_json(human_agreement.DATA, build_package_data())
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    write_atomically(path, (json.dumps(content, indent=1) + "\n").encode())
+    print(path)
 
 
 if __name__ == "__main__":

@@ -333,14 +333,16 @@ def test_unknown_member_gives_usage_error(expect_error):
 def test_compare_with_rich_shows_complete_signature(run_on_examples, width, monkeypatch):
     pytest.importorskip("rich")
     monkeypatch.setenv("COLUMNS", width)
-    output = run_on_examples("compare", *FAST_OPTIONS, "--color", "always", parse=False).output
+    words = ("compare", *FAST_OPTIONS, "--color", "always", "--explain")
+    output = run_on_examples(*words, parse=False).output
     plain = re.sub(r"\x1b\[[0-9;]*m|\s", "", output)
     assert "|bs:9|ar:9|seed:12345|case:mixed" in plain
     assert f"version:2.6.0|by:truebleu-{tb.__version__}" in plain
 
 
 def test_required_segment_counts_are_rounded(run_on_examples):
-    output = run_on_examples("compare", *FAST_OPTIONS, parse=False).output
+    words = ("compare", *FAST_OPTIONS, "--columns", "system", "needed")
+    output = run_on_examples(*words, parse=False).output
     assert not re.search(r"[Nn]eeded: \d,\d{3},\d{3}", output)
 
 

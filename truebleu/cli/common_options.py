@@ -25,8 +25,6 @@ class Option(NamedTuple):
     arguments: Mapping[str, Any]
     completes: Callable[[], Iterable[str]] | None = None
     """Function that returns suggestions for shell completion. Other values are valid, too."""
-    exclusive: bool = False
-    """True if the option is mutually exclusive with other exclusive options of its group."""
 
 
 def make_option(flags: Sequence[str], value: str | None, help_text: str, **settings: Any) -> Option:
@@ -35,7 +33,7 @@ def make_option(flags: Sequence[str], value: str | None, help_text: str, **setti
     value: None for a flag; "N" for one value, "FILE..." for several, "[N]" for an optional value.
     settings: `choices` (the accepted words), fields of `Option`, or parameters of `add_argument`.
     """
-    fields = {name: settings.pop(name) for name in ("completes", "exclusive") if name in settings}
+    completes = settings.pop("completes", None)
     arguments: dict[str, Any] = {"help": help_text, "metavar": value}
     if value is None:
         arguments = {"help": help_text, "action": "store_true"}
@@ -45,7 +43,7 @@ def make_option(flags: Sequence[str], value: str | None, help_text: str, **setti
         arguments |= {"metavar": value[1:-1], "nargs": "?"}
     if "choices" in settings:
         arguments["type"] = make_choice_type(settings["choices"])
-    return Option(flags, arguments | settings, **fields)
+    return Option(flags, arguments | settings, completes)
 
 
 def parse_options(text: str, **settings: Mapping[str, Any]) -> list[Option]:
@@ -418,11 +416,9 @@ class Parser(argparse.ArgumentParser):
         """Add the options of a group, except options that another metric already added."""
         section = self.add_argument_group(group.title, group.description)
         self.set_defaults(**group.defaults)
-        exclusive = section.add_mutually_exclusive_group()
         for option in group.options:
             if option.flags[-1] not in self._option_string_actions:
-                container = exclusive if option.exclusive else section
-                action = container.add_argument(*option.flags, **option.arguments)
+                action = section.add_argument(*option.flags, **option.arguments)
                 action.completes = option.completes  # type: ignore[attr-defined]
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:

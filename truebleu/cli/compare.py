@@ -31,14 +31,24 @@ from truebleu.cli.output import Results, UsageError, raise_if_failed
 from truebleu.cli.progress import Progress
 from truebleu.comparison import Comparison, Comparisons
 from truebleu.comparison.comparison_columns import COLUMNS, check_column_names
-from truebleu.comparison.comparison_request import TESTS, ExternalScores, Request, Significance
+from truebleu.comparison.comparison_request import (
+    SYSTEM_ORDERS,
+    TEST_SET_PARTS,
+    TESTS,
+    ExternalScores,
+    Request,
+    Significance,
+)
 from truebleu.metrics.base import Metric
 from truebleu.significance import CORRECTIONS
 from truebleu.text.segments import File
 from truebleu.text.system_names import name_systems
+from truebleu.text.terminal_layout import join_words
 
 # Options, keyed by the beginning of the error messages that concern them.
-COMPARE_OPTIONS = {name: f"--{name}" for name in ("baseline", "also", "resample", "test")} | {
+COMPARE_OPTIONS = {
+    name: f"--{name}" for name in ("baseline", "also", "resample", "test", "columns")
+} | {
     "lower_is_better": "--lower-is-better",
     "higher_is_better": "--higher-is-better",
     "metrics": "-m/--metrics",
@@ -49,7 +59,9 @@ COMPARE_OPTIONS = {name: f"--{name}" for name in ("baseline", "also", "resample"
 SYSTEMS = OptionGroup(
     "systems",
     """
-    --baseline NAME             compare the other systems with this one (default: the first)
+    --baseline NAME             compare the other systems with this one (default: the first of -i)
+    --order NAME                list the systems, which determines their letters, by rank (best
+                                first by the first metric) or as given (default: rank)
     --scores NAME=FILE...       read segment scores of metric NAME: one file with a tab-separated
                                 column per system, one file per system (NAME=FILE FILE ...), or
                                 output of comet-score, comet-compare or MetricX; the system score
@@ -59,6 +71,7 @@ SYSTEMS = OptionGroup(
     --higher-is-better NAME...  treat higher scores as better for these metrics of --scores, despite
                                 their names
     """,
+    order={"choices": SYSTEM_ORDERS, "default": "rank"},
     lower_is_better={"default": []},
     higher_is_better={"default": []},
 )
@@ -69,8 +82,8 @@ TESTING = OptionGroup(
                            bootstrap), koehn (fraction of resamples where the system loses),
                            bs-sacrebleu (sacreBLEU's bootstrap; finds too many differences),
                            or none (default: ar)
-    -par --paired-ar       use --test ar
-    -pbs --paired-bs       use --test bs
+    -par --paired-ar       the same as --test ar, as in sacreBLEU
+    -pbs --paired-bs       the same as --test bs, as in sacreBLEU
     -parn --paired-ar-n N  use N randomizations (default: 10000)
     -pbsn --paired-bs-n N  use N resamples for bootstrap tests and intervals (default: 1000)
     --correction NAME      correct p-values for multiple comparisons: holm, or bh (Benjamini and
@@ -78,9 +91,7 @@ TESTING = OptionGroup(
     """,
     *shared.INTERVALS,
     *shared.RESAMPLE,
-    test={"choices": [*TESTS, "none"], "exclusive": True},
-    paired_ar={"dest": "test", "action": "store_const", "const": "ar", "exclusive": True},
-    paired_bs={"dest": "test", "action": "store_const", "const": "bs", "exclusive": True},
+    test={"choices": [*TESTS, "none"]},
     paired_ar_n={"type": shared.parse_samples},
     paired_bs_n={"type": shared.parse_samples},
     correction={"choices": CORRECTIONS},
@@ -90,7 +101,10 @@ TESTING = OptionGroup(
 COLUMN_SELECTION = OptionGroup(
     "columns",
     f"""
-    --columns NAME...  show these columns: {", ".join(COLUMNS)} (default for papers: system score)
+    --columns NAME...  show these columns: {", ".join(COLUMNS)} (default: letter, system, score,
+                       interval, delta, p and rank in text; system and score in latex and markdown)
+    --explain          in text, explain the columns and the test, list all notes, and print complete
+                       signatures
     """,
     columns={"completes": lambda: list(COLUMNS)},
 )
@@ -100,33 +114,50 @@ def run(options: argparse.Namespace) -> None:
     """Compare systems and write the results."""
     output = Results(options)
     output.check_display_options()
-    paper = _get_paper_options(options, output.form)
+    choice = _get_display_options(options, output.form)
     if table_options.uses_tables(options):
-        _compare_tables(options, output, paper)
+        _compare_tables(options, output, choice)
         return
     request = build_request(options).request
     with output:
         with Progress(quiet=options.quiet) as progress:
             request.progress = progress.callback
             comparison = Comparison.from_request(request)
+        if "reference" in choice.get("by", ()) and not comparison.by_reference:
+            raise UsageError("--by reference needs several references")
         output.print_warnings(comparison.warnings)
-        output.write_view(comparison, **paper)
+        output.write_view(comparison, **choice)
     raise_if_failed(request.failure_messages.values())
 
 
-def _get_paper_options(options: argparse.Namespace, output_format: str) -> dict[str, Any]:
-    """Return the options of the table. Raise UsageError for unknown columns."""
-    paper: dict[str, Any] = dict(shared.get_paper_options(options, output_format))
-    if options.columns is not None:
-        if output_format not in ("latex", "markdown"):
-            raise UsageError(f"--columns has no effect with -f {output_format}")
-        paper["columns"] = metric_options.parse_names(options.columns)
-        with shared.reraise_as_usage_error(options_by_prefix={"columns": "--columns"}):
-            check_column_names(paper["columns"])
-    return paper
+def _get_display_options(options: argparse.Namespace, output_format: str) -> dict[str, Any]:
+    """Return the options of a format. Raise UsageError for unknown names or without effect."""
+    choice: dict[str, Any] = dict(shared.get_paper_options(options, output_format))
+    parts = [] if table_options.uses_tables(options) else options.by or []
+    for name in parts:
+        if name not in TEST_SET_PARTS:
+            expected = " or ".join(TEST_SET_PARTS)
+            raise UsageError(f"--by: expected {expected} for text files, found '{name}'")
+    with shared.reraise_as_usage_error(options_by_prefix=COMPARE_OPTIONS):
+        columns = metric_options.parse_names(options.columns)
+        check_column_names(columns or ())
+    for name, value, formats in (
+        ("columns", columns, ("text", "latex", "markdown")),
+        ("explain", options.explain, ("text",)),
+        ("by", parts, ("text", "html", "json")),
+    ):
+        if not value:
+            continue
+        if output_format not in formats:
+            raise UsageError(f"--{name} has no effect with -f {output_format}")
+        if output_format != "json":
+            choice[name] = value
+    if output_format == "text":
+        choice["hint"] = "More: --explain"
+    return choice
 
 
-def _compare_tables(options: argparse.Namespace, output: Results, paper: dict[str, Any]) -> None:
+def _compare_tables(options: argparse.Namespace, output: Results, choice: dict[str, Any]) -> None:
     """Compare systems in tables, separately in each group of --within."""
     failed: list[str] = []
     with output:
@@ -140,7 +171,7 @@ def _compare_tables(options: argparse.Namespace, output: Results, paper: dict[st
             Comparisons.from_groups(options.within, comparisons)
             if options.within
             else comparisons[0][1],
-            **paper,
+            **choice,
         )
     raise_if_failed(failed)
 
@@ -162,6 +193,7 @@ def _build_table_requests(
                 metrics,
                 testing=testing,
                 baseline=options.baseline,
+                order=options.order,
                 workers=options.threads,
                 **request_arguments,
             )
@@ -203,6 +235,8 @@ def build_request(options: argparse.Namespace, labels: Any = None) -> RequestedC
     documents = files.get_documents(options, inputs)
     if options.resample == "documents" and documents is None:
         raise UsageError("--resample documents needs document names; use --docs")
+    if "document" in (options.by or ()) and documents is None:
+        raise UsageError("--by document needs document names; use --docs")
     with shared.reraise_as_usage_error(options_by_prefix=COMPARE_OPTIONS):
         request = Request(
             systems,
@@ -210,6 +244,7 @@ def build_request(options: argparse.Namespace, labels: Any = None) -> RequestedC
             metrics,
             testing=testing,
             baseline=files.find_system(options.baseline, inputs),
+            order=options.order,
             external=ExternalScores(
                 _collect_external_scores(options, outputs),
                 options.lower_is_better,
@@ -229,7 +264,7 @@ def build_request(options: argparse.Namespace, labels: Any = None) -> RequestedC
 
 def _build_significance(options: argparse.Namespace) -> Significance:
     """Return the settings of the significance test and the confidence intervals."""
-    test = options.test or "ar"
+    test = _choose_test(options)
     for flags, is_used, number in (
         ("-parn/--paired-ar-n", test == "ar", options.paired_ar_n),
         ("-pbsn/--paired-bs-n", test not in ("ar", "none"), options.paired_bs_n),
@@ -252,6 +287,19 @@ def _build_significance(options: argparse.Namespace) -> Significance:
             correction=options.correction,
             resample="buckets" if getattr(options, "bucket", None) else options.resample,
         )
+
+
+def _choose_test(options: argparse.Namespace) -> str:
+    """Return the test that --test or an option of sacreBLEU selects (default: ar)."""
+    tests_by_option = {
+        f"--test {options.test}": options.test,
+        "-par/--paired-ar": "ar" if options.paired_ar else None,
+        "-pbs/--paired-bs": "bs" if options.paired_bs else None,
+    }
+    selected = {option: test for option, test in tests_by_option.items() if test is not None}
+    if len(set(selected.values())) > 1:
+        raise UsageError(f"{join_words(list(selected))} select different tests. Use only one")
+    return next(iter(selected.values()), "ar")
 
 
 def _collect_external_scores(

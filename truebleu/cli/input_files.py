@@ -50,7 +50,7 @@ INPUT = OptionGroup(
 
 
 SOURCE = "-src --source FILE  read the source of each segment from FILE"
-DOCUMENTS = "--docs FILE  read the document name of each segment from FILE, and add document scores"
+DOCUMENTS = "--docs FILE  read the document name of each segment from FILE"
 
 
 # Options that select a part of a test set, as attributes of the parsed options.
@@ -215,12 +215,13 @@ def get_option_file(options: argparse.Namespace, name: str) -> File | None:
 
 
 def get_documents(options: argparse.Namespace, inputs: Inputs | None) -> Any:
-    """Return document names from --docs, or from the test set if documents are resampled."""
+    """Return document names from --docs, or from the test set if an option needs them."""
     if inputs is None:
         return get_option_file(options, "docs")
-    if inputs.documents is None and inputs.test_set is not None and options.resample == "documents":
-        return inputs.test_set.part.documents
-    return inputs.documents
+    if inputs.documents is not None or inputs.test_set is None:
+        return inputs.documents
+    needs_documents = options.resample == "documents" or "document" in (options.by or ())
+    return inputs.test_set.part.documents if needs_documents else None
 
 
 def check_files(options: argparse.Namespace, files: Iterable[File | None]) -> None:

@@ -277,8 +277,8 @@ class Results(Output):
         document = {f"truebleu_{kind}": VERSION, **content}
         self.write(f"{json_writer.format_json(document, indent=1, default=str)}\n")
 
-    def write_view(self, view: View, **paper: Any) -> None:
-        """Write a view in the requested format; `paper` contains options for paper tables."""
+    def write_view(self, view: View, **choice: Any) -> None:
+        """Write a view in the requested format; `choice` are further options of the format."""
         if self.form == "json":
             self.write(f"{view.to_json()}\n")
         elif self.form in EXACT:
@@ -288,9 +288,10 @@ class Results(Output):
                 "digits": self.width,
                 "short": self.short,
                 "scale": self.scale,
+                **choice,
             }
             if self.form != "text":
-                self.write_rendered(getattr(view, self.form)(**display, **paper))
+                self.write_rendered(getattr(view, self.form)(**display))
             elif not self._write_rich_text(lambda: view.rich(**display)):
                 self.write(view.text(self._get_width(view.WIDTH), **display))
 

@@ -61,7 +61,8 @@ def uses_tables(options: argparse.Namespace) -> bool:
     table_flags = [
         name.replace("_", "-")
         for name in (*TABLE_OPTION_NAMES, *COMPARISON_OPTION_NAMES)
-        if getattr(options, name, None) is not None
+        # In comparisons of text files, --by selects tables of the result.
+        if getattr(options, name, None) is not None and (name, options.command) != ("by", "compare")
     ]
     tables = [name for name in paths if is_table(name, accept_tsv=bool(table_flags))]
     lines = [name for name in paths if name not in tables]

@@ -25,11 +25,12 @@ Rows = dict[Key, tuple[str, Any]]
 BUCKETS = 1000
 
 BY_HELP = "read the system of each row from these columns"
+COMPARE_BY_HELP = f"{BY_HELP}; for text files, add scores per document or reference"
 
 
 def make_comparison_table_group() -> OptionGroup:
     """Return the options for tables in commands that compare systems."""
-    table_group = table_options.make_table_group(BY_HELP)
+    table_group = table_options.make_table_group(COMPARE_BY_HELP)
     return OptionGroup(
         table_group.title,
         *table_group.options,

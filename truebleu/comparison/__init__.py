@@ -11,7 +11,7 @@ overview.py             builds the first screen of the HTML page from the dict
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
 from truebleu.comparison import paper_layout
@@ -21,24 +21,64 @@ from truebleu.comparison.comparison_request import (
     Significance,
     SignificanceOptions,
     StatisticsByMetric,
+    TextOptions,
 )
 from truebleu.comparison.paper_layout import PaperOptions
 from truebleu.metrics.base import Metric
 from truebleu.metrics.text_warnings import raise_text_warnings
-from truebleu.rendering.elements import Block, Heading, HtmlBlock
-from truebleu.rendering.view import Content, RecordView
+from truebleu.rendering.elements import Block, HtmlBlock
+from truebleu.rendering.view import Content, RecordView, render_blocks
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.terminal_layout import format_count
 
 
-class PaperView(RecordView):
-    """A view whose Markdown and LaTeX are one table for a paper."""
+class ComparisonView(RecordView):
+    """View of one comparison, or of one per group.
+
+    Its text shows the best system and one table; Markdown and LaTeX are one table for a paper.
+    """
 
     __slots__ = ()
 
-    def _list_paper_groups(self) -> list[tuple[str, Content]]:
-        """Return titles and contents of comparisons, which become sections of the table."""
+    WIDTH = 80
+
+    def _list_groups(self) -> list[tuple[str, Content]]:
+        """Return the titles of the groups and their comparisons; one comparison has no title."""
         raise NotImplementedError
+
+    def text(
+        self,
+        width: int | None = None,
+        *,
+        digits: int | None = None,
+        short: bool = False,
+        scale: int | None = None,
+        **choice: Unpack[TextOptions],
+    ) -> str:
+        """Return plain text in lines of about `width` characters.
+
+        digits: decimals of scores. short: use short signatures. scale: show percentages from 0 to
+        100 or, with 1, from 0 to 1 (default: the scale that the comparison was created with).
+        `choice` are the options of `TextOptions`. Raises ValueError for an unknown name.
+        """
+        view = self._at_scale(scale)
+        blocks = view._build_text_blocks(digits, short=short, **choice)  # noqa: SLF001
+        return render_blocks(blocks, "text", width=width or self.WIDTH)
+
+    def rich(
+        self,
+        *,
+        digits: int | None = None,
+        short: bool = False,
+        scale: int | None = None,
+        **choice: Unpack[TextOptions],
+    ) -> object:
+        """Return an object that the library rich prints in colour; see `text` for the options."""
+        from truebleu.rendering.terminal import RichBlocks
+
+        view = self._at_scale(scale)
+        build_blocks = view._build_text_blocks  # noqa: SLF001
+        return RichBlocks(lambda: build_blocks(digits, short=short, **choice))
 
     def markdown(
         self,
@@ -81,20 +121,58 @@ class PaperView(RecordView):
         )
         return render_latex_tables(blocks)
 
+    def _list_paper_groups(self) -> list[tuple[str, Content]]:
+        """Return the groups as sections of a table, with their numbers of segments."""
+        return [
+            (f"{title} ({format_count(content['segments'], 'segment')})" if title else "", content)
+            for title, content in self._list_groups()
+        ]
 
-class Comparison(PaperView):
+    def html(
+        self,
+        *,
+        digits: int | None = None,
+        short: bool = False,
+        scale: int | None = None,
+        by: Sequence[str] = (),
+    ) -> str:
+        """Return a complete HTML page without scripts, with light and dark colours.
+
+        by: "document" adds tables of scores per document.
+        """
+        from truebleu.comparison import overview
+        from truebleu.rendering import html
+
+        view = self._at_scale(scale)
+        groups = view._list_groups()  # noqa: SLF001
+        blocks = overview.build_html_blocks(groups, digits, short=short, by=by)
+        return html.render_page(self._format_title(), blocks)
+
+    def _build_html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
+        from truebleu.comparison import overview
+
+        return overview.build_html_blocks(self._list_groups(), digits, short=short)
+
+    def _build_text_blocks(
+        self, digits: int | None, *, short: bool, **choice: Unpack[TextOptions]
+    ) -> Iterator[Block]:
+        from truebleu.comparison import comparison_text
+
+        return comparison_text.build_text_blocks(self._list_groups(), digits, short=short, **choice)
+
+
+class Comparison(ComparisonView):
     """Scores of several systems, with intervals and significance tests.
 
-    `print` shows tables. Notebooks show HTML. Iterating yields the system names, best first by the
-    first metric. Indexing by a name returns the entry of that system in `to_dict`.
-    `truebleu.report` builds a report from it.
+    `print` shows the best system and a table. Notebooks show HTML. Iterating yields the system
+    names as tables show them: best first by the first metric, or as given with order="given".
+    Indexing by a name returns the entry of that system in `to_dict`. `truebleu.report` builds a
+    report from it.
     """
 
     __slots__ = ("_request",)
 
     KIND = "comparison"
-    # This width fits the table of one metric with the letters of a few systems.
-    WIDTH = 104
     COLUMNS = (
         *("metric", "system", "letter", "score", "low", "high", "mean", "half_width", "rank"),
         *("cluster", "better_than", "baseline", "difference", "difference_low"),
@@ -157,7 +235,8 @@ class Comparison(PaperView):
             "disagreement" list metrics that prefer different systems of a pair.
         metrics: name, higher_is_better, source (whether truebleu computed it), signature, and the
             `clusters` of systems without a significant difference, best first.
-        systems: best first by the first metric; name, letter (in input order), number of runs, and
+        order: "rank" or "given", the order of `systems`, which the letters follow.
+        systems: best first by the first metric, or as given; name, letter, number of runs, and
             `scores` by metric: `score`, `interval` (low, high, mean, half_width), `runs` (scores,
             deviation, test_set_error), `rank`, `cluster`, `better_than` (significantly worse
             systems), `difference` to the baseline (value, interval, p, corrected_p, significant,
@@ -180,17 +259,7 @@ class Comparison(PaperView):
         """
         return list(self.to_dict().get("by_reference", ()))
 
-    def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
-        from truebleu.comparison import comparison_layout
-
-        return comparison_layout.build_blocks(self._content, digits, short=short)
-
-    def _build_html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
-        from truebleu.comparison import overview
-
-        return overview.build_html_blocks(self._content, digits, short=short)
-
-    def _list_paper_groups(self) -> list[tuple[str, Content]]:
+    def _list_groups(self) -> list[tuple[str, Content]]:
         return [("", self._content)]
 
     @classmethod
@@ -226,7 +295,7 @@ class Comparison(PaperView):
         raise KeyError(f"no system '{system}'; available: {', '.join(self)}")
 
 
-class Comparisons(PaperView):
+class Comparisons(ComparisonView):
     """Comparisons of the same systems, one per group. `print` shows them in sequence.
 
     Iterating yields the comparisons, in the order of the groups.
@@ -256,35 +325,11 @@ class Comparisons(PaperView):
         """The group columns, followed by the columns of a comparison."""
         return (*self._content["within"], *Comparison.COLUMNS)
 
-    def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
-        from truebleu.comparison import comparison_layout
-
-        return self._build_group_blocks(comparison_layout.build_blocks, digits, short=short)
-
-    def _build_html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
-        from truebleu.comparison import overview
-
-        return self._build_group_blocks(overview.build_html_blocks, digits, short=short)
-
-    def _list_paper_groups(self) -> list[tuple[str, Content]]:
-        groups = [
-            (_format_group_name(one["group"]), one["comparison"]) for one in self._content["groups"]
-        ]
+    def _list_groups(self) -> list[tuple[str, Content]]:
         return [
-            (f"{name} ({format_count(content['segments'], 'segment')})", content)
-            for name, content in groups
+            (_format_group_name(group["group"]), group["comparison"])
+            for group in self._content["groups"]
         ]
-
-    def _build_group_blocks(
-        self, build_blocks: Callable[..., Iterator[Any]], digits: int | None, *, short: bool
-    ) -> Iterator[Any]:
-        """Yield the blocks of each comparison, with the group in the title."""
-        for group in self._content["groups"]:
-            for block in build_blocks(group["comparison"], digits, short=short):
-                if isinstance(block, Heading) and block.level == 1:
-                    yield Heading(1, f"{_format_group_name(group['group'])}: {block.text}")
-                else:
-                    yield block
 
     @classmethod
     def _rescale(cls, content: Content) -> Content:
@@ -323,6 +368,7 @@ def compare(
     *,
     metrics: Sequence[str | Metric] = ("bleu",),
     baseline: str | None = None,
+    order: str = "rank",
     scores: Mapping[str, Any] | None = None,
     lower_is_better: Sequence[str] = (),
     higher_is_better: Sequence[str] = (),
@@ -342,7 +388,9 @@ def compare(
     references: as for `BLEU.score`.
     metrics: names, variants, signatures or metrics, as for `truebleu.metric`. The first determines
         the order of the systems.
-    baseline: the system that the others are compared with (default: the first).
+    baseline: the system that the others are compared with (default: the first of `systems`).
+    order: the order of the systems in tables and of their letters: "rank" (the default) lists the
+        best system by the first metric first; "given" keeps the order of `systems`.
     scores: segment scores of other metrics. Each metric name maps to one file for all systems, or
         to a mapping from system names to sequences or files of numbers, one per segment. A file for
         all systems has one tab-separated column per system, or lines with a system name and a
@@ -392,6 +440,7 @@ def compare(
         metrics,
         testing=Significance(**significance),
         baseline=baseline,
+        order=order,
         external=ExternalScores(scores, lower_is_better, higher_is_better),
         source=source,
         documents=documents,

@@ -20,6 +20,7 @@ from truebleu.comparison.comparison_request import (
     StatisticsByMetric,
     generate_system_letters,
 )
+from truebleu.comparison.human_agreement import find_human_agreement
 from truebleu.comparison.segment_labels import SegmentNames
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Metric, Signature
@@ -73,20 +74,21 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
     results, score_intervals = _resample_metric_columns(request, columns)
     # Sort by the first metric that can rank systems, best first; otherwise keep the input order.
     first = next((column for column in columns if column.can_rank), None)
-    ranked_systems = sorted(request.runs, key=first.get_sort_key) if first else list(request.runs)
+    system_order = list(request.runs)
+    if request.order == "rank" and first is not None:
+        system_order.sort(key=first.get_sort_key)
     for i, column in enumerate(columns):
         column.add_results(
-            score_intervals[i], None if results is None else results[i], ranked_systems
+            score_intervals[i], None if results is None else results[i], system_order
         )
-    letters_by_system = dict(zip(request.runs, generate_system_letters(), strict=False))
     rows = [
         {
             "name": system,
-            "letter": letters_by_system[system],
+            "letter": letter,
             "runs": len(request.runs[system]),
             "scores": {column.name: column.describe_system(system) for column in columns},
         }
-        for system in ranked_systems
+        for system, letter in zip(system_order, generate_system_letters(), strict=False)
     ]
     tested = results is not None and testing.test is not None
     resampling_suffix = "" if testing.resample == "segments" else f" of {testing.resample}"
@@ -98,6 +100,7 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
         "buckets": None if buckets is None else segment_count,
         "references": references,
         "baseline": request.baseline,
+        "order": request.order,
         "level": testing.level,
         "seed": testing.seed,
         "test": {
@@ -124,6 +127,7 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
         "metrics": [column.describe_metric() for column in columns],
         "systems": rows,
         "pairs": [pair for column in columns for pair in column.describe_pairs()],
+        "human_agreement": None if first is None else first.describe_human_agreement(),
         "documents": _score_documents(request, columns),
     }
     notes = [
@@ -172,9 +176,9 @@ def _resample_metric_columns(
 
 
 def resample_metrics(
-    request: Request, ranked_systems: Sequence[str]
+    request: Request, system_order: Sequence[str]
 ) -> Iterator[tuple[Metric[Any], _MetricColumn]]:
-    """Compute and resample the metrics of a request; `ranked_systems` starts with the best."""
+    """Compute and resample the metrics of a request; `system_order` lists the systems in tables."""
     if not request.metrics:
         return
     metric_statistics = request.compute_statistics()
@@ -185,7 +189,7 @@ def resample_metrics(
     results, score_intervals = _resample_metric_columns(request, list(columns.values()))
     for i, (metric, column) in enumerate(columns.items()):
         column.add_results(
-            score_intervals[i], None if results is None else results[i], ranked_systems
+            score_intervals[i], None if results is None else results[i], system_order
         )
         yield metric, column
 
@@ -278,13 +282,13 @@ class _MetricColumn:
         self,
         score_intervals: Mapping[str, Interval],
         result: PairedTests | None,
-        ranked_systems: Sequence[str],
+        system_order: Sequence[str],
     ) -> None:
-        """Add the results of resampling; `ranked_systems` is sorted by the first metric."""
+        """Add the results of resampling; `system_order` lists the systems as tables show them."""
         self.score_intervals, self.result = score_intervals, result
-        # The systems, best first: sorted by the first metric, and by this metric.
-        self.ranked_systems = ranked_systems
-        self.metric_order = sorted(ranked_systems, key=self.get_sort_key)
+        # The systems as tables show them, and best first by this metric.
+        self.system_order = system_order
+        self.metric_order = sorted(system_order, key=self.get_sort_key)
         self.clusters: list[list[str]] | None = None
         self.beaten_systems: Mapping[str, Sequence[str]] = {}
         if result is not None and self.testing.test is not None and self.can_rank:
@@ -358,7 +362,7 @@ class _MetricColumn:
             "cluster": next(
                 (i for i, names in enumerate(self.clusters or (), 1) if system in names), None
             ),
-            "better_than": [other for other in self.ranked_systems if other in beaten],
+            "better_than": [other for other in self.system_order if other in beaten],
             "difference": None
             if result is None or self.baseline is None or system == self.baseline
             else self._describe_difference(result.differences[system], system, self.baseline),
@@ -382,6 +386,18 @@ class _MetricColumn:
                         self.result.get_difference(first, second), first, second
                     ),
                 }
+
+    def describe_human_agreement(self) -> dict[str, Any] | None:
+        """Return how often human judges confirmed a difference as large as the best system's lead.
+
+        Return None if the data do not include this metric, or if the two best systems are equal.
+        """
+        if len(self.metric_order) < 2 or system_runs.has_several_runs(self.runs):
+            return None
+        best, second = self.metric_order[:2]
+        lead = self.get_system_score(best) - self.get_system_score(second)
+        agreement = find_human_agreement(self.metric, self.references, lead)
+        return agreement and {"metric": self.name, "systems": [best, second], **agreement}
 
     def _describe_interval(self, interval: Interval) -> dict[str, float] | None:
         """Return the dict of an interval, or None without an interval."""
@@ -410,6 +426,7 @@ class _MetricColumn:
         return {
             "value": difference.value,
             "interval": self._describe_interval(difference.interval),
+            "standard_error": difference.deviation,
             "p": difference.p if tested else None,
             "corrected_p": difference.adjusted_p if self.testing.correction else None,
             "significant": p < self.testing.alpha if tested and self.can_rank else None,
@@ -708,7 +725,7 @@ def _describe_document_effect(results: Sequence[PairedTests], documents: Segment
                 largest_ratio = ratio
                 sentence = (
                     "segments of one document are similar: across documents, the difference "
-                    f"between  {first} and {second} in {result.measure.name} varies "
+                    f"between {first} and {second} in {result.measure.name} varies "
                     f"{ratio:.1f} times as much as these intervals and p-values assume. Use "
                     "--resample documents."
                 )

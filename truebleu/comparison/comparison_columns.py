@@ -27,13 +27,16 @@ ColumnCells = tuple[Column, Iterable[Any]]
 COLUMNS = {
     "letter": "letter of the system, which other cells refer to",
     "system": "name of the system",
-    "score": "score, with the letters of significantly worse systems",
+    "score": "score of the system",
     "interval": "confidence interval of the score",
+    "mean": "mean of the bootstrap resamples' scores",
+    "half-width": "half the width of the score's interval, which sacreBLEU prints after ±",
     "runs": "standard deviation between training runs (number of runs)",
     "rank": "rank by the score",
     "cluster": "significantly better than all systems in clusters with higher numbers",
     "delta": "score minus the score of the baseline",
     "delta-interval": "confidence interval of the delta",
+    "std-error": "standard error of the delta",
     "p-uncorrected": "p-value of the delta before the correction",
     "p": "p-value of the delta, corrected if --correction is used",
     "won": "segments with a better score than the baseline",
@@ -41,8 +44,10 @@ COLUMNS = {
     "lost": "segments with a worse score than the baseline",
     "needed": "similar segments required to detect the delta with 80 % power",
 }
-# Columns of a complete table. The cluster expresses the rank.
-DEFAULT_COLUMNS = tuple(name for name in COLUMNS if name != "rank")
+# Columns of a complete table. Clusters express ranks, and intervals express standard errors.
+DEFAULT_COLUMNS = tuple(
+    name for name in COLUMNS if name not in ("rank", "mean", "half-width", "std-error")
+)
 # Columns that are equal for all metrics.
 SYSTEM_COLUMNS = ("letter", "system")
 _COUNT_KEYS = {"won": "wins", "tied": "ties", "lost": "losses"}
@@ -77,14 +82,14 @@ def list_columns(content: Content, metric: Content) -> list[str]:
     is_tested = has_several_systems and bool(content["test"])
     conditions = {
         "letter": has_several_systems,
-        "interval": bool(content["intervals"]),
+        **dict.fromkeys(("interval", "mean", "half-width"), bool(content["intervals"])),
         "runs": any(score["runs"] for score in scores),
         "rank": has_several_systems and scores[0]["rank"] is not None,
         "cluster": has_several_systems and metric["clusters"] is not None,
         "delta-interval": has_several_systems and bool(content["intervals"]),
         "p-uncorrected": is_tested and bool(content["correction"]),
         **dict.fromkeys(("p", "needed"), is_tested),
-        **dict.fromkeys(("delta", *_COUNT_KEYS), has_several_systems),
+        **dict.fromkeys(("delta", "std-error", *_COUNT_KEYS), has_several_systems),
     }
     return [name for name in COLUMNS if conditions.get(name, True)]
 
@@ -134,12 +139,18 @@ def build_metric_columns(
         "interval": lambda: build_score_column(
             interval_header, lambda one: format_interval(one["interval"], format_score)
         ),
+        "mean": lambda: build_score_column(
+            "mean", lambda one: _format_interval_value(one["interval"], "mean", format_score)
+        ),
+        "half-width": lambda: build_score_column(
+            "±", lambda one: _format_interval_value(one["interval"], "half_width", format_score)
+        ),
         "runs": lambda: build_score_column(
             "± runs",
             lambda one: _format_run_deviation(one["runs"], format_score),
             "standard deviation between runs (number of runs)",
         ),
-        "rank": lambda: build_score_column("rank", lambda one: str(one["rank"])),
+        "rank": lambda: (Column("rank", "rank"), [Cell(str(one["rank"])) for one in scores]),
         "cluster": lambda: build_score_column(
             "cluster",
             lambda one: "" if one["cluster"] is None else str(one["cluster"]),
@@ -153,6 +164,10 @@ def build_metric_columns(
         "delta-interval": lambda: build_delta_column(
             Column(interval_header, "difference", tooltip="interval of the difference"),
             lambda one, _: Cell(format_interval(one["interval"], format_delta)),
+        ),
+        "std-error": lambda: build_delta_column(
+            Column("std. error", "difference", tooltip="standard error of the difference"),
+            lambda one, _: Cell(fixed_formatter(digits + 1)(one["standard_error"])),
         ),
         "p-uncorrected": lambda: build_delta_column(
             Column("p", "difference"), lambda one, _: Cell(format_p_value(one["p"]))
@@ -254,6 +269,13 @@ def format_metric_header(metric: Content) -> str:
 def _format_run_deviation(runs: Content | None, format_score: NumberFormatter) -> str:
     """Return the standard deviation between runs, and the number of runs."""
     return "" if runs is None else f"{format_score(runs['deviation'])} ({len(runs['scores'])})"
+
+
+def _format_interval_value(
+    interval: Mapping[str, float] | None, key: str, format_score: NumberFormatter
+) -> str:
+    """Return a value of an interval, or an empty string without an interval."""
+    return "" if interval is None else format_score(interval[key])
 
 
 def format_interval(

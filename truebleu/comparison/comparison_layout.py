@@ -22,34 +22,11 @@ from truebleu.rendering.elements import (
     Block,
     Cell,
     Column,
-    Heading,
-    Paragraph,
     Table,
-    build_warnings,
 )
 from truebleu.rendering.number_format import fixed_formatter
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count, join_words
-
-
-def build_blocks(
-    content: Content, digits: int | None = None, *, short: bool = False
-) -> Iterator[Block]:
-    """Yield the blocks of a comparison.
-
-    digits: number of decimals on a 0-100 scale; None for the default of each metric.
-    """
-    yield Heading(1, format_title(content))
-    yield from build_warnings(content)
-    if len(content["metrics"]) > 1 and len(content["systems"]) > 1:
-        yield build_summary_table(content, digits)
-        yield from build_cluster_tables(content)
-    for metric in content["metrics"]:
-        yield build_metric_table(content, metric, get_score_digits(content, metric, digits))
-    yield from build_reference_tables(content, digits)
-    yield from build_document_tables(content, digits)
-    yield from (Paragraph(sentence, "note") for sentence in collect_notes(content))
-    yield from (Paragraph(line, "signature") for line in format_signatures(content, short=short))
 
 
 def format_title(content: Content) -> str:
@@ -67,40 +44,6 @@ def format_title(content: Content) -> str:
         parts.append(f"{format_count(references, 'reference')} per segment")
     heading = ", ".join(parts)
     return heading if content["baseline"] is None else f"{heading}; Δ to {content['baseline']}"
-
-
-def build_summary_table(content: Content, digits: int | None = None) -> Table:
-    """Return a table of scores by all metrics, with letters that mark significant differences."""
-    table_columns = list(build_system_columns(content))
-    for metric in content["metrics"]:
-        format_score = fixed_formatter(get_score_digits(content, metric, digits))
-        scores = [system["scores"][metric["name"]] for system in content["systems"]]
-        cells = build_score_cells(content, scores, format_score)
-        table_columns.append((Column(format_metric_header(metric), "scores"), cells))
-    return build_table(table_columns, "All metrics")
-
-
-def build_cluster_tables(content: Content) -> Iterator[Table]:
-    """Yield a cluster table per metric if there are several metrics and at least three systems."""
-    metrics = content["metrics"]
-    metrics = [metric for metric in metrics if metric["clusters"] is not None]
-    if len(content["metrics"]) < 2 or len(content["systems"]) < 3 or not metrics:
-        return
-    letters_by_system = {system["name"]: system["letter"] for system in content["systems"]}
-    cluster_letters = [
-        [" ".join(letters_by_system[name] for name in names) for names in metric["clusters"]]
-        for metric in metrics
-    ]
-    table_columns: list[ColumnCells] = [
-        (Column("cluster", is_left_aligned=True), map(Cell, map(format_metric_header, metrics)))
-    ]
-    for rank in range(max(map(len, cluster_letters))):
-        cells = [Cell(one[rank] if rank < len(one) else "") for one in cluster_letters]
-        tooltip = f"{'' if rank else 'best '}systems without a significant difference"
-        table_columns.append(
-            (Column(str(rank + 1), "clusters", is_left_aligned=True, tooltip=tooltip), cells)
-        )
-    yield build_table(table_columns, "Clusters by metric")
 
 
 def build_metric_table(
@@ -207,20 +150,25 @@ def build_reference_tables(content: Content, digits: int | None = None) -> Itera
 
 
 def build_document_tables(content: Content, digits: int | None) -> Iterator[Block]:
-    """Yield one table of document scores per metric."""
-    documents = content["documents"]
+    """Yield one table of document scores per metric; many systems have only their letters."""
+    documents, systems = content["documents"], content["systems"]
+    uses_letters = len(systems) > 4
     for metric in content["metrics"] if documents else ():
         format_score = fixed_formatter(get_score_digits(content, metric, digits))
         table_columns: list[ColumnCells] = [
-            (Column("document", is_left_aligned=True), [Cell(one["name"]) for one in documents]),
+            (
+                Column(f"document, {format_metric_header(metric)}", is_left_aligned=True),
+                [Cell(one["name"]) for one in documents],
+            ),
             (Column("segments", "size"), [Cell(f"{one['segments']:,}") for one in documents]),
         ]
-        for system in content["systems"]:
+        for system in systems:
             cells = [
                 Cell(format_score(one["scores"][metric["name"]][system["name"]]))
                 for one in documents
             ]
-            table_columns.append((Column(system["name"], "scores"), cells))
+            header = system["letter"] if uses_letters else system["name"]
+            table_columns.append((Column(header, "scores", tooltip=system["name"]), cells))
         fold = f"{format_metric_header(metric)} of {format_count(len(documents), 'document')}"
         yield build_table(table_columns, f"{metric['name']} of each document", fold)
 

@@ -38,6 +38,10 @@ TESTS = {
     "bs-sacrebleu": "sacreBLEU's paired bootstrap",
     "koehn": "paired bootstrap, win ratio",
 }
+# Parts of the test set that can have scores of their own in text and tables.
+TEST_SET_PARTS = ("document", "reference")
+# Orders of systems in tables: by the score of the first metric, or as the user gave them.
+SYSTEM_ORDERS = ("rank", "given")
 # Units that are resampled and swapped as a whole. Buckets are groups of segments that have only
 # aggregated statistics (`truebleu.engines`).
 RESAMPLING_UNITS = ("segments", "documents", "buckets")
@@ -108,6 +112,21 @@ class Significance:
         )
 
 
+class TextOptions(TypedDict, total=False):
+    """Options of the text of a comparison.
+
+    columns: names in `comparison_columns.COLUMNS` (default: columns that fit into 80 characters).
+    by: parts of the test set with a table of their own: "document", "reference".
+    explain: explain the columns and the test, list all notes, and give complete signatures.
+    hint: end of the legend, such as "More: --explain".
+    """
+
+    columns: Sequence[str] | None
+    by: Sequence[str]
+    explain: bool
+    hint: str
+
+
 class SignificanceOptions(TypedDict, total=False):
     """The fields of `Significance`, as keyword arguments of `compare` and `report`."""
 
@@ -125,6 +144,7 @@ class ComparisonOptions(SignificanceOptions, total=False):
 
     metrics: Sequence[str | Metric[Any]]
     baseline: str | None
+    order: str
     scores: Mapping[str, Any] | None
     lower_is_better: Sequence[str]
     higher_is_better: Sequence[str]
@@ -179,7 +199,10 @@ class Request:
         documents: Any = None,
         workers: int = 1,
         buckets: Buckets | None = None,
+        order: str = "rank",
     ) -> None:
+        argument_checks.check_choice("order", order, SYSTEM_ORDERS)
+        self.order = order
         # Metrics that truebleu computes, with the requested name if it is more specific.
         self.metrics = dict(_resolve_metrics(metrics))
         outputs = None if systems is None else _check_systems(systems, references)

@@ -12,7 +12,8 @@ from truebleu.rendering.view import Content
 # Keys of scores, differences, interval limits and standard errors in the entries of a comparison.
 SCORE_NAMES = (
     *("score", "low", "high", "mean", "half_width", "value", "difference"),
-    *("scores", "deviation", "test_set_error", "runs", "test_set"),
+    *("scores", "deviation", "test_set_error", "runs", "test_set", "standard_error"),
+    *("above", "up_to"),
 )
 
 
@@ -38,6 +39,7 @@ def rescale_comparison(content: Content) -> Content:
     def rescale_pairs(pairs: Any) -> list[Any]:
         return [rescale_entry(pair["metric"], pair) for pair in pairs]
 
+    agreement = content["human_agreement"]
     rescaled = {
         **content,
         "scale": 1,
@@ -51,6 +53,7 @@ def rescale_comparison(content: Content) -> Content:
             for system in content["systems"]
         ],
         "pairs": rescale_pairs(content["pairs"]),
+        "human_agreement": agreement and rescale_entry(agreement["metric"], agreement),
         "documents": content["documents"] and list(map(rescale_systems, content["documents"])),
     }
     if "by_reference" in content:

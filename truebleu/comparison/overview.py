@@ -48,24 +48,35 @@ SentenceParts = list[str | dict[str, str]]
 
 
 def build_html_blocks(
-    content: Content, digits: int | None = None, *, short: bool = False
+    groups: Sequence[tuple[str, Content]],
+    digits: int | None = None,
+    *,
+    short: bool = False,
+    by: Sequence[str] = (),
 ) -> Iterator[HtmlBlock]:
-    """Yield the blocks of a comparison's HTML page."""
-    yield Heading(1, comparison_layout.format_title({**content, "baseline": None}))
-    yield from build_first_screen(content, digits)
-    yield from comparison_layout.build_reference_tables(content, digits)
-    disagreements, remaining_content = comparison_layout.split_disagreements(content)
-    yield from (Paragraph(note["text"], "caution") for note in disagreements)
-    yield from build_metric_details(content, digits)
-    yield from comparison_layout.build_document_tables(content, digits)
-    yield from (
-        Paragraph(sentence, "note")
-        for sentence in comparison_layout.collect_notes(remaining_content)
-    )
-    yield from (
-        Paragraph(line, "signature")
-        for line in comparison_layout.format_signatures(content, short=short)
-    )
+    """Yield the blocks of the HTML page of one comparison, or of one per group of rows.
+
+    groups: titles of groups and their comparisons; a single comparison has an empty title.
+    by: "document" adds tables of scores per document.
+    """
+    for title, content in groups:
+        heading = comparison_layout.format_title({**content, "baseline": None})
+        yield Heading(1, f"{title}: {heading}" if title else heading)
+        yield from build_first_screen(content, digits)
+        yield from comparison_layout.build_reference_tables(content, digits)
+        disagreements, remaining_content = comparison_layout.split_disagreements(content)
+        yield from (Paragraph(note["text"], "caution") for note in disagreements)
+        yield from build_metric_details(content, digits)
+        if "document" in by:
+            yield from comparison_layout.build_document_tables(content, digits)
+        yield from (
+            Paragraph(sentence, "note")
+            for sentence in comparison_layout.collect_notes(remaining_content)
+        )
+        yield from (
+            Paragraph(line, "signature")
+            for line in comparison_layout.format_signatures(content, short=short)
+        )
 
 
 def build_first_screen(content: Content, digits: int | None = None) -> Iterator[HtmlBlock]:
@@ -99,15 +110,11 @@ def format_headline(content: Content) -> str:
 def build_headline(content: Content) -> SentenceParts:
     """Return the parts of the headline.
 
-    It names the best system by the first metric, the size and significance of its lead, and what
-    the other metrics show.
+    It names the best system by the first metric, the size and significance of its lead, what the
+    other metrics show, and how often human judges confirmed a difference of this size.
     """
     systems = content["systems"]
-    best = systems[0]
-    # The first metric that can rank the systems.
-    metric = next(
-        (one for one in content["metrics"] if best["scores"][one["name"]]["rank"] is not None), None
-    )
+    metric = find_main_metric(content)
     if metric is None:
         names = join_words([one["name"] for one in content["metrics"]])
         if len(systems) > 1:
@@ -115,6 +122,7 @@ def build_headline(content: Content) -> SentenceParts:
         metric = content["metrics"][0]
     name = metric["name"]
     format_score = fixed_formatter(get_score_digits(content, metric, None))
+    best = next((one for one in systems if one["scores"][name]["rank"] == 1), systems[0])
     score = best["scores"][name]
     level = f"{format_percent(content['level'])} interval "
     if len(systems) == 1:
@@ -128,9 +136,9 @@ def build_headline(content: Content) -> SentenceParts:
             _build_headline_part(best["name"]),
             f" scores {format_score(score['score'])} {metric['label']}{interval_note}.",
         ]
-    second = systems[1]["name"]
     # Pairs are ordered by metric, with the higher-ranked system first.
     pair = next(one for one in content["pairs"] if one["metric"] == name)
+    second = pair["second"]
     if pair["value"] == 0:
         equal_text = f" have the same {metric['label']}, {format_score(score['score'])}."
         return [
@@ -153,7 +161,17 @@ def build_headline(content: Content) -> SentenceParts:
         _build_headline_part(second),
         f"{uncertainty}.{_describe_significance(pair, content['test'])}",
     ]
-    return [*parts, *_describe_other_metrics(content, best["name"], name)]
+    return [
+        *parts,
+        *_describe_other_metrics(content, best["name"], name),
+        _describe_human_agreement(content),
+    ]
+
+
+def find_main_metric(content: Content) -> Content | None:
+    """Return the first metric that can rank the systems, or None."""
+    scores = content["systems"][0]["scores"]
+    return next((m for m in content["metrics"] if scores[m["name"]]["rank"] is not None), None)
 
 
 def _build_headline_part(system: str) -> dict[str, str]:
@@ -229,6 +247,27 @@ def _describe_other_metrics(content: Content, best: str, main_metric: str) -> Se
     return parts
 
 
+def _describe_human_agreement(content: Content) -> str:
+    """Return a sentence on the human judgement of differences as large as the lead, if known."""
+    agreement = content["human_agreement"]
+    if agreement is None:
+        return ""
+    metric = next(one for one in content["metrics"] if one["name"] == agreement["metric"])
+    format_score = fixed_formatter(get_score_digits(content, metric, None))
+    above, up_to = agreement["above"], agreement["up_to"]
+    if above is None:
+        size = f"below {format_score(up_to)}"
+    elif up_to is None:
+        size = f"above {format_score(above)}"
+    else:
+        size = f"of {format_score(above)} to {format_score(up_to)}"
+    return (
+        f" On {agreement['data']}, human judges preferred the system with the "
+        f"{'higher' if metric['higher_is_better'] else 'lower'} {metric['label']} in "
+        f"{agreement['agree']} of {agreement['pairs']} pairs with a difference {size}."
+    )
+
+
 # ---- overview table ----
 
 
@@ -236,11 +275,10 @@ def build_overview_table(content: Content, digits: int | None = None) -> Table:
     """Return a table of all systems and metrics: scores, differences, intervals and clusters."""
     systems = content["systems"]
     has_several_systems = len(systems) > 1
-    main_metric = next(
-        (name for name, one in systems[0]["scores"].items() if one["rank"] is not None), ""
-    )
+    main_metric = find_main_metric(content)
+    main_name = "" if main_metric is None else main_metric["name"]
     table_columns = list(
-        build_system_columns(content, [one["scores"].get(main_metric) for one in systems])
+        build_system_columns(content, [one["scores"].get(main_name) for one in systems])
     )
     for metric in content["metrics"]:
         format_score = fixed_formatter(get_score_digits(content, metric, digits))

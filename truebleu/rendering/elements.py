@@ -53,9 +53,9 @@ class Heading(ElementRecord):
 
 
 class Paragraph(ElementRecord):
-    """A paragraph: "plain", "lead", "caution", "note" (an item of a list), or "signature".
+    """A paragraph: "plain", "lead", "caution", "note" (an item of a list), "legend" or "signature".
 
-    Consecutive notes, and consecutive signatures, are not separated by empty lines.
+    Consecutive notes or signatures, and a legend and signatures, are not separated by empty lines.
     """
 
     text: VisibleText

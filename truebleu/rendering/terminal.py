@@ -20,6 +20,7 @@ STYLES = {
     "head": "dim",
     "rule": "dim",
     "note": "dim",
+    "legend": "dim",
     "caution": "yellow",
     "signature": "dim",
     "code": "cyan",

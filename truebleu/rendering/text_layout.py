@@ -1,7 +1,7 @@
 """Lay out blocks as lines of plain text, in pieces with a style for colouring.
 
-Tables that are too wide are split into parts that are placed below each other. Only drawings, which
-repeat the numbers, may be left out.
+Tables that are too wide get shorter names of rows, or are split into parts that are placed below
+each other. Only drawings, which repeat the numbers, may be left out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from truebleu.rendering.elements import (
     Table,
 )
 from truebleu.rendering.equations import as_text
-from truebleu.text.terminal_layout import measure_width, pad_text, wrap_text
+from truebleu.text.terminal_layout import measure_width, pad_text, shorten_column, wrap_text
 
 # Text and its style: the mark of a cell, the kind of a paragraph, "title", "head", "rule", …
 Piece = tuple[str, str]
@@ -33,6 +33,8 @@ MAX_PROSE_WIDTH = 100
 # Below this width, the narrowest group of columns would not fit.
 MIN_WIDTH = 40
 GAP = "  "
+# Shorter names are hard to recognize.
+MIN_NAME_WIDTH = 12
 
 BARS = "▁▂▃▄▅▆▇█"
 
@@ -51,7 +53,8 @@ def layout_lines(blocks: Iterable[Block], width: int) -> Iterator[Line]:
     previous_kind = ""
     for block in blocks:
         kind = block.kind if isinstance(block, elements.Paragraph) else ""
-        if previous_kind and not (kind == previous_kind and kind in ("note", "signature")):
+        is_continued = kind == previous_kind and kind in ("note", "signature")
+        if previous_kind and not is_continued and (previous_kind, kind) != ("legend", "signature"):
             yield []
         previous_kind = kind or type(block).__name__
         yield from _layout_block(block, width)
@@ -106,8 +109,10 @@ def _layout_facts(block: Facts) -> Iterator[Line]:
 def _split_table(table: Table, width: int) -> Iterator[list[Line]]:
     """Yield the table, or its parts if it is too wide.
 
-    Every part starts with the columns that name the rows.
+    Every part starts with the columns that name the rows. Names are shortened if this keeps the
+    table in one part.
     """
+    table = _shorten_names(table, width)
     column_layouts = {
         i: _layout_column(column, [row[i] for row in table.rows])
         for i, column in enumerate(table.columns)
@@ -140,6 +145,28 @@ def _split_table(table: Table, width: int) -> Iterator[list[Line]]:
             ranges = [row[drawing_columns[0]] for row in table.rows]
             part_layouts.append(_layout_drawings(ranges, min(remaining_width, MAX_DRAWING_WIDTH)))
         yield _layout_rows(part_layouts, width, has_total_row=table.has_total_row)
+
+
+def _shorten_names(table: Table, width: int) -> Table:
+    """Return the table with names shortened in the middle if it then fits into the width."""
+    shown = [i for i, column in enumerate(table.columns) if not column.is_drawing]
+    layouts = {i: _layout_column(table.columns[i], [row[i] for row in table.rows]) for i in shown}
+    excess = _measure_width(layouts, shown) - width
+    names = [i for i in shown if not table.columns[i].group and table.columns[i].is_left_aligned]
+    widest = max(names, key=lambda i: layouts[i].width, default=None)
+    if excess <= 0 or widest is None or layouts[widest].width - excess < MIN_NAME_WIDTH:
+        return table
+    cells = [cell for row in table.rows if isinstance(cell := row[widest], Cell)]
+    texts = shorten_column([cell.text for cell in cells], layouts[widest].width - excess)
+    rows = [
+        [
+            *row[:widest],
+            Cell(text, cell.raised, cell.mark, code=cell.code),
+            *row[widest + 1 :],
+        ]
+        for row, cell, text in zip(table.rows, cells, texts, strict=True)
+    ]
+    return table.replace(rows=rows)
 
 
 def _measure_width(columns: dict[int, _ColumnLayout], indices: Sequence[int]) -> int:

@@ -179,7 +179,7 @@ def report(
         as "tokenize=intl,char" (two settings) or "lowercase".
     path: file to save the page to (optional).
     title: title of the page (default: the names of the systems).
-    baseline, test, samples, confidence, level, seed, correction, resample, scores,
+    baseline, order, test, samples, confidence, level, seed, correction, resample, scores,
         lower_is_better, higher_is_better: see `compare`.
     languages: language codes of source and target (default: the extensions of the file names).
     word_counts: frequency of each word in other text, such as training data: a mapping, or a file

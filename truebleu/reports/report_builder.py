@@ -8,7 +8,7 @@ title, version, made    title, version of truebleu, and date if SOURCE_DATE_EPOC
 segments, embedded  number of segments, and of segments whose texts are in the page
 texts               roles whose texts are in the page, in the order of their block
 redacted, serve     whether all text is omitted; base URL of the server that sends the texts
-systems             name and letter of each system, in the order of the input
+systems             name and letter of each system, in the order of the comparison
 references, source  maximum number of references per segment; whether there are sources
 languages           codes of source and target, from the file names, or null
 settings            metrics with parameters, starting with the compared ones (`headline`):
@@ -51,7 +51,6 @@ from truebleu.comparison.comparison_request import (
     MetricStatistics,
     Request,
     StatisticsByMetric,
-    generate_system_letters,
 )
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
@@ -151,7 +150,13 @@ class ReportData:
         counts = request.compute_statistics(further_metrics)
         self.segment_count = request.count_segments(counts)
         self.comparison = Comparison.from_request(request, counts).to_dict()
-        tables = {metric: counts[metric].tables for metric in (*viewer_metrics, *further_metrics)}
+        # The page lists the systems, their letters and blocks in the order of the comparison.
+        names = [system["name"] for system in self.comparison["systems"]]
+        request.systems = {name: request.systems[name] for name in names}
+        tables = {
+            metric: {name: counts[metric].tables[name] for name in names}
+            for metric in (*viewer_metrics, *further_metrics)
+        }
         self.settings = list(_label_settings(tables, list(request.metrics), self.comparison))
         self.human_view = None if human is None else _build_human_view(human, request, counts)
         self.columns = list(_collect_score_columns(request, counts, self.comparison, self.settings))
@@ -374,8 +379,8 @@ class ReportData:
             "serve": text_server,
             "texts": None if self.is_redacted or text_server else list(self.collect_texts()),
             "systems": [
-                {"name": name, "letter": letter}
-                for name, letter in zip(self.systems, generate_system_letters(), strict=False)
+                {"name": system["name"], "letter": system["letter"]}
+                for system in self.comparison["systems"]
             ],
             "references": len(self.references),
             "source": self.source is not None,

@@ -39,6 +39,37 @@ def measure_width(text: str) -> int:
     return sum(0 if combining(c) else 1 + (east_asian_width(c) in "WF") for c in text)
 
 
+def shorten_text(text: str, width: int) -> str:
+    """Return a text with an ellipsis in its middle if it is wider than `width` columns.
+
+    >>> shorten_text("transformer-big-seed-1", 11), shorten_text("short", 11)
+    ('trans…eed-1', 'short')
+    """
+    if measure_width(text) <= width:
+        return text
+    start, end = text, text
+    while measure_width(start) > (width - 1) // 2:
+        start = start[:-1]
+    while measure_width(end) > width - 1 - measure_width(start):
+        end = end[1:]
+    return f"{start}…{end}"
+
+
+def shorten_column(names: Sequence[str], width: int) -> list[str]:
+    """Return names of at most `width` columns, without parts that all of them start with.
+
+    >>> shorten_column(["newstest2022.en-de.hyp.Online-A", "newstest2022.en-de.hyp.M2"], 12)
+    ['…Online-A', '…M2']
+    """
+    from itertools import takewhile
+
+    columns = zip(*names, strict=False)
+    common = "".join(one[0] for one in takewhile(lambda one: len(set(one)) == 1, columns))
+    start = max(common.rfind(mark) for mark in "./:") + 1
+    cut = [f"…{name[start:]}" for name in names] if start > 1 and len(names) > 1 else names
+    return [shorten_text(name, width) for name in cut]
+
+
 def pad_text(text: str, width: int, *, right: bool = False) -> str:
     """Return a text padded with spaces to a width."""
     space = " " * (width - measure_width(text))

@@ -1,0 +1,222 @@
+"""Text of a comparison: the sentence on the best system, one table, a legend, and signatures."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import truebleu as tb
+from tests.paths import ROOT
+from truebleu import compare
+from truebleu.comparison import overview
+from truebleu.comparison.comparison_columns import COLUMNS
+from truebleu.text.terminal_layout import measure_width
+
+EXAMPLES = ROOT / "examples" / "de-en"
+REFERENCE = EXAMPLES / "reference.a.en"
+NAMES = ("aspen", "birch", "cedar")
+SYSTEMS = {name: EXAMPLES / f"{name}.en" for name in NAMES}
+
+
+def read_lines(name: str) -> list[str]:
+    return (EXAMPLES / f"{name}.en").read_text("utf-8").splitlines()
+
+
+def mix_systems(share: float) -> list[str]:
+    """Return birch's output with the given share of cedar's segments."""
+    birch, cedar = read_lines("birch"), read_lines("cedar")
+    return [
+        c if i % 100 < 100 * share else b for i, (b, c) in enumerate(zip(birch, cedar, strict=True))
+    ]
+
+
+@pytest.fixture(scope="module")
+def four_systems():
+    systems = {name: read_lines(name) for name in NAMES} | {"a-mixture-of-two": mix_systems(0.5)}
+    return compare(systems, read_lines("reference.a"), metrics=["bleu", "chrf", "ter"])
+
+
+@pytest.fixture(scope="module")
+def documents():
+    return (EXAMPLES / "documents.txt").read_text("utf-8").splitlines()
+
+
+# ---- the screen ----
+
+
+def test_four_systems_by_three_metrics_fit_on_one_screen(four_systems):
+    lines = four_systems.text(80, hint="More: --explain").splitlines()
+    assert len(lines) <= 24
+    assert max(map(measure_width, lines)) <= 80
+
+
+def test_text_starts_with_headline_of_report(four_systems):
+    headline = overview.format_headline(four_systems.to_dict())
+    assert " ".join(four_systems.text().partition("\n\n")[0].split()) == headline
+    assert headline.startswith("A cedar is best of 4 systems: 47.0 BLEU, ")
+    assert "chrF2 and TER rank the same system first." in headline
+
+
+def test_table_has_compact_columns(four_systems):
+    header = four_systems.text().split("\n\n")[1].splitlines()[0]
+    assert header.split() == ["metric", "system", "score", "95%", "interval", "Δ", "p", "rank"]
+
+
+@pytest.mark.parametrize("metrics", [["bleu"], ["bleu", "ter"]])
+def test_long_names_do_not_split_table(metrics):
+    long_name = "a-system-with-a-very-long-name-that-exceeds-the-screen-with-seed-1"
+    systems = {long_name: read_lines("birch"), "other": read_lines("cedar")}
+    text = compare(systems, read_lines("reference.a"), metrics=metrics, samples=9).text(80)
+    _, table, *_ = text.split("\n\n")
+    assert table.count("other") == len(metrics)
+    assert "a-system" in table
+    assert "seed-1" in table
+    assert max(map(measure_width, table.splitlines())) <= 80
+
+
+def test_single_system_has_score_and_interval():
+    text = compare({"cedar": SYSTEMS["cedar"]}, [REFERENCE]).text()
+    assert text.startswith("cedar scores 47.0 BLEU (95% interval 43.2 to 50.8).\n\nsystem  BLEU ↑")
+
+
+def test_legend_is_one_line_with_hint(four_systems):
+    legend, *signatures = four_systems.text(hint="More: --explain").split("\n\n")[-1].splitlines()
+    assert legend == "128 segments. *: p < 0.05, uncorrected. More: --explain"
+    assert [line.partition("|")[0] for line in signatures] == ["BLEU", "chrF2", "TER"]
+    assert all("|#:1|" in line for line in signatures)
+
+
+def test_explain_adds_columns_tests_notes_and_signatures(four_systems):
+    text = " ".join(four_systems.text(explain=True).split())
+    assert f"interval: {COLUMNS['interval']}." in text
+    assert four_systems.to_dict()["reading"] in text
+    assert "6 pairs were tested per metric at 0.05" in text
+    assert "BLEU|nrefs:1|bs:1000|" in text
+
+
+def test_selected_columns_are_shown_in_given_order(four_systems):
+    table = four_systems.text(columns=["system", "won", "lost", "cluster"]).split("\n\n")[1]
+    assert table.splitlines()[0].split() == ["metric", "system", "won", "lost", "cluster"]
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_every_column_of_comparison_can_be_selected(name):
+    runs = {"old": [read_lines("aspen"), read_lines("birch")], "new": read_lines("cedar")}
+    comparison = compare(runs, read_lines("reference.a"), samples=9, correction="holm")
+    assert "new" in comparison.text(columns=["system", *({name} - {"system"})])
+
+
+def test_unknown_names_are_suggested(four_systems):
+    with pytest.raises(ValueError, match=r"unknown column 'wins'.*won"):
+        four_systems.text(columns=["wins"])
+    with pytest.raises(ValueError, match="unknown by 'documents'; did you mean 'document'"):
+        four_systems.text(by=["documents"])
+
+
+def test_documents_have_rows_only_if_selected(documents):
+    comparison = compare(SYSTEMS, [REFERENCE], documents=documents, samples=9)
+    for show in (comparison.text, comparison.html):
+        assert "hotel-review" not in show()
+        assert "hotel-review" in show(by=["document"])
+    assert len(comparison.to_dict()["documents"]) == 10
+
+
+# ---- order ----
+
+
+def test_given_order_determines_systems_and_letters():
+    comparison = compare(SYSTEMS, [REFERENCE], order="given", samples=99)
+    assert [(one, comparison[one]["letter"]) for one in comparison] == [
+        ("aspen", "A"),
+        ("birch", "B"),
+        ("cedar", "C"),
+    ]
+    assert comparison.to_dict()["order"] == "given"
+    assert comparison.text().startswith("C cedar is best of 3 systems: 47.0 BLEU, 17.0 above B ")
+
+
+def test_equal_systems_keep_given_order():
+    lines = read_lines("birch")
+    systems = {"y": lines, "x": lines, "cedar": read_lines("cedar")}
+    assert list(compare(systems, read_lines("reference.a"), samples=9)) == ["cedar", "y", "x"]
+
+
+def test_first_given_system_is_baseline_in_any_order():
+    for order in ("rank", "given"):
+        comparison = compare(SYSTEMS, [REFERENCE], order=order, samples=9)
+        assert comparison.to_dict()["baseline"] == "aspen"
+
+
+@pytest.mark.parametrize("order", ["rank", "given"])
+def test_report_has_order_and_letters_of_comparison(order):
+    manifest = tb.report(SYSTEMS, [REFERENCE], order=order, samples=9).to_dict()
+    expected = compare(SYSTEMS, [REFERENCE], order=order, samples=9)
+    assert manifest["systems"] == [
+        {"name": name, "letter": expected[name]["letter"]} for name in expected
+    ]
+    assert manifest["comparison"] == expected.to_dict()
+
+
+def test_unknown_order_is_refused():
+    with pytest.raises(ValueError, match="unknown order 'score'"):
+        compare(SYSTEMS, [REFERENCE], order="score")
+
+
+# ---- human judgement ----
+
+
+def load_documentation_script(name: str):
+    sys.path.insert(0, str(ROOT / "docs"))
+    try:
+        return __import__(name)
+    finally:
+        sys.path.remove(str(ROOT / "docs"))
+
+
+def test_package_data_equal_documented_measurements():
+    agreement = load_documentation_script("agreement")
+    from truebleu.comparison.human_agreement import DATA
+
+    recorded = json.loads(Path(DATA).read_text("utf-8"))
+    assert recorded == agreement.build_package_data()
+    measured = json.loads((ROOT / "docs" / "agreement.json").read_text("utf-8"))["agreement"]
+    for name, label in (("bleu", "BLEU"), ("chrf", "chrF"), ("ter", "TER")):
+        counts = [(one["pairs"], one["agree"]) for one in measured if one["metric"] == label]
+        assert [(one["pairs"], one["agree"]) for one in recorded["metrics"][name]] == counts
+
+
+@pytest.mark.parametrize(
+    ("metric", "share", "finding"),
+    [
+        ("bleu", 0.02, "higher BLEU in 14 of 31 pairs with a difference below 0.7."),
+        ("bleu", 1.0, "higher BLEU in 32 of 32 pairs with a difference above 12.1."),
+        ("ter", 0.1, "lower TER in 28 of 31 pairs with a difference of 2.1 to 3.1."),
+    ],
+)
+def test_headline_names_human_judgement_of_equally_large_differences(metric, share, finding):
+    systems = {"birch": read_lines("birch"), "mixture": mix_systems(share)}
+    comparison = compare(systems, read_lines("reference.a"), metrics=[metric], samples=9)
+    sentence = f"On WMT23, human judges preferred the system with the {finding}"
+    assert overview.format_headline(comparison.to_dict()).endswith(sentence)
+    manifest = tb.report(systems, read_lines("reference.a"), metrics=[metric]).to_dict()
+    assert manifest["headline"][-1].strip() == sentence
+
+
+@pytest.mark.parametrize(
+    ("references", "options"),
+    [
+        (["reference.a"], {"metrics": [tb.BLEU(lowercase=True)]}),
+        (["reference.a"], {"metrics": ["chrf++"]}),
+        (["reference.a", "reference.b"], {}),
+        (["reference.a"], {"metrics": [], "scores": {"BLEU": {"birch": [1.0] * 128}}}),
+    ],
+)
+def test_settings_without_measurements_have_no_human_judgement(references, options):
+    if "scores" in options:
+        options["scores"]["BLEU"]["cedar"] = [2.0] * 128
+    systems = {name: SYSTEMS[name] for name in ("birch", "cedar")}
+    paths = [EXAMPLES / f"{name}.en" for name in references]
+    comparison = compare(systems, paths, samples=9, **options)
+    assert comparison.to_dict()["human_agreement"] is None
+    assert "human judges" not in comparison.text()

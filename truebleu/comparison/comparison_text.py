@@ -1,0 +1,196 @@
+"""Text of a comparison: a sentence on the best system, one compact table, and a legend."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from truebleu.comparison import comparison_layout, overview
+from truebleu.comparison.comparison_columns import (
+    COLUMNS,
+    ColumnCells,
+    build_interval_drawings,
+    build_metric_columns,
+    build_table,
+    check_column_names,
+    format_metric_header,
+    format_p_header,
+    get_score_digits,
+    list_columns,
+    require_columns,
+)
+from truebleu.comparison.comparison_request import TEST_SET_PARTS
+from truebleu.rendering.elements import (
+    Block,
+    Cell,
+    Column,
+    Heading,
+    Paragraph,
+    Table,
+    build_warnings,
+)
+from truebleu.rendering.view import Content
+from truebleu.text.argument_checks import check_choice
+from truebleu.text.terminal_layout import format_count
+
+# The columns of a table that fits into 80 characters.
+COMPACT_COLUMNS = ("letter", "system", "score", "interval", "runs", "delta", "p", "rank")
+# Notes that the headline and the legend replace.
+SUMMARIZED_NOTES = ("disagreement", "many tests")
+
+
+def build_text_blocks(
+    groups: Sequence[tuple[str, Content]],
+    digits: int | None = None,
+    *,
+    short: bool = False,
+    columns: Sequence[str] | None = None,
+    by: Sequence[str] = (),
+    explain: bool = False,
+    hint: str = "",
+) -> Iterator[Block]:
+    """Yield the text of one comparison, or of one per group of rows.
+
+    groups: titles of groups and their comparisons; a single comparison has an empty title.
+    digits: number of decimals on a 0-100 scale; None for the default of each metric.
+    For other parameters, see `TextOptions`.
+    """
+    names = COMPACT_COLUMNS if columns is None else columns
+    check_column_names(names)
+    for name in by:
+        check_choice("by", name, TEST_SET_PARTS)
+    for _, content in groups if columns is not None else ():
+        require_columns(content, names)
+    for title, content in groups:
+        if title:
+            heading = comparison_layout.format_title({**content, "baseline": None})
+            yield Heading(1, f"{title}: {heading}")
+        yield from build_warnings(content)
+        yield Paragraph(overview.format_headline(content), "lead")
+        yield build_compact_table(content, names, digits, has_drawings=columns is None)
+        if "reference" in by:
+            yield from comparison_layout.build_reference_tables(content, digits)
+        if "document" in by:
+            yield from comparison_layout.build_document_tables(content, digits)
+        if title:
+            yield from _build_notes(_collect_notes(content, explain=explain))
+    contents = [content for _, content in groups]
+    if explain:
+        yield from _build_notes(_explain_columns(contents[0], names))
+    if len(contents) == 1:
+        yield from _build_notes(_collect_notes(contents[0], explain=explain))
+    if not explain:
+        sizes = "" if groups[0][0] else f"{_format_sizes(contents[0])}. "
+        yield Paragraph(f"{sizes}{_format_legend(contents[0], names, hint)}", "legend")
+    signatures = [
+        line
+        for content in contents
+        for line in _format_signatures(content, short=short or not explain)
+    ]
+    yield from (Paragraph(line, "signature") for line in dict.fromkeys(signatures))
+
+
+def _format_signatures(content: Content, *, short: bool) -> list[str]:
+    """Return the signatures; short ones leave out the version of truebleu."""
+    lines = comparison_layout.format_signatures(content, short=short)
+    return [re.sub(r"\|by:[^|]*", "", line) if short else line for line in lines]
+
+
+def _build_notes(lines: Iterable[str]) -> Iterator[Paragraph]:
+    return (Paragraph(line, "note") for line in lines if line)
+
+
+def build_compact_table(
+    content: Content, names: Sequence[str], digits: int | None, *, has_drawings: bool
+) -> Table:
+    """Return one table with a row per system, or per metric and system."""
+    metrics = content["metrics"]
+    columns_by_metric = [
+        build_metric_columns(content, one, names, get_score_digits(content, one, digits))
+        for one in metrics
+    ]
+    if len(metrics) == 1:
+        (columns,) = columns_by_metric
+        if has_drawings and len(content["systems"]) > 1:
+            columns += build_interval_drawings(content, metrics[0])
+        return build_table(_hide_letters(columns), metrics[0]["name"])
+    # Metrics may lack columns, for example the rank if a metric cannot split the text into words.
+    available = [list_columns(content, one) for one in metrics]
+    shown = [name for name in names if any(name in one for one in available)]
+    empty_cells = [Cell("")] * len(content["systems"])
+    headers: dict[str, Column] = {"score": Column("score", "score")}
+    cells_by_name: dict[str, list[Any]] = {name: [] for name in shown}
+    metric_cells: list[Cell] = []
+    for metric, columns, present in zip(metrics, columns_by_metric, available, strict=True):
+        metric_cells += [Cell(format_metric_header(metric)), *empty_cells[1:]]
+        columns_by_name = dict(
+            zip([name for name in names if name in present], columns, strict=True)
+        )
+        for name in shown:
+            column, cells = columns_by_name.get(name, (None, empty_cells))
+            cells_by_name[name] += cells
+            if column is not None:
+                headers.setdefault(name, column)
+    stacked: list[ColumnCells] = [(Column("metric", is_left_aligned=True), metric_cells)]
+    stacked += [(headers[name], cells_by_name[name]) for name in shown]
+    return build_table(_hide_letters(stacked))
+
+
+def _hide_letters(columns: Iterable[ColumnCells]) -> list[ColumnCells]:
+    """Return the columns without the letters of significantly worse systems."""
+    return [
+        (
+            column,
+            [
+                Cell(one.text, "", one.mark)
+                if isinstance(one, Cell) and one.raised[:1].isalpha()
+                else one
+                for one in cells
+            ],
+        )
+        for column, cells in columns
+    ]
+
+
+def _format_sizes(content: Content) -> str:
+    """Return the number of segments, and the numbers of buckets and references if they matter."""
+    sizes = [format_count(content["segments"], "segment")]
+    if content["buckets"]:
+        sizes.append(format_count(content["buckets"], "bucket"))
+    if content["references"] not in (None, 1, "var"):
+        sizes.append(format_count(content["references"], "reference"))
+    return ", ".join(sizes)
+
+
+def _format_legend(content: Content, names: Sequence[str], hint: str) -> str:
+    """Return the meaning of the mark for significant differences, and the hint."""
+    test = content["test"]
+    if not test or len(content["systems"]) < 2 or "p" not in names:
+        return hint
+    is_uncorrected = content["correction"] is None and len(content["systems"]) > 2
+    uncorrected = ", uncorrected" if is_uncorrected else ""
+    return f"*: {format_p_header(content)} < {test['alpha']:g}{uncorrected}. {hint}".rstrip()
+
+
+def _explain_columns(content: Content, names: Sequence[str]) -> list[str]:
+    """Return a sentence on the meaning of each column."""
+    available = {name for metric in content["metrics"] for name in list_columns(content, metric)}
+    return [f"{name}: {COLUMNS[name]}." for name in names if name in available]
+
+
+def _collect_notes(content: Content, *, explain: bool) -> list[str]:
+    """Return the notes on the data; all notes, and the limits of the test, with explanations."""
+    if explain:
+        limits = [content["reading"]] if content["reading"] else []
+        return [*limits, *(f"Note: {note['text']}" for note in content["notes"])]
+    disagreements = [one for one in content["notes"] if one["kind"] == "disagreement"]
+    lines = [
+        f"Note: {note['text']}" for note in content["notes"] if note["kind"] not in SUMMARIZED_NOTES
+    ]
+    if disagreements and len(content["systems"]) > 2:
+        lines.append(
+            "Note: metrics prefer different systems, each significantly, in "
+            f"{format_count(len(disagreements), 'pair')} of systems."
+        )
+    return lines

@@ -1,0 +1,37 @@
+"""Share of differences of similar size that human judges confirmed, from WMT23's human scores.
+
+docs/agreement.py computes human_agreement.json; docs/agreement-with-people.md describes the data.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from truebleu.metrics import registry
+from truebleu.metrics.base import Metric
+
+DATA = Path(__file__).with_name("human_agreement.json")
+
+
+def find_human_agreement(
+    metric: Metric[Any] | None, references: int | str | None, difference: float
+) -> dict[str, Any] | None:
+    """Return the range of differences in the data that contains a corpus-level difference.
+
+    Its fields are `data` ("WMT23"), `above` and `up_to` (None for the lowest and the highest
+    range), the number of `pairs` of systems, and the number of pairs that `agree` with human
+    scores. Return None for metrics and settings that the data do not include.
+    """
+    from truebleu.text.argument_checks import load_json
+
+    if metric is None or references != 1 or difference == 0:
+        return None
+    content = load_json(DATA.read_text(encoding="utf-8"))
+    for name, ranges in content["metrics"].items():
+        if registry.metric(name) == metric:
+            fields = next(
+                one for one in ranges if one["up_to"] is None or abs(difference) <= one["up_to"]
+            )
+            return {"data": content["data"], **fields}
+    return None

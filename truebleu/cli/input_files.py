@@ -37,8 +37,8 @@ INPUT = OptionGroup(
     """
     references REF     read references from these files
     -i --input HYP...  score these system outputs. NAME=FILE names a system; the default name is
-                       the name of the file without its last suffix. truebleu compare accepts several
-                       runs as NAME=FILE,FILE... (default: standard input)
+                       the name of the file without its last suffix. truebleu compare accepts
+                       several runs as NAME=FILE,FILE... (default: standard input)
     -nr --num-refs N   read up to N references per segment from tab-separated columns of REF, which
                        is kept in memory (default: 1)
     """,

@@ -457,7 +457,7 @@ class BLEU(Metric[BLEUScore]):
         return "drop" if (segment if effective is None else effective) else "zero"
 
     @property
-    def _key(self) -> tuple[Any, ...]:
+    def _equality_key(self) -> tuple[Any, ...]:
         # `effective_order` and `missing_order` are two names for one setting.
         missing = {
             "missing_order": (

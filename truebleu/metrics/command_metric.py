@@ -110,7 +110,7 @@ class Command(SegmentMeanMetric):
         return None
 
     @property
-    def _key(self) -> tuple[Any, ...]:
+    def _equality_key(self) -> tuple[Any, ...]:
         return (
             self.score_name,
             self.program,

@@ -83,7 +83,7 @@ class NeuralMetric(SegmentMeanMetric):
         return cls(model=text)  # type: ignore[call-arg]
 
     @property
-    def _key(self) -> frozenset[tuple[str, str]]:
+    def _equality_key(self) -> frozenset[tuple[str, str]]:
         # The location of the model and the device do not change scores.
         return frozenset(self._build_fields(segment=None).items())
 

@@ -157,17 +157,17 @@ class Parametrized:
         return f"{type(self).__name__}({', '.join(arguments)})"
 
     @property
-    def _key(self) -> Any:
+    def _equality_key(self) -> Any:
         """The parameters in a form that is equal for equal signatures."""
         return tuple(self._values.values())
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return bool(self._key == other._key)
+        return bool(self._equality_key == other._equality_key)
 
     def __hash__(self) -> int:
-        return hash((type(self), self._key))
+        return hash((type(self), self._equality_key))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_construct_from_values, (type(self), self._values))

@@ -576,7 +576,7 @@ class NormalizedFile(File):
         """False, because the bytes differ from the file on disk."""
         return False
 
-    def _get_key(self) -> tuple[object, ...]:
+    def _get_equality_key(self) -> tuple[object, ...]:
         return self._file, self._form
 
     def _make_reader(self) -> Callable[[int], bytes]:

@@ -111,12 +111,16 @@ class File:
         return f"File({self.path!r}{column}{encoding})"
 
     def __eq__(self, other: object) -> bool:
-        return self._get_key() == other._get_key() if isinstance(other, File) else NotImplemented
+        return (
+            self._get_equality_key() == other._get_equality_key()
+            if isinstance(other, File)
+            else NotImplemented
+        )
 
     def __hash__(self) -> int:
-        return hash(self._get_key())
+        return hash(self._get_equality_key())
 
-    def _get_key(self) -> tuple[object, ...]:
+    def _get_equality_key(self) -> tuple[object, ...]:
         return self.path, self.column, self.encoding
 
     def format_label(self, role: str) -> str:
@@ -201,8 +205,8 @@ class LineSubset(File):
         """False, because the bytes differ from the file on disk."""
         return False
 
-    def _get_key(self) -> tuple[object, ...]:
-        return *super()._get_key(), self._line_mask
+    def _get_equality_key(self) -> tuple[object, ...]:
+        return *super()._get_equality_key(), self._line_mask
 
     def _make_reader(self) -> Callable[[int], bytes]:
         read_chunk = super()._make_reader()

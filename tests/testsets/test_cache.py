@@ -254,7 +254,9 @@ def test_killed_process_leaves_no_partial_text(archives, tmp_path):
         records = list((tmp_path / "cache").rglob("FIELDS.json"))
         complete_folders = [place.parent for place in records if ".making" not in str(place)]
         for place in complete_folders:
-            assert all(cache._is_intact(cache.read_folder(str(place)), f) for f in ("src", "ref:A"))
+            assert all(
+                cache._is_field_intact(cache.read_folder(str(place)), f) for f in ("src", "ref:A")
+            )
         second_process = start_process(path)
         output, error = second_process.communicate()
         assert (second_process.returncode, output) == (0, expected), error

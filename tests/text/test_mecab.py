@@ -377,7 +377,7 @@ def test_unexpected_dictionary_is_refused(tmp_path, monkeypatch):
 
 def test_missing_dictionary_names_its_package(tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    mecab._load_cached.cache_clear()
+    mecab._load_cached_tokenizer.cache_clear()
     for name, extra in (("ja-mecab", "ja"), ("ko-mecab", "ko")):
         with pytest.raises(ImportError) as error:
             tb.BLEU(name).sentence("a", "a")

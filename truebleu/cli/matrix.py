@@ -134,10 +134,10 @@ def run(options: argparse.Namespace) -> None:
             writer.write_triangle(hypothesis_lines)
 
 
-def _check_options(options: argparse.Namespace, form: str) -> None:
+def _check_options(options: argparse.Namespace, output_format: str) -> None:
     """Raise UsageError for options that have no effect or are mutually exclusive."""
     selects_pairs = options.mbr or options.top_k is not None
-    is_binary = form in ("npy", "parquet")
+    is_binary = output_format in ("npy", "parquet")
     has_nbest_size = options.nbest_size is not None
     has_hypotheses = options.input is not None
     problems = {
@@ -151,7 +151,8 @@ def _check_options(options: argparse.Namespace, form: str) -> None:
         "--triangle cannot be combined with --top-k or --mbr": options.triangle and selects_pairs,
         "--float32 needs -f npy or -f parquet, without --top-k or --mbr": options.float32
         and (selects_pairs or not is_binary),
-        "-f/--format: npy does not support --top-k or --mbr": selects_pairs and form == "npy",
+        "-f/--format: npy does not support --top-k or --mbr": selects_pairs
+        and output_format == "npy",
         "-b/--score-only does not support parquet or npy": options.score_only and is_binary,
         "-w/--width does not support parquet or npy": options.width is not None and is_binary,
     }

@@ -219,7 +219,8 @@ def _score_single_reference(
 def _count_identical_segments(request: Request, columns: Sequence[Any]) -> Iterator[dict[str, int]]:
     """Yield each reference's number of identical segments per system: the maximum over its runs."""
     counts = {
-        name: segments.count_identical(output, columns) for name, output in request.systems.items()
+        name: segments.count_identical_hypotheses(output, columns)
+        for name, output in request.systems.items()
     }
     for i in range(len(columns)):
         yield {name: max(counts[run][i] for run in names) for name, names in request.runs.items()}

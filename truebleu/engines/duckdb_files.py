@@ -82,7 +82,7 @@ class TableFiles:
         if self.format != "parquet":
             # Spark writes empty files for empty partitions, and DuckDB reads the columns of a CSV
             # table from its first file.
-            self.paths = [path for path in self.paths if not _is_empty(path)]
+            self.paths = [path for path in self.paths if not _is_empty_file(path)]
             if not self.paths:
                 raise InputError(f"{self.label}: no rows to score; the file is empty")
         self._connection = connection
@@ -282,7 +282,7 @@ def find_table_files(name: str) -> list[str]:
     return sorted(set(paths))
 
 
-def _is_empty(path: str) -> bool:
+def _is_empty_file(path: str) -> bool:
     """Return whether a file, after decompression, contains only line ends."""
     with suppress(InputError, OSError):
         if os.path.getsize(path) <= 64:

@@ -154,10 +154,10 @@ def translate_errors(data: TableInput) -> Iterator[None]:
     except duckdb.Error as error:
         message = str(error)
     if message is not None:
-        raise _convert_error(data, message)
+        raise _convert_duckdb_error(data, message)
 
 
-def _convert_error(data: TableInput, message: str) -> InputError:
+def _convert_duckdb_error(data: TableInput, message: str) -> InputError:
     """Return an InputError for a DuckDB message, with the user's file names."""
     if isinstance(data, DuckDBPyRelation):
         data = data.sql_query()

@@ -172,9 +172,11 @@ def _list_comparison_settings(content: Mapping[str, Any]) -> Iterator[tuple[tupl
         yield (metric["name"], "signature"), str(metric["signature"])
 
 
-def _join_names(pairs: Iterable[tuple[tuple[str, ...], Any]], prefix: str = "") -> dict[str, Any]:
+def _join_names(
+    named_values: Iterable[tuple[tuple[str, ...], Any]], prefix: str = ""
+) -> dict[str, Any]:
     values_by_name: dict[str, Any] = {}
-    for path, value in pairs:
+    for path, value in named_values:
         key = join_name_components(prefix, *(component.replace("/", "_") for component in path))
         if key in values_by_name:
             raise InputError(f"duplicate name {key!r}; log the values with different prefixes")

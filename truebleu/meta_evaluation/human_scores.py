@@ -402,7 +402,7 @@ def find_reference_copies(systems: Mapping[str, Any], references: Any) -> dict[s
     for name, output in systems.items():
         columns = segments.split_reference_columns(output, references)
         size = sum(1 for _ in segments.iterate_items("hypotheses", output))
-        if size in segments.count_identical(output, columns):
+        if size in segments.count_identical_hypotheses(output, columns):
             copies[name] = "identical to a reference"
     return copies
 

@@ -458,7 +458,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     def count_corpus(self, corpus: Corpus) -> tuple[Statistics, Summary]:
         """Return the statistics of a corpus, or their sum, and a summary of the text."""
-        table, summary = self._count_and_check(corpus.with_unicode_form(self.unicode_form))
+        table, summary = self._count_and_check_corpus(corpus.with_unicode_form(self.unicode_form))
         return self.make_statistics(
             table, summarize_reference_count(summary["references"])
         ), summary
@@ -481,7 +481,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
         return tuple(normalize_input(form, text) for text in texts)
 
-    def _count_and_check(self, corpus: Corpus) -> tuple[Table, Summary]:
+    def _count_and_check_corpus(self, corpus: Corpus) -> tuple[Table, Summary]:
         if self.NEEDS_SOURCE and corpus.sources is None:
             raise InputError(f"{self.NAME} needs the source of each segment")
         table, summary = self._count_text(corpus)
@@ -545,7 +545,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return self._summarize_and_score(corpus)[0]
 
     def _summarize_and_score(self, corpus: Corpus) -> tuple[S, Summary]:
-        table, summary = self._count_and_check(corpus)
+        table, summary = self._count_and_check_corpus(corpus)
         references = summarize_reference_count(summary["references"])
         if corpus.totals:
             return self.score_from_row(table.tolist()[0], references), summary
@@ -588,7 +588,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     def _score_segments(self, corpus: Corpus) -> Scores:
         if not self._has_kernel_formula:
-            return self._compute_scores(self._count_and_check(corpus)[0], segment=True)
+            return self._compute_scores(self._count_and_check_corpus(corpus)[0], segment=True)
         scores, summary = self._kernel.segments(self._scan_text(corpus))  # type: ignore[arg-type]
         self.check_summary(summary, corpus.hypotheses)
         return scores
@@ -628,7 +628,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
                 f"hypothesis: expected a str, not {argument_checks.describe_type(hypothesis, '')}"
             )
         reference_texts = tuple(references) if isinstance(references, list) else references
-        table, summary = self._count_and_check(
+        table, summary = self._count_and_check_corpus(
             self._make_corpus((hypothesis,), (reference_texts,), sources=sources)
         )
         row = table.tolist()[0]
@@ -648,8 +648,8 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         references: number of references for the signature; tables include it.
         """
         if not isinstance(totals, Statistics):
-            return self.score_from_row(self._validate_row(totals), references)
-        self._check_table(totals)
+            return self.score_from_row(self._validate_totals(totals), references)
+        self._check_statistics_table(totals)
         references = totals.references if references is None else references
         if self._is_sum_based or not len(totals):
             return self.score_from_row(totals.total().tolist()[0], references)
@@ -671,7 +671,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return self._compute_checked_scores(statistics, segment=True)
 
     def _compute_checked_scores(self, table: Table, *, segment: bool) -> Scores:
-        self._check_table(table)
+        self._check_statistics_table(table)
         try:
             return self._compute_scores(table, segment=segment)
         except (ArithmeticError, ValueError) as error:
@@ -727,7 +727,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     # ---- checks ----
 
-    def _check_table(self, table: Table) -> None:
+    def _check_statistics_table(self, table: Table) -> None:
         if isinstance(table, Statistics):
             self.check_fingerprint("statistics", table.fingerprint)
             if table.columns != self.columns:
@@ -759,7 +759,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         except InputError as error:
             raise InputError(f"{subject}: {error}") from None
 
-    def _validate_row(self, totals: Sequence[int]) -> list[int]:
+    def _validate_totals(self, totals: Sequence[int]) -> list[int]:
         try:
             row = [value.__index__() for value in totals]
         except (AttributeError, TypeError):

@@ -73,7 +73,7 @@ class GECGLEU(SourceMetric):
         return tuple((f"matches_{n}", 1, f"totals_{n}") for n in ORDERS)
 
     def _score_corpus(self, corpus: Corpus) -> PythonScore:
-        rows = self._count_with_sources(corpus)
+        rows = self._count_ngrams_with_sources(corpus)
         reference_counts = {len(row) for row in rows}
         if len(reference_counts) > 1:
             raise InputError(
@@ -103,18 +103,21 @@ class GECGLEU(SourceMetric):
     ) -> PythonScore:
         """Return the score of one segment: the smoothed mean over its references."""
         reference_texts = references if isinstance(references, str) else tuple(references)
-        (row,) = self._count_with_sources(
+        (row,) = self._count_ngrams_with_sources(
             self._make_corpus((hypothesis,), (reference_texts,), sources=(source,))
         )
         return PythonScore(self, (), len(row), True, _average_smoothed_scores(row), {})
 
     def _score_segments(self, corpus: Corpus) -> Scores:
         return Scores(
-            [self.SCALE * _average_smoothed_scores(row) for row in self._count_with_sources(corpus)]
+            [
+                self.SCALE * _average_smoothed_scores(row)
+                for row in self._count_ngrams_with_sources(corpus)
+            ]
         )
 
     def _count_rows(self, corpus: Corpus) -> CountedRows:
-        rows = self._count_with_sources(corpus)
+        rows = self._count_ngrams_with_sources(corpus)
         if any(len(row) > 1 for row in rows):
             raise InputError(
                 "references: GEC-GLEU samples one of several, so it has no sufficient statistics. "
@@ -129,7 +132,7 @@ class GECGLEU(SourceMetric):
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
         return _compute_score([count or 1 for count in row] if segment else row), {}
 
-    def _count_with_sources(self, corpus: Corpus) -> list[list[tuple[int, ...]]]:
+    def _count_ngrams_with_sources(self, corpus: Corpus) -> list[list[tuple[int, ...]]]:
         """Return lengths and n-gram counts for each reference of each segment."""
         rows = []
         with_references = self._tokenize_segments(corpus.hypotheses, corpus.references)

@@ -53,10 +53,10 @@ def count_scorable_metrics(
     statistics: dict[Metric[Any], Statistics] = {}
     summary: Summary | None = None
     if len(kernel_readers) > 1:
-        run = _scan_jointly(kernel_readers, corpus)
+        run = _scan_corpus_jointly(kernel_readers, corpus)
         only_totals = totals and all(metric._is_sum_based for metric in kernel_readers)  # noqa: SLF001
         table, summary = run.totals(corpus.progress) if only_totals else run.table()
-        statistics = _split_columns(kernel_readers, table, summary, corpus)
+        statistics = _split_table_by_metric(kernel_readers, table, summary, corpus)
     for metric in metrics:
         if metric not in statistics:
             corpus.totals = totals and metric._is_sum_based  # noqa: SLF001
@@ -92,7 +92,7 @@ def count_batches(
         run = metrics[0]._scan_text(corpus)  # noqa: SLF001
     else:
         reads_all = len(_select_kernel_readers(metrics, corpus)) == len(metrics)
-        run = _scan_jointly(metrics, corpus) if reads_all else None
+        run = _scan_corpus_jointly(metrics, corpus) if reads_all else None
     if run is None:
         tables, summary = count_metrics_together(metrics, corpus)
         pairs = zip(metrics, tables, strict=True)
@@ -103,7 +103,7 @@ def count_batches(
     Metric.check_summary(metrics[0], summary, corpus.hypotheses)
     summary["text_marks"] = text_marks.find_marks(corpus.hypotheses, corpus.references)
     while summary["segments"]:
-        statistics = _split_columns(metrics, table, summary, corpus)
+        statistics = _split_table_by_metric(metrics, table, summary, corpus)
         tables = [statistics[metric] for metric in metrics]
         pairs = zip(metrics, tables, strict=True)
         summary = _add_token_count(summary, metrics, tables)
@@ -130,7 +130,7 @@ def _select_kernel_readers(metrics: Sequence[Metric[Any]], corpus: Corpus) -> li
     return [] if is_tokenized else [metric for metric in metrics if metric.reads_text]
 
 
-def _scan_jointly(metrics: Sequence[Any], corpus: Corpus) -> Scan:
+def _scan_corpus_jointly(metrics: Sequence[Any], corpus: Corpus) -> Scan:
     first_kernel, *other_kernels = (metric._kernel for metric in metrics)  # noqa: SLF001
     return corpus_inputs.scan_corpus(
         first_kernel,
@@ -141,7 +141,7 @@ def _scan_jointly(metrics: Sequence[Any], corpus: Corpus) -> Scan:
     )
 
 
-def _split_columns(
+def _split_table_by_metric(
     metrics: Sequence[Metric[Any]], table: Table, summary: Summary, corpus: Corpus
 ) -> dict[Metric[Any], Statistics]:
     """Return the statistics of each metric from a table with the columns of all metrics."""

@@ -170,9 +170,10 @@ class _MeteorProcess:
         status = self.process.wait()
         self.errors.seek(0)
         lines = self.errors.read().decode("utf-8", "replace").splitlines()
+        cause = f"status {status}" if status >= 0 else f"signal {-status}"
         raise MetricFailedError(
-            f"{METRIC_NAME}: segment {segment}: the Java program ended "
-            f"({f'status {status}' if status >= 0 else f'signal {-status}'}){_extract_error(lines)}"
+            f"{METRIC_NAME}: segment {segment}: the Java program ended ({cause})"
+            f"{_extract_java_error(lines)}"
         )
 
     def kill(self) -> None:
@@ -228,7 +229,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_detach_all_processes)
 
 
-def _extract_error(lines: Sequence[str]) -> str:
+def _extract_java_error(lines: Sequence[str]) -> str:
     """Return the Java exception in the lines of standard error, or else their last line."""
     for line in lines:
         if line.startswith("Exception in thread"):

@@ -178,7 +178,7 @@ class NLTKBLEU(PythonMetric):
         return max(map(len, self.weights))
 
     @property
-    def _orders(self) -> int:
+    def _max_counted_order(self) -> int:
         """The largest counted n-gram order, which is at least 5 for methods 5 and 7."""
         return max(self.max_order, 5)
 
@@ -193,13 +193,13 @@ class NLTKBLEU(PythonMetric):
 
         They are BLEU's columns with at least one n-gram per order, then the actual n-gram counts.
         """
-        ngrams = (f"ngrams_{order}" for order in range(1, self._orders + 1))
-        return (*BLEU(max_order=self._orders).columns, *ngrams)
+        ngrams = (f"ngrams_{order}" for order in range(1, self._max_counted_order + 1))
+        return (*BLEU(max_order=self._max_counted_order).columns, *ngrams)
 
     @property
     def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
-        ngrams = ((f"ngrams_{i}", 1, f"totals_{i}") for i in range(1, self._orders + 1))
-        return (*limit_ngram_columns(self._orders), *ngrams)
+        ngrams = ((f"ngrams_{i}", 1, f"totals_{i}") for i in range(1, self._max_counted_order + 1))
+        return (*limit_ngram_columns(self._max_counted_order), *ngrams)
 
     @property
     def _is_sum_based(self) -> bool:
@@ -218,9 +218,9 @@ class NLTKBLEU(PythonMetric):
 
     def _count_rows(self, corpus: Corpus) -> CountedRows:
         rows, numbers = self._count_bleu_rows(
-            corpus, max_order=self._orders, missing_order="at-least-one"
+            corpus, max_order=self._max_counted_order, missing_order="at-least-one"
         )
-        orders = range(self._orders)
+        orders = range(self._max_counted_order)
         return [[*row, *(max(0, row[0] - n) for n in orders)] for row in rows], numbers
 
     def _average_rows(self, table: Table, references: int | str | None) -> PythonScore:
@@ -256,7 +256,7 @@ class NLTKBLEU(PythonMetric):
         return values[0], self._make_details(row, values)
 
     def _make_details(self, row: Sequence[int], values: Sequence[float]) -> dict[str, Any]:
-        order, order_count = self.max_order, self._orders
+        order, order_count = self.max_order, self._max_counted_order
         return {
             "hypothesis_length": row[0],
             "reference_length": row[1],
@@ -273,7 +273,7 @@ class NLTKBLEU(PythonMetric):
         last_segment: the last segment of a corpus, which some of NLTK's methods use.
         """
         last_segment = row if last_segment is None else last_segment
-        release, order_count = _parse_release(self.version), self._orders
+        release, order_count = _parse_release(self.version), self._max_counted_order
         # Source of 5-grams in method 5, and of the number of n-grams in method 6.
         context = last_segment if self.context == "last-segment" else row
         length, reference_length = row[0], row[1]

@@ -69,7 +69,7 @@ class WordNet:
 @lru_cache(1)
 def load_wordnet() -> WordNet:
     """Return WordNet 3.0. Raises MetricFailedError, with the install command, if it is missing."""
-    reader = _WordNetReader(_find_folder(), object())
+    reader = _WordNetReader(_find_wordnet_folder(), object())
     version = reader.get_version()
     if version != WORDNET_VERSION:
         raise MetricFailedError(
@@ -78,7 +78,7 @@ def load_wordnet() -> WordNet:
     return WordNet(reader)
 
 
-def _find_folder() -> nltk.data.PathPointer:
+def _find_wordnet_folder() -> nltk.data.PathPointer:
     for name in ("corpora/wordnet", "corpora/wordnet.zip/wordnet/"):
         try:
             return nltk.data.find(name)

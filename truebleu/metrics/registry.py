@@ -276,7 +276,9 @@ def _find_class_of_signature(
             implied_fields = cls.fields_from_name(name)
             if implied_fields is not None:
                 return cls, implied_fields
-        elif all(_has_field(cls, key) for key in fields) and _has_same_measure(cls, fields):
+        elif all(_has_signature_field(cls, key) for key in fields) and _has_same_measure(
+            cls, fields
+        ):
             return cls, {}
     if not name:
         return get_metric_class("bleu"), {}
@@ -298,7 +300,7 @@ def _has_same_measure(cls: type[Metric], fields: Mapping[str, str]) -> bool:
     return value == fields.get("measure", fields.get(short))
 
 
-def _has_field(cls: type[Metric], key: str) -> bool:
+def _has_signature_field(cls: type[Metric], key: str) -> bool:
     names = cls.map_short_names()
     return key in names or key in names.values()
 

@@ -109,11 +109,11 @@ class Signature(Picklable):
         known_fields = {name: str(value) for name, value in fields.items() if value is not None}
         if resample != "segments":
             known_fields["resample"] = resample
-        return self._insert_after(("nrefs",), known_fields)
+        return self._insert_fields_after(("nrefs",), known_fields)
 
     def with_runs(self, runs: str) -> Signature:
         """Return the signature with the number of runs over which the score is averaged."""
-        return self._insert_after(("nrefs",), {"runs": runs})
+        return self._insert_fields_after(("nrefs",), {"runs": runs})
 
     def with_test_set(self, test_set: Mapping[str, str]) -> Signature:
         """Return the signature with the fields of a test set: test, lang, origlang and so on.
@@ -123,9 +123,13 @@ class Signature(Picklable):
         >>> print(signature.with_test_set({"test": "wmt22", "lang": "en-de"}))  # doctest: +ELLIPSIS
         nrefs:1|test:wmt22|lang:en-de|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0|by:truebleu-...
         """
-        return self._insert_after(("nrefs", "bs", "ar", "seed", "resample", "runs"), test_set)
+        return self._insert_fields_after(
+            ("nrefs", "bs", "ar", "seed", "resample", "runs"), test_set
+        )
 
-    def _insert_after(self, preceding: Sequence[str], added_fields: Mapping[str, str]) -> Signature:
+    def _insert_fields_after(
+        self, preceding: Sequence[str], added_fields: Mapping[str, str]
+    ) -> Signature:
         """Return the signature with fields added after the preceding fields, if these exist."""
         preceding_fields = {name: self._fields[name] for name in preceding if name in self._fields}
         return Signature(

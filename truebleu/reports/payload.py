@@ -76,12 +76,12 @@ def encode_text_range(texts: Texts, first: int, last: int) -> tuple[int, Iterato
     Raises InputError for a text of 4 GiB or more.
     """
     if isinstance(texts, DiskLines):
-        lengths = texts.get_lengths(first, last)
+        lengths = texts.get_line_lengths(first, last)
         if max(lengths) >= MISSING_LENGTH:
             raise InputError("cannot show a line of 4 GiB or more")
         length_block = encode_indices(lengths)
         return len(length_block) + sum(lengths), chain(
-            [length_block], texts.iter_joined(first, last)
+            [length_block], texts.iter_joined_lines(first, last)
         )
     block = encode_texts(texts[first:last])
     return len(block), iter([block])

@@ -171,7 +171,7 @@ def _read_intact_text(folder: str) -> PairText | None:
     """Return the text in a folder if it is complete and from the current reader version."""
     try:
         text = read_folder(folder)
-        return text if all(_is_intact(text, field) for field in text.fields) else None
+        return text if all(_is_field_intact(text, field) for field in text.fields) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -190,7 +190,7 @@ def read_folder(folder: str) -> PairText:
     return PairText(folder, description["fields"])
 
 
-def _is_intact(text: PairText, field: str) -> bool:
+def _is_field_intact(text: PairText, field: str) -> bool:
     """Return whether a file is unchanged, judging by its size and its time or content."""
     description, path = text.fields[field], text.get_path(field)
     status = os.stat(path)

@@ -250,7 +250,9 @@ def _is_downloaded(entry: CatalogueEntry) -> bool:
     """Return whether all archives, or the text of a language pair, are on this machine."""
     if entry.folder is not None:
         return True
-    if any(os.path.isdir(folder) and _list_pairs(folder) for folder in _list_folders(entry)):
+    if any(
+        os.path.isdir(folder) and _list_language_pairs(folder) for folder in _list_folders(entry)
+    ):
         return True
     return bool(entry.archives) and all(
         any(map(os.path.exists, cache.list_archive_paths(entry, archive)))
@@ -258,7 +260,7 @@ def _is_downloaded(entry: CatalogueEntry) -> bool:
     )
 
 
-def _list_pairs(folder: str) -> tuple[str, ...]:
+def _list_language_pairs(folder: str) -> tuple[str, ...]:
     """Return the language pairs with text in the folder of a test set."""
     names = sorted(os.listdir(folder))
     return tuple(
@@ -538,7 +540,7 @@ def _verify_entry(entry: CatalogueEntry) -> Iterator[VerifiedFile]:
                 is_intact = cache.verify_archive(path, archive) is not None
                 yield VerifiedFile(entry.name, path, "" if is_intact else "wrong checksum")
     for folder in filter(os.path.isdir, _list_folders(entry)):
-        for pair in _list_pairs(folder):
+        for pair in _list_language_pairs(folder):
             yield from _verify_text(entry, pair, os.path.join(folder, pair))
 
 

@@ -48,7 +48,7 @@ def unpack_archive(
                 # A process that was killed may have left the folder behind.
                 rmtree(work_folder, ignore_errors=True)
                 os.mkdir(work_folder)
-                with _convert_errors(label):
+                with _convert_archive_errors(label):
                     _unpack_members(archive, work_folder, members, allow_missing=allow_missing)
                 _move_into_place(work_folder, target)
             finally:
@@ -71,7 +71,7 @@ def _move_into_place(work_folder: str, folder: str) -> None:
 
 
 @contextmanager
-def _convert_errors(label: str) -> Iterator[None]:
+def _convert_archive_errors(label: str) -> Iterator[None]:
     """Convert the exceptions of archive readers to InputError."""
     import tarfile
     import zipfile

@@ -68,11 +68,13 @@ def load_tokenizer(name: str) -> LoadedTokenizer:
     it differs from sacreBLEU's dictionary of that name; InputError if its files are invalid.
     """
     dictionary = DICTIONARIES.get(name)
-    return _load_cached(name, dictionary and os.environ.get(dictionary.environment_variable))
+    return _load_cached_tokenizer(
+        name, dictionary and os.environ.get(dictionary.environment_variable)
+    )
 
 
 @cache
-def _load_cached(name: str, configured_folder: str | None) -> LoadedTokenizer:
+def _load_cached_tokenizer(name: str, configured_folder: str | None) -> LoadedTokenizer:
     dictionary = DICTIONARIES.get(name)
     if dictionary is None:
         tokenizer, _, _ = LoadedTokenizer.mecab(_get_named_folder(name))

@@ -535,7 +535,7 @@ class DiskLines(Sequence[bytes]):
         can_change: whether other processes may write to it.
         """
         self._descriptor, self._path, self._lock = descriptor, label, Lock()
-        self._initial_status = self._read_status() if can_change else None
+        self._initial_status = self._read_file_status() if can_change else None
         # The offset of each line, and of the end.
         self._starts = array("Q", [0])
         partial_length = 0
@@ -559,7 +559,7 @@ class DiskLines(Sequence[bytes]):
             ends = self._starts[indices.start], self._starts[indices.stop]
             return b"".join(self.read_range(*ends)).split(b"\n")[: len(indices)]
         first = range(len(self))[index]
-        return b"".join(self.iter_joined(first, first + 1))
+        return b"".join(self.iter_joined_lines(first, first + 1))
 
     def __iter__(self) -> Iterator[bytes]:
         return split_lines(self.read_range(0, None))
@@ -568,12 +568,12 @@ class DiskLines(Sequence[bytes]):
         """Return the size in bytes of the first `line_count` lines, with line ends."""
         return self._starts[line_count]
 
-    def get_lengths(self, first: int, last: int) -> array[int]:
+    def get_line_lengths(self, first: int, last: int) -> array[int]:
         """Return the length in bytes of each line from `first` up to `last`, exclusive."""
         starts = self._starts[first : last + 1]
         return array("Q", (end - start - 1 for start, end in pairwise(starts)))
 
-    def iter_joined(self, first: int, last: int) -> Iterator[bytes]:
+    def iter_joined_lines(self, first: int, last: int) -> Iterator[bytes]:
         """Yield the concatenated lines from `first` up to `last`, exclusive, in chunks."""
         for chunk in self.read_range(self._starts[first], self._starts[last]):
             yield chunk.replace(b"\n", b"")
@@ -596,10 +596,10 @@ class DiskLines(Sequence[bytes]):
 
     def check_unchanged(self) -> None:
         """Raise InputError if the file has changed since it was opened."""
-        if self._initial_status is not None and self._read_status() != self._initial_status:
+        if self._initial_status is not None and self._read_file_status() != self._initial_status:
             raise InputError(f"{self._path} has changed since it was read. Start again.")
 
-    def _read_status(self) -> tuple[int, int]:
+    def _read_file_status(self) -> tuple[int, int]:
         status = os.fstat(self._descriptor)
         return status.st_size, status.st_mtime_ns
 
@@ -815,7 +815,7 @@ def split_reference_columns(hypotheses: Any, references: Any) -> list[Any]:
     return [list(column) for column in zip_longest(*rows)]
 
 
-def count_identical(hypotheses: Any, references: Sequence[Any]) -> list[int]:
+def count_identical_hypotheses(hypotheses: Any, references: Sequence[Any]) -> list[int]:
     """Return how many hypotheses equal each column's text, ignoring outer white space."""
 
     def iter_stripped(role: str, column: Any) -> Iterator[Any]:

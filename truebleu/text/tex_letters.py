@@ -30,14 +30,14 @@ ACCENTS = {
 CODE_POINT = r"\texttt{U+"
 
 
-def _parse_pairs(text: str) -> dict[str, str]:
+def _parse_letter_pairs(text: str) -> dict[str, str]:
     """Return the characters and the names in pairs such as "ß=ss"."""
     return dict(pair.split("=") for pair in text.split())
 
 
 # Letters that do not consist of a base letter and an accent.
-LETTERS = _parse_pairs("ß=ss æ=ae Æ=AE œ=oe Œ=OE ø=o Ø=O ł=l Ł=L ı=i")
-_MATH = _parse_pairs(
+LETTERS = _parse_letter_pairs("ß=ss æ=ae Æ=AE œ=oe Œ=OE ø=o Ø=O ł=l Ł=L ı=i")
+_MATH = _parse_letter_pairs(
     """
     α=alpha β=beta γ=gamma δ=delta ε=varepsilon ζ=zeta η=eta θ=theta κ=kappa λ=lambda μ=mu µ=mu
     ν=nu ξ=xi π=pi ρ=rho σ=sigma τ=tau φ=varphi χ=chi ψ=psi ω=omega Γ=Gamma Δ=Delta Θ=Theta
@@ -48,10 +48,10 @@ _MATH = _parse_pairs(
 SYMBOLS = {
     **{letter: f"\\{name}{{}}" for letter, name in LETTERS.items()},
     **{sign: f"$\\{name}$" for sign, name in _MATH.items()},
-    **_parse_pairs(
+    **_parse_letter_pairs(
         r"−=$-$ –=-- —=--- ‘=` ’=' “=`` ”='' „='' …=\dots{} §=\S{} ¶=\P{} ©=\copyright{}"
     ),
-    **_parse_pairs(r"£=\pounds{} °=$^\circ$ ¡=!` ¿=?` ¹=$^1$ ²=$^2$ ³=$^3$"),
+    **_parse_letter_pairs(r"£=\pounds{} °=$^\circ$ ¡=!` ¿=?` ¹=$^1$ ²=$^2$ ³=$^3$"),
     "\u00a0": "~",
 }
 
@@ -100,12 +100,12 @@ def decode_tex(text: str) -> str:
     'É. Søgaard, Řezníček and Rojas – BLEU & more'
     """
 
-    def compose(match: re.Match[str]) -> str:
+    def compose_letter(match: re.Match[str]) -> str:
         mark = _BY_TEX_ACCENT[match[1] or match[2]]
         return unicodedata.normalize("NFC", match[3] + mark)
 
     text = re.sub(r"\{?\\(ss|ae|AE|oe|OE|o|O|l|L)\b\s*(?:\{\})?\}?", _decode_letter, text)
-    text = _ACCENTED.sub(compose, text)
+    text = _ACCENTED.sub(compose_letter, text)
     text = re.sub(r"\\([&%$#_])", r"\1", text).replace("---", "—").replace("--", "–")
     return " ".join(re.sub(r"[{}]", "", text).replace("~", " ").split())
 

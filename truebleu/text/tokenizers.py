@@ -26,9 +26,9 @@ KERNEL_TOKENIZERS = {
     "jiwer": "splits at spaces and at runs of white space, as jiwer does for WER",
 }
 
-# Kernel tokenizers that need data. A value has the module that finds the data, and a description.
-# The module defines `load_tokenizer(name)`, which the kernel calls when there is text to split,
-# `format_signature_label(name)` and `describe_missing_data(name)`.
+# Kernel tokenizers that need data. Each value contains the module that finds the data, and a
+# description. The module defines `load_tokenizer(name)`, which the kernel calls when there is text
+# to split, `format_signature_label(name)` and `describe_missing_data(name)`.
 _PIECES = "SentencePiece with the model of"
 _MECAB = "MeCab with the dictionary that sacreBLEU uses"
 DATA_TOKENIZERS = {
@@ -41,8 +41,9 @@ DATA_TOKENIZERS = {
     "spm:FILE": ("sentencepiece", "SentencePiece with the model in a file"),
 }
 
-# Tokenizers in Python. A value has the module with the code, and a description. The module defines
-# `get_tokenizer_function(name)`. In program_tokenizers.py, functions are named tokenize_like_NAME.
+# Tokenizers in Python. Each value contains the module with the code, and a description. The module
+# defines `get_tokenizer_function(name)`. In program_tokenizers.py, functions are named
+# tokenize_like_NAME.
 PYTHON_TOKENIZERS = {
     **{
         name: ("program_tokenizers", f"as in {program}")
@@ -154,7 +155,7 @@ def format_signature_label(tokenize: Tokenize) -> str:
         name += f"@{position[0]}.{position[2]}"
     package = module.partition(".")[0]
     if package not in _package_versions:
-        _package_versions[package] = _find_version(package)
+        _package_versions[package] = _find_package_version(package)
     version = _package_versions[package]
     return _escape_label(f"{module}.{name}{version and f'@{version}'}")
 
@@ -162,7 +163,7 @@ def format_signature_label(tokenize: Tokenize) -> str:
 _package_versions: dict[str, str] = {}
 
 
-def _find_version(package: str) -> str:
+def _find_package_version(package: str) -> str:
     """Return the version of an installed package, or "" for Python's modules and user files."""
     import os
     import sys

@@ -147,7 +147,7 @@ def test_each_hypothesis_column_is_a_system(columnar_files, truebleu_command):
 
 
 def test_single_hypothesis_column_gives_single_score(columnar_files, truebleu_command):
-    result = truebleu_command("score", "wide.parquet", "--hyp-column", "cedar", "-f", "text")
+    result = truebleu_command("score", "wide.parquet", "--hyp-column", "cedar", "-f", "sacrebleu")
     expected = compute_expected_score("cedar")
     assert result.output == f"{expected.format(1, signature=True)}\n"
 
@@ -338,8 +338,11 @@ def test_segments_writes_rows_per_hypothesis_column(columnar_files, truebleu_com
 
 def test_segments_writes_text(columnar_files, truebleu_command):
     text = truebleu_command("segments", "both.parquet", "--by", "system", "-f", "text", "-b")
-    values = [(name, value) for name in SYSTEMS for value in expected_segments(name)]
-    assert text.output == "".join(f"{name}\t{value:.1f}\n" for name, value in values)
+    values = [value for name in SYSTEMS for value in expected_segments(name)]
+    assert text.output == "".join(f"{value:.1f}\n" for value in values)
+    table = truebleu_command("segments", "both.parquet", "--by", "system", "-f", "text").output
+    assert table.splitlines()[0].split() == ["segment", "system", "BLEU", "text"]
+    assert table.count("BLEU|") == 1
 
 
 def test_parquet_output_keeps_column_types(columnar_files, truebleu_command):

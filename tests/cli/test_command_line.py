@@ -74,7 +74,7 @@ def test_options_give_same_output_as_sacrebleu(text_folder, truebleu_command, op
         text=True,
         check=True,
     )
-    result = truebleu_command("score", *arguments, "-f", "text")
+    result = truebleu_command("score", *arguments, "-f", "sacrebleu")
     assert result.status == 0, result
     version_suffix = f"|by:truebleu-{truebleu.__version__}"
     assert result.output.replace(version_suffix, "") == sacrebleu_result.stdout
@@ -88,7 +88,7 @@ def test_segments_output_equals_sacrebleu_sentence_level(text_folder, truebleu_c
         text=True,
         check=True,
     )
-    result = truebleu_command("segments", "ref", "ref2", "-i", "bad", "-f", "text", "-w", "9")
+    result = truebleu_command("segments", "ref", "ref2", "-i", "bad", "-f", "sacrebleu", "-w", "9")
     assert (
         result.output.replace(f"|by:truebleu-{truebleu.__version__}", "") == sacrebleu_result.stdout
     )

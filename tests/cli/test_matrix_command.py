@@ -330,7 +330,7 @@ def test_special_characters_in_texts_are_kept_or_escaped(matrix_folder, truebleu
         r're\rturn, "quoted"',
         lines[3],
     ]
-    best = truebleu_command("matrix", "odd", "--mbr", "--nbest-size", "1", "-f", "text")
+    best = truebleu_command("matrix", "odd", "--mbr", "--nbest-size", "1", "-f", "lines")
     assert best.output.split("\n") == [*lines, ""]
 
 
@@ -339,7 +339,9 @@ def test_special_characters_in_texts_are_kept_or_escaped(matrix_folder, truebleu
 
 def test_mbr_prints_best_candidate_per_source(matrix_folder, truebleu_command):
     results = tb.mbr([NBEST[:3], NBEST[3:]])
-    command_result = truebleu_command("matrix", "nbest", "--mbr", "--nbest-size", "3", "-f", "text")
+    command_result = truebleu_command(
+        "matrix", "nbest", "--mbr", "--nbest-size", "3", "-f", "lines"
+    )
     assert (command_result.status, command_result.error) == (0, "")
     assert command_result.output.splitlines() == [mbr_result.best for mbr_result in results]
     command_result = truebleu_command("matrix", "nbest", "--mbr", "--nbest-size", "3")
@@ -386,9 +388,27 @@ def test_moses_format_is_read(matrix_folder, truebleu_command):
     ]
 
 
+def test_mbr_text_shows_expected_score_of_each_selection(matrix_folder, truebleu_command):
+    words = ["matrix", "nbest", "--mbr", "--nbest-size", "3", "-f", "text"]
+    header, *rows, _, signature = truebleu_command(*words).output.splitlines()
+    assert header.split() == ["source", "rank", "candidate", "expected", "BLEU", "text"]
+    assert [row.split(maxsplit=4)[3:] for row in rows] == [
+        [f"{result.expected[result.index]:.1f}", result.best]
+        for result in tb.mbr([NBEST[:3], NBEST[3:]])
+    ]
+    assert signature.startswith("BLEU|")
+
+
+@pytest.mark.parametrize("options", [[], ["--mbr", "-b"]])
+def test_lines_format_needs_selected_texts(matrix_folder, truebleu_command, options):
+    result = truebleu_command("matrix", "ref", "-f", "lines", *options)
+    assert (result.status, result.output) == (2, "")
+    assert "lines" in result.error
+
+
 def test_candidates_are_read_from_pipe(matrix_folder, truebleu_command):
     text = (matrix_folder / "moses").read_bytes()
-    command_result = truebleu_command("matrix", "-", "--mbr", "--moses", "-f", "text", input=text)
+    command_result = truebleu_command("matrix", "-", "--mbr", "--moses", "-f", "lines", input=text)
     assert command_result.output.splitlines() == [
         mbr_result.best for mbr_result in tb.mbr([NBEST[:3], NBEST[3:]])
     ]
@@ -396,7 +416,7 @@ def test_candidates_are_read_from_pipe(matrix_folder, truebleu_command):
 
 def test_file_without_nbest_size_is_one_source(matrix_folder, truebleu_command):
     command_result = truebleu_command(
-        "matrix", "nbest", "--mbr", "-m", "ter", "-f", "text", "--threads", "2"
+        "matrix", "nbest", "--mbr", "-m", "ter", "-f", "lines", "--threads", "2"
     )
     assert command_result.output == f"{tb.mbr(NBEST, utility=tb.TER()).best}\n"
 

@@ -26,12 +26,14 @@ def log(truebleu_command, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "shown", "hidden"),
     [
-        (("score", REFERENCE, "-i", CEDAR, "-f", "text"), ["= 0.470 0.728/0.533"], ["47.0"]),
+        (("score", REFERENCE, "-i", CEDAR, "-f", "sacrebleu"), ["= 0.470 0.728/0.533"], ["47.0"]),
+        (("score", REFERENCE, "-i", CEDAR, "-f", "text"), ["BLEU 0.470", " 0.728/0.533"], ["47.0"]),
         (("score", *SYSTEMS, "-m", "bleu", "nist", "-f", "text"), ["0.300", "6.353"], ["30.0"]),
         (("score", REFERENCE, "-i", CEDAR, "-b", "-w", "4"), ["0.4695"], []),
         (("score", *SYSTEMS, "-f", "latex"), ["0.470"], ["47.0"]),
         (("score", *SYSTEMS, "-f", "markdown", "-ci", "50"), ["0.470 \\[0."], ["47.0"]),
-        (("segments", REFERENCE, "-i", CEDAR, "-f", "text"), ["= 0.170 0.714/"], ["17.0 "]),
+        (("segments", REFERENCE, "-i", CEDAR, "-f", "sacrebleu"), ["= 0.170 0.714/"], ["17.0 "]),
+        (("segments", REFERENCE, "-i", CEDAR, "-f", "text"), ["  0.170  Lindental"], ["17.0 "]),
         (("segments", REFERENCE, "-i", CEDAR, "-b"), ["0.17026"], []),
         (("compare", *SYSTEMS, "-f", "text"), ["0.470 B", "−0.170"], ["47.0", "−17.0"]),
         (("compare", *SYSTEMS, "-f", "latex"), ["0.470"], ["47.0"]),

@@ -7,8 +7,9 @@ examples:
   truebleu matrix lines.en --top-k 3 --text -f tsv
       find the three lines nearest to each line, for example to detect near-duplicates
 
-  truebleu matrix candidates.en --mbr --nbest-size 24 -o best.txt
-      read 24 candidates per source, and write the best one (minimum Bayes risk)
+  truebleu matrix candidates.en --mbr --nbest-size 24 -f lines -o best.en
+      read 24 candidates per source, and write the best one (minimum Bayes risk); -f text shows
+      the expected score of each selection
 
   truebleu matrix nbest.txt --mbr --moses -m chrf -f tsv
       select from n-best lists in Moses format: 0 ||| text ||| ...
@@ -51,6 +52,8 @@ BATCH_NEIGHBOURS, BATCH_SOURCES = 1 << 16, 64
 
 # NumPy files can hold only the scores.
 FORMATS = {**ROWS, "npy": NumpyWriter}
+# The format that writes only the texts that --mbr selects.
+LINES = "lines"
 
 # Larger matrices would flood a terminal.
 MAX_TERMINAL_COLUMNS, MAX_TERMINAL_ROWS = 20, 100
@@ -82,7 +85,7 @@ CANDIDATES = OptionGroup(
     "candidates",
     """
     --mbr           read candidates from REF, and print the candidate of each source with the
-                    highest expected utility
+                    highest expected utility; -f lines prints only its text
     --nbest-size N  read N consecutive lines per source (default: all lines belong to one source)
     --moses         read lines in Moses format, SOURCE ||| TEXT ||| ...
     --method METHOD  use the method exact (score all pairs of candidates), aggregate (score against
@@ -99,7 +102,9 @@ def list_matrix_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
     """Yield the option groups of `truebleu matrix`."""
     yield from (INPUT, PAIRS, CANDIDATES)
     yield from metric_options.list_metric_groups(words)
-    yield shared.make_output_group(list(FORMATS), "json", shared.SCORE_ONLY, digits=shared.DIGITS)
+    yield shared.make_output_group(
+        [*FORMATS, LINES], "json", shared.SCORE_ONLY, digits=shared.DIGITS
+    )
     yield shared.RUNNING
 
 
@@ -153,6 +158,9 @@ def _check_options(options: argparse.Namespace, output_format: str) -> None:
         and (selects_pairs or not is_binary),
         "-f/--format: npy does not support --top-k or --mbr": selects_pairs
         and output_format == "npy",
+        f"-f/--format: {LINES} needs --mbr": output_format == LINES and not options.mbr,
+        f"-b/--score-only does not support {LINES}": output_format == LINES
+        and options.score_only,
         "-b/--score-only does not support parquet or npy": options.score_only and is_binary,
         "-w/--width does not support parquet or npy": options.width is not None and is_binary,
     }
@@ -228,16 +236,16 @@ class MatrixWriter(Record):
         if shape and self.output.is_terminal and self.output.form == "text":
             _check_terminal_size(*shape)
         signature = self.output.format_signature(self.metric.signature(1, segment=True))
+        score_name = next((name for name in names if name.endswith(self.metric.name)), "scores")
         metadata = {"signatures": {self.metric.name: signature}, **table_fields.pop("metadata", {})}
         if self.system is not None:
             metadata["system"] = self.system
-        score_names = ["scores" if flat_names else self.metric.name]
         table = TableSpec(
             "matrix",
             names,
-            score_names,
+            [score_name],
             flat_names=flat_names,
-            percentage_names=score_names if self.metric.is_percentage else (),
+            percentage_names=[score_name] if self.metric.is_percentage else (),
             metadata=metadata,
             shape=shape,
             type_code=self.type_code,
@@ -281,7 +289,7 @@ class MatrixWriter(Record):
         neighbour_count = self.options.top_k
         texts = ["hypothesis_text", "reference_text"] if self.options.text else []
         names = ["hypothesis", "rank", "reference", self.metric.name, *texts]
-        writer = self.make_writer(*names, text_names=texts)
+        writer = self.make_writer(*names, text_names=texts, shortened_names=texts)
         # A line is not a neighbour of itself.
         search_count = neighbour_count + (hypotheses is references)
         for first, batch in self.iterate_batches(
@@ -306,9 +314,11 @@ class MatrixWriter(Record):
         from truebleu.pairwise.mbr import mbr
 
         output = self.output
-        names = ["source", "rank", "candidate", self.metric.name, "text"]
+        score = f"expected {self.metric.name}" if output.form == "text" else self.metric.name
+        names = ["source", "rank", "candidate", score, "text"]
         texts = ["source", "text"] if self.options.moses else ["text"]
-        writer = None if output.form == "text" else self.make_writer(*names, text_names=texts)
+        fields: dict[str, Any] = {"text_names": texts, "shortened_names": ["text"]}
+        writer = None if output.form == LINES else self.make_writer(*names, **fields)
         sources = self._read_sources(file)
         count, expected = 0, files.estimate_line_count(file)
         while batch := list(islice(sources, BATCH_SOURCES)):
@@ -327,10 +337,6 @@ class MatrixWriter(Record):
             ]
             if writer is not None:
                 writer.write(_transpose_rows(rows, len(names)))
-            elif output.score_only:
-                is_percentage = self.metric.is_percentage
-                lines = (output.format_score(row[3], is_percentage=is_percentage) for row in rows)
-                output.write("".join(f"{line}\n" for line in lines))
             else:
                 output.write("".join(f"{row[4]}\n" for row in rows))
             count += sum(map(len, candidates))

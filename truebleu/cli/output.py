@@ -37,7 +37,7 @@ VERSION = 1
 EXACT = ("json", "csv", "tsv")
 
 # Formats for readers, in which --scale has an effect.
-READER_FORMATS = ("text", "markdown", "latex", "html")
+READER_FORMATS = ("text", "sacrebleu", "markdown", "latex", "html")
 
 # Exit statuses of all commands and their meanings. Shells report statuses above 128 for programs
 # that a signal ended.
@@ -293,7 +293,7 @@ class Results(Output):
             if self.form != "text":
                 self.write_rendered(getattr(view, self.form)(**display))
             elif not self._write_rich_text(lambda: view.rich(**display)):
-                self.write(view.text(self._get_width(view.WIDTH), **display))
+                self.write(view.text(self.get_width(view.WIDTH), **display))
 
     def write_elements(self, elements: Iterable[Block], *, title: str = "") -> None:
         """Write document elements in the requested format."""
@@ -307,7 +307,7 @@ class Results(Output):
             return RichBlocks(lambda: blocks)
 
         if self.form != "text" or not self._write_rich_text(build_renderable):
-            width = self._get_width(100)
+            width = self.get_width(100)
             self.write_rendered(render_blocks(blocks, self.form, width=width, title=title))
 
     def write_rendered(self, text: str) -> None:
@@ -336,7 +336,7 @@ class Results(Output):
             file=file,
             highlight=False,
             force_terminal=True,
-            width=self._get_width(100),
+            width=self.get_width(100),
             color_system=colors,
             legacy_windows=False,
         )
@@ -345,7 +345,7 @@ class Results(Output):
         self.write(file.getvalue())
         return True
 
-    def _get_width(self, default: int) -> int:
+    def get_width(self, default: int) -> int:
         """Return the terminal's width, up to 160 columns, or the default for other outputs."""
         return min(get_terminal_width(default), 160) if self.is_terminal else default
 

@@ -12,6 +12,10 @@ from typing import Any
 from truebleu.cli.output import VERSION, Results, escape_unprintable
 from truebleu.text import json_writer
 from truebleu.text.record import Record
+from truebleu.text.terminal_layout import cut_text, measure_width, pad_text
+
+# Width of text that is not printed on a terminal, and of the narrowest column of texts.
+DEFAULT_WIDTH, MIN_TEXT_WIDTH = 100, 20
 
 
 class TableSpec(Record):
@@ -23,6 +27,7 @@ class TableSpec(Record):
     percentage_names: score columns to which --scale applies.
     text_names: columns with text or with values from input tables; other columns are numbers.
     statistic_names: columns with the statistics of the scores.
+    shortened_names: the last columns, with texts that aligned text output cuts to the width.
     metadata: facts about the table, such as signatures.
     flat_names: names for the elements of a score column that contains lists.
     arrow_types: types of the columns from input tables, as an Arrow stream without rows.
@@ -36,6 +41,7 @@ class TableSpec(Record):
     percentage_names: Collection[str] = ()
     text_names: Collection[str] = ()
     statistic_names: Collection[str] = ()
+    shortened_names: Collection[str] = ()
     metadata: Mapping[str, Any] = MappingProxyType({})
     flat_names: Sequence[str] = ()
     arrow_types: Any = None
@@ -255,14 +261,26 @@ class TextWriter(_TemplateWriter):
             rows.insert(0, self.header)
             # Later scores may be wider, so reserve space for 100.0. Only TER can exceed 100.
             min_width = len(self.output.format_rounded(100.0)) if self._flat_names else 6
-            self._widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+            self._widths = [max(map(measure_width, cells)) for cells in zip(*rows, strict=True)]
             first = len(self.names) - 1 if self._flat_names else 0
             self._widths[first:] = [max(width, min_width) for width in self._widths[first:]]
+            shortened_count = len(self.table.shortened_names)
+            if shortened_count:
+                free_width = self.output.get_width(DEFAULT_WIDTH) - 2 * (len(self._widths) - 1)
+                free_width -= sum(self._widths[:-shortened_count])
+                text_width = max(MIN_TEXT_WIDTH, free_width // shortened_count)
+                self._widths[-shortened_count:] = [text_width] * shortened_count
         is_text_column = [name in self.table.text_names for name in self.header]
         for row in rows:
             cells = [
-                cell.ljust(width) if align_left else cell.rjust(width)
-                for cell, width, align_left in zip(row, self._widths, is_text_column, strict=True)
+                pad_text(
+                    cut_text(cell, width) if name in self.table.shortened_names else cell,
+                    width,
+                    right=not align_left,
+                )
+                for cell, width, name, align_left in zip(
+                    row, self._widths, self.header, is_text_column, strict=True
+                )
             ]
             self.output.write(self.SEPARATOR.join(cells).rstrip() + "\n")
 

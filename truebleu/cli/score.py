@@ -2,7 +2,8 @@
 
 examples:
   truebleu score reference.en -i system.en
-      score one system; print sacreBLEU's line on a terminal, or exact JSON if output is piped
+      score one system; print the score and its parts on a terminal, or exact JSON if output is
+      piped; -f sacrebleu prints the line that sacreBLEU prints
 
   truebleu score ref.a.zh ref.b.zh -i cedar.zh birch.zh -tok zh -f latex -o scores.tex
       score two systems against two references, and write a table for a paper

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from truebleu.rendering.elements import Block, PaperBlock
     from truebleu.significance import Interval
 
-FORMATS = ("text", "json", "tsv", "csv", "markdown", "latex", "html")
+# "sacrebleu" is the line that sacreBLEU prints for one system.
+FORMATS = ("text", "sacrebleu", "json", "tsv", "csv", "markdown", "latex", "html")
 
 
 class ScoreResult(Record):
@@ -128,7 +129,7 @@ def adjust_format(output: Results, options: argparse.Namespace) -> None:
         return
     if options.format is None and options.output is None and output.form != "text":
         output.form = "tsv"
-    if output.form in ("json", "markdown", "latex", "html"):
+    if output.form in ("sacrebleu", "json", "markdown", "latex", "html"):
         raise UsageError(f"-b/--score-only does not support -f {output.form}; use text or tsv")
 
 
@@ -152,8 +153,7 @@ def write_scores(
     )
     warnings = [*warnings, *text_warnings.warn_about_zero_scores(corpus_scores)]
     rows = list(_group_results(results, len(metrics)))
-    is_line = output.score_only or (len(rows) == 1 and rows[0][0].group is None)
-    output.print_warnings(warnings, in_results=not is_line)
+    output.print_warnings(warnings, in_results=not output.score_only)
     if output.form == "json":
         content = _build_json(results, output)
         if warnings:
@@ -169,8 +169,10 @@ def write_scores(
             for row in rows
         )
         output.write("".join(f"{line}\n" for line in lines))
-    elif output.form == "text" and is_line:
-        output.write("".join(f"{line}\n" for line in _format_lines(rows[0], output)))
+    elif output.form == "sacrebleu":
+        named = len(rows) > 1
+        lines = (line for row in rows for line in _format_lines(row, output, named=named))
+        output.write("".join(f"{line}\n" for line in lines))
     elif output.form in ("markdown", "latex"):
         from truebleu.rendering.latex import render_latex_tables
         from truebleu.rendering.markdown import render_markdown
@@ -210,13 +212,18 @@ def _build_json(results: Sequence[ScoreResult], output: Results) -> dict[str, An
     return content | ({"documents": documents} if documents else {})
 
 
-def _format_lines(row: Sequence[ScoreResult], output: Results) -> Iterator[str]:
-    """Yield one line per metric in sacreBLEU's format, with the interval if there is one."""
+def _format_lines(row: Sequence[ScoreResult], output: Results, *, named: bool) -> Iterator[str]:
+    """Yield one line per metric in sacreBLEU's format, with the interval if there is one.
+
+    named: whether the line starts with the system, document or group.
+    """
+    names = [escape_unprintable(str(key)) for key in row[0].keys.values()] if named else []
     heads = [f"{result.score.name}|{output.format_signature(result.signature)}" for result in row]
     width = max(map(len, heads))
     for head, result in zip(heads, row, strict=True):
         estimate = _format_estimate(result, output)
-        yield f"{head:>{width}} = {estimate} {output.format_details(result.score)}".rstrip()
+        line = f"{head:>{width}} = {estimate} {output.format_details(result.score)}".rstrip()
+        yield "\t".join([*names, line])
 
 
 def _format_estimate(result: ScoreResult, output: Results) -> str:
@@ -247,7 +254,13 @@ def _build_elements(
     from truebleu.rendering.elements import Paragraph, build_warnings
     from truebleu.rendering.elements import Table as TableElement
 
-    yield from build_warnings({"warnings": warnings})
+    corpus_rows = [row for row in rows if row[0].is_corpus_score]
+    signed_rows = rows
+    if output.form == "text" and len(corpus_rows) == 1:
+        yield from _build_score_elements(corpus_rows[0], output, warnings)
+        rows = [row for row in rows if not row[0].is_corpus_score]
+    else:
+        yield from build_warnings({"warnings": warnings})
     tables: dict[tuple[str, ...], list[Sequence[ScoreResult]]] = {}
     for row in rows:
         tables.setdefault(tuple(row[0].keys), []).append(row)
@@ -274,7 +287,7 @@ def _build_elements(
         )
     heads = [
         f"{result.score.name}|{output.format_signature(result.signature)}"
-        for row in rows
+        for row in signed_rows
         for result in row
     ]
     yield from (Paragraph(head, "signature") for head in dict.fromkeys(heads))
@@ -365,6 +378,41 @@ def _build_paper_blocks(
         signatures=list(signatures),
         signature=signature,
     )
+
+
+def _build_score_elements(
+    row: Sequence[ScoreResult], output: Results, warnings: Sequence[Mapping[str, Any]]
+) -> Iterator[Block]:
+    """Yield the scores of one system in a sentence, warnings, and the parts of each score."""
+    from truebleu.cli.score_facts import list_score_facts
+    from truebleu.rendering.elements import Cell, Facts, Paragraph, build_warnings
+
+    first = row[0]
+    scores = join_words([_describe_estimate(result, output) for result in row])
+    segments = "" if first.segments is None else f" on {format_count(first.segments, 'segment')}"
+    yield Paragraph(f"{escape_unprintable(first.system)} has {scores}{segments}.", "lead")
+    if warnings:
+        scores_noun = "this score" if len(row) == 1 else "these scores"
+        cause = "the warning" if len(warnings) == 1 else "the warnings"
+        yield Paragraph(f"Do not report {scores_noun} yet. Resolve {cause} below first.")
+        yield from build_warnings({"warnings": warnings})
+    for result in row:
+        facts = list(list_score_facts(result.score, output.scale))
+        if len(row) > 1:
+            facts.insert(0, (result.name, _format_estimate(result, output)))
+        if facts:
+            yield Facts([(name, Cell(value)) for name, value in facts])
+
+
+def _describe_estimate(result: ScoreResult, output: Results) -> str:
+    """Return the name of a score, its value and its interval in words."""
+    value = result.format_value(result.score.value, output)
+    notes = ["lower is better"] if result.lower_is_better else []
+    interval = result.valid_interval
+    if interval is not None:
+        low, high = (result.format_value(end, output) for end in (interval.low, interval.high))
+        notes.append(f"{100 * interval.level:g}% interval {low} to {high}")
+    return f"{result.name} {value}" + (f" ({'; '.join(notes)})" if notes else "")
 
 
 def _write_rows(rows: Sequence[Sequence[ScoreResult]], output: Results) -> None:

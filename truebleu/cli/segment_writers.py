@@ -9,7 +9,7 @@ from typing import Any
 
 from truebleu._kernel import Scores
 from truebleu.cli.output import Results, UsageError, escape_unprintable
-from truebleu.cli.row_formats import FORMATS
+from truebleu.cli.row_formats import FORMATS as ROW_FORMATS
 from truebleu.cli.row_writers import RowWriter, TableSpec
 from truebleu.metrics.base import Metric
 from truebleu.metrics.statistics import Statistics
@@ -18,6 +18,10 @@ Metrics = Mapping[Metric[Any], str | None]
 # The statistics and scores of a batch of segments per metric, and its extra columns.
 SegmentScores = Sequence[tuple[Statistics, Scores]]
 ExtraColumns = Sequence[Sequence[Any]]
+
+
+# "sacrebleu" is the format of `sacrebleu --sentence-level`.
+FORMATS = (*ROW_FORMATS, "sacrebleu")
 
 
 class SegmentWriter:
@@ -39,7 +43,7 @@ class SegmentWriter:
         self.output = output
         self.has_several_systems = has_several_systems
         self._rows: RowWriter | None = None
-        if output.form == "text":
+        if output.form == "sacrebleu":
             self.BATCH_ROWS = RowWriter.BATCH_ROWS
             return
         scores = [name or metric.name for metric, name in metrics.items()]
@@ -50,13 +54,17 @@ class SegmentWriter:
             for column in metric.segment_detail_names
         ]
         number_column = "row" if "segment" in extra_names else "segment"
-        names = [number_column, system_column, *extra_names, *scores, *statistics]
+        systems = [system_column] if has_several_systems or not self.shows_texts else []
+        names = [number_column, *systems, *extra_names, *scores]
+        names += ["text"] if self.shows_texts else statistics
         duplicates = [name for name in extra_names if names.count(name) > 1]
         if duplicates:
             raise UsageError(f"--by: the results already have a column '{duplicates[0]}'")
-        signatures = [
-            str(metric.signature(segment=True).with_test_set(test_set)) for metric in metrics
-        ]
+        # The name of the score and the signature of each metric.
+        self._signatures = {
+            name: self._format_signature(metric)
+            for name, metric in zip(scores, metrics, strict=True)
+        }
         table = TableSpec(
             "segments",
             names,
@@ -64,13 +72,19 @@ class SegmentWriter:
             percentage_names=[
                 name for name, metric in zip(scores, metrics, strict=True) if metric.is_percentage
             ],
-            text_names=[system_column, *extra_names],
+            text_names=[*systems, *extra_names, "text"],
             statistic_names=statistics,
-            metadata={"signatures": dict(zip(scores, signatures, strict=True))},
+            shortened_names=["text"] if self.shows_texts else [],
+            metadata={"signatures": self._signatures},
             arrow_types=arrow_types,
         )
-        self._rows = FORMATS[output.form](output, table)
+        self._rows = ROW_FORMATS[output.form](output, table)
         self.BATCH_ROWS = self._rows.BATCH_ROWS
+
+    @property
+    def shows_texts(self) -> bool:
+        """True if each row shows the hypothesis instead of the statistics."""
+        return self.output.form == "text"
 
     def write(
         self,
@@ -78,21 +92,43 @@ class SegmentWriter:
         numbers: Sequence[int],
         segment_scores: SegmentScores,
         extra_columns: ExtraColumns = (),
+        *,
+        texts: Sequence[str] | None = None,
     ) -> None:
-        """Write a batch of segments of a system, with extra columns."""
+        """Write a batch of segments of a system, with extra columns.
+
+        texts: the hypotheses; only needed if `shows_texts`.
+        """
         if self._rows is None:
             self._write_lines(system, segment_scores, extra_columns)
             return
-        pairs = zip(self.metrics, segment_scores, strict=True)
-        columns = [
+        if self.shows_texts:
+            # The number of references is only known now.
+            for score, metric, (table, _) in zip(
+                self._signatures, self.metrics, segment_scores, strict=True
+            ):
+                self._signatures[score] = self._format_signature(metric, table.references)
+        details = (
             column
-            for metric, (table, _) in pairs
+            for metric, (table, _) in zip(self.metrics, segment_scores, strict=True)
             for column in metric.compute_segment_details(table)
-        ]
-        scores = [metric_scores for _, metric_scores in segment_scores]
-        self._rows.write(
-            [numbers, repeat(escape_unprintable(system)), *extra_columns, *scores, *columns]
         )
+        name = escape_unprintable(system)
+        has_system = self.has_several_systems or not self.shows_texts
+        self._rows.write(
+            [
+                numbers,
+                *([repeat(name)] if has_system else []),
+                *extra_columns,
+                *(metric_scores for _, metric_scores in segment_scores),
+                *([texts] if self.shows_texts else details),
+            ]
+        )
+
+    def _format_signature(self, metric: Metric[Any], *references: Any) -> str:
+        """Return the signature of a metric; it has no number of references if it is unknown."""
+        signature = metric.signature(*references, segment=True)
+        return self.output.format_signature(signature.with_test_set(self.test_set))
 
     def finish(self, warnings: Sequence[Mapping[str, Any]] = ()) -> None:
         """Write the end of the output; JSON includes the warnings about the text."""
@@ -114,19 +150,10 @@ class SegmentWriter:
             )
             for cells in (zip(*extra_columns, strict=True) if extra_columns else repeat((), count))
         ]
-        if output.score_only:
-            columns = [
-                [output.format_score(value, is_percentage=metric.is_percentage) for value in scores]
-                for metric, (_, scores) in zip(self.metrics, segment_scores, strict=True)
-            ]
-            rows = zip(prefixes, map("\t".join, zip(*columns, strict=True)), strict=True)
-            self.output.write("".join(f"{start}{line}\n" for start, line in rows))
-            return
         parts = []
         for metric, (statistics, scores) in zip(self.metrics, segment_scores, strict=True):
             references = statistics.references
-            signature = metric.signature(references, segment=True).with_test_set(self.test_set)
-            head = f"{metric.name}|{output.format_signature(signature)}"
+            head = f"{metric.name}|{self._format_signature(metric, references)}"
             lines = []
             for row, value in zip(statistics.tolist(), scores.tolist(), strict=True):
                 score = metric.score_from_row(row, references, segment=True, value=value)

@@ -1,8 +1,9 @@
 """`truebleu segments`: sentence-level scores with constant memory use.
 
 examples:
-  truebleu segments reference.en -i system.en
-      print a line per segment, like sacrebleu -sl
+  truebleu segments reference.en -i system.en -f text
+      print the number, score and text of each segment; -f sacrebleu prints lines like
+      sacrebleu -sl
 
   truebleu segments reference.en -i cedar.en birch.en -m bleu,chrf -f tsv -o segments.tsv
       write a table with segment numbers, systems, scores and statistics
@@ -19,19 +20,20 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
 from truebleu.cli import metric_options, table_options
 from truebleu.cli.common_options import Command, OptionGroup
-from truebleu.cli.output import Results, raise_if_failed
+from truebleu.cli.output import Results, UsageError, raise_if_failed
 from truebleu.cli.progress import Progress
-from truebleu.cli.row_formats import FORMATS
-from truebleu.cli.segment_writers import SegmentWriter
+from truebleu.cli.segment_writers import FORMATS, SegmentWriter
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Corpus
 from truebleu.metrics.joint_counting import count_batches, count_scorable_metrics
+from truebleu.text.segments import make_rereadable
 from truebleu.text.system_names import format_path
 
 if TYPE_CHECKING:
@@ -55,6 +57,8 @@ def run(options: argparse.Namespace) -> None:
     output = Results(options)
     if output.score_only and options.format is None and output.form == "jsonl":
         output.form = "tsv"
+    if output.score_only and output.form == "sacrebleu":
+        raise UsageError("-b/--score-only does not support -f sacrebleu; use text or tsv")
     output.check_scale()
     if table_options.uses_tables(options):
         from truebleu.cli import tabular_scores
@@ -80,9 +84,12 @@ def run(options: argparse.Namespace) -> None:
         writer = SegmentWriter(
             metrics, output, has_several_systems=len(inputs.systems) > 1, test_set=inputs.signature
         )
+        if writer.shows_texts:
+            inputs.systems = {name: make_rereadable(file) for name, file in inputs.systems.items()}
         done = 0
         for system, hypotheses in inputs.systems.items():
             first = 1
+            lines = hypotheses.read_lines() if writer.shows_texts else None
             corpus = Corpus(hypotheses, inputs.read_references(), options.threads, inputs.source)
             pieces = count_batches(list(metrics), corpus, writer.BATCH_ROWS)
             for segment_scores, summary in pieces if precomputed is None else precomputed[system]:
@@ -96,7 +103,8 @@ def run(options: argparse.Namespace) -> None:
                     )
                 for metric, (table, scores) in zip(metrics, segment_scores, strict=True):
                     zeros.add_segments(system, metric, table, scores)
-                writer.write(system, range(first, first + count), segment_scores)
+                texts = None if lines is None else list(islice(lines, count))
+                writer.write(system, range(first, first + count), segment_scores, texts=texts)
                 first += count
                 done += count
                 if not output.is_terminal:

@@ -247,8 +247,8 @@ def write_segments(options: argparse.Namespace, metrics: Metrics, output: Result
                 )
                 source = rows.read_batches(writer.BATCH_ROWS)
                 batches = _score_batches(source, metrics, rows.text_columns, options)
-                for numbers, segment_scores, extra_columns in batches:
-                    writer.write(system.name, numbers, segment_scores, extra_columns)
+                for numbers, texts, segment_scores, extra_columns in batches:
+                    writer.write(system.name, numbers, segment_scores, extra_columns, texts=texts)
                     if not output.is_terminal:
                         progress("scoring rows", numbers[-1])
         assert writer is not None
@@ -260,8 +260,8 @@ def _score_batches(
     metrics: Metrics,
     text_columns: Sequence[str],
     options: argparse.Namespace,
-) -> Iterator[tuple[list[int], SegmentScores, Sequence[Sequence[Any]]]]:
-    """Yield the row numbers, statistics and extra columns of each batch of rows.
+) -> Iterator[tuple[list[int], list[str], SegmentScores, Sequence[Sequence[Any]]]]:
+    """Yield the row numbers, hypotheses, statistics and extra columns of each batch of rows.
 
     text_columns: names of the text columns.
     """
@@ -287,7 +287,7 @@ def _score_batches(
         corpus = Corpus(hypotheses, references, options.threads)
         for segment_scores, _ in count_batches(list(metrics), corpus, len(complete_rows)):
             scored += len(segment_scores[0][1])
-            yield numbers, segment_scores, extra_columns
+            yield numbers, hypotheses, segment_scores, extra_columns
     null_counts = describe_nulls({text_columns[0]: nulls[0], ", ".join(text_columns[1:]): nulls[1]})
     if null_counts and options.nulls != "skip":
         raise InputError(

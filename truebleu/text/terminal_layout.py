@@ -76,6 +76,22 @@ def pad_text(text: str, width: int, *, right: bool = False) -> str:
     return space + text if right else text + space
 
 
+def cut_text(text: str, width: int) -> str:
+    """Return a text of at most `width` columns, with an ellipsis if it was cut.
+
+    >>> cut_text("the cat sat", 8), cut_text("那天天气很好", 8), cut_text("a cat", 8)
+    ('the cat…', '那天天…', 'a cat')
+    """
+    if measure_width(text) <= width:
+        return text
+    kept = ""
+    for character in text:
+        if measure_width(kept + character) >= width:  # Keep one column for the ellipsis.
+            break
+        kept += character
+    return f"{kept.rstrip()}…"
+
+
 def pad_columns(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[list[str]]:
     """Return cells padded to the width of their column; `right` lists the right-aligned columns."""
     widths = [max(map(measure_width, column)) for column in zip(*rows, strict=True)]

@@ -314,6 +314,9 @@ def build_python_page() -> str:
     newline = "\n\n"
     return fill_template(
         "reference-python",
+        text_warning=_escape_docstring_line(
+            " ".join((inspect.getdoc(truebleu.TextWarning) or "").partition("\n\n")[2].split())
+        ),
         functions_newline=newline.join(functions),
         table_metrics=format_table(["class", "description"], metrics, 2),
         verbs_newline=newline.join(verbs),

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 import truebleu as tb
-from truebleu import TextWarning
+import truebleu.compat
+from truebleu import TextWarning, integrations
+from truebleu.integrations import trl
 from truebleu.metrics import text_warnings
 from truebleu.text.segments import File
 
@@ -140,6 +142,39 @@ def test_metrics_accumulators_and_single_segments_do_not_warn(recorded):
     total.update(hypotheses, references)
     total.compute()
     assert recorded == []
+
+
+def score_with_sacrebleu(hypotheses, references):
+    sacrebleu = pytest.importorskip("sacrebleu")
+    truebleu.compat.install("sacrebleu")
+    try:
+        return sacrebleu.corpus_bleu(hypotheses, [references], force=True)
+    finally:
+        truebleu.compat.uninstall("sacrebleu")
+
+
+def score_with_polars(hypotheses, references):
+    polars = pytest.importorskip("polars")
+    from truebleu.engines import polars as engine
+
+    return engine.score(polars.DataFrame({"hyp": hypotheses, "ref": references}))
+
+
+@pytest.mark.parametrize(
+    "score",
+    [
+        score_with_sacrebleu,
+        score_with_polars,
+        lambda hypotheses, references: integrations.score_corpus(tb.BLEU(), hypotheses, references),
+        lambda hypotheses, references: trl.metric_reward()(
+            completions=hypotheses, reference=references
+        ),
+    ],
+    ids=["compat", "engine", "integration", "reward"],
+)
+def test_hosts_do_not_warn(recorded, score):
+    assert score(*SUSPICIOUS["subword marks"]) is not None
+    assert [one for one in recorded if one.category is TextWarning] == []
 
 
 def test_systems_share_a_warning(recorded):

@@ -6,9 +6,12 @@ import json
 import re
 import subprocess
 import sys
+import warnings
 
 import pytest
 from paths import ROOT
+
+from truebleu import TextWarning
 
 DOCS = ROOT / "docs"
 
@@ -242,7 +245,10 @@ def test_python_examples_on_pages_run(page, monkeypatch):
     """The examples in pages that are written by hand."""
     monkeypatch.chdir(ROOT)
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    done = doctest.testfile(str(page), module_relative=False, optionflags=options)
+    with warnings.catch_warnings():
+        # Readers who try an example should not see a warning about its text.
+        warnings.simplefilter("error", TextWarning)
+        done = doctest.testfile(str(page), module_relative=False, optionflags=options)
     assert done.attempted
     assert not done.failed
 

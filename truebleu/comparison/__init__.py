@@ -423,7 +423,7 @@ def compare(
     references of different lengths, for invalid numbers, and if all metrics fail. Raises ValueError
     for an unknown name.
 
-    >>> references = ["the cat is on the mat", "nobody was there", "it rains again"] * 10
+    >>> references = ["the cat is on the mat", "nobody was there", "it rains once again"] * 10
     >>> good = ["the cat is on a mat", "nobody was there", "it rains again"] * 10
     >>> poor = ["a cat is at the mat", "nobody were here", "it rains again"] * 10
     >>> comparison = compare({"poor": poor, "good": good}, references)

@@ -74,7 +74,7 @@ def test_invalid_documents_raise_error():
         mean_document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS[:3])
     with pytest.raises(InputError, match="segment 3 has 1, but earlier segments of document 'one'"):
         document_bleu(HYPOTHESES, [*REFERENCES[:2], ("a",), REFERENCES[3]], DOCUMENTS)
-    with pytest.raises(TypeError, match="one key per segment"):
+    with pytest.raises(TypeError, match="expected a sequence of keys"):
         document_bleu(HYPOTHESES, REFERENCES, "1212")
 
 

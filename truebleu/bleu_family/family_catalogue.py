@@ -83,7 +83,7 @@ class Family(Mapping[str, Member]):
         members: member names, or None for all.
         relatives: include NIST, GLEU and CodeBLEU's weighted match, which are slower.
         tokenize: tokenizer that replaces 13a in the members that use it.
-        progress: called with the number of finished members and the number of members.
+        progress: called with the number of finished members and the total number of members.
 
         Segments are tokenized and counted once per tokenizer and case. A member that cannot score
         the input has `score=None` and the reason in `problem`.

@@ -200,7 +200,7 @@ def which(
     score: the score as printed, 0-100 or 0-1. A string keeps its digits: "27.30" is more precise
         than "27.3".
     hypotheses, references, workers: see `BLEU.score`.
-    progress: called with the number of finished computations and the number of computations.
+    progress: called with the number of finished computations and the total number of computations.
 
     >>> print(which("66.87", ["a b c d e"], [["a b c d f"]]).members[0].name)
     papineni-2002

@@ -159,8 +159,7 @@ def _check_options(options: argparse.Namespace, output_format: str) -> None:
         "-f/--format: npy does not support --top-k or --mbr": selects_pairs
         and output_format == "npy",
         f"-f/--format: {LINES} needs --mbr": output_format == LINES and not options.mbr,
-        f"-b/--score-only does not support {LINES}": output_format == LINES
-        and options.score_only,
+        f"-b/--score-only does not support {LINES}": output_format == LINES and options.score_only,
         "-b/--score-only does not support parquet or npy": options.score_only and is_binary,
         "-w/--width does not support parquet or npy": options.width is not None and is_binary,
     }

@@ -67,7 +67,7 @@ def make_engine_functions(
         by: ColumnNames = None,
         **options: Any,
     ) -> Any:
-        """Return the `Score` of all rows, or with `by` a table with one score per group.
+        """Return the `Score` of all rows or, with `by`, a table with one score per group.
 
         metric: a metric, or a name that `truebleu.metric` accepts.
         by: one or more columns. The result table has these columns, "score" (0-100), "segments" and

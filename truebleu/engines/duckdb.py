@@ -120,7 +120,7 @@ def sentence(
     connection: DuckDBPyConnection | None = None,
     **parameters: Any,
 ) -> Expression:
-    """Return an expression for the score of each row, null for rows without text.
+    """Return an expression for the score of each row, which is null for rows without text.
 
     For example, `relation.select("*", sentence("hyp", "ref").alias("bleu"))`. `connection` must be
     the relation's connection (default: DuckDB's default connection). Requires pyarrow and NumPy.

@@ -180,7 +180,7 @@ def sentence(
     metric: str | Metric = "bleu",
     **parameters: Any,
 ) -> pl.Expr:
-    """Return an expression for the score of each row, null for rows without text.
+    """Return an expression for the score of each row, which is null for rows without text.
 
     hyp: strings. ref: strings, lists of strings, or several such columns. metric: a metric, or a
         name that `truebleu.metric` accepts. parameters: parameters of the metric.

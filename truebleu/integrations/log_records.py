@@ -2,7 +2,7 @@
 
 The name of a score is `BLEU`. The names in a comparison are `aspen/BLEU`, `aspen/BLEU/low`,
 `…/high`, `…/difference` and `…/p`. Signatures are parameters, so loggers report a conflict if a run
-logs two of them.
+logs two different ones.
 """
 
 from __future__ import annotations

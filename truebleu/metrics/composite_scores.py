@@ -127,8 +127,8 @@ def mean_document_bleu(
 ) -> CompositeScore:
     """Return the mean of document scores, which are computed from sums as in mteval's `-d 1`.
 
-    mteval's system score is not this mean. It uses sums over all documents. N-grams do not cross
-    sentence boundaries; see `document_bleu` for documents as single texts.
+    mteval's system score differs from this mean, because it uses sums over all documents. N-grams
+    do not cross sentence boundaries; see `document_bleu` for documents as single texts.
 
     documents: the document of each segment.
     metric: any metric (default: `BLEU()`).

@@ -31,7 +31,7 @@ class Operation(NamedTuple):
     """Edit operation on one word.
 
     kind: "match", "substitution" (by a reference word), "deletion" (of a word that the reference
-        does not have here), or "insertion" (of a word that only the reference has).
+        lacks at this position), or "insertion" (of a word that only the reference has).
     hypothesis: index of the word in the hypothesis before all shifts, or None for an insertion.
     reference: index of the word in the reference, or None for a deletion.
     """

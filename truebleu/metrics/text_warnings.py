@@ -59,7 +59,7 @@ class TextWarning(UserWarning):
     kind at most once per call. Methods of metrics, `Accumulator`, engines and integrations do not,
     because they run in training loops and other programs.
 
-    `check_text=False` turns the checks of a call off. Python's filters apply to all calls:
+    `check_text=False` turns off the checks of a call. Python's filters apply to all calls:
     `warnings.filterwarnings("ignore", category=truebleu.TextWarning)`.
     """
 

@@ -216,8 +216,8 @@ def _tokenize_international(text: str) -> list[str]:
     """Return the kernel's `intl` tokens, but with Perl's treatment of final white space.
 
     A final full stop is split from a digit only before white space, which the kernel strips, like
-    sacreBLEU; an appended letter keeps it. These rules do not treat U+001C to U+001F as white
-    space, but Python does, so unassigned characters replace them for the kernel.
+    sacreBLEU; this function therefore appends a letter. These rules do not treat U+001C to U+001F
+    as white space, but Python does, so unassigned characters replace them for the kernel.
     """
     present = sorted({"\x1c", "\x1d", "\x1e", "\x1f"} & set(text))
     free = (chr(code) for code in range(0xFDD0, 0xFDF0) if chr(code) not in text)

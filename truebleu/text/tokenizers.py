@@ -276,8 +276,8 @@ def ngrams(
     n: the n-gram order, 1 or more.
     tokenize, lowercase: as for `BLEU`.
 
-    Keys are tuples of n tokens. BLEU's matches are the total of the intersection: `explain` shows
-    the same n-grams. For n-grams of characters, pass `list(text)`.
+    Keys are tuples of n tokens. The total of the intersection of two results is BLEU's number of
+    matches; `explain` shows the same n-grams. For n-grams of characters, pass `list(text)`.
 
     >>> ngrams("the cat, the cat sat", 2)
     Counter({('the', 'cat'): 2, ('cat', ','): 1, (',', 'the'): 1, ('cat', 'sat'): 1})

@@ -48,11 +48,12 @@ OPEN_LINK = """where => new Promise(done => {
   location.hash = where;
 })"""
 
-# Types into the fields for the translation and the references.
-TYPE_TEXTS = """texts => document.querySelectorAll(".typed textarea").forEach((box, i) => {
-  box.value = texts[i] ?? "";
-  box.dispatchEvent(new Event("input", {bubbles: true}));
-})"""
+# Types into the boxes for the hypothesis and the references, which are on separate lines.
+TYPE_TEXTS = """([hypothesis, ...references]) =>
+  document.querySelectorAll(".typed textarea").forEach((box, i) => {
+    box.value = [hypothesis, references.join("\\n"), ""][i];
+    box.dispatchEvent(new Event("input", {bubbles: true}));
+  })"""
 
 needs_kernel = pytest.mark.skipif(
     not browser_kernel.load_kernel_blocks(), reason="built without the browser kernel"
@@ -145,6 +146,8 @@ SETTINGS = [
     ("bleu", {"smoothing": "add-k", "smoothing_value": 0.5, "max_order": 6}),
     ("bleu", {"smoothing": "none", "tokenize": "none", "max_order": 2}),
     ("bleu", {"tokenize": "zh"}),
+    ("bleu", {"weights": [0.5, 0.3, 0.2], "max_order": 3}),
+    ("bleu", {"weights": [1, 0, 0, 2], "smoothing": "none"}),
     ("chrf", {}),
     ("chrf", {"word_order": 2, "lowercase": True}),
     ("chrf", {"char_order": 3, "word_order": 1, "beta": 1, "whitespace": True}),
@@ -242,13 +245,15 @@ FERRY = ["the", "ferry", "leaves", "the", "harbour", "at", "nine", "today"]
 def test_random_texts_equal_python(page, name, parameters):
     page.evaluate(OPEN_LINK, make_link(name, parameters, "", ["", ""]))
     # Browsers normalize line ends in text fields, so the texts have no carriage returns.
-    text = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=40)
+    text = st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), max_size=40)
     words = st.lists(st.sampled_from(WORDS), max_size=12)
     texts = st.one_of(text, words.map(" ".join))
+    # Blank lines of the references are ignored.
+    reference_texts = texts.filter(str.strip)
     metric = tb.metric(name, **parameters)
 
     @settings(deadline=None, max_examples=60)
-    @given(st.tuples(texts, texts, texts))
+    @given(st.tuples(texts, reference_texts, reference_texts))
     def check(three):
         page.evaluate(TYPE_TEXTS, three)
         state = page.evaluate(READ_PAGE_STATE)
@@ -325,15 +330,62 @@ def test_smoothing_is_shown_for_smoothed_orders(page):
     assert page.locator(".term.smoothed .fraction").text_content() == "0.25 / 4"
 
 
-def test_references_can_be_added_and_removed(page):
-    page.get_by_role("button", name="Add a reference").click()
-    expect(page.get_by_label("Reference 2", exact=True)).to_be_focused()
-    page.keyboard.type("the ferry leaves the harbour at nine today")
+def test_each_line_is_a_reference(page):
+    box = page.get_by_role("textbox", name="References")
+    first = box.input_value()
+    box.fill(f"{first}\nthe ferry leaves the harbour at nine today\n\n")
     assert page.locator(".big").text_content() == "100.00"
     assert "nrefs:2" in page.locator(".given").first.text_content()
-    page.get_by_role("button", name="Remove reference 2").click()
+    assert page.locator(".which").all_text_contents() == ["1", "2"]
+    box.fill(first)
     assert page.locator(".big").text_content() != "100.00"
     assert "nrefs:1" in page.locator(".given").first.text_content()
+    expect(box).to_have_accessible_description("Several references? Write one per line.")
+
+
+def test_weights_set_the_longest_ngram(page):
+    weights, longest = page.get_by_label("N-gram weights"), page.get_by_label("Longest n-gram")
+    hypothesis = page.get_by_role("textbox", name="Hypothesis").input_value()
+    references = page.get_by_role("textbox", name="References").input_value().split("\n")
+    type_text(weights, "0.7, 0.3")
+    metric = tb.BLEU(weights=[0.7, 0.3])
+    expected = metric.sentence(hypothesis, references)
+    state = page.evaluate(READ_PAGE_STATE)
+    assert is_close(state["score"], expected.value)
+    assert state["given"][0] == f"BLEU|{expected.signature}"
+    expect(longest).to_have_value("2")
+    assert page.locator(".formula sup").all_text_contents() == ["0.7", "0.3"]
+    type_text(longest, "3")
+    expect(weights).to_have_value("")
+    assert "weights" not in page.evaluate(READ_PAGE_STATE)["given"][0]
+
+
+@pytest.mark.parametrize("text", ["0.5 x", "-1, 2", "0, 0", "99, 2"])
+def test_invalid_weights_are_marked_and_not_used(page, text):
+    before = page.evaluate(READ_PAGE_STATE)["given"]
+    weights = page.get_by_label("N-gram weights")
+    weights.evaluate(
+        "(box, text) => { box.value = text; box.dispatchEvent(new Event('input')); }", text
+    )
+    expect(weights).to_have_attribute("aria-invalid", "true")
+    assert page.evaluate(READ_PAGE_STATE)["given"] == before
+
+
+def test_texts_precede_the_options_on_a_phone(open_report, lab_path):
+    page = open_report(lab_path, viewport={"width": 390, "height": 844}).page
+    tops = [
+        page.locator(selector).first.bounding_box()["y"]
+        for selector in ("textarea", "[aria-label=References]", ".score-box", ".settings")
+    ]
+    assert tops == sorted(tops)
+
+
+def test_problem_keeps_the_text_boxes(page):
+    page.get_by_label("Metric").select_option("wil")
+    page.get_by_role("textbox", name="References").fill("a b\na c")
+    expect(page.locator(".failed")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Hypothesis")).to_be_visible()
+    expect(page.locator(".score-box")).to_be_hidden()
 
 
 def test_copied_link_contains_text(open_report, lab_path):
@@ -385,7 +437,7 @@ def test_axe_finds_no_serious_violation(open_report, lab_path, axe, tmp_path, ap
         page.get_by_role("button", name=name, exact=True).click()
         violations |= {f"{name}: {rule}": nodes for rule, nodes in find_violations(page).items()}
     page.get_by_label("Metric").select_option("wil")
-    page.get_by_role("button", name="Add a reference").click()
+    page.get_by_role("textbox", name="References").fill("a b\na c")
     (tmp_path / "all.tsv").write_text("ref\tsystem\na b\ta c\n")
     (tmp_path / "bad.txt").write_bytes(b"\xff")
     page.locator("input[type=file]").set_input_files([tmp_path / "all.tsv", tmp_path / "bad.txt"])

@@ -333,11 +333,11 @@ def test_segment_opens_in_playground(open_report, lab_path):
     sheet.navigate("#segments?seg=17")
     page.get_by_role("button", name="Open B in the playground").click()
     page.locator("main.view.lab").wait_for()
-    texts = [box.input_value() for box in page.locator("textarea").all()]
-    assert texts == [
+    hypothesis, references, source = (box.input_value() for box in page.locator("textarea").all())
+    assert [hypothesis, *references.split("\n"), source] == [
         read_example_lines(name)[16] for name in (SYSTEMS[1], *REFERENCES, "source.de")
     ]
-    score = tb.BLEU(tokenize="intl").sentence(texts[0], texts[1:3])
+    score = tb.BLEU(tokenize="intl").sentence(hypothesis, references.split("\n"))
     assert page.locator(".big data").get_attribute("value") == repr(score.value)
 
 

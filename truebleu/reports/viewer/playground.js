@@ -19,10 +19,12 @@ const MAX_SHOWN_NGRAMS = 16;
 /** Smoothing methods and their titles. @type {[string, string][]} */
 const SMOOTHINGS = [["exp", "exp (½, ¼, … match)"], ["floor", "floor (a fixed value)"], ["add-k", "add-k (except for 1-grams)"], ["none", "none"]];
 /** Labels of the parameters. @type {Record<string, string>} */
-export const CONTROL_NAMES = { tokenize: "Tokenizer", smoothing: "Smoothing", smoothing_value: "Smoothing value", max_order: "Longest n-gram", effective_order: "Orders without n-grams", char_order: "Character order", word_order: "Word order", beta: "β",
+export const CONTROL_NAMES = { tokenize: "Tokenizer", smoothing: "Smoothing", smoothing_value: "Smoothing value", max_order: "Longest n-gram", weights: "N-gram weights", effective_order: "Orders without n-grams", char_order: "Character order", word_order: "Word order", beta: "β",
   lowercase: "lowercase", whitespace: "include white space", normalized: "split off punctuation", no_punct: "delete punctuation", asian_support: "split Chinese and Japanese", case_sensitive: "case-sensitive" };
 /** Minimum and maximum of numeric parameters. @type {Record<string, [number, number]>} */
 const CONTROL_LIMITS = { max_order: [1, 16], char_order: [0, 20], word_order: [0, 16], beta: [0, 100], smoothing_value: [0, 1000] };
+/** Largest sum of weights, as in Python. */
+const MAX_WEIGHT_SUM = 100;
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 const toSubscript = (/** @type {number} */ n) => [...String(n)].map(digit => SUBSCRIPTS[Number(digit)]).join("");
 
@@ -67,10 +69,10 @@ export class Playground {
       // A click highlights its target itself, so ignore the focus that it causes.
       pointerdown: () => { this.clicking = true; }, keydown: () => { this.clicking = false; },
       focusin: (/** @type {Event} */ e) => { this.focused = this.clicking ? null : /** @type {Element} */ (e.target); this.handlePointer(null); }, focusout: () => { this.focused = null; this.handlePointer(null); } } },
-      el("div.sides", {}, el("div.side", {}, this.inputs), el("div.side", {}, this.score)), this.tables, this.reproductionSection);
+      el("div.sides", {}, this.inputs, el("div.result", {}, this.problem, this.score), this.settings), this.tables, this.reproductionSection);
     replaceChildren(main, el("h1", {}, "How is a score computed?"),
-      el("p.facts", {}, "Type a system output and a reference. Everything is computed in this page; no data leaves this machine. Drop files anywhere on the page to create a report."),
-      examples, this.settings, this.problem, this.workArea);
+      el("p.facts", {}, "Type a system output and one or more references. Everything is computed in this page; no data leaves this machine. Drop files anywhere on the page to create a report."),
+      examples, this.workArea);
     this.draw();
   }
 
@@ -97,6 +99,20 @@ export class Playground {
     if (value === defaultValue) delete overrides[name];
     else overrides[name] = value;
     if (name === "smoothing") { delete overrides.smoothing_value; this.drawSettings(name); }
+    // The number of weights must equal the number of orders.
+    if (name === "max_order" && overrides.weights) { delete overrides.weights; this.drawSettings(name); }
+    this.compute();
+  }
+
+  /** Set the weights of the orders; their number is the longest n-gram. @param {number[] | null} weights */
+  setWeights(weights) {
+    const { overrides } = this.state, maxOrder = weights ? weights.length : this.base.parameters.max_order;
+    if (weights) overrides.weights = weights;
+    else delete overrides.weights;
+    if (maxOrder === this.base.parameters.max_order) delete overrides.max_order;
+    else overrides.max_order = maxOrder;
+    const control = this.settings.querySelector('[name="max_order"]');
+    if (control) control.value = String(maxOrder);
     this.compute();
   }
 
@@ -113,6 +129,8 @@ export class Playground {
       else if (name === "smoothing") controls.push(createField(name, createSelect(CONTROL_NAMES[name], SMOOTHINGS, p.smoothing, value => this.setParameter(name, value), { name })));
       else if (name === "smoothing_value") { if (DEFAULT_SMOOTHING_VALUES[p.smoothing] !== null) controls.push(createNumberField(name, p.smoothing_value ?? DEFAULT_SMOOTHING_VALUES[p.smoothing])); }
       else if (name === "effective_order") controls.push(createField(name, createSelect(CONTROL_NAMES[name], [["", "skipped, as in sentence scores"], ["no", "counted as 0, as in corpus scores"]], p.effective_order === false ? "no" : "", value => this.setParameter(name, value === "no" ? false : null), { name })));
+      else if (name === "weights") controls.push(createField(name, el("input", { type: "text", name, value: p.weights ? p.weights.join(", ") : "", placeholder: "equal", inputmode: "decimal", autocomplete: "off", "aria-label": CONTROL_NAMES[name], title: "one number per order, from 1-grams: 0.5, 0.3, 0.2",
+        on: { input: (/** @type {any} */ e) => { const weights = parseWeights(e.target.value); e.target.setAttribute("aria-invalid", String(weights === undefined)); if (weights !== undefined) this.setWeights(weights); } } })));
       else if (name in CONTROL_LIMITS) controls.push(createNumberField(name, p[name]));
       else if (name in COUNT_PARAMETERS) controls.push(createCheckbox(CONTROL_NAMES[name], p[name] === true, on => this.setParameter(name, on)));
     }
@@ -121,20 +139,25 @@ export class Playground {
   }
 
   drawInputs() {
-    const { state } = this, { references } = state;
-    /** @type {any[]} */
-    const lines = this.lines = [];
-    const createTextBox = (/** @type {string} */ label, /** @type {string} */ value, /** @type {(text: string) => void} */ onInput, /** @type {any} */ extra = null, split = true) => {
-      const line = el("p.text.split.tokens", { dir: "auto" });
-      if (split) lines.push(line);
-      return el("section.typed", {}, el("div.head", {}, el("h2", {}, label), extra), el("textarea", { "aria-label": label, rows: 2, spellcheck: "false", dir: "auto", value, on: { input: (/** @type {any} */ e) => { onInput(e.target.value); this.scheduleCompute(); } } }), split ? line : null);
+    const { state } = this;
+    const createTokenLine = () => el("p.text.split.tokens", { dir: "auto" });
+    const createTextBox = (/** @type {string} */ label, /** @type {string} */ value, /** @type {(text: string) => void} */ onInput, /** @type {any} */ hint, /** @type {any} */ lines) =>
+      el("section.typed", {}, el("div.head", {}, el("h2", {}, label), hint ? el("span.soft", { id: "hint" }, hint) : null), el("textarea", { "aria-label": label, "aria-describedby": hint ? "hint" : null, rows: 2, spellcheck: "false", dir: "auto", value, on: { input: (/** @type {any} */ e) => { onInput(e.target.value); this.scheduleCompute(); } } }), lines);
+    const hypothesisLine = createTokenLine(), referenceLines = el("div.lines");
+    const drawReferenceLines = () => {
+      const several = state.references.length > 1;
+      this.lines = [hypothesisLine, ...state.references.map(createTokenLine)];
+      replaceChildren(referenceLines, this.lines.slice(1).map((line, r) => el("div.reference", {}, several ? el("span.soft.which", {}, `${r + 1}`) : null, line)));
     };
-    const redrawInputs = (/** @type {number} */ focus) => { this.drawInputs(); this.compute(); this.inputs.querySelectorAll("textarea")[focus]?.focus(); };
+    drawReferenceLines();
     replaceChildren(this.inputs,
-      createTextBox("Hypothesis", state.hypothesis, text => { state.hypothesis = text; }),
-      references.map((value, r) => createTextBox(references.length > 1 ? `Reference ${r + 1}` : "Reference", value, text => { references[r] = text; }, references.length > 1 ? createButton("Remove", () => { references.splice(r, 1); redrawInputs(Math.max(0, r)); }, { class: "quiet small", "aria-label": `Remove reference ${r + 1}` }) : null)),
-      el("p.more", {}, createButton("Add a reference", () => { references.push(""); redrawInputs(references.length); }, { class: "small" })),
-      el("details.source", { open: !!state.source }, el("summary", {}, "Source (not scored)"), createTextBox("Source", state.source, text => { state.source = text; }, null, false)));
+      createTextBox("Hypothesis", state.hypothesis, text => { state.hypothesis = text; }, null, hypothesisLine),
+      createTextBox("References", state.references.join("\n"), text => {
+        const count = state.references.length;
+        state.references = splitReferences(text);
+        if (state.references.length !== count) drawReferenceLines();
+      }, "Several references? Write one per line.", referenceLines),
+      el("details.source", { open: !!state.source }, el("summary", {}, "Source (not scored)"), createTextBox("Source", state.source, text => { state.source = text; }, null, null)));
   }
 
   /** Schedule a computation: immediately, or after a pause in typing for long texts. */
@@ -158,8 +181,8 @@ export class Playground {
       this.problem.hidden = false;
       this.problem.textContent = /** @type {Error} */ (error).message;
     }
-    this.workArea.hidden = !this.result;
-    if (!this.result) return;
+    for (const part of [this.score, this.tables, this.reproductionSection]) part.hidden = !this.result;
+    if (!this.result) { this.lines?.forEach(line => replaceChildren(line)); return; }
     if (this.pinned && !this.result.orders.some(order => order.name === this.pinned?.order)) this.pinned = null;
     this.drawTokens();
     this.drawScore();
@@ -246,7 +269,10 @@ export class Playground {
 
   /** @param {Scored} result */
   renderBleu({ setting, value, breakdown: { steps, hypothesis, reference, brevity, mean } }) {
-    const usedSteps = steps.filter(step => step.isUsed), root = usedSteps.length;
+    const usedSteps = steps.filter(step => step.isUsed), root = usedSteps.length, { weights } = setting.parameters;
+    // Weights of the used orders sum to 1 if orders are skipped.
+    const weightSum = weights && root < weights.length ? sum(weights.slice(0, root)) : 1;
+    const exponent = (/** @type {number} */ n) => weights ? el("sup", { title: "weight" }, formatShort(weights[n] / (weightSum || 1))) : null;
     const renderTerm = (/** @type {typeof steps[number]} */ step) => {
       const smoothed = !!step.note, precision = step.precision ?? 100, top = step.note && step.denominator ? precision * step.denominator / 100 : step.numerator;
       return this.pinButton("button.term", step.order, null, [el("span.name", {}, `p${toSubscript(Number(step.order))}`), renderFraction(smoothed ? formatShort(top) : formatCount(step.numerator), smoothed ? formatShort(step.denominator) : formatCount(step.denominator), smoothed ? "smoothed" : ""), el("span.value", {}, renderNumber(precision, `${formatFixed(precision)} %`))],
@@ -254,11 +280,12 @@ export class Playground {
     };
     const notes = steps.filter(step => step.note).map(step => el("li", {}, `${step.order}-grams: ${step.isUsed ? `${step.match} of ${step.total} match; ${step.note.replace("no match: ", "")}` : step.note}.`));
     return [
-      el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, "BLEU = brevity penalty × geometric mean of the precisions")),
-        el("div.made", {}, el("span", {}, "= "), el("span.factor", { title: "brevity penalty" }, renderNumber(brevity, formatFixed(brevity, 4))), el("span", {}, " × "), root ? [el("span.root", {}, el("span.paren", {}, "("), usedSteps.map((step, n) => [n ? el("span", {}, " × ") : null, renderTerm(step)]), el("span.nobreak.end", {}, el("span.paren", {}, ")"), root > 1 ? el("sup", {}, `1/${root}`) : null))] : el("span", {}, "0")),
+      el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `BLEU = brevity penalty × ${weights ? "weighted " : ""}geometric mean of the precisions`)),
+        el("div.made", {}, el("span", {}, "= "), el("span.factor", { title: "brevity penalty" }, renderNumber(brevity, formatFixed(brevity, 4))), el("span", {}, " × "), root ? [el("span.root", {}, el("span.paren", {}, "("), usedSteps.map((step, n) => [n ? el("span", {}, " × ") : null, renderTerm(step), exponent(n)]), el("span.nobreak.end", {}, el("span.paren", {}, ")"), root > 1 && !weights ? el("sup", {}, `1/${root}`) : null))] : el("span", {}, "0")),
         el("div.made", {}, el("span", {}, "= "), renderNumber(brevity, formatFixed(brevity, 4)), " × ", renderNumber(mean, `${formatFixed(mean)} %`), " = ", el("strong", {}, renderNumber(value)))),
       el("p.brevity", {}, el("strong", {}, "Brevity penalty. "), `The hypothesis has c = ${formatCount(hypothesis)} tokens; the effective reference length is r = ${formatFixed(reference, reference % 1 ? 2 : 0)}. `,
         hypothesis >= reference && hypothesis ? "The hypothesis is not shorter than the reference, so BP = 1." : hypothesis ? [el("span.nobreak", {}, "e", el("sup", {}, `1 − ${formatFixed(reference, 0)}/${formatCount(hypothesis)}`), " = ", renderNumber(brevity, formatFixed(brevity, 4))), "."] : "The hypothesis is empty, so BP = 0."),
+      weights && Math.abs(sum(weights) - 1) > 1e-9 ? el("p", {}, `The weights add up to ${formatShort(sum(weights))}, not to 1, so a perfect match does not score 100.`) : null,
       notes.length ? el("div.smoothing", {}, el("p", {}, el("strong", {}, `Smoothing: ${setting.parameters.smoothing}. `), setting.parameters.smoothing === "none" ? "" : "Without smoothing, a precision of 0 would make the score 0."), el("ul", {}, notes)) : null,
     ];
   }
@@ -334,6 +361,24 @@ export class Playground {
 /** @param {string} name of an order */
 const getOrderTitle = name => name.startsWith("c") ? formatPlural(Number(name.slice(1)), "character") : name.startsWith("w") ? formatPlural(Number(name.slice(1)), "word") : `${name}-grams`;
 
+/** @param {number[]} numbers */
+const sum = numbers => numbers.reduce((total, number) => total + number, 0);
+
+/** Split the text of the references box into one reference per line, without blank lines. @param {string} text */
+export function splitReferences(text) {
+  const references = text.split("\n").filter(line => line.trim());
+  return references.length ? references : [""];
+}
+
+/** Return whether Python accepts weights: at most 16 numbers from 0 that are not all 0. @param {unknown} weights */
+const areWeights = weights => Array.isArray(weights) && weights.length > 0 && weights.length <= CONTROL_LIMITS.max_order[1] && weights.every(w => typeof w === "number" && w >= 0) && sum(weights) > 0 && sum(weights) <= MAX_WEIGHT_SUM;
+
+/** Return the weights in a text, null for equal weights, or undefined for an invalid text. @param {string} text */
+export function parseWeights(text) {
+  const words = text.split(/[\s,;]+/).filter(Boolean), weights = words.map(Number);
+  return !words.length ? null : areWeights(weights) ? weights : undefined;
+}
+
 /** Format a number with at most four significant digits. @param {number} x */
 const formatShort = x => String(Number(x.toPrecision(4)));
 
@@ -362,8 +407,10 @@ export function readLink(hash) {
     if (!key.startsWith("p.")) continue;
     let parsedValue = null;
     try { parsedValue = JSON.parse(value); } catch { continue; }
+    if (name === "weights" && areWeights(parsedValue)) overrides.weights = parsedValue;
     const ends = CONTROL_LIMITS[name];
     if (allowedValues ? allowedValues.includes(/** @type {never} */ (parsedValue)) : ends && typeof parsedValue === "number" && parsedValue >= ends[0] && parsedValue <= ends[1] && (name === "beta" || name === "smoothing_value" || Number.isInteger(parsedValue))) overrides[name] = parsedValue;
   }
+  if (overrides.weights && overrides.weights.length !== (overrides.max_order ?? 4)) delete overrides.weights;
   return { metric: parts.get("m") ?? "bleu", overrides, hypothesis: parts.get("h") ?? "", references: references.length ? references : [""], source: parts.get("s") ?? "" };
 }

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree as ET
@@ -48,7 +49,7 @@ def test_score_below_minimum_fails():
     assert tb.check(BIRCH, REFERENCE, minimum=score).passed
     result = tb.check(BIRCH, REFERENCE, minimum=30)
     assert not result
-    assert result.failures == ["BLEU 29.96 is below the minimum of 30"]
+    assert result.failures == ["BLEU 29.96 is below the minimum of 30."]
     assert result.to_dict()["metrics"][0]["score"] == score
     assert repr(result) == result.text(80).rstrip()
 
@@ -95,7 +96,7 @@ def test_several_metrics_need_one_minimum_each():
         *(({"minimum": x}, "minimum: expected a number") for x in (NAN, INF, -INF, 10**400, True)),
         ({"max_drop": INF, "against": CEDAR}, "max_drop: expected a number"),
         ({"max_drop": NAN, "against": CEDAR}, "max_drop: expected a number"),
-        ({"max_drop": -1, "against": CEDAR}, "max_drop: -1 for BLEU; expected 0 or more"),
+        ({"max_drop": -1, "against": CEDAR}, "max_drop: invalid drop for BLEU"),
         (
             {"max_drop": 100, "against": CEDAR},
             r"max_drop: no output can fail 100 for BLEU \(scores",
@@ -109,8 +110,8 @@ def test_several_metrics_need_one_minimum_each():
         ({"minimum": -1}, "minimum: no output can fail -1 for BLEU"),
         ({"minimum": 100, "metrics": ["wil"]}, "minimum: no output can fail 100 for WIL"),
         ({"minimum": 1, "metrics": []}, "metrics: expected at least one metric"),
-        ({"minimum": 1, "samples": 9}, "samples: no effect without a significance test"),
-        ({"minimum": 1, "level": 0.9}, "level: no effect without a significance test"),
+        ({"minimum": 1, "samples": 9}, "samples: no effect without significant"),
+        ({"minimum": 1, "level": 0.9}, "level: no effect without significant"),
         (SIGNIFICANT | {"samples": 10}, r"samples: 10 cannot give a p-value below 0\.05"),
         (SIGNIFICANT | {"samples": 19}, r"samples: 19 cannot give a p-value below 0\.05"),
         (SIGNIFICANT | {"level": 0.99999}, "samples: 10,000 cannot give a p-value below 1e-05"),
@@ -176,7 +177,7 @@ def test_drop_from_last_logged_score_fails(log):
     result = tb.check(BIRCH, REFERENCE, max_drop=1, **log_options)
     (condition,) = result.to_dict()["metrics"][0]["conditions"]
     assert condition["measured"] == drop
-    assert "BLEU fell by 16.99, from 46.95" in condition["message"]
+    assert "BLEU fell 16.99, from 46.95" in condition["message"]
     assert "the allowed drop is 1" in condition["message"]
     assert tb.check(CEDAR, REFERENCE, max_drop=0, **log_options).passed
 
@@ -281,7 +282,7 @@ def test_rising_ter_fails():
     options = {"metrics": ["ter"], "max_drop": 0, "significant": True, "samples": 999}
     result = tb.check(BIRCH, REFERENCE, against=CEDAR, **options)
     assert kinds(result) == {"max_drop": False, "significant": False}
-    assert all("TER rose by" in message for message in result.failures)
+    assert all("TER rose" in message for message in result.failures)
     assert tb.check(CEDAR, REFERENCE, against=BIRCH, **options).passed
 
 
@@ -362,10 +363,7 @@ def command(truebleu_command):
 def test_exit_status_reflects_result(command, log):
     assert command("--min", 29).status == 0
     low = command("--min", 30)
-    assert (low.status, low.error) == (
-        3,
-        "truebleu: error: BLEU 29.96 is below the minimum of 30\n",
-    )
+    assert (low.status, low.error) == (3, "")
     assert command("--max-drop", 1, "--log", log, "--log-name", "main").status == 3
     for words in (
         (),
@@ -436,12 +434,49 @@ def test_summary_and_junit_files_are_written(command, tmp_path):
     assert junit.read_text("utf-8") == expected.junit()
 
 
+@pytest.mark.parametrize(
+    ("options", "stream"), [([], "output"), (["-f", "json"], "error"), (["-o", "OUT"], "error")]
+)
+def test_failure_is_printed_once_as_sentence(command, tmp_path, log, options, stream):
+    words = [str(tmp_path / "out.txt") if word == "OUT" else word for word in options]
+    result = command("--max-drop", 0.5, "--log", log, "--log-name", "main", *words)
+    sentence = (
+        f"BLEU fell 16.99, from 46.95 ({datetime.now(UTC):%Y-%m-%d}) to 29.96; the allowed drop "
+        "is 0.5."
+    )
+    assert result.status == 3
+    texts = {"output": " ".join(result.output.split()), "error": result.error}
+    assert texts[stream].count(sentence) == 1
+    if stream == "output":
+        assert texts["output"].startswith(f"birch failed: {sentence}")
+        assert result.error == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "no condition given; use --min, --max-drop or --significant"),
+        (("--against", CEDAR.path), "no condition given; use --min, --max-drop or --significant"),
+        (("--max-drop", 1), "--max-drop: no earlier score given; use --log or --against"),
+        (("--significant",), "--significant: no earlier output given; use --against"),
+        (("--min", 1, "--log", "x"), "--log: no effect without --max-drop or --keep"),
+        (("--min", 1, "--log-name", "x"), "--log-name: no effect without --log"),
+        (("--min", 1, "--samples", 9), "--samples: no effect without --significant"),
+        (("--max-drop", 1, "--log", "logs/x"), "log not found: 'logs/x'"),
+    ],
+)
+def test_errors_name_options(command, options, message):
+    result = command(*options)
+    assert (result.status, result.output) == (2, "")
+    assert result.error.startswith(f"truebleu: error: {message}")
+
+
 def test_standard_input_is_compared_with_file(truebleu_command):
     text = Path(BIRCH.path).read_bytes()
     words = ("--against", CEDAR.path, "--max-drop", 1)
     done = truebleu_command("check", REFERENCE.path, "-i", "-", *words, input=text)
     assert done.status == 3
-    assert "BLEU fell by 16.99" in done.error
+    assert "BLEU fell 16.99" in done.output
 
 
 def test_invalid_input_writes_no_file(command, tmp_path):
@@ -515,12 +550,12 @@ def test_documented_action_example_runs(tmp_path, truebleu_command):
     words = "score data/reference.en -i out/system.en --log scores.jsonl --log-name nightly"
     assert truebleu_command(*words.split(), cwd=tmp_path).status == 0
     assert run_action(step, tmp_path, summary).returncode == 0
-    assert "**passed: 2 conditions for system**" in summary.read_text("utf-8")
+    assert "**system passed 2 conditions.**" in summary.read_text("utf-8")
     (tmp_path / "out/system.en").write_bytes(Path(BIRCH.path).read_bytes())
     fell = run_action(step, tmp_path, summary)
     assert fell.returncode == 3
-    assert "is below the minimum of 30; BLEU fell by 16.99" in fell.stderr
-    assert "**failed: 2 of 2 conditions are not met for system**" in summary.read_text("utf-8")
+    assert re.search(r"is below the minimum of 30.\nBLEU fell 16.99", fell.stdout)
+    assert "**system failed 2 of 2 conditions.**" in summary.read_text("utf-8")
 
 
 def test_action_installs_requested_version():
@@ -552,7 +587,7 @@ def test_action_does_not_execute_its_inputs(tmp_path):
         )
 
     assert run("--min 29").returncode == 0
-    assert "passed: 1 condition" in summary.read_text("utf-8")
+    assert "passed 1 condition" in summary.read_text("utf-8")
     assert run("--min 30").returncode == 3
     assert run(f"--min 29; touch {spoilt}").returncode == 2
     assert run(f"--min $(touch {spoilt})").returncode == 2

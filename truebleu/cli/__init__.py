@@ -131,7 +131,8 @@ def _run_reporting_errors(arguments: list[str]) -> int:
         print_message("error", f"{error.filename}: {reason}" if error.filename else reason)
         return FAILED
     except (ValueError, ImportError, UnavailableError, ScoreTooLowError) as error:
-        print_message("error", str(error))
+        if str(error):
+            print_message("error", str(error))
         return int(getattr(error, "exit_status", FAILED))
     except MemoryError as error:
         print_message("error", f"not enough memory: {error}".removesuffix(": "))

@@ -124,7 +124,8 @@ def run(options: argparse.Namespace) -> None:
         with open(options.summary, "a", encoding="utf-8") as summary:
             summary.write(f"{result.markdown()}\n")
     if not result:
-        raise ScoreTooLowError("; ".join(result.failures))
+        # Text on standard output already contains the failures.
+        raise ScoreTooLowError("" if output.is_read_directly else " ".join(result.failures))
 
 
 def _parse_limits(option: str, words: Sequence[str] | None) -> float | dict[str, float] | None:

@@ -184,9 +184,11 @@ def reraise_as_usage_error(
         yield
     except InputError:
         raise
+    except argument_checks.ParameterError as error:
+        raise UsageError(error.name_options(options_by_prefix)) from None
     except ValueError as error:
         for name, flag in options_by_prefix.items():
-            if str(error).startswith(name):
+            if str(error).startswith((f"{name}:", f"{name}=")):
                 raise UsageError(f"{flag}: {str(error).removeprefix(f'{name}: ')}") from None
         if option is None:
             raise

@@ -233,6 +233,11 @@ class Results(Output):
             return f"{precisions} {text.partition(' ')[2]}"
         return text
 
+    @property
+    def is_read_directly(self) -> bool:
+        """True if standard output gets text, so that messages there need no repetition."""
+        return self.form == "text" and self._atomic_file is None
+
     def check_scale(self) -> None:
         """Raise UsageError for --scale 1 in formats that contain full precision."""
         contains_only_scores = self.score_only and self.form in ("tsv", "csv")
@@ -267,7 +272,7 @@ class Results(Output):
 
         in_results: whether text results contain the warnings, so that standard output shows them.
         """
-        if self._quiet or (in_results and self.form == "text" and self._atomic_file is None):
+        if self._quiet or (in_results and self.is_read_directly):
             return
         for warning in warnings:
             print_message("warning", warning["text"])

@@ -26,8 +26,9 @@ from truebleu.rendering.number_format import NumberFormatter, fixed_formatter, s
 from truebleu.rendering.score_scale import MORE_DIGITS, rescale
 from truebleu.rendering.view import Content, View
 from truebleu.text import argument_checks, corpus_inputs, segments
+from truebleu.text.argument_checks import ParameterError
 from truebleu.text.system_names import name_system
-from truebleu.text.terminal_layout import escape_invisible, format_count
+from truebleu.text.terminal_layout import cut_text, escape_invisible, format_count
 
 # Default number of decimals of scores.
 DIGITS = 2
@@ -35,7 +36,7 @@ DIGITS = 2
 # Maximum number of worse documents, and of worse segments, to list.
 MAX_LISTED_CHANGES = 5
 DEFAULT_LEVEL = 0.95
-# Maximum number of characters of a text in a table.
+# Maximum width of a text in a table, in columns.
 MAX_TEXT_LENGTH = 70
 # JUnit test case names by kind of condition.
 JUNIT_NAMES = {
@@ -147,7 +148,7 @@ def check(
     >>> references = ["the cat is on the mat", "nobody was there"] * 5
     >>> result = check(["the cat is on a mat", "nobody was there"] * 5, references, minimum=70)
     >>> result.passed, result.failures
-    (False, ['BLEU 59.69 is below the minimum of 70'])
+    (False, ['BLEU 59.69 is below the minimum of 70.'])
     """
     argument_checks.check_keywords("check", conditions, ConditionOptions.__annotations__)
     job = CheckJob(
@@ -198,17 +199,21 @@ class Conditions:
     def __post_init__(self) -> None:
         earlier = self.log is not None or self.against is not None
         if self.minimum is None and self.max_drop is None and not self.significant:
-            raise ValueError("minimum: no condition given; use minimum, max_drop or significant")
+            raise ParameterError(
+                "no condition given; use [[minimum]], [[max_drop]] or [[significant]]"
+            )
         if self.max_drop is not None and not earlier:
-            raise ValueError("max_drop: no earlier score given; use log or against")
+            raise ParameterError("[[max_drop]]: no earlier score given; use [[log]] or [[against]]")
         if self.significant and self.against is None:
-            raise ValueError("significant: no earlier output given; use against")
+            raise ParameterError("[[significant]]: no earlier output given; use [[against]]")
         if self.log is not None and self.max_drop is None and not self.keep:
-            raise ValueError("log: no effect without max_drop or keep")
+            raise ParameterError("[[log]]: no effect without [[max_drop]] or [[keep]]")
         if self.against is not None and self.max_drop is None and not self.significant:
-            raise ValueError("against: no effect without max_drop or significant")
+            raise ParameterError("[[against]]: no effect without [[max_drop]] or [[significant]]")
         if self.log is None and (self.name is not None or self.keep):
-            raise ValueError(f"{'keep' if self.keep else 'name'}: no effect without log")
+            raise ParameterError(
+                f"[[{'keep' if self.keep else 'name'}]]: no effect without [[log]]"
+            )
 
 
 class Condition(NamedTuple):
@@ -257,13 +262,13 @@ class CheckJob:
         self.request = Request(systems, references, metrics, testing=testing, **inputs)
         if not conditions.significant and (samples is not None or level != DEFAULT_LEVEL):
             option = "level" if samples is None else "samples"
-            raise ValueError(f"{option}: no effect without a significance test")
+            raise ParameterError(f"[[{option}]]: no effect without [[significant]]")
         smallest_p = 1 / (testing.randomizations + 1)
         if conditions.significant and smallest_p >= testing.alpha:
-            raise ValueError(
-                f"samples: {testing.randomizations:,} cannot give a p-value below "
-                f"{testing.alpha:.4g} (the smallest is {smallest_p:.2g}). Use more samples, or a "
-                "lower level."
+            raise ParameterError(
+                f"[[samples]]: {testing.randomizations:,} cannot give a p-value below "
+                f"{testing.alpha:.4g} (the smallest is {smallest_p:.2g}). Use more [[samples]], or "
+                "a lower [[level]]."
             )
         names = {metric: name or metric.name for metric, name in self.request.metrics.items()}
         # The name of each metric in the results.
@@ -275,18 +280,21 @@ class CheckJob:
             if worst is not None and (
                 minimum >= worst if metric.lower_is_better else minimum <= worst
             ):
-                raise ValueError(
-                    f"minimum: no output can fail {minimum:g} for {names[metric]} (the worst score "
-                    f"is {worst:g}). Use a stricter limit."
+                raise ParameterError(
+                    f"[[minimum]]: no output can fail {minimum:g} for {names[metric]} (the worst "
+                    f"score is {worst:g}). Use a stricter limit."
                 )
         for metric, drop in self.max_drop.items():
             if drop < 0:
-                raise ValueError(f"max_drop: {drop:g} for {names[metric]}; expected 0 or more")
+                raise ParameterError(
+                    f"[[max_drop]]: invalid drop for {names[metric]} (expected 0 or more, found "
+                    f"{drop:g})"
+                )
             best, worst = 0.0 if metric.lower_is_better else metric.bound, metric.WORST
             if best is not None and worst is not None and drop >= abs(best - worst):
-                raise ValueError(
-                    f"max_drop: no output can fail {drop:g} for {names[metric]} (scores are from "
-                    f"{worst:g} to {best:g}). Give a smaller drop."
+                raise ParameterError(
+                    f"[[max_drop]]: no output can fail {drop:g} for {names[metric]} (scores are "
+                    f"from {worst:g} to {best:g}). Give a smaller drop."
                 )
 
     def build_content(self) -> dict[str, Any]:
@@ -387,7 +395,7 @@ class CheckJob:
         hypotheses = self.request.original_systems[self.system]
         for role, other_inputs in (("against", [self.conditions.against]), ("references", columns)):
             if any(_is_same_input(hypotheses, other) for other in other_inputs):
-                raise ValueError(f"{role}: {self.system} is also the output to check")
+                raise ParameterError(f"[[{role}]]: {self.system} is also the output to check")
 
     def _check_segment_count(self, count: int) -> None:
         """Raise ValueError if the number of segments is too small for any significant difference.
@@ -396,8 +404,8 @@ class CheckJob:
         """
         alpha = self.request.testing.alpha
         if self.conditions.significant and 2.0 ** (1 - count) >= alpha:
-            raise ValueError(
-                f"significant: {format_count(count, 'segment')} cannot show a significant "
+            raise ParameterError(
+                f"[[significant]]: {format_count(count, 'segment')} cannot show a significant "
                 f"difference (the smallest p-value is {2.0 ** (1 - count):.2g}, not < {alpha:.4g})"
             )
 
@@ -541,11 +549,11 @@ def _resolve_limits(
     if limits is None:
         return {}
     if hasattr(limits, "items") and not limits:
-        raise ValueError(f"{role}: expected a number for at least one metric")
+        raise ParameterError(f"[[{role}]]: expected a number for at least one metric")
     if not hasattr(limits, "items"):
         if len(names) > 1:
             hint = ", ".join(f"{name}=…" for name in names.values())
-            raise ValueError(f"{role}: expected one number per metric, such as {hint}")
+            raise ParameterError(f"[[{role}]]: expected one number per metric, such as {hint}")
         return {metric: _parse_limit(role, limits) for metric in names}
     resolved_limits = {}
     for metric_name, value in limits.items():
@@ -559,14 +567,18 @@ def _resolve_limits(
             matching_metrics = [metric for metric in names if metric in named_metrics]
         if not matching_metrics:
             hint = argument_checks.suggest_names(metric_name, list(names.values()))
-            raise ValueError(f"{role}: metric '{metric_name}' is not among the metrics{hint}")
+            raise ParameterError(
+                f"[[{role}]]: metric '{metric_name}' is not among the metrics{hint}"
+            )
         if len(matching_metrics) > 1:
-            raise ValueError(
-                f"{role}: '{metric_name}' is ambiguous ({len(matching_metrics)} metrics). "
+            raise ParameterError(
+                f"[[{role}]]: '{metric_name}' is ambiguous ({len(matching_metrics)} metrics). "
                 "Use longer names."
             )
         if matching_metrics[0] in resolved_limits:
-            raise ValueError(f"{role}: two numbers for {names[matching_metrics[0]]}; give one")
+            raise ParameterError(
+                f"[[{role}]]: two numbers for {names[matching_metrics[0]]}; give one"
+            )
         resolved_limits[matching_metrics[0]] = _parse_limit(role, value)
     return resolved_limits
 
@@ -574,7 +586,7 @@ def _resolve_limits(
 def _parse_limit(role: str, value: Any) -> float:
     """Return a limit as a float. Raises ValueError if it is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 1e100:
-        raise ValueError(f"{role}: expected a number, not {value!r:.40}")
+        raise ParameterError(f"[[{role}]]: expected a number, not {value!r:.40}")
     return float(value)
 
 
@@ -604,35 +616,36 @@ def _add_messages(metric: Content, earlier_name: str | None, digits: int = 2) ->
         position = "below" if value < minimum else "above" if value > minimum else "at"
         bound = "minimum" if sign > 0 else "maximum"
         measured = _format_measured(value, minimum, digits)
-        return f"{name} {measured} is {position} the {bound} of {minimum:g}"
+        return f"{name} {measured} is {position} the {bound} of {minimum:g}."
 
     def describe_drop(condition: Content) -> str:
         source = "output" if earlier["log"] is None else "log"
         before, allowed = earlier[source]["score"], condition["limit"]
         drop = condition["measured"]
-        earlier_text = earlier["log"]["time"] if source == "log" else earlier_name
+        # The log has the time in UTC to the second; a reader needs the day.
+        earlier_text = earlier["log"]["time"][:10] if source == "log" else earlier_name
         if drop == 0:
-            return f"{name} is unchanged: {value:.{digits}f} ({earlier_text})"
-        change = f"{up} by {-drop:.{digits}f}"
+            return f"{name} is unchanged: {value:.{digits}f} ({earlier_text})."
+        change = f"{up} {-drop:.{digits}f}"
         if drop > 0:
-            change = f"{down} by {_format_measured(drop, allowed, digits)}"
+            change = f"{down} {_format_measured(drop, allowed, digits)}"
         limit = f"; the allowed {'drop' if sign > 0 else 'rise'} is {allowed:g}" if drop > 0 else ""
         return (
             f"{name} {change}, from {before:.{digits}f} ({earlier_text}) to {value:.{digits}f}"
-            f"{limit}"
+            f"{limit}."
         )
 
     def describe_significance(condition: Content) -> str:
         p, alpha, passed = condition["measured"], condition["limit"], condition["passed"]
         if not passed and not p < alpha:
-            return f"{name} cannot compare the outputs: its tokenizer does not split them"
+            return f"{name} cannot compare the outputs: its tokenizer does not split them."
         change = sign * (value - earlier["output"]["score"])
         if change >= 0:
-            return f"{name} is not worse than for {earlier_name}"
+            return f"{name} is not worse than for {earlier_name}."
         negation = "not " if passed else ""
         return (
-            f"{name} {down} by {-change:.{digits}f} from {earlier_name}, which is "
-            f"{negation}significant (p = {p:.4f})"
+            f"{name} {down} {-change:.{digits}f} from {earlier_name}, which is "
+            f"{negation}significant (p = {p:.4f})."
         )
 
     describe = {
@@ -681,15 +694,16 @@ def _build_gate_blocks(content: Content, digits: int | None, *, short: bool) -> 
     """Yield the verdict, a sentence per failed condition, the tables, and the signatures."""
     conditions = [one for metric in content["metrics"] for one in metric["conditions"]]
     failed = [one for one in conditions if not one["passed"]]
-    if failed:
-        verb = "is not met" if len(failed) == 1 else "are not met"
-        outcome = f"failed: {len(failed)} of {format_count(len(conditions), 'condition')} {verb}"
+    system = content["system"]
+    if len(failed) == 1:
+        yield Paragraph(f"{system} failed: {failed[0]['message']}", "lead")
+    elif failed:
+        count = f"{len(failed)} of {format_count(len(conditions), 'condition')}"
+        yield Paragraph(f"{system} failed {count}.", "lead")
+        yield from (Paragraph(condition["message"], "note") for condition in failed)
     else:
-        outcome = f"passed: {format_count(len(conditions), 'condition')}"
-    yield Paragraph(f"{outcome} for {content['system']}", "lead")
+        yield Paragraph(f"{system} passed {format_count(len(conditions), 'condition')}.", "lead")
     yield from build_warnings(content)
-    for condition in failed:
-        yield Paragraph(condition["message"], "note")
     yield _build_score_table(content, digits)
     yield from _build_worse_tables(content, digits)
     for metric in content["metrics"]:
@@ -776,7 +790,8 @@ def _build_worse_tables(content: Content, digits: int | None) -> Iterator[Block]
         for one in metric["conditions"]
     ):
         yield Paragraph(
-            "The log has no texts. Use an earlier output (against) to list worse segments.",
+            "The log has no texts. To list the segments that got worse, compare with an earlier "
+            "output (--against FILE; against=... in Python).",
             "note",
         )
 
@@ -787,11 +802,8 @@ def _format_score_change(entry: Mapping[str, Any], format_score: NumberFormatter
 
 
 def _shorten_text(text: Any) -> str:
-    """Return a text of at most `MAX_TEXT_LENGTH` characters."""
-    full_text = text if isinstance(text, str) else " ".join(map(str, text))
-    return (
-        full_text if len(full_text) <= MAX_TEXT_LENGTH else f"{full_text[: MAX_TEXT_LENGTH - 1]}…"
-    )
+    """Return a text of at most `MAX_TEXT_LENGTH` columns."""
+    return cut_text(text if isinstance(text, str) else " ".join(map(str, text)), MAX_TEXT_LENGTH)
 
 
 def _build_junit(content: Content) -> str:

@@ -174,8 +174,8 @@ def find_last_comparable(
     if not tracked_entries:
         alternatives = ", ".join(dict.fromkeys(one.tracked_name for one in entries))
         raise IncomparableError(
-            f"{log_path}: no score of {entry.tracked_name}, only of {alternatives}. Use --log-name "
-            "to choose one."
+            f"{log_path}: no score of {entry.tracked_name}, only of {alternatives}. Choose one "
+            "with --log-name (name=... in Python)."
         )
     metric_entries = [one for one in tracked_entries if one.metric == entry.metric]
     if not metric_entries:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from math import inf, isfinite, isnan
 from operator import index
 from typing import Any
@@ -16,6 +16,30 @@ MAX_SEED_BITS = 128
 DEFAULT_SEED = 12345
 # Sums of squares of larger scores may overflow.
 MAX_SCORE = 1e100
+
+
+class ParameterError(ValueError):
+    """Invalid arguments, in a message that also names other parameters.
+
+    In the message, parameters are in double square brackets: "use [[log]] or [[against]]". The
+    command line replaces them with its options.
+
+    >>> error = ParameterError("[[max_drop]]: expected 0 or more")
+    >>> str(error), error.name_options({"max_drop": "--max-drop"})
+    ('max_drop: expected 0 or more', '--max-drop: expected 0 or more')
+    """
+
+    def __init__(self, message: str) -> None:
+        self._message = message
+        super().__init__(self.name_options({}))
+
+    def name_options(self, options: Mapping[str, str]) -> str:
+        """Return the message with options instead of parameters."""
+        import re
+
+        return re.sub(
+            r"\[\[(\w+)\]\]", lambda match: options.get(match[1], match[1]), self._message
+        )
 
 
 def find_closest(name: str, candidates: Iterable[str], cutoff: float = 0.4) -> str:

@@ -23,7 +23,7 @@ import {createCanvas, renderFigure, fitText, roundHundredth, LETTER_WIDTH, forma
 export const getLineClass = ({ index }) => `sys-${index % 6} dash-${Math.floor(index / 6) % 3}`;
 
 /** Build the legend of the systems' lines. @param {import("./report_data.js").System[]} systems @returns {LegendEntry[]} */
-export const buildLineLegend = systems => systems.map(s => ({ text: `${s.letter} ${s.name}`, mark: "line", class: getLineClass(s) }));
+export const buildLineLegend = systems => systems.map(s => ({ text: `${s.letter} ${s.short}`, mark: "line", class: getLineClass(s) }));
 
 /** Index of the last focused area per chart title, to restore the focus after redrawing. @type {Map<string, number>} */
 const focusedAreas = new Map();
@@ -64,7 +64,7 @@ function drawPlot(options, width, readout) {
 function layOutLegend(legend, width) {
   let x = 0, row = 0;
   return legend.map(entry => {
-    const entryWidth = 34 + entry.text.length * LETTER_WIDTH;
+    const entryWidth = 40 + entry.text.length * LETTER_WIDTH;
     if (x && x + entryWidth > width) { x = 0; row++; }
     const cell = { entry, x, row };
     x += entryWidth;

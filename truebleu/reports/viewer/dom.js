@@ -93,11 +93,11 @@ export function renderNumber(x, shownText = formatFixed(x)) {
 
 /**
  * Render the letter of a system in its colour and shape, optionally followed by its name.
- * @param {{name: string, letter: string, index: number}} system @param {boolean} [withName]
+ * @param {{name: string, letter: string, index: number, short: string}} system @param {boolean | "short"} [withName]
  */
 export function renderBadge(system, withName = false) {
   const mark = el("span.badge", { class: `sys-${system.index % 6}`, "aria-hidden": withName ? "true" : null, title: system.name }, system.letter);
-  return withName ? el("span.system", {}, mark, el("bdi", {}, system.name)) : mark;
+  return withName ? el("span.system", {}, mark, el("bdi", {}, withName === "short" ? system.short : system.name)) : mark;
 }
 
 // ---- widgets ----

@@ -25,7 +25,7 @@ function drawForest(systems, panels, zero, width, label) {
   return svg("svg.forest-plot", { viewBox: `0 0 ${width} ${totalHeight}`, width, height: totalHeight, role: "group", "aria-label": label },
     Array.from({ length: lines }, (_, line) => systems.map((s, i) => {
       const y = line * (panelHeight + 8) + 18 + i * FOREST_ROW_HEIGHT;
-      return [svg("rect", { class: `bar sys-${s.index % 6}`, x: 2, y: y + 7, width: 8, height: 8 }), svg("text.name", { x: 15, y: y + 15 }, fitText(left > 100 ? `${s.letter} ${s.name}` : s.letter, left - 18))];
+      return [svg("rect", { class: `bar sys-${s.index % 6}`, x: 2, y: y + 7, width: 8, height: 8 }), svg("text.name", { x: 15, y: y + 15 }, fitText(left > 100 ? `${s.letter} ${s.short}` : s.letter, left - 18))];
     })),
     panels.map((panel, k) => {
       const x0 = left + k % panelsPerRow * panelWidth, y0 = Math.floor(k / panelsPerRow) * (panelHeight + 8), bounds = [...(zero ? [0] : []), ...panel.entries.flatMap(d => d ? [d.low, d.high] : [])], minimum = Math.min(...bounds), maximum = Math.max(...bounds), padding = (maximum - minimum) * 0.04 || Math.abs(maximum) * 0.04 || 1;

@@ -154,13 +154,13 @@ export class App {
     // On narrow screens the navigation scrolls horizontally.
     place?.scrollIntoView({ block: "nearest", inline: "nearest" });
     const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.choice;
-    const systems = data.ranked.map(s => /** @type {const} */ ([String(s.index), `${s.letter} ${s.name}`]));
+    const systems = data.ranked.map(s => /** @type {const} */ ([String(s.index), `${s.letter} ${s.short}`]));
     const { a, b } = current;
     replaceChildren(this.bar,
       data.settings.length > 1 ? el("label", {}, el("span.soft", {}, "Metric "), createSelect("Metric", data.settings.map(s => [s.id, s.headline ? s.label : `${s.label} (also)`]), current.setting.id, id => store.set({ setting: id, ...store.getDefaults(METRIC_KEYS) }), { data: { choice: "metric" } })) : null,
-      b ? [el("label", {}, renderBadge(a), createSelect("Baseline", systems, String(a.index), i => this.chooseSystems(Number(i), b.index), { data: { choice: "a" } })),
+      b ? [el("label", {}, renderBadge(a), createSelect("Baseline", systems, String(a.index), i => this.chooseSystems(Number(i), b.index), { title: a.name, data: { choice: "a" } })),
         createButton("⇄", () => current.swap(), { class: "quiet", "aria-label": "Swap the two systems", title: "Swap (x)", data: { choice: "swap" } }),
-        el("label", {}, renderBadge(b), createSelect("Compared system", systems, String(b.index), i => this.chooseSystems(a.index, Number(i)), { data: { choice: "b" } }))] : null);
+        el("label", {}, renderBadge(b), createSelect("Compared system", systems, String(b.index), i => this.chooseSystems(a.index, Number(i)), { title: b.name, data: { choice: "b" } }))] : null);
     if (focus) this.bar.querySelector(`[data-choice="${focus}"]`)?.focus();
     this.drawNotice();
   }

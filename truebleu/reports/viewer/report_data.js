@@ -4,7 +4,7 @@ import {getCountsKey, KernelClient} from "./kernel_client.js";
 import {createGlossary} from "./glossary.js";
 import {CountTable} from "./count_table.js";
 
-/** @typedef {{name: string, letter: string, index: number}} System */
+/** @typedef {{name: string, letter: string, index: number, short: string}} System  `short`: the name without the parts that all systems share */
 /**
  * @typedef {object} Setting
  * @property {string} id
@@ -159,6 +159,18 @@ export function readPage() {
 /** @param {Uint8Array} bytes */
 const toIndices = bytes => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
 
+/** Replace beginnings and ends of at least eight letters that all names share by "…". @param {string[]} names @returns {string[]} */
+export function shortenNames(names) {
+  const [first = ""] = names, separator = /[._/ ]/;
+  let from = 0, to = 0;
+  while (from < first.length && names.every(name => name[from] === first[from])) from++;
+  while (from && !separator.test(first[from - 1])) from--;
+  while (to < first.length - from && names.every(name => name.length - to > from && name.at(-1 - to) === first.at(-1 - to))) to++;
+  while (to && !separator.test(/** @type {string} */ (first.at(-to)))) to--;
+  const [start, end] = [from, to].map(length => names.length > 1 && length > 7 && names.every(name => name.length > from + to) ? length : 0);
+  return names.map(name => (start ? "…" : "") + name.slice(start, name.length - end) + (end ? "…" : ""));
+}
+
 /** Data of a report. */
 export class ReportData {
   /** @param {any} manifest @param {(name: string) => Promise<Uint8Array>} read returns the bytes of a block */
@@ -167,8 +179,9 @@ export class ReportData {
     this.read = read;
     /** Number of segments. */
     this.n = /** @type {number} */ (manifest.segments);
+    const shortNames = shortenNames(manifest.systems.map((/** @type {any} */ system) => system.name));
     /** @type {System[]} */
-    this.systems = manifest.systems.map((/** @type {any} */ system, /** @type {number} */ index) => ({ ...system, index }));
+    this.systems = manifest.systems.map((/** @type {any} */ system, /** @type {number} */ index) => ({ ...system, index, short: shortNames[index] }));
     const rankedFirst = [...manifest.comparison.systems.map((/** @type {any} */ s) => this.systems.find(own => own.name === s.name)), ...this.systems];
     /** Systems in display order: by the first metric, best first. @type {System[]} */
     this.ranked = [...new Set(rankedFirst.filter(Boolean))];

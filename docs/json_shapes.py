@@ -138,6 +138,10 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
         ("family", "which", "47.64", REF, "-i", CEDAR),
         ("family", "which", "99.99", REF, "-i", CEDAR),
     ],
+    "cite": [
+        ("cite", "-m", "bleu", "--test", "ar", "-t", "wmt22"),
+        ("cite", "-m", "command:NAME=PROGRAM {hyp}"),
+    ],
     "testset list": [("testset", "list", "wmt22")],
     "testset info": [("testset", "info", "wmt22"), ("testset", "info", *USER_TEST_SET)],
     "testset get, testset add, testset verify, testset path, testset remove": [

@@ -10,6 +10,10 @@ if TYPE_CHECKING:  # imports for type checkers; a test compares them with _NAMES
     from truebleu.bleu_family.family_catalogue import Family as Family, family as family
     from truebleu.comparison import Comparison as Comparison, compare as compare
     from truebleu.comparison.gate import Check as Check, check as check
+    from truebleu.comparison.setup_description import (
+        SetupDescription as SetupDescription,
+        cite as cite,
+    )
     from truebleu.comparison.history import History as History, history as history
     from truebleu.explanation import Explanation as Explanation, explain as explain
     from truebleu.meta_evaluation.human_scores import (
@@ -69,6 +73,7 @@ _NAMES = {
     "comparison": "Comparison compare",
     "comparison.gate": "Check check",
     "comparison.history": "History history",
+    "comparison.setup_description": "SetupDescription cite",
     "explanation": "Explanation explain",
     "meta_evaluation.human_scores": "EvaluatedText SystemSelection",
     "meta_evaluation.tasks": "AgreementTests StatisticOptions TaskFolder",

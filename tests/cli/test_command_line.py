@@ -632,11 +632,8 @@ def test_help_shows_examples(truebleu_command, arguments):
     assert "example" in result.output.lower()
 
 
-def test_version_and_citation_are_printed(truebleu_command):
+def test_version_is_printed(truebleu_command):
     assert truebleu_command("--version").output.split() == ["truebleu", truebleu.__version__]
-    citation = truebleu_command("--citation").output
-    assert "Papineni" in citation
-    assert "Post" in citation
 
 
 def test_console_script_equals_module(text_folder, truebleu_command):

@@ -103,13 +103,13 @@ PROSE = (
     ),
     Claim(
         "BLEU was proposed by Kishore Papineni, Salim Roukos, Todd Ward and Wei-Jing Zhu (2002)",
-        "truebleu --citation",
+        "truebleu cite",
         r"(?s)Papineni, Kishore and Roukos, Salim and Ward, Todd and Zhu, Wei-Jing.*2002",
     ),
     Claim(
         "truebleu follows the definition in sacreBLEU, by Matt Post (2018)",
-        "truebleu --citation",
-        r'(?s)Post, Matt.*"2018"',
+        "truebleu cite",
+        r"(?s)Post, Matt.*\{2018\}",
     ),
 )
 

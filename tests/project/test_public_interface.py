@@ -118,6 +118,7 @@ OTHER_POSITIONAL = {
     "family": {"action"},
     "testset": {"action", "names"},
     "history": {"log"},
+    "cite": {"result"},
     "completion": {"shell"},
 }
 

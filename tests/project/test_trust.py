@@ -13,7 +13,6 @@ import score_snapshots
 from paths import ROOT
 
 import truebleu as tb
-from truebleu.rendering.citation import get_bibtex
 
 CFF = (ROOT / "CITATION.cff").read_text("utf-8")
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text("utf-8")
@@ -21,10 +20,10 @@ CHANGELOG = (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 def test_citation_file_agrees_with_command_and_version():
     assert f"\nversion: {tb.__version__}\n" in CFF
-    entries = get_bibtex()
-    assert set(re.findall(r"doi: (\S+)", CFF)) == set(re.findall(r'doi = "(.*?)"', entries))
+    entries = tb.cite().bibtex()
+    assert set(re.findall(r"doi: (\S+)", CFF)) == set(re.findall(r"doi = \{(.*?)\}", entries))
     titles = re.findall(r'title: "?(.*?)"?$', CFF, re.MULTILINE)
-    for title in re.findall(r'    title = "(.*?)"', entries):
+    for title in re.findall(r"    title = \{(.*)\}", entries):
         assert title.replace("{", "").replace("}", "").lower() in map(str.lower, titles)
 
 

@@ -59,6 +59,8 @@ def check_metrics() -> None:
     assert_type(tb.tokenize("a, b", "intl"), list[str])
     assert_type(tb.ngrams("a, b", 2), Counter[tuple[str, ...]])
     assert_type(bool(tb.which(59.69, HYPOTHESES, REFERENCES)), bool)
+    assert_type(tb.cite(["bleu"], test="ar"), tb.SetupDescription)
+    assert_type(tb.cite().bibtex(), str)
     assert_type(tb.document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS).value, float)
     assert_type(tb.mean_document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS).value, float)
 

@@ -24,27 +24,27 @@ def list_captioning_and_code_members() -> Iterator[Member]:
             (f"coco-bleu-{order}", title, coco, tokenization_quirk),
             (f"coco-bleu-{order}-item", f"{title}, mean of items", item_mean, tokenization_quirk),
             used="image captioning; nlg-eval and e2e-metrics with their own tokenizers",
-            citation=p.CAPTIONS, digits=3,
+            citations=p.CAPTIONS, digits=3,
         )  # fmt: skip
         yield Member(
             f"nlg-eval-bleu-{order}", f"nlg-eval Bleu_{order}", coco,
             "COCO's scorer on tokens separated by white space; case-sensitive.",
             used="dialogue and data-to-text generation",
-            citation="Sharma et al. (2017): Relevance of unsupervised metrics. arXiv:1706.09799",
+            citations=("sharma-etal-2017-relevance",),
             digits=6,
         )  # fmt: skip
     yield Member(
         "codenn", "CodeNN bleu.py (BLEU-CN)", BLEU("codenn", **p.CODENN),
         "Mean of segment scores. Adds one to the counts above order 1, and to the lengths.",
         used="code summarization",
-        citation=f"Iyer et al. (2016): Summarizing source code. ACL; {p.SHI}",
+        citations=("iyer-etal-2016-summarizing", *p.SHI),
     )  # fmt: skip
     yield Member(
         "codexglue-summarization", "CodeXGLUE code-to-text (smoothed BLEU-4)",
         BLEU("codexglue", **p.CODENN),
         "CodeNN's score after splitting at every punctuation mark and lower-casing. Gives the "
         "highest scores of the family on ordinary prose.",
-        used="CodeBERT, CodeT5 and successors on code summarization", citation=p.LU,
+        used="CodeBERT, CodeT5 and successors on code summarization", citations=p.LU,
     )  # fmt: skip
     yield Member(
         "codexglue-bleu", "CodeXGLUE _bleu (refinement, translation, text-to-code)",
@@ -53,7 +53,7 @@ def list_captioning_and_code_members() -> Iterator[Member]:
             **{**p.NMT, **p.ADD_ONE, "reference_length": "single", "published_scale": 100.0},
         ),
         "tensorflow/nmt with smooth=True, applied to a corpus.",
-        used="CodeBERT, CodeT5 and successors on code generation", citation=p.LU, digits=2,
+        used="CodeBERT, CodeT5 and successors on code generation", citations=p.LU, digits=2,
     )  # fmt: skip
     unsmoothed = BLEU(**p.NLTK, smoothing="tiny")
     yield from make_members(
@@ -67,10 +67,10 @@ def list_captioning_and_code_members() -> Iterator[Member]:
          "Mean of segment scores of tensorflow/nmt with smooth=True."),
         ("bleu-rc", "BLEU-RC (Rencos)", BLEU(**p.COCO, **p.SEGMENTS, lowercase=True),
          "Mean of COCO's Bleu_4 per segment."),
-        used="code summarization", citation=p.SHI,
+        used="code summarization", citations=p.SHI,
     )  # fmt: skip
     yield Member(
         "codebleu-ngram", "CodeBLEU, n-gram match", BLEU(**p.NLTK, smoothing="floor"),
         "NLTK's corpus_bleu with method1.",
-        used="code generation, combined with syntax and data-flow matches", citation=p.REN,
+        used="code generation, combined with syntax and data-flow matches", citations=p.REN,
     )  # fmt: skip

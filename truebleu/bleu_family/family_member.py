@@ -29,8 +29,8 @@ class Member(Record):
     """Unexpected behaviour in one or two sentences, or an empty string."""
     used: str
     """The typical use."""
-    citation: str
-    """The paper or program to cite."""
+    citations: tuple[str, ...]
+    """The keys of the papers or programs to cite, in `truebleu.text.citations`."""
     digits: int | None = None
     """The number of decimal places that the original prints, or None for full precision."""
     defect: str = ""
@@ -38,6 +38,13 @@ class Member(Record):
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.metric!r}>"
+
+    @property
+    def citation(self) -> str:
+        """The authors, years and titles of the papers or programs to cite."""
+        from truebleu.text.citations import format_references
+
+        return format_references(self.citations)
 
     @property
     def single_reference(self) -> bool:
@@ -54,7 +61,7 @@ class Member(Record):
         """Short descriptions of the differences from sacreBLEU's default.
 
         >>> metric = BLEU("none", lowercase=True, smoothing="floor", max_order=2)
-        >>> Member("", "", metric, used="", citation="").differences
+        >>> Member("", "", metric, used="", citations=()).differences
         ['pretokenized', 'lower case', 'smoothing floor 0.1', 'order 2']
         """
         metric = self.metric
@@ -86,6 +93,8 @@ class Member(Record):
         return {
             **super().to_dict(),
             "metric": repr(self.metric),
+            "citation": self.citation,
+            "citations": list(self.citations),
             "scale": self.scale,
             "single_reference": self.single_reference,
             "differences": self.differences,

@@ -26,9 +26,9 @@ def _list_nltk_members() -> Iterator[Member]:
                 BLEU(**p.NLTK, smoothing=smoothing, **parameters),
                 count_quirks if method else count_quirks + zero_quirk,
                 used="tutorials, text generation, code generation",
-                citation=p.CHEN if method else p.BIRD,
+                citations=p.CHEN if method else p.BIRD,
             )  # fmt: skip
-    shared: dict[str, Any] = {"used": "text generation", "citation": p.CHEN}
+    shared: dict[str, Any] = {"used": "text generation", "citations": p.CHEN}
     for method, quirks in (
         (4, "Changed in NLTK 3.5 and 3.6, so segment scores depend on the NLTK version."),
         (5, "Scores can exceed 1."),
@@ -62,31 +62,31 @@ _MEAN = ", mean of segments"
 def list_library_members() -> Iterator[Member]:
     """Yield the members from NLTK, Hugging Face, tensorflow/nmt and training frameworks."""
     yield from _list_nltk_members()
-    for name, title, tokenize, used, citation in (
+    for name, title, tokenize, used, citations in (
         ("nmt", "tensorflow/nmt compute_bleu", "none", "TensorFlow tutorials and many copies",
-         "Luong, Brevdo and Zhao (2017): Neural machine translation tutorial"),
+         ("luong-etal-2017-neural",)),
         ("huggingface", "Hugging Face evaluate bleu", "13a", "evaluate.load('bleu')",
-         "Hugging Face evaluate, metrics/bleu, a copy of tensorflow/nmt"),
+         ("hugging-face-evaluate",)),
     ):  # fmt: skip
         length_quirk = "Uses the shortest of several references, so scores exceed sacreBLEU's."
         metric = BLEU(tokenize, **p.NMT, **p.UNSMOOTHED)
         smooth = metric.with_parameters(**p.ADD_ONE)
-        yield Member(name, title, metric, length_quirk, used=used, citation=citation)
+        yield Member(name, title, metric, length_quirk, used=used, citations=citations)
         yield Member(
             f"{name}-smooth", f"{title}, smooth=True", smooth, length_quirk, used=used,
-            citation=p.LIN + citation,
+            citations=(*p.LIN, *citations),
         )  # fmt: skip
     yield Member(
         "bleuscore", "bleuscore (Rust)", BLEU("mteval-v13a", **p.NMT, **p.UNSMOOTHED),
         "Uses the shortest reference, like Hugging Face. bleuscore treats U+001C to U+001F as "
         "letters; truebleu does not.",
-        used="a faster replacement for Hugging Face's bleu", citation="bleuscore 0.2.0",
+        used="a faster replacement for Hugging Face's bleu", citations=("bleuscore",),
     )  # fmt: skip
     yield Member(
         "keras-hub", "KerasHub metrics.Bleu",
         BLEU("keras-hub", **{**p.NMT, "arithmetic": "float32"}, **p.UNSMOOTHED),
         "One tokenizer rule has no effect: the full stop in 'in 2020.' is not split off.",
-        used="Keras models", citation="keras-team/keras-hub, keras_hub/src/metrics/bleu.py",
+        used="Keras models", citations=("keras-hub",),
     )  # fmt: skip
     t2t: dict[str, Any] = {"missing_order": "one", "no_match": "smoothed", "arithmetic": "nmt"}
     uncased = BLEU("tensor2tensor", lowercase=True, reference_length="single", **t2t)
@@ -99,7 +99,7 @@ def list_library_members() -> Iterator[Member]:
         ("t2t-bleu", "tensor2tensor t2t-bleu, uncased", uncased, digit_quirk),
         ("t2t-bleu-cased", "tensor2tensor t2t-bleu, cased", cased, digit_quirk),
         used="Google's papers on the Transformer",
-        citation="Vaswani et al. (2018): Tensor2Tensor for neural machine translation. AMTA",
+        citations=("vaswani-etal-2018-tensor2tensor",),
         digits=2,
     )  # fmt: skip
     yield Member(
@@ -107,7 +107,7 @@ def list_library_members() -> Iterator[Member]:
         BLEU(**p.PRETOKENIZED, **p.UNSMOOTHED, reference_length="single"),
         "Counts dictionary indices. fairseq identifies n-grams by a 64-bit hash with known "
         "collisions; truebleu's counts are exact. Unknown reference words never match.",
-        used="papers that use fairseq", citation="Ott et al. (2019): fairseq. NAACL demonstrations",
+        used="papers that use fairseq", citations=("ott-etal-2019-fairseq",),
         digits=2,
     )  # fmt: skip
     yield from _list_pytorch_members()
@@ -124,7 +124,7 @@ def list_library_members() -> Iterator[Member]:
         ),
         "Counts token indices; without exclude_indices, the lengths include padding. An order "
         "without n-grams has precision 1.",
-        used="training with AllenNLP", citation="Gardner et al. (2018): AllenNLP. NLP-OSS",
+        used="training with AllenNLP", citations=("gardner-etal-2018-allennlp",),
     )  # fmt: skip
 
 
@@ -145,12 +145,12 @@ def _list_pytorch_members() -> Iterator[Member]:
             (f"torchmetrics-sacrebleu{suffix}", f"torchmetrics SacreBLEUScore{title}",
              BLEU(**p.TORCH, **smoothing),
              f"Differs from sacreBLEU: uses {zero_quirk} Lower-cases after tokenizing."),
-            used="training with PyTorch Lightning", citation=p.DETLEFSEN,
+            used="training with PyTorch Lightning", citations=p.DETLEFSEN,
         )  # fmt: skip
     yield Member(
         "torchtext", "torchtext bleu_score", BLEU(**p.PRETOKENIZED, **p.TORCH, **p.UNSMOOTHED),
         f"Uses {tie_quirk}. A token that contains a space corrupts the n-gram counts.",
-        used="training with torchtext", citation="pytorch/text, torchtext/data/metrics.py",
+        used="training with torchtext", citations=("torchtext",),
     )  # fmt: skip
     segment_mean = BLEU(**p.NLTK, **p.UNSMOOTHED, **p.SEGMENTS, no_match="any-zero")
     corpus = segment_mean.with_parameters(aggregate="corpus", missing_order="zero")
@@ -160,5 +160,5 @@ def _list_pytorch_members() -> Iterator[Member]:
         ("ignite", "PyTorch-Ignite Bleu, average='macro'", segment_mean, mean_quirk),
         ("ignite-micro", "PyTorch-Ignite Bleu, average='micro'", corpus),
         used="training with PyTorch-Ignite",
-        citation="Fomin et al. (2020): PyTorch-Ignite; ignite/metrics/nlp/bleu.py",
+        citations=("fomin-etal-2020-ignite",),
     )  # fmt: skip

@@ -50,7 +50,7 @@ def _list_mteval_members() -> Iterator[Member]:
                 f"mteval-{name}{case}",
                 " ".join([f"mteval-{version}.pl", *map(p.MTEVAL_SWITCHES.__getitem__, options)]),
                 BLEU(tokenizer, **{**parameters, **shortest}), case_quirks, used=used,
-                citation=p.MTEVAL.format(version), digits=4,
+                citations=p.MTEVAL, digits=4,
             )  # fmt: skip
 
 
@@ -70,14 +70,14 @@ def _list_moses_members() -> Iterator[Member]:
         yield Member(
             name, f"{script}.perl" + (" -lc" if case else ""),
             BLEU(script, lowercase=case, **p.UNSMOOTHED), quirks,
-            used="papers on neural translation before 2019", citation=p.MOSES, digits=2,
+            used="papers on neural translation before 2019", citations=p.MOSES, digits=2,
         )  # fmt: skip
     program: dict[str, Any] = {**p.PRETOKENIZED, "published_scale": 1.0, "arithmetic": "float32"}
     yield Member(
         "moses-sentence-bleu", "Moses sentence-bleu, mean of segments",
         BLEU(**program, **p.ADD_ONE, **p.SEGMENTS),
         "Adds one at every order but not to the lengths of the brevity penalty.",
-        used="tuning and n-best lists in Moses", citation=p.MOSES,
+        used="tuning and n-best lists in Moses", citations=p.MOSES,
     )  # fmt: skip
     truncation_quirk = "Truncates the mean reference length of each segment to an integer."
     for name, rule, quirks in (
@@ -89,7 +89,7 @@ def _list_moses_members() -> Iterator[Member]:
             "moses-mert" + ("" if rule == "closest" else f"-{name}"),
             f"Moses mert, BLEU with reflen:{name}",
             BLEU(**program, **p.UNSMOOTHED, reference_length=rule, no_match="any-zero"), quirks,
-            used="minimum error rate training in Moses", citation=p.MOSES,
+            used="minimum error rate training in Moses", citations=p.MOSES,
         )  # fmt: skip
 
 
@@ -100,14 +100,14 @@ def list_machine_translation_members() -> Iterator[Member]:
         BLEU(**p.PRETOKENIZED, **p.UNSMOOTHED, published_scale=1.0, arithmetic="nmt"),
         "The paper does not say which of two equally close reference lengths to use; truebleu "
         "uses the shorter one.",
-        used="the original definition, as in IBM's program", citation=p.PAPINENI, digits=4,
+        used="the original definition, as in IBM's program", citations=p.PAPINENI, digits=4,
     )  # fmt: skip
     yield from _list_mteval_members()
     yield from _list_moses_members()
     for name, parameters, used, quirks in _SACREBLEU:
         yield Member(
             f"sacrebleu{name}", f"sacreBLEU 2.6.0{name.replace('-', ' ', 1)}", BLEU(**parameters),
-            quirks, used=used, citation=p.POST, digits=1,
+            quirks, used=used, citations=p.POST, digits=1,
         )  # fmt: skip
 
 
@@ -147,31 +147,31 @@ def list_tool_members() -> Iterator[Member]:
          f"{default_quirk}; {tie_quirk} Single segments are always smoothed."),
         ("phrasal-smooth", "Phrasal BLEUMetric -smooth, mean of segments",
          BLEU(**phrasal, smoothing="add-k", **p.SEGMENTS), f"{default_quirk}."),
-        used="Stanford's statistical machine translation", citation=p.GREEN, digits=3,
+        used="Stanford's statistical machine translation", citations=p.GREEN, digits=3,
     )  # fmt: skip
     yield from make_members(
         ("cdec-ibm", "cdec IBM_BLEU", BLEU(**p.CDEC, tie="first"), zero_quirk),
         ("cdec-nist", "cdec NIST_BLEU", BLEU(**p.CDEC, reference_length="shortest"), zero_quirk),
         ("cdec-koehn", "cdec KOEHN_BLEU", BLEU(**p.CDEC, reference_length="average"), zero_quirk),
-        used="tuning and scoring with cdec", citation=p.DYER, digits=2,
+        used="tuning and scoring with cdec", citations=p.DYER, digits=2,
     )  # fmt: skip
     yield Member(
         "cdec-qcri", "cdec QCRI_BLEU", CdecBLEU(),
         "Counts one match for orders without matches, has a special brevity penalty, and subtracts "
         "the score of a text without any match.",
-        used="tuning with cdec", citation=p.DYER, digits=2,
+        used="tuning with cdec", citations=p.DYER, digits=2,
     )  # fmt: skip
     yield Member(
         "jbleu", "jBLEU in MultEval",
         BLEU(**p.PRETOKENIZED, missing_order="one", no_match="smoothed"),
         "mteval-v13a's formula on pretokenized text.", used="significance tests with MultEval",
-        citation="Clark, Dyer, Lavie and Smith (2011): Better hypothesis testing. ACL", digits=1,
+        citations=("clark-etal-2011-better",), digits=1,
     )  # fmt: skip
     yield Member(
         "mt-compareval", "MT-ComparEval",
         BLEU("mteval-v11b", reference_length="single", missing_order="one"),
         used="comparing systems in a browser",
-        citation="Klejch, Avramidis, Burchardt and Popel (2015): MT-ComparEval. PBML", digits=2,
+        citations=("klejch-etal-2015-mt",), digits=2,
     )  # fmt: skip
     yield from make_members(
         ("compare-mt", "compare-mt, bleu", BLEU(**compare, **p.UNSMOOTHED),
@@ -179,12 +179,12 @@ def list_tool_members() -> Iterator[Member]:
         ("compare-mt-sentbleu", "compare-mt, sentbleu",
          BLEU(**compare, smoothing="add-k", **p.SEGMENTS),
          "Mean of NLTK's sentence_bleu with method2."),
-        used="comparing systems", citation=p.NEUBIG, digits=4,
+        used="comparing systems", citations=p.NEUBIG, digits=4,
     )  # fmt: skip
     yield from make_members(
         ("ibleu-viewer", "iBLEU, the viewer", BLEU("madnani-ibleu-lower", **viewer),
          tokenizer_quirk),
         ("ibleu-viewer-cased", "iBLEU, the viewer, case-sensitive",
          BLEU("madnani-ibleu", **viewer), tokenizer_quirk),
-        used="viewing scores in a browser", citation="Madnani (2011): iBLEU. ICSC", digits=4,
+        used="viewing scores in a browser", citations=("madnani-2011-ibleu",), digits=4,
     )  # fmt: skip

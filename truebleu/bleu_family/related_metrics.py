@@ -28,13 +28,13 @@ def list_related_members() -> Iterator[Member]:
             NIST(tokenizer),
             "No upper bound. The token 0 loses its history because Perl treats it as false.",
             used="NIST evaluations, together with BLEU",
-            citation="Doddington (2002): Automatic evaluation of machine translation quality. HLT",
+            citations=("doddington-2002-automatic",),
             digits=4,
         )  # fmt: skip
     yield Member(
         "nist-nltk", "NLTK corpus_nist", NIST("none", variant="nltk"),
         "With several references, uses the best reference per order instead of all references.",
-        used="data-to-text generation", citation=p.BIRD,
+        used="data-to-text generation", citations=p.BIRD,
     )  # fmt: skip
     for name, title, tokenize, used in (
         ("gleu-nltk", "NLTK corpus_gleu", "none", "reinforcement learning"),
@@ -43,8 +43,7 @@ def list_related_members() -> Iterator[Member]:
         yield Member(
             name, title, GLEU(tokenize),
             "Not BLEU: the minimum of precision and recall, without a brevity penalty.", used=used,
-            citation="Wu et al. (2016): Google's neural machine translation system. "
-            "arXiv:1609.08144",
+            citations=("wu-etal-2016-google",),
         )  # fmt: skip
     for language in ("java", "python"):
         yield Member(
@@ -52,5 +51,5 @@ def list_related_members() -> Iterator[Member]:
             CodeBLEU(language=language),
             "A recall, not a precision. Reserved words of the language have weight 1, other "
             "unigrams 0.2.",
-            used="code generation, combined with syntax and data-flow matches", citation=p.REN,
+            used="code generation, combined with syntax and data-flow matches", citations=p.REN,
         )  # fmt: skip

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-PAPINENI = "Papineni, Roukos, Ward and Zhu (2002): BLEU: a method for automatic evaluation. ACL"
-MTEVAL = "NIST mteval-{}.pl, in mosesdecoder/scripts/generic"
-MOSES = "Koehn et al. (2007): Moses: open source toolkit for statistical machine translation. ACL"
-POST = "Post (2018): A call for clarity in reporting BLEU scores. WMT"
-BIRD = "Bird, Klein and Loper (2009): Natural Language Processing with Python; NLTK 3.10.4"
-CHEN = "Chen and Cherry (2014): A systematic comparison of smoothing techniques. WMT; NLTK 3.10.4"
-LIN = "Lin and Och (2004): ORANGE. COLING; "
-CAPTIONS = "Chen et al. (2015): Microsoft COCO captions. arXiv:1504.00325; pycocoevalcap"
-SHI = "Shi et al. (2022): On the evaluation of neural code summarization. ICSE"
-LU = "Lu et al. (2021): CodeXGLUE. NeurIPS datasets and benchmarks"
-REN = "Ren et al. (2020): CodeBLEU. arXiv:2009.10297; codebleu 0.7.0"
-DYER = "Dyer et al. (2010): cdec. ACL demonstrations; mteval/ns.cc"
-DETLEFSEN = "Detlefsen et al. (2022): TorchMetrics. JOSS"
-GREEN = "Green, Cer and Manning (2014): Phrasal. WMT"
-NEUBIG = "Neubig et al. (2019): compare-mt. NAACL demonstrations"
+# Keys in truebleu.text.citations.
+PAPINENI = ("papineni-etal-2002-bleu",)
+MTEVAL = ("nist-mteval",)
+MOSES = ("koehn-etal-2007-moses",)
+POST = ("post-2018-call",)
+BIRD = ("bird-etal-2009-natural",)
+CHEN = ("chen-cherry-2014-systematic", *BIRD)
+LIN = ("lin-och-2004-orange",)
+CAPTIONS = ("chen-etal-2015-microsoft",)
+SHI = ("shi-etal-2022-evaluation",)
+LU = ("lu-etal-2021-codexglue",)
+REN = ("ren-etal-2020-codebleu",)
+DYER = ("dyer-etal-2010-cdec",)
+DETLEFSEN = ("detlefsen-etal-2022-torchmetrics",)
+GREEN = ("green-etal-2014-phrasal",)
+NEUBIG = ("neubig-etal-2019-compare",)
 
 # The input is already tokenized; white space separates the tokens.
 PRETOKENIZED: dict[str, Any] = {"tokenize": "none"}

@@ -44,6 +44,7 @@ COMMANDS = {
     "explain": "Explain a score step by step: matches, clipping, brevity penalty",
     "family": "List published BLEU variants, score with them, or find the variant behind a score",
     "testset": "List, download, install and show published test sets",
+    "cite": "Print BibTeX and a paragraph on the setup for a paper",
     "demo": "Score example systems and suggest more commands",
     "completion": "Print a shell script that completes commands and options",
 }
@@ -87,7 +88,6 @@ GENERAL_OPTIONS = OptionGroup(
     "about truebleu",
     """
     -V --version  print the version
-    --citation    print BibTeX entries for truebleu and the papers on BLEU
     """,
     HELP,
 )
@@ -161,10 +161,6 @@ def _run_command(arguments: list[str]) -> None:
         options = build_parsers()[0].parse(arguments)
         if options.version:
             print_text(f"truebleu {__version__}\n")
-        elif options.citation:
-            from truebleu.rendering.citation import get_bibtex
-
-            print_text(get_bibtex())
         else:
             raise UsageError(f"missing command; use one of {', '.join(COMMANDS)}")
 

@@ -371,7 +371,7 @@ OPTION_HINTS = {
     **dict.fromkeys(("-pbsn", "--paired-bs-n", "-parn", "--paired-ar-n"), _TESTS),
     "--force": "use -q to hide warnings",
     **dict.fromkeys(("-j", "--paired-jobs"), "use --threads"),
-    "--citation": "use truebleu --citation",
+    "--citation": "use truebleu cite",
     "--version": "use truebleu --version",
     **dict.fromkeys(
         ("-t", "--test-set"),

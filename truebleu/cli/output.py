@@ -29,6 +29,7 @@ SUFFIXES = {
     ".txt": "text",
     ".tex": "latex",
     ".md": "markdown",
+    ".bib": "bibtex",
     **{f".{name}": name for name in ("json", "jsonl", "tsv", "csv", "html", "parquet", "npy")},
 }
 # Version of the JSON output. Incompatible changes increase it.

@@ -72,7 +72,7 @@ class ScoreResult(Record):
     def lower_is_better(self) -> bool:
         """True if lower scores are better."""
         if self.metric is not None:
-            return self.metric.LOWER_IS_BETTER
+            return self.metric.lower_is_better
         return lower_is_better(self.score.name)
 
     @property

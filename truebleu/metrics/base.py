@@ -120,6 +120,8 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     __slots__ = ("_kernel", "_reads_text", "_tokenizes_in_kernel")
 
     NAME: ClassVar[str]
+    # Keys of the papers to cite, in truebleu.text.citations.
+    CITATIONS: ClassVar[tuple[str, ...]] = ()
     # Signature fields in sacreBLEU's order; other fields follow.
     FIELDS: ClassVar[tuple[str, ...]] = ()
     # Signature fields with a constant value: the value and the short name of the field.
@@ -228,6 +230,11 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     def is_percentage(self) -> bool:
         """True if scores are percentages; such scores, unlike NIST, also have a 0-1 scale."""
         return True
+
+    @property
+    def citations(self) -> tuple[str, ...]:
+        """The keys of the papers to cite for these parameters, in `truebleu.text.citations`."""
+        return self.CITATIONS
 
     @property
     def lower_is_better(self) -> bool:

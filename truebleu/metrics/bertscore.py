@@ -32,6 +32,7 @@ class BERTScore(NeuralMetric):
     __slots__ = ()
 
     NAME = "BERTScore"
+    CITATIONS = ("zhang-etal-2020-bertscore",)
     PREFIX = "bertscore-"
     NUMBER_NAMES = ("f1", "precision", "recall")
     BOUND = 1.0

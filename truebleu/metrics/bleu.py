@@ -158,6 +158,7 @@ class BLEU(Metric[BLEUScore]):
     __slots__ = ("_has_kernel_formula", "_max_references")
 
     NAME = "BLEU"
+    CITATIONS = ("papineni-etal-2002-bleu", "post-2018-call")
     MATCHES_SACREBLEU = True
     SCORE = BLEUScore
     FIELDS = ("case", "eff", "tok", "smooth", "order", "weights", "value")

@@ -28,6 +28,7 @@ class BLEURT(NeuralMetric):
     __slots__ = ()
 
     NAME = "BLEURT"
+    CITATIONS = ("sellam-etal-2020-bleurt", "pu-etal-2021-learning")
     PREFIX = "bleurt-"
     REFERENCES = "one"
     FIELDS = ("model", "agg")

@@ -34,6 +34,7 @@ class CdecBLEU(PythonMetric):
     __slots__ = ()
 
     NAME = "cdec-BLEU"
+    CITATIONS = ("dyer-etal-2010-cdec",)
     PREFIX = "cdec-"
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer("none")
     _: KW_ONLY

@@ -110,6 +110,7 @@ class CHRF(Metric[CHRFScore]):
     __slots__ = ()
 
     NAME = "chrF"
+    CITATIONS = ("popovic-2015-chrf",)
     MATCHES_SACREBLEU = True
     SCORE = CHRFScore
     PREFIX = "chrf-"
@@ -160,6 +161,11 @@ class CHRF(Metric[CHRFScore]):
         if not self.char_order + self.word_order:
             raise ValueError("char_order and word_order are 0: there is nothing to count")
         super()._prepare()
+
+    @property
+    def citations(self) -> tuple[str, ...]:
+        """The keys of the papers on chrF and, if words are counted, on chrF++."""
+        return (*self.CITATIONS, *(["popovic-2017-chrf"] if self.word_order else []))
 
     def build_kernel_settings(self) -> dict[str, Any]:
         """Return the metric settings for the kernel."""

@@ -64,6 +64,7 @@ class CodeBLEU(PythonMetric):
     __slots__ = ("_reserved",)
 
     NAME = "CodeBLEU"
+    CITATIONS = ("ren-etal-2020-codebleu",)
     PREFIX = "codebleu-"
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer("none")
     _: KW_ONLY

@@ -41,6 +41,7 @@ class COMET(NeuralMetric):
     __slots__ = ()
 
     NAME = "COMET"
+    CITATIONS = ("rei-etal-2020-comet",)
     PREFIX = "comet-"
     CONSTANTS = {**NeuralMetric.CONSTANTS, "precision": ("fp32", "precision")}  # noqa: RUF012
     FIELDS = ("model", "precision", "agg")
@@ -73,6 +74,11 @@ class COMET(NeuralMetric):
     def bound(self) -> float | None:
         """The best score: 1 for xCOMET, or None for models without an upper bound."""
         return 1.0 if _read_settings(self.model)[0] == "xcomet_metric" else None
+
+    @property
+    def citations(self) -> tuple[str, ...]:
+        """The keys of the papers on COMET and, for models of WMT22, on these models."""
+        return (*self.CITATIONS, *(["rei-etal-2022-comet"] if "wmt22" in self.model else []))
 
     def _list_inputs(self) -> tuple[str, ...]:
         """Return the model's inputs in addition to the hypothesis."""

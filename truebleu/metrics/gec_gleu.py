@@ -44,6 +44,7 @@ class GECGLEU(SourceMetric):
     __slots__ = ()
 
     NAME = "GEC-GLEU"
+    CITATIONS = ("napoles-etal-2015-ground", "napoles-etal-2016-gleu")
     PREFIX = "gec-gleu-"
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer("none")
     _: KW_ONLY

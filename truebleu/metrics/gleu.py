@@ -32,6 +32,7 @@ class GLEU(PythonMetric):
     __slots__ = ()
 
     NAME = "GLEU"
+    CITATIONS = ("wu-etal-2016-google",)
     PREFIX = "gleu-"
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer()
     _: KW_ONLY

@@ -29,6 +29,7 @@ class IBLEU(SourceMetric):
     __slots__ = ("_bleu",)
 
     NAME = "iBLEU"
+    CITATIONS = ("sun-zhou-2012-joint",)
     WORST = None
     PREFIX = "ibleu-"
     SCALE = 1.0

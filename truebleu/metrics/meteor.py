@@ -134,6 +134,7 @@ class METEOR(PythonMetric):
     __slots__ = ()
 
     NAME = "METEOR"
+    CITATIONS = ("denkowski-lavie-2014-meteor",)
     PREFIX = "meteor-"
     DIGITS = 2
     TAKES_TOKENS = False

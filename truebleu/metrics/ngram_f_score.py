@@ -79,6 +79,7 @@ class NGramF(Metric[NGramFScore]):
     __slots__ = ()
 
     NAME = "NGram-F"
+    CITATIONS = ("truebleu",)
     SCORE = NGramFScore
     PREFIX = "ngram-f-"
     FIELDS = ("case", "tok", "orders", "beta")

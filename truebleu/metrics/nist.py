@@ -43,6 +43,7 @@ class NIST(PythonMetric):
     __slots__ = ()
 
     NAME = "NIST"
+    CITATIONS = ("doddington-2002-automatic",)
     PREFIX = "nist-"
     SCALE = 1.0
     BOUND = None

@@ -104,6 +104,7 @@ class NLTKBLEU(PythonMetric):
     __slots__ = ()
 
     NAME = "NLTK-BLEU"
+    CITATIONS = ("papineni-etal-2002-bleu", "chen-cherry-2014-systematic", "bird-etal-2009-natural")
     SCORE = NLTKScore
     PREFIX = "nltk-"
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer("none")

@@ -38,6 +38,7 @@ class NLTKMETEOR(SegmentMeanMetric):
     __slots__ = ()
 
     NAME = "METEOR-nltk"
+    CITATIONS = ("lavie-agarwal-2007-meteor", "bird-etal-2009-natural")
     PREFIX = "meteor-nltk-"
     DIGITS = 2
     FIELDS = ("alpha", "beta", "gamma", "stem", "syn", "tok", "agg")

@@ -92,6 +92,7 @@ class ROUGE(SegmentMeanMetric):
     __slots__ = ()
 
     NAME = "ROUGE"
+    CITATIONS = ("lin-2004-rouge",)
     SCORE = ROUGEScore
     EXTRA_COLUMNS = ("latin_letters", "other_letters")
     PREFIX = "rouge-"

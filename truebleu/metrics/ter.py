@@ -81,6 +81,7 @@ class TER(Metric[TERScore]):
     __slots__ = ()
 
     NAME = "TER"
+    CITATIONS = ("snover-etal-2006-study",)
     MATCHES_SACREBLEU = True
     SCORE = TERScore
     PREFIX = "ter-"

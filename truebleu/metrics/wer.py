@@ -181,6 +181,7 @@ class WER(_EditMetric[WERScore]):
     __slots__ = ()
 
     NAME = "WER"
+    CITATIONS = ("morris-etal-2004-wer",)
     SCORE = WERScore
     PREFIX = "wer-"
     CONSTANTS = {"measure": ("wer", "m")}  # noqa: RUF012
@@ -217,6 +218,7 @@ class MER(WER):
     __slots__ = ()
 
     NAME = "MER"
+    CITATIONS = ("morris-etal-2004-wer",)
     WORST = 100.0
     PREFIX = "mer-"
     CONSTANTS = {"measure": ("mer", "m")}  # noqa: RUF012
@@ -234,6 +236,7 @@ class WIL(WER):
     __slots__ = ()
 
     NAME = "WIL"
+    CITATIONS = ("morris-etal-2004-wer",)
     WORST = 100.0
     PREFIX = "wil-"
     CONSTANTS = {"measure": ("wil", "m")}  # noqa: RUF012
@@ -252,6 +255,7 @@ class WIP(WER):
     __slots__ = ()
 
     NAME = "WIP"
+    CITATIONS = ("morris-etal-2004-wer",)
     PREFIX = "wip-"
     CONSTANTS = {"measure": ("wip", "m")}  # noqa: RUF012
     LOWER_IS_BETTER = False
@@ -272,6 +276,7 @@ class CER(_EditMetric[CERScore]):
     __slots__ = ()
 
     NAME = "CER"
+    CITATIONS = ("morris-etal-2004-wer",)
     SCORE = CERScore
     PREFIX = "cer-"
     CONSTANTS = {"measure": ("cer", "m")}  # noqa: RUF012

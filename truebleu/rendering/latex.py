@@ -245,9 +245,18 @@ def _render_group_headers(columns: Sequence[elements.Column]) -> Iterator[str]:
 
 
 def _render_note(note: elements.Paragraph) -> str:
-    if note.kind == "signature":
-        return rf"\texttt{{{_format_breakable_signature(note.text)}}}"
-    text = escape_latex(note.text).replace(r"\textquotesingle{}", "'")
+    is_signature = note.kind == "signature"
+    return render_latex_signature(note.text) if is_signature else render_latex_text(note.text)
+
+
+def render_latex_signature(signature: str) -> str:
+    """Return a signature in typewriter type, with possible line breaks."""
+    return rf"\texttt{{{_format_breakable_signature(signature)}}}"
+
+
+def render_latex_text(text: str) -> str:
+    """Return prose with LaTeX commands escaped, and p-values as formulas."""
+    text = escape_latex(text).replace(r"\textquotesingle{}", "'")
     return re.sub(r"\bp \\textless\{\} ([0-9.]+)", r"$p < \1$", text)
 
 

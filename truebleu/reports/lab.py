@@ -6,8 +6,8 @@ import os
 from typing import Any
 
 from truebleu._kernel import __version__
+from truebleu.comparison.setup_description import cite
 from truebleu.metrics import registry
-from truebleu.rendering.citation import get_bibtex
 from truebleu.reports import (
     Page,
     bins,
@@ -70,7 +70,7 @@ def build_manifest() -> dict[str, Any]:
         "truebleu_report": report_builder.MANIFEST_VERSION,
         "title": PLAYGROUND_TITLE,
         "version": __version__,
-        "bibtex": get_bibtex(),
+        "bibtex": cite(PLAYGROUND_METRICS).bibtex(),
         "languages": report_builder.list_language_codes(),
         "live": browser_kernel.KERNEL_BLOCKS,
         "ngrams": {

@@ -34,7 +34,7 @@ ngrams, buckets, health     further counts; buckets contains word frequencies an
                     each segment (`length`)
 findings            automatic findings: kind, text and the state of the page that shows them
 data_hash           hash of each input by name
-commands, bibtex    commands that reproduce the scores, and the citation
+commands, bibtex    commands that reproduce the scores, and the BibTeX entries of the methods
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ from truebleu.comparison.comparison_request import (
     Request,
     StatisticsByMetric,
 )
+from truebleu.comparison.setup_description import describe_result
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.statistics import Statistics
-from truebleu.rendering.citation import get_bibtex
 from truebleu.reports import (
     bins,
     browser_kernel,
@@ -401,7 +401,7 @@ class ReportData:
             "people": self.human_view,
             "data_hash": self.input_hashes,
             "commands": self.commands,
-            "bibtex": get_bibtex(),
+            "bibtex": describe_result(self.comparison).bibtex(),
             "documents": None
             if self.documents is None
             else {"names": self.documents.names, "block": "documents"},

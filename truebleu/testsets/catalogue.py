@@ -76,6 +76,8 @@ class CatalogueEntry:
 
     description: str = ""
     citation: str | None = None
+    """The keys of works in `truebleu.text.citations`, or a user's text, which may be BibTeX."""
+
     licence: str | None = None
     released: str | None = None
     segments: Mapping[str, int] = dataclasses.field(default_factory=dict)
@@ -90,6 +92,13 @@ class CatalogueEntry:
 
     folder: str | None = None
     """The folder of a user's files that are not downloaded."""
+
+    @property
+    def bibtex(self) -> str | None:
+        """The BibTeX entries of the works to cite, or the text of a user's registry."""
+        from truebleu.text.citations import expand_keys
+
+        return None if self.citation is None else expand_keys(self.citation)
 
     @property
     def digest(self) -> str:

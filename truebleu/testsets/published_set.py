@@ -252,7 +252,8 @@ class TestSet:
     @property
     def citation(self) -> str | None:
         """The citation in BibTeX, or None if unknown."""
-        return "\n".join(filter(None, (part.entry.citation for part in self._parts))) or None
+        citations = dict.fromkeys(part.entry.bibtex for part in self._parts)
+        return "\n".join(filter(None, citations)) or None
 
     @property
     def signature(self) -> dict[str, str]:

@@ -199,11 +199,11 @@ def describe_test_set(
         "kind",
         "released",
         "licence",
-        "citation",
         "instructions",
     )
     return TestSetInfo(
         **{field: getattr(entry, field) for field in shared_fields},
+        citation=entry.bibtex,
         archives=tuple(asdict(archive) for archive in entry.archives),
         langpairs=tuple(entry.pairs),
         languages=tuple(entry.languages),

@@ -1,0 +1,125 @@
+"""`truebleu cite`: BibTeX and sentences for a result or for methods."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from paths import EXAMPLES
+
+import truebleu
+from truebleu.text.citations import parse_bibtex
+
+REFERENCE = EXAMPLES / "de-en" / "reference.a.en"
+SYSTEMS = [EXAMPLES / "de-en" / f"{name}.en" for name in ("birch", "cedar")]
+
+
+@pytest.fixture
+def result_file(truebleu_command, tmp_path):
+    """Return a JSON result of compare."""
+    path = tmp_path / "result.json"
+    words = ("-m", "bleu", "chrf", "--correction", "holm", "-parn", "99", "-o", path)
+    assert truebleu_command("compare", REFERENCE, "-i", *SYSTEMS, *words).status == 0
+    return path
+
+
+def list_keys(text):
+    return [work.key for work in parse_bibtex(text)]
+
+
+def test_result_file_is_cited(truebleu_command, result_file):
+    result = truebleu_command("cite", result_file)
+    assert (result.status, result.error) == (0, "")
+    assert list_keys(result.output) == [
+        *("papineni-etal-2002-bleu", "post-2018-call", "popovic-2015-chrf", "truebleu"),
+        *("riezler-maxwell-2005-pitfalls", "holm-1979-simple", "koehn-2004-statistical"),
+    ]
+    text = " ".join(result.output.partition("@")[0].split())
+    assert text == truebleu.cite(truebleu.Comparison.from_json(result_file.read_text())).text()
+
+
+def test_score_result_and_standard_input_are_cited(truebleu_command, tmp_path):
+    printed = truebleu_command("score", REFERENCE, "-i", SYSTEMS[0], "-m", "ter").output
+    result = truebleu_command("cite", "-", input=printed.encode())
+    assert list_keys(result.output) == ["snover-etal-2006-study", "truebleu"]
+    assert json.loads(printed)["scores"][0]["signature"] in result.output.replace("\n", "")
+
+
+def test_methods_are_cited(truebleu_command):
+    output = truebleu_command(
+        *("cite", "-m", "chrf++,ter", "--test", "bs", "--correction", "bh", "-t", "wmt22", "ntrex")
+    ).output
+    assert {
+        *("popovic-2017-chrf", "snover-etal-2006-study", "efron-tibshirani-1993-bootstrap"),
+        *("benjamini-hochberg-1995-controlling", "kocmi-etal-2022-findings"),
+        "federmann-etal-2022-ntrex",
+    } <= set(list_keys(output))
+
+
+def test_default_is_bleu(truebleu_command):
+    expected = truebleu.cite()
+    assert list_keys(truebleu_command("cite").output) == expected.citations
+
+
+def test_latex_ends_before_the_entries(truebleu_command, result_file):
+    output = truebleu_command("cite", result_file, "-f", "latex").output
+    sentences, entries = output.split("\n\n\\endinput\n\n")
+    assert r"BLEU~\cite{papineni-etal-2002-bleu,post-2018-call}" in sentences
+    assert "@" not in sentences
+    assert output.isascii()
+    assert entries == truebleu_command("cite", result_file, "-f", "bibtex").output
+
+
+def test_output_suffix_selects_format(truebleu_command, result_file, tmp_path):
+    for name, start in (("a.bib", "@"), ("a.tex", "We report"), ("a.json", "{"), ("a.txt", "We")):
+        assert truebleu_command("cite", result_file, "-o", tmp_path / name).status == 0
+        assert (tmp_path / name).read_text().startswith(start)
+
+
+def test_user_registry_is_cited(truebleu_command, tmp_path):
+    (tmp_path / "s").write_text("a\n")
+    entry = {
+        "name": "ours",
+        "citation": "@misc{own-2026, author={Own, Ann}, title={T}, year={2026}}",
+        "files": {"de-en": {"src": "s", "ref": "s"}},
+    }
+    (tmp_path / "ours.json").write_text(json.dumps(entry))
+    words = ("cite", "-t", "ours", "--registry", tmp_path / "ours.json")
+    output = truebleu_command(*words).output
+    assert "on ours (Own, 2026)" in " ".join(output.split())
+    assert "own-2026" in list_keys(output)
+    assert r"on ours~\cite{own-2026}" in truebleu_command(*words, "-f", "latex").output
+
+
+def test_unknown_metric_of_others_has_a_note(truebleu_command):
+    result = truebleu_command("cite", "-m", "command:mine=prog {hyp}")
+    assert "note: no citation is known for mine; cite its authors" in result.error
+    assert truebleu_command("cite", "-q", "-m", "command:mine=prog {hyp}").error == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (["none.json"], 1, "none.json: No such file or directory"),
+        ([REFERENCE], 1, "no signatures found"),
+        ([__file__.replace("test_cite_command.py", "")], 1, "directory"),
+        (["-m", "bleuu"], 2, "-m/--metrics: unknown metric 'bleuu'; did you mean 'bleu'?"),
+        (["-t", "wmt222"], 1, "unknown test set 'wmt222'; did you mean wmt22?"),
+        (["--test", "t"], 2, "--test: unknown value 't'"),
+        (["--correction", "holm"], 2, "--correction has no effect without --test"),
+        (["x.json", "-m", "bleu"], 2, "-m/--metrics has no effect with a result FILE"),
+        (["x.json", "y.json"], 2, "unexpected argument 'y.json'"),
+        (["-f", "csv"], 2, "unknown value 'csv'"),
+    ],
+)
+def test_wrong_input_is_an_error(truebleu_command, words, status, message):
+    result = truebleu_command("cite", *words)
+    assert (result.status, result.output) == (status, "")
+    assert message in result.error
+    assert result.error.count("\n") == 1
+
+
+def test_former_option_names_the_command(truebleu_command):
+    result = truebleu_command("--citation")
+    assert (result.status, result.output) == (2, "")
+    assert "use truebleu cite" in result.error

@@ -1,0 +1,261 @@
+"""Citations: every metric, test, correction and test set has one, and BibTeX can read them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from paths import EXAMPLES
+
+import truebleu as tb
+from truebleu._kernel import InputError
+from truebleu.comparison import setup_description
+from truebleu.comparison.comparison_request import TESTS
+from truebleu.comparison.setup_description import SetupDescription, cite, read_result
+from truebleu.metrics import registry
+from truebleu.significance import CORRECTIONS
+from truebleu.testsets import catalogue
+from truebleu.text.citations import expand_keys, format_bibtex, get_work, load_works, parse_bibtex
+
+REFERENCE = EXAMPLES / "de-en" / "reference.a.en"
+SYSTEMS = {name: EXAMPLES / "de-en" / f"{name}.en" for name in ("birch", "cedar")}
+
+
+# ---- completeness ----
+
+
+@pytest.mark.parametrize("name", [*registry.METRICS, "bertscore", "bleurt", "comet"])
+def test_every_metric_has_known_works(name):
+    keys = registry.get_metric_class(name).CITATIONS
+    assert keys
+    assert set(keys) <= load_works().keys()
+
+
+def test_every_family_member_has_known_works():
+    for member in tb.family.values():
+        assert member.citations, member.name
+        assert set(member.citations) <= load_works().keys(), member.name
+        assert get_work(member.citations[0]).family_names[0] in member.citation
+
+
+def test_every_test_set_has_known_works():
+    for name, entry in catalogue._load_published_entries().items():
+        keys = (entry.citation or "").split()
+        assert keys, name
+        assert set(keys) <= load_works().keys(), name
+
+
+def test_every_test_and_correction_has_known_works():
+    by_method = {
+        **setup_description.TEST_CITATIONS,
+        **setup_description.CORRECTION_CITATIONS,
+        **setup_description.EXTERNAL_CITATIONS,
+        "intervals": setup_description.INTERVAL_CITATIONS,
+        "runs": setup_description.RUN_CITATIONS,
+    }
+    assert {*TESTS, *CORRECTIONS} <= by_method.keys()
+    assert set(TESTS) == set(setup_description.TEST_NAMES)
+    for keys in by_method.values():
+        assert keys
+        assert set(keys) <= load_works().keys()
+
+
+def test_every_work_is_used():
+    used = {key for member in tb.family.values() for key in member.citations}
+    used |= {key for cls in registry.iterate_metric_classes() for key in cls.CITATIONS}
+    for entry in catalogue._load_published_entries().values():
+        used |= set((entry.citation or "").split())
+    for table in ("TEST_CITATIONS", "CORRECTION_CITATIONS", "EXTERNAL_CITATIONS"):
+        used |= {key for keys in getattr(setup_description, table).values() for key in keys}
+    used |= {*setup_description.INTERVAL_CITATIONS, *setup_description.RUN_CITATIONS}
+    used |= {"truebleu", "popovic-2017-chrf", "rei-etal-2022-comet"}
+    assert load_works().keys() == used
+
+
+# ---- BibTeX ----
+
+
+@pytest.mark.parametrize("key", list(load_works()))
+def test_entry_is_safe_for_pdflatex_and_has_required_fields(key):
+    work = get_work(key)
+    assert work.bibtex.isascii()
+    assert work.bibtex.count("{") == work.bibtex.count("}")
+    kind = work.bibtex.partition("{")[0]
+    required = {"author", "title"}
+    required |= {"@inproceedings": {"booktitle", "year"}, "@article": {"journal", "year"}}.get(
+        kind, set()
+    )
+    assert required <= work.fields.keys()
+    for name, value in work.fields.items():
+        if name != "url":
+            assert not re.search(r"(?<!\\)[&%#$_]", value) or name == "doi", value
+    if "year" in work.fields and re.search(r"\d{4}", key):
+        assert work.fields["year"] in key
+
+
+@pytest.mark.skipif(
+    shutil.which("bibtex") is None or shutil.which("pdflatex") is None,
+    reason="bibtex or pdflatex is not installed (Debian: texlive-latex-base)",
+)
+def test_bibtex_and_pdflatex_typeset_all_entries(tmp_path):
+    (tmp_path / "works.bib").write_text(format_bibtex(load_works()), "ascii")
+    sentences = cite(["bleu", "chrf++"], test="bs", correction="bh", test_sets=["wmt22"]).latex()
+    (tmp_path / "paper.tex").write_text(
+        "\\documentclass{article}\n\\begin{document}\n"
+        f"{sentences}\n\\nocite{{*}}\\bibliographystyle{{plain}}\\bibliography{{works}}\n"
+        "\\end{document}\n",
+        "ascii",
+    )
+    latex = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper"]
+    logs = [
+        subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        for command in (latex, ["bibtex", "paper"], latex, latex)
+    ]
+    assert "Warning" not in logs[1]
+    assert "undefined" not in logs[3].lower()
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "reference"),
+    [
+        (
+            '@misc{a, author = "Popovi{\\\'c}, Maja and {NLLB Team}", year = 2020, title={A {B}}}',
+            "Popović and NLLB Team, 2020",
+            "Popović and NLLB Team (2020): A B",
+        ),
+        (
+            "@article{b,\n author={Maja Popovic and Ond{\\v{r}}ej Bojar and others},title={T}}",
+            "Popovic et al.",
+            "Popovic et al.: T",
+        ),
+    ],
+)
+def test_entries_are_parsed(text, label, reference):
+    [work] = parse_bibtex(text)
+    assert (work.label, work.reference) == (label, reference)
+
+
+def test_unbalanced_entry_is_an_error():
+    with pytest.raises(ValueError, match="BibTeX entry 'a': missing closing brace"):
+        list(parse_bibtex("@misc{a, title={x}"))
+
+
+def test_text_without_keys_is_kept():
+    assert expand_keys("me, 2020") == "me, 2020"
+    assert expand_keys("post-2018-call").startswith("@inproceedings{post-2018-call,")
+
+
+# ---- sentences ----
+
+
+def test_text_names_metrics_test_and_test_set():
+    text = cite(["bleu", "chrf++"], test="ar", correction="holm", test_sets=["wmt22"]).text()
+    for part in (
+        "BLEU (Papineni et al., 2002; Post, 2018)",
+        "chrF2++ (Popović, 2015; Popović, 2017)",
+        "on WMT22 (Kocmi et al., 2022)",
+        f"truebleu {tb.__version__} (signatures BLEU|case:mixed|",
+        "paired approximate randomization (Riezler and Maxwell, 2005) with 10,000 randomizations",
+        "Holm's method (Holm, 1979)",
+    ):
+        assert part in text
+
+
+def test_latex_cites_the_printed_entries():
+    setup = cite(["bleu", "mteval-v13a"], test="koehn", test_sets=["ntrex", "wmt24pp"])
+    source = setup.latex()
+    assert source.isascii()
+    assert r"BLEU~\cite{papineni-etal-2002-bleu,post-2018-call}" in source
+    cited = {key for keys in re.findall(r"\\cite\{(.*?)\}", source) for key in keys.split(",")}
+    assert cited == {work.key for work in parse_bibtex(setup.bibtex())}
+    assert "nist-mteval" in cited
+
+
+@pytest.mark.parametrize("test", list(TESTS))
+@pytest.mark.parametrize("correction", [None, *CORRECTIONS])
+def test_every_test_and_correction_is_described(test, correction):
+    setup = cite(test=test, correction=correction)
+    assert setup_description.TEST_NAMES[test] in setup.text()
+    keys = setup_description.TEST_CITATIONS[test]
+    keys += setup_description.CORRECTION_CITATIONS.get(correction, ())
+    assert set(keys) <= set(setup.citations)
+
+
+def test_comparison_is_described():
+    comparison = tb.compare(
+        SYSTEMS, REFERENCE, metrics=["ter"], test="bs", samples=99, correction="bh", level=0.9
+    )
+    setup = cite(comparison)
+    assert setup == read_result(comparison.to_json(), "x")
+    text = setup.text()
+    assert "TER (Snover et al., 2006)" in text
+    assert "the centred paired bootstrap" in text
+    assert "with 99 resamples, at p < 0.1" in text
+    assert "90% confidence intervals from 99 bootstrap resamples" in text
+    assert comparison.to_dict()["metrics"][0]["signature"] in text
+
+
+def test_external_scores_cite_their_metric_without_signature():
+    scores = {
+        "COMET-22": {"a": [0.1] * 9, "b": [0.2] * 9},
+        "mine": {"a": [1.0] * 9, "b": [2.0] * 9},
+    }
+    setup = cite(tb.compare(None, None, metrics=(), scores=scores, samples=9))
+    assert "COMET-22 (Rei et al., 2020) and mine as implemented" in setup.text()
+    assert "signature" not in setup.text()
+    assert setup.notes == ["no citation is known for mine; cite its authors"]
+
+
+def test_runs_are_described():
+    systems = {"a": [SYSTEMS["birch"], SYSTEMS["cedar"]], "b": [SYSTEMS["cedar"]] * 2}
+    setup = cite(tb.compare(systems, REFERENCE, samples=9, confidence=9))
+    assert "training runs" in setup.text()
+    assert "clark-etal-2011-better" in setup.citations
+
+
+def test_printed_signatures_are_read():
+    printed = tb.compare(SYSTEMS, REFERENCE, samples=99).text()
+    setup = read_result(printed, "out.txt")
+    assert setup.test == "ar"
+    assert setup.samples == 99
+    assert [one.name for one in setup.metrics] == ["BLEU"]
+    latex = tb.compare(SYSTEMS, REFERENCE, samples=99).markdown()
+    assert read_result(latex, "out.md") == setup
+
+
+def test_sacrebleu_signature_cites_sacrebleu():
+    line = "BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.4.0 = 30.0 60/40/20/10"
+    text = read_result(line, "x").text()
+    assert "as implemented in sacreBLEU 2.4.0 (Post, 2018)" in text
+
+
+def test_test_set_of_signature_is_cited():
+    line = "BLEU|nrefs:1|test:wmt22|lang:en-de|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
+    assert "kocmi-etal-2022-findings" in read_result(line, "x").citations
+    own = read_result(line.replace("wmt22", "ours"), "x")
+    assert own.notes == ["no citation is known for ours; cite its authors"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("no result", "x: no signatures found"),
+        ("{", "x: invalid result"),
+        ('{"truebleu_history": 1}', "found truebleu_history"),
+        ('{"a": 1}', "found other JSON"),
+        ('{"truebleu_comparison": 1}', "x: invalid result"),
+        ('{"truebleu_score": 1, "scores": []}', "x: "),
+    ],
+)
+def test_other_text_is_an_error(text, message):
+    with pytest.raises(InputError, match=message):
+        read_result(text, "x")
+
+
+def test_setup_prints_sentences_and_entries():
+    setup = cite()
+    assert isinstance(setup, SetupDescription)
+    assert str(setup) == f"{setup.text()}\n\n{setup.bibtex()}"
+    assert [one["key"] for one in setup.to_dict()["works"]] == setup.citations

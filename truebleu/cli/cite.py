@@ -1,0 +1,134 @@
+r"""`truebleu cite`: BibTeX and a setup paragraph for a paper.
+
+examples:
+  truebleu cite result.json
+      print the BibTeX entries for a result of score or compare -f json, and sentences about its
+      metrics, significance test and test set
+
+  truebleu cite -m bleu chrf --test ar --correction holm -t wmt22
+      print them for metrics, a test, a correction and a test set
+
+  truebleu cite result.json -f latex -o setup.tex
+      write the sentences with \cite, to include with \input{setup}; the entries follow \endinput
+
+  truebleu cite result.json -f bibtex -o references.bib
+      write only the BibTeX entries
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+
+from truebleu._kernel import InputError
+from truebleu.cli import common_options as shared
+from truebleu.cli import metric_options
+from truebleu.cli.common_options import Command, OptionGroup
+from truebleu.cli.output import Results, UsageError, print_message
+from truebleu.comparison import setup_description
+from truebleu.comparison.comparison_request import TESTS
+from truebleu.significance import CORRECTIONS
+from truebleu.text.terminal_layout import wrap_text
+
+
+def _list_test_sets() -> Iterable[str]:
+    from truebleu.testsets.catalogue import load_entries
+
+    return load_entries()
+
+
+RESULT = OptionGroup(
+    "result",
+    """
+    result FILE  read the metrics, test and test set from this output of truebleu score or compare:
+                 JSON, or text with signatures; - for standard input
+    """,
+    result={"nargs": "?"},
+)
+METHODS = OptionGroup(
+    "methods, without FILE",
+    """
+    -m --metrics METRIC...   cite these metrics or members of the BLEU family (default: bleu)
+    --test NAME              cite this significance test: ar, bs, koehn or bs-sacrebleu
+                             (default: none)
+    --correction NAME        cite this correction for multiple comparisons: holm or bh
+                             (default: none)
+    -t --test-set NAME...    cite these test sets; truebleu testset list shows all names
+    --registry FILE          also search test sets in this registry
+    """,
+    metrics={"completes": metric_options.list_metric_completions},
+    test={"choices": TESTS},
+    correction={"choices": CORRECTIONS},
+    test_set={"completes": _list_test_sets},
+)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print sentences and BibTeX entries."""
+    output = Results(options)
+    with output:
+        setup = _describe_setup(options)
+        if not options.quiet:
+            for note in setup.notes:
+                print_message("note", note)
+        if output.form == "json":
+            output.write_object("cite", setup.to_dict())
+        elif output.form == "bibtex":
+            output.write(setup.bibtex())
+        elif output.form == "latex":
+            # LaTeX ignores what follows \endinput.
+            output.write(f"{setup.latex()}\n\n\\endinput\n\n{setup.bibtex()}")
+        else:
+            output.write("".join(f"{line}\n" for line in wrap_text(setup.text(), 80)))
+            output.write(f"\n{setup.bibtex()}")
+
+
+def _describe_setup(options: argparse.Namespace) -> setup_description.SetupDescription:
+    """Return the setup of the result file, or of the methods on the command line."""
+    flags = {"metrics": "-m/--metrics", "test": "--test", "correction": "--correction"}
+    flags |= {"test_set": "-t/--test-set", "registry": "--registry"}
+    if options.result is not None:
+        for name, flag in flags.items():
+            if getattr(options, name) is not None:
+                raise UsageError(f"{flag} has no effect with a result FILE")
+        return setup_description.read_result(_read_text(options.result), options.result)
+    if options.correction is not None and options.test is None:
+        raise UsageError("--correction has no effect without --test")
+    with shared.reraise_as_usage_error("-m/--metrics"):
+        return setup_description.cite(
+            metric_options.parse_names(options.metrics) or ["bleu"],
+            test=options.test,
+            correction=options.correction,
+            test_sets=options.test_set or (),
+            registry_file=options.registry,
+        )
+
+
+def _read_text(name: str) -> str:
+    """Return the text of a file or of standard input."""
+    import sys
+
+    if name == "-":
+        data = sys.stdin.buffer.read()
+    else:
+        with open(name, "rb") as file:
+            data = file.read()
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{name}: not UTF-8 text (expected a result of score or compare)"
+        ) from None
+
+
+COMMAND = Command(
+    "truebleu cite [FILE] [options]",
+    __doc__,
+    lambda _: [
+        RESULT,
+        METHODS,
+        shared.make_output_group(("text", "latex", "bibtex", "json"), "text"),
+        shared.RUNNING_QUIETLY,
+    ],
+    run,
+)

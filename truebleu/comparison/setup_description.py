@@ -1,0 +1,373 @@
+"""Descriptions of an experiment's setup for a paper: sentences with citations, and BibTeX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from truebleu._kernel import InputError, __version__
+from truebleu.bleu_family.family_catalogue import family
+from truebleu.comparison.comparison_request import TESTS
+from truebleu.comparison.paper_layout import CORRECTION_METHODS
+from truebleu.metrics import registry
+from truebleu.metrics.base import Metric, Signature
+from truebleu.rendering.latex import render_latex_signature, render_latex_text
+from truebleu.rendering.number_format import format_percent
+from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
+from truebleu.testsets import catalogue
+from truebleu.text.argument_checks import check_choice, load_json
+from truebleu.text.citations import format_bibtex, get_work, load_works, parse_bibtex
+from truebleu.text.record import Record
+from truebleu.text.terminal_layout import join_words
+from truebleu.text.tex_letters import encode_tex
+
+TEST_NAMES = {
+    "ar": "paired approximate randomization",
+    "bs": "the centred paired bootstrap",
+    "bs-sacrebleu": "sacreBLEU's paired bootstrap",
+    "koehn": "the paired bootstrap (the share of resamples that a system loses)",
+}
+# Keys in truebleu.text.citations by significance test, correction, and other methods.
+TEST_CITATIONS = {
+    "ar": ("riezler-maxwell-2005-pitfalls",),
+    "bs": ("koehn-2004-statistical", "efron-tibshirani-1993-bootstrap"),
+    "bs-sacrebleu": ("koehn-2004-statistical", "post-2018-call"),
+    "koehn": ("koehn-2004-statistical",),
+}
+CORRECTION_CITATIONS = {
+    "holm": ("holm-1979-simple",),
+    "bh": ("benjamini-hochberg-1995-controlling",),
+}
+INTERVAL_CITATIONS = ("koehn-2004-statistical",)
+RUN_CITATIONS = ("clark-etal-2011-better",)
+# Metrics of other programs by the beginning of their names, in lower case.
+EXTERNAL_CITATIONS = {
+    "comet": ("rei-etal-2020-comet",),
+    "xcomet": ("rei-etal-2020-comet",),
+    "metricx": ("juraska-etal-2024-metricx",),
+    "bleurt": ("sellam-etal-2020-bleurt", "pu-etal-2021-learning"),
+    "bertscore": ("zhang-etal-2020-bertscore",),
+}
+TEST_SET_NAMES = {"multi30k": "Multi30k", "mtedx": "mTEDx"}
+# A signature in printed output, such as "BLEU|nrefs:1|case:mixed|...|version:2.6.0".
+PRINTED_SIGNATURE = re.compile(r"([^\s|`]+)\|((?:nrefs|#|case|c):[^\s`\\]+)")
+
+
+class Cited(Record):
+    """Name of a metric or a test set, with the keys of the works to cite."""
+
+    name: str
+    citations: tuple[str, ...]
+    signature: str | None = None
+    bibtex: str = ""
+    """BibTeX entries from a user's registry."""
+
+
+class SetupDescription(Record):
+    """Metrics, significance test and test sets of a result. `print` shows sentences and BibTeX.
+
+    test: a name in `truebleu.compare`, or None. samples: the number of randomizations or resamples.
+    confidence: the number of resamples for intervals, or None without intervals.
+    """
+
+    metrics: tuple[Cited, ...]
+    program: str = f"truebleu {__version__}"
+    test_sets: tuple[Cited, ...] = ()
+    test: str | None = None
+    samples: int | None = None
+    unit: str = "segments"
+    alpha: float = 0.05
+    correction: str | None = None
+    confidence: int | None = None
+    level: float = 0.95
+    has_runs: bool = False
+
+    @property
+    def citations(self) -> list[str]:
+        """The keys of all works to cite, in the order of the sentences."""
+        keys = [key for one in (*self.metrics, *self.test_sets) for key in one.citations]
+        keys.append(self._program_key)
+        if self.test is not None:
+            keys += TEST_CITATIONS[self.test]
+        if self.correction is not None:
+            keys += CORRECTION_CITATIONS[self.correction]
+        if self.confidence is not None:
+            keys += INTERVAL_CITATIONS
+        return list(dict.fromkeys([*keys, *(RUN_CITATIONS if self.has_runs else ())]))
+
+    @property
+    def _program_key(self) -> str:
+        return "truebleu" if self.program.startswith("truebleu ") else "post-2018-call"
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on metrics and test sets without a known citation."""
+        return [
+            f"no citation is known for {one.name}; cite its authors"
+            for one in (*self.metrics, *self.test_sets)
+            if not one.citations and not one.bibtex
+        ]
+
+    def bibtex(self) -> str:
+        """Return the BibTeX entries of all works."""
+        user_entries = dict.fromkeys(one.bibtex.strip() for one in self.test_sets if one.bibtex)
+        entries = format_bibtex(self.citations)
+        if self._program_key == "truebleu":
+            version = self.program.removeprefix("truebleu ")
+            entries = entries.replace(f"Version {__version__}}}", f"Version {version}}}")
+        return "\n".join([entries, *(f"{one}\n" for one in user_entries)])
+
+    def text(self) -> str:
+        """Return the sentences, with authors and years in brackets."""
+
+        def cite(keys: Sequence[str], entries: str = "") -> str:
+            # The name and version of the program identify it in text.
+            labels = [get_work(key).label for key in keys if key != "truebleu"]
+            labels += [work.label for work in parse_bibtex(entries)]
+            return f" ({'; '.join(labels)})" if labels else ""
+
+        return " ".join(self._build_sentences(cite, str, str))
+
+    def latex(self) -> str:
+        r"""Return the sentences for LaTeX, with `\cite`."""
+
+        def cite(keys: Sequence[str], entries: str = "") -> str:
+            names = ",".join([*keys, *(work.key for work in parse_bibtex(entries))])
+            return rf"~\cite{{{names}}}" if names else ""
+
+        sentences = self._build_sentences(cite, render_latex_text, render_latex_signature)
+        return encode_tex(" ".join(sentences))
+
+    def __str__(self) -> str:
+        return f"{self.text()}\n\n{self.bibtex()}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sentences, the works and the notes as JSON-compatible values."""
+        works = map(get_work, self.citations)
+        return {
+            "text": self.text(),
+            "latex": self.latex(),
+            "metrics": [
+                {"name": one.name, "signature": one.signature, "citations": list(one.citations)}
+                for one in self.metrics
+            ],
+            "test_sets": [
+                {"name": one.name, "citations": list(one.citations)} for one in self.test_sets
+            ],
+            "works": [
+                {"key": work.key, "reference": work.reference, "bibtex": work.bibtex}
+                for work in works
+            ],
+            "notes": self.notes,
+        }
+
+    def _build_sentences(
+        self,
+        cite: Callable[..., str],
+        escape: Callable[[str], str],
+        escape_signature: Callable[[str], str],
+    ) -> Iterator[str]:
+        """Yield sentences; the functions format citations, text and signatures."""
+        metrics = join_words([escape(one.name) + cite(one.citations) for one in self.metrics])
+        test_sets = [escape(one.name) + cite(one.citations, one.bibtex) for one in self.test_sets]
+        data = f" on {join_words(test_sets)}" if test_sets else ""
+        program = escape(self.program) + cite([self._program_key])
+        signatures = [
+            escape_signature(f"{one.name}|{one.signature}")
+            for one in self.metrics
+            if one.signature is not None
+        ]
+        noun = "signature" if len(signatures) == 1 else "signatures"
+        signature_text = f" ({noun} {', '.join(signatures)})" if signatures else ""
+        yield f"We report {metrics}{data} as implemented in {program}{signature_text}."
+        unit = "" if self.unit == "segments" else f" of {self.unit}"
+        parts = []
+        if self.test is not None:
+            noun = "randomizations" if self.test == "ar" else "resamples"
+            correction = (
+                ""
+                if self.correction is None
+                else ", with p-values corrected for multiple comparisons by "
+                f"{CORRECTION_METHODS[self.correction]}{cite(CORRECTION_CITATIONS[self.correction])}"
+            )
+            level = escape(f"p < {self.alpha:g}")
+            parts.append(
+                f"test differences between systems by {escape(TEST_NAMES[self.test])}"
+                f"{cite(TEST_CITATIONS[self.test])} with {self.samples:,} {noun}{unit}, at "
+                f"{level}{correction}"
+            )
+        if self.confidence is not None:
+            verb = "give" if not parts else "we give"
+            parts.append(
+                f"{verb} {escape(format_percent(self.level))} confidence intervals from "
+                f"{self.confidence:,} bootstrap resamples{unit}{cite(INTERVAL_CITATIONS)}"
+            )
+        if parts:
+            yield f"We {'; '.join(parts)}."
+        if self.has_runs:
+            yield (
+                "Scores are means over training runs, and tests and intervals include the variance "
+                f"between runs{cite(RUN_CITATIONS)}."
+            )
+
+
+def cite(
+    metrics: Any = ("bleu",),
+    *,
+    test: str | None = None,
+    correction: str | None = None,
+    test_sets: Sequence[str] = (),
+    registry_file: str | None = None,
+) -> SetupDescription:
+    """Return the works to cite for some methods or for a result, with sentences for a paper.
+
+    metrics: names or metrics, as for `truebleu.metric`, or a result of `truebleu.compare`, which
+        determines the other arguments.
+    test: "ar", "bs", "koehn", "bs-sacrebleu" or None. correction: "holm", "bh" or None.
+    test_sets: names of test sets. registry_file: a registry of the user that defines some of them.
+
+    Raises ValueError for an unknown name.
+
+    >>> print(cite(["bleu", "chrf"], test="ar").text())  # doctest: +ELLIPSIS
+    We report BLEU (Papineni et al., 2002; Post, 2018) and chrF2 (Popović, 2015) as implemented ...
+    """
+    if hasattr(metrics, "to_dict") and not isinstance(metrics, Metric):
+        return describe_result(metrics.to_dict())
+    check_choice("test", test, (None, *TESTS))
+    check_choice("correction", correction, (None, *CORRECTIONS))
+    return SetupDescription(
+        tuple(
+            Cited(name or metric.name, _list_metric_keys(name, metric), str(metric.signature()))
+            for metric, name in registry.resolve_metrics(metrics).items()
+        ),
+        test_sets=tuple(_describe_test_set(name, registry_file) for name in test_sets),
+        test=test,
+        samples=None if test is None else RANDOMIZATIONS if test == "ar" else RESAMPLES,
+        correction=correction,
+    )
+
+
+def read_result(text: str, name: str) -> SetupDescription:
+    """Return the setup of a result: JSON of score or compare, or printed signatures.
+
+    name: the file name for error messages.
+    """
+    if text.lstrip().startswith("{"):
+        try:
+            return describe_result(load_json(text))
+        except (ValueError, KeyError, TypeError) as error:
+            if isinstance(error, InputError):
+                raise InputError(f"{name}: {error}") from None
+            reason = str(error) if isinstance(error, ValueError) else f"missing key {error}"
+            raise InputError(f"{name}: invalid result ({reason})") from None
+    signatures = dict.fromkeys(PRINTED_SIGNATURE.findall(text))
+    if not signatures:
+        raise InputError(
+            f"{name}: no signatures found. Use the output of truebleu score or compare, such as "
+            "with -f json"
+        )
+    return _describe_signatures(signatures)
+
+
+def describe_result(content: Mapping[str, Any]) -> SetupDescription:
+    """Return the setup of the JSON contents of scores or comparisons."""
+    if "truebleu_comparisons" in content:
+        content = content["groups"][0]["comparison"]
+    if "truebleu_score" in content:
+        return _describe_signatures((one["name"], one["signature"]) for one in content["scores"])
+    if "truebleu_comparison" not in content:
+        kinds = ", ".join(name for name in content if name.startswith("truebleu_")) or "other JSON"
+        raise InputError(f"expected a result of truebleu score or compare, found {kinds}")
+    setup = _describe_signatures(
+        (one["name"], None if one["source"] == "given" else one["signature"])
+        for one in content["metrics"]
+    )
+    test, intervals, correction = (content[name] for name in ("test", "intervals", "correction"))
+    method = test or intervals or {"resampled": "segments"}
+    return setup.replace(
+        test=test and test["name"],
+        samples=test and test["samples"],
+        alpha=test["alpha"] if test else 0.05,
+        unit=method["resampled"],
+        correction=correction and correction["name"],
+        confidence=intervals and intervals["samples"],
+        level=content["level"],
+        has_runs=any(system["runs"] > 1 for system in content["systems"]),
+    )
+
+
+def _describe_signatures(pairs: Iterable[tuple[str, str | None]]) -> SetupDescription:
+    """Return the setup of metric names and signatures; external metrics have no signature."""
+    metrics: dict[tuple[str, str | None], Cited] = {}
+    test_sets: dict[str, None] = {}
+    fields: dict[str, str] = {}
+    for name, signature in pairs:
+        metric, parsed = _parse_metric(name, signature)
+        fields |= parsed
+        if "test" in parsed:
+            test_sets[parsed["test"]] = None
+        keys = _list_metric_keys(name, metric)
+        metrics.setdefault((name, signature), Cited(name, keys, signature))
+    if not metrics:
+        raise InputError("the result has no scores")
+    randomizations, resamples = fields.get("ar"), fields.get("bs")
+    program = fields.get("by", "").replace("truebleu-", "truebleu ", 1)
+    if not program:
+        # sacreBLEU's signatures have no field "by".
+        is_sacrebleu = "version" in fields
+        program = f"sacreBLEU {fields['version']}" if is_sacrebleu else f"truebleu {__version__}"
+    return SetupDescription(
+        tuple(metrics.values()),
+        program,
+        tuple(
+            # The user's registry may be unknown here.
+            _describe_test_set(name, None) if name in catalogue.load_entries() else Cited(name, ())
+            for name in test_sets
+        ),
+        test="ar" if randomizations else None,
+        samples=int(randomizations) if randomizations else None,
+        confidence=int(resamples) if resamples else None,
+        unit=fields.get("resample", "segments"),
+    )
+
+
+def _parse_metric(name: str, signature: str | None) -> tuple[Metric[Any] | None, dict[str, str]]:
+    """Return the metric and the fields of a signature; None and {} if they are unknown."""
+    fields: dict[str, str] = {}
+    metric = None
+    if signature is not None:
+        fields = dict(part.partition(":")[::2] for part in signature.split("|"))
+        for text in (f"{name}|{signature}", signature):
+            try:
+                parsed = Signature.parse(text)
+                return parsed.metric(), {**fields, **parsed.fields}
+            except ValueError:
+                continue
+    try:
+        metric = registry.metric(name)
+    except ValueError:
+        metric = None
+    return metric, fields
+
+
+def _list_metric_keys(name: str | None, metric: Metric[Any] | None) -> tuple[str, ...]:
+    """Return the keys for a metric, including its origin if the name is in the BLEU family."""
+    keys = list(family[name].citations) if name is not None and name in family else []
+    if metric is not None:
+        keys += metric.citations
+    elif name is not None:
+        prefix = next((one for one in EXTERNAL_CITATIONS if name.lower().startswith(one)), None)
+        keys += EXTERNAL_CITATIONS.get(prefix or "", ())
+    return tuple(dict.fromkeys(keys))
+
+
+def _describe_test_set(name: str, registry_file: str | None) -> Cited:
+    """Return the readable name of a test set and its citation."""
+    base, separator, part = name.partition("/")
+    title = TEST_SET_NAMES.get(base, base.upper()) + separator + part
+    citation = catalogue.get_entry(name, registry_file).citation or ""
+    keys = citation.split()
+    if keys and set(keys) <= load_works().keys():
+        return Cited(title, tuple(keys))
+    return Cited(name, (), bibtex=citation if citation.lstrip().startswith("@") else "")

@@ -221,8 +221,11 @@ def test_printed_signatures_are_read():
     assert setup.test == "ar"
     assert setup.samples == 99
     assert [one.name for one in setup.metrics] == ["BLEU"]
-    latex = tb.compare(SYSTEMS, REFERENCE, samples=99).markdown()
-    assert read_result(latex, "out.md") == setup
+    markdown = tb.compare(SYSTEMS, REFERENCE, samples=99).markdown()
+    complete = read_result(markdown, "out.md")
+    assert complete.citations == setup.citations
+    assert complete.program == setup.program == f"truebleu {tb.__version__}"
+    assert complete.metrics[0].signature.startswith(setup.metrics[0].signature)
 
 
 def test_sacrebleu_signature_cites_sacrebleu():

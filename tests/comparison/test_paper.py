@@ -241,17 +241,34 @@ def compare_documents(count: int):
 
 def test_documents_are_sections():
     comparison = compare_documents(2)
-    titles = re.findall(r"\\emph\{(.*?)\}", comparison.latex())
+    source = comparison.latex(by=["document"])
+    titles = re.findall(r"\\emph\{(.*?)\}", source)
     assert titles == ["all segments", "d0 (20 segments)", "d1 (20 segments)"]
-    assert len(read_latex_rows(comparison.latex())) == 1 + 3 * 2
-    assert "**d1 (20 segments)**" in comparison.markdown()
+    assert len(read_latex_rows(source)) == 1 + 3 * 2
+    assert "**d1 (20 segments)**" in comparison.markdown(by=["document"])
+    assert "d1" not in comparison.latex()
+
+
+def test_references_are_sections():
+    references = [("a b c d e", "a b c d"), ("x y z w", "x y z")]
+    systems = {"one": ["a b c d e", "x y z w"], "two": ["a b c", "x y z"]}
+    comparison = compare(systems, references, samples=9, confidence=9)
+    source = comparison.latex(by=["reference"])
+    titles = re.findall(r"\\emph\{(.*?)\}", source)
+    assert titles == [
+        "all references",
+        *(f"{one['name']} alone" for one in comparison.by_reference),
+    ]
+    with pytest.raises(ValueError, match="unknown by 'domain'"):
+        comparison.latex(by=["domain"])
 
 
 def test_documents_that_exceed_a_page_are_left_out_of_latex_with_a_note():
     comparison = compare_documents(20)
-    assert "% Note: the scores of 20 documents do not fit on a page" in comparison.latex()
-    assert len(read_latex_rows(comparison.latex())) == 1 + 2
-    assert comparison.markdown().count("segments)**") == 20
+    source = comparison.latex(by=["document"])
+    assert "% Note: the scores by document need 62 rows and do not fit on a page" in source
+    assert len(read_latex_rows(source)) == 1 + 2
+    assert comparison.markdown(by=["document"]).count("segments)**") == 20
 
 
 def test_groups_are_sections():

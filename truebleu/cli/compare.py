@@ -144,7 +144,7 @@ def _get_display_options(options: argparse.Namespace, output_format: str) -> dic
     for name, value, formats in (
         ("columns", columns, ("text", "latex", "markdown")),
         ("explain", options.explain, ("text",)),
-        ("by", parts, ("text", "html", "json")),
+        ("by", parts, ("text", "html", "json", "markdown", "latex")),
     ):
         if not value:
             continue

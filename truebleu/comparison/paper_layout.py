@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypedDict
 
 from truebleu.comparison import comparison_layout
@@ -14,6 +14,7 @@ from truebleu.comparison.comparison_columns import (
     get_score_digits,
     require_columns,
 )
+from truebleu.comparison.comparison_request import TEST_SET_PARTS
 from truebleu.rendering.elements import (
     Cell,
     Column,
@@ -44,12 +45,14 @@ class PaperOptions(TypedDict, total=False):
         Explanations of the marks in the table follow.
     label: label of the LaTeX table.
     signature: where the signatures are: "footnote", "caption" or "none".
+    by: "document" and "reference" add sections with the scores of each.
     """
 
     columns: Sequence[str] | None
     caption: str | None
     label: str
     signature: str
+    by: Sequence[str]
 
 
 def build_paper_blocks(
@@ -62,15 +65,18 @@ def build_paper_blocks(
     caption: str | None = None,
     label: str = "tab:truebleu",
     signature: str = "footnote",
+    by: Sequence[str] = (),
 ) -> Iterator[PaperBlock]:
     """Yield warnings, one table, and disagreements of metrics.
 
     groups: titles and contents of comparisons by the same metrics; they become sections.
-    max_rows: leave out the scores of documents if they need more rows.
+    max_rows: leave out the scores of documents and references if they need more rows.
     """
     names = PAPER_COLUMNS if columns is None else columns
     check_column_names(names)
     check_choice("signature", signature, SIGNATURE_PLACES)
+    for name in by:
+        check_choice("by", name, TEST_SET_PARTS)
     contents = [content for _, content in groups]
     for content in contents:
         yield from build_warnings(content)
@@ -97,19 +103,20 @@ def build_paper_blocks(
         (title, list(zip(*(cells for _, cells in part), strict=True)))
         for (title, _), part in zip(groups, parts, strict=True)
     ]
-    document_sections = [
+    part_sections = [
         (": ".join(filter(None, (title, name))), rows)
         for title, content in groups
-        for name, rows in _build_document_sections(content, names, digits)
+        for name, rows in _build_part_sections(content, names, digits, by)
     ]
-    row_count = count_rows([*sections, *document_sections])
-    if document_sections and (max_rows is None or row_count <= max_rows):
-        sections = [(title or "all segments", rows) for title, rows in sections]
-        sections += document_sections
-    elif document_sections:
+    row_count = count_rows([*sections, *part_sections])
+    if part_sections and (max_rows is None or row_count <= max_rows):
+        total_title = "all references" if list(by) == ["reference"] else "all segments"
+        sections = [(title or total_title, rows) for title, rows in sections]
+        sections += part_sections
+    elif part_sections:
         yield Paragraph(
-            f"Note: the scores of {format_count(len(contents[0]['documents']), 'document')} do not "
-            "fit on a page. Write them with -f markdown or json.",
+            f"Note: the scores by {' and '.join(by)} need {row_count} rows and do not fit on a "
+            "page. Write them with -f markdown or json.",
             "note",
         )
     elif max_rows is not None and row_count > max_rows:
@@ -241,29 +248,47 @@ def _mark_significance(content: Content, metric: Content, name: str, cells: Sequ
             cell.raised = BETTER if is_better else WORSE
 
 
-def _build_document_sections(
-    content: Content, names: Sequence[str], digits: int | None
+def _build_part_sections(
+    content: Content, names: Sequence[str], digits: int | None, by: Sequence[str]
 ) -> Iterator[tuple[str, list[list[Cell]]]]:
-    """Yield the title and the rows of each document. Only the scores are known per document."""
-    for document in content["documents"] or ():
+    """Yield the title and the rows of each document or reference, which have only scores."""
+    parts: list[tuple[str, Mapping[str, Mapping[str, float]]]] = []
+    for name in by:
+        if name == "document":
+            parts += [
+                (f"{one['name']} ({format_count(one['segments'], 'segment')})", one["scores"])
+                for one in content["documents"] or ()
+            ]
+        else:
+            for one in content.get("by_reference", ()):
+                scores = {
+                    metric: {system: score["score"] for system, score in by_system.items()}
+                    for metric, by_system in one["scores"].items()
+                }
+                parts.append((f"{one['name']} alone", scores))
+    for title, scores_by_metric in parts:
         columns: list[list[Cell]] = []
         for metric in content["metrics"]:
             format_score = fixed_formatter(get_score_digits(content, metric, digits))
-            scores = document["scores"][metric["name"]]
+            part_scores = scores_by_metric.get(metric["name"])
+            rank = content["systems"][0]["scores"][metric["name"]]["rank"]
             for name in names:
                 if name in SYSTEM_COLUMNS:
                     continue
                 cells = [Cell("") for _ in content["systems"]]
-                if name == "score":
-                    cells = [Cell(format_score(scores[one["name"]])) for one in content["systems"]]
-                    mark_best(cells, higher_is_better=metric["higher_is_better"])
+                if name == "score" and part_scores is not None:
+                    cells = [
+                        Cell(format_score(part_scores[system["name"]]))
+                        for system in content["systems"]
+                    ]
+                    if rank is not None:
+                        mark_best(cells, higher_is_better=metric["higher_is_better"])
                 columns.append(cells)
         name_columns = [
             [Cell(one["letter" if name == "letter" else "name"]) for one in content["systems"]]
             for name in names
             if name in SYSTEM_COLUMNS
         ]
-        title = f"{document['name']} ({format_count(document['segments'], 'segment')})"
         yield title, [list(row) for row in zip(*name_columns, *columns, strict=True)]
 
 

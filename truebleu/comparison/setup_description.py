@@ -308,15 +308,22 @@ def _describe_signatures(pairs: Iterable[tuple[str, str | None]]) -> SetupDescri
         if "test" in parsed:
             test_sets[parsed["test"]] = None
         keys = _list_metric_keys(name, metric)
+        if metric is not None and "#" in parsed:
+            signature = "|".join(  # noqa: PLW2901  the complete form of a short signature
+                f"{field}:{value}"
+                for field, value in Signature.parse(f"{name}|{signature}").fields.items()
+            )
         metrics.setdefault((name, signature), Cited(name, keys, signature))
     if not metrics:
         raise InputError("the result has no scores")
     randomizations, resamples = fields.get("ar"), fields.get("bs")
     program = fields.get("by", "").replace("truebleu-", "truebleu ", 1)
     if not program:
-        # sacreBLEU's signatures have no field "by".
-        is_sacrebleu = "version" in fields
-        program = f"sacreBLEU {fields['version']}" if is_sacrebleu else f"truebleu {__version__}"
+        # sacreBLEU's signatures have no field "by", nor have truebleu's short signatures.
+        own_version = registry.metric("bleu").signature().fields["version"]
+        is_own = "#" in fields and fields.get("version", own_version) == own_version
+        is_own = is_own or "version" not in fields
+        program = f"truebleu {__version__}" if is_own else f"sacreBLEU {fields['version']}"
     return SetupDescription(
         tuple(metrics.values()),
         program,

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import pytest
 from test_family import RECORDED_SCORES, pair, shared_corpora  # noqa: F401
@@ -9,6 +10,7 @@ from test_family import RECORDED_SCORES, pair, shared_corpora  # noqa: F401
 import truebleu as tb
 from truebleu import BLEU, family
 from truebleu.bleu_family import identify
+from truebleu.bleu_family.family_catalogue import COMMON_MEMBERS
 from truebleu.cli import main
 
 
@@ -85,10 +87,15 @@ def test_no_match_gives_closest_scores_and_search_summary():
     assert not answer
     assert len(answer.nearest) == 5
     assert answer.to_dict()["different_scores"] == 0
-    assert "none of" in answer.ambiguity
-    text = str(answer)
+    assert answer.likeliest is None
+    text = " ".join(str(answer).split())
+    nearest = answer.nearest[0]
+    assert text.startswith(
+        f"No variant of BLEU gives 99.99 on this text (nearest: {nearest.value:.2f}, from "
+        f"{nearest.member.name}"
+    )
+    assert "try the text as the paper scored it" in text
     assert "Tried: every member" in text
-    assert "closest" in text
     distances = [abs(match.value - 99.99) for match in answer.nearest]
     assert distances == sorted(distances)
 
@@ -96,9 +103,24 @@ def test_no_match_gives_closest_scores_and_search_summary():
 def test_answer_states_its_ambiguity():
     number = f"{family['sacrebleu'].score(HYPOTHESES, REFERENCES).value:.4f}"
     answer = tb.which(number, HYPOTHESES, REFERENCES)
-    assert "members as published" in answer.ambiguity
+    assert answer.headline == (
+        f"{number} is most likely sacrebleu ({COMMON_MEMBERS['sacrebleu']})."
+    )
+    assert re.match(r"\d+ other members( and \d+ changed settings)? also give it", answer.ambiguity)
     assert answer.distinct_score_count >= 1
     assert json.loads(json.dumps(answer.to_dict()))["members"]
+
+
+def test_common_members_exist_and_lead_the_matches():
+    assert set(COMMON_MEMBERS) <= set(family)
+    score = family["sacrebleu"].score(["the cat sat on the mat"], ["the cat sat on a mat"])
+    answer = tb.which(f"{score.value:.2f}", ["the cat sat on the mat"], ["the cat sat on a mat"])
+    names = [match.member.name for match in answer.members]
+    common = [name for name in COMMON_MEMBERS if name in names]
+    assert names[: len(common)] == common
+    assert common[:2] == ["sacrebleu", "multi-bleu"]
+    assert answer.to_dict()["likeliest"]["member"] == "sacrebleu"
+    assert all(not match.changes for match in answer.matches[: len(names)])
 
 
 @pytest.mark.parametrize("number", ["x", "", "nan", "inf", "-3", "1e3"])
@@ -132,7 +154,7 @@ def test_command_which(family_files, capfd):
     number = f"{family['sacrebleu'].score(HYPOTHESES, REFERENCES).value:.3f}"
     status, output, _ = run_family_command(capfd, "which", number, a, b, "-i", hypotheses)
     assert status == 0
-    assert "sacrebleu " in output
+    assert output.startswith(f"{number} is most likely sacrebleu (")
     status, output, _ = run_family_command(
         capfd, "which", number, a, b, "-i", hypotheses, "-f", "json"
     )

@@ -9,7 +9,7 @@ from math import inf
 from typing import Any
 
 from truebleu._kernel import InputError
-from truebleu.bleu_family.family_catalogue import MEMBERS
+from truebleu.bleu_family.family_catalogue import COMMON_MEMBERS, MEMBERS
 from truebleu.bleu_family.family_member import Member
 from truebleu.bleu_family.shared_statistics import SharedCorpus
 from truebleu.metrics.base import Metric
@@ -65,6 +65,16 @@ class Candidate(Record):
         """The member's name, followed by the changed settings."""
         return ", ".join((self.member.name, *self.changes))
 
+    @property
+    def description(self) -> str:
+        """The member's name with its changed settings, for a sentence."""
+        return self.member.name + (f" with {', '.join(self.changes)}" if self.changes else "")
+
+    @property
+    def reason(self) -> str:
+        """The reason for the member's rank, or its typical use."""
+        return COMMON_MEMBERS.get(self.member.name, f"use: {self.member.used}")
+
     def __repr__(self) -> str:
         return f"<{self.name}: {self.value}>"
 
@@ -84,7 +94,7 @@ class Identification(Record):
     target_score: str
     """The score to identify, with the digits that the user gave."""
     matches: list[Candidate]
-    """The matching candidates: members as published, then members with changed settings."""
+    """The matching candidates, likeliest first: members as published, then changed settings."""
     nearest: list[Candidate]
     """The five candidates with the closest scores, or an empty list if there are matches."""
     tried: int
@@ -113,7 +123,7 @@ class Identification(Record):
 
     def __str__(self) -> str:
         paragraphs = [
-            "\n".join([*terminal_layout.wrap_text(self.headline, 80), ""]),
+            "\n".join([*terminal_layout.wrap_text(f"{self.headline} {self.ambiguity}", 80), ""]),
             terminal_layout.format_table(self.format_rows(), right=(2,)),
         ]
         summary_lines = terminal_layout.wrap_text(self.search_summary, 80)
@@ -127,24 +137,48 @@ class Identification(Record):
         return sum(b - a > 1e-6 * max(1.0, a) for a, b in pairwise([*values, inf]))
 
     @property
-    def ambiguity(self) -> str:
-        """A sentence on the number of matches and on how to narrow them down."""
-        members, settings = len(self.members), len(self.settings)
-        if not self:
-            return f"none of {self.tried} computations produces this score"
-        parts = []
-        if members:
-            parts.append(f"{terminal_layout.format_count(members, 'member')} as published")
-        if settings:
-            parts.append(terminal_layout.format_count(settings, "changed setting"))
-        description = " and ".join(parts)
-        if members + settings == 1:
-            return f"{description}; none of {self.tried - 1} other computations gives this score"
-        if self.distinct_score_count == 1:
-            return f"{description} with the same score on this text; more digits would not help"
+    def likeliest(self) -> Candidate | None:
+        """The match that papers report most often (`COMMON_MEMBERS`), or None."""
+        return self.matches[0] if self.matches else None
+
+    @property
+    def headline(self) -> str:
+        """The likeliest member, or the nearest and what to try, in a sentence."""
+        if self.likeliest is None:
+            nearest = self.nearest[0]
+            return (
+                f"No variant of BLEU gives {self.target_score} on this text (nearest: "
+                f"{nearest.value:.2f}, from {nearest.description}); try the text as the paper "
+                "scored it: tokenized, detokenized or lower-cased, with other references, or from "
+                "another checkpoint."
+            )
+        certainty = "is" if len(self.matches) == 1 else "is most likely"
         return (
-            f"{description}, with {self.distinct_score_count} different scores; give more digits "
-            "to narrow it down"
+            f"{self.target_score} {certainty} {self.likeliest.description} "
+            f"({self.likeliest.reason})."
+        )
+
+    @property
+    def ambiguity(self) -> str:
+        """A sentence on the number of other matches and on how to narrow them down."""
+        if self.likeliest is None:
+            return f"{self.tried} computations were compared with this score."
+        others = self.matches[1:]
+        if not others:
+            return f"None of {self.tried - 1:,} other computations gives this score."
+        members = sum(not match.changes for match in others)
+        settings = len(others) - members
+        parts = [terminal_layout.format_count(members, "other member")] if members else []
+        if settings:
+            noun = "changed setting" if members else "other changed setting"
+            parts.append(terminal_layout.format_count(settings, noun))
+        verb = "gives" if len(others) == 1 else "give"
+        counts = f"{' and '.join(parts)} also {verb} it"
+        if self.distinct_score_count == 1:
+            return f"{counts}, with the same score on this text, so more digits would not help."
+        return (
+            f"{counts}, with {self.distinct_score_count} different scores; give more digits to "
+            "narrow it down."
         )
 
     def format_rows(self) -> list[list[str]]:
@@ -154,12 +188,6 @@ class Identification(Record):
             changed = ", ".join(match.changes) or "as published"
             table.append([match.member.name, changed, f"{match.value:.6f}"])
         return table
-
-    @property
-    def headline(self) -> str:
-        """The answer in one sentence."""
-        near = "" if self else "; these scores are closest"
-        return f"{self.target_score}: {self.ambiguity}{near}."
 
     @property
     def search_summary(self) -> str:
@@ -177,7 +205,10 @@ class Identification(Record):
         """Return the matches and the extent of the search as JSON-compatible values."""
         return {
             "target_score": self.target_score,
-            "answer": self.ambiguity,
+            "answer": f"{self.headline} {self.ambiguity}",
+            "likeliest": None
+            if self.likeliest is None
+            else {**self.likeliest.to_dict(), "reason": self.likeliest.reason},
             "different_scores": self.distinct_score_count,
             "tried": self.tried,
             "members": [match.to_dict() for match in self.members],
@@ -222,7 +253,11 @@ def identify_score(
 ) -> Identification:
     """Return the candidates that produce a score, or the closest ones if none does."""
     target, _ = parse_printed_score(target_score)
-    matches = [candidate for candidate in candidates if _matches_score(candidate.value, target)]
+    ranks = {name: rank for rank, name in enumerate(dict.fromkeys([*COMMON_MEMBERS, *MEMBERS]))}
+    matches = sorted(
+        (candidate for candidate in candidates if _matches_score(candidate.value, target)),
+        key=lambda candidate: (len(candidate.changes), ranks[candidate.member.name]),
+    )
     nearest: list[Candidate] = []
     if not matches:
         value = float(target if target > 1 else target * 100)

@@ -231,7 +231,8 @@ def _find_matching_variants(options: argparse.Namespace) -> FamilyResult:
         )
     header, *rows = identification.format_rows()
     blocks: list[Block] = [
-        Paragraph(identification.headline),
+        Paragraph(identification.headline, "lead"),
+        Paragraph(identification.ambiguity),
         Table.from_text_rows(header, rows, (0, 1)),
     ]
     if identification.search_summary:

@@ -113,8 +113,7 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     if name not in PUBLIC:
-        equivalents = import_module("truebleu.compat.equivalents")
-        raise AttributeError(f"truebleu has no '{name}'{equivalents.describe_equivalent(name)}")
+        raise import_module("truebleu.compat.equivalents").make_name_error(name)
 
     value = getattr(import_module(f"truebleu.{PUBLIC[name]}"), name)
     globals()[name] = value

@@ -18,6 +18,13 @@ def test_foreign_name_raises_error_with_equivalent(name):
         getattr(tb, name)
 
 
+def test_import_of_foreign_name_raises_error_with_equivalent():
+    with pytest.raises(ImportError, match=r"^truebleu has no 'corpus_bleu'; use tb\.bleu\("):
+        from truebleu import corpus_bleu  # noqa: F401
+    with pytest.raises(ImportError, match=r"^truebleu has no 'hello'$"):
+        from truebleu import hello  # noqa: F401
+
+
 @pytest.mark.parametrize("name", EQUIVALENTS)
 def test_equivalents_exist(name):
     assert name not in tb.__all__

@@ -6,6 +6,9 @@ port code. The names are not aliases: arguments and scales differ.
 
 from __future__ import annotations
 
+import sys
+from opcode import opmap
+
 # Difference from the references of sacreBLEU's corpus functions.
 _STREAMS = (
     "`references` has one string or one list of strings per segment; sacreBLEU has one list of "
@@ -122,13 +125,19 @@ EQUIVALENTS: dict[str, tuple[str, str]] = {
 }
 
 
-def describe_equivalent(name: str) -> str:
-    """Return the end of an error message about a name of another package, or an empty string.
+def make_name_error(name: str) -> AttributeError | ImportError:
+    """Return the error for a name that truebleu does not have, from the module's `__getattr__`.
 
-    >>> describe_equivalent("sentence_ter")
-    '; use tb.TER().sentence(hypothesis, references). `references` is one string or a list ...'
-    >>> describe_equivalent("BLUE")
-    ''
+    >>> make_name_error("sentence_ter")
+    AttributeError("truebleu has no 'sentence_ter'; use tb.TER().sentence(hypothesis, ...")
+    >>> make_name_error("BLUE")
+    AttributeError("truebleu has no 'BLUE'")
     """
     call, note = EQUIVALENTS.get(name, ("", ""))
-    return f"; use {call}.{note and ' '}{note}" if call else ""
+    hint = f"; use {call}.{note and ' '}{note}" if call else ""
+    message = f"truebleu has no '{name}'{hint}"
+    frame = sys._getframe(1).f_back
+    if frame and frame.f_code.co_code[frame.f_lasti] == opmap["IMPORT_FROM"]:
+        # Python replaces the message of an AttributeError in `from truebleu import corpus_bleu`.
+        return ImportError(message, name="truebleu")
+    return AttributeError(message)

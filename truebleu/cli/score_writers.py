@@ -310,6 +310,7 @@ def _build_paper_blocks(
         format_data,
         format_systems,
         mark_best,
+        shorten_names,
     )
     from truebleu.rendering.elements import Cell, Column, Paragraph, build_warnings
 
@@ -339,9 +340,10 @@ def _build_paper_blocks(
             for cell, result in zip(cells, results, strict=True):
                 cell.text = _format_estimate(result, output).replace("-", "−")
             score_columns.append(cells)
-        key_columns = [
-            [Cell(str(row[0].keys[name])) for row in same_section_rows] for name in key_names
-        ]
+        key_texts = [[str(row[0].keys[name]) for row in same_section_rows] for name in key_names]
+        if names_systems:
+            key_texts = [shorten_names(key_texts[0])]
+        key_columns = [list(map(Cell, texts)) for texts in key_texts]
         sections.append(
             (
                 title or ("all segments" if len(section_rows) > 1 else ""),

@@ -15,6 +15,7 @@ from truebleu.comparison.comparison_columns import (
     require_columns,
 )
 from truebleu.comparison.comparison_request import TEST_SET_PARTS
+from truebleu.comparison.references import remove_common_parts
 from truebleu.rendering.elements import (
     Cell,
     Column,
@@ -33,6 +34,8 @@ SIGNATURE_PLACES = ("footnote", "caption", "none")
 # Maximum numbers of rows, and of columns after the system names, that fit on a page of a paper.
 MAX_PAGE_ROWS = 32
 MAX_COLUMNS = 8
+# Longer names of systems lose the parts that all names share.
+MAX_NAME_LENGTH = 20
 CORRECTION_METHODS = {"holm": "Holm's method", "bh": "the method of Benjamini and Hochberg"}
 BETTER, WORSE = "†", "‡"
 
@@ -179,9 +182,10 @@ def build_section(
     marked_name = next((name for name in ("score", "delta", "p") if name in metric_names), None)
     for column, cells in build_metric_columns(content, metrics[0], system_names, 0):
         header = column.header.capitalize() or "ID"
-        table_columns.append(
-            (Column(header, is_left_aligned=True), [Cell(one.text) for one in cells])
-        )
+        texts = [cell.text for cell in cells]
+        if column.header == "system":
+            texts = shorten_names([system["name"] for system in content["systems"]])
+        table_columns.append((Column(header, is_left_aligned=True), list(map(Cell, texts))))
     for metric in metrics:
         for name in metric_names:
             for column, built_cells in build_metric_columns(
@@ -215,6 +219,18 @@ def _build_column_headers(
         return Column(full_header, "score")
     short_header = "score" if name == "score" else header
     return Column(short_header, "score", group_header=metric_header, long_header=full_header)
+
+
+def shorten_names(names: Sequence[str]) -> list[str]:
+    """Return system names without the parts that all of them share, if some are long.
+
+    >>> shorten_names(["newstest2022.en-de.hyp.Online-A", "newstest2022.en-de.hyp.M2"])
+    ['Online-A', 'M2']
+    >>> shorten_names(["small.en", "large.en"])
+    ['small.en', 'large.en']
+    """
+    is_long = len(names) > 1 and max(map(len, names)) > MAX_NAME_LENGTH
+    return remove_common_parts(names) if is_long else list(names)
 
 
 def mark_best(cells: Sequence[Cell], *, higher_is_better: bool) -> None:
@@ -284,10 +300,12 @@ def _build_part_sections(
                     if rank is not None:
                         mark_best(cells, higher_is_better=metric["higher_is_better"])
                 columns.append(cells)
+        texts_by_column = {
+            "letter": [system["letter"] for system in content["systems"]],
+            "system": shorten_names([system["name"] for system in content["systems"]]),
+        }
         name_columns = [
-            [Cell(one["letter" if name == "letter" else "name"]) for one in content["systems"]]
-            for name in names
-            if name in SYSTEM_COLUMNS
+            list(map(Cell, texts_by_column[name])) for name in names if name in SYSTEM_COLUMNS
         ]
         yield title, [list(row) for row in zip(*name_columns, *columns, strict=True)]
 
@@ -341,7 +359,10 @@ def _explain_cells(
         yield "Scores are means over training runs."
     if has_best:
         yield "Bold: best score."
-    test, correction, baseline = content["test"], content["correction"], content["baseline"]
+    test, correction = content["test"], content["correction"]
+    system_names = [system["name"] for system in content["systems"]]
+    short_names = dict(zip(system_names, shorten_names(system_names), strict=True))
+    baseline = short_names.get(content["baseline"])
     if test:
         samples = "randomizations" if test["name"] == "ar" else "resamples"
         test_text = f"{test['title']} with {test['samples']:,} {samples}"

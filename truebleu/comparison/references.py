@@ -101,7 +101,7 @@ def _shorten_file_names(paths: Sequence[str]) -> list[str]:
     if len(set(names)) < len(names):
         names = list(paths)
     if len(set(names)) == len(names) > 1 and not any("#" in name for name in names):
-        names = _remove_common_parts(names)
+        names = remove_common_parts(names)
     seen: dict[str, int] = {}
     for i, name in enumerate(names):
         seen[name] = seen.get(name, 0) + 1
@@ -110,7 +110,7 @@ def _shorten_file_names(paths: Sequence[str]) -> list[str]:
     return names
 
 
-def _remove_common_parts(names: Sequence[str]) -> list[str]:
+def remove_common_parts(names: Sequence[str]) -> list[str]:
     """Return distinct names without their common parts at the start and end."""
     import re
 

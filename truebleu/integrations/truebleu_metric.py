@@ -9,13 +9,10 @@ import evaluate
 
 from truebleu.integrations import resolve_metric, score_corpus
 from truebleu.metrics.base import Metric
+from truebleu.text.citations import format_bibtex
 
 DESCRIPTION = """\
 BLEU, chrF, TER and other corpus scores; BLEU, chrF and TER are identical to sacreBLEU 2.6.0.
-"""
-
-CITATION = """\
-Matt Post (2018): A Call for Clarity in Reporting BLEU Scores. WMT. https://aclanthology.org/W18-6319
 """
 
 INPUTS = """\
@@ -41,7 +38,7 @@ class TrueBLEU(evaluate.Metric):  # type: ignore[misc]
         source_feature = {"sources": text} if self._get_metric({}).NEEDS_SOURCE else {}
         return evaluate.MetricInfo(
             description=DESCRIPTION,
-            citation=CITATION,
+            citation=format_bibtex(self._get_metric({}).citations),
             inputs_description=INPUTS,
             features=[
                 datasets.Features({"predictions": text, "references": references, **source_feature})

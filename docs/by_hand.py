@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import jinja2
 from page_helpers import (
@@ -20,6 +21,27 @@ from page_helpers import (
 
 from truebleu import BLEU, bleu
 
+# The word BLEU and the character BLEU of these six hypotheses are those of a university's notebook.
+CHARACTER_REFERENCE = "the city panel presented the safe draft plan for parks"
+CHARACTER_HYPOTHESES = (
+    "a city panel presented this safer draft plan on parks",
+    "the city panel presenting the safer draft plan for parks",
+    "the city presented the safe draft plan for parking",
+    "the safe draft was presented formally today by the city panel",
+    "voters liked the safe draft plan for parks",
+    "the city presented the safe draft plan for parks",
+)
+AIRPORT_SECURITY = "Israeli officials are responsible for airport security"
+CATS = ["the cat is on the mat", "there is a cat on the mat"]
+# Name of a text, hypothesis and references of examples that many texts use.
+TEXTBOOK_EXAMPLES = (
+    ("Papineni et al. (2002)", "the the the the the the the", CATS),
+    ("an encyclopedia", "the cat", CATS),
+    ("a study note, up to trigrams", "the cat the cat on the mat", CATS[:1]),
+    ("Koehn (2010)", "Israeli officials responsibility of airport safety", [AIRPORT_SECURITY]),
+    ("Koehn (2010)", "airport security Israeli officials are responsible", [AIRPORT_SECURITY]),
+)
+
 
 def build_page() -> str:
     """Return the page docs/by-hand.md."""
@@ -31,10 +53,14 @@ def build_page() -> str:
     environment.globals |= {
         "BUILT": BUILT,
         "BLEU": BLEU,
+        "CHARACTER_HYPOTHESES": CHARACTER_HYPOTHESES,
+        "CHARACTER_REFERENCE": CHARACTER_REFERENCE,
+        "TEXTBOOK_EXAMPLES": TEXTBOOK_EXAMPLES,
         "bleu": bleu,
         "code": render_code,
         "formula": format_formula,
         "fraction": format_fraction,
+        "fractions": format_fractions,
         "number": format_number,
         "shortened": format_compact,
         "system": explain_system,
@@ -44,6 +70,14 @@ def build_page() -> str:
         "worked": format_explanation,
     }
     return environment.get_template("by-hand.md.j2").render()
+
+
+def format_fractions(explained: Any) -> tuple[str, ...]:
+    """Return the precision of each of four orders; an order that is left out has no text."""
+    return tuple(
+        "" if order["state"] == "left out" else format_fraction(order)
+        for order in explained["orders"]
+    )
 
 
 def make_word_bleu(max_order: int = 4, smoothing: str = "none") -> BLEU:

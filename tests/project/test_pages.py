@@ -42,10 +42,35 @@ def built(pages) -> dict[str, str]:
         "| 8 | 2/8 | 1 | 0.25000 |",
         "| both | 3/3 | 1/2 |",
         "| exp | 4/4 | 1/3 | 1/4 | 1/4 | 23.04 |",
+        # With `--textbook`.
+        "| 2/7 | 0/6 | 0/5 | 0/4 | 1 | 0 | BLEU-1: 0.2857 |",
+        "| 5/7 | 3/6 | 1/5 | 0/4 | 1 | 0 | BLEU-3: 0.4149 |",
+        "| 3/6 | 1/5 | 0/4 | 0/3 | 0.8465 | 0 |",
     ],
 )
 def test_by_hand_page_states_correct_numbers(built, claim):
     assert claim in built["by-hand.md"]
+
+
+def test_character_bleu_on_the_page_is_live_nltk_s(pages):
+    """NLTK iterates over strings, so it scores their characters."""
+    bleu_score = pytest.importorskip("nltk.translate.bleu_score")
+    by_hand = importlib.import_module("by_hand")
+    page = pages.PAGES["by-hand.md"]()
+    reference, hypotheses = by_hand.CHARACTER_REFERENCE, by_hand.CHARACTER_HYPOTHESES
+    with warnings.catch_warnings():
+        # NLTK warns about orders without matches.
+        warnings.simplefilter("ignore")
+        characters = [bleu_score.sentence_bleu([reference], text) for text in hypotheses]
+        words = [bleu_score.sentence_bleu([reference.split()], text.split()) for text in hypotheses]
+    assert [f"{score:.3f}" for score in characters] == [
+        *("0.789", "0.870", "0.866"),
+        *("0.665", "0.599", "0.878"),
+    ]
+    assert [round(100 * score, 2) for score in words] == [0, 39.28, 59.12, 0, 52.99, 71.89]
+    for text, by_characters, by_words in zip(hypotheses, characters, words, strict=True):
+        numbers = f"{100 * by_words:.2f} | {100 * by_characters:.2f} | {by_characters:.3f}"
+        assert f"| `{text}` | {numbers} |" in page
 
 
 def test_reference_pages_are_current():

@@ -180,7 +180,7 @@ def test_report_of_tables_equals_report_of_files(truebleu_command, table_folder,
 
 WRONG = {
     "no ids": (("long.parquet", "--by", "system"), 2, "--by needs segment ids"),
-    "no systems": (("long.parquet", "--join", "id"), 1, "0 occurs more than once for hyp"),
+    "no systems": (("long.parquet", "--join", "id"), 1, "0 occurs more than once for long"),
     "files": (("ref.txt", "-i", "A.txt", "--within", "domain"), 2, "--within needs tables"),
     "buckets": (
         ("long.parquet", "--by", "system", "--bucket", "id", "one"),

@@ -122,6 +122,13 @@ def test_documents_have_rows_only_if_selected(documents):
     assert len(comparison.to_dict()["documents"]) == 10
 
 
+def test_domain_and_document_of_two_columns_are_readable(documents, write):
+    path = write("docs.tsv", [f"web\t{name}" for name in documents])
+    comparison = compare(SYSTEMS, [REFERENCE], documents=path, samples=9)
+    assert comparison.to_dict()["documents"][1]["name"] == "web: hotel-review"
+    assert "web: hotel-review" in comparison.text(by=["document"])
+
+
 # ---- order ----
 
 

@@ -136,7 +136,7 @@ def test_deviating_marks_are_found(texts):
     sentences = [finding["text"] for finding in style_findings]
     assert "machine overuses straight quotes: 800, compared with 0 in the reference" in sentences
     assert "machine underuses curly quotes: none, compared with 800 in the reference" in sentences
-    assert {"find": '"', "in": "system0"} in [finding["state"] for finding in style_findings]
+    assert {"find": '"', "in": "system1"} in [finding["state"] for finding in style_findings]
     assert not find_by_kind({"other": curly}, curly)["style"]
 
 

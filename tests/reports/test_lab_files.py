@@ -157,7 +157,7 @@ def test_table_columns_become_systems_and_references(page, tmp_path):
     select_files(page, path)
     assert list(read_roles(page).values()) == ["reference", "system", "system", "reference", "out"]
     build_report(page)
-    assert page.locator(".top .title").text_content() == "birch and cedar"
+    assert page.locator(".top .title").text_content() == "cedar and birch"
     check_scores(page, systems=SYSTEMS[:2])
 
 
@@ -331,7 +331,7 @@ def test_segment_opens_in_playground(open_report, lab_path):
     select_files(page, *(DE_EN / name for name in [*REFERENCES, *SYSTEMS[:2], "source.de"]))
     build_report(page)
     sheet.navigate("#segments?seg=17")
-    page.get_by_role("button", name="Open B in the playground").click()
+    page.get_by_role("button", name="Open A in the playground").click()
     page.locator("main.view.lab").wait_for()
     hypothesis, references, source = (box.input_value() for box in page.locator("textarea").all())
     assert [hypothesis, *references.split("\n"), source] == [

@@ -171,4 +171,4 @@ def test_report_without_kernel_keeps_static_summary(package_without_kernel, open
     tab = open_report(path, "#why", wait=False).page
     expect(tab.locator(".failed")).to_contain_text("without the browser kernel")
     # The static summary from Python stays visible.
-    expect(tab.locator("#static")).to_contain_text("B cedar is best: 47.0 BLEU")
+    expect(tab.locator("#static")).to_contain_text("A cedar is best: 47.0 BLEU")

@@ -32,8 +32,8 @@ def build_manifest(systems=None, references=REFERENCES, **options):
 
 
 def make_sentence(manifest) -> str:
-    """Return the sentence about the best system that begins the summary."""
-    return overview.format_headline(manifest["comparison"])
+    """Return the start of the summary, which describes the best system and the metrics."""
+    return overview.format_headline(manifest["comparison"]).partition(" On WMT23, human ")[0]
 
 
 def render(*arguments, **options) -> Page:
@@ -50,7 +50,7 @@ def test_sentence_has_winner_delta_and_significance():
     low, high = (difference["interval"][end] for end in ("low", "high"))
     best = manifest["comparison"]["systems"][0]["scores"]["BLEU"]["score"]
     assert sentence == (
-        f"B good is best: {best:.1f} BLEU, {difference['value']:.1f} above A poor "
+        f"A good is best: {best:.1f} BLEU, {difference['value']:.1f} above B poor "
         f"(95% interval {low:.1f} to {high:.1f}; p = 0.0001). "
         "The difference is significant at 0.05."
     )
@@ -68,13 +68,13 @@ def test_sentence_mentions_other_metrics():
     assert make_sentence(manifest).endswith(" TER and X rank the same system first.")
     manifest = build_manifest(scores=same | opposite, samples=99, confidence=99)
     assert make_sentence(manifest).endswith(
-        " X ranks the same system first. But Y ranks A poor first: 0.2028, 0.1028 above B good "
+        " X ranks the same system first. But Y ranks B poor first: 0.2028, 0.1028 above A good "
         "(significant)."
     )
     error = {"TER": {"poor": [10.0] * 36, "good": [12.0] * 36}}
     manifest = build_manifest(scores=error, samples=99, confidence=99)
     assert make_sentence(manifest).endswith(
-        " But TER ranks A poor first: 10.00, 2.00 below B good (significant)."
+        " But TER ranks B poor first: 10.00, 2.00 below A good (significant)."
     )
 
 
@@ -85,13 +85,13 @@ def test_headline_pieces_form_sentence():
         one if isinstance(one, str) else f"{letters[one['system']]} {one['system']}"
         for one in manifest["headline"]
     ]
-    assert "".join(pieces) == make_sentence(manifest)
+    assert "".join(pieces) == overview.format_headline(manifest["comparison"])
 
 
 def test_sentence_compares_two_best_systems():
     sentence = make_sentence(build_manifest({"poor": POOR, "worst": WORST, "good": GOOD}))
-    assert sentence.startswith("C good is best of 3 systems: ")
-    assert re.search(r" BLEU, \d+\.\d above A poor \(95% interval ", sentence)
+    assert sentence.startswith("A good is best of 3 systems: ")
+    assert re.search(r" BLEU, \d+\.\d above B poor \(95% interval ", sentence)
 
 
 def test_single_system_sentence_has_interval():
@@ -103,7 +103,7 @@ def test_single_system_sentence_has_interval():
 
 def test_lower_is_better_gives_below():
     sentence = make_sentence(build_manifest(metrics=["ter"]))
-    pattern = r"B good is best: \d+\.\d TER, \d+\.\d below A poor \(95% interval \d.* to \d"
+    pattern = r"A good is best: \d+\.\d TER, \d+\.\d below B poor \(95% interval \d.* to \d"
     assert re.match(pattern, sentence)
 
 
@@ -150,11 +150,11 @@ def test_table_has_all_systems_and_metrics():
     manifest = build_manifest(metrics=["bleu", "ter"])
     over, head, good, poor = read_first_table(manifest)
     assert over == ["", "system", "BLEU ↑", "TER ↓"]
-    assert head == ["score", "Δ to A", "cluster"] * 2
+    assert head == ["score", "Δ to B", "cluster"] * 2
     best, baseline = manifest["comparison"]["systems"]
     assert (best["name"], baseline["name"]) == ("good", "poor")
-    assert good[:2] == ["B", "good"]
-    assert poor[:2] == ["A", "poor"]
+    assert good[:2] == ["A", "good"]
+    assert poor[:2] == ["B", "poor"]
     for i, name in enumerate(["BLEU", "TER"]):
         scores = best["scores"][name]
         low, high = scores["interval"]["low"], scores["interval"]["high"]
@@ -202,7 +202,7 @@ def test_forest_plot_has_panel_and_axis_per_metric():
     markup = static_summary.render_summary(manifest)
     plot = markup[markup.index('<table class="forest-plot">') :]
     plot = plot[: plot.index("</table>")]
-    assert re.findall('<th scope="col">(.*?)</th>', plot) == ["Δ BLEU to A", "Δ TER to A"]
+    assert re.findall('<th scope="col">(.*?)</th>', plot) == ["Δ BLEU to B", "Δ TER to B"]
     names = re.findall('<th scope="row">(.*?)</th>', plot)
     assert names == [f"{s['letter']} {s['name']}" for s in manifest["comparison"]["systems"]]
     drawings = re.findall("<svg.*?</svg>", plot)
@@ -236,14 +236,13 @@ def test_untrusted_notebook_keeps_plain_table():
     assert re.search(r"(^|\s)0\s+\d", re.sub("<[^>]*>", "", axis))
 
 
-def test_letters_follow_input_order():
-    manifest = build_manifest({"x": WORST, "y": GOOD, "z": POOR})
-    assert [s["letter"] for s in manifest["systems"]] == ["A", "B", "C"]
-    assert {s["name"]: s["letter"] for s in manifest["comparison"]["systems"]} == {
-        "x": "A",
-        "y": "B",
-        "z": "C",
-    }
+@pytest.mark.parametrize(("order", "names"), [("rank", "yzx"), ("given", "xyz")])
+def test_letters_follow_order(order, names):
+    manifest = build_manifest({"x": WORST, "y": GOOD, "z": POOR}, order=order)
+    for systems in (manifest["systems"], manifest["comparison"]["systems"]):
+        assert [(one["letter"], one["name"]) for one in systems] == [
+            *zip("ABC", names, strict=True)
+        ]
 
 
 def test_letters_continue_after_z_without_q():
@@ -324,7 +323,7 @@ def test_names_are_escaped(name):
     assert [tag for tag, _ in hostile.elements] == [tag for tag, _ in plain.elements]
     assert hostile.attributes == plain.attributes
     if name.isprintable():
-        assert f"B {name} is " in hostile.text
+        assert f"A {name} is " in hostile.text
 
 
 def test_elements_have_no_style_or_handler():
@@ -338,7 +337,7 @@ def test_notebook_style_is_scoped():
     markup = tb.report({"poor": POOR, "good": GOOD}, REFERENCES)._repr_html_()
     page = Page(markup)
     assert page.tags.isdisjoint({"script", "iframe", "link"})
-    assert "B good is " in page.text
+    assert "A good is " in page.text
     rules = re.sub(r"@media[^{]*\{|/\*.*?\*/", "", page.scripts[0][1])
     for selector in re.findall(r"([^{}]+)\{", rules):
         plain = selector.replace(":is(.truebleu, #truebleu)", "@")

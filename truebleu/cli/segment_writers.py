@@ -88,19 +88,19 @@ class SegmentWriter:
 
     def write(
         self,
-        system: str,
+        systems: Sequence[Any],
         numbers: Sequence[int],
         segment_scores: SegmentScores,
         extra_columns: ExtraColumns = (),
         *,
         texts: Sequence[str] | None = None,
     ) -> None:
-        """Write a batch of segments of a system, with extra columns.
+        """Write a batch of segments with the system of each segment, and extra columns.
 
         texts: the hypotheses; only needed if `shows_texts`.
         """
         if self._rows is None:
-            self._write_lines(system, segment_scores, extra_columns)
+            self._write_lines(systems, segment_scores, extra_columns)
             return
         if self.shows_texts:
             # The number of references is only known now.
@@ -113,12 +113,12 @@ class SegmentWriter:
             for metric, (table, _) in zip(self.metrics, segment_scores, strict=True)
             for column in metric.compute_segment_details(table)
         )
-        name = escape_unprintable(system)
+        names = [None if one is None else escape_unprintable(str(one)) for one in systems]
         has_system = self.has_several_systems or not self.shows_texts
         self._rows.write(
             [
                 numbers,
-                *([repeat(name)] if has_system else []),
+                *([names] if has_system else []),
                 *extra_columns,
                 *(metric_scores for _, metric_scores in segment_scores),
                 *([texts] if self.shows_texts else details),
@@ -137,18 +137,20 @@ class SegmentWriter:
             self._rows.finish()
 
     def _write_lines(
-        self, system: str, segment_scores: SegmentScores, extra_columns: ExtraColumns
+        self, systems: Sequence[Any], segment_scores: SegmentScores, extra_columns: ExtraColumns
     ) -> None:
         """Write a line per segment and metric, like sacreBLEU's --sentence-level."""
         output = self.output
-        name = f"{escape_unprintable(system)}\t" if self.has_several_systems else ""
-        count = len(segment_scores[0][1])
+        columns_before = [systems, *extra_columns] if self.has_several_systems else extra_columns
         prefixes = [
-            name
-            + "".join(
+            "".join(
                 "\t" if cell is None else f"{escape_unprintable(str(cell))}\t" for cell in cells
             )
-            for cells in (zip(*extra_columns, strict=True) if extra_columns else repeat((), count))
+            for cells in (
+                zip(*columns_before, strict=True)
+                if columns_before
+                else repeat((), len(segment_scores[0][1]))
+            )
         ]
         parts = []
         for metric, (statistics, scores) in zip(self.metrics, segment_scores, strict=True):

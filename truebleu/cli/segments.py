@@ -104,7 +104,8 @@ def run(options: argparse.Namespace) -> None:
                 for metric, (table, scores) in zip(metrics, segment_scores, strict=True):
                     zeros.add_segments(system, metric, table, scores)
                 texts = None if lines is None else list(islice(lines, count))
-                writer.write(system, range(first, first + count), segment_scores, texts=texts)
+                numbers = range(first, first + count)
+                writer.write([system] * count, numbers, segment_scores, texts=texts)
                 first += count
                 done += count
                 if not output.is_terminal:

@@ -67,8 +67,15 @@ class Tables:
         if options.input is None:
             if self.join and not paired:
                 raise UsageError("--join has no effect without -i/--input")
+            # The column name "hyp" does not name a system, but the table does.
+            names = (
+                [name_table(options.references)]
+                if hypothesis_columns == ["hyp"]
+                else hypothesis_columns
+            )
             self.systems = [
-                TableSystem(hyp, options.references, hyp, None) for hyp in hypothesis_columns
+                TableSystem(name, options.references, hyp, None)
+                for name, hyp in zip(names, hypothesis_columns, strict=True)
             ]
         else:
             if not self.join:
@@ -178,6 +185,19 @@ class Tables:
         return next(name for name in ("system", "input", "-i") if name not in self.by)
 
 
+def name_table(paths: Sequence[str]) -> str:
+    """Return the name of a table from its file name, or of several files from their folder.
+
+    >>> name_table(["runs/cedar.parquet"]), name_table(["cedar/*.parquet"])
+    ('cedar', 'cedar')
+    """
+    from truebleu.text.system_names import strip_suffix
+
+    is_pattern = any(mark in os.path.basename(paths[0]) for mark in "*?[")
+    path = os.path.dirname(paths[0]) if is_pattern or len(paths) > 1 else paths[0]
+    return strip_suffix(os.path.basename(os.path.abspath(path or os.curdir)))
+
+
 def score_tables(
     options: argparse.Namespace, metrics: Sequence[Metric[Any]], progress: Progress
 ) -> list[ScoreResult]:
@@ -197,9 +217,14 @@ def _score_groups(sums: Sums, label: Mapping[str, object], system: str) -> Itera
     sizes = [segments for segments in sums.group_segments() if segments]
     for (key, group_scores), segments in zip(sums.scores().items(), sizes, strict=True):
         keys = {**label, **dict(zip(sums.by, key, strict=True))}
+        # A group column named "system" names the systems; several tables may have equal names.
+        name = system
+        if "system" in sums.by:
+            key_text = "null" if keys["system"] is None else str(keys["system"])
+            name = f"{system}: {key_text}" if label else key_text
         for score in group_scores.values() if isinstance(group_scores, dict) else [group_scores]:
             group_fields = {"group": keys, "segments": segments} if keys else {}
-            yield ScoreResult(system, score.name, score, **group_fields)
+            yield ScoreResult(name, score.name, score, **group_fields)
 
 
 def import_duckdb_engine() -> Any:
@@ -233,6 +258,11 @@ def write_segments(options: argparse.Namespace, metrics: Metrics, output: Result
     """Write a row per segment, in file order."""
     tables = Tables(options)
     extra_names = list(dict.fromkeys([*tables.join, *tables.by]))
+    written_names, system_position = extra_names, None
+    if "system" in tables.by and len(tables.systems) == 1:
+        # This column contains the system of each row.
+        system_position = extra_names.index("system")
+        written_names = [name for name in extra_names if name != "system"]
     writer: SegmentWriter | None = None
     with output, Progress(quiet=options.quiet) as progress:
         for system in tables.systems:
@@ -240,15 +270,21 @@ def write_segments(options: argparse.Namespace, metrics: Metrics, output: Result
                 writer = writer or SegmentWriter(
                     metrics,
                     output,
-                    has_several_systems=len(tables.systems) > 1,
-                    system_column=tables.system_name,
-                    extra_names=extra_names,
+                    has_several_systems=len(tables.systems) > 1 or system_position is not None,
+                    system_column=tables.system_name if system_position is None else "system",
+                    extra_names=written_names,
                     arrow_types=rows.arrow_types,
                 )
                 source = rows.read_batches(writer.BATCH_ROWS)
                 batches = _score_batches(source, metrics, rows.text_columns, options)
                 for numbers, texts, segment_scores, extra_columns in batches:
-                    writer.write(system.name, numbers, segment_scores, extra_columns, texts=texts)
+                    columns = list(extra_columns)
+                    names = (
+                        [system.name] * len(numbers)
+                        if system_position is None
+                        else columns.pop(system_position)
+                    )
+                    writer.write(names, numbers, segment_scores, columns, texts=texts)
                     if not output.is_terminal:
                         progress("scoring rows", numbers[-1])
         assert writer is not None

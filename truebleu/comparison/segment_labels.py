@@ -20,10 +20,14 @@ class SegmentNames:
 
 
 def read_document_names(names: Any, count: int) -> SegmentNames:
-    """Return the document of each segment from names, a file, or an earlier result."""
+    """Return the document of each segment from names, a file, or an earlier result.
+
+    The columns of a tab-separated file are joined: WMT's files have a domain and a document.
+    """
     if isinstance(names, SegmentNames):
         return names
-    return SegmentNames(segments.read_segment_labels("documents", names, count, is_required=True))
+    column = segments.read_segment_labels("documents", names, count, is_required=True)
+    return SegmentNames(": ".join(name.split("\t")) for name in column)
 
 
 def read_segment_labels(labels: Any, count: int) -> dict[str, SegmentNames]:

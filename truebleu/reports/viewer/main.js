@@ -46,8 +46,9 @@ export class App {
     this.worker = new TaskThreads();
     const { comparison } = data.manifest;
     const a = Math.max(0, data.systems.findIndex(s => s.name === comparison.baseline));
-    const ranked = comparison.systems.map((/** @type {any} */ s) => data.systems.findIndex(system => system.name === s.name));
-    const b = ranked.find((/** @type {number} */ i) => i !== a) ?? (a ? 0 : 1);
+    // The best other system by the first metric that can rank the systems; the order may be another one.
+    const metric = comparison.metrics.find((/** @type {any} */ m) => comparison.systems[0].scores[m.name].rank !== null)?.name, getRank = (/** @type {number} */ i) => metric ? comparison.systems[i].scores[metric].rank : i;
+    const b = data.systems.map(s => s.index).filter(i => i !== a).sort((i, j) => getRank(i) - getRank(j))[0] ?? (a ? 0 : 1);
     this.store.declare({ ...STATE, a: data.systems[a].name, b: data.systems[b]?.name ?? "", setting: data.settings[0].id }, NUMBER_KEYS);
     for (const view of VIEWS) this.store.declare(view.state ?? {});
     this.current = new SelectionState(data, this.store, this.worker);
@@ -154,7 +155,7 @@ export class App {
     // On narrow screens the navigation scrolls horizontally.
     place?.scrollIntoView({ block: "nearest", inline: "nearest" });
     const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.choice;
-    const systems = data.ranked.map(s => /** @type {const} */ ([String(s.index), `${s.letter} ${s.short}`]));
+    const systems = data.systems.map(s => /** @type {const} */ ([String(s.index), `${s.letter} ${s.short}`]));
     const { a, b } = current;
     replaceChildren(this.bar,
       data.settings.length > 1 ? el("label", {}, el("span.soft", {}, "Metric "), createSelect("Metric", data.settings.map(s => [s.id, s.headline ? s.label : `${s.label} (also)`]), current.setting.id, id => store.set({ setting: id, ...store.getDefaults(METRIC_KEYS) }), { data: { choice: "metric" } })) : null,

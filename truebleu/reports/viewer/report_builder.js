@@ -86,16 +86,21 @@ export async function buildReport(lab, client, columns, choices, onProgress) {
       const metric = new Metric(setting, {}, client), scores = Object.fromEntries(names.map((name, i) => [name, metric.scoreCorpus(tables[i])]));
       return { ...setting, id: String(number), headline: true, label: labels[number], column: labels[number], scores };
     });
+    // Systems have the order of their ranks by the first metric, as in `truebleu compare`.
+    const [first] = described, ranking = names.map((_, i) => i).sort((i, j) => (first.higher_is_better ? 1 : -1) * (first.scores[names[j]] - first.scores[names[i]])), [baseline] = names;
+    const reorder = (/** @type {any[]} */ list) => ranking.map(i => list[i]), rankedNames = reorder(names);
+    for (const one of settings) one.tables = reorder(one.tables);
+    for (const textMap of /** @type {Map<string, any>[]} */ ([packed, client.texts])) reorder(names.map((_, i) => textMap.get(`system${i}`))).forEach((value, i) => textMap.set(`system${i}`, value));
     const intervals = drawsIntervals ? await resampleIntervals(client, settings, names.length > 1 ? pairs : [[0, 0]], share => onProgress(0.3 + 0.7 * share)) : [];
     if (!intervals) return null;
-    const comparison = buildComparison(client, n, references.length, names, described, settings.map(({ tables }) => tables), intervals);
+    const comparison = buildComparison(client, n, references.length, rankedNames, baseline, described, settings.map(({ tables }) => tables), intervals);
     // N-grams consist of the tokens of the first BLEU.
     const ngramSetting = settings.find(({ setting }) => setting.metric === "BLEU")?.setting ?? resolveSetting(client, lab.metrics.find((/** @type {Setting} */ one) => one.metric === "BLEU"), {}, references.length, false);
-    const first = /** @type {Table} */ (await client.countSystem(ngramSetting.recipe, ngramSetting.columns, "reference0", n, undefined, ["reference0"]));
+    const referenceTable = /** @type {Table} */ (await client.countSystem(ngramSetting.recipe, ngramSetting.columns, "reference0", n, undefined, ["reference0"]));
     const targets = new Set(systems.map(column => guessLanguage(column.file, lab.languages)));
     const manifest = {
-      truebleu_report: lab.truebleu_report, title: formatTitle(names), version: lab.version, made: null, segments: n, embedded: n, redacted: false, serve: null,
-      systems: names.map((name, i) => ({ name, letter: getSystemLetter(i) })), references: references.length, source: !!source,
+      truebleu_report: lab.truebleu_report, title: formatTitle(rankedNames), version: lab.version, made: null, segments: n, embedded: n, redacted: false, serve: null,
+      systems: rankedNames.map((name, i) => ({ name, letter: getSystemLetter(i) })), references: references.length, source: !!source,
       languages: { source: source ? guessLanguage(source.file, lab.languages) : null, target: targets.size === 1 ? [...targets][0] : null },
       directions: { source: detectDirection(source ? [source.lines] : []), reference: detectDirection(references.map(column => column.lines)), system: detectDirection(systems.map(column => column.lines)) },
       settings: described, columns: [], comparison, people: null,
@@ -105,9 +110,9 @@ export async function buildReport(lab, client, columns, choices, onProgress) {
     };
     data = new ReportData(manifest, async name => { throw new Error(`block ${name} not found`); });
     data.client = client;
-    data.lengths = Uint32Array.from(first.column("hypothesis_length"));
+    data.lengths = Uint32Array.from(referenceTable.column("hypothesis_length"));
     if (documents) {
-      const all = documents.lines.map(line => new TextDecoder().decode(line)), documentIndices = new Map([...new Set(all)].map((name, i) => [name, i]));
+      const all = documents.lines.map(line => new TextDecoder().decode(line).replaceAll("\t", ": ")), documentIndices = new Map([...new Set(all)].map((name, i) => [name, i]));
       data.documents = { names: [...documentIndices.keys()], bySegment: Uint32Array.from(all, name => documentIndices.get(name) ?? 0) };
     }
     for (const [role, block] of packed) data.texts.set(role, new TextColumn(block, n));
@@ -155,9 +160,9 @@ const toInterval = (ends, isReversed = false) => ends ? { low: isReversed ? -end
 
 /**
  * Build a comparison in the format of `Comparison.to_dict`, without significance tests.
- * @param {import("./kernel_client.js").KernelClient} client @param {number} n @param {number} references @param {string[]} names @param {any[]} settings @param {Table[][]} tables @param {Intervals[]} intervals per setting; empty if they were not computed
+ * @param {import("./kernel_client.js").KernelClient} client @param {number} n @param {number} references @param {string[]} names best first @param {string} baseline @param {any[]} settings @param {Table[][]} tables @param {Intervals[]} intervals per setting; empty if they were not computed
  */
-function buildComparison(client, n, references, names, settings, tables, intervals) {
+function buildComparison(client, n, references, names, baseline, settings, tables, intervals) {
   /** @type {any[]} */
   const pairs = [];
   /** @type {Map<string, any>} */
@@ -169,19 +174,19 @@ function buildComparison(client, n, references, names, settings, tables, interva
       const [i, j] = [first, second].map(name => names.indexOf(name)), [x, y] = [segments[i], segments[j]], pairIntervals = intervals[number]?.pairs;
       let wins = 0, losses = 0;
       for (let k = 0; k < n; k++) { const better = higher * (x[k] - y[k]); if (better > 0) wins++; else if (better < 0) losses++; }
-      return { value: getScore(first) - getScore(second), interval: i > j ? toInterval(pairIntervals?.get(`${j},${i}`)) : toInterval(pairIntervals?.get(`${i},${j}`), true), p: null, corrected_p: null, significant: null, wins, ties: n - wins - losses, losses, segments_needed: null, identical: false, errors: null };
+      return { value: getScore(first) - getScore(second), interval: i > j ? toInterval(pairIntervals?.get(`${j},${i}`)) : toInterval(pairIntervals?.get(`${i},${j}`), true), p: null, corrected_p: null, significant: null, standard_error: null, wins, ties: n - wins - losses, losses, segments_needed: null, identical: false, errors: null };
     };
     order.forEach((first, i) => order.slice(i + 1).forEach(second => pairs.push({ metric: setting.column, first, second, ...pair(first, second) })));
     names.forEach((name, i) => {
       systems.get(name).scores[setting.column] = { score: getScore(name), interval: toInterval(intervals[number]?.systems.get(i)), rank: 1 + order.findIndex(other => getScore(other) === getScore(name)), cluster: null, better_than: [],
-        difference: i ? pair(name, names[0]) : null, runs: null, details: buildDetails(client, setting, tables[number][i].totals) };
+        difference: name === baseline ? null : pair(name, baseline), runs: null, details: buildDetails(client, setting, tables[number][i].totals) };
     });
   });
-  const [first] = settings, higher = first.higher_is_better ? 1 : -1;
+  const [first] = settings;
   return {
-    truebleu_comparison: 1, by: first.signature.split("by:")[1], segments: n, buckets: null, references, baseline: names.length > 1 ? names[0] : null, level: REPORT_LEVEL, seed: REPORT_SEED, test: null, intervals: intervals.length ? { name: "bootstrap", title: "percentile bootstrap", resampled: "segments", samples: REPORT_RESAMPLES } : null, correction: null, reading: "",
+    truebleu_comparison: 1, by: first.signature.split("by:")[1], segments: n, buckets: null, references, baseline: names.length > 1 ? baseline : null, order: "rank", level: REPORT_LEVEL, seed: REPORT_SEED, test: null, intervals: intervals.length ? { name: "bootstrap", title: "percentile bootstrap", resampled: "segments", samples: REPORT_RESAMPLES } : null, correction: null, reading: "",
     metrics: settings.map(setting => ({ name: setting.column, label: setting.name, higher_is_better: setting.higher_is_better, source: "truebleu", digits: 1, clusters: null, signature: setting.signature, short_signature: setting.short })),
-    systems: [...systems.values()].sort((x, y) => higher * (first.scores[y.name] - first.scores[x.name])), pairs, documents: null, notes: [],
+    systems: [...systems.values()], pairs, human_agreement: null, documents: null, notes: [],
   };
 }
 

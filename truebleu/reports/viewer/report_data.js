@@ -182,9 +182,6 @@ export class ReportData {
     const shortNames = shortenNames(manifest.systems.map((/** @type {any} */ system) => system.name));
     /** @type {System[]} */
     this.systems = manifest.systems.map((/** @type {any} */ system, /** @type {number} */ index) => ({ ...system, index, short: shortNames[index] }));
-    const rankedFirst = [...manifest.comparison.systems.map((/** @type {any} */ s) => this.systems.find(own => own.name === s.name)), ...this.systems];
-    /** Systems in display order: by the first metric, best first. @type {System[]} */
-    this.ranked = [...new Set(rankedFirst.filter(Boolean))];
     /** Maximum number of references per segment. */
     this.references = /** @type {number} */ (manifest.references);
     /** @type {Setting[]} */

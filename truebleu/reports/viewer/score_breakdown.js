@@ -192,7 +192,7 @@ const COUNT_CONTROLS = { tokenize: ["Tokenizer", []], lowercase: ["Case", ["lowe
 
 /** Render the scores of all settings in the report, and of the current settings. @param {Context} context */
 function renderSettings(context) {
-  const { data, store, current } = context, { a, b } = current, systems = data.systems.length > 6 ? current.comparedSystems : data.ranked;
+  const { data, store, current } = context, { a, b } = current, systems = data.systems.length > 6 ? current.comparedSystems : data.systems;
   const rows = data.settings.map(setting => ({ setting, metric: new Metric(setting, {}, data.client), isCurrent: setting === current.setting && current.metric.isReported, label: setting.label }));
   if (!current.metric.isReported) rows.splice(data.settings.indexOf(current.setting) + 1, 0, { setting: current.setting, metric: current.metric, isCurrent: true, label: `${current.metric.name}, changed` });
   const columns = [{ title: "Setting" }, ...systems.map(s => ({ title: renderBadge(s), number: true, hint: s.name })), ...(b ? [{ title: `Δ (${b.letter} − ${a.letter})`, number: true }, { title: "interval of Δ", number: true }] : []), { title: "Signature" }];

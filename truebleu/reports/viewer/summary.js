@@ -56,12 +56,12 @@ function renderLead(context) {
   const { current, data } = context, { metric, isReported: reported } = current, { headline, comparison } = data.manifest, name = (/** @type {System} */ s) => renderBadge(s, true);
   if (reported && headline) return headline.map((/** @type {any} */ part) => typeof part === "string" ? part : name(/** @type {System} */ (data.systems.find(s => s.name === part.system))));
   if (data.systems.length > 1 && !isTextSplit(context)) return `There is no best system, because ${metric.name} cannot split this text into words.`;
-  const [[best, bestScore], second] = data.ranked.map(s => /** @type {[System, number]} */ ([s, current.scoreCorpus(s)])).sort((x, y) => metric.higherIsBetter ? y[1] - x[1] : x[1] - y[1]);
+  const [[best, bestScore], second] = data.systems.map(s => /** @type {[System, number]} */ ([s, current.scoreCorpus(s)])).sort((x, y) => metric.higherIsBetter ? y[1] - x[1] : x[1] - y[1]);
   if (!second) return [name(best), " scores ", el("strong", {}, formatFixed(bestScore)), ` ${metric.name}.`];
   const testNote = comparison.test || !reported ? " These scores were not tested; the list of segments shows an interval." : " No significance test: the difference may be due to chance.";
   if (second[1] === bestScore) return [name(best), " and ", name(second[0]), ` have the same ${metric.name}, ${formatFixed(bestScore)}.`];
   const ends = current.getPair(second[0], best)?.interval, bestInterval = bestScore > second[1] ? ends && [ends.low, ends.high] : ends && [-ends.high, -ends.low];
-  const otherWinners = reported ? data.settings.filter(s => s.headline && s !== current.setting).map(s => { const isBetter = (/** @type {System} */ x, /** @type {System} */ y) => (s.scores[x.name] - s.scores[y.name]) * (s.higher_is_better ? 1 : -1) > 0; return { label: s.label, first: data.ranked.reduce((x, y) => isBetter(y, x) ? y : x, best) }; }) : [];
+  const otherWinners = reported ? data.settings.filter(s => s.headline && s !== current.setting).map(s => { const isBetter = (/** @type {System} */ x, /** @type {System} */ y) => (s.scores[x.name] - s.scores[y.name]) * (s.higher_is_better ? 1 : -1) > 0; return { label: s.label, first: data.systems.reduce((x, y) => isBetter(y, x) ? y : x, best) }; }) : [];
   const agreeingMetrics = otherWinners.filter(o => o.first === best).map(o => o.label), agreement = `${joinNames(agreeingMetrics)} rank${agreeingMetrics.length > 1 ? "" : "s"}`;
   return [name(best), ` has the best ${metric.name}: ${formatFixed(bestScore)}, ${formatFixed(Math.abs(bestScore - second[1]))} ${bestScore > second[1] ? "above" : "below"} `, name(second[0]), bestInterval ? ` (${Math.round(100 * current.level)}% interval ${formatFixed(bestInterval[0])} to ${formatFixed(bestInterval[1])})` : "", ".", testNote,
     agreeingMetrics.length ? ` ${agreement} the same system first.` : "", ...otherWinners.filter(o => o.first !== best).map(o => [` But ${o.label} ranks `, name(o.first), " first."])];
@@ -74,7 +74,7 @@ const isTextSplit = ({ current: { setting }, store, data: { manifest: { comparis
 function getRows({ data, current }, measure, content) {
   const isCurrent = measure.id === current.setting.id, reported = measure.headline && (!isCurrent || current.isReported), { a } = current, isReportedBaseline = content.baseline === a.name;
   const value = (/** @type {System} */ s) => isCurrent ? current.scoreCorpus(s) : measure.scores[s.name];
-  return data.ranked.map(system => {
+  return data.systems.map(system => {
     const reportedScores = reported ? content.systems.find((/** @type {any} */ s) => s.name === system.name)?.scores[measure.column ?? ""] : null;
     // Tests against the reported baseline may be corrected for fewer comparisons than tests of all pairs.
     const test = !reportedScores || system === a ? null : isReportedBaseline ? reportedScores.difference : current.getPair(a, system, isCurrent ? current.setting : measure);
@@ -88,9 +88,9 @@ const getDecidingP = test => test?.corrected_p ?? test?.p;
 /** Render the table of systems and metrics. @param {Context} context @param {ScoredMeasure[]} measures @param {any} content */
 function renderOverview(context, measures, content) {
   const { data, store, current } = context, { a } = current, hasSeveralSystems = data.systems.length > 1, rows = measures.map(measure => getRows(context, measure, content)), isChanged = (/** @type {ScoredMeasure} */ measure) => measure.id === current.setting.id && !current.isReported;
-  const sortKey = String(store.get("by")), key = sortKey.replace("-", ""), isDescending = sortKey[0] === "-", order = data.ranked.map((_, i) => i), sortedMeasure = measures.findIndex(measure => measure.id === key);
+  const sortKey = String(store.get("by")), key = sortKey.replace("-", ""), isDescending = sortKey[0] === "-", order = data.systems.map((_, i) => i), sortedMeasure = measures.findIndex(measure => measure.id === key);
   const getSortValue = (/** @type {number} */ i) => (measures[sortedMeasure].higher_is_better ? -1 : 1) * rows[sortedMeasure][i].value;
-  if (key === "name") order.sort((i, j) => data.ranked[i].index - data.ranked[j].index);
+  if (key === "name") order.sort((i, j) => data.systems[i].name.localeCompare(data.systems[j].name));
   else if (sortedMeasure >= 0) order.sort((i, j) => getSortValue(i) - getSortValue(j));
   if (isDescending) order.reverse();
   const createSortButton = (/** @type {import("./dom.js").Children} */ title, /** @type {string} */ id) => createButton([title, el("span.arrow", { "aria-hidden": "true" }, key !== id ? "" : isDescending ? " ▲" : " ▼")], () => store.set({ by: sortKey === id ? `-${id}` : sortKey === `-${id}` ? "" : id }, { replace: true }), { title: "Sort" });
@@ -105,7 +105,7 @@ function renderOverview(context, measures, content) {
   return el("div.table.overview", { tabindex: 0, role: "region", "aria-label": "Systems by all metrics" }, el("table", {}, el("caption.unseen", {}, "Systems by all metrics"),
     el("thead", {}, el("tr", {}, el("th", { scope: "col", rowspan: 2, "aria-sort": getSortDirection("name") }, createSortButton("System", "name")), measures.map(measure => el("th.over", { scope: "colgroup", colspan: countColumns(measure), title: measure.signature ? `${measure.name}|${measure.signature}` : "external scores" }, `${measure.label} ${getDirectionArrow(measure)}`, isChanged(measure) ? el("span.soft", {}, measure.headline ? ", changed" : ", not compared") : ""))),
       el("tr", {}, measures.map(measure => [el("th.number.first", { scope: "col", "aria-sort": getSortDirection(measure.id) }, createSortButton("score", measure.id)), hasSeveralSystems ? el("th.number", { scope: "col", title: `difference from ${a.letter} ${a.name}` }, "Δ to ", renderBadge(a)) : null, hasClusters(measure) ? el("th.number", { scope: "col", title: "all systems of a cluster are significantly better than the systems of later clusters" }, "cluster") : null]))),
-    el("tbody", {}, order.map(i => el("tr", {}, el("th", { scope: "row" }, hasSeveralSystems ? el("label.check", {}, el("input", { type: "radio", name: "baseline", checked: data.ranked[i] === a, title: "Use as baseline", "aria-label": `Baseline ${data.ranked[i].letter} ${data.ranked[i].name}`, on: { change: () => { const s = data.ranked[i]; store.set(s === current.b ? { a: s.name, b: a.name } : { a: s.name }); } } })) : null, el("span.named", { title: data.ranked[i].name }, renderBadge(data.ranked[i], "short"))), measures.map((one, k) => renderCells(one, rows[k][i], k)))))));
+    el("tbody", {}, order.map(i => el("tr", {}, el("th", { scope: "row" }, hasSeveralSystems ? el("label.check", {}, el("input", { type: "radio", name: "baseline", checked: data.systems[i] === a, title: "Use as baseline", "aria-label": `Baseline ${data.systems[i].letter} ${data.systems[i].name}`, on: { change: () => { const s = data.systems[i]; store.set(s === current.b ? { a: s.name, b: a.name } : { a: s.name }); } } })) : null, el("span.named", { title: data.systems[i].name }, renderBadge(data.systems[i], "short"))), measures.map((one, k) => renderCells(one, rows[k][i], k)))))));
 }
 
 /** Render the forest plot of differences from the baseline, or of a single system's scores. @param {Context} context @param {ScoredMeasure[]} measures @param {any} content */
@@ -117,7 +117,7 @@ function renderForestPlot(context, measures, content) {
   }) })).filter(panel => panel.entries.some(Boolean));
   if (!panels.length) return null;
   const backwards = panels.flatMap((panel, k) => panel.higher ? [] : [measures[k].label]);
-  return renderForest(hasSeveralSystems ? `Differences from ${current.a.letter} ${current.a.name} with ${level}% intervals.` : `Scores with ${level}% intervals.`, hasSeveralSystems ? `Better values are on the right${backwards.length ? `; the axis of ${backwards.join(" and ")} is reversed` : ""}. Filled points mark significant differences.` : "", data.ranked, panels, hasSeveralSystems);
+  return renderForest(hasSeveralSystems ? `Differences from ${current.a.letter} ${current.a.name} with ${level}% intervals.` : `Scores with ${level}% intervals.`, hasSeveralSystems ? `Better values are on the right${backwards.length ? `; the axis of ${backwards.join(" and ")} is reversed` : ""}. Filled points mark significant differences.` : "", data.systems, panels, hasSeveralSystems);
 }
 
 /** Render the details of a metric. @param {Context} context @param {ScoredMeasure} measure @param {any} content */
@@ -179,7 +179,7 @@ function renderLetters(names, data) {
 
 /** Render the matrix of all pairs of systems. @param {Context} context @param {ScoredMeasure} measure */
 function renderMatrix({ data, store, current }, measure) {
-  const isCurrent = measure.id === current.setting.id, systems = data.ranked, values = systems.map(s => isCurrent ? current.scoreCorpus(s) : measure.scores[s.name]);
+  const isCurrent = measure.id === current.setting.id, systems = data.systems, values = systems.map(s => isCurrent ? current.scoreCorpus(s) : measure.scores[s.name]);
   const span = Math.max(...values) - Math.min(...values) || 1, comparedMeasure = isCurrent ? current.setting : measure;
   return el("section", {}, el("h3", {}, `Δ ${measure.label} of all pairs of systems`), el("p.soft", {}, "Row − column. A star marks significant differences. Click a cell to compare its systems."),
     renderTable(`Δ ${measure.label}, row − column`, [{ title: "System" }, ...systems.map(s => ({ title: renderBadge(s), number: true, hint: s.name }))], systems.map((row, i) => [renderBadge(row, true), ...systems.map((column, j) => {

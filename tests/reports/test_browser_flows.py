@@ -183,24 +183,24 @@ def test_sort_menu_works_by_keyboard(segments_view):
 
 def test_keys_select_systems(segments_view):
     a, b = (segments_view.get_by_label(name) for name in ("Baseline", "Compared system"))
-    expect(a).to_have_value("0")
+    expect(a).to_have_value("1")
     press_keys(segments_view, "3")
     expect(b).to_have_value("2")
     press_keys(segments_view, "x")
     expect(a).to_have_value("2")
-    expect(b).to_have_value("0")
+    expect(b).to_have_value("1")
     press_keys(segments_view, "b")
     expect(a).to_have_value("0")
-    expect(b).to_have_value("2")
-    press_keys(segments_view, "2")
     expect(b).to_have_value("1")
+    press_keys(segments_view, "3")
+    expect(b).to_have_value("2")
 
 
 def test_keys_change_highlight_mode(segments_view):
     press_keys(segments_view, "Enter")
     expect(locate_heading(segments_view, 1)).to_be_visible()
     for key, name in (
-        ("d", "Diff A–B"),
+        ("d", "Diff B–A"),
         ("d", "Diff with reference"),
         ("t", "Tokens"),
         ("m", "Matches"),

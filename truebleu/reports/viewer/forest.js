@@ -20,7 +20,7 @@ export function renderForest(title, summary, systems, panels, zero) {
 
 /** @param {import("./report_data.js").System[]} systems @param {ForestPanel[]} panels @param {boolean} zero @param {number} width @param {string} label */
 function drawForest(systems, panels, zero, width, label) {
-  const panelsPerRow = Math.max(1, Math.min(panels.length, Math.floor((width - FOREST_NAME_WIDTH) / MIN_PANEL_WIDTH))), left = width < 420 ? 34 : FOREST_NAME_WIDTH, panelWidth = Math.min(380, (width - left) / panelsPerRow), panelHeight = 40 + systems.length * FOREST_ROW_HEIGHT;
+  const panelsPerRow = Math.max(1, Math.min(panels.length, Math.floor((width - FOREST_NAME_WIDTH) / MIN_PANEL_WIDTH))), left = width < 420 ? 34 : FOREST_NAME_WIDTH, panelWidth = Math.min(520, (width - left) / panelsPerRow), panelHeight = 40 + systems.length * FOREST_ROW_HEIGHT;
   const lines = Math.ceil(panels.length / panelsPerRow), totalHeight = lines * (panelHeight + 8);
   return svg("svg.forest-plot", { viewBox: `0 0 ${width} ${totalHeight}`, width, height: totalHeight, role: "group", "aria-label": label },
     Array.from({ length: lines }, (_, line) => systems.map((s, i) => {

@@ -38,7 +38,7 @@ export function renderFigure({ title, summary, draw, columns, rows, after }) {
 /** Width of the last chart, which is the initial width of the next chart. */
 let lastWidth = 640;
 
-const COPIED_STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-weight", "font-family", "text-anchor", "opacity"];
+const COPIED_STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "paint-order", "stroke-dasharray", "font-size", "font-weight", "font-family", "text-anchor", "opacity"];
 
 /** Save a chart as an SVG file with inline styles. @param {SVGElement} picture @param {string} name */
 export function saveSvg(picture, name) {

@@ -42,7 +42,7 @@ COLUMNS = {
     "won": "segments with a better score than the baseline",
     "tied": "segments with the same score as the baseline",
     "lost": "segments with a worse score than the baseline",
-    "needed": "similar segments required to detect the delta with 80 % power",
+    "needed": "similar segments required to detect the delta with 80% power",
 }
 # Columns of a complete table. Clusters express ranks, and intervals express standard errors.
 DEFAULT_COLUMNS = tuple(
@@ -183,9 +183,9 @@ def build_metric_columns(
             Column(
                 "needed",
                 unit,
-                tooltip="similar segments required to detect a difference of this size with 80 % "
+                tooltip="similar segments required to detect a difference of this size with 80% "
                 "power",
-                long_header="segments needed for 80 % power",
+                long_header="segments needed for 80% power",
             ),
             lambda one, _: Cell(format_segments_needed(one["segments_needed"])),
         ),

@@ -37,7 +37,7 @@ COMMON = 232_792_560 * 2
 
 @dataclass(frozen=True)
 class Trials:
-    """Number of trials per pair of metrics with a difference at least as large as the observed one."""
+    """Number of trials per metric pair with a difference at least as large as the observed one."""
 
     counts: Mapping[tuple[int, int], int]
     trials: int

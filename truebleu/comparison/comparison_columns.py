@@ -7,7 +7,6 @@ from functools import partial
 from math import floor, log10
 from typing import Any
 
-from truebleu._kernel import InputError
 from truebleu.rendering.elements import Cell, Column, Range, Table
 from truebleu.rendering.number_format import (
     NumberFormatter,
@@ -67,12 +66,12 @@ def check_column_names(names: Iterable[str]) -> None:
 
 
 def require_columns(content: Content, names: Iterable[str]) -> None:
-    """Raise InputError for a column that no metric of the comparison has."""
+    """Raise ValueError for a column that no metric of the comparison has."""
     available = {name for one in content["metrics"] for name in list_columns(content, one)}
     for name in names:
         if name not in available:
             expected = ", ".join(name for name in COLUMNS if name in available)
-            raise InputError(f"columns: this comparison has no '{name}' (expected {expected})")
+            raise ValueError(f"columns: this comparison has no '{name}' (expected {expected})")
 
 
 def list_columns(content: Content, metric: Content) -> list[str]:

@@ -62,7 +62,7 @@ def _format_metric_table() -> str:
     rows = [
         [
             ", ".join(map(render_code, known)),
-            (cls.__doc__ or "").partition("\n")[0].rstrip("."),
+            ((cls.__doc__ or "").partition("\n")[0] + f" {cls.NAMESAKE}").strip().rstrip("."),
             "mean" if issubclass(cls, SegmentMeanMetric) else "sum",
             "lower" if cls.LOWER_IS_BETTER else "higher",
             NEEDS.get(cls.NAME, ""),

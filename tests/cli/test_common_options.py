@@ -406,7 +406,7 @@ def test_missing_input_option_explains_references(expect_error, name, tmp_path):
 
 def test_option_of_other_metric_names_metric(expect_error):
     error = expect_error("score", REFERENCE, "-i", SYSTEMS[0], "-m", "bleu", "-cw", "2", status=2)
-    assert "option -cw is not available here: it is an option of chrF (-m chrf)" in error
+    assert "-cw has no effect with -m bleu: it is an option of chrF (-m chrf)" in error
 
 
 def test_missing_library_gives_one_line_error(truebleu_command):

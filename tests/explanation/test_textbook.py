@@ -69,7 +69,7 @@ def test_other_parameters_still_apply(parameters, field):
 @pytest.mark.parametrize(
     ("metric", "message"),
     [
-        ("chrf", "textbook is only available for BLEU, not for chrF"),
+        ("chrf", "textbook: only available for BLEU, not for chrF"),
         (BLEU(smoothing="floor"), r"textbook BLEU has no smoothing \(found 'floor'\)"),
     ],
     ids=str,

@@ -321,7 +321,7 @@ def test_random_strings_survive(texts):
         ({"documents": ["d"] * 13}, "documents has 13 segments, but the systems have 12"),
         ({"documents": "d"}, "documents: expected a list of strings or a pathlib.Path"),
         ({"documents": ["d"] * 11 + [None]}, "documents: segment 12 has no label"),
-        ({"labels": {"x": [1]}}, "labels: x has 1 segments, but the systems have 12"),
+        ({"labels": {"x": [1]}}, "labels: x has 1 segment, but the systems have 12"),
         ({"source": [["a", "b"]] * 12}, "source: segment 1 is of type list, not str"),
     ],
 )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class UnknownMemberError(KeyError, ValueError):
-    """Raised for an unknown member name."""
+    """Error for an unknown member name."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -42,9 +42,10 @@ class Family(Mapping[str, Member]):
         if name in MEMBERS:
             return MEMBERS[name]
         if str(name).lower() in registry.METRICS:
+            namesake = registry.get_metric_class(str(name).lower()).NAMESAKE
             raise UnknownMemberError(
                 f"'{name}' is a metric, not a member of the BLEU family. Use truebleu score "
-                f"-m {name}"
+                f"-m {name}. {namesake}".removesuffix(". ")
             )
         near = argument_checks.find_closest(str(name), MEMBERS)
         hint = f"; did you mean '{near}'?" if near else "."

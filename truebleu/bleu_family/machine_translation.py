@@ -141,7 +141,10 @@ def list_tool_members() -> Iterator[Member]:
     default_quirk = "Uses NIST's tokenizer and lower-cases by default"
     tie_quirk = "uses the first of two equally close reference lengths."
     zero_quirk = "An order without a match counts as 0.01 matches."
-    tokenizer_quirk = "Its tokenizer does not split off ! # % * < = > \\ ^ _ and |."
+    tokenizer_quirk = (
+        "Its tokenizer does not split off ! # % * < = > \\ ^ _ and |. Not the metric iBLEU with "
+        "source penalty (Sun and Zhou 2012), which is -m ibleu."
+    )
     yield from make_members(
         ("phrasal", "Phrasal BLEUMetric", BLEU(**phrasal, **p.UNSMOOTHED),
          f"{default_quirk}; {tie_quirk} Single segments are always smoothed."),
@@ -182,9 +185,9 @@ def list_tool_members() -> Iterator[Member]:
         used="comparing systems", citations=p.NEUBIG, digits=4,
     )  # fmt: skip
     yield from make_members(
-        ("ibleu-viewer", "iBLEU, the viewer", BLEU("madnani-ibleu-lower", **viewer),
+        ("ibleu-viewer", "the viewer iBLEU (Madnani 2011)", BLEU("madnani-ibleu-lower", **viewer),
          tokenizer_quirk),
-        ("ibleu-viewer-cased", "iBLEU, the viewer, case-sensitive",
+        ("ibleu-viewer-cased", "the viewer iBLEU (Madnani 2011), case-sensitive",
          BLEU("madnani-ibleu", **viewer), tokenizer_quirk),
         used="viewing scores in a browser", citations=("madnani-2011-ibleu",), digits=4,
     )  # fmt: skip

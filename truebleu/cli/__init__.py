@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -195,11 +196,28 @@ def _build_parser(name: str, words: Sequence[str] = ()) -> Parser:
         description=f"{COMMANDS[name]}.",
         epilog=(load_command(name).module_doc or "").partition("\n\n")[2],
     )
-    if any(action.dest == "metrics" for action in parser.actions):
-        from truebleu.cli.metric_options import describe_option_owner
-
-        parser.locate_option = describe_option_owner
+    parser.describe_option = partial(_describe_unknown_option, name, words)
     return parser
+
+
+def _describe_unknown_option(command: str, words: Sequence[str], flag: str) -> str:
+    """Return a message about an option of another metric or command, or "" for unknown options."""
+    from truebleu.cli.metric_options import describe_metric_option
+
+    parsers = dict(zip(COMMANDS, build_parsers()[1], strict=False))
+    has_metrics = any(action.dest == "metrics" for action in parsers[command].actions)
+    message = describe_metric_option(words, flag) if has_metrics else ""
+    if message:
+        return message
+    owners = [
+        name
+        for name, parser in parsers.items()
+        if any(flag in action.option_strings for action in parser.actions)
+    ]
+    if not owners:
+        return ""
+    commands = ", ".join(owners[:-1]) + (" or " if owners[1:] else "") + owners[-1]
+    return f"option {flag} is not available here: use truebleu {commands}"
 
 
 def build_parsers() -> tuple[Parser, list[Parser]]:

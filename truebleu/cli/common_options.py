@@ -187,12 +187,24 @@ def reraise_as_usage_error(
     except argument_checks.ParameterError as error:
         raise UsageError(error.name_options(options_by_prefix)) from None
     except ValueError as error:
-        for name, flag in options_by_prefix.items():
-            if str(error).startswith((f"{name}:", f"{name}=")):
-                raise UsageError(f"{flag}: {str(error).removeprefix(f'{name}: ')}") from None
-        if option is None:
+        message = replace_parameter(str(error), options_by_prefix)
+        if message is None and option is None:
             raise
-        raise UsageError(f"{option}: {error}") from None
+        raise UsageError(message or f"{option}: {error}") from None
+
+
+def replace_parameter(message: str, options: Mapping[str, str]) -> str | None:
+    """Return a message about a parameter with its option instead, or None for other messages.
+
+    >>> replace_parameter("max_order=0: expected 1 or more", {"max_order": "--max-order"})
+    '--max-order: expected 1 or more, found 0'
+    """
+    name, separator, problem = message.partition(": ")
+    name, _, value = name.partition("=")
+    if not separator or name not in options:
+        return None
+    is_quoted = not value or value.strip("'\"") in problem
+    return f"{options[name]}: {problem}" + ("" if is_quoted else f", found {value}")
 
 
 def parse_named_values(option: str, words: Iterable[str] | None, example: str) -> dict[str, str]:
@@ -409,8 +421,8 @@ class Parser(argparse.ArgumentParser):
         super().__init__(
             prog, formatter_class=HelpFormatter, add_help=False, allow_abbrev=False, **texts
         )
-        # Function that describes which metric has an option, or returns an empty string.
-        self.locate_option: Callable[[str], str] | None = None
+        # Function that returns a message about an option that the parser does not have, or "".
+        self.describe_option: Callable[[str], str] | None = None
         for group in groups:
             self._add_options(group)
 
@@ -455,6 +467,12 @@ class Parser(argparse.ArgumentParser):
         try:
             return (action.type or str)(arg_string)  # type: ignore[operator]
         except (ValueError, TypeError) as error:
+            # Python's message repeats the option as a parameter: "max_order=0: expected ...".
+            flag = "/".join(action.option_strings)
+            parameter = str(error).partition("=")[0]
+            message = replace_parameter(str(error), {parameter: flag})
+            if message is not None and parameter.isidentifier():
+                raise UsageError(message) from None
             raise argparse.ArgumentError(action, str(error)) from None
 
     def _add_default_values(self, words: Sequence[str]) -> Iterator[str]:
@@ -497,14 +515,14 @@ class Parser(argparse.ArgumentParser):
                 name[2:].isdecimal() or name[2:] in (choices or ())
             ):
                 return
-        hint = OPTION_HINTS.get(name) or (self.locate_option and self.locate_option(name))
-        if hint:
-            self.error(f"option {name} is not available here: {hint}")
+        if name in OPTION_HINTS:
+            self.error(f"option {name} is not available here: {OPTION_HINTS[name]}")
         # Do not suggest a long option for a short one (--threads for -t), or the reverse.
         candidates = [
             one for one in actions_by_flag if one.startswith("--") == name.startswith("--")
         ]
-        self.error(f"unknown option {name}{suggest_word(name, candidates)}")
+        message = self.describe_option(name) if self.describe_option else ""
+        self.error(message or f"unknown option {name}{suggest_word(name, candidates)}")
 
     @property
     def actions(self) -> Sequence[argparse.Action]:

@@ -47,6 +47,10 @@ EXPLAIN_OPTIONS = OptionGroup(
 )
 
 
+# Options by the parameters that begin error messages.
+EXPLAIN_FLAGS = {"metric": "-m/--metrics", "recall": "--recall", "textbook": "--textbook"}
+
+
 def run(options: argparse.Namespace) -> None:
     """Explain a score and write the explanation."""
     output = Results(options)
@@ -55,7 +59,7 @@ def run(options: argparse.Namespace) -> None:
     if options.textbook and getattr(options, "--smoothing", "none") != "none":
         raise UsageError("--textbook and --smoothing are mutually exclusive")
     # Check the metric before reading files, so that errors appear early.
-    with shared.reraise_as_usage_error("-m/--metrics", {"metric": "-m/--metrics"}):
+    with shared.reraise_as_usage_error("-m/--metrics", EXPLAIN_FLAGS):
         check_metric(metric, recall=options.recall, textbook=options.textbook)
     has_texts = options.hypothesis is not None or options.reference is not None
     hypotheses, references, arguments = (_read_texts if has_texts else _read_files)(options)

@@ -111,7 +111,7 @@ def _format_example(member: Member) -> str:
 def _show_members(options: argparse.Namespace) -> FamilyResult:
     _reject_text_options(options)
     if not options.references:
-        raise UsageError("show: expected member names (see truebleu family list)")
+        raise UsageError("show: expected member names, as truebleu family list shows them")
     members = [_get_family_member(name) for name in options.references]
     blocks: list[Block] = []
     for member in members:

@@ -261,10 +261,12 @@ def parse_file_argument(name: str, encoding: str) -> File:
     path, separator, column = name.rpartition("#")
     try:
         if separator and path and is_whole_number(column) and not os.path.exists(name):
+            if int(column) == 0:
+                raise UsageError(f"{name}: expected a column of 1 or more, found 0")
             return File(path, int(column), encoding)
         return File(name, None, encoding)
     except ValueError as error:
-        raise UsageError(f"{name}: {error}") from None
+        raise UsageError(f"-e/--encoding: {error}") from None
 
 
 def drop_duplicates(options: argparse.Namespace, option: str, words: Sequence[str]) -> list[str]:

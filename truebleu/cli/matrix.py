@@ -328,7 +328,8 @@ class MatrixWriter(Record):
             except InputError:
                 raise
             except ValueError as error:  # raised if the metric does not support the method
-                raise UsageError(str(error)) from None
+                message = str(error).replace("method=", "--method ").replace("'", "")
+                raise UsageError(message) from None
             rows = [
                 (name, rank, index + 1, result.expected[index], result.candidates[index])
                 for name, result in zip(labels, results, strict=True)

@@ -67,9 +67,7 @@ METRICS, LANGUAGE, STRIP, NO_CACHE = parse_options(
 
 def list_metric_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
     """Yield the option groups for selecting metrics, and for the metrics named in the words."""
-    # Find the requested metrics before parsing the other options, which depend on them.
-    parser = Parser("truebleu", groups=[OptionGroup("metric", METRICS)])
-    requested_names = parse_names(parser.parse_known_args(list(words))[0].metrics) or []
+    requested_names = find_requested_names(words)
     # Import only the metrics that the command line needs.
     default_names = (
         COMMON_METRICS if not words or {"-h", "--help"} & set(words) else [DEFAULT_METRIC]
@@ -88,16 +86,67 @@ def list_metric_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
         )
 
 
-def describe_option_owner(flag: str) -> str:
-    """Describe which metric has an option, or return "" for unknown options."""
-    for name in registry.METRICS:
-        cls = registry.get_metric_class(name)
-        if any(
-            flag in (*parameter.flags, parameter.format_option(cls.PREFIX))
-            for parameter in cls.PARAMETERS
-        ):
-            return f"it is an option of {cls.NAME} (-m {name})"
+def find_requested_names(words: Sequence[str]) -> list[str]:
+    """Return the names of metrics in -m, before the options that depend on them are parsed."""
+    parser = Parser("truebleu", groups=[OptionGroup("metric", METRICS)])
+    return parse_names(parser.parse_known_args(list(words))[0].metrics) or []
+
+
+# Reasons why metrics do not have a parameter of BLEU, by the name of the metric.
+_MODEL_TOKENIZES = {"tokenize": "the model has its own tokenizer"}
+MISSING_PARAMETERS: dict[str, dict[str, str]] = {
+    "TER": {
+        "tokenize": "TER has its own tokenizer. Use --ter-normalized, --ter-no-punct or "
+        "--ter-asian-support",
+        "lowercase": "TER ignores case. Use --ter-case-sensitive to distinguish it",
+        "smoothing": "TER needs no smoothing",
+    },
+    "chrF": {
+        "tokenize": "chrF compares characters and needs no tokenizer",
+        "smoothing": "chrF has only one smoothing method. Use --chrf-eps-smoothing",
+        "max_order": "chrF has two orders. Use --chrf-char-order or --chrf-word-order",
+    },
+    "CER": {"tokenize": "CER compares characters"},
+    "ROUGE": {"lowercase": "ROUGE ignores case"},
+    "METEOR": {
+        "tokenize": "METEOR has its own tokenizer. Use --meteor-language, --meteor-normalize or "
+        "--meteor-no-punct"
+    },
+    **dict.fromkeys(("BERTScore", "BLEURT", "COMET"), _MODEL_TOKENIZES),
+}
+
+
+def describe_metric_option(words: Sequence[str], flag: str) -> str:
+    """Return a message about an option of another metric, or "" for unknown options.
+
+    words: the command line, which names the requested metrics.
+    """
+    names = find_requested_names(words) or [DEFAULT_METRIC]
+    classes = list(dict.fromkeys(cls for name in names for cls in _find_metric_classes(name)))
+    for name in [*registry.METRICS, *registry.PREFIXED_METRICS]:
+        owner = registry.get_metric_class(name)
+        for parameter in owner.PARAMETERS:
+            option = parameter.format_option(owner.PREFIX)
+            if flag in (*parameter.flags, option):
+                reasons = [_explain_missing_parameter(cls, parameter.name) for cls in classes]
+                reason = "; ".join(filter(None, reasons))
+                reason = reason or f"it is an option of {owner.NAME} (-m {name})"
+                return f"{flag} has no effect with -m {', '.join(names)}: {reason}"
+    for owner in dict.fromkeys([*classes, *registry.iterate_metric_classes()]):
+        for parameter in owner.PARAMETERS:
+            if flag == f"--{parameter.name.replace('_', '-')}":
+                option = parameter.format_option(owner.PREFIX)
+                place = "" if owner in classes else f" of {owner.NAME}"
+                return f"unknown option {flag}; did you mean '{option}'{place}?"
     return ""
+
+
+def _explain_missing_parameter(cls: type[Metric], parameter_name: str) -> str:
+    """Return the reason why a metric has no such option, or its option for the same purpose."""
+    for parameter in cls.PARAMETERS:
+        if parameter.name == parameter_name:
+            return f"for {cls.NAME}, use {parameter.format_option(cls.PREFIX)}"
+    return MISSING_PARAMETERS.get(cls.NAME, {}).get(parameter_name, "")
 
 
 def split_metric_names(word: str) -> list[str]:
@@ -173,7 +222,12 @@ def select_metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]
                 for name, parameter in parameters_by_option.items()
                 if name in values
             }
-            changed = metric.with_parameters(**changes) if changes else metric
+            flags = {
+                parameter.name: "/".join((*parameter.flags, name))
+                for name, parameter in parameters_by_option.items()
+            }
+            with reraise_as_usage_error(options_by_prefix=flags):
+                changed = metric.with_parameters(**changes) if changes else metric
             requested[changed], changed_parameters[changed] = label, changes.keys()
     except (ValueError, TypeError) as error:
         raise UsageError(f"{'' if used else '-m/--metrics: '}{error}") from None
@@ -187,7 +241,8 @@ def select_metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]
             problem = "needs -src/--source FILE"
             if not hasattr(options, "source"):
                 problem = f"needs sources, which truebleu {options.command} does not read"
-            raise UsageError(f"-m/--metrics: {metric.NAME} {problem}")
+            problem = f"-m/--metrics: {metric.NAME} {problem}. {metric.NAMESAKE}"
+            raise UsageError(problem.removesuffix(". "))
     for name in values.keys() - used:
         metric_names = ", ".join(metric.name for metric in named_metrics)
         raise UsageError(f"{name} has no effect with -m {metric_names}")
@@ -278,7 +333,7 @@ def format_metric_list() -> str:
             for n in names
         ]
         lines.append(f"{cls.NAME} (-m {', '.join(names)})")
-        summary = (cls.__doc__ or "").partition("\n\n")[0]
+        summary = (cls.__doc__ or "").partition("\n\n")[0] + f" {cls.NAMESAKE}"
         lines += [f"  {line}" for line in wrap_text(" ".join(summary.split()), 94)]
         for parameter in cls.PARAMETERS:
             flags = ", ".join((*parameter.flags, parameter.format_option(cls.PREFIX)))

@@ -73,7 +73,7 @@ def _check_names(options: argparse.Namespace) -> None:
     if options.action == "get" and options.all_since is not None:
         min_names = 0
     if names < min_names:
-        raise UsageError(f"{options.action}: missing name (see truebleu testset list)")
+        raise UsageError(f"{options.action}: missing name; truebleu testset list shows all names")
     if max_names is not None and names > max_names:
         raise UsageError(
             f"{options.action}: expected {format_count(max_names, 'name')}, found {names}"

@@ -69,9 +69,9 @@ def read_metric_scores(
 
 def _read_system_scores(name: str, system: str, column: Any) -> ScoreColumn:
     """Return the scores of one system."""
-    description = f"{name}, {system}"
+    description = f"scores of {name}, {system}"
     if not segments.is_file(column):
-        values = enumerate(segments.iterate_items(f"scores: {description}", column, "numbers"), 1)
+        values = enumerate(segments.iterate_items(description, column, "numbers"), 1)
         return array(
             "d", (_parse_finite_score(value, f"{description}, segment {i}") for i, value in values)
         )
@@ -248,7 +248,7 @@ def _extract_score(name: str, value: Any, location: str) -> float:
     keys = [key for key in (name, "COMET", *PREDICTIONS) if key in value]
     keys = keys or [key for key, one in value.items() if key not in TEXTS and _is_json_number(one)]
     if not keys:
-        raise InputError(f"scores: {location}: no score among {join_words(list(map(str, value)))}")
+        raise InputError(f"{location}: no score among {join_words(list(map(str, value)))}")
     return _parse_finite_score(value[keys[0]], location)
 
 
@@ -311,7 +311,7 @@ def _parse_finite_score(value: Any, location: str) -> float:
         shown_value = (
             f"'{value.strip()}'" if isinstance(value, str) else argument_checks.format_value(value)
         )
-        raise InputError(f"scores: {location}: expected a number, found {shown_value:.60}")
+        raise InputError(f"{location}: expected a number, found {shown_value:.60}")
     return number
 
 

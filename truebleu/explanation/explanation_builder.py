@@ -57,7 +57,7 @@ def check_metric(metric: Metric, *, recall: bool, textbook: bool = False) -> Non
         raise ValueError(f"metric: {metric.name} reads sources, which `explain` does not accept")
     for option, is_set in (("recall", recall), ("textbook", textbook)):
         if is_set and metric.NAME != "BLEU":
-            raise ValueError(f"{option} is only available for BLEU, not for {metric.NAME}")
+            raise ValueError(f"{option}: only available for BLEU, not for {metric.NAME}")
 
 
 def make_textbook_metric(metric: BLEU) -> BLEU:

@@ -471,7 +471,7 @@ def parse_mqm_weights(text: str) -> dict[str, float]:
         except ValueError:
             weights[name.lower()] = nan
         if isnan(weights[name.lower()]):
-            raise ValueError(f"MQM weights: expected ERROR:WEIGHT, such as major:5, not '{word}'")
+            raise ValueError(f"mqm_weights: expected ERROR:WEIGHT, such as major:5, not '{word}'")
     return weights
 
 

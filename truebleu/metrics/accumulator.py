@@ -192,7 +192,8 @@ def require_additive_metric(metric: Any) -> Metric[Any]:
     """
     resolved = registry.metric(metric)
     if resolved.NEEDS_SOURCE:
-        raise ValueError(f"metric: {resolved.NAME} needs the source of each segment")
+        problem = f"metric: {resolved.NAME} needs the source of each segment. {resolved.NAMESAKE}"
+        raise ValueError(problem.removesuffix(". "))
     if resolved.non_additive_reason:
         raise ValueError(f"metric: {resolved.non_additive_reason}")
     return resolved

@@ -60,14 +60,14 @@ _allocate = object.__new__
 
 
 class MetricFailedError(InputError):
-    """Raised for text that a metric cannot score, or for a failure of the metric's own program.
+    """Error for text that a metric cannot score, or for a failure of the metric's own program.
 
     Other metrics are not affected.
     """
 
 
 class MetricMissingError(MetricFailedError, ImportError):
-    """Raised for a metric whose package is not installed; the message says how to install it."""
+    """Error for a metric whose package is not installed; the message says how to install it."""
 
 
 @dataclass(slots=True)
@@ -147,6 +147,8 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     SCORE: ClassVar[type[TableScore]]
     # Reason why the statistics of parts of a corpus cannot be added, or None.
     NON_ADDITIVE_REASON: ClassVar[str | None] = None
+    # A sentence that distinguishes the metric from another one with the same name, or "".
+    NAMESAKE: ClassVar[str] = ""
     # True if the metric needs the source of each segment.
     NEEDS_SOURCE: ClassVar[bool] = False
     # True if the metric may fail on text that other metrics can score.
@@ -490,7 +492,9 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     def _count_and_check_corpus(self, corpus: Corpus) -> tuple[Table, Summary]:
         if self.NEEDS_SOURCE and corpus.sources is None:
-            raise InputError(f"{self.NAME} needs the source of each segment")
+            raise InputError(
+                f"{self.NAME} needs the source of each segment. {self.NAMESAKE}".removesuffix(". ")
+            )
         table, summary = self._count_text(corpus)
         self.check_summary(summary, corpus.hypotheses)
         if not corpus.is_part:

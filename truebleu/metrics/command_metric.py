@@ -92,8 +92,8 @@ class Command(SegmentMeanMetric):
         name, mark, program = text.partition("=")
         if not (mark and name.strip() and program.strip()):
             raise ValueError(
-                f"command:{text:.40}: expected command:NAME='PROGRAM {{hyp}} {{ref}}', with a "
-                "program that prints one number per segment"
+                "command needs a name and a program that prints one number per segment "
+                f"(expected command:NAME='PROGRAM {{hyp}} {{ref}}', found 'command:{text:.40}')"
             )
         return cls(name, program, lower_is_better=registry.lower_is_better(name.strip()))
 

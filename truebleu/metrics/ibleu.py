@@ -1,8 +1,8 @@
 """iBLEU for paraphrases, which rewards similarity to references and difference from the source.
 
 Hong Sun and Ming Zhou (2012): Joint learning of a dual SMT system for paraphrase generation. ACL.
-The paper does not specify BLEU's settings. Nitin Madnani's (2011) viewer of the same
-name is unrelated.
+The paper does not specify BLEU's settings. Nitin Madnani's (2011) viewer of the same name is
+unrelated: it computes BLEU, which is the family member `ibleu-viewer`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from truebleu.text import tokenizers
 
 
 class IBLEU(SourceMetric):
-    """iBLEU: alpha · BLEU(h, references) - (1 - alpha) · BLEU(h, source). It needs the sources.
+    """iBLEU (Sun and Zhou 2012): alpha · BLEU(h, references) - (1 - alpha) · BLEU(h, source).
+
+    It needs the sources. The viewer iBLEU (Madnani 2011) is the family member `ibleu-viewer`.
 
     >>> print(IBLEU().score(["the cat sat here"], ["the cat sat here"], ["the cat sat down"]))
     iBLEU = 68.11
@@ -29,6 +31,7 @@ class IBLEU(SourceMetric):
     __slots__ = ("_bleu",)
 
     NAME = "iBLEU"
+    NAMESAKE = "For the score of the viewer iBLEU (Madnani 2011), use ibleu-viewer"
     CITATIONS = ("sun-zhou-2012-joint",)
     WORST = None
     PREFIX = "ibleu-"

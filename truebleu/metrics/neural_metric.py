@@ -77,8 +77,8 @@ class NeuralMetric(SegmentMeanMetric):
         if not text.strip():
             name = cls.NAME.lower()
             raise ValueError(
-                f"{name}:{text}: expected {name}:MODEL, where MODEL is a folder or a name in the "
-                f"Hugging Face cache, such as {name}:{cls.EXAMPLE}"
+                f"{name} needs a model (expected {name}:MODEL, where MODEL is a folder or a name "
+                f"in the Hugging Face cache, such as {name}:{cls.EXAMPLE})"
             )
         return cls(model=text)  # type: ignore[call-arg]
 

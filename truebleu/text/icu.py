@@ -34,7 +34,7 @@ def get_tokenizer_function(name: str) -> Callable[[str], list[str]]:
 def _parse_locale(name: str) -> str:
     locale = name.removeprefix("icu:")
     if not re.fullmatch("[A-Za-z]{2,8}([-_][A-Za-z0-9]{2,8})*", locale):
-        raise InputError(f"tokenizer {name}: invalid locale (expected, for example, icu:my_MM)")
+        raise InputError(f"tokenizer '{name}': invalid locale (expected, for example, icu:my_MM)")
     return locale
 
 

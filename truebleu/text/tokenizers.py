@@ -62,8 +62,8 @@ PYTHON_TOKENIZERS = {
             "codexglue": "CodeXGLUE's code-to-text",
             "keras-hub": "KerasHub's metrics.Bleu",
             "tensor2tensor": "tensor2tensor's t2t-bleu",
-            "madnani-ibleu": "the iBLEU viewer, case-sensitive",
-            "madnani-ibleu-lower": "the iBLEU viewer",
+            "madnani-ibleu": "the viewer iBLEU (Madnani 2011), case-sensitive",
+            "madnani-ibleu-lower": "the viewer iBLEU (Madnani 2011)",
             "compare-mt": "compare-mt",
             "rouge": "rouge-score: runs of a-z and 0-9, in lower case",
         }.items()
@@ -338,7 +338,7 @@ LOWERCASE_MODES: dict[object, str] = {False: "no", True: "python", "ascii": "asc
 def apply_tokenizer(
     tokenize: Callable[[str], list[str]] | Callable[[str], str], text: str
 ) -> list[str]:
-    """Tokenize text with a callable. If it returns a string, split that string at white space."""
+    """Tokenize text with a callable. If it returns a string, split this at white space."""
     tokens = tokenize(text)
     if isinstance(tokens, str):
         return tokens.split()

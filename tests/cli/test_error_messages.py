@@ -1,0 +1,170 @@
+"""Error messages: one place per message, the user's options, and the option that serves instead."""
+
+import re
+
+import pytest
+
+# Each command line is wrong.
+WRONG_COMMANDS = """
+score ref -i hyp -m comet
+score ref -i hyp -m comet:
+score ref -i hyp -m bertscore
+score ref -i hyp -m command
+score ref -i hyp -m command:X
+score ref -i hyp -m nope
+score ref -i hyp -m bleu|nope:3
+score ref -i hyp -m chrF2|nrefs:1|case:weird
+score ref -i hyp -tok nope
+score ref -i hyp -tok icu:
+score ref -i hyp -tok spm:
+score ref -i hyp -tok spm:missing
+score ref -i hyp -s nope
+score ref -i hyp -sv -1
+score ref -i hyp -s exp -sv 2
+score ref -i hyp --max-order 0
+score ref -i hyp -m chrf --chrf-beta -1
+score ref -i hyp -e nope
+score ref -i hyp#0
+score ref -i table#3
+score ref -i hyp -l xx
+score ref -i hyp -w x
+score ref -i hyp -f nope
+score ref -i hyp -o x.xlsx
+score ref -i hyp --seed x
+score ref -i hyp --docs one
+score ref -i hyp --log hyp
+score ref -i hyp -m ibleu
+score ref -i hyp -m ibleu -src one
+score ref -i one
+score ref -i empty
+score ref -i latin
+score ref -i a=hyp a=ref
+score ref -i a=hyp,ref
+score x.csv
+segments ref -i hyp -f npy
+compare ref -i hyp one
+compare ref -i hyp ref --scores X
+compare ref -i hyp ref --scores X=table
+compare ref -i hyp ref --scores X=hyp
+compare ref -i hyp ref --scores X=numbers numbers numbers
+compare --scores X=table
+compare --scores X=empty
+compare --scores X=hyp
+compare --scores X=one hyp
+compare ref -i hyp ref --baseline nope
+compare ref -i hyp ref --lower-is-better Z
+compare ref -i hyp ref --docs one
+report ref -i hyp -o x.html --also nope
+report ref -i hyp -o x.html --also tokenize=nope
+report ref -i hyp -o x.html --labels one
+report ref -i hyp -o x.html --word-counts hyp
+report ref -i hyp -o x.html --human hyp
+report ref -i hyp -o x.html --terms table -src one
+history hyp
+check ref -i hyp
+check ref -i hyp --min x
+check ref -i hyp --min foo=1
+check ref -i hyp --max-drop -1 --against ref
+check ref -i hyp --max-drop 1 --log missing
+check ref -i hyp --against hyp --max-drop 1
+check ref -i hyp --against ref --significant
+matrix ref -m ibleu
+matrix ref --mbr --moses
+matrix ref --mbr -m ter --method aggregate
+explain ref -i hyp -m rouge-1 --recall
+explain ref -i hyp -n 9
+family show
+family show nope
+family which x ref -i hyp
+testset info
+testset info nope
+meta --human hyp --scores X=numbers
+meta --human numbers --columns x
+meta --human numbers --mqm-weights x --scores X=numbers
+"""
+# Parameters of Python that the command line calls otherwise.
+PARAMETERS = "max_drop|minimum|max_order|smoothing_value|mqm_weights|column=|method=|beta="
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TRUEBLEU_OFFLINE", "1")
+    texts = {
+        "ref": "the cat sat on the mat\na dog barked\n",
+        "hyp": "the cat sat on a mat\na dog barks\n",
+        "one": "a\n",
+        "empty": "",
+        "table": "a\tb\nx\ty\n",
+        "numbers": "1\n2\n",
+        "x.csv": "a,b\n1,2\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    (tmp_path / "latin").write_bytes(b"caf\xe9\nx\n")
+
+
+@pytest.mark.parametrize("line", WRONG_COMMANDS.strip().splitlines())
+def test_message_names_each_place_once(folder, truebleu_command, line):
+    result = truebleu_command(*line.split(), input=b"")
+    assert result.status in (1, 2), result
+    assert result.output == ""
+    assert re.fullmatch(r"truebleu: error: .*\n", result.error)
+    message = result.error.removeprefix("truebleu: error: ")
+    assert "::" not in message
+    # Neither "scores: scores (file)" nor "--max-order: max_order=0" nor "(see x) (see y)".
+    assert not re.search(r"\b([\w-]+): \(?\1\b", message.replace("--", ""), re.IGNORECASE)
+    assert not re.search(PARAMETERS, message)
+    assert message.count("(see ") <= 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("-m ter -tok zh", "-tok has no effect with -m ter: TER has its own tokenizer. Use --ter-"),
+        ("-m ter -lc", "-lc has no effect with -m ter: TER ignores case. Use --ter-case-sensitive"),
+        (
+            "-m chrf --tokenize zh",
+            "--tokenize has no effect with -m chrf: chrF compares characters",
+        ),
+        ("-m chrf -lc", "-lc has no effect with -m chrf: for chrF, use --chrf-lowercase"),
+        (
+            "-m chrf -s exp",
+            "-s has no effect with -m chrf: chrF has only one smoothing method. Use",
+        ),
+        (
+            "-m nist --max-order 3",
+            "--max-order has no effect with -m nist: for NIST, use --nist-max",
+        ),
+        ("-m meteor -tok zh", "-tok has no effect with -m meteor: METEOR has its own tokenizer"),
+        ("--ter-no-punct", "--ter-no-punct has no effect with -m bleu: it is an option of TER"),
+        ("-m ter --no-punct", "unknown option --no-punct; did you mean '--ter-no-punct'?"),
+        ("--no-punct", "unknown option --no-punct; did you mean '--ter-no-punct' of TER?"),
+        (
+            "--word-order 2",
+            "unknown option --word-order; did you mean '--chrf-word-order' of chrF?",
+        ),
+        ("--tokenise zh", "unknown option --tokenise; did you mean '--tokenize'?"),
+        ("--outpt x", "unknown option --outpt; did you mean '--output'?"),
+        ("--baseline x", "option --baseline is not available here: use truebleu compare or report"),
+        ("--significant", "option --significant is not available here: use truebleu check"),
+        ("-m comet", "-m/--metrics: comet needs a model (expected comet:MODEL, where MODEL is"),
+    ],
+)
+def test_unfit_option_names_the_option_that_serves(folder, truebleu_command, options, message):
+    result = truebleu_command("score", "ref", "-i", "hyp", *options.split())
+    assert (result.status, result.output) == (2, "")
+    assert result.error.startswith(f"truebleu: error: {message}")
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [("score ref -i hyp -m ibleu", 2), ("family show ibleu", 2), ("help metrics", 0),
+     ("family show ibleu-viewer", 0)],
+)  # fmt: skip
+def test_both_metrics_called_ibleu_are_distinguished(folder, truebleu_command, command, status):
+    result = truebleu_command(*command.split())
+    assert result.status == status
+    text = " ".join((result.output + result.error).split())
+    assert "viewer iBLEU (Madnani 2011)" in text
+    assert "Sun and Zhou 2012" in text or "ibleu-viewer" in text

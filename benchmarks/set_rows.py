@@ -229,7 +229,7 @@ def mbr_of_systems(runs: int) -> Iterator[Row]:
         yield Row(
             f"MBR by chrF, {method}, 64 candidates per source, against the exact choice",
             "",
-            f"{100 * indices['same']:.1f} % the same choice, {indices['lost']:.3f} chrF lost",
+            f"{100 * indices['same']:.1f}% the same choice, {indices['lost']:.3f} chrF lost",
             f"{indices['scored']:,} scores instead of {choices['exact']:,}",
         )
 

@@ -142,7 +142,7 @@ def _build_system_section(scores_by_metric: dict[str, Any]) -> str:
     rows = [
         [
             name,
-            f"{100 * scores_by_metric[name]['all:sys:pairwise']['value']:.1f} %",
+            f"{100 * scores_by_metric[name]['all:sys:pairwise']['value']:.1f}%",
             *(f"{scores_by_metric[name][f'{pair}:sys:pearson']['value']:.3f}" for pair in PAIRS),
             *(f"{scores_by_metric[name][f'{pair}:sys:spa']['value']:.3f}" for pair in PAIRS),
         ]

@@ -29,7 +29,7 @@ def _build_significance_section() -> str:
                 *(f"{mean:.3f} ± {deviation:.3f}" for mean, deviation in width.values()),
                 f"{1 / sqrt(2 * int(buckets)):.3f}",
                 *(
-                    f"{100 * counts[test][i] / trials:.1f} %"
+                    f"{100 * counts[test][i] / trials:.1f}%"
                     for test in BUCKET_TESTS
                     for i in range(len(result["levels"]))
                 ),
@@ -41,11 +41,7 @@ def _build_significance_section() -> str:
         "standard error of a difference (ratio)",
         "interval width (ratio)",
         "1 / √(2B)",
-        *(
-            f"`{test}` at {100 * level:.0f} %"
-            for test in BUCKET_TESTS
-            for level in result["levels"]
-        ),
+        *(f"`{test}` at {100 * level:.0f}%" for test in BUCKET_TESTS for level in result["levels"]),
     ]
     return fill_template(
         "at-scale-significance",

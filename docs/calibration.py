@@ -9,15 +9,15 @@ WMT22 is the folder of the general task's data, WMT23 the folder of the metrics 
 data are not part of the project; docs/significance.md and docs/at-scale.md show the stored results.
 
 A null trial is a test set of real segments; in each segment, the outputs of two systems are swapped
-with probability 1/2. The systems then do not differ, and a calibrated test at 5 % finds a
-difference in 5 % of the trials.
+with probability 1/2. The systems then do not differ, and a calibrated test at 5% finds a
+difference in 5% of the trials.
 
 tests      rejections in null trials, whose segments are sampled without replacement
 buckets    rejections in null trials with segments in hash buckets (the ids begin with the trial
            number); and the ratio of bucket-based to segment-based standard errors
 documents  `errors`: the standard error of a difference when documents are resampled, divided by
            the standard error when segments are resampled; quartiles over all pairs of systems.
-           `intervals`: misses of the difference on all documents by the 95 % interval, in test
+           `intervals`: misses of the difference on all documents by the 95% interval, in test
            sets of documents sampled with replacement. `tests`: rejections by randomization for
            two nearly equal systems whose outputs are swapped at random in each document
 runs       two equal systems: the score of run r of system s on segment i is d(i) + v(s, i) +

@@ -57,7 +57,7 @@ def _format_option(option: Option) -> str:
 
 
 def _describe_option(option: Option) -> str:
-    """Return the help of an option, with its choices and default if the help does not name them."""
+    """Return the help of an option, with its choices and default unless the help mentions them."""
     sentence = option.arguments["help"]
     meaning = _escape_cell(sentence)
     words = [str(word) for word in option.arguments.get("choices", ())]

@@ -75,7 +75,7 @@ def _format_example_table(measures: list[Measure]) -> str:
                     _format_interval(result.intervals[name]),
                     f"{difference.value:+.2f} [{difference.interval.low:+.2f}, {difference.interval.high:+.2f}]",
                     f"{difference.p:.4f}",
-                    f"{100 * difference.won:.1f} %",
+                    f"{100 * difference.won:.1f}%",
                     format_segments_needed(difference.segments_needed),
                 )
             )
@@ -95,8 +95,8 @@ def _format_calibration_table() -> str:
         (
             name if i == j == 0 else "",
             f"{int(segments):,}" if not j else "",
-            f"{100 * level:.0f} %",
-            *(f"{100 * counts[test][j] / trials:.1f} %" for test in TESTS),
+            f"{100 * level:.0f}%",
+            *(f"{100 * counts[test][j] / trials:.1f}%" for test in TESTS),
         )
         for name, of_metric in result["metrics"].items()
         for i, (segments, counts) in enumerate(of_metric.items())
@@ -123,9 +123,7 @@ def _format_document_table() -> str:
 
     def format_shares(pool_result, statistic, document_count):
         counts_by_unit = pool_result[statistic][document_count]
-        return [
-            f"{100 * counts_by_unit[unit] / trials:.1f} %" for unit in ("segments", "documents")
-        ]
+        return [f"{100 * counts_by_unit[unit] / trials:.1f}%" for unit in ("segments", "documents")]
 
     rows = [
         (
@@ -162,7 +160,7 @@ def _format_run_table() -> str:
     for i, scenario in enumerate(result["made"]):
         first = not i or result["made"][i - 1]["cause"] != scenario["cause"]
         cells = [
-            f"{100 * scenario['found'][name] / trials:.1f} %" if name in scenario["found"] else ""
+            f"{100 * scenario['found'][name] / trials:.1f}%" if name in scenario["found"] else ""
             for name in ("one", "stacked", "runs")
         ]
         runs = " and ".join(map(str, scenario["runs"]))

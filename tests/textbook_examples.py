@@ -56,7 +56,7 @@ TEXTBOOK_EXAMPLES = [
     TextbookExample(
         "Papineni et al. (2002), sentence length", "of the", GUIDE_REFERENCES, [(2, 2), (1, 1)]
     ),
-    # Koehn prints a brevity penalty of 6/7, without exp, and therefore 52 % for the second system.
+    # Koehn prints a brevity penalty of 6/7, without exp, and therefore 52% for the second system.
     TextbookExample(
         "Koehn (2010): Statistical Machine Translation, figure 8.5",
         "Israeli officials responsibility of airport safety",

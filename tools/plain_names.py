@@ -148,7 +148,7 @@ class Report:
         homonyms = self.homonyms(homonym_modules)
         vague_percent, phrase_rate = self.shares()
         print(f"vague names: {self.vague.total():,} of {self.names.total():,}", end=" ")
-        print(f"({vague_percent:.1f} %)")
+        print(f"({vague_percent:.1f}%)")
         print(f"mannered phrases: {self.phrases.total():,} in {self.lines.total():,}", end=" ")
         print(f"lines ({phrase_rate:.1f} per 1,000)")
         print(f"homonyms (top level of {homonym_modules} modules or more): {len(homonyms)}\n")
@@ -188,7 +188,7 @@ def main() -> int:
         vague_percent, phrase_rate = report.shares(package)
         if vague_percent > options.max_vague or phrase_rate > options.max_pattern:
             name = package or "all trees"
-            failures.append(f"{name}: {vague_percent:.1f} % vague, {phrase_rate:.1f} phrases")
+            failures.append(f"{name}: {vague_percent:.1f}% vague, {phrase_rate:.1f} phrases")
     homonym_count = len(report.homonyms(options.modules))
     if homonym_count > options.max_homonyms:
         failures.append(f"{homonym_count} homonyms (at most {options.max_homonyms})")

@@ -332,7 +332,7 @@ def ter_alignment(
     case_sensitive: bool,
 ) -> tuple[list[str], list[list[str]], int, list[tuple[int, int, int]], str]: ...
 
-# Texts of one column: lines with line ends, or separate texts.
+# Texts of one column: lines with line endings, or separate texts.
 Held: TypeAlias = bytes | tuple[bytes | None, ...]
 
 def count_lines(text: bytes) -> int: ...

@@ -31,7 +31,7 @@ impl Seed {
 
 /// Ids for keys.
 ///
-/// This is a custom hash table because code that counts pairs of ids takes 6 to 29 % more
+/// This is a custom hash table because code that counts pairs of ids takes 6 to 29% more
 /// instructions with `hashbrown`.
 pub(crate) struct KeyIds {
     /// Keys and their ids; at most half of the slots are used.

@@ -315,7 +315,7 @@ def test_text_option_adds_texts(matrix_folder, truebleu_command):
 
 
 def test_special_characters_in_texts_are_kept_or_escaped(matrix_folder, truebleu_command, write):
-    """Only tabs and line ends are escaped, because they would end a cell."""
+    """Only tabs and line endings are escaped, because they would end a cell."""
     lines = ["a\u00a0b\u3000c \U0001f600", "tab\there", 're\rturn, "quoted"', "\u2028"]
     write("odd", lines)
     arguments = ["matrix", "odd", "-k", "1", "--text", "-f"]

@@ -79,8 +79,8 @@ def test_option_without_effect_is_an_error(run_paper, options, message):
         (["--columns", "score", "-f", "csv"], 2, "--columns has no effect with -f csv"),
         (
             ["--columns", "p", "-f", "latex"],
-            1,
-            "this comparison has no 'p' (expected letter, system",
+            2,
+            "--columns: this comparison has no 'p' (expected letter, system",
         ),
     ],
 )

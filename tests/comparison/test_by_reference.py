@@ -36,7 +36,7 @@ WINNER = (
     "p = 0.0129) and with ref B alone Online-B is best (+9.3 to HuaweiTSC, p = 0.0001)."
 )
 COPY = (
-    "Online-B is identical to ref B in 373 of 2,037 segments (18.3 %; median of the other "
+    "Online-B is identical to ref B in 373 of 2,037 segments (18.3%; median of the other "
     "systems: 116)."
 )
 
@@ -152,7 +152,7 @@ def test_tokens_runs_and_external_scores_work_by_reference():
     [
         ({"a": 25, "b": 10, "c": 10}, 500, {"a"}),
         ({"a": 24, "b": 10, "c": 10}, 400, set()),  # less than 2.5 times the median
-        ({"a": 25, "b": 10, "c": 10}, 501, set()),  # less than 5 %
+        ({"a": 25, "b": 10, "c": 10}, 501, set()),  # less than 5%
         ({"a": 9, "b": 0}, 20, set()),  # fewer than 10
         ({"a": 300, "b": 290, "c": 310}, 400, set()),  # easy segments
         ({"a": 400}, 400, set()),  # nothing to compare with

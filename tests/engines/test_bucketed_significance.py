@@ -98,7 +98,7 @@ def test_bucket_and_segment_standard_errors_agree(texts, exact):
     for system, interval in intervals(make_sums(texts), resamples=RESAMPLES).items():
         exact_value = exact_comparison.intervals[system]
         assert interval.value == exact_value.value
-        # The ends of an interval are less certain than its deviation: 1.6 times, at 95 %.
+        # The ends of an interval are less certain than its deviation: 1.6 times, at 95%.
         assert interval.half_width == pytest.approx(exact_value.half_width, rel=1.6 * allowed)
     ratios = []
     for pair, difference in comparison.pairs.items():

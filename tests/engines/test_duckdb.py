@@ -203,7 +203,7 @@ def test_several_columns_of_references(table):
 
 @pytest.mark.parametrize("end", ["csv", "tsv", "jsonl"])
 def test_text_columns_are_always_strings(tmp_path, end):
-    """Include dates, numbers, NULL, comments, quotes, blanks, line ends and empty text."""
+    """Include dates, numbers, NULL, comments, quotes, blanks, line endings and empty text."""
     texts = ["2022-01-01", "007", "NULL", "# no comment", 'say "a, b"', "  blanks ", "two\nlines"]
     texts += ["", "1e5", "true", "null", "\\N", "naïve 北京", "10:30:00", "{}", "'", '"a" b']
     path = tmp_path / f"texts.{end}"
@@ -729,7 +729,7 @@ CSV_ERRORS = {
     "hyp,ref,x\na,b,c\na,b\n": "Line: 3 Expected Number of Columns: 3 Found: 2",
     "hyp,ref\na,b\na,b,c\n": "Line: 3 Expected Number of Columns: 2 Found: 3",
     'hyp,ref\n"a,b\n': "Line: 2 .*unterminated quote",
-    "hyp,ref\na,b\r\nc,d\n": r"mixed line ends: \\n and \\r\\n",
+    "hyp,ref\na,b\r\nc,d\n": r"mixed line endings: \\n and \\r\\n",
     "hyp;ref\na;b\n": "no column 'hyp'.*; expected column names separated by commas",
     "hyp,ref\nä,b\n": "invalid UTF-8",
 }

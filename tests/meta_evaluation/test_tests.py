@@ -128,7 +128,7 @@ def test_pairs_change_places_for_accuracy_with_ties():
 
 
 def test_pair_permutation_is_right_as_often_as_it_says():
-    """For two equally good metrics, a test at 5 % finds a difference in 5 % of the trials."""
+    """For two equally good metrics, a test at 5% finds a difference in 5% of the trials."""
     draw = random.Random(7)
     rejected = 0
     for _ in range(200):
@@ -283,7 +283,7 @@ def test_a_threshold_that_ties_everything_is_said():
     assert calibrated.at_zero < 0.2 < calibrated.value
     text = " ".join(table.text().split())
     assert "is not informative here: noise: ε =" in text
-    assert "ties 99 % of pairs (value with ε = 0:" in text
+    assert "ties 99% of pairs (value with ε = 0:" in text
 
 
 def test_few_systems_and_rows_left_out_are_said():

@@ -207,7 +207,7 @@ def test_recorded_inputs_have_recorded_scores(shared):
     ids=[
         *("empty hypothesis", "blank hypothesis", "empty reference", "both empty", "the same"),
         *("no match", "longer", "one reference empty", "a third of a word", "missing references"),
-        *("surrogate and NUL", "byte-order mark", "line ends"),
+        *("surrogate and NUL", "byte-order mark", "line endings"),
     ],
 )
 def test_edge_cases(hypothesis, references, value, edits, length):

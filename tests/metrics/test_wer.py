@@ -333,7 +333,7 @@ def test_invalid_input_raises_error():
         WER().alignment("a", [None])
     with pytest.raises(TypeError, match="expected a str"):
         WER().alignment(3, "a")
-    with pytest.raises(InputError, match="this metric takes text"):
+    with pytest.raises(InputError, match="this metric accepts text"):
         CER().score([["a"]], [["a"]])
 
 

@@ -184,7 +184,7 @@ def test_which_bleu_page_is_current(built):
 def test_significance_page_is_current(built):
     page = built["significance.md"]
     assert "with a different last segment, sacreBLEU's p is 0.0001 and truebleu's is 1.0000" in page
-    assert "| chrF2 | 200 | 5 % |" in page
+    assert "| chrF2 | 200 | 5% |" in page
 
 
 @pytest.fixture(scope="module")
@@ -219,7 +219,7 @@ def test_json_of_every_command_is_documented(shapes):
 
 
 def test_tests_documented_as_calibrated_are_calibrated(pages):
-    """Between 4 and 6 % of false differences at 5 %, of every metric, with every size."""
+    """Between 4 and 6% of false differences at 5%, of every metric, with every size."""
     result = json.loads((DOCS / "calibration.json").read_text(encoding="utf-8"))
     assert set(result["metrics"]) == {"BLEU", "chrF2", "TER"}
     assert result["trials"] >= 2000
@@ -280,7 +280,7 @@ def test_python_examples_on_pages_run(page, monkeypatch):
 
 
 def test_bucket_tests_are_calibrated_like_segment_tests(pages):
-    """Errors found with B buckets are off by about 1 / √(2B); tests of 5 % are tests of 5 %."""
+    """Errors found with B buckets are off by about 1 / √(2B); tests of 5% are tests of 5%."""
     result = json.loads((DOCS / "calibration_buckets.json").read_text(encoding="utf-8"))
     trials, level_index = result["null_trials"], result["levels"].index(0.05)
     assert trials >= 2000

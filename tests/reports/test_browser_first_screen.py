@@ -176,7 +176,7 @@ def test_metric_details_unfold(five_systems, open_report):
     expect(folds).to_have_count(3)
     expect(folds.first.locator("section")).to_have_count(0)
     folds.first.locator("summary").click()
-    expect(folds.first).to_contain_text("segments needed for 80 % power")
+    expect(folds.first).to_contain_text("segments needed for 80% power")
     expect(folds.first).to_contain_text("brevity penalty")
     matrix = folds.first.get_by_role("table", name="Δ BLEU, row − column")
     expect(matrix.locator("tbody tr")).to_have_count(5)

@@ -244,7 +244,7 @@ FERRY = ["the", "ferry", "leaves", "the", "harbour", "at", "nine", "today"]
 )
 def test_random_texts_equal_python(page, name, parameters):
     page.evaluate(OPEN_LINK, make_link(name, parameters, "", ["", ""]))
-    # Browsers normalize line ends in text fields, so the texts have no carriage returns.
+    # Browsers normalize line endings in text fields, so the texts have no carriage returns.
     text = st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), max_size=40)
     words = st.lists(st.sampled_from(WORDS), max_size=12)
     texts = st.one_of(text, words.map(" ".join))
@@ -394,14 +394,14 @@ def test_copied_link_contains_text(open_report, lab_path):
     page = first.page
     page.get_by_label("Metric").select_option("chrf")
     type_text(page.get_by_label("β"), "1")
-    page.get_by_role("textbox", name="Hypothesis").fill("<i>café</i> & 100 %")
+    page.get_by_role("textbox", name="Hypothesis").fill("<i>café</i> & 100%")
     assert "caf" not in page.url
     page.get_by_role("button", name="Copy a link with the texts").click()
     url = page.evaluate("() => navigator.clipboard.readText()")
     score = page.locator(".big data").get_attribute("value")
     second = open_report(lab_path, url[url.index("#") :])
     assert (
-        second.page.get_by_role("textbox", name="Hypothesis").input_value() == "<i>café</i> & 100 %"
+        second.page.get_by_role("textbox", name="Hypothesis").input_value() == "<i>café</i> & 100%"
     )
     assert second.page.get_by_label("β").input_value() == "1"
     assert second.page.locator(".big data").get_attribute("value") == score

@@ -12,7 +12,7 @@ from strategies import HOSTILE
 from truebleu._kernel import Table
 from truebleu.reports import payload
 
-# Any str, including lone surrogates, NUL and line ends.
+# Any str, including lone surrogates, NUL and line endings.
 ANY_TEXT = st.text(st.characters(), max_size=20)
 
 

@@ -177,7 +177,7 @@ def test_details_fold_per_metric():
     ]
     for _, inner in folds:
         text = Page(inner).text
-        assert "segments needed for 80 % power" in text
+        assert "segments needed for 80% power" in text
         assert "segments won" in text
     assert "brevity penalty" in Page(folds[0][1]).text
     pair = manifest["comparison"]["pairs"][0]

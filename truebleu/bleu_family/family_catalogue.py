@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class UnknownMemberError(KeyError, ValueError):
-    """Error for an unknown member name."""
+    """Raised for an unknown member name."""
 
     def __str__(self) -> str:
         return str(self.args[0])

@@ -165,7 +165,7 @@ class Identification(Record):
             return f"{self.tried} computations were compared with this score."
         others = self.matches[1:]
         if not others:
-            return f"None of {self.tried - 1:,} other computations gives this score."
+            return f"None of the {self.tried - 1:,} other computations gives this score."
         members = sum(not match.changes for match in others)
         settings = len(others) - members
         parts = [terminal_layout.format_count(members, "other member")] if members else []

@@ -126,7 +126,8 @@ def run(options: argparse.Namespace) -> None:
         if "reference" in choice.get("by", ()) and not comparison.by_reference:
             raise UsageError("--by reference needs several references")
         output.print_warnings(comparison.warnings)
-        output.write_view(comparison, **choice)
+        with shared.reraise_as_usage_error(options_by_prefix=COMPARE_OPTIONS):
+            output.write_view(comparison, **choice)
     raise_if_failed(request.failure_messages.values())
 
 
@@ -167,12 +168,13 @@ def _compare_tables(options: argparse.Namespace, output: Results, choice: dict[s
                 comparisons.append((key, Comparison.from_request(request)))
                 failed += request.failure_messages.values()
         output.print_warnings([warning for _, each in comparisons for warning in each.warnings])
-        output.write_view(
+        view = (
             Comparisons.from_groups(options.within, comparisons)
             if options.within
-            else comparisons[0][1],
-            **choice,
+            else comparisons[0][1]
         )
+        with shared.reraise_as_usage_error(options_by_prefix=COMPARE_OPTIONS):
+            output.write_view(view, **choice)
     raise_if_failed(failed)
 
 

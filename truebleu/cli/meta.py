@@ -56,8 +56,8 @@ PEOPLE = OptionGroup(
     --columns COLUMN=NAME...  use these columns of the table: system=, item=, document=, score=
     --mqm-weights TEXT   use these MQM error weights (default: "major:5 minor:1
                          minor/Fluency/Punctuation:0.1 Non-translation:25")
-    --tree DIR           read the folders human-scores, metric-scores and the texts of
-                         mt-metrics-eval from DIR
+    --tree DIR           read the human scores, metric scores and texts of mt-metrics-eval
+                         from DIR
     -t --test-set NAME   use this test set in DIR, such as wmt23; -l selects its language pairs,
                          separated by commas (default: all pairs with human scores)
     --gold NAME          use this kind of human score if there are several (default: mqm)

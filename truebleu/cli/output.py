@@ -57,15 +57,15 @@ DONE, FAILED, MISUSED, SCORE_TOO_LOW, _, _, INTERRUPTED, PIPE_CLOSED, _ = STATUS
 
 
 class UsageError(Exception):
-    """Error in the command line."""
+    """Raised for an invalid command line."""
 
 
 class UnavailableError(Exception):
-    """Error because a library, program or file is missing."""
+    """Raised when a library, program or file is missing."""
 
 
 class ScoreTooLowError(Exception):
-    """Error because a check failed: a score is too low or has dropped too far."""
+    """Raised when a check fails: a score is too low or has dropped too far."""
 
     exit_status = SCORE_TOO_LOW
 
@@ -409,7 +409,7 @@ def print_message(kind: str, text: str) -> None:
 def escape_unprintable(text: str) -> str:
     r"""Return text on one line, with unprintable characters as Python escapes.
 
-    File names may contain tabs, line ends and bytes that are not valid UTF-8.
+    File names may contain tabs, line endings and bytes that are not valid UTF-8.
 
     >>> print(escape_unprintable("a\tb"))
     a\tb

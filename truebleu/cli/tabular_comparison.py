@@ -21,7 +21,7 @@ from truebleu.text.terminal_layout import format_count
 Key = tuple[Any, ...]
 # Hypothesis and references of each segment, by segment id, for one system in one group.
 Rows = dict[Key, tuple[str, Any]]
-# The default number of hash buckets. It determines interval widths with an error of about 2 %.
+# The default number of hash buckets. It determines interval widths with an error of about 2%.
 BUCKETS = 1000
 
 BY_HELP = "read the system of each row from these columns"

@@ -35,7 +35,7 @@ from truebleu.text.terminal_layout import format_count
 class ComparisonView(RecordView):
     """View of one comparison, or of one per group.
 
-    Its text shows the best system and one table; Markdown and LaTeX are one table for a paper.
+    As text, it shows the best system and one table; as Markdown or LaTeX, a table for a paper.
     """
 
     __slots__ = ()

@@ -7,7 +7,6 @@ from functools import partial
 from math import floor, log10
 from typing import Any
 
-from truebleu._kernel import InputError
 from truebleu.rendering.elements import Cell, Column, Range, Table
 from truebleu.rendering.number_format import (
     NumberFormatter,
@@ -42,7 +41,7 @@ COLUMNS = {
     "won": "segments with a better score than the baseline",
     "tied": "segments with the same score as the baseline",
     "lost": "segments with a worse score than the baseline",
-    "needed": "similar segments required to detect the delta with 80 % power",
+    "needed": "similar segments required to detect the delta with 80% power",
 }
 # Columns of a complete table. Clusters express ranks, and intervals express standard errors.
 DEFAULT_COLUMNS = tuple(
@@ -67,12 +66,12 @@ def check_column_names(names: Iterable[str]) -> None:
 
 
 def require_columns(content: Content, names: Iterable[str]) -> None:
-    """Raise InputError for a column that no metric of the comparison has."""
+    """Raise ValueError for a column that no metric of the comparison has."""
     available = {name for one in content["metrics"] for name in list_columns(content, one)}
     for name in names:
         if name not in available:
             expected = ", ".join(name for name in COLUMNS if name in available)
-            raise InputError(f"columns: this comparison has no '{name}' (expected {expected})")
+            raise ValueError(f"columns: this comparison has no '{name}' (expected {expected})")
 
 
 def list_columns(content: Content, metric: Content) -> list[str]:
@@ -183,9 +182,9 @@ def build_metric_columns(
             Column(
                 "needed",
                 unit,
-                tooltip="similar segments required to detect a difference of this size with 80 % "
+                tooltip="similar segments required to detect a difference of this size with 80% "
                 "power",
-                long_header="segments needed for 80 % power",
+                long_header="segments needed for 80% power",
             ),
             lambda one, _: Cell(format_segments_needed(one["segments_needed"])),
         ),

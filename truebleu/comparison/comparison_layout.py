@@ -140,7 +140,7 @@ def build_reference_tables(content: Content, digits: int | None = None) -> Itera
         for reference in references:
             copy_counts = [reference["identical"][system["name"]] for system in systems]
             cells = [
-                Cell(f"{n['segments']:,} ({100 * n['share']:.1f} %)", "*" if n["is_copy"] else "")
+                Cell(f"{n['segments']:,} ({100 * n['share']:.1f}%)", "*" if n["is_copy"] else "")
                 for n in copy_counts
             ]
             table_columns.append(
@@ -200,7 +200,7 @@ def _describe_marks(content: Content) -> list[str]:
         f"{content['baseline']}{_describe_lower_is_better(content)}."
     )
     power_sentence = (
-        " Needed: similar segments required to detect a difference of this size with 80 % power."
+        " Needed: similar segments required to detect a difference of this size with 80% power."
     )
     return [*lines, win_sentence + (power_sentence if test else "")]
 
@@ -218,7 +218,7 @@ def collect_notes(content: Content) -> list[str]:
     return [*_describe_marks(content), *limits, *notes]
 
 
-def split_disagreements(content: Content) -> tuple[list[Content], Content]:
+def separate_disagreement_notes(content: Content) -> tuple[list[Content], Content]:
     """Return the notes on metrics that disagree, and the contents without these notes."""
     notes = content["notes"]
     opposing_notes = [note for note in notes if note["kind"] == "disagreement"]

@@ -64,7 +64,7 @@ def build_html_blocks(
         yield Heading(1, f"{title}: {heading}" if title else heading)
         yield from build_first_screen(content, digits)
         yield from comparison_layout.build_reference_tables(content, digits)
-        disagreements, remaining_content = comparison_layout.split_disagreements(content)
+        disagreements, remaining_content = comparison_layout.separate_disagreement_notes(content)
         yield from (Paragraph(note["text"], "caution") for note in disagreements)
         yield from build_metric_details(content, digits)
         if "document" in by:

@@ -137,7 +137,7 @@ def build_paper_blocks(
         signature=signature,
     )
     for content in contents:
-        disagreements, _ = comparison_layout.split_disagreements(content)
+        disagreements, _ = comparison_layout.separate_disagreement_notes(content)
         yield from (Paragraph(note["text"], "note") for note in disagreements)
 
 

@@ -264,7 +264,7 @@ def build_reference_warnings(content: Content) -> Iterator[dict[str, Any]]:
                     "systems": [system],
                     "text": f"{system} is identical to {reference['name']} in "
                     f"{copies['segments']:,} of {format_count(reference['segments'], 'segment')} "
-                    f"({100 * copies['share']:.1f} %; median of the other systems: "
+                    f"({100 * copies['share']:.1f}%; median of the other systems: "
                     f"{copies['others_median']:,.0f}). One of the two may be derived from the "
                     f"other, so scores with {reference['name']} favour {system}.",
                 }

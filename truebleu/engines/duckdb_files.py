@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # the command line calls `find_table_files` without DuckDB
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 # Delimiter and quote character per format. TSV does not use quotes: fields contain neither tabs nor
-# line ends, and quotation marks are text.
+# line endings, and quotation marks are text.
 DELIMITERS = {"csv": (",", '"'), "tsv": ("\t", "")}
 
 # Null marker that no file contains, so that every CSV field is text, even an empty field.
@@ -219,7 +219,7 @@ class TableFiles:
             except duckdb.Error as error:
                 problem = clean_message(error)
                 if "invalid state" in problem:
-                    problem = "mixed line ends: \\n and \\r\\n (expected only one kind)"
+                    problem = "mixed line endings: \\n and \\r\\n (expected only one kind)"
                 return path, problem
         return None
 
@@ -283,7 +283,7 @@ def find_table_files(name: str) -> list[str]:
 
 
 def _is_empty_file(path: str) -> bool:
-    """Return whether a file, after decompression, contains only line ends."""
+    """Return whether a file, after decompression, contains only line endings."""
     with suppress(InputError, OSError):
         if os.path.getsize(path) <= 64:
             return not File(path).read_bytes().removeprefix(codecs.BOM_UTF8).strip()

@@ -552,7 +552,7 @@ def _build_match_fraction(order: Content) -> Node:
     return ("frac", str(order["matches"]), str(order["total"]))
 
 
-def _build_used_precision(order: Content) -> Node:
+def _build_effective_precision(order: Content) -> Node:
     """Return the precision of an order as used in the formula."""
     if order["state"] == "counts as 1":
         return "1"
@@ -612,7 +612,7 @@ def _build_log_sum(orders: Sequence[Content]) -> Node:
     """Return the sum Σ wₙ ln pₙ with numbers inserted; a common weight is factored out."""
     used = [order for order in orders if order["state"] in ("counts", "counts as 1")]
     weights = [order["weight"] for order in used]
-    logs: list[Node] = [("ln", _build_used_precision(order)) for order in used]
+    logs: list[Node] = [("ln", _build_effective_precision(order)) for order in used]
     if len(set(weights)) != 1:
         parts = [
             ("row", f"{format_compact(w)} ", node) for w, node in zip(weights, logs, strict=True)

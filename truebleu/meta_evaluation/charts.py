@@ -170,7 +170,7 @@ def draw_agreement(content: Content, metric: str) -> str:
         low, high = plane.get_x(bin_["low"]), plane.get_x(bin_["high"])
         tooltip = (
             f"{bin_['low']:.3g} to {bin_['high']:.3g}: human scores agree on {bin_['agree']} of "
-            f"{bin_['pairs']} pairs ({share:.0f} %)"
+            f"{bin_['pairs']} pairs ({share:.0f}%)"
         )
         y = plane.get_y(share)
         parts.append(_draw_line(low, y, high, y, ' stroke-width="2"'))
@@ -183,7 +183,7 @@ def draw_agreement(content: Content, metric: str) -> str:
         for label_y in (y - 9, y + 20):
             if all(abs(x - a) > 40 or abs(label_y - b) > LINE for a, b in occupied):
                 occupied.append((x, label_y))
-                parts.append(_draw_text(x, label_y, f"{share:.0f} %", "middle"))
+                parts.append(_draw_text(x, label_y, f"{share:.0f}%", "middle"))
                 break
     pairs = sum(one["pairs"] for one in bins)
     tooltip = f"agreement of human scores on {pairs} system pairs, by difference in {metric}"

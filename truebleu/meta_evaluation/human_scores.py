@@ -570,7 +570,7 @@ class Tree:
         )
 
     def read_scores(self, pair: str, name: str, reference: str, levels: Iterable[str]) -> Scores:
-        """Return a metric's scores by level; segment scores replace missing levels."""
+        """Return a metric's scores by level; missing levels are computed from segment scores."""
         matrices: dict[str, Matrix] = {}
         used = reference
         for level in levels:

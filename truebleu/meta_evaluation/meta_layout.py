@@ -201,7 +201,7 @@ def _build_threshold_table(content: Content) -> Iterator[Block]:
             tied, zero = score.get("tied"), score.get("at_zero")
             row += [
                 Cell(format_threshold(score["epsilon"])),
-                Cell("" if tied is None else f"{100 * tied:.0f} %"),
+                Cell("" if tied is None else f"{100 * tied:.0f}%"),
                 Cell("" if zero is None else f"{zero:.3f}"),
             ]
         rows.append(row)
@@ -267,7 +267,7 @@ def _build_difference_tables(content: Content) -> Iterator[Block]:
                 f"{one['low']:.3g} to {one['high']:.3g}",
                 f"{one['pairs']:,}",
                 f"{one['agree']:,}",
-                f"{100 * one['agree'] / one['pairs']:.0f} %",
+                f"{100 * one['agree'] / one['pairs']:.0f}%",
             ]
             for one in bins
         ]

@@ -269,10 +269,10 @@ def summarize_results(content: Mapping[str, Any]) -> str:
         name, score = scored_metrics[0]
         first = (
             f"{name} orders {score['hits']:,} of {score['pairs']:,} pairs of systems as "
-            f"{'people do' if gold == UNNAMED else f'{gold} does'} ({100 * score['value']:.1f} %)"
+            f"{'people do' if gold == UNNAMED else f'{gold} does'} ({100 * score['value']:.1f}%)"
         )
         further_metrics = [
-            f"{name} {score['hits']:,} ({100 * score['value']:.1f} %)"
+            f"{name} {score['hits']:,} ({100 * score['value']:.1f}%)"
             for name, score in scored_metrics[1:]
         ]
         return f"{'; '.join([first, *further_metrics])}."
@@ -344,7 +344,7 @@ def _note_tie_thresholds(by_task: Mapping[Task, Sequence[tuple[str, Value]]]) ->
         for metric, value in values:
             if value.tied is not None and value.epsilon and value.tied > ALL_TIED:
                 zero = "" if value.at_zero is None else f" (value with ε = 0: {value.at_zero:.3f})"
-                tied = f"{100 * value.tied:.0f} % of pairs"
+                tied = f"{100 * value.tied:.0f}% of pairs"
                 words.append(f"{metric}: ε = {value.epsilon:.4g} ties {tied}{zero}")
             if value.epsilon and value.epsilon < NOISE:
                 noise.append(f"{metric} ({task.name}, {value.epsilon:.3g})")

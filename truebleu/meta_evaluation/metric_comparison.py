@@ -37,7 +37,7 @@ COMMON = 232_792_560 * 2
 
 @dataclass(frozen=True)
 class Trials:
-    """Counts, per pair of metrics, of trials with a difference at least as large as observed."""
+    """Number of trials per metric pair with a difference at least as large as the observed one."""
 
     counts: Mapping[tuple[int, int], int]
     trials: int

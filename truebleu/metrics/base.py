@@ -60,14 +60,14 @@ _allocate = object.__new__
 
 
 class MetricFailedError(InputError):
-    """Error for text that a metric cannot score, or for a failure of the metric's own program.
+    """Raised for text that a metric cannot score, or for a failure of the metric's own program.
 
     Other metrics are not affected.
     """
 
 
 class MetricMissingError(MetricFailedError, ImportError):
-    """Error for a metric whose package is not installed; the message says how to install it."""
+    """Raised for a metric whose package is not installed; the message says how to install it."""
 
 
 @dataclass(slots=True)

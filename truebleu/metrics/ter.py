@@ -150,7 +150,7 @@ class TER(Metric[TERScore]):
         return {"normalized": True, "asian_support": True} if script in ASIAN else {}
 
     def adapt_to_language(self, language: Language, user_parameters: Collection[str] = ()) -> Self:
-        """Return the metric that splits Chinese and Japanese, for text in one of these languages.
+        """Return a variant that tokenizes Chinese or Japanese, for text in one of these languages.
 
         user_parameters: names of parameters that the user has set and that must not change.
         """

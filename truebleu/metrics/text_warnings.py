@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Warnings = list[dict[str, Any]]
 
 # Number of hypotheses ending in " ." that triggers a warning: in any text (as in sacreBLEU), and in
-# text where they are at least 1 % of all segments.
+# text where they are at least 1% of all segments.
 MIN_TOKENIZED = 100
 MIN_TOKENIZED_WITH_SHARE = 10
 

@@ -212,7 +212,7 @@ def _layout_column(column: Column, cells: Sequence[Cell | Range]) -> _ColumnLayo
         return _ColumnLayout(
             [(pad_text(header, width), "head")], cell_pieces, width, runs_over=bool(column.group)
         )
-    # Headers end where numbers end; letters follow to the right if there is space.
+    # Align headers with the ends of the numbers; put letters to the right if there is space.
     end = measure_width(header) + min(raised_width, max(0, width - measure_width(header)))
     cell_pieces = [
         [

@@ -6,8 +6,8 @@ concentrated  more than half of a delta comes from less than half of the segment
               lengths, a document, a label), so the reader should know these segments
 reversed      within a document or label, the order of the systems is reversed by more than the
               whole delta; groups of fewer than 100 segments are too uncertain
-decisive      removing a few segments (at most 1 %) would reverse the sign of the delta
-flags         a flag from data_checks.py is frequent: in 1 % of the segments, or in many more
+decisive      removing a few segments (at most 1%) would reverse the sign of the delta
+flags         a flag from data_checks.py is frequent: in 1% of the segments, or in many more
               segments of one system than of another (z = 3, a chance of one in 400)
 style         a system uses a punctuation mark at least 20 times, and at least ten times as often as
               the references, or the reverse

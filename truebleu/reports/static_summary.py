@@ -33,7 +33,7 @@ def build_summary(manifest: Content) -> Iterator[HtmlBlock]:
     yield Heading(1, manifest["title"])
     yield Paragraph(_describe_inputs(manifest))
     yield from overview.build_first_screen(content)
-    opposing_notes, other_notes = comparison_layout.split_disagreements(content)
+    opposing_notes, other_notes = comparison_layout.separate_disagreement_notes(content)
     yield from (Paragraph(note["text"], "caution") for note in opposing_notes)
     if manifest["findings"]:
         yield Heading(2, "Findings")

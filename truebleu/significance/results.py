@@ -20,7 +20,7 @@ CAUTIONS = {
     "of the two systems wrote each {}",
     "bs": "p is the probability of a difference this large in test sets like this one if there "
     "were no true difference",
-    "bs-sacrebleu": "p is computed as in sacreBLEU and is too small: at 5 %, about 11 % of equal "
+    "bs-sacrebleu": "p is computed as in sacreBLEU and is too small: at 5%, about 11% of equal "
     "systems differ significantly",
     "koehn": "p is the share of resampled test sets that the better system does not win; it is "
     "one-sided, in the observed direction",

@@ -48,7 +48,7 @@ def clean_spaces(text: str) -> str:
 
 
 def read_lines(path: str) -> Iterator[str]:
-    """Return the lines of a file, which may be compressed, without line ends."""
+    """Return the lines of a file, which may be compressed, without line endings."""
     return File(path).read_lines()
 
 

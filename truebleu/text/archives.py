@@ -95,7 +95,7 @@ def _convert_archive_errors(label: str) -> Iterator[None]:
 
 
 class _RefusedError(Exception):
-    """Error for a member or an archive that is unsafe or cannot be unpacked."""
+    """Raised for a member or an archive that is unsafe or cannot be unpacked."""
 
 
 def _unpack_members(

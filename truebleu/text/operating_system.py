@@ -238,7 +238,7 @@ def is_safe_name(name: str) -> bool:
 
 
 def join_safe_path(folder: str, *names: str) -> str:
-    """Join a folder and names to a path. Raises InputError if a name is not safe."""
+    """Join a folder and names into a path. Raises InputError if a name is not safe."""
     for name in names:
         if not is_safe_name(name):
             raise InputError(f"{folder}: unsafe file name {name!r} (expected {SAFE_NAME})")

@@ -46,7 +46,7 @@ _IBLEU_RULES = (_IBLEU_SYMBOL, *_WESTERN_RULES[1:])
 
 # The kernel's 13a applies all these rules and is many times faster, but it decodes entities and
 # splits at white space as Python does. Results may differ for the characters and patterns below:
-# white space of Python and the kernel that other programs do not split at, and line ends;
+# white space of Python and the kernel that other programs do not split at, and line endings;
 _LINE_BREAKS = "\n\r\x1c-\x1f"
 _SPECIAL_SPACES = f"{_LINE_BREAKS}\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 # entities after lower-casing; text that mteval with Unicode decodes, or outer white space.
@@ -67,7 +67,7 @@ _UPPER_TO_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
 def get_tokenizer_function(name: str) -> Callable[[str], list[str]]:
-    """Return the function that tokenizes like a program."""
+    """Return the function that reproduces a program's tokenization."""
     tokenizer: Callable[[str], list[str]] = globals()[f"tokenize_like_{name.replace('-', '_')}"]
     return tokenizer
 
@@ -257,7 +257,7 @@ def tokenize_like_mteval_v12_lower(text: str) -> list[str]:
 def tokenize_like_mteval_v14_international(text: str) -> list[str]:
     """Tokenize like mteval-v14.pl with `--international-tokenization -c`.
 
-    Unlike v12, it keeps hyphens at line ends. mteval-v13a.pl differs
+    Unlike v12, it keeps hyphens at line endings. mteval-v13a.pl differs
     only in removing U+002D before U+2028. Source: mosesdecoder, scripts/generic/mteval-v14.pl.
     """
     return _tokenize_mteval_international(text, lowercase=False)

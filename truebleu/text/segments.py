@@ -154,7 +154,7 @@ class File:
         return b"".join(self._iter_bytes(max(1 << 22, size)))
 
     def iter_chunks(self) -> Iterator[bytes]:
-        """Yield the lines as UTF-8 with line ends, in chunks. Only columns are validated."""
+        """Yield the lines as UTF-8 with line endings, in chunks. Only columns are validated."""
         if self.column is None:
             yield from self._iter_bytes()
             return
@@ -163,7 +163,7 @@ class File:
             yield "".join(f"{line}\n" for line in batch).encode("utf-8", "surrogatepass")
 
     def read_lines(self) -> Iterator[str]:
-        """Yield the lines as strings, without line ends."""
+        """Yield the lines as strings, without line endings."""
         for number, line in enumerate(split_lines(self._iter_bytes()), 1):
             text = decode_line(line, self.path, number)
             if self.column is not None:
@@ -231,7 +231,7 @@ class LineSubset(File):
 
 
 def split_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines of bytes that arrive in chunks, without line ends."""
+    """Yield the lines of bytes that arrive in chunks, without line endings."""
     # The chunks of a long line are joined once, to keep the time linear.
     line_parts: list[bytes] = []
     for chunk in chunks:
@@ -259,7 +259,7 @@ def decode_line(line: bytes, file_label: str, line_number: int, errors: str = "s
 
 
 def check_text_start(start: bytes, path: str) -> None:
-    """Raise InputError for text that starts as UTF-16 or has CR line ends without LF."""
+    """Raise InputError for text that starts like UTF-16 or has CR-only line endings."""
     name = "standard input" if path == "-" else path
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(
@@ -270,7 +270,7 @@ def check_text_start(start: bytes, path: str) -> None:
     # A final CR may be the first half of CR LF.
     if b"\n" not in start and b"\r" in start.rstrip():
         raise InputError(
-            f"{name} has CR line ends without LF, so it would be a single line. "
+            f"{name} has CR-only line endings, so it would be a single line. "
             "Convert it with: tr '\\r' '\\n' < FILE"
         )
 
@@ -411,7 +411,7 @@ def make_rereadable(value: Any, *, copy_all: bool = False, on_disk: bool = False
 class BufferedLines(File):
     """Lines of a file that are read once and kept for scoring, display and hashing."""
 
-    # The texts without line ends, not validated as UTF-8.
+    # The texts without line endings, not validated as UTF-8.
     texts: Sequence[bytes]
 
     def __init__(self, file: File, *, on_disk: bool = False) -> None:
@@ -432,12 +432,12 @@ class BufferedLines(File):
         return buffered
 
     def read_lines(self) -> Iterator[str]:
-        """Yield the lines as strings, without line ends."""
+        """Yield the lines as strings, without line endings."""
         for number, text in enumerate(self.texts, 1):
             yield decode_line(text, self.format_label("line"), number, "surrogatepass")
 
     def iter_chunks(self) -> Iterator[bytes]:
-        """Return the lines as UTF-8 with line ends, in chunks."""
+        """Return the lines as UTF-8 with line endings, in chunks."""
         return _iter_chunks(self.texts)
 
     def make_source(self, role: str) -> _kernel.Source:
@@ -526,7 +526,7 @@ def open_disk_lines(file: File) -> DiskLines:
 
 
 class DiskLines(Sequence[bytes]):
-    """Lines of a file on disk, without line ends, for text that does not fit in memory."""
+    """Lines of a file on disk, without line endings, for text that does not fit in memory."""
 
     def __init__(self, descriptor: int, label: str, *, can_change: bool) -> None:
         """Index the lines of an open file.
@@ -565,7 +565,7 @@ class DiskLines(Sequence[bytes]):
         return split_lines(self.read_range(0, None))
 
     def get_prefix_size(self, line_count: int) -> int:
-        """Return the size in bytes of the first `line_count` lines, with line ends."""
+        """Return the size in bytes of the first `line_count` lines, with line endings."""
         return self._starts[line_count]
 
     def get_line_lengths(self, first: int, last: int) -> array[int]:
@@ -608,7 +608,7 @@ class DiskLines(Sequence[bytes]):
 
 
 def _iter_chunks(texts: Any) -> Iterator[bytes]:
-    """Return lines from memory or disk as bytes with line ends, in chunks."""
+    """Return lines from memory or disk as bytes with line endings, in chunks."""
     if isinstance(texts, DiskLines):
         return texts.read_range(0, None)
     return iter([texts.text if isinstance(texts, FileText) else b"\n".join([*texts, b""])])

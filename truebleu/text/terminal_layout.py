@@ -56,7 +56,7 @@ def shorten_text(text: str, width: int) -> str:
 
 
 def shorten_column(names: Sequence[str], width: int) -> list[str]:
-    """Return names of at most `width` columns, without parts that all of them start with.
+    """Return the names without their common start, shortened to at most `width` columns.
 
     >>> shorten_column(["newstest2022.en-de.hyp.Online-A", "newstest2022.en-de.hyp.M2"], 12)
     ['…Online-A', '…M2']

@@ -338,7 +338,7 @@ LOWERCASE_MODES: dict[object, str] = {False: "no", True: "python", "ascii": "asc
 def apply_tokenizer(
     tokenize: Callable[[str], list[str]] | Callable[[str], str], text: str
 ) -> list[str]:
-    """Tokenize text with a callable. If it returns a string, split this at white space."""
+    """Tokenize text with a callable. If it returns a string, split that string at white space."""
     tokens = tokenize(text)
     if isinstance(tokens, str):
         return tokens.split()

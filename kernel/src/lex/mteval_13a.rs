@@ -1,7 +1,7 @@
 //! The tokenizer `13a` of mteval-v13a, as in sacreBLEU 2.6.0.
 //!
 //! First the text is rewritten: `<skipped>` is removed, a hyphen at a line end joins the lines,
-//! other line ends become spaces, and four entities are resolved. Then symbols become tokens. `.`
+//! other line endings become spaces, and four entities are resolved. Then symbols become tokens. `.`
 //! and `,` become tokens unless they have a digit on both sides; `-` becomes a token after a digit.
 //! These rules apply only to ASCII, so typographic quotes and CJK punctuation stay attached.
 

@@ -66,7 +66,7 @@ impl PythonTexts<'_> {
     }
 }
 
-/// Split text at line ends into parts of about one mebibyte.
+/// Split text at line endings into parts of about one mebibyte.
 fn split_parts(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut remaining = text;
     std::iter::from_fn(move || {
@@ -78,7 +78,7 @@ fn split_parts(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Return the number of line ends in a text.
+/// Return the number of line endings in a text.
 #[pyfunction]
 pub fn count_lines(py: Python<'_>, text: &[u8]) -> PyResult<usize> {
     let text_parts = split_parts(text).inspect(|_| interrupt::poll());

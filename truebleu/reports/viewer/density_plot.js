@@ -55,7 +55,7 @@ export function drawDistribution(context, quantity) {
       return { x: frame.x(from), y: frame.top, width: frame.x(to) - frame.x(from), height: frame.bottom - frame.top, description: `${name} ${formatEdge(from)} ${isLast ? "and more" : `to below ${formatEdge(to)}`}: ${counts.join(", ")} of ${formatPlural(data.n, "segment")}`, act: filterColumn ? () => showFiltered(store, { range: `${filterColumn}:${from}:${isLast ? "" : to - 1e-9}` }) : undefined };
     }),
     after: el("p.soft.note", {}, `Click to see the segments of ${(b ?? a).letter} in this range.`),
-    columns: [{ title: "System" }, ...[0.05, 0.25, 0.5, 0.75, 0.95].map(q => ({ title: q === 0.5 ? "median" : `${100 * q} % are below`, number: true }))],
+    columns: [{ title: "System" }, ...[0.05, 0.25, 0.5, 0.75, 0.95].map(q => ({ title: q === 0.5 ? "median" : `${100 * q}% are below`, number: true }))],
     rows: systems.map((s, k) => [renderBadge(s, true), ...[0.05, 0.25, 0.5, 0.75, 0.95].map(q => formatFixed(getPercentile(sorted[k], q), quantity === "ratio" ? 3 : 2))]),
   });
 }

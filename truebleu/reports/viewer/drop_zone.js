@@ -73,7 +73,7 @@ export class DropZone {
         renderTable("Files and their roles", [{ title: "File" }, { title: "Lines", number: true }, { title: "Role" }, ...(hasTabs ? [{ title: "Format" }] : [])], files.flatMap(file => file.columns.map((column, i) => row(column, file, i))), { quiet: true }),
         el("fieldset.metrics", {}, el("legend", {}, "Metrics"), boxes),
         mismatch ? el("p.failed", { role: "alert" }, mismatch) : null,
-        el("p.make", {}, this.progress === null ? createButton("Create report", () => this.makeReport(), { class: "main", disabled: !!mismatch || hasNoMetrics, data: { tray: "make" } }) : [el("span", { role: "status" }, `Counting … ${Math.round(100 * this.progress)} % `), createButton("Cancel", () => { this.progress = null; this.draw(); }, { data: { tray: "make" } })], hasNoMetrics ? el("span.soft", {}, " Choose a metric.") : null),
+        el("p.make", {}, this.progress === null ? createButton("Create report", () => this.makeReport(), { class: "main", disabled: !!mismatch || hasNoMetrics, data: { tray: "make" } }) : [el("span", { role: "status" }, `Counting … ${Math.round(100 * this.progress)}% `), createButton("Cancel", () => { this.progress = null; this.draw(); }, { data: { tray: "make" } })], hasNoMetrics ? el("span.soft", {}, " Choose a metric.") : null),
       ] : null);
     if (focus) [...this.node.querySelectorAll("[data-tray]")].find((/** @type {any} */ one) => one.dataset.tray === focus)?.focus();
   }

@@ -107,7 +107,7 @@ export const exportsView = {
     const column = b ? "delta" : "scoreA", values = current.getColumn(column), sorted = [...values].filter(v => !Number.isNaN(v)).sort((x, y) => x - y), getPercentile = (/** @type {number} */ q) => sorted[Math.round(q * (sorted.length - 1))];
     const tieCount = b ? values.filter(v => v === 0).length : 0;
     charts.append(renderFigure({ title: b ? `Δ ${metric.name} of each segment (${b.letter} − ${a.letter}).` : `${metric.name} of each segment.`, summary: `The middle half is between ${formatFixed(getPercentile(0.25), 1)} and ${formatFixed(getPercentile(0.75), 1)}.${b ? ` The dark bar at 0 shows ${formatPlural(tieCount, "tie")}.` : ""}`, draw: width => drawHistogram(values, { label: b ? "Δ" : metric.name, range: null, ties: !!b }, width),
-      columns: [{ title: "Share of segments" }, { title: "at most", number: true }], rows: [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1].map(q => [`${Math.round(100 * q)} %`, formatFixed(getPercentile(q))]).concat(b ? [["ties (Δ = 0)", formatCount(tieCount)]] : []) }),
+      columns: [{ title: "Share of segments" }, { title: "at most", number: true }], rows: [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1].map(q => [`${Math.round(100 * q)}%`, formatFixed(getPercentile(q))]).concat(b ? [["ties (Δ = 0)", formatCount(tieCount)]] : []) }),
       el("p.soft", {}, "Other views have buttons to save their own charts."));
     container.append(charts);
     if (manifest.commands?.length) container.append(el("section", {}, el("h2", {}, "Commands"), el("p.soft", {}, "Run these commands in the data folder to reproduce the scores."), renderExport(manifest.commands.join("\n"), "Commands", "commands.sh", "text/x-shellscript")));

@@ -275,14 +275,14 @@ export class Playground {
     const exponent = (/** @type {number} */ n) => weights ? el("sup", { title: "weight" }, formatShort(weights[n] / (weightSum || 1))) : null;
     const renderTerm = (/** @type {typeof steps[number]} */ step) => {
       const smoothed = !!step.note, precision = step.precision ?? 100, top = step.note && step.denominator ? precision * step.denominator / 100 : step.numerator;
-      return this.pinButton("button.term", step.order, null, [el("span.name", {}, `p${toSubscript(Number(step.order))}`), renderFraction(smoothed ? formatShort(top) : formatCount(step.numerator), smoothed ? formatShort(step.denominator) : formatCount(step.denominator), smoothed ? "smoothed" : ""), el("span.value", {}, renderNumber(precision, `${formatFixed(precision)} %`))],
+      return this.pinButton("button.term", step.order, null, [el("span.name", {}, `p${toSubscript(Number(step.order))}`), renderFraction(smoothed ? formatShort(top) : formatCount(step.numerator), smoothed ? formatShort(step.denominator) : formatCount(step.denominator), smoothed ? "smoothed" : ""), el("span.value", {}, renderNumber(precision, `${formatFixed(precision)}%`))],
         { title: `the precision of ${step.order}-grams${smoothed ? ", smoothed" : ""}`, class: smoothed ? "smoothed" : "" });
     };
     const notes = steps.filter(step => step.note).map(step => el("li", {}, `${step.order}-grams: ${step.isUsed ? `${step.match} of ${step.total} match; ${step.note.replace("no match: ", "")}` : step.note}.`));
     return [
       el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `BLEU = brevity penalty × ${weights ? "weighted " : ""}geometric mean of the precisions`)),
         el("div.made", {}, el("span", {}, "= "), el("span.factor", { title: "brevity penalty" }, renderNumber(brevity, formatFixed(brevity, 4))), el("span", {}, " × "), root ? [el("span.root", {}, el("span.paren", {}, "("), usedSteps.map((step, n) => [n ? el("span", {}, " × ") : null, renderTerm(step), exponent(n)]), el("span.nobreak.end", {}, el("span.paren", {}, ")"), root > 1 && !weights ? el("sup", {}, `1/${root}`) : null))] : el("span", {}, "0")),
-        el("div.made", {}, el("span", {}, "= "), renderNumber(brevity, formatFixed(brevity, 4)), " × ", renderNumber(mean, `${formatFixed(mean)} %`), " = ", el("strong", {}, renderNumber(value)))),
+        el("div.made", {}, el("span", {}, "= "), renderNumber(brevity, formatFixed(brevity, 4)), " × ", renderNumber(mean, `${formatFixed(mean)}%`), " = ", el("strong", {}, renderNumber(value)))),
       el("p.brevity", {}, el("strong", {}, "Brevity penalty. "), `The hypothesis has c = ${formatCount(hypothesis)} tokens; the effective reference length is r = ${formatFixed(reference, reference % 1 ? 2 : 0)}. `,
         hypothesis >= reference && hypothesis ? "The hypothesis is not shorter than the reference, so BP = 1." : hypothesis ? [el("span.nobreak", {}, "e", el("sup", {}, `1 − ${formatFixed(reference, 0)}/${formatCount(hypothesis)}`), " = ", renderNumber(brevity, formatFixed(brevity, 4))), "."] : "The hypothesis is empty, so BP = 0."),
       weights && Math.abs(sum(weights) - 1) > 1e-9 ? el("p", {}, `The weights add up to ${formatShort(sum(weights))}, not to 1, so a perfect match does not score 100.`) : null,
@@ -293,7 +293,7 @@ export class Playground {
   /** @param {Scored} result */
   renderChrf({ setting, value, breakdown: { steps, shares: [p, r] = [] }, best, references }) {
     const { beta } = setting.parameters, usedSteps = steps.filter(step => step.isUsed), b = formatShort(beta ** 2), b1 = formatShort(1 + beta ** 2);
-    const formatPercent = (/** @type {number | null | undefined} */ x) => renderNumber(x, `${formatFixed(x)} %`);
+    const formatPercent = (/** @type {number | null | undefined} */ x) => renderNumber(x, `${formatFixed(x)}%`);
     const rows = steps.map(step => ({ class: step.isUsed ? "" : "soft", cells: [this.pinButton("button.term", step.order, null, getOrderTitle(step.order), { class: "small" }),
       `${formatCount(step.match)}/${formatCount(step.total)}`, step.isUsed ? formatPercent(step.precision) : "–", `${formatCount(step.match)}/${formatCount(step.reference ?? 0)}`, step.isUsed ? formatPercent(step.recall) : "–"] }));
     return [

@@ -163,7 +163,7 @@ export const segmentsView = {
       const createHeader = (/** @type {string} */ kind, /** @type {any} */ title, /** @type {string} */ name, /** @type {string} */ hint) => {
         const isSorted = sort.replace(/[-|]/g, "") === name, isDescending = sort[0] === "-";
         return el(`div.${kind}`, { role: "columnheader", "aria-sort": isSorted ? (isDescending ? "descending" : "ascending") : null },
-          createButton([isSorted && sort.includes("|") ? ["|", title, "|"] : title, el("span.arrow", { "aria-hidden": "true" }, !isSorted ? "" : isDescending ? " ▼" : " ▲")], () => store.set({ sort: isSorted && isDescending ? name : isSorted || name === "number" ? "number" : `-${name}` }), { title: hint, tabindex: 0 }));
+          createButton([isSorted && sort.includes("|") ? ["|", title, "|"] : title, el("span.arrow", { "aria-hidden": "true" }, !isSorted ? "" : isDescending ? " ▼" : " ▲")], () => store.set({ sort: name === "number" || sort === name ? "number" : sort === `-${name}` ? name : `-${name}` }), { title: hint, tabindex: 0 }));
       };
       replaceChildren(header, createHeader("c-number", "#", "number", "Sort by number"), createHeader("c-score", renderBadge(a), "scoreA", `Sort by the score of ${a.letter} ${a.name}`), b ? createHeader("c-score", renderBadge(b), "scoreB", `Sort by the score of ${b.letter} ${b.name}`) : null,
         b ? createHeader("c-delta", "Δ", "delta", `Sort by the difference of the segment's scores, ${b.letter} − ${a.letter}`) : null, createHeader("c-influence", "Influence", "influence", b ? "Sort by how much the corpus Δ would decrease without the segment" : "Sort by how much the score would decrease without the segment"),

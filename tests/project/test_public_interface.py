@@ -41,6 +41,7 @@ RESULTS = {
     "family": (lambda: tb.family, "mteval-v13a"),
     "family.score": (lambda: tb.family.score(HYPOTHESES, REFERENCES), "\nsacrebleu "),
     "distinct_n": (lambda: tb.distinct_n(HYPOTHESES), "distinct-2 = "),
+    "language": (lambda: tb.language("ja"), "<Japanese (ja, jpn): tokenizer ja-mecab, "),
     "Accumulator": (make_accumulator, "20 segments"),
 }
 

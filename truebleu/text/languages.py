@@ -226,6 +226,13 @@ class Language:
     """The ISO 15924 code of the script in the tag, or ""."""
     region: str = ""
 
+    def __repr__(self) -> str:
+        recommended = ", ".join(self.recommended) or "none"
+        return (
+            f"<{self.name} ({', '.join(self.codes)}): tokenizer {self.tokenizer}, "
+            f"recommended {recommended}>"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as a dictionary."""
         return asdict(self)

@@ -59,7 +59,7 @@ examples:
   truebleu segments reference.en -i system.en -f tsv
   truebleu compare reference.en -i baseline.en system.en
   truebleu report reference.en -i baseline.en system.en -o report.html
-  truebleu explain --hypothesis "the cat on mat" --reference "the cat is on the mat"
+  truebleu explain --hypothesis "the cat on mat" --reference "the cat sat"
 
 more help:
   truebleu help score        show the options of truebleu score

@@ -212,6 +212,13 @@ def test_columns_are_grouped_by_metric():
     assert header.replace(" ", "") == "|System|M↑|MΔ|Mp|N↑|NΔ|Np|"
 
 
+def test_both_intervals_have_distinct_headers():
+    comparison = compare_scores({"M": {"a": 1.0, "b": 2.0}})
+    header = comparison.markdown(columns=["interval", "delta-interval"]).splitlines()[2]
+    headers = [part.strip() for part in header.strip("|").split("|")]
+    assert headers == ["95% interval", "Δ 95% interval"]
+
+
 def test_wide_table_has_a_section_per_metric():
     scores = {f"M{i}": {"a": 1.0, "b": 2.0} for i in range(3)}
     columns = ["system", "score", "delta", "p", "won"]

@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from truebleu import BLEU, CHRF, Comparison, report
+from truebleu import BLEU, CHRF, Comparison, cite, report
 from truebleu.reports import browser_kernel, html_page
 from truebleu.reports.html_page import strip_comments
 
@@ -150,6 +150,8 @@ def test_unsafe_export_keeps_formulas(run, content):
 
 def test_report_has_the_tables_of_the_command_line(manifest):
     comparison = Comparison(manifest["comparison"])
+    assert manifest["bibtex"] == cite(comparison).bibtex()
+    assert manifest["setup"] == cite(comparison).text()
     assert manifest["tables"] == {"latex": comparison.latex(), "markdown": comparison.markdown()}
 
 

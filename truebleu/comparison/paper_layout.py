@@ -212,6 +212,8 @@ def _build_column_headers(
 ) -> Column:
     """Return a column without cells whose headers name the metric if there are several."""
     metric_header = format_metric_header(metric)
+    if name == "delta-interval":
+        header = f"Δ {header}"
     if metric_count == 1:
         return Column(metric_header if name == "score" else header, "score")
     full_header = metric_header if name == "score" else f"{metric['name']} {header}"

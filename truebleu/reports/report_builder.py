@@ -34,7 +34,8 @@ ngrams, buckets, health     further counts; buckets contains word frequencies an
                     each segment (`length`)
 findings            automatic findings: kind, text and the state of the page that shows them
 data_hash           hash of each input by name
-commands, bibtex    commands that reproduce the scores, and the BibTeX entries of the methods
+commands            commands that reproduce the scores
+setup, bibtex       sentences on the methods for a paper, and the BibTeX entries of the methods
 """
 
 from __future__ import annotations
@@ -401,6 +402,7 @@ class ReportData:
             "people": self.human_view,
             "data_hash": self.input_hashes,
             "commands": self.commands,
+            "setup": describe_result(self.comparison).text(),
             "bibtex": describe_result(self.comparison).bibtex(),
             "documents": None
             if self.documents is None

@@ -111,7 +111,7 @@ export const exportsView = {
       el("p.soft", {}, "Other views have buttons to save their own charts."));
     container.append(charts);
     if (manifest.commands?.length) container.append(el("section", {}, el("h2", {}, "Commands"), el("p.soft", {}, "Run these commands in the data folder to reproduce the scores."), renderExport(manifest.commands.join("\n"), "Commands", "commands.sh", "text/x-shellscript")));
-    if (manifest.bibtex) container.append(el("section", {}, el("h2", {}, "Citation"), renderExport(manifest.bibtex, "BibTeX", "truebleu.bib", "application/x-bibtex")));
+    if (manifest.bibtex) container.append(el("section", {}, el("h2", {}, "Citation"), manifest.setup ? el("p", {}, manifest.setup) : null, renderExport(manifest.bibtex, "BibTeX", "truebleu.bib", "application/x-bibtex")));
 
     /** Create the checkbox for escaping formulas. */
     function createGuardCheckbox() { return createCheckbox("Safe for spreadsheets (put an apostrophe before formulas)", store.get("safe"), on => store.set({ safe: on }, { replace: true })); }

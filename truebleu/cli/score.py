@@ -61,7 +61,7 @@ def list_score_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
     """Yield the option groups of `truebleu score`."""
     yield from files.list_input_groups(words)
     yield from metric_options.list_metric_groups(words)
-    yield OptionGroup("more", files.SOURCE, files.DOCUMENTS)
+    yield OptionGroup("more", files.SOURCE, f"{files.DOCUMENTS}, and add document scores")
     yield OptionGroup("intervals", *shared.INTERVALS, *shared.RESAMPLE)
     yield table_options.make_table_group(
         "score each group of rows with equal values in these columns"

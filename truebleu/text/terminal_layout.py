@@ -116,10 +116,19 @@ def format_table(
 
 
 def wrap_text(text: str, width: int) -> list[str]:
-    """Return the lines of a paragraph, broken only between words."""
+    """Return the lines of a paragraph, broken only between words.
+
+    A p-value stays on one line.
+
+    >>> wrap_text("a difference (p = 0.05)", 18)
+    ['a difference', '(p = 0.05)']
+    """
+    from re import sub
     from textwrap import wrap
 
-    return wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    joined_text = sub(r"\bp ([=<]) ", "p\0\\1\0", text)
+    lines = wrap(joined_text, width, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\0", " ") for line in lines]
 
 
 def format_count(number: int, noun: str) -> str:

@@ -105,7 +105,7 @@ def test_minimum_stays_on_the_0_100_scale(truebleu_command):
 
 def test_explicit_digits_are_literal(truebleu_command):
     arguments = ("compare", *SYSTEMS, "-f", "text", "--scale", "1", "-w", "2")
-    assert "0.47 B" in truebleu_command(*arguments).output
+    assert "  0.47  " in truebleu_command(*arguments).output
 
 
 def test_json_is_the_same_for_both_scales():

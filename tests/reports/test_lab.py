@@ -380,14 +380,6 @@ def test_texts_precede_the_options_on_a_phone(open_report, lab_path):
     assert tops == sorted(tops)
 
 
-def test_problem_keeps_the_text_boxes(page):
-    page.get_by_label("Metric").select_option("wil")
-    page.get_by_role("textbox", name="References").fill("a b\na c")
-    expect(page.locator(".failed")).to_be_visible()
-    expect(page.get_by_role("textbox", name="Hypothesis")).to_be_visible()
-    expect(page.locator(".score-box")).to_be_hidden()
-
-
 def test_copied_link_contains_text(open_report, lab_path):
     first = open_report(lab_path)
     first.context.grant_permissions(["clipboard-read", "clipboard-write"])

@@ -247,12 +247,16 @@ HELP, OUTPUT, COLOR, SCORE_ONLY, THREADS, QUIET = parse_options(
     threads={"type": _parse_thread_count, "default": 1},
 )
 # This option is only for commands that read document labels.
-(SCALE,) = parse_options(
-    """
-    --scale N  show percentages such as BLEU from 0 to 100 or, with 1, from 0 to 1 with two more
-               decimals; json, jsonl, tsv, csv, parquet and npy always contain 0-100 (default: 100)
-    """,
-    scale={"type": _parse_scale, "default": 100},
+SCALE, REPORT_SCALE = (
+    make_option(
+        ["--scale"],
+        "N",
+        "show percentages such as BLEU from 0 to 100 or, with 1, from 0 to 1 with two more "
+        f"decimals; {exception} always contain 0-100 (default: 100)",
+        type=_parse_scale,
+        default=100,
+    )
+    for exception in ("json, jsonl, tsv, csv, parquet and npy", "saved data")
 )
 RESAMPLE = parse_options(
     """

@@ -93,6 +93,7 @@ PAGE = OptionGroup(
 OUTPUT = OptionGroup(
     "output",
     shared.OUTPUT,
+    shared.REPORT_SCALE,
     """
     --serve [PORT]  serve the report locally until Ctrl-C instead of writing a file; texts are read
                     from the input files on demand (default: any free port)
@@ -145,6 +146,7 @@ def run(options: argparse.Namespace) -> None:
             is_redacted=options.redact_text,
             human=options.human,
             terms=terms,
+            scale=options.scale,
             on_disk=options.serve is not None,
         )
         if output is not None:

@@ -67,11 +67,16 @@ def build_components_table(content: Content, metric: Content) -> Table | None:
     if not all("brevity_penalty" in one and "precisions" in one for one in details):
         return None
     precisions_by_order = zip(*(one["precisions"] for one in details), strict=False)
+
+    def format_precision(precision: float) -> str:
+        return f"{precision / 100:.3f}" if content.get("scale") == 1 else f"{precision:.1f}"
+
+    unit = "" if content.get("scale") == 1 else ", in per cent"
     part_columns: list[tuple[str, str, list[str]]] = [
         (
             f"p{order}",
-            f"precision of {order}-grams, in per cent",
-            [f"{precision:.1f}" for precision in precisions],
+            f"precision of {order}-grams{unit}",
+            [format_precision(precision) for precision in precisions],
         )
         for order, precisions in enumerate(precisions_by_order, 1)
     ]

@@ -17,6 +17,11 @@ SCORE_NAMES = (
 )
 
 
+def at_scale(content: Content, scale: int) -> Content:
+    """Return the contents of a comparison for display on a scale, 100 or 1."""
+    return content if scale == 100 else rescale_comparison(content)
+
+
 def rescale_comparison(content: Content) -> Content:
     """Return the contents of a comparison with percentages on a 0-1 scale."""
     percentages = {metric["name"] for metric in content["metrics"] if metric.get("percentage")}
@@ -56,6 +61,9 @@ def rescale_comparison(content: Content) -> Content:
         "human_agreement": agreement and rescale_entry(agreement["metric"], agreement),
         "documents": content["documents"] and list(map(rescale_systems, content["documents"])),
     }
+    agreement = content.get("human_agreement")
+    if agreement is not None and agreement["metric"] in percentages:
+        rescaled["human_agreement"] = rescale(agreement, ("above", "up_to"))
     if "by_reference" in content:
         rescaled["by_reference"] = [
             {**rescale_systems(reference), "pairs": rescale_pairs(reference["pairs"])}

@@ -45,6 +45,7 @@ class PageOptions(TypedDict, total=False):
     embed_text: int | None
     redact_text: bool
     human: Any
+    scale: int
 
 
 class ReportOptions(ComparisonOptions, PageOptions, total=False):
@@ -127,7 +128,7 @@ class Report(Page):
 
     def __repr__(self) -> str:
         hint = "Report: save(path) writes the page; show() displays it in a notebook."
-        return f"{Comparison(self._data.comparison)!r}\n\n{hint}"
+        return f"{Comparison(self._data.comparison, scale=self._data.scale)!r}\n\n{hint}"
 
 
 class Frame(Record):
@@ -194,6 +195,7 @@ def report(
     human: human scores of the systems, in any form that `meta_evaluate` accepts. The page then
         shows how well the metrics agree with them.
     redact_text: omit all text; keep the names of systems, documents and labels.
+    scale: show percentages from 0 to 100 or, with 1, from 0 to 1. Saved data keep 0-100.
     workers: number of threads.
     check_text: raise `TextWarning` for suspicious text. The texts of a `Comparison` are not checked
         again.

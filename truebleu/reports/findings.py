@@ -29,6 +29,7 @@ from truebleu import _kernel
 from truebleu.metrics.base import Metric
 from truebleu.metrics.statistics import Statistics
 from truebleu.rendering.number_format import fixed_formatter, signed_formatter
+from truebleu.rendering.score_scale import MORE_DIGITS
 from truebleu.reports.data_checks import FLAGS, STYLE_MARKS, RoleTotals
 from truebleu.reports.influence import compute_leave_one_out_changes
 from truebleu.text.segments import Texts, to_kernel_texts
@@ -84,6 +85,8 @@ class FindingInputs(NamedTuple):
     health: Mapping[str, Any]
     totals_by_role: Mapping[str, RoleTotals]
     is_redacted: bool
+    # Displayed scale of scores, 100 or 1.
+    scale: int = 100
 
 
 class Finding(dict[str, Any]):
@@ -133,7 +136,12 @@ def _find_segments_behind_delta(inputs: FindingInputs) -> Iterator[Finding]:
     if not delta:
         return
     state = {"systems": [compared, best], "setting": inputs.setting_id}
-    title = f"{inputs.setting_label} {signed_formatter(fixed_formatter(2))(delta)}"
+
+    def format_delta(value: float) -> str:
+        digits = 2 if inputs.scale == 100 else 2 + MORE_DIGITS
+        return signed_formatter(fixed_formatter(digits))(value * inputs.scale / 100)
+
+    title = f"{inputs.setting_label} {format_delta(delta)}"
     yield from _find_decisive_segments(inputs, metric, best, compared, delta, state)
     yield from _find_identical_outputs(inputs, best, compared, state)
     for group_kind, filters, segment_keys, labels in _group_segments(inputs):
@@ -159,14 +167,14 @@ def _find_segments_behind_delta(inputs: FindingInputs) -> Iterator[Finding]:
                 text = (
                     f"Most of the difference between {best} and {compared} comes from "
                     f"{group_title} ({size_text}): {title} in all segments, "
-                    f"{signed_formatter(fixed_formatter(2))(remaining_delta)} without them"
+                    f"{format_delta(remaining_delta)} without them"
                 )
                 yield Finding("concentrated", 1 - remaining_delta / delta, text, **group_state)
             group_delta = group_scores[0][position] - group_scores[1][position]
             if size >= MIN_REVERSED_GROUP_SIZE and group_delta / delta < -1:
                 text = (
                     f"In {group_title}, {compared} is better than {best}: {inputs.setting_label} "
-                    f"{signed_formatter(fixed_formatter(2))(group_delta)} in "
+                    f"{format_delta(group_delta)} in "
                     f"{format_count(size, 'segment')}, {title} in all segments"
                 )
                 yield Finding("reversed", abs(group_delta), text, **group_state)

@@ -21,6 +21,7 @@ columns             other metrics of the comparison: metrics that the page canno
                     higher_is_better, digits (decimals), and scores and blocks by system
 live                blocks with the WebAssembly kernel and with lower-casing; null if the package
                     was built without them
+scale               the displayed scale of percentages, 100 or 1; all numbers are on 0-100
 headline, legend    the best system, as a list of texts and system names; explanations of terms and
                     marks
 comparison          the value of `Comparison.to_dict`
@@ -46,7 +47,13 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from truebleu._kernel import Corpus, __version__
-from truebleu.comparison import Comparison, overview, segment_labels, system_runs
+from truebleu.comparison import (
+    Comparison,
+    display_scale,
+    overview,
+    segment_labels,
+    system_runs,
+)
 from truebleu.comparison.comparison_columns import get_score_digits
 from truebleu.comparison.comparison_request import (
     MetricStatistics,
@@ -58,6 +65,7 @@ from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.statistics import Statistics
+from truebleu.rendering.score_scale import check_scale
 from truebleu.reports import (
     bins,
     browser_kernel,
@@ -128,7 +136,9 @@ class ReportData:
         on_disk: bool = False,
         human: Any = None,
         terms: Any = None,
+        scale: int = 100,
     ) -> None:
+        self.scale = check_scale(scale)
         if any(hypotheses is None for hypotheses in request.systems.values()):
             raise ValueError("scores: a report needs the texts of all systems, not only scores")
         if terms is not None and request.source is None:
@@ -331,6 +341,7 @@ class ReportData:
             health=self.extra_entries["health"],
             totals_by_role=self._totals_by_role,
             is_redacted=self.is_redacted,
+            scale=self.scale,
         )
 
     # ---- selection of texts ----
@@ -369,6 +380,7 @@ class ReportData:
         """
         max_embedded = MAX_EMBEDDED if max_embedded is None else max_embedded
         counts_in_page = text_server is None and self._can_count_in_page(max_embedded)
+        displayed_comparison = display_scale.at_scale(self.comparison, self.scale)
         return {
             "truebleu_report": MANIFEST_VERSION,
             "title": self.title,
@@ -392,12 +404,19 @@ class ReportData:
             ],
             "columns": [self._describe_column(column) for column in self.columns],
             "live": browser_kernel.KERNEL_BLOCKS if browser_kernel.load_kernel_blocks() else None,
-            "headline": overview.build_headline(self.comparison),
+            "scale": self.scale,
+            "headline": overview.build_headline(displayed_comparison),
             "legend": overview.build_legend(self.comparison, omit_baseline=True),
-            "comparison": self.comparison,
+            # Sentences are displayed unchanged; the viewer scales the numbers.
+            "comparison": self.comparison
+            | {
+                key: displayed_comparison[key]
+                for key in ("notes", "warnings")
+                if key in self.comparison
+            },
             "tables": {
-                "latex": Comparison(self.comparison).latex(),
-                "markdown": Comparison(self.comparison).markdown(),
+                "latex": Comparison(self.comparison).latex(scale=self.scale),
+                "markdown": Comparison(self.comparison).markdown(scale=self.scale),
             },
             "people": self.human_view,
             "data_hash": self.input_hashes,
@@ -472,6 +491,7 @@ class ReportData:
             "column": name,
             "signature": column.comparison_entry["signature"],
             "higher_is_better": column.comparison_entry["higher_is_better"],
+            "percentage": column.comparison_entry["percentage"],
             # Two decimals, as for scores on a 0-100 scale.
             "digits": get_score_digits(self.comparison, column.comparison_entry, 2),
             "scores": {

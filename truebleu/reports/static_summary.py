@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from truebleu.comparison import comparison_layout, overview
+from truebleu.comparison import comparison_layout, display_scale, overview
 from truebleu.meta_evaluation import charts, meta_layout
 from truebleu.rendering import html
 from truebleu.rendering.elements import Cell, Facts, Heading, HtmlBlock, Paragraph, Table
@@ -29,7 +29,7 @@ def render_fragment(manifest: Content) -> str:
 
 def build_summary(manifest: Content) -> Iterator[HtmlBlock]:
     """Yield the blocks of the summary: the result and its significance, tables, and settings."""
-    content = manifest["comparison"]
+    content = display_scale.at_scale(manifest["comparison"], manifest["scale"])
     yield Heading(1, manifest["title"])
     yield Paragraph(_describe_inputs(manifest))
     yield from overview.build_first_screen(content)
@@ -72,7 +72,8 @@ def _build_term_table(manifest: Content) -> Iterator[HtmlBlock]:
 
 def _build_reference_tables(manifest: Content) -> list[HtmlBlock]:
     """Return tables with the scores per reference, if there are several references."""
-    tables = list(comparison_layout.build_reference_tables(manifest["comparison"]))
+    content = display_scale.at_scale(manifest["comparison"], manifest["scale"])
+    tables = list(comparison_layout.build_reference_tables(content))
     return [Heading(2, "Scores per reference"), *tables] if tables else []
 
 
@@ -91,6 +92,8 @@ def _render_human_view(manifest: Content) -> str:
     content = manifest["people"]
     if content is None:
         return ""
+    if manifest["scale"] == 1:
+        content = meta_layout.rescale_thresholds(content)
     table_html = html.render_body(meta_layout.lay_out_report_section(content), "section")
     charts_html = charts.render_charts(content) if content["systems"] else ""
     return f'<div id="people" class="people">\n{table_html}{charts_html}\n</div>\n'

@@ -1,7 +1,7 @@
 // Agreement view: compares the per-segment differences of two metrics.
-import {renderBadge, formatCount, el, renderNumber, formatFixed, createMoreButton, formatPlural, createSelect, formatSigned, renderTable, createButton, showInvisible} from "./dom.js";
+import {renderBadge, formatCount, el, formatFixed, createMoreButton, formatPlural, createSelect, renderTable, createButton, showInvisible} from "./dom.js";
 import {showFiltered, getPreferredSide} from "./selection.js";
-import {renderFigure, linkSegments, MAX_POINTS, getAxisLimit, drawQuadrants} from "./svg_charts.js";
+import {renderFigure, linkSegments, MAX_POINTS, getAxisLimit, drawQuadrants, getFormats} from "./svg_charts.js";
 
 /** @typedef {import("./selection.js").Context} Context */
 /** @typedef {import("./selection.js").Measure} Measured */
@@ -33,7 +33,7 @@ export const agreementView = {
     container.append(el("h1", {}, "Agreement"), el("p.facts", {}, "Do two metrics prefer the same system? Each point is a segment, placed by its score differences."),
       el("div.tabs", {}, choose("Across", first, id => set(id, id === second.id ? first.id : second.id)), choose("Up", second, id => set(id === first.id ? second.id : first.id, id)), createButton("⇄", () => set(second.id, first.id), { class: "quiet", "aria-label": "Swap the two metrics", title: "Swap the two metrics" })),
       renderFigure({ title, summary: ["Both prefer ", renderBadge(b), " in ", linkQuadrant("bb"), ", both prefer ", renderBadge(a), " in ", linkQuadrant("aa"), `; ${first.label} prefers `, renderBadge(a), ` and ${second.label} `, renderBadge(b), " in ", linkQuadrant("ab"), ", vice versa ", linkQuadrant("ba"), `; ${n === decided ? "none is a tie" : `${formatPlural(n - decided, "segment")} ${n - decided === 1 ? "is a tie" : "are ties"} by at least one`}. `, r === null ? "" : `Correlation of the differences (Pearson): ${formatFixed(r)}.`],
-        draw: width => drawQuadrants(values, { ends, titles: [first, second].map(m => `Δ ${m.label} ${m.higherIsBetter ? "↑" : "↓"}, ${b.letter} − ${a.letter}`), signs: [first, second].map(m => m.higherIsBetter ? 1 : -1), marked: shown, label: `${title} of ${formatPlural(n, "segment")}. The table below shows the counts; the list shows the largest disagreements.`,
+        draw: width => drawQuadrants(values, { ends, titles: [first, second].map(m => `Δ ${m.label} ${m.higherIsBetter ? "↑" : "↓"}, ${b.letter} − ${a.letter}`), signs: [first, second].map(m => m.higherIsBetter ? 1 : -1), marked: shown, formatTicks: [first, second].map(m => getFormats(m).tick), label: `${title} of ${formatPlural(n, "segment")}. The table below shows the counts; the list shows the largest disagreements.`,
           corners: [[`${first.label}: ${a.letter}, ${second.label}: ${b.letter}`, `they disagree: ${formatCount(quadrant("ab"))}`], [`both prefer ${b.letter}`, formatCount(quadrant("bb"))], [`both prefer ${a.letter}`, formatCount(quadrant("aa"))], [`${first.label}: ${b.letter}, ${second.label}: ${a.letter}`, `they disagree: ${formatCount(quadrant("ba"))}`]],
           open: i => showFiltered(store, { split: filter(getPreferredSide(values[0][i]) + getPreferredSide(values[1][i])), seg: i + 1 }) }, width),
         columns: [{ title: "Segments" }, ...["a", "=", "b"].map(x => ({ title: preferenceLabel(first, x, a, b), number: true }))],
@@ -44,7 +44,7 @@ export const agreementView = {
 
     function renderList() {
       const role = data.roles.find(name => name.startsWith("reference")) ?? data.roles[0], texts = !data.isRedacted;
-      const delta = (/** @type {number} */ k, /** @type {number} */ i) => { const m = [first, second][k], x = (m.higherIsBetter ? 1 : -1) * values[k][i]; return [renderNumber(x, formatSigned(x, m.digits)), " ", renderBadge(values[k][i] > 0 ? b : a)]; };
+      const delta = (/** @type {number} */ k, /** @type {number} */ i) => { const m = [first, second][k], x = (m.higherIsBetter ? 1 : -1) * values[k][i]; return [getFormats(m).render(x, getFormats(m).delta(x, m.digits)), " ", renderBadge(values[k][i] > 0 ? b : a)]; };
       return renderTable("Largest disagreements", [{ title: "Segment" }, ...[first, second].map(m => ({ title: `Δ ${m.label} ${m.higherIsBetter ? "↑" : "↓"}`, number: true, hint: `${b.letter} − ${a.letter}; ${m.higherIsBetter ? "higher" : "lower"} is better. The letter is the system that ${m.label} prefers` })), ...(texts ? [{ title: data.getTitle(role) }] : [])],
         Array.from(shown, i => {
           const which = values.map(column => getPreferredSide(column[i])).join("");

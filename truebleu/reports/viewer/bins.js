@@ -1,5 +1,5 @@
 // Bins view: scores of segments grouped by length, score, word frequency, document or label.
-import {renderBadge, createButton, formatCount, el, renderNumber, formatFixed, formatInterval, createMoreButton, formatPlural, createSelect, formatSigned} from "./dom.js";
+import {renderBadge, createButton, formatCount, el, renderNumber, formatFixed, formatInterval, createMoreButton, formatPlural, createSelect, formatSigned, formatScore, formatDelta, formatScoreInterval, renderScore, getColumnFactor} from "./dom.js";
 import {TaskThreads, MIN_PRECISE_SEGMENTS, MIN_INTERVAL_SEGMENTS, normalQuantile, showFiltered, TOO_FEW} from "./selection.js";
 import {drawBars, renderFigure, drawHistogram, linkSegments, roundUpStep, formatShortNumber} from "./svg_charts.js";
 import {countsEdits} from "./metric.js";
@@ -48,7 +48,7 @@ export function requestGroupIntervals({ store, current }, key, groups) {
 }
 
 /** Format an interval, or the reason why there is none. @param {GroupSpans | undefined} spans @param {"a" | "b" | "delta"} part @param {number} n */
-export const formatGroupInterval = (spans, part, n) => n < MIN_INTERVAL_SEGMENTS ? TOO_FEW : spans ? formatInterval(spans[part][0], spans[part][1], 2, part === "delta") : spans === null ? "no interval" : "interval …";
+export const formatGroupInterval = (spans, part, n) => n < MIN_INTERVAL_SEGMENTS ? TOO_FEW : spans ? formatScoreInterval(spans[part][0], spans[part][1], 2, part === "delta") : spans === null ? "no interval" : "interval …";
 
 /** Render an interval for a table, in grey for small groups. @param {GroupSpans | undefined} spans @param {"a" | "b" | "delta"} part @param {number} n */
 export const renderGroupInterval = (spans, part, n) => el("span", { class: n < MIN_INTERVAL_SEGMENTS ? "soft" : n < MIN_PRECISE_SEGMENTS ? "faint" : "" }, formatGroupInterval(spans, part, n));
@@ -66,10 +66,11 @@ function groupByColumn({ current }, column, edges) {
     while (k < edges.length && values[i] >= edges[k]) k++;
     groups[k].push(i);
   }
+  const factor = getColumnFactor(column), format = (/** @type {number} */ v) => formatShortNumber(v * factor);
   return groups.map((segments, k) => {
     const low = edges[k - 1], high = edges[k], last = isIntegral && high !== undefined ? high - 1 : high;
     // If all values are nearly equal, one bin contains all segments.
-    const label = low === undefined && high === undefined ? "all" : low === undefined ? (isIntegral ? `up to ${formatShortNumber(last)}` : `below ${formatShortNumber(high)}`) : high === undefined ? `${formatShortNumber(low)} and more` : last === low ? formatShortNumber(low) : isIntegral ? `${formatShortNumber(low)} to ${formatShortNumber(last)}` : `${formatShortNumber(low)} to below ${formatShortNumber(high)}`;
+    const label = low === undefined && high === undefined ? "all" : low === undefined ? (isIntegral ? `up to ${format(last)}` : `below ${format(high)}`) : high === undefined ? `${format(low)} and more` : last === low ? format(low) : isIntegral ? `${format(low)} to ${format(last)}` : `${format(low)} to below ${format(high)}`;
     return { id: `${k}`, label, segments, filter: { range: `${column}:${low ?? ""}:${high === undefined ? "" : isIntegral ? last : high - 1e-9}` } };
   }).filter(g => g.segments.length);
 }
@@ -135,26 +136,26 @@ function renderGroups(context, id, title, visibleGroups, groupCount, intervals) 
   if (!groupCount) return [el("p.empty", {}, "No groups are available.")];
   const rows = visibleGroups.map(g => {
     const n = g.segments.length, spans = intervals.get(g.id), values = systems.map(s => current.scoreCorpus(s, g.segments)), delta = b ? values[1] - values[0] : NaN;
-    const description = `${g.label}: ${formatPlural(n, "segment")}${n < MIN_PRECISE_SEGMENTS ? ", few" : ""}; ${systems.map((s, k) => `${s.letter} ${formatFixed(values[k])} ${formatGroupInterval(spans, k ? "b" : "a", n)}`).join(", ")}${b ? `; Δ ${formatSigned(delta)} ${formatGroupInterval(spans, "delta", n)}` : ""}`;
+    const description = `${g.label}: ${formatPlural(n, "segment")}${n < MIN_PRECISE_SEGMENTS ? ", few" : ""}; ${systems.map((s, k) => `${s.letter} ${formatScore(values[k])} ${formatGroupInterval(spans, k ? "b" : "a", n)}`).join(", ")}${b ? `; Δ ${formatDelta(delta)} ${formatGroupInterval(spans, "delta", n)}` : ""}`;
     return { g, n, of: spans, values, delta, description };
   });
   const preciseRows = rows.filter(r => r.n >= MIN_PRECISE_SEGMENTS), smallCount = rows.length - preciseRows.length, getPriority = (/** @type {typeof rows[number]} */ r) => b ? Math.abs(r.delta) : metric.higherIsBetter ? -r.values[0] : r.values[0], [topRow] = [...preciseRows].sort((x, y) => getPriority(y) - getPriority(x));
-  const summary = [topRow ? (b ? `Δ is largest in “${topRow.g.label}”: ${formatSigned(topRow.delta)} ${formatGroupInterval(topRow.of, "delta", topRow.n)}.` : `Worst in “${topRow.g.label}”: ${formatFixed(topRow.values[0])} ${formatGroupInterval(topRow.of, "a", topRow.n)}.`) : "", smallCount ? ` ${formatPlural(smallCount, "bin")} ${smallCount === 1 ? "has" : "have"} fewer than ${MIN_PRECISE_SEGMENTS} segments and ${smallCount === 1 ? "is" : "are"} drawn faintly. Bins with fewer than ${MIN_INTERVAL_SEGMENTS} segments have no interval.` : "",
+  const summary = [topRow ? (b ? `Δ is largest in “${topRow.g.label}”: ${formatDelta(topRow.delta)} ${formatGroupInterval(topRow.of, "delta", topRow.n)}.` : `Worst in “${topRow.g.label}”: ${formatScore(topRow.values[0])} ${formatGroupInterval(topRow.of, "a", topRow.n)}.`) : "", smallCount ? ` ${formatPlural(smallCount, "bin")} ${smallCount === 1 ? "has" : "have"} fewer than ${MIN_PRECISE_SEGMENTS} segments and ${smallCount === 1 ? "is" : "are"} drawn faintly. Bins with fewer than ${MIN_INTERVAL_SEGMENTS} segments have no interval.` : "",
     /^score/.test(id) ? ` Selecting segments by a system's score biases that system's result. Look at the score of the other system.` : ""];
   const toEnds = (/** @type {GroupSpans | undefined} */ spans, /** @type {"a" | "b"} */ part) => spans ? { low: spans[part][0], high: spans[part][1] } : null;
   return [renderFigure({ title: `${name} by ${title}.`, summary,
     draw: width => drawBars(rows.map(({ g, n, of: spans, values, delta, description: told }) => ({ label: g.label, n: `n = ${formatCount(n)}${n < MIN_PRECISE_SEGMENTS ? ", few" : ""}`, few: n < MIN_PRECISE_SEGMENTS, values, ends: systems.map((_, k) => toEnds(spans, k ? "b" : "a")),
-      delta: b ? `${formatSigned(delta, 1)} ${n < MIN_INTERVAL_SEGMENTS ? "" : spans ? formatInterval(spans.delta[0], spans.delta[1], 1) : "…"}`.trim() : undefined, description: told, act: () => showFiltered(store, g.filter) })), systems, `${name} by ${title}`, width),
+      delta: b ? `${formatDelta(delta, 1)} ${n < MIN_INTERVAL_SEGMENTS ? "" : spans ? formatScoreInterval(spans.delta[0], spans.delta[1], 1) : "…"}`.trim() : undefined, description: told, act: () => showFiltered(store, g.filter) })), systems, `${name} by ${title}`, width),
     columns: [{ title: "Bin" }, { title: "n", number: true }, ...systems.flatMap(s => [{ title: [renderBadge(s), ` ${name}`], number: true }, { title: "interval", number: true }]), ...(b ? [{ title: "Δ", number: true }, { title: "interval of Δ", number: true }] : [])],
-    rows: rows.map(({ g, n, of: spans, values, delta }) => [linkSegments(context, el("bdi", {}, g.label), g.filter), `${formatCount(n)}${n < MIN_PRECISE_SEGMENTS ? " (few)" : ""}`, ...systems.flatMap((_, k) => [renderNumber(values[k]), renderGroupInterval(spans, k ? "b" : "a", n)]), ...(b ? [renderNumber(delta, formatSigned(delta)), renderGroupInterval(spans, "delta", n)] : [])]) }),
+    rows: rows.map(({ g, n, of: spans, values, delta }) => [linkSegments(context, el("bdi", {}, g.label), g.filter), `${formatCount(n)}${n < MIN_PRECISE_SEGMENTS ? " (few)" : ""}`, ...systems.flatMap((_, k) => [renderScore(values[k]), renderGroupInterval(spans, k ? "b" : "a", n)]), ...(b ? [renderScore(delta, formatDelta(delta)), renderGroupInterval(spans, "delta", n)] : [])]) }),
     visibleGroups.length < groupCount ? el("p", {}, `Showing the largest ${formatCount(visibleGroups.length)} of ${formatCount(groupCount)}. `, createMoreButton(store, "buckets", groupCount)) : ""];
 }
 
 /** Render the histogram with a range drawn by the user. @param {Context} context @param {string} title @param {string} column @param {[number, number] | null} range @param {number[]} segments @param {GroupSpans | undefined} spans */
 function renderRange(context, title, column, range, segments, spans) {
-  const { store, current } = context, { a, b } = current, values = current.getColumn(column), n = segments.length;
-  const after = !range ? null : el("p", { role: "status" }, n ? [`${formatShortNumber(range[0])} to ${formatShortNumber(range[1])}: `, linkSegments(context, formatPlural(n, "segment"), { range: `${column}:${range.join(":")}` }), ", ", renderBadge(a), ` ${formatFixed(current.scoreCorpus(a, segments))}`, b ? [" ", renderBadge(b), ` ${formatFixed(current.scoreCorpus(b, segments))}, Δ ${formatSigned(current.scoreCorpus(b, segments) - current.scoreCorpus(a, segments))} ${formatGroupInterval(spans, "delta", n)}`] : ` ${formatGroupInterval(spans, "a", n)}`, ". ", createButton("Clear", () => store.set({ brush: "" }, { replace: true }), { class: "quiet small" })] : "There are no segments in this range.");
-  return renderFigure({ title: `Distribution of ${title}.`, summary: "Drag to select a range, or move its ends with the arrow keys, to see the scores of its segments.", after, draw: width => drawHistogram(values, { label: title, range, onChange: next => store.set({ brush: next ? next.join(":") : "" }, { replace: true }) }, width),
+  const { store, current } = context, { a, b } = current, values = current.getColumn(column), n = segments.length, factor = getColumnFactor(column), format = (/** @type {number} */ v) => formatShortNumber(v * factor);
+  const after = !range ? null : el("p", { role: "status" }, n ? [`${format(range[0])} to ${format(range[1])}: `, linkSegments(context, formatPlural(n, "segment"), { range: `${column}:${range.join(":")}` }), ", ", renderBadge(a), ` ${formatScore(current.scoreCorpus(a, segments))}`, b ? [" ", renderBadge(b), ` ${formatScore(current.scoreCorpus(b, segments))}, Δ ${formatDelta(current.scoreCorpus(b, segments) - current.scoreCorpus(a, segments))} ${formatGroupInterval(spans, "delta", n)}`] : ` ${formatGroupInterval(spans, "a", n)}`, ". ", createButton("Clear", () => store.set({ brush: "" }, { replace: true }), { class: "quiet small" })] : "There are no segments in this range.");
+  return renderFigure({ title: `Distribution of ${title}.`, summary: "Drag to select a range, or move its ends with the arrow keys, to see the scores of its segments.", after, draw: width => drawHistogram(values, { label: title, range, format, onChange: next => store.set({ brush: next ? next.join(":") : "" }, { replace: true }) }, width),
     columns: [{ title: "Range" }, { title: "n", number: true }], rows: groupByColumn(context, column, chooseEdges(values)).map(g => [linkSegments(context, g.label, g.filter), formatCount(g.segments.length)]) });
 }
 
@@ -182,7 +183,7 @@ function renderFrequency(context) {
     const filter = (/** @type {any} */ r) => ({ seen: r.k }), isSmall = (/** @type {any} */ r) => r.held < MIN_PRECISE_SEGMENTS, formatEnds = (/** @type {any} */ e, /** @type {boolean} */ sign) => e ? formatInterval(e.low, e.high, 1, sign) : TOO_FEW, renderEnds = (/** @type {any} */ r, /** @type {any} */ e, /** @type {boolean} */ sign) => el("span", { class: !e ? "soft" : isSmall(r) ? "faint" : "" }, formatEnds(e, sign));
     const describe = (/** @type {any} */ r) => `${r.label} times: ${formatPlural(r.words, "word")} in ${formatPlural(r.held, "segment")}${isSmall(r) ? ", few" : ""}; ${systems.map((s, k) => `${s.letter} ${formatFixed(r.values[k], 1)}%`).join(", ")}${r.span ? `; Δ ${formatSigned(r.delta, 1)} ${formatEnds(r.span, true)}` : ""}`;
     place.replaceChildren(renderFigure({ title: "Share of reference words found in each system's output, in per cent, by word frequency.", summary: `Frequencies are from ${bins.source === "references" ? "the references" : bins.source}${bins.segments < n ? `; first ${formatCount(bins.segments)} segments only` : ""}. Intervals are normal approximations. Click to see the segments ${b ? "in which the two systems differ" : "with missing words"}.`,
-      draw: width => drawBars(rows.map((/** @type {any} */ r) => ({ label: `${r.label}×`, n: formatPlural(r.words, "word"), few: isSmall(r), values: r.values, ends: r.ends, delta: b ? `${formatSigned(r.delta, 1)} ${r.span ? formatEnds(r.span, true) : ""}`.trim() : undefined, description: describe(r), act: r.segments.length ? () => linkSegments(context, "", filter(r)).click() : undefined })), systems, "Share of reference words found in each system's output, in per cent", width),
+      draw: width => drawBars(rows.map((/** @type {any} */ r) => ({ label: `${r.label}×`, n: formatPlural(r.words, "word"), few: isSmall(r), values: r.values, ends: r.ends, delta: b ? `${formatSigned(r.delta, 1)} ${r.span ? formatEnds(r.span, true) : ""}`.trim() : undefined, description: describe(r), act: r.segments.length ? () => linkSegments(context, "", filter(r)).click() : undefined })), systems, "Share of reference words found in each system's output, in per cent", width, value => formatFixed(value, 1), formatShortNumber),
       columns: [{ title: "Seen" }, { title: "Words", number: true }, ...systems.flatMap(s => [{ title: [renderBadge(s), " %"], number: true }, { title: "interval", number: true }]), ...(b ? [{ title: "Δ", number: true }, { title: "interval of Δ", number: true }] : []), { title: b ? "Segments that differ" : "Segments with missing words", number: true }],
       rows: rows.map((/** @type {any} */ r) => [`${r.label}×`, formatCount(r.words), ...systems.flatMap((_, k) => [renderNumber(r.values[k], formatFixed(r.values[k], 1)), renderEnds(r, r.ends[k], false)]), ...(b ? [renderNumber(r.delta, formatSigned(r.delta, 1)), renderEnds(r, r.span, true)] : []), r.segments.length ? linkSegments(context, formatCount(r.segments.length), filter(r)) : "0"]) }));
   }, error => place.replaceChildren(el("p.empty", {}, String(error.message))));

@@ -1,7 +1,7 @@
 // Chart of Δ by position in the test set, which shows whether the difference is stable.
-import {el, formatCount, renderNumber, formatPlural, formatSigned, svg} from "./dom.js";
+import {el, formatCount, formatPlural, svg, formatDelta, renderScore, getPointUnit} from "./dom.js";
 import {showFiltered} from "./selection.js";
-import {roundHundredth, linkSegments} from "./svg_charts.js";
+import {roundHundredth, linkSegments, formatScoreTick} from "./svg_charts.js";
 import {renderPlot} from "./axes.js";
 
 const MAX_BLOCKS = 40, MIN_BLOCK_SIZE = 10;
@@ -24,12 +24,12 @@ export function drawDeltaByPosition(context) {
   const getFilter = (/** @type {typeof rows[number]} */ r) => ({ only: Array.from({ length: r.to - r.from }, (_, i) => r.from + i + 1).join(","), about: describeBlock(r) });
   return renderPlot({
     title: `Δ ${metric.name} by position in the test set.`, summary: `${b.letter} is better in ${formatCount(wins)} of ${formatPlural(rows.length, "block")} of about ${formatCount(n / rows.length)} segments. The line is the cumulative Δ. If it is flat, more segments would hardly change Δ.`,
-    height: width => Math.min(420, width * 0.5), across: { title: "segment number", low: 0, high: n }, up: { title: `Δ ${metric.name}, ${b.letter} − ${a.letter}, points`, low: low - pad, high: high + pad },
+    height: width => Math.min(420, width * 0.5), across: { title: "segment number", low: 0, high: n }, up: { title: `Δ ${metric.name}, ${b.letter} − ${a.letter}, ${getPointUnit()}`, low: low - pad, high: high + pad, formatValue: formatScoreTick },
     legend: [{ text: `${b.letter} better`, mark: "bar", class: "block better" }, { text: `${a.letter} better`, mark: "bar", class: "block worse" }, { text: "cumulative Δ", mark: "line", class: "total-line" }],
     layers: frame => [rows.map(r => { const [y, zero] = [frame.y(r.own), frame.y(0)]; return svg("rect.block", { class: getVerdict(r.own), x: roundHundredth(frame.x(r.from) + 0.5), width: roundHundredth(Math.max(0.5, frame.x(r.to) - frame.x(r.from) - 1)), y: roundHundredth(Math.min(y, zero)), height: roundHundredth(Math.max(0.5, Math.abs(y - zero))) }); }),
       svg("line.zero", { x1: frame.left, x2: frame.right, y1: roundHundredth(frame.y(0)), y2: roundHundredth(frame.y(0)) }), svg("path.series.total-line", { d: `M${rows.map(r => `${roundHundredth(frame.x(r.to))} ${roundHundredth(frame.y(r.up))}`).join("L")}` })],
-    places: frame => rows.map(r => ({ x: frame.x(r.from), width: frame.x(r.to) - frame.x(r.from), y: frame.top, height: frame.bottom - frame.top, description: `${describeBlock(r)}: Δ ${formatSigned(r.own)}; cumulative ${formatSigned(r.up)}`, act: () => showFiltered(store, getFilter(r)) })),
+    places: frame => rows.map(r => ({ x: frame.x(r.from), width: frame.x(r.to) - frame.x(r.from), y: frame.top, height: frame.bottom - frame.top, description: `${describeBlock(r)}: Δ ${formatDelta(r.own)}; cumulative ${formatDelta(r.up)}`, act: () => showFiltered(store, getFilter(r)) })),
     columns: [{ title: "Segments" }, { title: "Δ", number: true }, { title: "cumulative Δ", number: true }],
-    rows: rows.map(r => [linkSegments(context, `${formatCount(r.from + 1)}–${formatCount(r.to)}`, getFilter(r)), el("span", { class: getVerdict(r.own) }, renderNumber(r.own, formatSigned(r.own))), renderNumber(r.up, formatSigned(r.up))]),
+    rows: rows.map(r => [linkSegments(context, `${formatCount(r.from + 1)}–${formatCount(r.to)}`, getFilter(r)), el("span", { class: getVerdict(r.own) }, renderScore(r.own, formatDelta(r.own))), renderScore(r.up, formatDelta(r.up))]),
   });
 }

@@ -1,7 +1,7 @@
 // Chart of the distributions of segment scores or length ratios, one smooth curve per system.
-import {renderBadge, el, formatFixed, formatPlural, svg} from "./dom.js";
+import {renderBadge, el, formatFixed, formatPlural, svg, formatScore, getPointUnit} from "./dom.js";
 import {showFiltered} from "./selection.js";
-import {roundHundredth} from "./svg_charts.js";
+import {roundHundredth, formatScoreTick} from "./svg_charts.js";
 import {getLineClass, buildLineLegend, renderPlot} from "./axes.js";
 
 /** @typedef {import("./selection.js").Context} Context */
@@ -41,13 +41,13 @@ export function drawDistribution(context, quantity) {
   const sorted = columns.map(column => column.filter(v => !Number.isNaN(v)).sort()), getPercentile = (/** @type {Float64Array} */ sortedColumn, /** @type {number} */ q) => sortedColumn[Math.round(q * (sortedColumn.length - 1))];
   const maximum = sorted.reduce((high, of) => Math.max(high, getPercentile(of, quantity === "ratio" ? 0.99 : 1) ?? 0), 0), high = quantity === "ratio" ? Math.max(1.5, Math.ceil(10 * Math.min(maximum, 4)) / 10) : metric.higherIsBetter && maximum < 100.001 ? 100 : Math.max(100, getPercentile(sorted[0], 0.99));
   const curves = columns.map(column => estimateDensity(column, 0, high)), binWidth = quantity === "ratio" ? 0.1 : 1, top = Math.max(...curves.map(c => c.reduce((x, y) => Math.max(x, y), 0))) * 100 * binWidth || 1;
-  const name = quantity === "ratio" ? "Length ratio" : metric.name, unit = quantity === "ratio" ? "times the reference length" : "points", getEdge = (/** @type {number} */ k) => Number((high * k / DENSITY_BINS).toPrecision(6));
+  const name = quantity === "ratio" ? "Length ratio" : metric.name, unit = quantity === "ratio" ? "times the reference length" : getPointUnit(), getEdge = (/** @type {number} */ k) => Number((high * k / DENSITY_BINS).toPrecision(6));
   // The last bin includes all larger values.
-  const tallies = sorted.map(sortedColumn => { let i = 0; return Array.from({ length: DENSITY_BINS }, (_, n) => { const first = i, end = n === DENSITY_BINS - 1 ? Infinity : getEdge(n + 1); while (i < sortedColumn.length && sortedColumn[i] < end) i++; return i - first; }); }), formatEdge = (/** @type {number} */ v) => formatFixed(v, quantity === "ratio" ? 2 : 0);
+  const tallies = sorted.map(sortedColumn => { let i = 0; return Array.from({ length: DENSITY_BINS }, (_, n) => { const first = i, end = n === DENSITY_BINS - 1 ? Infinity : getEdge(n + 1); while (i < sortedColumn.length && sortedColumn[i] < end) i++; return i - first; }); }), format = quantity === "ratio" ? formatFixed : formatScore, formatEdge = (/** @type {number} */ v) => format(v, quantity === "ratio" ? 2 : 0);
   const getFilterColumn = (/** @type {System} */ s) => quantity === "ratio" ? (s === (b ?? a) ? "ratio" : null) : s === a ? "scoreA" : s === b ? "scoreB" : null;
   return renderPlot({
-    title: `Distribution of ${name} over segments.`, summary: quantity === "ratio" ? `Middle half of the segments: ${systems.map((s, k) => `${s.letter} ${formatFixed(getPercentile(sorted[k], 0.25))} to ${formatFixed(getPercentile(sorted[k], 0.75))}`).join("; ")}.` : `Medians: ${systems.map((s, k) => `${formatFixed(getPercentile(sorted[k], 0.5), 1)} (${s.letter})`).join(", ")}.`,
-    height: width => Math.min(420, width * 0.5), across: { title: `${name}, ${unit}`, low: 0, high }, up: { title: `% of segments per ${quantity === "ratio" ? "0.1" : "point"}`, low: 0, high: top * 1.05 },
+    title: `Distribution of ${name} over segments.`, summary: quantity === "ratio" ? `Middle half of the segments: ${systems.map((s, k) => `${s.letter} ${format(getPercentile(sorted[k], 0.25))} to ${format(getPercentile(sorted[k], 0.75))}`).join("; ")}.` : `Medians: ${systems.map((s, k) => `${format(getPercentile(sorted[k], 0.5), 1)} (${s.letter})`).join(", ")}.`,
+    height: width => Math.min(420, width * 0.5), across: { title: `${name}, ${unit}`, low: 0, high, formatValue: quantity === "ratio" ? undefined : formatScoreTick }, up: { title: `% of segments per ${quantity === "ratio" ? "0.1" : getPointUnit() === "points" ? "point" : "0.01"}`, low: 0, high: top * 1.05 },
     legend: buildLineLegend(systems),
     layers: frame => [quantity === "ratio" ? svg("path.equal", { d: `M${roundHundredth(frame.x(1))} ${frame.top}V${frame.bottom}` }) : null, curves.map((curve, k) => svg("path.series", { class: getLineClass(systems[k]), d: `M${Array.from(curve, (v, i) => `${roundHundredth(frame.x(high * i / CURVE_POINTS))} ${roundHundredth(frame.y(100 * binWidth * v))}`).join("L")}` }))],
     places: frame => Array.from({ length: DENSITY_BINS }, (_, k) => {
@@ -56,6 +56,6 @@ export function drawDistribution(context, quantity) {
     }),
     after: el("p.soft.note", {}, `Click to see the segments of ${(b ?? a).letter} in this range.`),
     columns: [{ title: "System" }, ...[0.05, 0.25, 0.5, 0.75, 0.95].map(q => ({ title: q === 0.5 ? "median" : `${100 * q}% are below`, number: true }))],
-    rows: systems.map((s, k) => [renderBadge(s, true), ...[0.05, 0.25, 0.5, 0.75, 0.95].map(q => formatFixed(getPercentile(sorted[k], q), quantity === "ratio" ? 3 : 2))]),
+    rows: systems.map((s, k) => [renderBadge(s, true), ...[0.05, 0.25, 0.5, 0.75, 0.95].map(q => format(getPercentile(sorted[k], q), quantity === "ratio" ? 3 : 2))]),
   });
 }

@@ -1,5 +1,5 @@
 // Panel of one segment: texts with matches, differences or tokens, and the score calculation.
-import {renderBadge, createButton, copyText, copyStateLink, el, renderNumber, formatFixed, createMenu, formatPlural, replaceChildren, formatSigned, renderTable, createToggle, showInvisible} from "./dom.js";
+import {renderBadge, createButton, copyText, copyStateLink, el, renderNumber, formatFixed, createMenu, formatPlural, replaceChildren, renderTable, createToggle, showInvisible, formatScore, formatDelta, renderScore, getPointUnit} from "./dom.js";
 import {BLANK, diffTokens, hasRun, matchTokens, locateTokens, findRuns} from "./tokens.js";
 import {packTexts} from "./kernel.js";
 import {renderNotes} from "./notes.js";
@@ -42,7 +42,7 @@ function formatSegment(context, i, form) {
   const copied = getSegmentRecord(context, i);
   if (form === "JSON") return JSON.stringify(copied, null, 1);
   const lines = [...(copied.source !== undefined ? [["Source", copied.source]] : []), ...copied.references.map((text, r) => [context.data.getTitle(`reference${r}`), text]),
-    ...copied.systems.map(s => [`${s.letter} ${s.name} (${copied.metric} ${formatFixed(s.score)})`, s.text])].filter(([, text]) => text !== null && text !== undefined);
+    ...copied.systems.map(s => [`${s.letter} ${s.name} (${copied.metric} ${formatScore(s.score)})`, s.text])].filter(([, text]) => text !== null && text !== undefined);
   const head = `Segment ${copied.segment}${copied.document === undefined ? "" : `, ${copied.document}`}`;
   if (form === "text") return [head, ...lines.map(([name, text]) => `${name}: ${text}`), `${copied.metric}|${copied.signature}`].join("\n");
   const escapeMarkdownText = (/** @type {any} */ text) => String(text).replace(/[\\`*_{}[\]<>#|~&]/g, "\\$&").replace(/\s*\n\s*/g, " ");
@@ -96,7 +96,7 @@ export function renderDetail(panel, context, marks, i, acts) {
     for (const system of order) {
       const hypothesis = hypotheses[system.index], score = current.getScores(system)[i];
       const length = splitter.letters ? formatPlural(hypothesis.keys.length, "character") : formatPlural(hypothesis.keys.length, "token");
-      const label = [renderBadge(system, true), el("span.score", {}, renderNumber(score), el("span.soft", {}, ` ${current.metric.name} · ${length}`))];
+      const label = [renderBadge(system, true), el("span.score", {}, renderScore(score), el("span.soft", {}, ` ${current.metric.name} · ${length}`))];
       let difference = null, kind = "only";
       if (mode === "diff" && b && (system === a || system === b)) difference = diffTokens(hypothesis.keys, hypotheses[system === a ? b.index : a.index].keys);
       else if (mode === "ref" && split.length) difference = split.map(r => diffTokens(hypothesis.keys, r.keys)).reduce((x, y) => countMarked(y.a) < countMarked(x.a) ? y : x);
@@ -229,19 +229,19 @@ function renderSteps({ current }, i) {
   const delta = b ? steps[1].value - steps[0].value : null;
   const head = [el("h3", {}, `Calculation of ${metric.name}`)];
   if (!steps[0].steps.length) return el("section.walk", {}, head, renderTable("Edits", [{ title: "Edits" }, ...systems.map(s => ({ title: renderBadge(s), number: true }))], [
-    ...setting.metric !== "TER" ? [...setting.columns.map((name, n) => [name, ...steps.map(w => String(w.editCounts?.[n]))]), ["Score", ...steps.map(w => renderNumber(w.value))]] :
-    [["Edits", ...steps.map(w => String(w.hypothesis))], ["Reference words", ...steps.map(w => formatFixed(w.reference, 2))], ["Edits per 100 words", ...steps.map(w => renderNumber(w.value))]]], { quiet: true }));
+    ...setting.metric !== "TER" ? [...setting.columns.map((name, n) => [name, ...steps.map(w => String(w.editCounts?.[n]))]), ["Score", ...steps.map(w => renderScore(w.value))]] :
+    [["Edits", ...steps.map(w => String(w.hypothesis))], ["Reference words", ...steps.map(w => formatFixed(w.reference, 2))], [getPointUnit() === "0-1" ? "Edits per word" : "Edits per 100 words", ...steps.map(w => renderScore(w.value))]]], { quiet: true }));
   const notes = new Set(steps.flatMap((w, k) => w.steps.filter(s => s.note).map(s => `${systems[k].letter}, order ${s.order}: ${s.note}`)));
   const chrf = metric.kind === "chrF";
   const rows = steps[0].steps.map((first, n) => [chrf ? first.order.replace("c", "char. ").replace("w", "word ") : `${first.order}-grams`,
-    ...steps.flatMap(w => { const s = w.steps[n]; return chrf ? [`${s.match}/${s.total}, ${s.match}/${s.reference}`, el("span", { class: s.isUsed ? "" : "soft" }, s.isUsed ? `${formatFixed(s.precision, 1)}, ${formatFixed(s.recall, 1)}` : "–")]
-      : [`${s.match}/${s.total}`, s.isUsed ? renderNumber(s.precision ?? 100, (s.note ? "≈ " : "") + formatFixed(s.precision ?? 100)) : el("span.soft", {}, "–")]; })]);
+    ...steps.flatMap(w => { const s = w.steps[n]; return chrf ? [`${s.match}/${s.total}, ${s.match}/${s.reference}`, el("span", { class: s.isUsed ? "" : "soft" }, s.isUsed ? `${formatScore(s.precision, 1)}, ${formatScore(s.recall, 1)}` : "–")]
+      : [`${s.match}/${s.total}`, s.isUsed ? renderScore(s.precision ?? 100, (s.note ? "≈ " : "") + formatScore(s.precision ?? 100)) : el("span.soft", {}, "–")]; })]);
   /** @type {any[][]} */
-  const ends = chrf ? [] : [["Geometric mean", ...steps.flatMap(w => ["", renderNumber(w.mean)])],
+  const ends = chrf ? [] : [["Geometric mean", ...steps.flatMap(w => ["", renderScore(w.mean)])],
     ["Brevity penalty", ...steps.flatMap(w => [`c ${w.hypothesis}, r ${formatFixed(w.reference, w.reference % 1 ? 2 : 0)}`, renderNumber(w.brevity, formatFixed(w.brevity, 3))])]];
-  ends.push(["Score", ...steps.flatMap(w => ["", el("strong", {}, renderNumber(w.value))])]);
-  return el("section.walk", {}, head, renderTable(`Calculation of the score of segment ${i + 1}`, [{ title: "Step" }, ...systems.flatMap(s => [{ title: renderBadge(s), number: true, hint: chrf ? "matches / hypothesis n-grams, matches / reference n-grams" : "matches / total" }, { title: chrf ? "P, R %" : "%", number: true }])], [...rows, ...ends], { quiet: true }),
-    delta === null ? null : el("p", {}, "Δ ", renderNumber(delta, formatSigned(delta)), " in this segment; influence on the corpus score: ", renderNumber(current.getColumn("influence")[i], formatSigned(current.getColumn("influence")[i], 4)), "."),
+  ends.push(["Score", ...steps.flatMap(w => ["", el("strong", {}, renderScore(w.value))])]);
+  return el("section.walk", {}, head, renderTable(`Calculation of the score of segment ${i + 1}`, [{ title: "Step" }, ...systems.flatMap(s => [{ title: renderBadge(s), number: true, hint: chrf ? "matches / hypothesis n-grams, matches / reference n-grams" : "matches / total" }, { title: getPointUnit() === "points" ? (chrf ? "P, R %" : "%") : chrf ? "P, R" : "precision", number: true }])], [...rows, ...ends], { quiet: true }),
+    delta === null ? null : el("p", {}, "Δ ", renderScore(delta, formatDelta(delta)), " in this segment; influence on the corpus score: ", renderScore(current.getColumn("influence")[i], formatDelta(current.getColumn("influence")[i], 4)), "."),
     [...notes].map(text => el("p.soft.note", {}, text)));
 }
 

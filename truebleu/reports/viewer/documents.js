@@ -1,5 +1,5 @@
 // Documents view: scores per document, with the Δ of each segment in document order.
-import {renderBadge, createButton, formatCount, el, renderNumber, createMoreButton, formatPlural, formatSigned, renderTable} from "./dom.js";
+import {renderBadge, createButton, formatCount, el, createMoreButton, formatPlural, renderTable, formatDelta, renderScore} from "./dom.js";
 import {getDocumentGrouping, requestGroupIntervals, renderGroupInterval} from "./bins.js";
 import {showFiltered} from "./selection.js";
 import {linkSegments, drawStrip} from "./svg_charts.js";
@@ -36,7 +36,7 @@ export const documentsView = {
       shown.map(({ g, values, delta }) => {
         const n = g.segments.length, spans = intervals.get(g.id), segmentValues = Array.from(g.segments, i => column[i]), good = (delta > 0) === metric.higherIsBetter;
         const description = b ? `${formatPlural(n, "segment")}: ${b.letter} higher in ${segmentValues.filter(v => v > 0).length}, ${a.letter} in ${segmentValues.filter(v => v < 0).length}` : `scores of ${formatPlural(n, "segment")}`;
-        return [linkSegments(context, el("bdi", {}, g.label), g.filter, "Open the document"), formatCount(n), ...values.map(v => renderNumber(v)), ...(b ? [el("span", { class: delta ? (good ? "better" : "worse") : "soft" }, renderNumber(delta, formatSigned(delta)))] : []), renderGroupInterval(spans, b ? "delta" : "a", n),
+        return [linkSegments(context, el("bdi", {}, g.label), g.filter, "Open the document"), formatCount(n), ...values.map(v => renderScore(v)), ...(b ? [el("span", { class: delta ? (good ? "better" : "worse") : "soft" }, renderScore(delta, formatDelta(delta)))] : []), renderGroupInterval(spans, b ? "delta" : "a", n),
           drawStrip(segmentValues, { maximum, higher: metric.higherIsBetter, signs: !!b, label: description, act: place => showFiltered(store, { ...g.filter, seg: g.segments[place] + 1 }) })];
       }), { quiet: true }),
       shown.length < sorted.length ? el("p", {}, `Showing the first ${formatCount(shown.length)} of ${formatCount(sorted.length)}. `, createMoreButton(store, "docs", sorted.length)) : "");

@@ -81,6 +81,29 @@ export const joinNames = names => [names.slice(0, -1).join(", "), ...names.slice
 /** Format an interval: "[+0.21, +1.30]". @param {number} low @param {number} high @param {number} [digits] @param {boolean} [sign] */
 export const formatInterval = (low, high, digits = 2, sign = true) => `[${(sign ? formatSigned : formatFixed)(low, digits)}, ${(sign ? formatSigned : formatFixed)(high, digits)}]`;
 
+/** Maximum of the displayed percentages, 100 or 1. Data always have percentages from 0 to 100. */
+let scoreScale = 100;
+/** Set the scale of all displayed scores. @param {number} scale */
+export const setScoreScale = scale => { scoreScale = scale; };
+/** Return a percentage on the displayed scale. @template {number | null | undefined} T @param {T} x @returns {T} */
+export const scaleScore = x => /** @type {T} */ (scoreScale === 1 && typeof x === "number" ? x / 100 : x);
+/** A 0-1 scale needs two more decimals. @param {number} digits */
+const getScoreDigits = digits => scoreScale === 1 ? digits + 2 : digits;
+/** Format a score. @param {number | null | undefined} x from 0 to 100 @param {number} [digits] on that scale */
+export const formatScore = (x, digits = 2) => formatFixed(scaleScore(x), getScoreDigits(digits));
+/** Format a difference between scores with its sign. @param {number | null | undefined} x @param {number} [digits] */
+export const formatDelta = (x, digits = 2) => formatSigned(scaleScore(x), getScoreDigits(digits));
+/** Format an interval of scores or of differences. @param {number} low @param {number} high @param {number} [digits] @param {boolean} [sign] */
+export const formatScoreInterval = (low, high, digits = 2, sign = true) => formatInterval(scaleScore(low), scaleScore(high), getScoreDigits(digits), sign);
+/** Render a score, with all digits in the tooltip. @param {number | null | undefined} x @param {string} [shownText] */
+export const renderScore = (x, shownText = formatScore(x)) => renderNumber(scaleScore(x), shownText);
+/** Columns with scores or differences between scores. */
+const SCORE_COLUMNS = ["scoreA", "scoreB", "delta", "influence"];
+/** Return the factor that converts the values of a column to the displayed scale. @param {string} column */
+export const getColumnFactor = column => SCORE_COLUMNS.includes(column) ? scaleScore(1) : 1;
+/** Return the unit of differences between scores. */
+export const getPointUnit = () => scoreScale === 1 ? "0-1" : "points";
+
 /** Format a count with its noun: "1 segment", "2 segments". @param {number} n @param {string} noun */
 export const formatPlural = (n, noun) => `${formatCount(n)} ${noun}${n === 1 ? "" : "s"}`;
 

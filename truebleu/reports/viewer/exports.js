@@ -1,6 +1,6 @@
 // Export view: tables, segments, charts, commands and citation.
-import {announce, renderBadge, createButton, createCheckbox, copyText, formatCount, downloadText, el, formatFixed, formatInterval, formatPlural, createSelect, formatSigned} from "./dom.js";
-import {renderFigure, drawForestPlot, drawHistogram} from "./svg_charts.js";
+import {announce, renderBadge, createButton, createCheckbox, copyText, formatCount, downloadText, el, formatPlural, createSelect, formatScore, formatDelta, formatScoreInterval} from "./dom.js";
+import {renderFigure, drawForestPlot, drawHistogram, formatScoreTick} from "./svg_charts.js";
 import {getSegmentRecord} from "./detail.js";
 import {formatFloat} from "./metric.js";
 import {getSortTitle} from "./segments.js";
@@ -103,11 +103,11 @@ export const exportsView = {
     const charts = el("section", {}, el("h2", {}, "Charts"));
     if (pairs.some(p => p.pair?.interval)) charts.append(renderFigure({ title: `Δ ${metric.name} to ${a.letter} ${a.name}.`, summary: metric.higherIsBetter ? "Filled points mark significant differences." : "Lower is better. Filled points mark significant differences.",
       draw: width => drawForestPlot(pairs.map(p => ({ label: `${p.system.letter} ${p.system.short}`, value: p.value, ends: p.pair?.interval, sure: p.pair?.significant ?? false })), `Δ ${metric.name} to ${a.letter}`, width),
-      columns: [{ title: "System" }, { title: "Δ", number: true }, { title: "interval", number: true }], rows: pairs.map(p => [renderBadge(p.system, true), formatSigned(p.value), p.pair?.interval ? formatInterval(p.pair.interval.low, p.pair.interval.high) : "n too small"]) }));
+      columns: [{ title: "System" }, { title: "Δ", number: true }, { title: "interval", number: true }], rows: pairs.map(p => [renderBadge(p.system, true), formatDelta(p.value), p.pair?.interval ? formatScoreInterval(p.pair.interval.low, p.pair.interval.high) : "n too small"]) }));
     const column = b ? "delta" : "scoreA", values = current.getColumn(column), sorted = [...values].filter(v => !Number.isNaN(v)).sort((x, y) => x - y), getPercentile = (/** @type {number} */ q) => sorted[Math.round(q * (sorted.length - 1))];
     const tieCount = b ? values.filter(v => v === 0).length : 0;
-    charts.append(renderFigure({ title: b ? `Δ ${metric.name} of each segment (${b.letter} − ${a.letter}).` : `${metric.name} of each segment.`, summary: `The middle half is between ${formatFixed(getPercentile(0.25), 1)} and ${formatFixed(getPercentile(0.75), 1)}.${b ? ` The dark bar at 0 shows ${formatPlural(tieCount, "tie")}.` : ""}`, draw: width => drawHistogram(values, { label: b ? "Δ" : metric.name, range: null, ties: !!b }, width),
-      columns: [{ title: "Share of segments" }, { title: "at most", number: true }], rows: [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1].map(q => [`${Math.round(100 * q)}%`, formatFixed(getPercentile(q))]).concat(b ? [["ties (Δ = 0)", formatCount(tieCount)]] : []) }),
+    charts.append(renderFigure({ title: b ? `Δ ${metric.name} of each segment (${b.letter} − ${a.letter}).` : `${metric.name} of each segment.`, summary: `The middle half is between ${formatScore(getPercentile(0.25), 1)} and ${formatScore(getPercentile(0.75), 1)}.${b ? ` The dark bar at 0 shows ${formatPlural(tieCount, "tie")}.` : ""}`, draw: width => drawHistogram(values, { label: b ? "Δ" : metric.name, range: null, ties: !!b, format: formatScoreTick }, width),
+      columns: [{ title: "Share of segments" }, { title: "at most", number: true }], rows: [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1].map(q => [`${Math.round(100 * q)}%`, formatScore(getPercentile(q))]).concat(b ? [["ties (Δ = 0)", formatCount(tieCount)]] : []) }),
       el("p.soft", {}, "Other views have buttons to save their own charts."));
     container.append(charts);
     if (manifest.commands?.length) container.append(el("section", {}, el("h2", {}, "Commands"), el("p.soft", {}, "Run these commands in the data folder to reproduce the scores."), renderExport(manifest.commands.join("\n"), "Commands", "commands.sh", "text/x-shellscript")));

@@ -1,5 +1,5 @@
 // Heat maps: systems by domain or document, and agreement of metrics.
-import {renderBadge, formatCount, el, renderNumber, formatFixed, formatPlural, formatSigned, svg} from "./dom.js";
+import {renderBadge, formatCount, el, renderNumber, formatFixed, formatPlural, svg, formatScore, formatDelta, renderScore, getPointUnit} from "./dom.js";
 import {showFiltered} from "./selection.js";
 import {getDocumentGrouping, getLabelGroupings} from "./bins.js";
 import {pearsonCorrelation, countPreferences} from "./agreement.js";
@@ -46,9 +46,9 @@ export function drawSystemHeatmap(context, id) {
   return drawHeatmap({
     title: `${metric.name} of systems by ${title}.`, summary: [systems.length > 1 ? `${systems[best].letter} is best in ${wins[best]} of ${largestGroups.length}. ` : "", total > largestGroups.length ? `Showing the largest ${largestGroups.length} of ${formatCount(total)}. ` : "", few ? `${formatPlural(few, "group")} with fewer than ${MIN_HEATMAP_SEGMENTS} segments ${few === 1 ? "is" : "are"} drawn faintly because ${few === 1 ? "its" : "their"} scores are imprecise.` : ""],
     across: "system", up: title, columns: systems.map(s => `${s.letter} ${s.short}`), rows: largestGroups.map(r => `${r.g.label} (${formatCount(r.g.segments.length)})`),
-    low: `worse than ${a.letter} (${formatFixed(maximum, 1)} points)`, none: `same as ${a.letter}`, high: `better than ${a.letter}`,
-    cell: (r, s) => { const row = largestGroups[r], v = row.values[s]; return { text: formatFixed(v, 1), shade: Math.max(-1, Math.min(1, getAdvantage(row, s) / maximum)), faint: row.g.segments.length < MIN_HEATMAP_SEGMENTS, description: `${row.g.label}, ${formatPlural(row.g.segments.length, "segment")}: ${systems[s].letter} ${systems[s].name} ${formatFixed(v)}${s === a.index ? "" : `, Δ to ${a.letter} ${formatSigned(v - row.values[a.index])}`}`, act: () => showFiltered(store, { ...row.g.filter, ...(s === a.index ? {} : { b: systems[s].name }) }) }; },
-    table: { columns: [{ title }, { title: "n", number: true }, ...systems.map(s => ({ title: renderBadge(s), number: true, hint: s.name }))], rows: largestGroups.map(row => [linkSegments(context, el("bdi", {}, row.g.label), row.g.filter), formatCount(row.g.segments.length), ...row.values.map(v => renderNumber(v))]) },
+    low: `worse than ${a.letter} (${formatScore(maximum, 1)}${getPointUnit() === "points" ? " points" : ""})`, none: `same as ${a.letter}`, high: `better than ${a.letter}`,
+    cell: (r, s) => { const row = largestGroups[r], v = row.values[s]; return { text: formatScore(v, 1), shade: Math.max(-1, Math.min(1, getAdvantage(row, s) / maximum)), faint: row.g.segments.length < MIN_HEATMAP_SEGMENTS, description: `${row.g.label}, ${formatPlural(row.g.segments.length, "segment")}: ${systems[s].letter} ${systems[s].name} ${formatScore(v)}${s === a.index ? "" : `, Δ to ${a.letter} ${formatDelta(v - row.values[a.index])}`}`, act: () => showFiltered(store, { ...row.g.filter, ...(s === a.index ? {} : { b: systems[s].name }) }) }; },
+    table: { columns: [{ title }, { title: "n", number: true }, ...systems.map(s => ({ title: renderBadge(s), number: true, hint: s.name }))], rows: largestGroups.map(row => [linkSegments(context, el("bdi", {}, row.g.label), row.g.filter), formatCount(row.g.segments.length), ...row.values.map(v => renderScore(v))]) },
   });
 }
 

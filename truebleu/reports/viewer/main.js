@@ -1,5 +1,5 @@
 // Application shell: navigation, selection of metric and systems, routing, theme, printing.
-import {announce, renderBadge, createButton, el, replaceChildren, createSelect, createStateLink, createThemeButton, createTopBar} from "./dom.js";
+import {announce, renderBadge, createButton, el, replaceChildren, createSelect, createStateLink, createThemeButton, createTopBar, setScoreScale} from "./dom.js";
 import {TaskThreads, METRIC_KEYS, SelectionState, FILTERS, browserStorage, NUMBER_KEYS, STATE} from "./selection.js";
 import {ReportData} from "./report_data.js";
 import {agreementView} from "./agreement.js";
@@ -214,6 +214,7 @@ export function showFailure(error) {
 
 /** Show a report. @param {ReportData} data @param {import("./selection.js").Back | null} [back] link to the playground */
 export function openReport(data, back = null) {
+  setScoreScale(data.manifest.scale ?? 100);
   const app = new App(data, back);
   app.start();
   document.documentElement.dataset.ready = "yes";

@@ -1,7 +1,7 @@
 // Scatter plot of two systems' segment scores: points, or hexagons for many segments.
-import {formatCount, formatPlural, svg} from "./dom.js";
+import {formatCount, formatPlural, svg, scaleScore, getPointUnit} from "./dom.js";
 import {showFiltered} from "./selection.js";
-import {roundHundredth, linkSegments, findNearest} from "./svg_charts.js";
+import {roundHundredth, linkSegments, findNearest, formatScoreTick} from "./svg_charts.js";
 import {renderPlot} from "./axes.js";
 
 /** @typedef {import("./selection.js").Context} Context */
@@ -40,7 +40,7 @@ export function drawScatter(context) {
   for (let i = 0; i < n; i++) if (!Number.isNaN(x[i]) && !Number.isNaN(y[i])) counts[getStep(y[i]) * SCATTER_STEPS + getStep(x[i])]++;
   // A value on an edge belongs to the next cell.
   const roundEdge = (/** @type {number} */ v) => Number(v.toPrecision(4)), excludeUpperEdges = (/** @type {number[]} */ [xs, xe, ys, ye]) => [xs, xe < high ? xe - 1e-9 : xe, ys, ye < high ? ye - 1e-9 : ye], buildFilter = (/** @type {number[]} */ [xs, xe, ys, ye]) => ({ range: `scoreA:${xs}:${xe < high ? xe : ""};scoreB:${ys}:${ye < high ? ye : ""}` });
-  const describeBox = (/** @type {number[]} */ [xs, xe, ys, ye], /** @type {number} */ inside) => `${a.letter} ${roundEdge(xs)} to ${roundEdge(xe)}, ${b.letter} ${roundEdge(ys)} to ${roundEdge(ye)}: ${formatPlural(inside, "segment")}`;
+  const formatEdge = (/** @type {number} */ v) => roundEdge(scaleScore(v)), describeBox = (/** @type {number[]} */ [xs, xe, ys, ye], /** @type {number} */ inside) => `${a.letter} ${formatEdge(xs)} to ${formatEdge(xe)}, ${b.letter} ${formatEdge(ys)} to ${formatEdge(ye)}: ${formatPlural(inside, "segment")}`;
   const countInside = (/** @type {number[]} */ [xs, xe, ys, ye]) => { let k = 0; for (let i = 0; i < n; i++) if (x[i] >= xs && (xe >= high || x[i] <= xe) && y[i] >= ys && (ye >= high || y[i] <= ye)) k++; return k; };
   const names = [`${a.letter} ${a.short} better: ${formatCount(sides[0])}`, `same score: ${formatCount(sides[1])}`, `${b.letter} ${b.short} better: ${formatCount(sides[2])}`], classes = [`of-side sys-${a.index % 6}`, "of-side", `of-side sys-${b.index % 6}`];
   /** @type {import("./axes.js").Frame} */
@@ -51,7 +51,7 @@ export function drawScatter(context) {
   };
   return renderPlot({
     title: `${metric.name} of each segment, ${a.letter} and ${b.letter}.`, summary: `${b.letter} is better in ${formatCount(sides[2])}, ${a.letter} in ${formatCount(sides[0])}, and ${formatPlural(sides[1], "segment")} have equal scores (on the line).`,
-    height: width => Math.min(560, width * 0.72), across: { title: `${metric.name} of ${a.letter} ${a.short}, points`, low: 0, high }, up: { title: `${metric.name} of ${b.letter} ${b.short}, points`, low: 0, high },
+    height: width => Math.min(560, width * 0.72), across: { title: `${metric.name} of ${a.letter} ${a.short}, ${getPointUnit()}`, low: 0, high, formatValue: formatScoreTick }, up: { title: `${metric.name} of ${b.letter} ${b.short}, ${getPointUnit()}`, low: 0, high, formatValue: formatScoreTick },
     legend: usesHexagons ? buildHexagonLegend(largestCount) : names.map((text, k) => ({ text, mark: "dot", class: classes[k] })),
     layers: frame => {
       shown = frame;
@@ -67,8 +67,8 @@ export function drawScatter(context) {
       const best = findNearest(n, i => (shown.x(x[i]) - px) ** 2 + (shown.y(y[i]) - py) ** 2, 20);
       if (best >= 0) showFiltered(store, { seg: best + 1 });
     },
-    columns: [{ title: `${b.letter} \\ ${a.letter}` }, ...Array.from({ length: SCATTER_STEPS }, (_, c) => ({ title: `${roundEdge(c * step)}–${roundEdge((c + 1) * step)}`, number: true }))],
-    rows: Array.from({ length: SCATTER_STEPS }, (_, r) => SCATTER_STEPS - 1 - r).map(r => [`${roundEdge(r * step)}–${roundEdge((r + 1) * step)}`, ...Array.from({ length: SCATTER_STEPS }, (_, c) => counts[r * SCATTER_STEPS + c] ? linkSegments(context, formatCount(counts[r * SCATTER_STEPS + c]), buildFilter(excludeUpperEdges([c * step, (c + 1) * step, r * step, (r + 1) * step]))) : "")]),
+    columns: [{ title: `${b.letter} \\ ${a.letter}` }, ...Array.from({ length: SCATTER_STEPS }, (_, c) => ({ title: `${formatEdge(c * step)}–${formatEdge((c + 1) * step)}`, number: true }))],
+    rows: Array.from({ length: SCATTER_STEPS }, (_, r) => SCATTER_STEPS - 1 - r).map(r => [`${formatEdge(r * step)}–${formatEdge((r + 1) * step)}`, ...Array.from({ length: SCATTER_STEPS }, (_, c) => counts[r * SCATTER_STEPS + c] ? linkSegments(context, formatCount(counts[r * SCATTER_STEPS + c]), buildFilter(excludeUpperEdges([c * step, (c + 1) * step, r * step, (r + 1) * step]))) : "")]),
   });
 
   /** @param {import("./axes.js").Frame} frame */

@@ -1,5 +1,5 @@
 // Why view: the calculation of each score, the parts of Δ, and scores with other settings.
-import {renderBadge, createButton, formatCount, el, renderNumber, labelControl, formatFixed, formatInterval, formatPlural, createSelect, formatSigned, renderTable} from "./dom.js";
+import {renderBadge, createButton, formatCount, el, renderNumber, labelControl, formatFixed, formatPlural, createSelect, formatSigned, renderTable, formatScore, formatDelta, formatScoreInterval, renderScore, getPointUnit} from "./dom.js";
 import {METRIC_KEYS, MAX_ORDERS, TOO_FEW} from "./selection.js";
 import {DEFAULT_SMOOTHING_VALUES, TOKENIZERS} from "./kernel_client.js";
 import {renderFigure, linkSegments, drawStackedBar} from "./svg_charts.js";
@@ -42,17 +42,17 @@ function renderScoreSteps(context) {
   const { data, current } = context, { a, b, setting, metric } = current, systems = current.comparedSystems, box = el("section", {}, el("h2", {}, "From counts to the score"));
   if (metric.usesSegmentMean) {
     box.append(el("p", {}, `This ${metric.name} is the mean score of ${formatPlural(data.n, "segment")}. Open a segment to see its calculation.`),
-      renderTable("Steps", [{ title: "Step" }, ...systems.map(s => ({ title: renderBadge(s, true), number: true }))], [["Mean of segment scores", ...systems.map(s => linkSegments(context, formatFixed(current.scoreCorpus(s)), { sort: s === a ? "scoreA" : "scoreB" }))]], { quiet: true }));
+      renderTable("Steps", [{ title: "Step" }, ...systems.map(s => ({ title: renderBadge(s, true), number: true }))], [["Mean of segment scores", ...systems.map(s => linkSegments(context, formatScore(current.scoreCorpus(s)), { sort: s === a ? "scoreA" : "scoreB" }))]], { quiet: true }));
     return box;
   }
   const walks = systems.map(s => metric.breakDown(current.getTable(s).totals, false));
   /** Return a count as a link to the segments that contribute to it. @param {number} x @param {string} column @param {import("./report_data.js").System} s @param {number} [minimum] */
   const linkCount = (x, column, s, minimum = 1) => linkSegments(context, formatLength(x), { sort: `-${column}.${s.index}`, range: minimum ? `${column}.${s.index}:${minimum}:` : "" }, "Show its segments, largest counts first");
-  const linkDelta = (/** @type {number | null} */ x, /** @type {string} */ column, digits = 2) => b ? x === null ? "" : el("span", {}, linkSegments(context, formatSigned(x, digits), { sort: `-|${column}.d|` }, `Show the segments in which ${b.letter} and ${a.letter} differ most`)) : null;
-  const renderDelta = (/** @type {number} */ x) => el("span", { class: !x ? "soft" : (x > 0) === metric.higherIsBetter ? "better" : "worse" }, renderNumber(x, formatSigned(x)));
+  const linkDelta = (/** @type {number | null} */ x, /** @type {string} */ column, digits = 2, isPercentage = false) => b ? x === null ? "" : el("span", {}, linkSegments(context, (isPercentage ? formatDelta : formatSigned)(x, digits), { sort: `-|${column}.d|` }, `Show the segments in which ${b.letter} and ${a.letter} differ most`)) : null;
+  const renderDelta = (/** @type {number} */ x) => el("span", { class: !x ? "soft" : (x > 0) === metric.higherIsBetter ? "better" : "worse" }, renderScore(x, formatDelta(x)));
   const renderDifference = (/** @type {(w: Walk) => number} */ getValue, digits = 2) => b ? renderNumber(getValue(walks[1]) - getValue(walks[0]), formatSigned(getValue(walks[1]) - getValue(walks[0]), digits)) : null;
   const buildRow = (/** @type {any} */ name, /** @type {(w: Walk, s: import("./report_data.js").System) => any[]} */ cells, /** @type {any} */ last) => [name, ...walks.flatMap((w, k) => cells(w, systems[k])), ...(b ? [last] : [])];
-  const score = buildRow(el("strong", {}, metric.name), (w, s) => ["", linkSegments(context, el("strong", {}, renderNumber(w.value)), { sort: s === a ? "scoreA" : "scoreB" })].slice(countsEdits(metric.kind) ? 1 : 0), b ? renderDelta(walks[1].value - walks[0].value) : null);
+  const score = buildRow(el("strong", {}, metric.name), (w, s) => ["", linkSegments(context, el("strong", {}, renderScore(w.value)), { sort: s === a ? "scoreA" : "scoreB" })].slice(countsEdits(metric.kind) ? 1 : 0), b ? renderDelta(walks[1].value - walks[0].value) : null);
   const notes = new Set(), smoothed = /** @type {Map<string, string[]>} */ (new Map());
   let rows, heads;
   if (metric.kind === "TER") {
@@ -64,33 +64,33 @@ function renderScoreSteps(context) {
     rows = [...setting.columns.map((name, n) => buildRow(name[0].toUpperCase() + name.slice(1), (w, s) => [linkCount(w.editCounts?.[n] ?? 0, name, s)], linkDelta((walks[1]?.editCounts?.[n] ?? 0) - (walks[0].editCounts?.[n] ?? 0), name, 0))),
       buildRow("Reference length", w => [formatCount(w.reference)], renderDifference(w => w.reference, 0)), buildRow("Hypothesis length", w => [formatCount(w.hypothesis)], renderDifference(w => w.hypothesis, 0)), score];
   } else if (metric.kind === "chrF") {
-    heads = ["matches / hypothesis / reference", "P, R, F %"];
-    const shares = (/** @type {(number | null | undefined)[]} */ ...all) => all.map((x, k) => [k ? ", " : "", renderNumber(x, formatFixed(x, 1))]);
+    heads = ["matches / hypothesis / reference", `P, R, F${getPointUnit() === "points" ? " %" : ""}`];
+    const shares = (/** @type {(number | null | undefined)[]} */ ...all) => all.map((x, k) => [k ? ", " : "", renderScore(x, formatScore(x, 1))]);
     rows = walks[0].steps.map((first, n) => buildRow(first.order.replace(/^c(.*)/, "character $1-grams").replace(/^w(.*)/, "word $1-grams"), (w, s) => {
       const step = w.steps[n], { order } = step;
       return [[linkCount(step.match, `matches_${order}`, s), " / ", linkCount(step.total, `hypothesis_${order}`, s), " / ", linkCount(step.reference ?? 0, `reference_${order}`, s)], step.isUsed ? shares(step.precision, step.recall, step.f) : el("span.soft", {}, "skipped")];
-    }, b ? linkDelta((walks[1].steps[n].f ?? 0) - (first.f ?? 0), `matches_${first.order}`) : null));
+    }, b ? linkDelta((walks[1].steps[n].f ?? 0) - (first.f ?? 0), `matches_${first.order}`, 2, true) : null));
     rows.push(buildRow("Mean over the orders", w => ["", metric.parameters.eps_smoothing ? "" : shares(...w.shares ?? [], w.value)], ""), score);
     if (metric.parameters.eps_smoothing) notes.add("The score is the mean of the F-scores of all orders, with zeros replaced by a small value.");
     else notes.add(`The score is the F-score of the two means, with recall weighted ${metric.parameters.beta} times as much as precision.`);
   } else {
-    heads = ["matches / total", "%"];
+    heads = ["matches / total", getPointUnit() === "points" ? "%" : "precision"];
     rows = walks[0].steps.map((first, n) => buildRow(`${first.order}-grams`, (w, s) => {
       const step = w.steps[n];
       if (step.note) smoothed.set(step.note, [...smoothed.get(step.note) ?? [], `${s.letter} ${step.order}-grams`]);
-      return [[linkCount(step.match, `matches_${step.order}`, s), " / ", linkCount(step.total, `totals_${step.order}`, s)], step.isUsed ? renderNumber(step.precision ?? 100, (step.note ? "≈ " : "") + formatFixed(step.precision ?? 100)) : el("span.soft", {}, "skipped")];
-    }, b ? linkDelta((walks[1].steps[n].precision ?? 100) - (first.precision ?? 100), `matches_${first.order}`) : null));
+      return [[linkCount(step.match, `matches_${step.order}`, s), " / ", linkCount(step.total, `totals_${step.order}`, s)], step.isUsed ? renderScore(step.precision ?? 100, (step.note ? "≈ " : "") + formatScore(step.precision ?? 100)) : el("span.soft", {}, "skipped")];
+    }, b ? linkDelta((walks[1].steps[n].precision ?? 100) - (first.precision ?? 100), `matches_${first.order}`, 2, true) : null));
     const smooth = metric.parameters.smoothing;
     if (smooth === "none") notes.add("No smoothing: the score is 0 if an order has no matches.");
     else if (!smoothed.size) notes.add(`Smoothing (${smooth}) had no effect: every order has matches.`);
-    rows.push(buildRow("Geometric mean", w => ["", renderNumber(w.mean)], renderDifference(w => w.mean)),
+    rows.push(buildRow("Geometric mean", w => ["", renderScore(w.mean)], b ? renderDelta(walks[1].mean - walks[0].mean) : ""),
       buildRow("Length c, reference length r", (w, s) => [[linkCount(w.hypothesis, "hypothesis_length", s), " / ", linkCount(w.reference, "reference_length", s, 0)], renderNumber(w.reference ? 100 * w.hypothesis / w.reference : 0)], b ? linkDelta(100 * (walks[1].hypothesis / walks[1].reference - walks[0].hypothesis / walks[0].reference), "hypothesis_length") : null),
       buildRow("Brevity penalty", w => [w.brevity < 1 ? "exp(1 − r/c)" : "c ≥ r", renderNumber(w.brevity, formatFixed(w.brevity, 4))], renderDifference(w => w.brevity, 4)), score);
   }
   const columns = [{ title: "Step" }, ...systems.flatMap(s => heads.map((title, k) => ({ title: [renderBadge(s), " ", title], number: true, hint: k ? "" : s.name }))), ...(b ? [{ title: "Δ", number: true, hint: `${b.letter} − ${a.letter}` }] : [])];
   box.append(renderTable(`Steps to ${metric.name}`, columns, rows, { quiet: true, class: "walk" }));
-  const product = (/** @type {Walk} */ w) => metric.kind === "BLEU" ? `${formatFixed(w.brevity, 4)} × ${formatFixed(w.mean)}` : `100 × ${formatLength(w.hypothesis)} / ${formatLength(w.reference)}`;
-  if (metric.kind === "BLEU" || metric.kind === "TER") box.append(el("p", {}, walks.map((w, k) => [k ? " " : "", renderBadge(systems[k]), ` ${formatFixed(w.value)} = ${product(w)}.`])));
+  const product = (/** @type {Walk} */ w) => metric.kind === "BLEU" ? `${formatFixed(w.brevity, 4)} × ${formatScore(w.mean)}` : `${getPointUnit() === "points" ? "100 × " : ""}${formatLength(w.hypothesis)} / ${formatLength(w.reference)}`;
+  if (metric.kind === "BLEU" || metric.kind === "TER") box.append(el("p", {}, walks.map((w, k) => [k ? " " : "", renderBadge(systems[k]), ` ${formatScore(w.value)} = ${product(w)}.`])));
   for (const [note, labels] of smoothed) notes.add(`≈ ${note} (${labels.join(", ")}).`);
   for (const note of notes) box.append(el("p.soft.note", {}, note));
   return box;
@@ -99,7 +99,7 @@ function renderScoreSteps(context) {
 // ---- the parts of Δ ----
 
 /**
- * Split Δ ln BLEU into parts of the brevity penalty and of each order, which add up. In points, each part
+ * Split Δ ln BLEU into parts of the brevity penalty and of each order, which add up. As part of Δ, each part
  * is multiplied by the logarithmic mean of the two scores, so that the parts add up to Δ. `reason`: why there are no parts.
  * @param {Walk} a @param {Walk} b @param {Metric} metric @returns {{parts: DeltaPart[], log: number, reason: string}}
  */
@@ -127,13 +127,13 @@ function renderDeltaParts(context) {
   if (reason) { box.append(el("p.soft", {}, `Δ cannot be split. ${reason}`)); return box; }
   const delta = y.value - x.value, sign = Math.sign(delta), [largestPart] = [...deltaParts].sort((p, q) => sign * (q.points - p.points)), opposingParts = deltaParts.filter(p => p.points * sign < -0.005);
   const ends = getDeltaInterval(context, setting, metric);
-  const summary = [`${b.letter} − ${a.letter} is ${formatSigned(delta)} ${metric.name} ${ends ? formatInterval(ends.low, ends.high) : ends === null ? `(${TOO_FEW})` : "(interval …)"}. `, delta ? `The largest part is ${largestPart.name}, with ${formatSigned(largestPart.points)} points` : "The scores are equal",
-    opposingParts.length ? `; ${opposingParts.map(p => `${p.name} (${formatSigned(p.points)})`).join(" and ")} ${opposingParts.length > 1 ? "have" : "has"} the opposite sign.` : "."];
-  const rows = deltaParts.map(p => [p.name, renderNumber(p.a, formatFixed(p.a, 4)), renderNumber(p.b, formatFixed(p.b, 4)), renderNumber(p.log, formatSigned(p.log, 4)), log ? `${formatFixed(100 * p.log / log, 1)}%` : "–", renderNumber(p.points, formatSigned(p.points))]);
-  rows.push([el("strong", {}, "ln BLEU"), ...[x, y].map(w => renderNumber(Math.log(w.value / 100), formatFixed(Math.log(w.value / 100), 4))), renderNumber(log, formatSigned(log, 4)), log ? "100.0%" : "–", el("strong", {}, renderNumber(delta, formatSigned(delta)))]);
-  const columns = [{ title: "Part" }, ...[a, b].map(s => ({ title: renderBadge(s), number: true, hint: s.name })), { title: "Δ ln", number: true }, { title: "Share", number: true }, { title: "Points", number: true }];
-  box.append(el("p.soft", {}, "ln BLEU = min(0, 1 − r/c) + Σ w ln p, so its difference is the sum of these parts. In points, each part is multiplied by ", `(${b.letter} − ${a.letter}) / (ln ${b.letter} − ln ${a.letter}).`),
-    renderFigure({ title: "Parts of Δ.", summary, columns, rows, draw: width => drawStackedBar(deltaParts.map(p => ({ name: p.name, value: p.points })), `Parts of Δ in points: ${deltaParts.map(p => `${p.name} ${formatSigned(p.points)}`).join(", ")}`, width) }));
+  const summary = [`${b.letter} − ${a.letter} is ${formatDelta(delta)} ${metric.name} ${ends ? formatScoreInterval(ends.low, ends.high) : ends === null ? `(${TOO_FEW})` : "(interval …)"}. `, delta ? `The largest part is ${largestPart.name}, with ${formatDelta(largestPart.points)}${getPointUnit() === "points" ? " points" : ""}` : "The scores are equal",
+    opposingParts.length ? `; ${opposingParts.map(p => `${p.name} (${formatDelta(p.points)})`).join(" and ")} ${opposingParts.length > 1 ? "have" : "has"} the opposite sign.` : "."];
+  const rows = deltaParts.map(p => [p.name, renderNumber(p.a, formatFixed(p.a, 4)), renderNumber(p.b, formatFixed(p.b, 4)), renderNumber(p.log, formatSigned(p.log, 4)), log ? `${formatFixed(100 * p.log / log, 1)}%` : "–", renderScore(p.points, formatDelta(p.points))]);
+  rows.push([el("strong", {}, "ln BLEU"), ...[x, y].map(w => renderNumber(Math.log(w.value / 100), formatFixed(Math.log(w.value / 100), 4))), renderNumber(log, formatSigned(log, 4)), log ? "100.0%" : "–", el("strong", {}, renderScore(delta, formatDelta(delta)))]);
+  const columns = [{ title: "Part" }, ...[a, b].map(s => ({ title: renderBadge(s), number: true, hint: s.name })), { title: "Δ ln", number: true }, { title: "Share", number: true }, { title: getPointUnit() === "points" ? "Points" : "Part of Δ", number: true }];
+  box.append(el("p.soft", {}, "ln BLEU = min(0, 1 − r/c) + Σ w ln p, so its difference is the sum of these parts. As part of Δ, each part is multiplied by ", `(${b.letter} − ${a.letter}) / (ln ${b.letter} − ln ${a.letter}).`),
+    renderFigure({ title: "Parts of Δ.", summary, columns, rows, draw: width => drawStackedBar(deltaParts.map(p => ({ name: p.name, value: p.points })), `Parts of Δ: ${deltaParts.map(p => `${p.name} ${formatDelta(p.points)}`).join(", ")}`, width) }));
   box.querySelector("details").open = true;
   return box;
 }
@@ -200,6 +200,6 @@ function renderSettings(context) {
     const value = (/** @type {import("./report_data.js").System} */ s) => metric.isReported ? setting.scores[s.name] : current.scoreCorpus(s);
     const spans = getDeltaInterval(context, setting, metric);
     return { class: isCurrent ? "chosen" : "", cells: [isCurrent ? el("strong", {}, label) : createButton(label, () => store.set({ setting: setting.id, ...store.getDefaults(METRIC_KEYS) }), { class: "quiet small", title: "Use this setting" }),
-      ...systems.map(s => renderNumber(value(s))), ...(b ? [renderNumber(value(b) - value(a), formatSigned(value(b) - value(a))), spans ? formatInterval(spans.low, spans.high) : spans === null ? TOO_FEW : "interval …"] : []), el("code", { title: `${metric.name}|${metric.signature}` }, metric.signature.replace(/\|version:.*/, ""))] };
+      ...systems.map(s => renderScore(value(s))), ...(b ? [renderScore(value(b) - value(a), formatDelta(value(b) - value(a))), spans ? formatScoreInterval(spans.low, spans.high) : spans === null ? TOO_FEW : "interval …"] : []), el("code", { title: `${metric.name}|${metric.signature}` }, metric.signature.replace(/\|version:.*/, ""))] };
   }), { quiet: true }), b ? el("p.soft.note", {}, `Intervals use ${current.resampling.description}, as in the summary.`) : null);
 }

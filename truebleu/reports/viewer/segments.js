@@ -1,5 +1,5 @@
 // Segments view: a sortable, filterable list of segments, and the scores of the filtered segments.
-import {announce, renderBadge, createButton, createCheckbox, formatCount, el, renderNumber, labelControl, formatFixed, formatInterval, createMenu, formatPlural, replaceChildren, createSelect, formatSigned, svg, createToggle, VirtualList, showInvisible} from "./dom.js";
+import {announce, renderBadge, createButton, createCheckbox, formatCount, el, labelControl, formatFixed, createMenu, formatPlural, replaceChildren, createSelect, svg, createToggle, VirtualList, showInvisible, formatScore, formatDelta, formatScoreInterval, renderScore, getColumnFactor} from "./dom.js";
 import {COLUMN_TITLES, getCountTitle, MIN_PRECISE_SEGMENTS, FILTERS, SAMPLE_SIZE} from "./selection.js";
 import {formatShortNumber} from "./svg_charts.js";
 import {renderDetail} from "./detail.js";
@@ -131,14 +131,14 @@ export const segmentsView = {
       const { a, b } = current, { documents } = data, parts = row.parts?.shape === rowVersion ? row.parts : createCells(row);
       parts.number.textContent = `${current.notes.getNote(i).bookmark ? "★ " : current.notes.notesBySegment.has(i) ? "• " : ""}${formatCount(i + 1)}`;
       if (documents) parts.doc.textContent = parts.doc.title = documents.names[documents.bySegment[i]];
-      parts.a.textContent = formatFixed(current.getScores(a)[i], 1);
+      parts.a.textContent = formatScore(current.getScores(a)[i], 1);
       if (b) {
         const delta = current.getColumn("delta")[i];
-        parts.b.textContent = formatFixed(current.getScores(b)[i], 1);
-        parts.delta.textContent = formatSigned(delta, 1);
+        parts.b.textContent = formatScore(current.getScores(b)[i], 1);
+        parts.delta.textContent = formatDelta(delta, 1);
         parts.delta.className = delta ? ((delta > 0) === current.metric.higherIsBetter ? "better" : "worse") : "soft";
       }
-      parts.influence.textContent = formatSigned(current.getColumn("influence")[i], getInfluenceDigits());
+      parts.influence.textContent = formatDelta(current.getColumn("influence")[i], getInfluenceDigits());
       if (parts.ratio) parts.ratio.textContent = formatFixed(current.getColumn("ratio")[i], 2);
       for (const { role, text: place } of parts.lines) {
         const text = data.getText(role, i);
@@ -228,7 +228,7 @@ export const segmentsView = {
       if (flag) all.push(chip([manifest.health?.flags?.find((/** @type {any} */ f) => f.id === flag)?.title ?? flag, role ? ` (${data.getTitle(role)})` : ""], { flag: "" }));
       if (store.get("outcome") && b) all.push(chip({ a: [renderBadge(a), " better"], b: [renderBadge(b), " better"], tie: "same score", same: "same text" }[/** @type {"a"} */ (store.get("outcome"))], { outcome: "" }));
       if (current.split) all.push(chip(describeSplit(current.split, a, b), { split: "" }));
-      for (const [name, low, high] of current.ranges) all.push(chip(`${getTitle(name)} ${low === -Infinity ? `≤ ${formatShortNumber(high)}` : high === Infinity ? `≥ ${formatShortNumber(low)}` : `${formatShortNumber(low)} to ${formatShortNumber(high)}`}`, { range: current.ranges.filter(r => r[0] !== name).map(r => r.join(":")).join(";").replaceAll("-Infinity", "").replaceAll("Infinity", "") }));
+      for (const [name, low, high] of current.ranges) all.push(chip(`${getTitle(name)} ${formatRange(name, low, high)}`, { range: current.ranges.filter(r => r[0] !== name).map(r => r.join(":")).join(";").replaceAll("-Infinity", "").replaceAll("Infinity", "") }));
       if (store.get("holds")) all.push(chip(["contains “", el("bdi", {}, store.get("holds")), "”", ` in a reference, ${current.comparedSystems.map(s => s.letter).join(" or ")}`], { holds: "", mark: "" }));
       const { termFilter: wantedTerms } = current;
       if (current.noteKind) all.push(chip(NOTED_TITLES[current.noteKind], { noted: "" }));
@@ -256,8 +256,8 @@ export const segmentsView = {
       if (problem) { replaceChildren(subset, el("strong", {}, `${problem[0].toUpperCase()}${problem.slice(1)}.`)); return; }
       const hasScores = subsetScores && subsetScores.count === selectedCount && !Number.isNaN(subsetScores.a);
       replaceChildren(subset, el("span", {}, el("strong", {}, formatCount(selectedCount)), selectedCount === n ? ` segment${n === 1 ? "" : "s"}` : ` of ${formatPlural(n, "segment")}`, current.seesAllTexts ? "" : ` (this report contains the texts of ${formatCount(data.manifest.embedded)} segments)`),
-        hasScores ? [el("span", {}, renderBadge(a), " ", renderNumber(subsetScores.a)), b && subsetScores.b !== null && subsetScores.delta !== null ? [el("span", {}, renderBadge(b), " ", renderNumber(subsetScores.b)), el("span", {}, "Δ ", el("strong", {}, renderNumber(subsetScores.delta, formatSigned(subsetScores.delta)))) ] : null,
-          el("span.soft", {}, subsetScores.waiting ? ["interval …", subsetScores.share ? ` ${Math.round(100 * subsetScores.share)}% ` : "", subsetScores.share ? createButton("Cancel", () => current.worker.stop("bootstrap", "no interval: cancelled"), { class: "small quiet" }) : ""] : subsetScores.interval ? [el("span", { class: selectedCount < MIN_PRECISE_SEGMENTS ? "faint" : "" }, b ? formatInterval(subsetScores.interval.low, subsetScores.interval.high) : formatInterval(subsetScores.interval.low, subsetScores.interval.high, 2, false)), ` ${Math.round(100 * current.level)}%, ${subsetScores.interval.method}`, subsetScores.note ? `; ${subsetScores.note}` : ""] : subsetScores.note || "no interval")] : subsetScores ? el("span.soft", {}, subsetScores.note) : null);
+        hasScores ? [el("span", {}, renderBadge(a), " ", renderScore(subsetScores.a)), b && subsetScores.b !== null && subsetScores.delta !== null ? [el("span", {}, renderBadge(b), " ", renderScore(subsetScores.b)), el("span", {}, "Δ ", el("strong", {}, renderScore(subsetScores.delta, formatDelta(subsetScores.delta)))) ] : null,
+          el("span.soft", {}, subsetScores.waiting ? ["interval …", subsetScores.share ? ` ${Math.round(100 * subsetScores.share)}% ` : "", subsetScores.share ? createButton("Cancel", () => current.worker.stop("bootstrap", "no interval: cancelled"), { class: "small quiet" }) : ""] : subsetScores.interval ? [el("span", { class: selectedCount < MIN_PRECISE_SEGMENTS ? "faint" : "" }, b ? formatScoreInterval(subsetScores.interval.low, subsetScores.interval.high) : formatScoreInterval(subsetScores.interval.low, subsetScores.interval.high, 2, false)), ` ${Math.round(100 * current.level)}%, ${subsetScores.interval.method}`, subsetScores.note ? `; ${subsetScores.note}` : ""] : subsetScores.note || "no interval")] : subsetScores ? el("span.soft", {}, subsetScores.note) : null);
     }
 
     function drawPanel() {
@@ -304,7 +304,9 @@ export const segmentsView = {
         drawRange();
       };
       const brush = svg("rect.brush", { y: 0, height: H });
-      const createInput = (/** @type {string} */ which) => el("input", { type: "number", step: "any", "aria-label": `${getTitle(name)}, ${which}`, placeholder: formatShortNumber(which === "from" ? low : high), on: { change: () => set(from.value === "" ? -Infinity : Number(from.value), to.value === "" ? Infinity : Number(to.value)) } });
+      // Ranges in the URL are on the scale of the data.
+      const factor = getColumnFactor(name), formatInput = (/** @type {number} */ v) => String(factor === 1 ? v : Number((v * factor).toPrecision(12)));
+      const createInput = (/** @type {string} */ which) => el("input", { type: "number", step: "any", "aria-label": `${getTitle(name)}, ${which}`, placeholder: formatShortNumber((which === "from" ? low : high) * factor), on: { change: () => set(from.value === "" ? -Infinity : Number(from.value) / factor, to.value === "" ? Infinity : Number(to.value) / factor) } });
       const from = createInput("from"), to = createInput("to");
       const picture = svg("svg", { viewBox: `0 0 ${W} ${H}`, width: W, height: H, "aria-hidden": "true", class: "histogram" }, brush, bins.map((n, k) => n ? svg("rect", { x: k * W / BINS, width: W / BINS - 0.6, y: H - Math.max(1, H * Math.sqrt(n) / maximum), height: H }) : null), ties ? svg("rect.ties", { x: W * -low / (high - low) - 1.5, width: 3, y: H - H * Math.sqrt(ties) / maximum, height: H }) : null);
       let start = NaN;
@@ -324,8 +326,8 @@ export const segmentsView = {
       }
       function drawRange() {
         const r = findRange();
-        from.value = r && r[1] > -Infinity ? String(r[1]) : "";
-        to.value = r && r[2] < Infinity ? String(r[2]) : "";
+        from.value = r && r[1] > -Infinity ? formatInput(r[1]) : "";
+        to.value = r && r[2] < Infinity ? formatInput(r[2]) : "";
         drawBrush(r ? r[1] : 0, r ? r[2] : r === undefined ? 0 : 1);
         if (!r) brush.setAttribute("width", "0");
       }
@@ -355,6 +357,12 @@ function listOrders(current) {
   return ["-|delta|", "-delta", "delta", `${worst}scoreA`, `${worst}scoreB`, "-|influence|", "-influence", "influence", "-length", "length", "ratio", "-ratio", "number"].filter(key => current.hasColumn(key.replace(/[-|]/g, "")));
 }
 
+/** Describe a range of a column. @param {string} name @param {number} low @param {number} high */
+function formatRange(name, low, high) {
+  const [from, to] = [low, high].map(v => formatShortNumber(v * getColumnFactor(name)));
+  return low === -Infinity ? `≤ ${to}` : high === Infinity ? `≥ ${from}` : `${from} to ${to}`;
+}
+
 /** Format the frequencies of a bin. @param {number[]} edges the lowest frequency of each bin @param {number} k */
 export const formatFrequency = (edges, k) => edges[k + 1] === undefined ? `${formatCount(edges[k] ?? 0)} and more` : edges[k + 1] - 1 === edges[k] ? formatCount(edges[k]) : `${formatCount(edges[k])} to ${formatCount(edges[k + 1] - 1)}`;
 
@@ -362,7 +370,7 @@ export const formatFrequency = (edges, k) => edges[k + 1] === undefined ? `${for
 export function renderPrintedSegments(context) {
   const { data, current } = context, printed = current.selectedSegments.slice(0, 20);
   return el("section.view", {}, el("h2", {}, `${printed.length} of ${formatPlural(current.selectedSegments.length, current.isUnfiltered ? "segment" : "filtered segment")}: ${getSortTitle(current)}`), [...printed].map(i => {
-    const segment = data.getSegment(i), scores = current.comparedSystems.map(s => `${s.letter} ${formatFixed(current.getScores(s)[i])}`);
+    const segment = data.getSegment(i), scores = current.comparedSystems.map(s => `${s.letter} ${formatScore(current.getScores(s)[i])}`);
     return el("article", {}, el("h3", {}, `${i + 1}: ${scores.join(", ")}`), [["Source", segment.source, "source"], ...segment.references.map((text, r) => [data.getTitle(`reference${r}`), text, "reference"]), ...current.comparedSystems.map(s => [`${s.letter} ${s.name}`, segment.hypotheses[s.index], "system"])]
       .filter(([, text]) => typeof text === "string").map(([name, text, role]) => el("p", { dir: data.getDirection(/** @type {string} */ (role)) }, el("strong", {}, `${name}: `), showInvisible(/** @type {string} */ (text)))));
   }));

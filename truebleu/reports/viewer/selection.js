@@ -16,7 +16,7 @@ import {CountTable} from "./count_table.js";
 /** @typedef {{data: Data, store: Store, worker: TaskThreads, current: SelectionState, back?: Back | null}} Context  context of all views */
 /** @typedef {{low: number, high: number, method: string}} Range */
 /** @typedef {{a: number[], b: number[], delta: number[], method: string}} Spans  intervals of two scores and of their difference, and the method */
-/** @typedef {{id: string, label: string, column: string | null, higherIsBetter: boolean, digits: number, headline: boolean}} Measure */
+/** @typedef {{id: string, label: string, column: string | null, higherIsBetter: boolean, digits: number, percentage: boolean, headline: boolean}} Measure */
 /** @typedef {{count: number, a: number, b: number | null, delta: number | null, interval: Range | null, waiting: boolean, share?: number, note: string}} Subset */
 
 /** The browser's storage for settings and notes. `set` returns false if storage is unavailable, as in sandboxes. */
@@ -305,8 +305,8 @@ export class SelectionState {
   /** Measures with segment scores: settings and external metrics. @returns {Measure[]} */
   get measures() {
     const { settings, manifest } = this.data;
-    return [...settings.map(s => ({ id: s.id, label: s.label, column: s.column, higherIsBetter: s.higher_is_better, digits: 2, headline: s.headline })),
-      ...(manifest.columns ?? []).map((/** @type {any} */ c) => ({ id: c.id, label: c.label, column: c.column, higherIsBetter: c.higher_is_better, digits: c.digits, headline: true }))];
+    return [...settings.map(s => ({ id: s.id, label: s.label, column: s.column, higherIsBetter: s.higher_is_better, digits: 2, percentage: true, headline: s.headline })),
+      ...(manifest.columns ?? []).map((/** @type {any} */ c) => ({ id: c.id, label: c.label, column: c.column, higherIsBetter: c.higher_is_better, percentage: !!c.percentage, digits: c.digits, headline: true }))];
   }
 
   /** Return the advantage of B over A per segment for a measure; negative if B is worse. @param {Measure} of @returns {Float64Array} */

@@ -1,5 +1,6 @@
 // Summary view: scores of all systems, with intervals, differences and significance tests.
-import {renderBadge, createButton, copyText, formatCount, el, renderNumber, formatFixed, formatInterval, joinNames, formatApproximateCount, formatPlural, formatPValue, formatSigned, createStateLink, renderTable} from "./dom.js";
+import {renderBadge, createButton, copyText, formatCount, el, renderNumber, formatFixed, joinNames, formatApproximateCount, formatPlural, formatPValue, createStateLink, renderTable, formatScore, renderScore} from "./dom.js";
+import {getFormats} from "./svg_charts.js";
 import {renderForest} from "./forest.js";
 import {renderFindings} from "./findings.js";
 
@@ -10,7 +11,7 @@ const MAX_DISAGREEMENTS = 3;
 
 /** @typedef {import("./report_data.js").System} System */
 /** @typedef {import("./report_data.js").Setting} Setting */
-/** @typedef {Setting & {digits: number}} ScoredMeasure  a setting, or an external metric in the same form */
+/** @typedef {Setting & {digits: number, percentage: boolean}} ScoredMeasure  a setting, or an external metric in the same form */
 /** @typedef {{system: System, scores: any, value: number, delta: number, test: any}} Row  `scores`: the system's scores in the comparison; `test`: the test of its difference from the baseline */
 
 /** @type {import("./main.js").View} */
@@ -48,7 +49,7 @@ function listMeasures({ data, current }, content) {
   const { setting } = current, columns = (data.manifest.columns ?? []).map((/** @type {any} */ c) => ({ ...c, headline: true })), measures = [...data.settings.filter(s => s.headline), ...columns];
   const place = (/** @type {Setting} */ s) => content.metrics.findIndex((/** @type {any} */ m) => m.name === s.column);
   measures.sort((x, y) => place(x) - place(y));
-  return [...(setting.headline ? [] : [setting]), ...measures].map(measure => ({ digits: 2, ...measure }));
+  return [...(setting.headline ? [] : [setting]), ...measures].map(measure => ({ digits: 2, percentage: true, ...measure }));
 }
 
 /** Render the lead sentence: the reported one, or one about scores computed in the browser. @param {Context} context */
@@ -57,13 +58,13 @@ function renderLead(context) {
   if (reported && headline) return headline.map((/** @type {any} */ part) => typeof part === "string" ? part : name(/** @type {System} */ (data.systems.find(s => s.name === part.system))));
   if (data.systems.length > 1 && !isTextSplit(context)) return `There is no best system, because ${metric.name} cannot split this text into words.`;
   const [[best, bestScore], second] = data.systems.map(s => /** @type {[System, number]} */ ([s, current.scoreCorpus(s)])).sort((x, y) => metric.higherIsBetter ? y[1] - x[1] : x[1] - y[1]);
-  if (!second) return [name(best), " scores ", el("strong", {}, formatFixed(bestScore)), ` ${metric.name}.`];
+  if (!second) return [name(best), " scores ", el("strong", {}, formatScore(bestScore)), ` ${metric.name}.`];
   const testNote = comparison.test || !reported ? " These scores were not tested; the list of segments shows an interval." : " No significance test: the difference may be due to chance.";
-  if (second[1] === bestScore) return [name(best), " and ", name(second[0]), ` have the same ${metric.name}, ${formatFixed(bestScore)}.`];
+  if (second[1] === bestScore) return [name(best), " and ", name(second[0]), ` have the same ${metric.name}, ${formatScore(bestScore)}.`];
   const ends = current.getPair(second[0], best)?.interval, bestInterval = bestScore > second[1] ? ends && [ends.low, ends.high] : ends && [-ends.high, -ends.low];
   const otherWinners = reported ? data.settings.filter(s => s.headline && s !== current.setting).map(s => { const isBetter = (/** @type {System} */ x, /** @type {System} */ y) => (s.scores[x.name] - s.scores[y.name]) * (s.higher_is_better ? 1 : -1) > 0; return { label: s.label, first: data.systems.reduce((x, y) => isBetter(y, x) ? y : x, best) }; }) : [];
   const agreeingMetrics = otherWinners.filter(o => o.first === best).map(o => o.label), agreement = `${joinNames(agreeingMetrics)} rank${agreeingMetrics.length > 1 ? "" : "s"}`;
-  return [name(best), ` has the best ${metric.name}: ${formatFixed(bestScore)}, ${formatFixed(Math.abs(bestScore - second[1]))} ${bestScore > second[1] ? "above" : "below"} `, name(second[0]), bestInterval ? ` (${Math.round(100 * current.level)}% interval ${formatFixed(bestInterval[0])} to ${formatFixed(bestInterval[1])})` : "", ".", testNote,
+  return [name(best), ` has the best ${metric.name}: ${formatScore(bestScore)}, ${formatScore(Math.abs(bestScore - second[1]))} ${bestScore > second[1] ? "above" : "below"} `, name(second[0]), bestInterval ? ` (${Math.round(100 * current.level)}% interval ${formatScore(bestInterval[0])} to ${formatScore(bestInterval[1])})` : "", ".", testNote,
     agreeingMetrics.length ? ` ${agreement} the same system first.` : "", ...otherWinners.filter(o => o.first !== best).map(o => [` But ${o.label} ranks `, name(o.first), " first."])];
 }
 
@@ -97,9 +98,9 @@ function renderOverview(context, measures, content) {
   const getSortDirection = (/** @type {string} */ id) => key === id ? (isDescending ? "ascending" : "descending") : null, hasClusters = (/** @type {ScoredMeasure} */ one) => hasSeveralSystems && content.test && one.headline && !isChanged(one) && content.metrics.some((/** @type {any} */ m) => m.name === one.column && m.clusters), countColumns = (/** @type {ScoredMeasure} */ one) => 1 + Number(hasSeveralSystems) + Number(!!hasClusters(one));
   const renderSmall = (/** @type {string} */ text) => text ? [el("br"), el("small", {}, text)] : null;
   const renderCells = (/** @type {ScoredMeasure} */ measure, /** @type {Row} */ { system, scores: reportedScores, value, delta, test }, /** @type {number} */ k) => {
-    const best = hasSeveralSystems && reportedScores?.rank !== null && rows[k].every(r => (measure.higher_is_better ? 1 : -1) * (value - r.value) >= 0), number = renderNumber(value, formatFixed(value, measure.digits)), p = getDecidingP(test), data = { measure: measure.id };
-    return [el("td.number.first", { data }, best ? el("strong", {}, number) : number, renderSmall(reportedScores?.interval ? formatInterval(reportedScores.interval.low, reportedScores.interval.high, measure.digits, false) : "")),
-      hasSeveralSystems ? el("td.number", { data }, system === a ? el("em.soft", {}, "baseline") : [el("span", { class: test?.significant ? ((delta > 0) === measure.higher_is_better ? "better" : "worse") : "" }, renderNumber(delta, formatSigned(delta, measure.digits)), test?.significant ? "*" : ""), typeof p === "number" ? [" ", el("small", { title: String(p) }, `p ${formatPValue(p)}`)] : null, renderSmall(test?.interval ? formatInterval(test.interval.low, test.interval.high, measure.digits) : "")]) : null,
+    const format = getFormats(measure), best = hasSeveralSystems && reportedScores?.rank !== null && rows[k].every(r => (measure.higher_is_better ? 1 : -1) * (value - r.value) >= 0), number = format.render(value, format.score(value, measure.digits)), p = getDecidingP(test), data = { measure: measure.id };
+    return [el("td.number.first", { data }, best ? el("strong", {}, number) : number, renderSmall(reportedScores?.interval ? format.interval(reportedScores.interval.low, reportedScores.interval.high, measure.digits, false) : "")),
+      hasSeveralSystems ? el("td.number", { data }, system === a ? el("em.soft", {}, "baseline") : [el("span", { class: test?.significant ? ((delta > 0) === measure.higher_is_better ? "better" : "worse") : "" }, format.render(delta, format.delta(delta, measure.digits)), test?.significant ? "*" : ""), typeof p === "number" ? [" ", el("small", { title: String(p) }, `p ${formatPValue(p)}`)] : null, renderSmall(test?.interval ? format.interval(test.interval.low, test.interval.high, measure.digits) : "")]) : null,
       hasClusters(measure) ? el("td.number", {}, reportedScores?.cluster ?? "") : null];
   };
   return el("div.table.overview", { tabindex: 0, role: "region", "aria-label": "Systems by all metrics" }, el("table", {}, el("caption.unseen", {}, "Systems by all metrics"),
@@ -111,7 +112,7 @@ function renderOverview(context, measures, content) {
 /** Render the forest plot of differences from the baseline, or of a single system's scores. @param {Context} context @param {ScoredMeasure[]} measures @param {any} content */
 function renderForestPlot(context, measures, content) {
   const { data, current } = context, hasSeveralSystems = data.systems.length > 1, level = Math.round(100 * current.level);
-  const panels = measures.map(measure => ({ title: hasSeveralSystems ? `Δ ${measure.label} to ${current.a.letter}` : measure.label, higher: measure.higher_is_better, digits: measure.digits, entries: getRows(context, measure, content).map(({ scores: reportedScores, value, delta, test }) => {
+  const panels = measures.map(measure => ({ title: hasSeveralSystems ? `Δ ${measure.label} to ${current.a.letter}` : measure.label, higher: measure.higher_is_better, digits: measure.digits, percentage: measure.percentage, entries: getRows(context, measure, content).map(({ scores: reportedScores, value, delta, test }) => {
     const ends = hasSeveralSystems ? test?.interval : reportedScores?.interval, p = getDecidingP(test);
     return ends ? { value: hasSeveralSystems ? delta : value, low: ends.low, high: ends.high, isSignificant: !!test?.significant, isBetter: (delta > 0) === measure.higher_is_better, p: typeof p === "number" ? `p ${formatPValue(p)}` : "" } : null;
   }) })).filter(panel => panel.entries.some(Boolean));
@@ -143,15 +144,15 @@ const getDirectionArrow = metric => metric.higher_is_better ? "↑" : "↓";
 
 /** Render the table of one metric. @param {Context} context @param {Setting} setting @param {any} content */
 function renderMetricTable(context, setting, content) {
-  const { data, current } = context, isCurrent = setting.id === current.setting.id, reported = setting.headline && (!isCurrent || current.isReported), hasSeveralSystems = data.systems.length > 1, digits = /** @type {any} */ (setting).digits ?? 2, { a } = current;
+  const { data, current } = context, isCurrent = setting.id === current.setting.id, reported = setting.headline && (!isCurrent || current.isReported), hasSeveralSystems = data.systems.length > 1, digits = /** @type {any} */ (setting).digits ?? 2, format = getFormats(/** @type {any} */ (setting)), { a } = current;
   const rows = getRows(context, /** @type {ScoredMeasure} */ (setting), content), hasComponents = rows.every(r => r.scores?.details?.precisions && r.scores.details.brevity_penalty !== undefined), level = `${Math.round(100 * current.level)}% interval`, tests = content.test;
   /** @type {[import("./dom.js").Column, (row: Row) => any][]} */
   const columns = [[{ title: "System" }, r => renderBadge(r.system, true)],
-    [{ title: `${setting.name} ${getDirectionArrow(setting)}`, number: true, hint: setting.signature ? `${setting.name}|${setting.signature}` : "external scores" }, r => [renderNumber(r.value, formatFixed(r.value, digits)), renderLetters(r.scores?.better_than, data)]]];
-  if (content.intervals && reported) columns.push([{ title: level, number: true, hint: content.intervals.title }, r => r.scores?.interval ? formatInterval(r.scores.interval.low, r.scores.interval.high, digits, false) : el("span.soft", {}, "n too small")]);
+    [{ title: `${setting.name} ${getDirectionArrow(setting)}`, number: true, hint: setting.signature ? `${setting.name}|${setting.signature}` : "external scores" }, r => [format.render(r.value, format.score(r.value, digits)), renderLetters(r.scores?.better_than, data)]]];
+  if (content.intervals && reported) columns.push([{ title: level, number: true, hint: content.intervals.title }, r => r.scores?.interval ? format.interval(r.scores.interval.low, r.scores.interval.high, digits, false) : el("span.soft", {}, "n too small")]);
   if (hasSeveralSystems) {
-    columns.push([{ title: "Δ", number: true, hint: `difference from ${a.letter} ${a.name}` }, r => r.system === a ? el("span.soft", {}, "baseline") : renderNumber(r.delta, formatSigned(r.delta, digits))]);
-    if (content.intervals && reported) columns.push([{ title: "interval of Δ", number: true }, r => r.system === a ? "" : r.test?.interval ? formatInterval(r.test.interval.low, r.test.interval.high, digits) : el("span.soft", {}, "n too small")]);
+    columns.push([{ title: "Δ", number: true, hint: `difference from ${a.letter} ${a.name}` }, r => r.system === a ? el("span.soft", {}, "baseline") : format.render(r.delta, format.delta(r.delta, digits))]);
+    if (content.intervals && reported) columns.push([{ title: "interval of Δ", number: true }, r => r.system === a ? "" : r.test?.interval ? format.interval(r.test.interval.low, r.test.interval.high, digits) : el("span.soft", {}, "n too small")]);
     if (tests && reported) columns.push([{ title: content.correction ? `p (${content.correction.title})` : "p", number: true, hint: tests.title }, r => { const p = getDecidingP(r.test); return typeof p === "number" ? [renderNumber(p, formatPValue(p)), r.test.significant ? el("span", { title: "significant" }, "*") : el("span.soft", {}, " ")] : ""; }]);
     if (reported) columns.push([{ title: "segments won / tied / lost", number: true, hint: "segments with a better, equal or worse score than the baseline" }, r => r.test ? `${formatCount(r.test.wins)} / ${formatCount(r.test.ties)} / ${formatCount(r.test.losses)}` : ""]);
     if (rows.some(r => r.test?.segments_needed)) columns.push([{ title: "segments needed for 80% power", number: true, hint: "approximate number of similar segments for which this difference would be significant with 80% probability" }, r => r.test?.segments_needed ? formatApproximateCount(r.test.segments_needed) : ""]);
@@ -168,7 +169,7 @@ function renderComponents(rows, label) {
   const orders = Math.max(...rows.map(([, details]) => details.precisions.length)), formatNumber = (/** @type {number} */ x) => x % 1 ? formatFixed(x, 1) : formatCount(x);
   return renderTable(`Components of ${label}`, [{ title: "System" }, ...Array.from({ length: orders }, (_, n) => ({ title: [`p`, el("sub", {}, String(n + 1))], number: true, hint: `precision of ${n + 1}-grams, in per cent` })),
     { title: "brevity penalty", number: true }, { title: "system tokens", number: true }, { title: "effective reference length", number: true }, { title: "length ratio", number: true }],
-  rows.map(([system, details]) => [renderBadge(system, true), ...details.precisions.map((/** @type {number} */ p) => renderNumber(p, formatFixed(p, 1))), renderNumber(details.brevity_penalty, formatFixed(details.brevity_penalty, 3)), formatCount(details.hypothesis_length), formatNumber(details.reference_length), renderNumber(details.ratio, formatFixed(details.ratio, 3))]), { quiet: true });
+  rows.map(([system, details]) => [renderBadge(system, true), ...details.precisions.map((/** @type {number} */ p) => renderScore(p, formatScore(p, 1))), renderNumber(details.brevity_penalty, formatFixed(details.brevity_penalty, 3)), formatCount(details.hypothesis_length), formatNumber(details.reference_length), renderNumber(details.ratio, formatFixed(details.ratio, 3))]), { quiet: true });
 }
 
 /** Render the letters of the systems that are significantly worse. @param {string[] | undefined} names @param {import("./report_data.js").ReportData} data */
@@ -186,7 +187,7 @@ function renderMatrix({ data, store, current }, measure) {
       if (i === j) return "";
       const delta = values[i] - values[j], pair = current.getPair(column, row, comparedMeasure), good = (delta > 0) === measure.higher_is_better;
       const strength = delta ? Math.min(4, Math.ceil(4 * Math.abs(delta) / span)) : 0;
-      return createButton([formatSigned(delta, measure.digits ?? 2), pair?.significant ? "*" : ""], () => store.set({ a: column.name, b: row.name }), { class: `heat ${good ? "better" : "worse"}-${strength}`, title: pair?.interval ? formatInterval(pair.interval.low, pair.interval.high) : null });
+      return createButton([getFormats(measure).delta(delta, measure.digits ?? 2), pair?.significant ? "*" : ""], () => store.set({ a: column.name, b: row.name }), { class: `heat ${good ? "better" : "worse"}-${strength}`, title: pair?.interval ? getFormats(measure).interval(pair.interval.low, pair.interval.high) : null });
     })]), { quiet: true }));
 }
 

@@ -1,5 +1,5 @@
 // SVG charts with captions and data tables, and links to segments.
-import {createButton, formatCount, downloadText, el, formatFixed, formatInterval, replaceChildren, formatSigned, createStateLink, svg, renderTable} from "./dom.js";
+import {createButton, formatCount, downloadText, el, formatFixed, formatInterval, replaceChildren, formatSigned, createStateLink, svg, renderTable, formatScore, formatDelta, formatScoreInterval, renderScore, scaleScore, renderNumber} from "./dom.js";
 import {toFilterState} from "./selection.js";
 
 /** @typedef {import("./selection.js").Context} Context */
@@ -78,11 +78,17 @@ export function getTicks(low, high, count) {
 /** @param {number} x */
 export const formatShortNumber = x => String(Number(x.toPrecision(3))).replace("-", "−");
 
+/** Format a score on an axis. @param {number} x from 0 to 100 */
+export const formatScoreTick = x => formatShortNumber(scaleScore(x));
+
+/** Return the functions that format the scores of a measure. @param {{percentage?: boolean}} measure  percentages are on the displayed scale */
+export const getFormats = ({ percentage = true }) => percentage ? { score: formatScore, delta: formatDelta, interval: formatScoreInterval, render: renderScore, tick: formatScoreTick } : { score: formatFixed, delta: formatSigned, interval: formatInterval, render: renderNumber, tick: formatShortNumber };
+
 /** @param {number} width @param {number} height @param {string} label @param {...import("./dom.js").Children} children */
 export const createCanvas = (width, height, label, ...children) => svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": label }, ...children);
 
-/** Draw the grid lines and numbers of an axis. @param {number[]} positions @param {(x: number) => number} x @param {number} top @param {number} bottom */
-const drawAxis = (positions, x, top, bottom) => positions.map(t => [svg("line.rule", { x1: x(t), x2: x(t), y1: top, y2: bottom }), svg("text.tick", { x: x(t), y: bottom + 13, "text-anchor": "middle" }, formatShortNumber(t))]);
+/** Draw the grid lines and numbers of an axis. @param {number[]} positions @param {(x: number) => number} x @param {number} top @param {number} bottom @param {(value: number) => string} [format] */
+const drawAxis = (positions, x, top, bottom, format = formatScoreTick) => positions.map(t => [svg("line.rule", { x1: x(t), x2: x(t), y1: top, y2: bottom }), svg("text.tick", { x: x(t), y: bottom + 13, "text-anchor": "middle" }, format(t))]);
 
 /** Draw an interval with whiskers. @param {Ends} ends @param {(x: number) => number} x @param {number} y */
 const drawWhisker = (ends, x, y) => ends ? svg("path.whisker", { d: `M${x(ends.low)} ${y - 3}v6m0 -3H${x(ends.high)}m0 -3v6` }) : null;
@@ -91,14 +97,16 @@ const drawWhisker = (ends, x, y) => ends ? svg("path.whisker", { d: `M${x(ends.l
 
 /**
  * Draw groups with one bar per system and its interval. Groups can be clicked.
- * @param {Group[]} groups @param {import("./report_data.js").System[]} systems @param {string} label @param {number} width
+ * @param {Group[]} groups @param {import("./report_data.js").System[]} systems @param {string} label @param {number} width @param {(value: number) => string} [format] of a value; by default, of a score @param {(value: number) => string} [formatTick]
  */
-export function drawBars(groups, systems, label, width) {
-  const isWide = width >= 560, left = isWide ? 150 : 0, right = isWide && groups.some(g => g.delta) ? 190 : 44, barHeight = 13, labelHeight = isWide ? 4 : 20;
+export function drawBars(groups, systems, label, width, format = value => formatScore(value, 1), formatTick = formatScoreTick) {
+  // A 0-1 scale shows more digits.
+  const extraWidth = scaleScore(1) < 1 ? 36 : 0;
+  const isWide = width >= 560, left = isWide ? 150 : 0, right = isWide && groups.some(g => g.delta) ? 190 + extraWidth : 44 + extraWidth / 3, barHeight = 13, labelHeight = isWide ? 4 : 20;
   const maximum = Math.max(1e-9, ...groups.flatMap(g => [...g.values, ...g.ends.map(e => e?.high ?? 0)]).filter(Number.isFinite));
   const x = (/** @type {number} */ v) => left + 18 + (width - left - right - 24) * Math.max(0, v) / maximum;
   const groupHeight = Math.max(isWide ? 34 : 0, labelHeight + barHeight * systems.length + 9), bottom = groupHeight * groups.length;
-  return createCanvas(width, bottom + 18, label, drawAxis(getTicks(0, maximum, isWide ? 6 : 3), x, 0, bottom), groups.map((g, i) => {
+  return createCanvas(width, bottom + 18, label, drawAxis(getTicks(0, maximum, isWide ? 6 : 3), x, 0, bottom, formatTick), groups.map((g, i) => {
     const top = i * groupHeight + (isWide ? (groupHeight - barHeight * systems.length) / 2 : labelHeight), middle = top + barHeight * systems.length / 2;
     const listeners = g.act && { click: g.act, keydown: (/** @type {KeyboardEvent} */ e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); e.stopPropagation(); g.act?.(); } } };
     // The button is below the drawing, so that its accessible name is a sentence instead of separate labels.
@@ -109,7 +117,7 @@ export function drawBars(groups, systems, label, width) {
       systems.map((s, k) => {
         const y = top + k * barHeight, value = g.values[k];
         return [svg("text.tick", { x: left + 12, y: y + 10, "text-anchor": "end" }, s.letter), svg("rect.bar", { class: `sys-${s.index % 6}`, x: left + 18, y: y + 1, width: Math.max(0, x(value) - left - 18) || 0, height: barHeight - 2 }),
-          drawWhisker(g.ends[k], x, y + barHeight / 2), svg("text.tick", { x: width - right + 40, y: y + 10, "text-anchor": "end" }, formatFixed(value, 1))];
+          drawWhisker(g.ends[k], x, y + barHeight / 2), svg("text.tick", { x: width - right + 40 + extraWidth / 3, y: y + 10, "text-anchor": "end" }, format(value))];
       }),
       isWide && g.delta ? svg("text.delta", { x: width - 2, y: middle + 4, "text-anchor": "end" }, g.delta) : null)];
   }));
@@ -123,7 +131,7 @@ export function drawForestPlot(rows, label, width) {
   const isWide = width >= 480, left = isWide ? 150 : 8, right = isWide ? 150 : 8, line = isWide ? 28 : 42, all = [0, ...rows.flatMap(r => [r.value, r.ends?.low ?? r.value, r.ends?.high ?? r.value])];
   const low = Math.min(...all), high = Math.max(...all), x = (/** @type {number} */ v) => left + 8 + (width - left - right - 16) * (v - low) / (high - low || 1), bottom = rows.length * line;
   return createCanvas(width, bottom + 18, label, drawAxis(getTicks(low, high, isWide ? 6 : 3), x, 0, bottom), svg("line.zero", { x1: x(0), x2: x(0), y1: 0, y2: bottom }), rows.map((r, i) => {
-    const y = (i + 1) * line - 14, valueText = `${formatSigned(r.value)}${r.ends ? ` ${formatInterval(r.ends.low, r.ends.high)}` : ", n too small"}`;
+    const y = (i + 1) * line - 14, valueText = `${formatDelta(r.value)}${r.ends ? ` ${formatScoreInterval(r.ends.low, r.ends.high)}` : ", n too small"}`;
     return svg("g", {}, svg("text.name", { x: 2, y: isWide ? y + 4 : y - 13 }, fitText(r.label, isWide ? left - 6 : width - 150)), drawWhisker(r.ends, x, y),
       svg("circle.point", { class: r.sure ? "" : "open", cx: x(r.value), cy: y, r: 4 }), svg("text.tick", { x: width - 2, y: isWide ? y + 4 : y - 13, "text-anchor": "end" }, valueText));
   }));
@@ -139,7 +147,7 @@ export function drawStackedBar(parts, label, width) {
   const drawBlock = (/** @type {number} */ i, /** @type {number} */ left, /** @type {number} */ y, /** @type {number} */ w, /** @type {number} */ height, /** @type {any} */ title = null) => [svg("rect", { class: `part part-${i % 6}`, x: left, y, width: w, height }, title), i % 6 ? svg("rect.hatch", { x: left, y, width: w, height, fill: `url(#hatch-${i % 6})` }) : null];
   let positiveEnd = 0, negativeEnd = 0, legendX = 0, row = 0;
   const legend = parts.map((p, i) => {
-    const text = `${p.name} ${formatSigned(p.value)}`, entryWidth = 34 + text.length * LETTER_WIDTH;
+    const text = `${p.name} ${formatDelta(p.value)}`, entryWidth = 34 + text.length * LETTER_WIDTH;
     if (legendX && legendX + entryWidth > width) { legendX = 0; row++; }
     legendX += entryWidth;
     return [drawBlock(i, legendX - entryWidth + 1, 66 + 20 * row, 16, 12), svg("text.name", { x: legendX - entryWidth + 22, y: 76 + 20 * row }, text)];
@@ -148,10 +156,10 @@ export function drawStackedBar(parts, label, width) {
     svg("defs", {}, [0, 1, 2, 3, 4, 5].map(i => svg("pattern", { id: `hatch-${i}`, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${[45, 0, 135, 90, 20, 160][i]})` }, svg("rect", { width: 6, height: 6, fill: "none" }), svg("line", { x1: 0, x2: 0, y1: 0, y2: 6, stroke: "currentColor", "stroke-width": 1 + i * 0.5 })))),
     drawAxis(getTicks(down, up, 6), x, 8, 42), parts.map((p, i) => {
       const [from, to] = p.value < 0 ? [negativeEnd += p.value, negativeEnd - p.value] : [positiveEnd, positiveEnd += p.value];
-      return [drawBlock(i, x(from), 14, Math.max(0, x(to) - x(from)), 22, svg("title", {}, `${p.name} ${formatSigned(p.value)}`)),
+      return [drawBlock(i, x(from), 14, Math.max(0, x(to) - x(from)), 22, svg("title", {}, `${p.name} ${formatDelta(p.value)}`)),
         x(to) - x(from) > p.name.split(" ")[0].length * LETTER_WIDTH + 8 ? svg("text.inside", { x: (x(from) + x(to)) / 2, y: 29, "text-anchor": "middle" }, p.name.split(" ")[0]) : null];
     }),
-    svg("line.zero", { x1: x(0), x2: x(0), y1: 6, y2: 44 }), svg("path.total", { d: `M${x(total)} 12l-5 -8h10z` }, svg("title", {}, `total ${formatSigned(total)}`)), legend);
+    svg("line.zero", { x1: x(0), x2: x(0), y1: 6, y2: 44 }), svg("path.total", { d: `M${x(total)} 12l-5 -8h10z` }, svg("title", {}, `total ${formatDelta(total)}`)), legend);
 }
 
 /** Maximum number of segments drawn as points; more segments are drawn as shaded squares. */
@@ -161,11 +169,11 @@ export const MAX_POINTS = 2000;
  * Draw one point per segment: to the right if the first measure prefers B, upwards if the second does.
  * The axes of measures for which lower is better are reversed, so the corners have fixed meanings.
  * @param {Float64Array[]} values  advantage of B for the two measures
- * @param {{ends: number[], titles: string[], signs: number[], corners: [string, string][], marked: ArrayLike<number>, label: string, open: (segment: number) => void}} how
+ * @param {{ends: number[], titles: string[], signs: number[], corners: [string, string][], marked: ArrayLike<number>, label: string, formatTicks: ((value: number) => string)[], open: (segment: number) => void}} how
  *   ends and titles of the axes, -1 for reversed axes, labels of the corners (left to right, top to bottom), and segments with a ring
  * @param {number} width
  */
-export function drawQuadrants([across, up], { ends: [xLimit, yLimit], titles, signs, corners, marked, label, open }, width) {
+export function drawQuadrants([across, up], { ends: [xLimit, yLimit], titles, signs, corners, marked, formatTicks, label, open }, width) {
   const n = across.length, isWide = width >= 480, L = 56, R = 8, T = 4, height = Math.round(Math.min(480, Math.max(280, width * 0.7))), W = width - L - R, H = height - T - 38;
   const clampShare = (/** @type {number} */ v, /** @type {number} */ limit) => Math.max(-1, Math.min(1, v / limit));
   // Leave space for the labels in the corners.
@@ -183,8 +191,8 @@ export function drawQuadrants([across, up], { ends: [xLimit, yLimit], titles, si
   const getAxisTicks = (/** @type {number} */ limit, /** @type {number} */ count) => getTicks(-limit, limit, count).filter(t => Math.abs(t) <= limit), middle = T + H / 2;
   const picture = createCanvas(width, height, label,
     [[L, T], [L + W / 2, middle]].map(([left, top]) => svg("rect.apart", { x: left, y: top, width: W / 2, height: H / 2 })),
-    getAxisTicks(xLimit, isWide ? 8 : 4).map(t => [svg("line.rule", { x1: x(t), x2: x(t), y1: T, y2: T + H }), svg("text.tick", { x: x(t), y: T + H + 13, "text-anchor": "middle" }, formatShortNumber(signs[0] * t || 0))]),
-    getAxisTicks(yLimit, 6).map(t => [svg("line.rule", { x1: L, x2: L + W, y1: y(t), y2: y(t) }), svg("text.tick", { x: L - 4, y: y(t) + 4, "text-anchor": "end" }, formatShortNumber(signs[1] * t || 0))]),
+    getAxisTicks(xLimit, isWide ? 8 : 4).map(t => [svg("line.rule", { x1: x(t), x2: x(t), y1: T, y2: T + H }), svg("text.tick", { x: x(t), y: T + H + 13, "text-anchor": "middle" }, formatTicks[0](signs[0] * t || 0))]),
+    getAxisTicks(yLimit, 6).map(t => [svg("line.rule", { x1: L, x2: L + W, y1: y(t), y2: y(t) }), svg("text.tick", { x: L - 4, y: y(t) + 4, "text-anchor": "end" }, formatTicks[1](signs[1] * t || 0))]),
     svg("line.zero", { x1: x(0), x2: x(0), y1: T, y2: T + H }), svg("line.zero", { x1: L, x2: L + W, y1: y(0), y2: y(0) }),
     shapes, Array.from(marked, i => svg("circle.ring", { cx: x(across[i]), cy: y(up[i]), r: 6 })),
     corners.map((lines, k) => lines.map((line, row) => svg("text.inside", { x: k % 2 ? L + W - 5 : L + 5, y: (k < 2 ? T + 14 : T + H - 20) + 14 * row, "text-anchor": k % 2 ? "end" : "start" }, fitText(line, W / 2 - 12)))),
@@ -245,9 +253,9 @@ function findExtremes(values) {
 /**
  * Draw a histogram with a range that is drawn with the pointer or moved with the arrow keys.
  * With `ties`, zeros have a separate bar.
- * @param {ArrayLike<number>} values @param {{label: string, range: [number, number] | null, ties?: boolean, onChange?: (range: [number, number] | null) => void}} how @param {number} width
+ * @param {ArrayLike<number>} values @param {{label: string, range: [number, number] | null, ties?: boolean, format?: (value: number) => string, onChange?: (range: [number, number] | null) => void}} how @param {number} width
  */
-export function drawHistogram(values, { label, range, ties = false, onChange: changed }, width) {
+export function drawHistogram(values, { label, range, ties = false, onChange: changed, format = formatShortNumber }, width) {
   const [low, high] = findExtremes(values), H = 96, L = 14, W = width - 2 * L;
   if (!(low < high)) return createCanvas(width, 24, label, svg("text.name", { x: 2, y: 16 }, "All values are equal."));
   // Use round bin edges, so that ranges have few digits.
@@ -261,9 +269,9 @@ export function drawHistogram(values, { label, range, ties = false, onChange: ch
   const shade = svg("rect.brush", { y: 0, height: H });
   const handles = [0, 1].map(which => svg("g.handle", { role: "slider", tabindex: 0, "aria-label": `${label}: ${which ? "up to" : "from"}`, "aria-orientation": "horizontal", on: { keydown: (/** @type {KeyboardEvent} */ e) => moveHandle(e, which) } },
     svg("rect.back", { x: -12, y: 0, width: 24, height: H }), svg("path", { d: `M0 0V${H}` }), svg("rect.knob", { x: -4, y: H / 2 - 12, width: 8, height: 24, rx: 3 })));
-  const picture = createCanvas(width, H + 18, label, bins.map((m, k) => m ? svg("rect.bin", { x: getX(k) + 0.5, width: Math.max(0.5, W / n - 1), y: H - Math.max(1.5, (H - 6) * m / maximum), height: Math.max(1.5, (H - 6) * m / maximum) }, svg("title", {}, `${formatShortNumber(getEdge(k))} to ${formatShortNumber(getEdge(k + 1))}: ${formatCount(m)}`)) : null),
+  const picture = createCanvas(width, H + 18, label, bins.map((m, k) => m ? svg("rect.bin", { x: getX(k) + 0.5, width: Math.max(0.5, W / n - 1), y: H - Math.max(1.5, (H - 6) * m / maximum), height: Math.max(1.5, (H - 6) * m / maximum) }, svg("title", {}, `${format(getEdge(k))} to ${format(getEdge(k + 1))}: ${formatCount(m)}`)) : null),
     tieCount ? svg("rect.ties", { x: getX(-first / step) - 2, width: 4, y: H - Math.max(1.5, (H - 6) * tieCount / maximum), height: Math.max(1.5, (H - 6) * tieCount / maximum) }, svg("title", {}, `0: ${formatCount(tieCount)}`)) : null,
-    getTicks(low, high, width > 500 ? 8 : 4).map(t => svg("text.tick", { x: getX((t - first) / step), y: H + 13, "text-anchor": "middle" }, formatShortNumber(t))), svg("line.rule", { x1: L, x2: width - L, y1: H, y2: H }), changed ? [shade, handles] : null);
+    getTicks(low, high, width > 500 ? 8 : 4).map(t => svg("text.tick", { x: getX((t - first) / step), y: H + 13, "text-anchor": "middle" }, format(t))), svg("line.rule", { x1: L, x2: width - L, y1: H, y2: H }), changed ? [shade, handles] : null);
   if (!changed) return picture;
   picture.classList.add("brushed");
   draw();
@@ -303,7 +311,7 @@ export function drawHistogram(values, { label, range, ties = false, onChange: ch
     handles.forEach((handle, which) => {
       const k = which ? to : from;
       handle.setAttribute("transform", `translate(${getX(k)} 0)`);
-      for (const [name, value] of Object.entries({ valuemin: getEdge(which ? from + 1 : 0), valuemax: getEdge(which ? n : to - 1), valuenow: getEdge(k), valuetext: formatShortNumber(getEdge(k)) })) handle.setAttribute(`aria-${name}`, String(value));
+      for (const [name, value] of Object.entries({ valuemin: getEdge(which ? from + 1 : 0), valuemax: getEdge(which ? n : to - 1), valuenow: getEdge(k), valuetext: format(getEdge(k)) })) handle.setAttribute(`aria-${name}`, String(value));
     });
   }
 }

@@ -219,6 +219,13 @@ def test_both_intervals_have_distinct_headers():
     assert headers == ["95% interval", "Δ 95% interval"]
 
 
+def test_counts_are_explained_with_the_baseline():
+    caption = compare_scores({"M": {"a": 1.0, "b": 2.0}}).markdown(columns=["won", "tied", "lost"])
+    expected = "Won, tied and lost: segments with a better, equal or worse score compared with a."
+    assert expected in caption
+    assert "Δ" not in caption
+
+
 def test_wide_table_has_a_section_per_metric():
     scores = {f"M{i}": {"a": 1.0, "b": 2.0} for i in range(3)}
     columns = ["system", "score", "delta", "p", "won"]

@@ -12,6 +12,7 @@ from truebleu.comparison.comparison_columns import (
     check_column_names,
     format_metric_header,
     get_score_digits,
+    get_unit_name,
     require_columns,
 )
 from truebleu.comparison.comparison_request import TEST_SET_PARTS
@@ -379,8 +380,16 @@ def _explain_cells(
             yield f"{'; '.join(explained_marks)} (p < {test['alpha']:g}, {test_text})."
         elif "p" in names:
             yield f"p: {test_text}."
-    if any(name in names for name in ("delta", "delta-interval", "p", "won", "lost", "tied")):
+    if any(name in names for name in ("delta", "delta-interval", "p")):
         yield f"Δ: difference from {baseline}."
+    counts = [name for name in ("won", "tied", "lost") if name in names]
+    if counts:
+        words = {"won": "better", "tied": "equal", "lost": "worse"}
+        comparatives = join_words([words[name] for name in counts]).replace(" and ", " or ")
+        yield (
+            f"{join_words(counts).capitalize()}: {get_unit_name(content)} with a {comparatives} "
+            f"score compared with {baseline}."
+        )
     if "interval" in names or "delta-interval" in names:
         intervals = content["intervals"]
         yield (

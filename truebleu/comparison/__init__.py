@@ -239,9 +239,12 @@ class Comparison(ComparisonView):
         systems: best first by the first metric, or as given; name, letter, number of runs, and
             `scores` by metric: `score`, `interval` (low, high, mean, half_width), `runs` (scores,
             deviation, test_set_error), `rank`, `cluster`, `better_than` (significantly worse
-            systems), `difference` to the baseline (value, interval, p, corrected_p, significant,
-            wins, ties, losses, segments_needed, identical), `details`.
+            systems), `difference` to the baseline (value, interval, standard_error, p, corrected_p,
+            significant, wins, ties, losses, segments_needed, identical), `details`.
         pairs: the same difference fields for every pair of systems and metric, higher rank first.
+        human_agreement: how often human judges confirmed a difference as large as the lead of the
+            best system: metric, systems, data, `above` and `up_to` (the range of differences),
+            pairs, agree; None for metrics and settings without such data.
         documents: name, segments, and `scores` by metric and system; None without documents.
         by_reference, warnings: see these properties; both keys are absent if there are none.
         """

@@ -253,9 +253,9 @@ def test_terminal_output_fits_width(width):
         (["--scores", "M=a", "M=b"], r"duplicate name 'M'"),
         (["--lower-is-better", "M"], r"--lower-is-better: no scores are named 'M'"),
         (["-j", "4"], r"option -j is not available here: use --threads"),
-        (["-b"], r"unknown option -b"),
+        (["-b"], r"option -b is not available here: use truebleu score, segments or matrix"),
         (["--threads", "5000"], r"expected a whole number from 0 to 1,024, found '5000'"),
-        (["--max-order", "99"], r"max_order=99: expected a whole number from 1 to 16"),
+        (["--max-order", "99"], r"--max-order: expected a whole number from 1 to 16, found 99"),
         (["--weights", "x"], r"expected numbers separated by commas, not 'x'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -307,7 +307,7 @@ def test_tokenized_text_gives_warning(truebleu_command, write):
 
 def test_score_has_interval_with_confidence(truebleu_command):
     score = ["score", *REFERENCES, "-i", FILES[0]]
-    result = truebleu_command(*score, "-ci", "-f", "text")
+    result = truebleu_command(*score, "-ci", "-f", "sacrebleu")
     assert result.status == 0, result
     signature = "nrefs:2|bs:1000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
     version_suffix = f"by:truebleu-{truebleu.__version__}"
@@ -359,7 +359,7 @@ def test_every_format_shows_intervals(truebleu_command, form):
 
 def test_single_segment_has_no_interval(truebleu_command, write):
     reference, system = write("ref", ["a b c d e"]), write("sys", ["a b c d f"])
-    result = truebleu_command("score", reference, "-i", system, "-ci", "-f", "text")
+    result = truebleu_command("score", reference, "-i", system, "-ci", "-f", "sacrebleu")
     assert "[" not in result.output
     result = truebleu_command("score", reference, "-i", system, "-ci")
     (content,) = read_json(result)["scores"]

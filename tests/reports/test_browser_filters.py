@@ -214,7 +214,7 @@ def test_ngram_link_lists_all_matching_segments(example, open_report, order, pos
     expect(locate_subset_line(tab).locator("strong").first).to_have_text(
         str(len(matching_segments))
     )
-    expect(tab.locator(".chips")).to_contain_text(f"contains “{gram}” in a reference, A or B")
+    expect(tab.locator(".chips")).to_contain_text(f"contains “{gram}” in a reference, B or A")
     scores = (
         locate_subset_line(tab)
         .locator("data")

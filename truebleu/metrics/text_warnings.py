@@ -553,8 +553,11 @@ def _is_unremarkable(summary: Summary, metric: Metric[Any]) -> bool:
         or summary["han"]
         or any(summary["decomposed"])
         or any(summary["tabs"])
-        or any(count for count, _ in summary["empty"])
-        or not _is_always_split(text["scripts"], text["characters"], 0)
+        or [count for count, _ in summary["empty"] if count]
+        or not (
+            text["scripts"].get("latin", 0) > MIN_PLAIN_SHARE * text["characters"]
+            or _is_always_split(text["scripts"], text["characters"], 0)
+        )
         or (
             text["accented"] > MAX_ACCENTED * text["characters"]
             and not metric.can_split("diacritics")

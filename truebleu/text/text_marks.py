@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -46,14 +47,17 @@ def find_marks(hypotheses: Any, references: Any) -> tuple[int, list[dict[str, Ma
     The first input is the hypotheses, the others are the references. The result is None if there
     are no marks. Texts that are tokens, or cannot be read again, have no marks.
     """
+    if type(hypotheses) is type(references) is list:  # fast path for most inputs
+        first_texts = hypotheses[:MAX_EXAMINED_SEGMENTS] + references[:MAX_EXAMINED_SEGMENTS]
+        with suppress(TypeError):  # not strings
+            if not _may_have_marks("\n".join(first_texts)):
+                return None
     sample = _sample_texts(hypotheses)
-    if not sample or not isinstance(sample[0], str | None):  # tokens
+    if not sample or not (sample[0] is None or isinstance(sample[0], str)):  # tokens
         return None
     samples = [sample]
     for column in references if segments.has_several_columns(references) else [references]:
         samples += _split_rows(_sample_texts(column))
-    if not any(map(_may_have_marks, samples)):
-        return None
     inputs = [_count_marks(one) for one in samples]
     return (len(sample), inputs) if any(inputs) else None
 
@@ -75,9 +79,8 @@ def _sample_texts(value: Any) -> Sequence[Any]:
     return [item.as_py() if hasattr(item, "as_py") else item for item in first_items]
 
 
-def _may_have_marks(sample: Sequence[Any]) -> bool:
-    """Return False if a sample has none of the characters of marks, without slow patterns."""
-    text = "\n".join([one for one in sample if isinstance(one, str)])
+def _may_have_marks(text: str) -> bool:
+    """Return False if a text has none of the characters of marks, without slow patterns."""
     return "@" in text or "▁" in text or "##" in text or "<" in text or "[" in text or "&" in text
 
 
@@ -93,6 +96,8 @@ def _split_rows(rows: Sequence[Any]) -> list[Sequence[Any]]:
 def _count_marks(sample: Sequence[Any]) -> dict[str, MarkCount]:
     """Return the marks in the texts of a sample, by kind."""
     marks: dict[str, MarkCount] = {}
+    if not _may_have_marks("\n".join([text for text in sample if isinstance(text, str)])):
+        return marks
     for kind, pattern in PATTERNS.items():
         found = {
             number: match[0]

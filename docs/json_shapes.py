@@ -115,7 +115,10 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
     "explain": [
         ("explain", *PAIR, "-m", name) for name in ("bleu", "chrf", "ter", "nist", "gleu", "wer")
     ]
-    + [("explain", *PAIR, "--recall"), ("explain", REF, "-i", CEDAR)]
+    + [
+        ("explain", *PAIR, "--recall"),
+        ("explain", REF, "-i", CEDAR, "--textbook"),
+    ]
     + [
         ("explain", REF, "-i", CEDAR, "-m", name) for name in ("chrf", "ter", "nist", "gleu", "wer")
     ],

@@ -6,6 +6,8 @@ import pytest
 from paths import EXAMPLES
 
 import truebleu as tb
+from truebleu.comparison.display_scale import rescale_comparison
+from truebleu.meta_evaluation.meta_layout import rescale_thresholds
 from truebleu.rendering.score_scale import check_scale
 
 REFERENCE = EXAMPLES / "de-en" / "reference.a.en"
@@ -133,3 +135,30 @@ def test_only_100_and_1_are_scales():
     for scale in (0, 10, 1.5, True, "1"):
         with pytest.raises(ValueError, match="scale: expected 100 or 1"):
             check_scale(scale)
+
+
+def test_thresholds_of_computed_percentages_are_scaled():
+    content = {
+        "metrics": [
+            {"name": name, "percentage": name == "BLEU", "scores": {"seg": {"epsilon": 20.0}}}
+            for name in ("BLEU", "stored")
+        ],
+        "systems": [{"system": "a", "human": 50.0, "scores": {"BLEU": 30.0, "stored": 30.0}}],
+        "agreement": [{"metric": "BLEU", "low": 1.0, "high": 2.0, "pairs": 3, "agree": 2}],
+    }
+    scaled = rescale_thresholds(content)
+    assert [one["scores"]["seg"]["epsilon"] for one in scaled["metrics"]] == [0.2, 20.0]
+    assert scaled["systems"][0] == {
+        **content["systems"][0],
+        "scores": {"BLEU": 0.3, "stored": 30.0},
+    }
+    assert scaled["agreement"][0] == {**content["agreement"][0], "low": 0.01, "high": 0.02}
+
+
+def test_human_agreement_is_looked_up_on_the_scale_of_the_metric():
+    content = tb.compare(
+        {"one": ["a b c d e f g h"] * 4, "two": ["a b c d e f g i"] * 4}, ["a b c d e f g h"] * 4
+    ).to_dict()
+    agreement = {"metric": "BLEU", "above": 1.0, "up_to": 2.5, "agree": 18, "pairs": 31}
+    scaled = rescale_comparison({**content, "human_agreement": agreement})
+    assert scaled["human_agreement"] == {**agreement, "above": 0.01, "up_to": 0.025}

@@ -169,8 +169,9 @@ def test_terminal_gets_text(text_folder):
     os.close(follower)
     terminal_output = os.read(leader, 100_000).decode()
     os.close(leader)
-    assert terminal_output.startswith("BLEU|nrefs:1|")
-    assert f"{truebleu.bleu(GOOD, REFERENCE).value:.1f}" in terminal_output
+    value = truebleu.bleu(GOOD, REFERENCE).value
+    assert terminal_output.startswith(f"good has BLEU {value:.1f} on 3 segments.")
+    assert "BLEU|nrefs:1|" in terminal_output
 
 
 # Output

@@ -33,7 +33,7 @@ const results = {
     return [...hits];
   }),
   sorts: sorts.map(values => [...selection.sortByValue(Float64Array.from(values, value => value ?? NaN))]),
-  names: names.map(reportData.shortenNames),
+  names: names.map(reportData.omitCommonParts),
   blocks: blocks.map(([hex, n, roles]) => reportData.unpackTexts(new Uint8Array(Buffer.from(hex, "hex")), n, roles).map(block => {
     const texts = new reportData.TextColumn(block, n);
     return Array.from({ length: n }, (_, i) => texts.getText(i) === null ? null : [...texts.getText(i)].map(c => c.codePointAt(0)));

@@ -160,7 +160,7 @@ export function readPage() {
 const toIndices = bytes => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
 
 /** Replace beginnings and ends of at least eight letters that all names share by "…". @param {string[]} names @returns {string[]} */
-export function shortenNames(names) {
+export function omitCommonParts(names) {
   const [first = ""] = names, separator = /[._/ ]/;
   let from = 0, to = 0;
   while (from < first.length && names.every(name => name[from] === first[from])) from++;
@@ -179,7 +179,7 @@ export class ReportData {
     this.read = read;
     /** Number of segments. */
     this.n = /** @type {number} */ (manifest.segments);
-    const shortNames = shortenNames(manifest.systems.map((/** @type {any} */ system) => system.name));
+    const shortNames = omitCommonParts(manifest.systems.map((/** @type {any} */ system) => system.name));
     /** @type {System[]} */
     this.systems = manifest.systems.map((/** @type {any} */ system, /** @type {number} */ index) => ({ ...system, index, short: shortNames[index] }));
     /** Maximum number of references per segment. */

@@ -36,6 +36,8 @@ DIGITS = 2
 # Maximum number of worse documents, and of worse segments, to list.
 MAX_LISTED_CHANGES = 5
 DEFAULT_LEVEL = 0.95
+# The message if a metric cannot split the text.
+NOT_COMPARABLE = "cannot compare the outputs: its tokenizer does not split them."
 # Maximum width of a text in a table, in columns.
 MAX_TEXT_LENGTH = 70
 # JUnit test case names by kind of condition.
@@ -223,6 +225,8 @@ class Condition(NamedTuple):
     passed: bool
     limit: float
     measured: float
+    message: str = ""
+    """The result in a sentence, if it does not follow from the numbers."""
 
 
 class CheckJob:
@@ -482,7 +486,8 @@ class CheckJob:
             is_comparable = difference["significant"] is not None
             passed = is_comparable and not (is_worse and difference["significant"])
             alpha = self.request.testing.alpha
-            yield Condition("significant", passed, alpha, difference["p"])
+            message = "" if is_comparable else f"{self.metric_names[metric]} {NOT_COMPARABLE}"
+            yield Condition("significant", passed, alpha, difference["p"], message)
 
     def _find_worse_documents(
         self, comparison: Mapping[str, Any], metric: Metric[Any]
@@ -636,13 +641,12 @@ def _add_messages(metric: Content, earlier_name: str | None, digits: int = 2) ->
         )
 
     def describe_significance(condition: Content) -> str:
-        p, alpha, passed = condition["measured"], condition["limit"], condition["passed"]
-        if not passed and not p < alpha:
-            return f"{name} cannot compare the outputs: its tokenizer does not split them."
+        if condition["message"].endswith(NOT_COMPARABLE):
+            return str(condition["message"])
         change = sign * (value - earlier["output"]["score"])
         if change >= 0:
             return f"{name} is not worse than for {earlier_name}."
-        negation = "not " if passed else ""
+        p, negation = condition["measured"], "not " if condition["passed"] else ""
         return (
             f"{name} {down} {-change:.{digits}f} from {earlier_name}, which is "
             f"{negation}significant (p = {p:.4f})."

@@ -84,7 +84,7 @@ function renderScoreSteps(context) {
     if (smooth === "none") notes.add("No smoothing: the score is 0 if an order has no matches.");
     else if (!smoothed.size) notes.add(`Smoothing (${smooth}) had no effect: every order has matches.`);
     rows.push(buildRow("Geometric mean", w => ["", renderScore(w.mean)], b ? renderDelta(walks[1].mean - walks[0].mean) : ""),
-      buildRow("Length c, reference length r", (w, s) => [[linkCount(w.hypothesis, "hypothesis_length", s), " / ", linkCount(w.reference, "reference_length", s, 0)], renderNumber(w.reference ? 100 * w.hypothesis / w.reference : 0)], b ? linkDelta(100 * (walks[1].hypothesis / walks[1].reference - walks[0].hypothesis / walks[0].reference), "hypothesis_length") : null),
+      buildRow("Length c, reference length r", (w, s) => [[linkCount(w.hypothesis, "hypothesis_length", s), " / ", linkCount(w.reference, "reference_length", s, 0)], renderScore(w.reference ? 100 * w.hypothesis / w.reference : 0)], b ? linkDelta(100 * (walks[1].hypothesis / walks[1].reference - walks[0].hypothesis / walks[0].reference), "hypothesis_length", 2, true) : null),
       buildRow("Brevity penalty", w => [w.brevity < 1 ? "exp(1 − r/c)" : "c ≥ r", renderNumber(w.brevity, formatFixed(w.brevity, 4))], renderDifference(w => w.brevity, 4)), score);
   }
   const columns = [{ title: "Step" }, ...systems.flatMap(s => heads.map((title, k) => ({ title: [renderBadge(s), " ", title], number: true, hint: k ? "" : s.name }))), ...(b ? [{ title: "Δ", number: true, hint: `${b.letter} − ${a.letter}` }] : [])];

@@ -45,6 +45,17 @@ def test_score_result_and_standard_input_are_cited(truebleu_command, tmp_path):
     assert json.loads(printed)["scores"][0]["signature"] in result.output.replace("\n", "")
 
 
+def test_recorded_terminal_session_is_cited(truebleu_command, tmp_path):
+    words = ("compare", REFERENCE, "-i", *SYSTEMS, "-parn", "99", "-f", "text")
+    printed = truebleu_command(*words).output
+    coloured = "".join(f"\x1b[2m{line}\x1b[0m\r\n" for line in printed.splitlines())
+    for name, text in (("plain", printed), ("session", coloured)):
+        (tmp_path / name).write_text(text)
+    result = truebleu_command("cite", tmp_path / "session")
+    assert result.status == 0
+    assert result.output == truebleu_command("cite", tmp_path / "plain").output
+
+
 def test_methods_are_cited(truebleu_command):
     output = truebleu_command(
         *("cite", "-m", "chrf++,ter", "--test", "bs", "--correction", "bh", "-t", "wmt22", "ntrex")

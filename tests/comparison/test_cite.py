@@ -228,6 +228,34 @@ def test_printed_signatures_are_read():
     assert complete.metrics[0].signature.startswith(setup.metrics[0].signature)
 
 
+@pytest.mark.parametrize("signature", ["footnote", "caption"])
+def test_own_latex_is_read_like_markdown(signature):
+    comparison = tb.compare(SYSTEMS, REFERENCE, metrics=["bleu", "rouge-l"], samples=99)
+    setup = read_result(comparison.latex(signature=signature), "table.tex")
+    assert setup == read_result(comparison.markdown(signature=signature), "table.md")
+    assert setup.metrics == cite(comparison).metrics
+    assert read_result(setup.latex(), "setup.tex").metrics == setup.metrics
+    assert read_result(setup.text(), "setup.txt").metrics == setup.metrics
+
+
+def test_escaped_characters_in_latex_are_read():
+    source = r"\footnotesize\texttt{M\_1\%|\allowbreak{}nrefs:1|\allowbreak{}version:2\_0}\par"
+    [metric] = read_result(source, "x").metrics
+    assert (metric.name, metric.signature) == ("M_1%", "nrefs:1|version:2_0")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "\x1b[2mBLEU|nrefs:1|version:2.6.0\x1b[0m\r\n",
+        "\x1b]0;title\x07\x1b[?25l\x1b[1;38;5;12mBLEU\x1b[0m|nrefs:1|version:2.6.0\x1b[K",
+    ],
+)
+def test_terminal_codes_are_ignored(line):
+    [metric] = read_result(line, "session").metrics
+    assert (metric.name, metric.signature) == ("BLEU", "nrefs:1|version:2.6.0")
+
+
 def test_sacrebleu_signature_cites_sacrebleu():
     line = "BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.4.0 = 30.0 60/40/20/10"
     text = read_result(line, "x").text()

@@ -12,7 +12,11 @@ from truebleu.comparison.comparison_request import TESTS
 from truebleu.comparison.paper_layout import CORRECTION_METHODS
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, Signature
-from truebleu.rendering.latex import render_latex_signature, render_latex_text
+from truebleu.rendering.latex import (
+    render_latex_signature,
+    render_latex_text,
+    unescape_latex,
+)
 from truebleu.rendering.number_format import format_percent
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.testsets import catalogue
@@ -50,6 +54,8 @@ EXTERNAL_CITATIONS = {
     "bertscore": ("zhang-etal-2020-bertscore",),
 }
 TEST_SET_NAMES = {"multi30k": "Multi30k", "mtedx": "mTEDx"}
+# Escape sequences for colours and for the window title in recorded terminal sessions.
+TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 # A signature in printed output, such as "BLEU|nrefs:1|case:mixed|...|version:2.6.0".
 PRINTED_SIGNATURE = re.compile(r"([^\s|`]+)\|((?:nrefs|#|case|c):[^\s`\\]+)")
 
@@ -249,7 +255,9 @@ def cite(
 
 
 def read_result(text: str, name: str) -> SetupDescription:
-    """Return the setup of a result: JSON of score or compare, or printed signatures.
+    """Return the setup of a result: JSON of score or compare, or text with signatures.
+
+    The text may be Markdown, LaTeX or a recorded terminal session.
 
     name: the file name for error messages.
     """
@@ -261,7 +269,13 @@ def read_result(text: str, name: str) -> SetupDescription:
                 raise InputError(f"{name}: {error}") from None
             reason = str(error) if isinstance(error, ValueError) else f"missing key {error}"
             raise InputError(f"{name}: invalid result ({reason})") from None
-    signatures = dict.fromkeys(PRINTED_SIGNATURE.findall(text))
+    text = TERMINAL_CODE.sub("", text)
+    if re.search(r"\\(?:texttt|allowbreak)\b", text):
+        text = unescape_latex(text)
+    signatures = dict.fromkeys(
+        (metric.lstrip("("), signature.rstrip(".,;" if "(" in signature else ".,;)"))
+        for metric, signature in PRINTED_SIGNATURE.findall(text)
+    )
     if not signatures:
         raise InputError(
             f"{name}: no signatures found. Use the output of truebleu score or compare, such as "

@@ -279,6 +279,19 @@ def escape_latex(text: str) -> str:
     return encode_tex(escaped, ascii_only=False)
 
 
+def unescape_latex(text: str) -> str:
+    r"""Return LaTeX without the commands that escape characters and that typeset signatures.
+
+    >>> unescape_latex(r"\texttt{M\_1|\allowbreak{}nrefs:1}\par: 50\%")
+    ' M_1|nrefs:1 \\par: 50%'
+    """
+    text = text.replace(r"\allowbreak{}", "").replace("-{}", "-")
+    text = re.sub(r"\\texttt\{((?:\\.|[^\\{}]|\{[^{}]*\})*)\}", r" \1 ", text)
+    characters = {command: chr(code) for code, command in SPECIAL.items() if command != "''"}
+    commands = "|".join(map(re.escape, characters))
+    return re.sub(commands, lambda match: characters[match[0]], text)
+
+
 def _format_breakable_signature(text: str) -> str:
     """Return a signature that LaTeX may break after its vertical bars."""
     # The typewriter font of the default encoding has these characters; \textbar is in another font.

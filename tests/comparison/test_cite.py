@@ -244,6 +244,58 @@ def test_escaped_characters_in_latex_are_read():
     assert (metric.name, metric.signature) == ("M_1%", "nrefs:1|version:2_0")
 
 
+@pytest.mark.parametrize("correction", [None, *CORRECTIONS])
+@pytest.mark.parametrize("test", list(TESTS))
+@pytest.mark.parametrize("columns", [None, ["system", "score", "p"]])
+def test_printed_table_has_the_setup_of_the_result(test, correction, columns):
+    """The caption of a table states the test, the level and the correction."""
+    comparison = tb.compare(
+        SYSTEMS, REFERENCE, test=test, correction=correction, level=0.9, samples=99
+    )
+    expected = cite(comparison).text().replace("90% confidence", "95% confidence")
+    for printed in (comparison.latex(columns=columns), comparison.markdown(columns=columns)):
+        setup = read_result(printed, "table")
+        assert setup.text() == expected
+        assert setup.notes == []
+
+
+@pytest.mark.parametrize("correction", [None, *CORRECTIONS])
+def test_printed_text_has_the_correction_and_level(correction):
+    comparison = tb.compare(SYSTEMS, REFERENCE, correction=correction, level=0.9, samples=99)
+    for printed in (comparison.text(), comparison.text(explain=True)):
+        setup = read_result(printed, "out.txt")
+        assert (setup.test, setup.correction, setup.alpha) == ("ar", correction, 0.1)
+        assert setup.notes == []
+
+
+def test_table_without_significant_difference_has_the_correction():
+    systems = {"one": SYSTEMS["birch"], "two": SYSTEMS["birch"]}
+    comparison = tb.compare(systems, REFERENCE, correction="holm", samples=99)
+    assert read_result(comparison.markdown(), "x").correction == "holm"
+
+
+def test_text_without_p_values_has_a_note_on_the_correction():
+    comparison = tb.compare(SYSTEMS, REFERENCE, correction="holm", samples=99)
+    setup = read_result(comparison.text(columns=["system", "score"]), "out.txt")
+    assert setup.notes == [
+        "out.txt does not state whether p-values were corrected. Use the output of -f json."
+    ]
+
+
+def test_text_of_bootstrap_test_has_a_note():
+    comparison = tb.compare(SYSTEMS, REFERENCE, test="bs", samples=99)
+    setup = read_result(comparison.text(), "out.txt")
+    assert setup.test is None
+    assert setup.notes == [
+        "out.txt does not name the significance test. Use the output of -f json."
+    ]
+
+
+def test_text_of_scores_has_no_note():
+    score = tb.metric("bleu").signature()
+    assert read_result(f"BLEU|{score}", "x").notes == []
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -41,7 +41,7 @@ RESULT = OptionGroup(
     "result",
     """
     result FILE  read the metrics, test and test set from this output of truebleu score or compare:
-                 JSON, or text with signatures; - for standard input
+                 JSON, or text, Markdown or LaTeX with signatures; - for standard input
     """,
     result={"nargs": "?"},
 )
@@ -91,7 +91,8 @@ def _describe_setup(options: argparse.Namespace) -> setup_description.SetupDescr
         for name, flag in flags.items():
             if getattr(options, name) is not None:
                 raise UsageError(f"{flag} has no effect with a result FILE")
-        return setup_description.read_result(_read_text(options.result), options.result)
+        name = "standard input" if options.result == "-" else options.result
+        return setup_description.read_result(_read_text(options.result), name)
     if options.correction is not None and options.test is None:
         raise UsageError("--correction has no effect without --test")
     with shared.reraise_as_usage_error("-m/--metrics"):

@@ -380,6 +380,11 @@ def _explain_cells(
             yield f"{'; '.join(explained_marks)} (p < {test['alpha']:g}, {test_text})."
         elif "p" in names:
             yield f"p: {test_text}."
+        elif baseline is not None and len(system_names) > 1 and {"score", "delta"} & {*names}:
+            yield (
+                f"No printed score differs significantly from the score of {baseline} "
+                f"(p < {test['alpha']:g}, {test_text})."
+            )
     if any(name in names for name in ("delta", "delta-interval", "p")):
         yield f"Δ: difference from {baseline}."
     counts = [name for name in ("won", "tied", "lost") if name in names]

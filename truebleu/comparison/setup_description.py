@@ -8,6 +8,7 @@ from typing import Any
 
 from truebleu._kernel import InputError, __version__
 from truebleu.bleu_family.family_catalogue import family
+from truebleu.comparison.comparison_builder import CORRECTIONS
 from truebleu.comparison.comparison_request import TESTS
 from truebleu.comparison.paper_layout import CORRECTION_METHODS
 from truebleu.metrics import registry
@@ -18,7 +19,7 @@ from truebleu.rendering.latex import (
     unescape_latex,
 )
 from truebleu.rendering.number_format import format_percent
-from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
+from truebleu.significance import RANDOMIZATIONS, RESAMPLES
 from truebleu.testsets import catalogue
 from truebleu.text.argument_checks import check_choice, load_json
 from truebleu.text.citations import format_bibtex, get_work, load_works, parse_bibtex
@@ -54,6 +55,13 @@ EXTERNAL_CITATIONS = {
     "bertscore": ("zhang-etal-2020-bertscore",),
 }
 TEST_SET_NAMES = {"multi30k": "Multi30k", "mtedx": "mTEDx"}
+# The significance test in the caption of a table, and the significance level in text and captions.
+PRINTED_TEST = re.compile(
+    rf"({'|'.join(TESTS.values())})(?: of \w+)? with ([\d,]+) (?:randomizations|resamples)"
+)
+PRINTED_LEVEL = re.compile(r"(?:\*: p(?: \w+)? < |significant at |\(p < (?=[\d.]+, ))(\d*\.\d+)")
+# Legends and captions that name the correction, if there is one.
+PRINTED_P_VALUES = re.compile(r"\*: p\b|\(p < [\d.]+, |\. p: ")
 # Escape sequences for colours and for the window title in recorded terminal sessions.
 TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 # A signature in printed output, such as "BLEU|nrefs:1|case:mixed|...|version:2.6.0".
@@ -88,6 +96,8 @@ class SetupDescription(Record):
     confidence: int | None = None
     level: float = 0.95
     has_runs: bool = False
+    omissions: tuple[str, ...] = ()
+    """Sentences on parts of the setup that a printed result does not state."""
 
     @property
     def citations(self) -> list[str]:
@@ -108,11 +118,14 @@ class SetupDescription(Record):
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on metrics and test sets without a known citation."""
+        """Sentences on works without a known citation, and on missing parts of the setup."""
         return [
-            f"no citation is known for {one.name}; cite its authors"
-            for one in (*self.metrics, *self.test_sets)
-            if not one.citations and not one.bibtex
+            *self.omissions,
+            *(
+                f"no citation is known for {one.name}; cite its authors"
+                for one in (*self.metrics, *self.test_sets)
+                if not one.citations and not one.bibtex
+            ),
         ]
 
     def bibtex(self) -> str:
@@ -281,7 +294,39 @@ def read_result(text: str, name: str) -> SetupDescription:
             f"{name}: no signatures found. Use the output of truebleu score or compare, such as "
             "with -f json"
         )
-    return _describe_signatures(signatures)
+    return _add_printed_test(_describe_signatures(signatures), text, name)
+
+
+def _add_printed_test(setup: SetupDescription, text: str, name: str) -> SetupDescription:
+    """Return the setup with the test, level and correction that printed text states.
+
+    Signatures name only approximate randomization, and no correction.
+    """
+    prose = " ".join(re.sub(r"[\\$]", "", text).split())
+    if match := PRINTED_TEST.search(prose):
+        test = next(key for key, title in TESTS.items() if title == match[1])
+        setup = setup.replace(test=test, samples=int(match[2].replace(",", "")))
+    level = PRINTED_LEVEL.search(prose)
+    if level is not None:
+        setup = setup.replace(alpha=float(level[1]))
+    remedy = "Use the output of -f json."
+    if setup.test is None:
+        if level is None:
+            return setup
+        return setup.replace(omissions=(f"{name} does not name the significance test. {remedy}",))
+    correction = next(
+        (
+            key
+            for key, title in CORRECTIONS.items()
+            if re.search(rf"\bp {title}\b|\bby {CORRECTION_METHODS[key]}", prose)
+        ),
+        None,
+    )
+    is_stated = correction is not None or PRINTED_P_VALUES.search(prose) is not None
+    if not is_stated and setup.program.startswith("truebleu "):
+        text = f"{name} does not state whether p-values were corrected. {remedy}"
+        setup = setup.replace(omissions=(text,))
+    return setup.replace(correction=correction)
 
 
 def describe_result(content: Mapping[str, Any]) -> SetupDescription:

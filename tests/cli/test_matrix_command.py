@@ -374,7 +374,7 @@ def test_unsupported_method_is_refused(matrix_folder, truebleu_command):
         "matrix", "nbest", "--mbr", "-m", "ter", "--method", "aggregate"
     )
     assert command_result.status == 2
-    assert "method='aggregate' sums the n-grams of the references" in command_result.error
+    assert "--method aggregate sums the n-grams of the references" in command_result.error
 
 
 def test_moses_format_is_read(matrix_folder, truebleu_command):

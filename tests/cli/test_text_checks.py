@@ -99,4 +99,4 @@ def test_repeated_file_is_used_once(checked_folder, truebleu_command, words):
 def test_old_mac_line_ends_are_refused(checked_folder, truebleu_command, options):
     result = truebleu_command("score", "mac", "-i", "mac", *options)
     assert result.status == 1
-    assert "mac has CR line endings without LF" in result.error
+    assert "mac has CR-only line endings" in result.error

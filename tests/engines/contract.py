@@ -41,7 +41,7 @@ LISTS = ("list", "large_list", "list_view", "large_list_view")
 
 METRICS = (BLEU(), CHRF(word_order=2))
 
-WORDS = "the a cat on mat , dogs' naïve 北京 ran . it's 3.5%".split()  # noqa: SIM905
+WORDS = "the a cat on mat , dogs' naïve 北京 ran . it's 3.5 %".split()  # noqa: SIM905
 GROUPS = ("news", "chat", "Ä", "", None)
 
 

@@ -232,7 +232,7 @@ def test_impossible_statistics_raise_error():
         rows = [{**state_row, "statistics": list(state_row["statistics"])} for state_row in state]
         rows[row]["statistics"][column] = value
         table = pa.Table.from_pylist(rows, schema=pa.table(original).schema)
-        with pytest.raises(InputError, match=r"statistics of text"):
+        with pytest.raises(InputError, match=r"Compute these statistics again"):
             original.spawn().merge_state(table)
 
 

@@ -69,7 +69,7 @@ WRONG = [
     ),
     (
         {"x": FINE | {"data": [["https://x/y", "0"]]}},
-        "x → data: expected the md5 of item 1 to be 32 digits",
+        "x → data: expected the md5 of item 1 to be 32 lower-case",
     ),
     (
         {"x": FINE | {"data": [{"address": "https://x/y", "sum": ""}]}},

@@ -100,7 +100,7 @@ def test_metric_is_usable_after_interrupt():
         import signal, threading, truebleu as tb
 
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        text = "".join(chr(0x4E00 + i * 7919% 20_000) for i in range(300_000))
+        text = "".join(chr(0x4E00 + i * 7919 % 20_000) for i in range(300_000))
         short = "猫がマットの上に座った。"
         metrics = tb.CHRF(), tb.TER(), tb.BLEU("char"), tb.CER()
         before = [metric.sentence(short, [short + "。"]) for metric in metrics]

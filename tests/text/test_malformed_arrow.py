@@ -119,7 +119,7 @@ def test_views(view):
         pytest.skip("this pyarrow has no views")
     data = pa.py_buffer(b"a text of more than twelve bytes")
     column = pa.Array.from_buffers(pa.string_view(), 1, [None, buffer("i", *view), data])
-    with pytest.raises(InputError, match=f"hypotheses: {WRONG}: view 0 has"):
+    with pytest.raises(InputError, match=f"hypotheses: {WRONG}: view 0 refers to"):
         BLEU().score(column, ["a"])
 
 

@@ -16,15 +16,15 @@ from truebleu.text.tokenizers import PYTHON_TOKENIZERS
 GOLDEN = {
     "It's 5,000.50 (USD) -- or 10%!": {
         "It's 5,000.50 (USD) -- or 10%!": "multi_bleu compare_mt",
-        "It's 5,000.50 ( USD ) -- or 10% !": "multi_bleu_detok mteval_v11b mteval_v13a",
-        "it's 5,000.50 ( usd ) -- or 10% !": "mteval_v11b_lower mteval_v13a_lower codenn",
-        "It ' s 5,000.50 ( USD ) - - or 10% !": (
+        "It's 5,000.50 ( USD ) -- or 10 % !": "multi_bleu_detok mteval_v11b mteval_v13a",
+        "it's 5,000.50 ( usd ) -- or 10 % !": "mteval_v11b_lower mteval_v13a_lower codenn",
+        "It ' s 5,000.50 ( USD ) - - or 10 % !": (
             "mteval_v12 mteval_v14_international tensor2tensor"
         ),
-        "it ' s 5,000.50 ( usd ) - - or 10% !": "mteval_v12_lower mteval_v14_international_lower",
+        "it ' s 5,000.50 ( usd ) - - or 10 % !": "mteval_v12_lower mteval_v14_international_lower",
         "It's 5,000.50 ( USD ) -- or 10%!": "madnani_ibleu",
         "it's 5,000.50 ( usd ) -- or 10%!": "madnani_ibleu_lower",
-        "it ' s 5 , 000 . 50 ( usd ) - - or 10% !": "codexglue",
+        "it ' s 5 , 000 . 50 ( usd ) - - or 10 % !": "codexglue",
     },
     "&quot;A&quot; &amp;lt; &apos;b&apos; &AMP; &gt;": {
         "&quot;A&quot; &amp;lt; &apos;b&apos; &AMP; &gt;": "multi_bleu compare_mt",

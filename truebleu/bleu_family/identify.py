@@ -234,7 +234,7 @@ def which(
     progress: called with the number of finished computations and the total number of computations.
 
     >>> print(which("66.87", ["a b c d e"], [["a b c d f"]]).members[0].name)
-    papineni-2002
+    sacrebleu
     """
     if not isinstance(score, str) and not hasattr(score, "__float__"):
         raise TypeError(

@@ -28,6 +28,8 @@ def replace_in_hypotheses(old, new):
 # Hypotheses and references that cause a warning of a kind.
 SUSPICIOUS = {
     "tokenized": (replace_in_hypotheses(".", " ."), REFERENCES),
+    "tokenized references": (HYPOTHESES, [text.replace(".", " .") for text in REFERENCES]),
+    "script": (["猫坐在垫子上。今天天气很好。"] * 30, REFERENCES),
     "subword marks": (replace_in_hypotheses("cat", "c@@ at"), REFERENCES),
     "special tokens": (replace_in_hypotheses("cat", "<unk>"), REFERENCES),
     "HTML entities": (replace_in_hypotheses("cat", "&quot;cat&quot;"), REFERENCES),
@@ -43,7 +45,9 @@ SUSPICIOUS = {
 }
 # Words of each warning.
 EXPECTED = {
-    "tokenized": "look tokenized",
+    "tokenized": "30 of 30 lines look tokenized",
+    "tokenized references": 'the references look tokenized, ending in " ." in 30 of the first 30',
+    "script": r"is mostly Han, the references are mostly Latin: is this the wrong file\?",
     "subword marks": r"15 of the first 30 lines have subword marks such as @@ \(lines 1, 3 and 5\)",
     "special tokens": "have special tokens such as <unk>",
     "HTML entities": "have HTML entities such as &quot; .*; the references have 0",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 from math import fsum, sqrt
 from operator import gt, lt
@@ -24,6 +25,7 @@ from truebleu.comparison.human_agreement import find_human_agreement
 from truebleu.comparison.segment_labels import SegmentNames
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Metric, Signature
+from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.statistics import Statistics
 from truebleu.rendering.number_format import fixed_formatter, signed_formatter
 from truebleu.rendering.view import Content
@@ -68,7 +70,14 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
     )
     unsplit = text_warnings.list_unsplit_metrics(warnings)
     for column in columns:
-        column.can_rank = column.name not in unsplit
+        outputs = text_warnings.list_unreliable_systems(warnings, column.name)
+        column.unreliable_systems = {
+            name for name, runs in request.runs.items() if not outputs.isdisjoint(runs)
+        }
+        has_reliable_pair = len(request.runs) - len(column.unreliable_systems) > 1
+        column.can_rank = column.name not in unsplit and (
+            has_reliable_pair or not column.unreliable_systems
+        )
     document_indices = request.get_document_indices()
     unit_count = segment_count if document_indices is None else len(set(document_indices))
     results, score_intervals = _resample_metric_columns(request, columns)
@@ -127,7 +136,9 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
         "metrics": [column.describe_metric() for column in columns],
         "systems": rows,
         "pairs": [pair for column in columns for pair in column.describe_pairs()],
-        "human_agreement": None if first is None else first.describe_human_agreement(),
+        "human_agreement": None
+        if first is None or _has_unusual_scores(columns, warnings)
+        else first.describe_human_agreement(),
         "documents": _score_documents(request, columns),
     }
     notes = [
@@ -144,6 +155,26 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
         for output in outputs
     )
     return {**content, "warnings": warnings} if warnings else content
+
+
+# Kinds of warnings about texts that systems in human evaluations do not have.
+UNUSUAL_TEXTS = ("unsplit", "script", "tokenized", "tokenized references", "identical")
+# Range of BLEU scores that systems in human evaluations have; copies of a reference score more.
+USUAL_BLEU = (10, 90)
+
+
+def _has_unusual_scores(
+    columns: Sequence[_MetricColumn], warnings: Sequence[Mapping[str, Any]]
+) -> bool:
+    """Return whether texts or scores are unlike those of systems that people compared."""
+    best_scores = [
+        max(map(column.get_system_score, column.runs))
+        for column in columns
+        if isinstance(column.metric, BLEU)
+    ]
+    return any(one["kind"] in UNUSUAL_TEXTS for one in warnings) or any(
+        not USUAL_BLEU[0] <= score <= USUAL_BLEU[1] for score in best_scores
+    )
 
 
 def _resample_metric_columns(
@@ -176,9 +207,15 @@ def _resample_metric_columns(
 
 
 def resample_metrics(
-    request: Request, system_order: Sequence[str]
+    request: Request,
+    system_order: Sequence[str],
+    unreliable_systems: Mapping[Metric[Any], AbstractSet[str]],
 ) -> Iterator[tuple[Metric[Any], _MetricColumn]]:
-    """Compute and resample the metrics of a request; `system_order` lists the systems in tables."""
+    """Compute and resample the metrics of a request.
+
+    system_order: the systems as tables show them.
+    unreliable_systems: the systems with unreliable scores, by metric.
+    """
     if not request.metrics:
         return
     metric_statistics = request.compute_statistics()
@@ -188,6 +225,7 @@ def resample_metrics(
     }
     results, score_intervals = _resample_metric_columns(request, list(columns.values()))
     for i, (metric, column) in enumerate(columns.items()):
+        column.unreliable_systems = unreliable_systems[metric]
         column.add_results(
             score_intervals[i], None if results is None else results[i], system_order
         )
@@ -225,7 +263,9 @@ class _MetricColumn:
     statistics: Mapping[str, Statistics] = {}
     signature: Signature | None = None
     can_rank: bool = True
-    """True if the metric can rank the systems, that is, if its tokenizer splits the text."""
+    """True if the metric can rank the systems: its tokenizer splits the text of two or more."""
+    unreliable_systems: AbstractSet[str] = frozenset()
+    """Systems with unreliable scores: no rank, and no significant differences."""
     references: int | str | None = None
     """References per segment, or "var"; None without references."""
 
@@ -292,18 +332,28 @@ class _MetricColumn:
         self.clusters: list[list[str]] | None = None
         self.beaten_systems: Mapping[str, Sequence[str]] = {}
         if result is not None and self.testing.test is not None and self.can_rank:
-            self.clusters = result.clusters(self.testing.alpha)
-            self.beaten_systems = result.better_than(self.testing.alpha)
+            reliable = set(system_order) - self.unreliable_systems
+            reliable_clusters = (
+                [name for name in cluster if name in reliable]
+                for cluster in result.clusters(self.testing.alpha)
+            )
+            self.clusters = [cluster for cluster in reliable_clusters if cluster]
+            self.beaten_systems = {
+                name: [other for other in losers if other in reliable]
+                for name, losers in result.better_than(self.testing.alpha).items()
+                if name in reliable
+            }
 
     def get_system_score(self, system: str) -> float:
         """Return the score of a system: the mean over its runs."""
         values = [self.measure.get_value(run) for run in self.runs[system]]
         return fsum(values) / len(values)
 
-    def get_sort_key(self, system: str) -> float:
-        """Return the key that sorts systems best first."""
+    def get_sort_key(self, system: str) -> tuple[bool, float]:
+        """Return the key that sorts systems best first, and unreliable scores last."""
         value = self.get_system_score(system)
-        return value if self.measure.lower_is_better else -value
+        is_last = self.can_rank and system in self.unreliable_systems
+        return is_last, value if self.measure.lower_is_better else -value
 
     def score_groups(self, system: str, groups: Sequence[int]) -> dict[int, float]:
         """Return the score of each group of segments."""
@@ -358,7 +408,7 @@ class _MetricColumn:
         return {
             "score": value,
             "interval": self._describe_interval(self.score_intervals[system]),
-            "rank": rank if self.can_rank else None,
+            "rank": rank if self.can_rank and system not in self.unreliable_systems else None,
             "cluster": next(
                 (i for i, names in enumerate(self.clusters or (), 1) if system in names), None
             ),
@@ -429,7 +479,9 @@ class _MetricColumn:
             "standard_error": difference.deviation,
             "p": difference.p if tested else None,
             "corrected_p": difference.adjusted_p if self.testing.correction else None,
-            "significant": p < self.testing.alpha if tested and self.can_rank else None,
+            "significant": p < self.testing.alpha
+            if tested and self.can_rank and self.unreliable_systems.isdisjoint((system, other))
+            else None,
             "wins": wins,
             "ties": ties,
             "losses": losses,
@@ -684,7 +736,7 @@ def _format_verdict(metrics: Sequence[tuple[str, str]], winner: str, than: str) 
 def _format_difference(content: Content, metric: Content, pair: Content) -> str:
     """Return a difference and its p-value, formatted as in tables."""
     format_score = signed_formatter(fixed_formatter(get_score_digits(content, metric, None)))
-    return f"{format_score(pair['value'])}, {format_p_equation(pair)}"
+    return f"{format_score(pair['value'])}, {format_p_equation(content, pair)}"
 
 
 # Intervals and p-values are imprecise below these sample sizes.

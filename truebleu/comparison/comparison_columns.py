@@ -83,7 +83,7 @@ def list_columns(content: Content, metric: Content) -> list[str]:
         "letter": has_several_systems,
         **dict.fromkeys(("interval", "mean", "half-width"), bool(content["intervals"])),
         "runs": any(score["runs"] for score in scores),
-        "rank": has_several_systems and scores[0]["rank"] is not None,
+        "rank": has_several_systems and can_rank(content, metric["name"]),
         "cluster": has_several_systems and metric["clusters"] is not None,
         "delta-interval": has_several_systems and bool(content["intervals"]),
         "p-uncorrected": is_tested and bool(content["correction"]),
@@ -149,7 +149,11 @@ def build_metric_columns(
             lambda one: _format_run_deviation(one["runs"], format_score),
             "standard deviation between runs (number of runs)",
         ),
-        "rank": lambda: (Column("rank", "rank"), [Cell(str(one["rank"])) for one in scores]),
+        "rank": lambda: (
+            Column("rank", "rank"),
+            # Unreliable scores have no rank.
+            [Cell("–" if one["rank"] is None else str(one["rank"])) for one in scores],
+        ),
         "cluster": lambda: build_score_column(
             "cluster",
             lambda one: "" if one["cluster"] is None else str(one["cluster"]),
@@ -243,6 +247,11 @@ def build_table(column_cells: Sequence[ColumnCells], caption: str = "", fold: st
     return Table(columns, list(zip(*cells, strict=True)), caption=caption, fold=fold)
 
 
+def can_rank(content: Content, metric: str) -> bool:
+    """Return whether a metric ranks systems; it does not rank unreliable scores."""
+    return any(system["scores"][metric]["rank"] is not None for system in content["systems"])
+
+
 def build_system_columns(
     content: Content, scores: Sequence[Content | None] = ()
 ) -> Iterator[ColumnCells]:
@@ -305,10 +314,11 @@ def _format_decisive_p(content: Content, difference: Content) -> str:
     return f"<{alpha:g}" if rounds_to_alpha else text
 
 
-def format_p_equation(difference: Content) -> str:
-    """Return the p-value that determines significance, such as "p = 0.03" or "p < 0.001"."""
-    p_text = format_p_value(get_decisive_p(difference))
-    return f"p {p_text if p_text.startswith('<') else f'= {p_text}'}"
+def format_p_equation(content: Content, difference: Content) -> str:
+    """Return the p-value that determines significance, such as "p = 0.03" or "p Holm < 0.001"."""
+    p_text = _format_decisive_p(content, difference)
+    equation = f"< {p_text[1:]}" if p_text.startswith("<") else f"= {p_text}"
+    return f"{format_p_header(content)} {equation}"
 
 
 def get_difference_mark(difference: Content, metric: Content) -> str:

@@ -13,6 +13,7 @@ from truebleu.comparison.comparison_columns import (
     build_interval_drawings,
     build_metric_columns,
     build_table,
+    can_rank,
     check_column_names,
     format_metric_header,
     format_p_header,
@@ -166,7 +167,8 @@ def _format_sizes(content: Content) -> str:
 def _format_legend(content: Content, names: Sequence[str], hint: str) -> str:
     """Return the meaning of the mark for significant differences, and the hint."""
     test = content["test"]
-    if not test or len(content["systems"]) < 2 or "p" not in names:
+    has_marks = any(can_rank(content, metric["name"]) for metric in content["metrics"])
+    if not test or not has_marks or len(content["systems"]) < 2 or "p" not in names:
         return hint
     is_uncorrected = content["correction"] is None and len(content["systems"]) > 2
     uncorrected = ", uncorrected" if is_uncorrected else ""

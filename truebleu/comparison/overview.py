@@ -12,6 +12,7 @@ from truebleu.comparison import comparison_layout
 from truebleu.comparison.comparison_columns import (
     build_system_columns,
     build_table,
+    can_rank,
     format_interval,
     format_letters,
     format_metric_header,
@@ -21,6 +22,7 @@ from truebleu.comparison.comparison_columns import (
     get_difference_mark,
     get_score_digits,
 )
+from truebleu.metrics.text_warnings import list_unreliable_systems
 from truebleu.rendering.elements import (
     Cell,
     Column,
@@ -118,7 +120,13 @@ def build_headline(content: Content) -> SentenceParts:
     if metric is None:
         names = join_words([one["name"] for one in content["metrics"]])
         if len(systems) > 1:
-            return [f"No system is called best: {names} cannot split this text into words."]
+            unreliable = _list_unreliable_systems(content, content["metrics"][0]["name"])
+            reason = (
+                f"scores of {join_words(unreliable)} are unreliable."
+                if unreliable
+                else f"{names} cannot split this text into words."
+            )
+            return [f"No system is called best: {reason}"]
         metric = content["metrics"][0]
     name = metric["name"]
     format_score = fixed_formatter(get_score_digits(content, metric, None))
@@ -138,6 +146,7 @@ def build_headline(content: Content) -> SentenceParts:
         ]
     # Pairs are ordered by metric, with the higher-ranked system first.
     pair = next(one for one in content["pairs"] if one["metric"] == name)
+    pair = _use_table_p(content, pair)
     second = pair["second"]
     if pair["value"] == 0:
         equal_text = f" have the same {metric['label']}, {format_score(score['score'])}."
@@ -164,14 +173,35 @@ def build_headline(content: Content) -> SentenceParts:
     return [
         *parts,
         *_describe_other_metrics(content, best["name"], name),
+        _describe_unreliable_systems(content, name),
         _describe_human_agreement(content),
     ]
 
 
 def find_main_metric(content: Content) -> Content | None:
     """Return the first metric that can rank the systems, or None."""
-    scores = content["systems"][0]["scores"]
-    return next((m for m in content["metrics"] if scores[m["name"]]["rank"] is not None), None)
+    return next((one for one in content["metrics"] if can_rank(content, one["name"])), None)
+
+
+def _list_unreliable_systems(content: Content, metric: str) -> list[str]:
+    """Return the systems whose scores by a metric are unreliable, as a warning says."""
+    outputs = list_unreliable_systems(content.get("warnings", []), metric)
+    return sorted(outputs)
+
+
+def _describe_unreliable_systems(content: Content, metric: str) -> str:
+    """Return a sentence that names the systems that are not ranked, or an empty string."""
+    names = [one["name"] for one in content["systems"] if one["scores"][metric]["rank"] is None]
+    return f" Scores of {join_words(names)} are unreliable and not ranked." if names else ""
+
+
+def _use_table_p(content: Content, pair: Content) -> Content:
+    """Return a pair with the p-value of the table, which corrects only tests of the baseline."""
+    for system in content["systems"]:
+        difference = system["scores"][pair["metric"]]["difference"]
+        if difference and {system["name"], content["baseline"]} == {pair["first"], pair["second"]}:
+            return {**pair, **{key: difference[key] for key in ("p", "corrected_p", "significant")}}
+    return pair
 
 
 def _build_headline_part(system: str) -> dict[str, str]:
@@ -191,7 +221,7 @@ def _describe_lead(
         level = format_percent(content["level"])
         uncertainty_parts.append(f"{level} interval {format_score(low)} to {format_score(high)}")
     if get_decisive_p(pair) is not None:
-        uncertainty_parts.append(format_p_equation(pair))
+        uncertainty_parts.append(format_p_equation(content, pair))
     return (
         f"{format_score(sign * pair['value'])} {way}",
         f" ({'; '.join(uncertainty_parts)})" if uncertainty_parts else "",

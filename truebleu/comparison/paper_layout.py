@@ -196,9 +196,11 @@ def build_section(
                 cells = [
                     Cell("–" if cell.mark == "baseline" else cell.text) for cell in built_cells
                 ]
-                rank = content["systems"][0]["scores"][metric["name"]]["rank"]
-                if name == "score" and rank is not None:
-                    mark_best(cells, higher_is_better=metric["higher_is_better"])
+                if name == "score":
+                    mark_best(
+                        _select_ranked(content, metric, cells),
+                        higher_is_better=metric["higher_is_better"],
+                    )
                 if name == marked_name:
                     _mark_significance(content, metric, name, cells)
                 headers = _build_column_headers(
@@ -234,6 +236,12 @@ def shorten_names(names: Sequence[str]) -> list[str]:
     """
     is_long = len(names) > 1 and max(map(len, names)) > MAX_NAME_LENGTH
     return remove_common_parts(names) if is_long else list(names)
+
+
+def _select_ranked(content: Content, metric: Content, cells: Sequence[Cell]) -> list[Cell]:
+    """Return the cells of systems that have a rank, whose scores are reliable."""
+    scores = [system["scores"][metric["name"]] for system in content["systems"]]
+    return [cell for cell, one in zip(cells, scores, strict=True) if one["rank"] is not None]
 
 
 def mark_best(cells: Sequence[Cell], *, higher_is_better: bool) -> None:
@@ -290,7 +298,6 @@ def _build_part_sections(
         for metric in content["metrics"]:
             format_score = fixed_formatter(get_score_digits(content, metric, digits))
             part_scores = scores_by_metric.get(metric["name"])
-            rank = content["systems"][0]["scores"][metric["name"]]["rank"]
             for name in names:
                 if name in SYSTEM_COLUMNS:
                     continue
@@ -300,8 +307,8 @@ def _build_part_sections(
                         Cell(format_score(part_scores[system["name"]]))
                         for system in content["systems"]
                     ]
-                    if rank is not None:
-                        mark_best(cells, higher_is_better=metric["higher_is_better"])
+                    ranked_cells = _select_ranked(content, metric, cells)
+                    mark_best(ranked_cells, higher_is_better=metric["higher_is_better"])
                 columns.append(cells)
         texts_by_column = {
             "letter": [system["letter"] for system in content["systems"]],

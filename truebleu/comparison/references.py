@@ -192,10 +192,18 @@ def _score_single_reference(
     }
     if not single_request.metrics:
         return {"scores": {}, "pairs": []}
+    unreliable_systems = {
+        metric: {
+            one["name"]
+            for one in content["systems"]
+            if one["scores"][names[metric]]["rank"] is None
+        }
+        for metric in single_request.metrics
+    }
     scores: dict[str, dict[str, Any]] = {}
     pairs = []
     try:
-        columns = list(resample_metrics(single_request, order))
+        columns = list(resample_metrics(single_request, order, unreliable_systems))
     except MetricFailedError:
         # Every metric failed with this reference; the caller drops them for all references.
         columns = []
@@ -317,6 +325,6 @@ def _describe_winner(
     format_delta = signed_formatter(fixed_formatter(get_score_digits(content, metric, None)))
     size = f"{format_delta(value)} to {rival}"
     if pair["p"] is not None:
-        size += f", {format_p_equation(pair)}"
+        size += f", {format_p_equation(content, pair)}"
         size += "" if pair["significant"] else ", not significant"
     return f"{winner} is best ({size})"

@@ -92,6 +92,10 @@ def merge_summaries(earlier: Summary | None, later: Summary) -> Summary:
 
 # Kind of the warning that metrics cannot distinguish systems, because they do not split the text.
 UNSPLIT_KIND = "unsplit"
+# Kinds of warnings about the text of some systems, whose scores by the listed metrics are therefore
+# unreliable.
+SCRIPT_KIND, TOKENIZED_KIND = "script", "tokenized"
+TOKENIZED_REFERENCES_KIND = "tokenized references"
 
 
 def warn_about_texts(
@@ -138,21 +142,25 @@ def warn_about_texts(
                 "-e utf-8-sig (File(path, encoding='utf-8-sig') in Python) removes it"
             )
             add_warning("byte-order mark", get_input_name(number), text)
-        for kind, number, text in chain(_warn_about_inputs(summary), _warn_about_marks(summary)):
+        for kind, number, text in chain(
+            _warn_about_inputs(summary), _warn_about_marks(summary, tokenize)
+        ):
             has_own_name = len(references) > 1 or len(summary["empty"]) < 3
             add_warning(kind, get_input_name(number if has_own_name else min(number, 1)), text)
-        add_warning("tokenized", system, _warn_about_tokenized_text(summary, tokenize))
-        for text in _warn_about_language(summary, language):
-            add_warning("language", system, text)
+        add_warning(TOKENIZED_KIND, system, _warn_about_tokenized_text(summary, tokenize))
+        for kind, text in _warn_about_language(summary, language):
+            add_warning(kind, system, text)
         add_warning("identical", system, _warn_about_copies(summary, references[0]))
         if not list_unsplit_metrics(warnings):
             add_warning(UNSPLIT_KIND, system, _warn_about_unsplit_text(summary, tokenize))
     for (kind, text), names in systems_by_warning.items():
         if text:
             systems = [name for name in names if name in summaries]
+            separator = ":" if kind != SCRIPT_KIND else " is" if len(names) == 1 else " are"
             warnings.append(
-                {"kind": kind, "systems": systems, "text": f"{join_words(names)}: {text}"}
+                {"kind": kind, "systems": systems, "text": f"{join_words(names)}{separator} {text}"}
             )
+            _add_affected_metrics(warnings[-1], metrics)
         if text and kind == UNSPLIT_KIND:
             unsplit_metrics = [
                 one for one in metrics if str(one.parameters.get("tokenize")) == tokenize
@@ -163,9 +171,34 @@ def warn_about_texts(
     return warnings
 
 
+def _add_affected_metrics(warning: dict[str, Any], metrics: Mapping[Metric[Any], str]) -> None:
+    """Add the metrics whose scores a warning about some systems makes unreliable."""
+    kind, systems = warning["kind"], warning["systems"]
+    if kind not in (SCRIPT_KIND, TOKENIZED_KIND):
+        return
+    affected = [
+        name
+        for metric, name in metrics.items()
+        if kind == SCRIPT_KIND or _depends_on_spaces(metric)
+    ]
+    warning["metrics"] = affected
+    if affected:
+        warning["text"] += _describe_unreliability(affected, systems)
+
+
 def list_unsplit_metrics(warnings: Warnings) -> set[str]:
     """Return the names of the metrics whose tokenizers do not split the text."""
     return {name for one in warnings if one["kind"] == UNSPLIT_KIND for name in one["metrics"]}
+
+
+def list_unreliable_systems(warnings: Warnings, metric: str) -> set[str]:
+    """Return the systems whose scores by a metric are unreliable because of their text."""
+    return {
+        system
+        for one in warnings
+        if one["kind"] in (SCRIPT_KIND, TOKENIZED_KIND) and metric in one.get("metrics", ())
+        for system in one["systems"]
+    }
 
 
 def warn_about_references(
@@ -221,9 +254,24 @@ def warn_about_references(
             }
 
 
-def _describe_unreliability(metrics: Sequence[str]) -> str:
-    """Return a sentence about the consequences for metrics that do not split the text."""
-    return f" Differences in {join_words(metrics)} are unreliable and not reported as significant."
+def _describe_unreliability(metrics: Sequence[str], systems: Sequence[str] = ()) -> str:
+    """Return a sentence about the consequences for metrics, for some systems or for all."""
+    to_systems = f" to {join_words(systems)}" if systems else ""
+    return (
+        f" Differences in {join_words(metrics)}{to_systems} are unreliable and not reported as "
+        "significant."
+    )
+
+
+def _depends_on_spaces(metric: Metric[Any]) -> bool:
+    """Return whether the metric counts words that spaces delimit, in text that should be natural.
+
+    Metrics of characters, models, and metrics of tokens are not affected by tokenized text.
+    """
+    tokenize = metric.parameters.get("tokenize")
+    if tokenize is None:
+        return not metric.can_split("han")
+    return str(tokenize) not in ("none", "char")
 
 
 def _find_splitting_option(metric: Metric[Any], script: str) -> str:
@@ -278,11 +326,21 @@ def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
             yield "unicode form", number, text
 
 
-def _warn_about_marks(summary: Summary) -> Iterator[tuple[str, int, str]]:
+def _warn_about_marks(summary: Summary, tokenize: str | None) -> Iterator[tuple[str, int, str]]:
     """Yield warnings about marks of preprocessing in an input, like `_warn_about_inputs`."""
     examined, inputs = summary.get("text_marks") or (0, [])
     for number, marks in enumerate(inputs):
         for kind, mark in marks.items():
+            if kind == text_marks.TOKENIZED:
+                # The kernel counts tokenized hypotheses.
+                is_suspicious = number and mark.segments >= MIN_TOKENIZED_WITH_SHARE
+                if is_suspicious and tokenize not in (None, "none"):
+                    text = (
+                        f'the references look tokenized, ending in " ." in {mark.segments} of the '
+                        f"first {examined} lines; the score will be wrong. Detokenize them first."
+                    )
+                    yield TOKENIZED_REFERENCES_KIND, number, text
+                continue
             if mark.segments < MIN_MARKED_SHARE * examined:
                 continue
             lines = f"line{'s' * (len(mark.first) > 1)} {join_words(list(map(str, mark.first)))}"
@@ -371,16 +429,54 @@ def _warn_about_tokenized_text(summary: Summary, tokenize: str | None) -> str:
     )
 
 
-def _warn_about_language(summary: Summary, language: str | None) -> Iterator[str]:
-    """Yield warnings if the script of the text contradicts the language or the references."""
+# A text has a main script with more than this share of its letters. At most the second share of the
+# other text's letters may be in this script, for example in names.
+MIN_MAIN_SHARE, MAX_FOREIGN_SHARE = 0.5, 0.1
+
+
+def _find_differing_scripts(summary: Summary) -> tuple[str, str] | None:
+    """Return the main scripts of the hypotheses and of the references if they differ, else None.
+
+    The scripts are counted in the first segments.
+    """
+    counts, reference_counts = summary.get("scripts", {}), summary.get("reference_text")
+    total = sum(counts.values())
+    reference_total = sum(reference_counts["scripts"].values()) if reference_counts else 0
+    if reference_counts is None or min(total, reference_total) < MIN_CHARACTERS_PER_SEGMENT:
+        return None
+    script = max(counts, key=lambda name: counts[name])
+    reference_script = max(
+        reference_counts["scripts"], key=lambda name: reference_counts["scripts"][name]
+    )
+    if (
+        counts[script] <= MIN_MAIN_SHARE * total
+        or reference_counts["scripts"].get(script, 0) > MAX_FOREIGN_SHARE * reference_total
+    ):
+        return None
+    return script.capitalize(), reference_script.capitalize()
+
+
+def _warn_about_language(summary: Summary, language: str | None) -> Iterator[tuple[str, str]]:
+    """Yield warnings, with their kinds, if the script contradicts the language or the references.
+
+    The text of a warning of `SCRIPT_KIND` continues a sentence whose subject is the system.
+    """
     _, characters = summary["characters"]
+    scripts = _find_differing_scripts(summary)
+    if scripts:
+        yield (
+            SCRIPT_KIND,
+            f"mostly {scripts[0]}, the references are mostly {scripts[1]}: is this the wrong file?",
+        )
+        return
     if language is None and not summary.get("han"):
         return
     from truebleu.text import languages
 
     target = None if language is None else languages.get_target_language(language)
     if target is not None and characters >= MIN_CHARACTERS_PER_SEGMENT:
-        yield languages.describe_script_mismatch(target, compute_script_shares(summary))
+        text = languages.describe_script_mismatch(target, compute_script_shares(summary))
+        yield "language", text
     if summary.get("han"):
         script, *reference_scripts = map(languages.detect_chinese_variant, summary["han"])
         expected_script = target.chinese_variant if target else ""
@@ -390,12 +486,13 @@ def _warn_about_language(summary: Summary, language: str | None) -> Iterator[str
             and all(reference_scripts)
             and script not in reference_scripts
         ):
-            yield (
+            text = (
                 f"this is {script} Chinese, but the references are {reference_scripts[0]}; few "
                 "words match"
             )
+            yield "language", text
         elif script and expected_script and script != expected_script:
-            yield f"this is {script} Chinese, but -l {language} is {expected_script}"
+            yield "language", f"this is {script} Chinese, but -l {language} is {expected_script}"
 
 
 # Scripts that all tokenizers split, and the minimum share above which others are ignored.
@@ -423,7 +520,9 @@ def compute_script_shares(summary: Summary) -> dict[str, float]:
 def _warn_about_unsplit_text(summary: Summary, tokenize: str | None) -> str:
     segments, characters = summary["characters"]
     tokens = summary.get("tokens")
-    if tokens is None or not segments or characters <= MIN_CHARACTERS_PER_SEGMENT * segments:
+    if tokens is None or _find_differing_scripts(summary):
+        return ""
+    if not segments or characters <= MIN_CHARACTERS_PER_SEGMENT * segments:
         return ""
     if tokens >= MIN_TOKENS_PER_SEGMENT * summary["segments"]:
         return ""
@@ -551,6 +650,7 @@ def _is_unremarkable(summary: Summary, metric: Metric[Any]) -> bool:
         or summary.get("tokens", maxsize) < MIN_TOKENS_PER_SEGMENT * segment_count
         or summary["marked"]
         or summary["han"]
+        or _find_differing_scripts(summary)
         or any(summary["decomposed"])
         or any(summary["tabs"])
         or [count for count, _ in summary["empty"] if count]

@@ -54,7 +54,7 @@ from truebleu.comparison import (
     segment_labels,
     system_runs,
 )
-from truebleu.comparison.comparison_columns import get_score_digits
+from truebleu.comparison.comparison_columns import can_rank, get_score_digits
 from truebleu.comparison.comparison_request import (
     MetricStatistics,
     Request,
@@ -315,14 +315,13 @@ class ReportData:
 
     def _make_finding_inputs(self) -> findings.FindingInputs:
         """Return the data from which findings are computed."""
-        # A metric without a rank cannot tokenize the text, so its deltas are meaningless.
-        first_system_scores = self.comparison["systems"][0]["scores"]
+        # A metric without ranks cannot tokenize the text, so its deltas are meaningless.
         first_setting = next(
             (
                 setting
                 for setting in self.settings
                 if setting.comparison_name is not None
-                and first_system_scores[setting.comparison_name]["rank"] is not None
+                and can_rank(self.comparison, setting.comparison_name)
             ),
             None,
         )

@@ -1,4 +1,4 @@
-"""Marks that preprocessing or decoding left in texts: subword marks, special tokens, HTML entities.
+"""Marks that preprocessing or decoding left in texts, such as subword marks and HTML entities.
 
 Only the first segments are examined, because warnings need only proportions.
 """
@@ -33,8 +33,12 @@ class MarkCount(NamedTuple):
     """The first mark."""
 
 
-# Marks by kind: BPE (subword-nmt, Moses, SentencePiece, WordPiece), tokens of models, and entities.
+# Kind of the mark of tokenized text.
+TOKENIZED = "tokenized"
+# Marks by kind: BPE (subword-nmt, Moses, SentencePiece, WordPiece), tokens of models, entities, and
+# spaces before the final full stop.
 PATTERNS = {
+    TOKENIZED: re.compile(r" \.$"),
     "subword marks": re.compile(r"(?<=\S)@@(?=\s|$)|(?<=\s)@-@(?=\s)|▁|(?<=\s)##(?=\w)"),
     "special tokens": re.compile(r"</?s>|<(?:unk|pad|bos|eos)>|\[(?:UNK|PAD|CLS|SEP)\]|<\|\w+\|>"),
     "HTML entities": re.compile(r"&(?:quot|amp|lt|gt|apos|nbsp|#\d{2,5}|#x[\da-fA-F]{2,5});"),
@@ -81,7 +85,8 @@ def _sample_texts(value: Any) -> Sequence[Any]:
 
 def _may_have_marks(text: str) -> bool:
     """Return False if a text has none of the characters of marks, without slow patterns."""
-    return "@" in text or "▁" in text or "##" in text or "<" in text or "[" in text or "&" in text
+    marks = ("@", "▁", "##", "<", "[", "&", " .\n")
+    return any(mark in text for mark in marks) or text.endswith(" .")
 
 
 def _split_rows(rows: Sequence[Any]) -> list[Sequence[Any]]:

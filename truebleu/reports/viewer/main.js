@@ -47,7 +47,7 @@ export class App {
     const { comparison } = data.manifest;
     const a = Math.max(0, data.systems.findIndex(s => s.name === comparison.baseline));
     // The best other system by the first metric that can rank the systems; the order may be another one.
-    const metric = comparison.metrics.find((/** @type {any} */ m) => comparison.systems[0].scores[m.name].rank !== null)?.name, getRank = (/** @type {number} */ i) => metric ? comparison.systems[i].scores[metric].rank : i;
+    const metric = comparison.metrics.find((/** @type {any} */ m) => comparison.systems.some((/** @type {any} */ s) => s.scores[m.name].rank !== null))?.name, getRank = (/** @type {number} */ i) => metric ? comparison.systems[i].scores[metric].rank ?? Infinity : i;
     const b = data.systems.map(s => s.index).filter(i => i !== a).sort((i, j) => getRank(i) - getRank(j))[0] ?? (a ? 0 : 1);
     this.store.declare({ ...STATE, a: data.systems[a].name, b: data.systems[b]?.name ?? "", setting: data.settings[0].id }, NUMBER_KEYS);
     for (const view of VIEWS) this.store.declare(view.state ?? {});

@@ -69,7 +69,7 @@ function renderLead(context) {
 }
 
 /** Return whether the tokenizer splits this text, so that scores are meaningful. @param {Context} context */
-const isTextSplit = ({ current: { setting }, store, data: { manifest: { comparison } } }) => !!store.get("tokenize") || comparison.systems[0].scores[setting.column ?? ""]?.rank !== null;
+const isTextSplit = ({ current: { setting }, store, data: { manifest: { comparison } } }) => !!store.get("tokenize") || comparison.systems.some((/** @type {any} */ s) => s.scores[setting.column ?? ""]?.rank !== null);
 
 /** Return the scores and tests of each system for a measure. @param {Context} context @param {ScoredMeasure} measure @param {any} content @returns {Row[]} */
 function getRows({ data, current }, measure, content) {
@@ -98,7 +98,7 @@ function renderOverview(context, measures, content) {
   const getSortDirection = (/** @type {string} */ id) => key === id ? (isDescending ? "ascending" : "descending") : null, hasClusters = (/** @type {ScoredMeasure} */ one) => hasSeveralSystems && content.test && one.headline && !isChanged(one) && content.metrics.some((/** @type {any} */ m) => m.name === one.column && m.clusters), countColumns = (/** @type {ScoredMeasure} */ one) => 1 + Number(hasSeveralSystems) + Number(!!hasClusters(one));
   const renderSmall = (/** @type {string} */ text) => text ? [el("br"), el("small", {}, text)] : null;
   const renderCells = (/** @type {ScoredMeasure} */ measure, /** @type {Row} */ { system, scores: reportedScores, value, delta, test }, /** @type {number} */ k) => {
-    const format = getFormats(measure), best = hasSeveralSystems && reportedScores?.rank !== null && rows[k].every(r => (measure.higher_is_better ? 1 : -1) * (value - r.value) >= 0), number = format.render(value, format.score(value, measure.digits)), p = getDecidingP(test), data = { measure: measure.id };
+    const format = getFormats(measure), best = hasSeveralSystems && reportedScores?.rank !== null && rows[k].every(r => r.scores?.rank === null || (measure.higher_is_better ? 1 : -1) * (value - r.value) >= 0), number = format.render(value, format.score(value, measure.digits)), p = getDecidingP(test), data = { measure: measure.id };
     return [el("td.number.first", { data }, best ? el("strong", {}, number) : number, renderSmall(reportedScores?.interval ? format.interval(reportedScores.interval.low, reportedScores.interval.high, measure.digits, false) : "")),
       hasSeveralSystems ? el("td.number", { data }, system === a ? el("em.soft", {}, "baseline") : [el("span", { class: test?.significant ? ((delta > 0) === measure.higher_is_better ? "better" : "worse") : "" }, format.render(delta, format.delta(delta, measure.digits)), test?.significant ? "*" : ""), typeof p === "number" ? [" ", el("small", { title: String(p) }, `p ${formatPValue(p)}`)] : null, renderSmall(test?.interval ? format.interval(test.interval.low, test.interval.high, measure.digits) : "")]) : null,
       hasClusters(measure) ? el("td.number", {}, reportedScores?.cluster ?? "") : null];

@@ -72,7 +72,7 @@ exit status:
 # Output of `truebleu` without arguments.
 WELCOME = """\
 truebleu scores generated text with BLEU and related metrics:
-exact, explained, and as fast as reading the file.
+exact, explained, and faster than counting the words.
 
   truebleu demo                                       try it with example texts
   truebleu score reference.en -i system.en            score a system output
@@ -226,7 +226,7 @@ def build_parsers() -> tuple[Parser, list[Parser]]:
         "truebleu",
         groups=[GENERAL_OPTIONS],
         usage="truebleu COMMAND ...",
-        description="All variants of BLEU: exact, explained, and as fast as reading the file.",
+        description="All variants of BLEU: exact, explained, and faster than counting the words.",
         epilog=EPILOG,
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")

@@ -291,6 +291,15 @@ def test_text_of_bootstrap_test_has_a_note():
     ]
 
 
+def test_metric_with_several_signatures_is_named_once():
+    references = [REFERENCE, EXAMPLES / "de-en" / "reference.b.en"]
+    table = tb.compare(SYSTEMS, references, samples=99).latex(by=["reference"])
+    text = read_result(table, "x").text()
+    assert text.startswith("We report BLEU (Papineni et al., 2002; Post, 2018) as implemented in")
+    assert "(signatures BLEU|nrefs:2|" in text
+    assert ", BLEU|nrefs:1|" in text
+
+
 def test_text_of_scores_has_no_note():
     score = tb.metric("bleu").signature()
     assert read_result(f"BLEU|{score}", "x").notes == []

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 
 import pytest
+from paths import EXAMPLES
 
 from truebleu import compare
 from truebleu.comparison import Comparisons, paper_layout
@@ -179,6 +180,15 @@ def test_difference_that_digits_hide_has_no_mark():
     assert "†" not in comparison.markdown()
 
 
+def test_equal_scores_have_a_sentence_with_the_test():
+    caption = compare_scores({"M": {"a": 2.0, "b": 2.0}}, correction="holm").markdown()
+    assert (
+        "No printed score differs significantly from the score of a (p \\< 0.05, paired "
+        "approximate randomization with 199 randomizations, p-values corrected by Holm's method)."
+        in caption
+    )
+
+
 def test_untested_comparison_has_no_marks():
     comparison = compare(
         None, None, metrics=(), scores={"M": {"a": [1.0] * 9, "b": [2.0] * 9}}, test=None
@@ -274,6 +284,82 @@ def test_references_are_sections():
     ]
     with pytest.raises(ValueError, match="unknown by 'domain'"):
         comparison.latex(by=["domain"])
+
+
+REFERENCES = EXAMPLES / "de-en" / "reference.a.en", EXAMPLES / "de-en" / "reference.b.en"
+
+
+def compare_with_references(references, **options):
+    """Return a comparison of the example systems."""
+    systems = {name: EXAMPLES / "de-en" / f"{name}.en" for name in ("aspen", "birch", "cedar")}
+    return compare(systems, references, samples=99, confidence=99, **options)
+
+
+def read_latex_sections(source: str) -> list[list[list[str]]]:
+    """Return the rows of each section of a table, without the header."""
+    tabular = source.partition(r"\bottomrule")[0].split(r"\midrule")[1:]
+    return [read_latex_rows(section) for section in tabular]
+
+
+@pytest.mark.parametrize("correction", [None, "holm"])
+@pytest.mark.parametrize("columns", [None, ["system", "score", "interval", "delta", "p"]])
+def test_section_of_a_reference_equals_the_table_with_this_reference(correction, columns):
+    metrics = ["bleu", "ter"] if columns is None else ["bleu"]
+    options = {"metrics": metrics, "correction": correction, "order": "given"}
+    together = compare_with_references(REFERENCES, **options)
+    sections = read_latex_sections(together.latex(by=["reference"], columns=columns))
+    assert sections[0] == read_latex_sections(together.latex(columns=columns))[0]
+    for section, reference in zip(sections[1:], REFERENCES, strict=True):
+        alone = compare_with_references(reference, **options).latex(columns=columns)
+        assert "dagger" in alone
+        assert section == read_latex_sections(alone)[0]
+
+
+def test_stacked_sections_of_references_have_their_own_marks():
+    comparison = compare_with_references(REFERENCES, metrics=["bleu", "ter"])
+    columns = ["system", "score", "interval", "delta", "p", "won"]
+    sections = read_latex_sections(comparison.latex(by=["reference"], columns=columns))
+    assert len(sections) == 6
+    assert all("dagger" in str(section) for section in sections)
+
+
+@pytest.mark.parametrize("short", [False, True])
+def test_sections_of_references_have_signatures_with_one_reference(short):
+    comparison = compare_with_references(REFERENCES, metrics=["bleu", "ter"])
+    markdown = comparison.markdown(by=["reference"], short=short)
+    for references in (REFERENCES, REFERENCES[0]):
+        other = compare_with_references(references, metrics=["bleu", "ter"]).to_dict()
+        for metric in other["metrics"]:
+            signature = metric["short_signature" if short else "signature"]
+            assert f"`{metric['name']}|{signature}`" in markdown
+    assert "with 2 references together, and with each reference alone." in markdown
+    assert "with 2 references each." in comparison.markdown()
+    assert "nrefs:1" not in comparison.markdown()
+
+
+def test_reference_of_some_segments_has_the_number_of_segments():
+    references = [("a b c d e", "a b c d"), ("x y z w", None)]
+    systems = {"one": ["a b c d e", "x y z w"], "two": ["a b c", "x y z"]}
+    markdown = compare(systems, references, samples=9, confidence=9).markdown(by=["reference"])
+    assert "alone**" in markdown
+    assert "alone (1 segment)**" in markdown
+    assert "a varying number of references, and with each reference alone." in markdown
+
+
+def test_documents_have_a_sentence_that_they_were_not_tested():
+    comparison = compare_documents(2)
+    sentence = "Scores of documents were not tested."
+    assert sentence in comparison.markdown(by=["document"])
+    assert sentence not in comparison.markdown()
+    untested = compare(
+        None,
+        None,
+        metrics=(),
+        scores={"M": {"a": [1.0] * 4, "b": [2.0] * 4}},
+        documents=["d0", "d1"] * 2,
+        test=None,
+    )
+    assert sentence not in untested.markdown(by=["document"])
 
 
 def test_documents_that_exceed_a_page_are_left_out_of_latex_with_a_note():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypedDict
 
 from truebleu.comparison import comparison_layout
@@ -13,6 +14,7 @@ from truebleu.comparison.comparison_columns import (
     format_metric_header,
     get_score_digits,
     get_unit_name,
+    list_columns,
     require_columns,
 )
 from truebleu.comparison.comparison_request import TEST_SET_PARTS
@@ -25,7 +27,7 @@ from truebleu.rendering.elements import (
     Paragraph,
     build_warnings,
 )
-from truebleu.rendering.number_format import MINUS, fixed_formatter, format_percent
+from truebleu.rendering.number_format import MINUS, format_percent
 from truebleu.rendering.view import Content
 from truebleu.text.argument_checks import check_choice
 from truebleu.text.terminal_layout import format_count, join_words
@@ -49,7 +51,8 @@ class PaperOptions(TypedDict, total=False):
         Explanations of the marks in the table follow.
     label: label of the LaTeX table.
     signature: where the signatures are: "footnote", "caption" or "none".
-    by: "document" and "reference" add sections with the scores of each.
+    by: "document" adds a section per document, with untested scores. "reference" adds a section
+        per reference, with tests.
     """
 
     columns: Sequence[str] | None
@@ -81,6 +84,7 @@ def build_paper_blocks(
     check_choice("signature", signature, SIGNATURE_PLACES)
     for name in by:
         check_choice("by", name, TEST_SET_PARTS)
+    by = list(dict.fromkeys(by))
     contents = [content for _, content in groups]
     for content in contents:
         yield from build_warnings(content)
@@ -113,10 +117,12 @@ def build_paper_blocks(
         for name, rows in _build_part_sections(content, names, digits, by)
     ]
     row_count = count_rows([*sections, *part_sections])
+    shown_parts: Sequence[str] = ()
     if part_sections and (max_rows is None or row_count <= max_rows):
-        total_title = "all references" if list(by) == ["reference"] else "all segments"
+        total_title = "all references" if by == ["reference"] else "all segments"
         sections = [(title or total_title, rows) for title, rows in sections]
         sections += part_sections
+        shown_parts = by
     elif part_sections:
         yield Paragraph(
             f"Note: the scores by {' and '.join(by)} need {row_count} rows and do not fit on a "
@@ -125,16 +131,22 @@ def build_paper_blocks(
         )
     elif max_rows is not None and row_count > max_rows:
         yield Paragraph(f"Note: the table has {row_count} rows, too many for one page.", "note")
-    caption_text = format_caption(contents) if caption is None else caption
+    caption_text = format_caption(contents, shown_parts) if caption is None else caption
     marks = {cell.raised for _, rows in sections for row in rows for cell in row}
     has_best = any(cell.mark == "best" for _, rows in sections for row in rows for cell in row)
-    explanations = _explain_cells(contents[0], names, marks, has_best=has_best)
+    explanations = list(_explain_cells(contents[0], names, marks, has_best=has_best))
+    signatures = comparison_layout.format_signatures(contents[0], short=short)
+    if "reference" in shown_parts:
+        single_reference = _select_single_reference(contents[0])
+        signatures += comparison_layout.format_signatures(single_reference, short=short)
+    if "document" in shown_parts and any("p < " in one for one in explanations):
+        explanations.append("Scores of documents were not tested.")
     yield build_paper_table(
         table_columns,
         sections,
         caption=" ".join([caption_text, *explanations]),
         label=label,
-        signatures=comparison_layout.format_signatures(contents[0], short=short),
+        signatures=list(dict.fromkeys(signatures)),
         signature=signature,
     )
     for content in contents:
@@ -180,7 +192,6 @@ def build_section(
     # Put the columns that name the systems first, and do not repeat them for each metric.
     system_names = [name for name in names if name in SYSTEM_COLUMNS]
     metric_names = [name for name in names if name not in SYSTEM_COLUMNS]
-    marked_name = next((name for name in ("score", "delta", "p") if name in metric_names), None)
     for column, cells in build_metric_columns(content, metrics[0], system_names, 0):
         header = column.header.capitalize() or "ID"
         texts = [cell.text for cell in cells]
@@ -188,26 +199,34 @@ def build_section(
             texts = shorten_names([system["name"] for system in content["systems"]])
         table_columns.append((Column(header, is_left_aligned=True), list(map(Cell, texts))))
     for metric in metrics:
-        for name in metric_names:
-            for column, built_cells in build_metric_columns(
-                content, metric, [name], get_score_digits(content, metric, digits)
-            ):
-                # The best score is marked per metric, and the baseline needs no mark.
-                cells = [
-                    Cell("–" if cell.mark == "baseline" else cell.text) for cell in built_cells
-                ]
-                if name == "score":
-                    mark_best(
-                        _select_ranked(content, metric, cells),
-                        higher_is_better=metric["higher_is_better"],
-                    )
-                if name == marked_name:
-                    _mark_significance(content, metric, name, cells)
-                headers = _build_column_headers(
-                    metric, name, column.header, len(metrics), len(metric_names)
-                )
-                table_columns.append((headers, cells))
+        score_digits = get_score_digits(content, metric, digits)
+        cells_by_name = _build_metric_cells(content, metric, metric_names, score_digits)
+        for name, (header, metric_cells) in cells_by_name.items():
+            headers = _build_column_headers(metric, name, header, len(metrics), len(metric_names))
+            table_columns.append((headers, metric_cells))
     return table_columns
+
+
+def _build_metric_cells(
+    content: Content, metric: Content, names: Sequence[str], score_digits: int
+) -> dict[str, tuple[str, list[Cell]]]:
+    """Return the header and the cells of the columns that a metric has, by column name.
+
+    score_digits: number of decimals of scores.
+    """
+    columns: dict[str, tuple[str, list[Cell]]] = {}
+    marked_name = next((name for name in ("score", "delta", "p") if name in names), None)
+    for name in names:
+        for column, built_cells in build_metric_columns(content, metric, [name], score_digits):
+            # The best score is marked per metric, and the baseline needs no mark.
+            cells = [Cell("–" if cell.mark == "baseline" else cell.text) for cell in built_cells]
+            if name == "score":
+                ranked_cells = _select_ranked(content, metric, cells)
+                mark_best(ranked_cells, higher_is_better=metric["higher_is_better"])
+            if name == marked_name:
+                _mark_significance(content, metric, name, cells)
+            columns[name] = (column.header, cells)
+    return columns
 
 
 def _build_column_headers(
@@ -278,59 +297,87 @@ def _mark_significance(content: Content, metric: Content, name: str, cells: Sequ
 def _build_part_sections(
     content: Content, names: Sequence[str], digits: int | None, by: Sequence[str]
 ) -> Iterator[tuple[str, list[list[Cell]]]]:
-    """Yield the title and the rows of each document or reference, which have only scores."""
-    parts: list[tuple[str, Mapping[str, Mapping[str, float]]]] = []
-    for name in by:
-        if name == "document":
-            parts += [
-                (f"{one['name']} ({format_count(one['segments'], 'segment')})", one["scores"])
-                for one in content["documents"] or ()
-            ]
-        else:
-            for one in content.get("by_reference", ()):
-                scores = {
-                    metric: {system: score["score"] for system, score in by_system.items()}
-                    for metric, by_system in one["scores"].items()
-                }
-                parts.append((f"{one['name']} alone", scores))
-    for title, scores_by_metric in parts:
-        columns: list[list[Cell]] = []
-        for metric in content["metrics"]:
-            format_score = fixed_formatter(get_score_digits(content, metric, digits))
-            part_scores = scores_by_metric.get(metric["name"])
-            for name in names:
-                if name in SYSTEM_COLUMNS:
-                    continue
-                cells = [Cell("") for _ in content["systems"]]
-                if name == "score" and part_scores is not None:
-                    cells = [
-                        Cell(format_score(part_scores[system["name"]]))
-                        for system in content["systems"]
-                    ]
-                    ranked_cells = _select_ranked(content, metric, cells)
-                    mark_best(ranked_cells, higher_is_better=metric["higher_is_better"])
-                columns.append(cells)
-        texts_by_column = {
-            "letter": [system["letter"] for system in content["systems"]],
-            "system": shorten_names([system["name"] for system in content["systems"]]),
-        }
-        name_columns = [
+    """Yield the title and the rows of each document or reference.
+
+    Documents have only scores. References have all columns, with marks of their own tests.
+    """
+    metric_names = [name for name in names if name not in SYSTEM_COLUMNS]
+    texts_by_column = {
+        "letter": [system["letter"] for system in content["systems"]],
+        "system": shorten_names([system["name"] for system in content["systems"]]),
+    }
+    for title, part, part_names in _list_parts(content, metric_names, by):
+        columns = [
             list(map(Cell, texts_by_column[name])) for name in names if name in SYSTEM_COLUMNS
         ]
-        yield title, [list(row) for row in zip(*name_columns, *columns, strict=True)]
+        for metric in content["metrics"]:
+            cells_by_name = {}
+            if metric["name"] in part["systems"][0]["scores"]:
+                score_digits = get_score_digits(content, metric, digits)
+                cells_by_name = _build_metric_cells(part, metric, part_names, score_digits)
+            available = list_columns(content, metric)
+            for name in (name for name in metric_names if name in available):
+                _, cells = cells_by_name.get(name, ("", [Cell("") for _ in content["systems"]]))
+                columns.append(cells)
+        yield title, [list(row) for row in zip(*columns, strict=True)]
+
+
+def _list_parts(
+    content: Content, names: Sequence[str], by: Sequence[str]
+) -> Iterator[tuple[str, Content, Sequence[str]]]:
+    """Yield the title, the contents and the column names of each document and reference."""
+    for name in by:
+        if name == "document":
+            for one in content["documents"] or ():
+                title = f"{one['name']} ({format_count(one['segments'], 'segment')})"
+                systems = [
+                    {
+                        **system,
+                        "scores": {
+                            metric: {
+                                **system["scores"][metric],
+                                "score": scores[system["name"]],
+                                "difference": None,
+                            }
+                            for metric, scores in one["scores"].items()
+                        },
+                    }
+                    for system in content["systems"]
+                ]
+                score_names = [name for name in names if name == "score"]
+                yield title, {**content, "systems": systems}, score_names
+        else:
+            for one in content.get("by_reference", ()):
+                is_partial = one["segments"] != content["segments"]
+                size = f" ({format_count(one['segments'], 'segment')})" if is_partial else ""
+                systems = [
+                    {
+                        **system,
+                        "scores": {
+                            metric: {"runs": None, **scores[system["name"]]}
+                            for metric, scores in one["scores"].items()
+                        },
+                    }
+                    for system in content["systems"]
+                ]
+                yield f"{one['name']} alone{size}", {**content, "systems": systems}, names
 
 
 # ---- caption ----
 
 
-def format_caption(contents: Sequence[Content]) -> str:
-    """Return a sentence that states the metrics, the systems and the amount of data."""
+def format_caption(contents: Sequence[Content], by: Sequence[str] = ()) -> str:
+    """Return a sentence that states the metrics, the systems and the amount of data.
+
+    by: the parts of the test set that have sections of their own.
+    """
+    alone = ", and with each reference alone" if "reference" in by else ""
     metrics = join_words([metric["name"] for metric in contents[0]["metrics"]])
     content = contents[0]
     if len(contents) > 1:
         segment_count = sum(content["segments"] for content in contents)
         group_count = format_count(len(contents), "group")
-        return f"{metrics} on {format_count(segment_count, 'segment')} in {group_count}."
+        return f"{metrics} on {format_count(segment_count, 'segment')} in {group_count}{alone}."
     systems = format_systems([system["name"] for system in content["systems"]])
     references = content["references"]
     references_text = (
@@ -338,10 +385,31 @@ def format_caption(contents: Sequence[Content]) -> str:
         if references is None
         else " with a varying number of references"
         if references == "var"
-        else f" with {format_count(references, 'reference')}{' each' if references > 1 else ''}"
+        else f" with {format_count(references, 'reference')}"
+        f"{' together' if alone else ' each' if references > 1 else ''}"
     )
     data = format_data(content["segments"], content["metrics"][0]["signature"])
-    return f"{metrics} of {systems} {data}{references_text}."
+    return f"{metrics} of {systems} {data}{references_text}{alone}."
+
+
+def _select_single_reference(content: Content) -> Content:
+    """Return the contents with the signatures of the metrics' scores for each reference alone."""
+    references = content.get("by_reference", ())
+    names = references[0]["scores"] if references else ()
+    return {
+        **content,
+        "metrics": [
+            {
+                **metric,
+                **{
+                    key: re.sub(r"(^|\|)(nrefs|#):\w+", r"\1\2:1", metric[key])
+                    for key in ("signature", "short_signature")
+                },
+            }
+            for metric in content["metrics"]
+            if metric["name"] in names
+        ],
+    }
 
 
 def format_systems(names: Sequence[str]) -> str:
@@ -359,6 +427,13 @@ def format_data(segment_count: int, signature: str) -> str:
     names = [fields[name] for name in ("test", "lang") if name in fields]
     test_set = f" of {' '.join(names)}" if "test" in fields else ""
     return f"on {format_count(segment_count, 'segment')}{test_set}"
+
+
+def _has_only_decided_tests(content: Content) -> bool:
+    """Return whether all differences are significant or not, because all scores are reliable."""
+    scores = [one for system in content["systems"] for one in system["scores"].values()]
+    differences = [one["difference"] for one in scores if one["difference"] is not None]
+    return bool(differences) and all(one["significant"] is not None for one in differences)
 
 
 def _explain_cells(
@@ -387,7 +462,7 @@ def _explain_cells(
             yield f"{'; '.join(explained_marks)} (p < {test['alpha']:g}, {test_text})."
         elif "p" in names:
             yield f"p: {test_text}."
-        elif baseline is not None and len(system_names) > 1 and {"score", "delta"} & {*names}:
+        elif {"score", "delta"} & {*names} and _has_only_decided_tests(content):
             yield (
                 f"No printed score differs significantly from the score of {baseline} "
                 f"(p < {test['alpha']:g}, {test_text})."

@@ -188,7 +188,9 @@ class SetupDescription(Record):
         escape_signature: Callable[[str], str],
     ) -> Iterator[str]:
         """Yield sentences; the functions format citations, text and signatures."""
-        metrics = join_words([escape(one.name) + cite(one.citations) for one in self.metrics])
+        # Sections of one table may have different signatures of a metric.
+        metric_texts = [escape(one.name) + cite(one.citations) for one in self.metrics]
+        metrics = join_words(list(dict.fromkeys(metric_texts)))
         test_sets = [escape(one.name) + cite(one.citations, one.bibtex) for one in self.test_sets]
         data = f" on {join_words(test_sets)}" if test_sets else ""
         program = escape(self.program) + cite([self._program_key])

@@ -262,7 +262,8 @@ def test_printed_table_has_the_setup_of_the_result(test, correction, columns):
 @pytest.mark.parametrize("correction", [None, *CORRECTIONS])
 def test_printed_text_has_the_correction_and_level(correction):
     comparison = tb.compare(SYSTEMS, REFERENCE, correction=correction, level=0.9, samples=99)
-    for printed in (comparison.text(), comparison.text(explain=True)):
+    for options in ({}, {"explain": True}, {"columns": ["system", "score"]}):
+        printed = comparison.text(**options)
         setup = read_result(printed, "out.txt")
         assert (setup.test, setup.correction, setup.alpha) == ("ar", correction, 0.1)
         assert setup.notes == []
@@ -276,7 +277,9 @@ def test_table_without_significant_difference_has_the_correction():
 
 def test_text_without_p_values_has_a_note_on_the_correction():
     comparison = tb.compare(SYSTEMS, REFERENCE, correction="holm", samples=99)
-    setup = read_result(comparison.text(columns=["system", "score"]), "out.txt")
+    signature = comparison.text().splitlines()[-1]
+    setup = read_result(signature, "out.txt")
+    assert (setup.test, setup.correction) == ("ar", None)
     assert setup.notes == [
         "out.txt does not state whether p-values were corrected. Use the output of -f json."
     ]

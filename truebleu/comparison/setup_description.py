@@ -60,8 +60,8 @@ PRINTED_TEST = re.compile(
     rf"({'|'.join(TESTS.values())})(?: of \w+)? with ([\d,]+) (?:randomizations|resamples)"
 )
 PRINTED_LEVEL = re.compile(r"(?:\*: p(?: \w+)? < |significant at |\(p < (?=[\d.]+, ))(\d*\.\d+)")
-# Legends and captions that name the correction, if there is one.
-PRINTED_P_VALUES = re.compile(r"\*: p\b|\(p < [\d.]+, |\. p: ")
+# A p-value or its explanation; the correction would be between the "p" and the following sign.
+PRINTED_P_VALUES = re.compile(r"\bp(?: [=<] [\d.]|: )")
 # Escape sequences for colours and for the window title in recorded terminal sessions.
 TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 # A signature in printed output, such as "BLEU|nrefs:1|case:mixed|...|version:2.6.0".

@@ -37,7 +37,7 @@ DIGITS = 2
 MAX_LISTED_CHANGES = 5
 DEFAULT_LEVEL = 0.95
 # The message if a metric cannot split the text.
-NOT_COMPARABLE = "cannot compare the outputs: its tokenizer does not split them."
+NOT_COMPARABLE = "cannot compare the outputs, because the text is unsuitable; see the warning."
 # Maximum width of a text in a table, in columns.
 MAX_TEXT_LENGTH = 70
 # JUnit test case names by kind of condition.

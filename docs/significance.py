@@ -188,7 +188,7 @@ def _format_power_table(measures: list[Measure]) -> str:
                     f"{result.measure.name}, {system} − {second_system}",
                     f"{difference.value:+.2f}",
                     f"{difference.deviation:.2f}",
-                    f"{difference.detectable:.2f}",
+                    f"{difference.detectable_difference:.2f}",
                     format_segments_needed(difference.segments_needed),
                 )
             )

@@ -252,7 +252,7 @@ impl ListSettings<'_> {
     }
 }
 
-/// Minimum counts of considered n-grams: in all segments, and in segments where systems differ.
+/// Minimum counts of an n-gram: in all segments, and in segments where systems differ.
 #[derive(Clone, Copy)]
 struct MinimumCounts {
     all: u32,

@@ -87,7 +87,7 @@ def test_tab_key_shows_focus_in_each_view(example, open_report):
 
 def test_skip_link_is_first(tab):
     tab.keyboard.press("Tab")
-    expect(tab.get_by_role("link", name="Skip to the content")).to_be_focused()
+    expect(tab.get_by_role("link", name="Skip to content")).to_be_focused()
     tab.keyboard.press("Enter")
     expect(tab.locator("main.view")).to_be_focused()
 

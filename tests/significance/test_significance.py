@@ -80,7 +80,7 @@ def test_bootstrap_tests_equal_definitions(measures):
         sorted(deltas)[116],
     )
     assert difference.deviation == pytest.approx(statistics.stdev(deltas))
-    assert difference.detectable == pytest.approx(2.8015852 * difference.deviation)
+    assert difference.detectable_difference == pytest.approx(2.8015852 * difference.deviation)
 
 
 def test_sacrebleu_test_equals_sacrebleu(measures):

@@ -129,7 +129,7 @@ COMMON_MEMBERS = {
     "sacrebleu": "sacreBLEU's default, which WMT and most papers have used since 2018",
     "multi-bleu": "the Moses script for tokenized text, which most papers used before sacreBLEU",
     "mteval-v13a-c": "NIST's script with case, which WMT used before sacreBLEU",
-    "mteval-v13a": "NIST's script with its default, lower case",
+    "mteval-v13a": "NIST's script with its default lower-casing",
     "multi-bleu-lc": "the Moses script in lower case",
     "nltk-corpus-0": "the default of NLTK's corpus_bleu",
     "sacrebleu-lc": "sacreBLEU in lower case",

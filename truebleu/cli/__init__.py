@@ -29,7 +29,7 @@ from truebleu.cli.output import (
     print_text,
 )
 from truebleu.text.argument_checks import suggest_names
-from truebleu.text.operating_system import Terminated, end_process_by_signal, raise_at_signals
+from truebleu.text.operating_system import Terminated, end_process_by_signal, raise_on_signals
 
 # Summaries of the commands for the help. Each command has the same name as its module.
 COMMANDS = {
@@ -103,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run_reporting_errors(list(arguments))
     # In a short process, garbage collection costs more time than it saves.
     gc.disable()
-    raise_at_signals()
+    raise_on_signals()
     status = _run_reporting_errors(sys.argv[1:])
     # Without freeze(), Python examines every object again at exit, which takes a tenth of the run
     # time on a test set. With freeze(), DuckDB warns about remaining objects.

@@ -75,7 +75,7 @@ def parse_options(text: str, **settings: Mapping[str, Any]) -> list[Option]:
 
 
 class OptionGroup:
-    """Options under one title in the help, declared as text or as `Option` objects.
+    """A group of options under one heading in the help, declared as text or as `Option` objects.
 
     settings: other arguments by option name; `defaults` are added to the parsed options.
     """

@@ -1,4 +1,4 @@
-"""Writers of the scores of systems, documents and groups in all formats."""
+"""Writers for the scores of systems, documents and groups, in all formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables and sentences that present the dict of a comparison."""
+"""Tables and sentences that present the content of a comparison."""
 
 from __future__ import annotations
 

@@ -314,7 +314,7 @@ def _extract_corpus_statistics(original: Any, metric: Any, hypotheses: Any, refe
 def _count_corpus(
     original: Any, metric: Any, kind: MetricKind, hypotheses: Any, references: Any
 ) -> list[list[Any]] | None:
-    """Return each segment's statistics in sacreBLEU's form, or None if sacreBLEU must count."""
+    """Return segment statistics in sacreBLEU's form, or None if sacreBLEU must compute them."""
     settings, in_python = find_metric_settings(metric, kind)
     counter = make_metric(*settings)
     if not isinstance(hypotheses, Sequence):

@@ -529,14 +529,14 @@ def _check_ids(
     name = " and ".join(on)
     if repeated_references:
         raise InputError(
-            f"{name}: {_count_ids(repeated_references)} repeated in the references "
+            f"{name}: {_describe_id_count(repeated_references)} repeated in the references "
             f"({format_first_ids('reference_count > 1')}). Put several references for an id into "
             "several columns, or into a list."
         )
     if repeated_hypotheses:
         location = f"one group of {', '.join(hypothesis_keys)}" if hypothesis_keys else "hypotheses"
         raise InputError(
-            f"{name}: {_count_ids(repeated_hypotheses)} repeated in {location} "
+            f"{name}: {_describe_id_count(repeated_hypotheses)} repeated in {location} "
             f"({format_first_ids('max_group_count > 1')}). If the table has several systems, group "
             "by the system column (by='system', --by system)."
         )
@@ -567,7 +567,9 @@ def _check_ids(
         (fewer,) = joined_ids.filter(condition).aggregate("count(*)").fetchall()[0]
         if fewer:
             examples = format_first_ids(condition, joined_ids)
-            problems.append(f"{_count_ids(fewer)} with fewer hypotheses than others ({examples})")
+            problems.append(
+                f"{_describe_id_count(fewer)} with fewer hypotheses than others ({examples})"
+            )
     if problems and unjoined != "skip":
         raise InputError(
             f"{name}: {'; '.join(problems)}; every system needs each segment exactly once. Use "
@@ -576,5 +578,5 @@ def _check_ids(
     return f"{name}: {'; '.join(problems)}" if problems else ""
 
 
-def _count_ids(count: int) -> str:
+def _describe_id_count(count: int) -> str:
     return "1 id" if count == 1 else f"{count} ids"

@@ -75,7 +75,7 @@ def explain_corpus(case: ExplanationCase[CHRF, CHRFScore]) -> dict[str, Any]:
         iter_segments(case.hypothesis, case.references), naive_bleu.MAX_EXAMINED_SEGMENTS // 10
     )
     scored_pairs = (
-        (text, _find_best_reference(metric, text, naive_bleu.number_references(others))[1])
+        (text, _find_best_reference(metric, text, naive_bleu.enumerate_references(others))[1])
         for text, others in first_pairs
     )
     system["looked_into"] = _add_ngram_differences(metric, system, scored_pairs)

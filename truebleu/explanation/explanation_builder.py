@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import bleu, chrf, f_score, gleu, nist, statistics_table, ter, wer
-from truebleu.explanation.naive_bleu import ExplanationCase, number_references
+from truebleu.explanation.naive_bleu import ExplanationCase, enumerate_references
 from truebleu.metrics.base import Corpus, Metric
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.joint_counting import count_metrics_together
@@ -89,7 +89,7 @@ def explain_segment(
     """Return the explanation of a segment with one or two hypotheses."""
     metric_module = get_metric_module(metric.NAME)
     systems, references = _normalize_texts(metric, systems, references)
-    present_references = number_references(references)
+    present_references = enumerate_references(references)
     explained_systems = []
     for name, text in systems:
         score = metric.sentence(text, [one for _, one in present_references])

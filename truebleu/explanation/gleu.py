@@ -46,7 +46,7 @@ def explain_corpus(case: ExplanationCase[GLEU, PythonScore]) -> dict[str, Any]:
     )
     for hypothesis, segment_references in first_segments:
         reference_tokens = [
-            split(text) for _, text in naive_bleu.number_references(segment_references)
+            split(text) for _, text in naive_bleu.enumerate_references(segment_references)
         ]
         _, segment_orders = _find_best_reference(metric, split(hypothesis), reference_tokens)
         for order, segment_order in zip(system["orders"], segment_orders, strict=True):

@@ -64,7 +64,7 @@ def split_tokens(metric: Any, text: Any) -> list[str]:
     return make_splitter(metric.tokenize, metric.lowercase)(text)
 
 
-def number_references(references: Sequence[Any]) -> list[tuple[int, Any]]:
+def enumerate_references(references: Sequence[Any]) -> list[tuple[int, Any]]:
     """Return the references that are not missing, numbered from 1."""
     return [(number, text) for number, text in enumerate(references, 1) if text is not None]
 
@@ -250,7 +250,7 @@ def add_ngrams_to_corpus(system: dict[str, Any], case: ExplanationCase[Any, Any]
     for hypothesis, segment_references in islice(
         iter_segments(case.hypothesis, case.references), limit
     ):
-        numbers, texts = zip(*number_references(segment_references), strict=True)
+        numbers, texts = zip(*enumerate_references(segment_references), strict=True)
         hypothesis_tokens, reference_tokens = split(hypothesis), list(map(split, texts))
         _, (closest_index, *_) = choose_reference_length(
             len(hypothesis_tokens), list(map(len, reference_tokens)), rule, tie

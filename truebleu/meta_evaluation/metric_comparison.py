@@ -272,7 +272,7 @@ def run_pair_permutation(
     samples: int = 10_000,
     seed: int | None = argument_checks.DEFAULT_SEED,
 ) -> Trials:
-    """Test accuracy with ties by swapping both metrics' outcomes for random pairs.
+    """Test accuracy with ties by swapping the outcomes of the two metrics for random pairs.
 
     epsilons: the fixed tie threshold of each metric. For other arguments, see `run_perm_both`.
     (Deutsch, Foster and Freitag 2023; see `acc_eq`.)

@@ -285,7 +285,7 @@ def _parse_score_lines(path: str, content: bytes) -> ScoreTable:
         line = content.split(b"\n")[number - 1].decode("utf-8", "replace").strip()
         raise InputError(
             f"{path}, line {number}: expected a system and a score or None, not '{line:.60}'. "
-            f"Name the columns of other tables (--columns system=NAME score=NAME)."
+            f"For a table with other columns, name them: --columns system=NAME score=NAME."
         ) from None
     lengths: dict[str, int] = {}
     for system, length in blocks:

@@ -211,7 +211,7 @@ class Statistics(Table):
         )
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        """Return the table as an Arrow array of structures (PyCapsule protocol)."""
+        """Return the table as an Arrow struct array (PyCapsule protocol)."""
         return self.arrow_array(list(self._columns))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:

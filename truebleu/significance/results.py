@@ -103,7 +103,7 @@ class Difference(Record):
     """A remark, or an empty string."""
 
     @property
-    def detectable(self) -> float:
+    def detectable_difference(self) -> float:
         """The smallest difference detectable with this many segments (level 0.05, power 0.8)."""
         return compute_required_errors() * self.deviation
 
@@ -142,7 +142,10 @@ class Difference(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all values at full precision."""
-        derived = {"detectable": self.detectable, "segments_needed": self.segments_needed}
+        derived = {
+            "detectable": self.detectable_difference,
+            "segments_needed": self.segments_needed,
+        }
         return {**super().to_dict(), **derived}
 
     def __repr__(self) -> str:

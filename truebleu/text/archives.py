@@ -58,7 +58,7 @@ def unpack_archive(
 
 
 def _move_into_place(work_folder: str, folder: str) -> None:
-    """Move a folder, or its files if the target exists, to the target."""
+    """Move a folder to the target, or its files into the target if it exists."""
     if not os.path.lexists(folder):
         os.rename(work_folder, folder)
         return

@@ -78,7 +78,7 @@ class DownloadError(InputError):
 
 
 class OfflineError(DownloadError):
-    """The file is missing, and the user has forbidden downloads."""
+    """The file is missing, and the user has disabled downloads."""
 
     exit_status = 4
 

@@ -36,7 +36,7 @@ class Terminated(SystemExit):
     """SIGTERM or SIGHUP was received; `code` is the exit status that shells report."""
 
 
-def raise_at_signals() -> None:
+def raise_on_signals() -> None:
     """Make SIGTERM and SIGHUP raise `Terminated`, so that temporary files are removed.
 
     Ignored signals stay ignored: nohup and shells rely on that.

@@ -284,7 +284,7 @@ export function createThemeButton(initialTheme, onChange) {
 
 /** @param {HTMLElement} main element below the bar @param {string} title @param {...Children} rest */
 export const createTopBar = (main, title, ...rest) => el("header.top", {},
-  el("a.skip", { href: "#view", on: { click: (/** @type {Event} */ e) => { e.preventDefault(); main.focus(); } } }, "Skip to the content"), el("p.title", { title }, el("bdi", {}, title)), rest);
+  el("a.skip", { href: "#view", on: { click: (/** @type {Event} */ e) => { e.preventDefault(); main.focus(); } } }, "Skip to content"), el("p.title", { title }, el("bdi", {}, title)), rest);
 
 /** Open a dialog that closes with Escape and restores the focus. @param {string} title @param {...Children} children */
 export function openDialog(title, ...children) {

@@ -162,7 +162,7 @@ class ROUGE(SegmentMeanMetric):
         return list(self._iterate_scores(texts))
 
     def _count_extra_columns(self, texts: SegmentTexts) -> Iterator[Sequence[int]]:
-        """Yield the numbers of Latin letters and of other letters per segment, if ROUGE splits the text."""
+        """Yield the counts of Latin and of other letters per segment, if ROUGE splits the text."""
         for hypothesis, references in texts:
             yield (
                 _count_letters((hypothesis, *references))

@@ -34,7 +34,7 @@ pub enum ReferenceLength {
 }
 
 /// The least common multiple of 1 to 16, so a mean of up to 16 lengths is a multiple of 1 /
-/// `PARTS`. Lengths of about 6,000 tokens or more exceed 32 bits.
+/// `PARTS`. In this unit, lengths of about 6,000 tokens or more exceed 32 bits.
 pub const PARTS: i64 = 720_720;
 
 impl ReferenceLength {

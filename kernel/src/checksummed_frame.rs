@@ -14,7 +14,7 @@ const ALIGNMENT: usize = 64;
 /// Size of the checksum in bytes.
 const CHECKSUM_BYTES: usize = 8;
 
-/// Return the checksum of all preceding bytes of a frame, as it is stored.
+/// Return the checksum of all preceding bytes of a frame, in the stored byte order.
 pub fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {
     xxh3_64(bytes).to_le_bytes()
 }

@@ -1,9 +1,8 @@
 //! chrF's counts for a segment, stored as a row of integers, and the chrF formula.
 //!
-//! For each order of character n-grams, then of word n-grams, a row contains the number of n-grams
-//! in the hypothesis, the number in the reference, and the clipped matches. With several
-//! references, the row describes the reference with the best score, or the first of equally good
-//! references.
+//! For each order of character n-grams, then of word n-grams, a row contains the numbers of n-grams
+//! in the hypothesis, of n-grams in the reference, and of clipped matches. With several references,
+//! the row describes the reference with the best score, or the first of equally good references.
 //!
 //! Like token matching in [`crate::ngrams`], character matching uses bitsets of reference
 //! positions. Each vector lane holds one order, so one step handles all orders.
@@ -193,7 +192,7 @@ impl ChrfColumns {
 }
 
 /// Return the first code point of a text, and its width in bytes. Valid text never starts with a
-/// continuation byte; such a byte is mapped to a value above all code points.
+/// continuation byte. Such a byte yields a value above all code points.
 #[inline(always)]
 pub(crate) fn next_point(text: &[u8]) -> (u32, usize) {
     if text[0].is_ascii() {
@@ -339,7 +338,7 @@ impl ChrfFormula {
     /// floating-point operations.
     ///
     /// `orders` contains, for each order and pair, the numbers of hypothesis n-grams, reference
-    /// n-grams and matches. The code has no branches, so that several pairs fit one vector.
+    /// n-grams and matches. The code has no branches, so that one vector can hold several pairs.
     #[inline(always)]
     pub(crate) fn score_pairs<const N: usize>(
         &self,

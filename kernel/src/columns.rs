@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::interrupt;
 
 /// Number of integers that are summed without overflow checks. If each is smaller than `SMALL` in
-/// magnitude, the sum fits 64 bits.
+/// magnitude, the sum fits in 64 bits.
 const CHUNK: usize = 1 << 12;
 const SMALL: i64 = 1 << 50;
 
@@ -41,7 +41,7 @@ pub fn sum_rows(values: &[i64], width: usize) -> Result<Vec<i64>, Error> {
     totals.into_iter().map(|total| i64::try_from(total).map_err(|_| overflow_error())).collect()
 }
 
-/// Add a row to the sums. Return false, with invalid sums, if a sum overflows 64 bits.
+/// Add a row to the sums. Return false if a sum overflows 64 bits; the sums are then invalid.
 #[inline]
 pub fn add_row(sums: &mut [i64], row: &[i64]) -> bool {
     let mut signs = 0;

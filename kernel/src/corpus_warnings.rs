@@ -1,5 +1,6 @@
 //! Counts for warnings about misleading scores, collected while the text is read: tokenized
-//! hypotheses, copied references, byte-order marks, scripts, empty segments, tabs, Unicode forms.
+//! hypotheses, copied references, byte-order marks, scripts, empty segments, tabs, and Unicode
+//! forms.
 
 use crate::interrupt::Work;
 use crate::lex::Lexed;
@@ -7,7 +8,7 @@ use crate::scripts::{self, HAN, LATIN};
 use crate::text_batches::Block;
 use std::iter;
 
-/// Maximum number of remembered segment numbers per warning.
+/// Maximum number of segment numbers stored per warning.
 const MAX_EXAMPLES: usize = 3;
 
 /// The number of segments with a property, and the first few of their numbers, counted from 1.
@@ -75,7 +76,7 @@ const MAX_HAN_CHARACTERS: usize = 500;
 /// Warning counts of one input: the hypotheses, or a column of references.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InputWarnings {
-    /// Segments that contain only white space.
+    /// The segments that contain only white space.
     pub empty: Occurrences,
     /// The number of examined segments with a mark that NFC would combine with the preceding
     /// letter.
@@ -126,7 +127,7 @@ fn has_combining_mark(line: &[u8]) -> bool {
 pub struct TextChecks {
     /// The warning counts of the hypotheses, then of each reference.
     pub inputs: Vec<InputWarnings>,
-    /// Hypotheses that end in a full stop preceded by a space.
+    /// The hypotheses that end in a full stop preceded by a space.
     pub tokenized: Occurrences,
     /// The number of hypotheses that equal their first reference.
     pub identical: u64,

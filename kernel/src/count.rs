@@ -85,8 +85,8 @@ pub trait Reader: Send {
     /// references.
     fn sentence(&mut self, texts: &Block, references: usize) -> Result<&[i64], Error>;
 
-    /// Pass the score of each hypothesis against each reference to `take`, row by row. Blocks are
-    /// paired with their numbers of segments. No segment may be missing.
+    /// Pass the score of each hypothesis against each reference to `take`, row by row. Each block
+    /// is paired with the number of its segments. No segment may be missing.
     fn pairs(
         &mut self,
         hypotheses: (&Block, usize),
@@ -114,7 +114,7 @@ pub struct Batch<'a> {
 pub struct InputNames(pub Vec<String>);
 
 impl InputNames {
-    /// Return the name of a stream. Streams without a separate name share the last name.
+    /// Return the name of a stream. Streams without a name of their own have the last name.
     fn stream_name(&self, stream: usize) -> String {
         let last = self.0.len() - 1;
         self.0[stream.min(last)].clone()
@@ -150,7 +150,7 @@ fn merge_ranges(first: Option<(u32, u32)>, second: Option<(u32, u32)>) -> Option
 }
 
 impl From<lex::InvalidUtf8> for Error {
-    /// Convert an error about text whose position in the input is unknown.
+    /// Create an error for invalid text whose position in the input is unknown.
     fn from(bad: lex::InvalidUtf8) -> Self {
         Self::Input(format!("the text contains byte 0x{:02x}, which is not valid UTF-8", bad.byte))
     }

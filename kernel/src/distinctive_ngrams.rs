@@ -75,8 +75,8 @@ pub struct ListSettings<'a> {
     pub initial_minimum: Option<u32>,
 }
 
-/// The lists of one order: for each pair, one list per kind, in descending order. Equal entries are
-/// in corpus order.
+/// The lists of one order: for each pair, one list per kind, in descending order. Entries that
+/// compare as equal are in corpus order.
 pub type OrderLists = Vec<[Vec<NgramEntry>; 3]>;
 
 impl ListSettings<'_> {
@@ -104,7 +104,7 @@ impl ListSettings<'_> {
         self.try_minimum_counts(corpus, minimum_counts).0
     }
 
-    /// Return the lists, and minimum counts small enough that the lists would be complete.
+    /// Return the lists, and minimum counts that are small enough to make the lists complete.
     fn try_minimum_counts(
         &self,
         corpus: &TokenCorpus,
@@ -252,7 +252,8 @@ impl ListSettings<'_> {
     }
 }
 
-/// Minimum counts of an n-gram: in all segments, and in segments where systems differ.
+/// The minimum counts that an n-gram needs to get an id: in all segments, and in segments where
+/// systems differ.
 #[derive(Clone, Copy)]
 struct MinimumCounts {
     all: u32,
@@ -292,8 +293,9 @@ struct CorpusCounts {
     records: Tally,
 }
 
-/// The counts of an n-gram: in each system, matched in each system, in the references (clipped), in
-/// all references, and in segments where systems differ.
+/// The counts of an n-gram: occurrences in each system, matches in each system, the sum of its
+/// largest reference counts, occurrences in all references, and occurrences in segments where
+/// systems differ.
 struct CountRecord<'a> {
     systems: usize,
     values: &'a [u32],

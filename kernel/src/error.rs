@@ -11,7 +11,7 @@ pub enum Error {
     Utf8 {
         /// The input.
         input: String,
-        /// The line, counted from 1.
+        /// The line number, counted from 1.
         segment: u64,
         /// The offset in the file, if known.
         offset: Option<u64>,
@@ -22,26 +22,26 @@ pub enum Error {
     MissingHypothesis {
         /// The input.
         input: String,
-        /// The segment, counted from 1.
+        /// The segment number, counted from 1.
         segment: u64,
     },
     /// A missing text in an input where every text is required.
     MissingText {
         /// The input.
         input: String,
-        /// The text, counted from 1.
+        /// The number of the text, counted from 1.
         segment: u64,
     },
     /// A segment without any reference.
     NoReference {
-        /// The segment, counted from 1.
+        /// The segment number, counted from 1.
         segment: u64,
     },
     /// A segment or input that is too large to process in one piece.
     TooLong {
         /// The input.
         input: String,
-        /// The segment at which the limit is exceeded, counted from 1, if known.
+        /// The number of the segment at which the limit is exceeded, counted from 1, if known.
         segment: Option<u64>,
         /// The number of bytes.
         bytes: u64,
@@ -59,9 +59,9 @@ pub enum Error {
     Column {
         /// The input.
         input: String,
-        /// The line, counted from 1.
+        /// The line number, counted from 1.
         line: u64,
-        /// The requested column, counted from 1.
+        /// The number of the requested column, counted from 1.
         column: usize,
         /// The number of columns in the line.
         column_count: usize,

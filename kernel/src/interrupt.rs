@@ -152,7 +152,7 @@ pub fn run<T>(check: Check, work: impl FnOnce() -> T) -> Result<T, Error> {
 }
 
 /// Return the results of `own_work` in this thread and of `other_work` in all other threads. If the
-/// system refuses a thread, the remaining threads do its work.
+/// system refuses to create a thread, the other threads do its work.
 ///
 /// All threads belong to the call of this thread, which polls while it waits for them.
 pub fn in_threads<T: Send>(

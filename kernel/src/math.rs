@@ -39,7 +39,7 @@ mod library {
     }
 }
 
-/// Return the natural logarithm; negative infinity for 0.
+/// Return the natural logarithm, or negative infinity for 0.
 #[inline(always)]
 pub fn ln(x: f64) -> f64 {
     library::ln(x)

@@ -12,7 +12,7 @@ use crate::tokens::View;
 /// The F-score computed from the counts of all orders together.
 #[derive(Clone, Copy, Debug)]
 pub struct NgramFFormula {
-    /// β², the square of the weight of recall relative to precision.
+    /// β², where recall is weighted β times as much as precision.
     pub factor: f64,
 }
 

@@ -7,7 +7,7 @@ use memchr::memmem;
 
 /// Largest number that is often spelled as a word and therefore ignored: "3" may be "three".
 const MAX_IGNORED_NUMBER: usize = 12;
-/// Number of consecutive source words that indicates untranslated text.
+/// Number of consecutive source words in a hypothesis that indicates untranslated text.
 const RUN_WORDS: usize = 4;
 /// Maximum text length in bytes for the search for source words and names, which scans the text
 /// once per word or name.
@@ -101,7 +101,7 @@ pub fn lacks_name(hypothesis: &[u8], names: &[&[u8]]) -> bool {
     names.iter().any(|name| !has_word(hypothesis, name))
 }
 
-/// Return whether a text contains a word that is not part of a longer word.
+/// Return whether a text contains `word`, other than as part of a longer word.
 fn has_word(text: &[u8], word: &[u8]) -> bool {
     let is_word_byte =
         |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_digit() || is_letter(*b));
@@ -145,7 +145,7 @@ pub fn word_ranges(text: &[u8]) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// Return the positions of a source's words for [`has_source_words`]. Words without letters and
-/// one-byte words are replaced by (0, 0). Return no positions if the text is too long to search.
+/// one-byte words are replaced by (0, 0). Return an empty list if the text is too long to search.
 pub fn countable_words(source: &[u8]) -> Vec<(usize, usize)> {
     let is_countable = |&(start, end): &(usize, usize)| {
         end - start > 1 && source[start..end].iter().any(|byte| is_letter(*byte))
@@ -213,13 +213,13 @@ fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte > 0x7F
 }
 
-/// Return whether a text contains a run of complete words.
+/// Return whether a text contains `run`, a sequence of complete words.
 fn contains_run(text: &[u8], run: &[u8]) -> bool {
     let is_space = |byte: Option<&u8>| byte.is_none_or(|&byte| byte == b' ');
     contains_between(text, run, |before, after| is_space(before) && is_space(after))
 }
 
-/// Return whether a text contains `needle` between allowed bytes.
+/// Return whether `needle` occurs in a text with allowed bytes before and after it.
 ///
 /// Texts are short, so checking each occurrence of the first byte is faster than preparing a
 /// search.
@@ -238,7 +238,7 @@ fn contains_between(
 /// Lowercase negating words. A star at the start or end of a pattern matches the rest of a word.
 pub struct NegationWords {
     words: Vec<(Vec<u8>, bool, bool)>,
-    /// Whether a negating word may start or end with each byte.
+    /// For each byte, whether a negating word may start or end with it.
     may_match: [bool; 256],
 }
 
@@ -271,7 +271,7 @@ impl NegationWords {
         Self { words, may_match: may_be }
     }
 
-    /// Return whether there are no words.
+    /// Return whether the list has no words.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
@@ -342,7 +342,7 @@ mod tests {
         };
         assert!(lacks("He saw her.", "Er sah Maria.", "He saw Maria."));
         assert!(!lacks("He saw Maria!", "Er sah Maria.", "He saw Maria."));
-        // These words start a sentence, are translated, or are part of a longer word.
+        // These words start a sentence, are translated, or occur only as part of a longer word.
         assert!(!lacks("She slept.", "Maria schlief.", "Maria slept."));
         assert!(!lacks("The house.", "Das Haus.", "The house."));
         assert!(lacks("He saw Marian.", "Er sah Maria.", "He saw Maria."));

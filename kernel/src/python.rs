@@ -90,7 +90,7 @@ fn with_utf8<R>(text: &Bound<'_, PyString>, work: impl FnOnce(&[u8]) -> R) -> Py
     match text.to_str() {
         Ok(text) => Ok(work(text.as_bytes())),
         Err(_) => {
-            // Use `str.encode`, because a subclass may override the method.
+            // Call the method of `str` itself, because a subclass may override it.
             let str_type = text.py().get_type::<PyString>();
             let bytes = str_type.call_method1("encode", (text, "utf-8", "surrogatepass"))?;
             Ok(work(bytes.cast::<PyBytes>()?.as_bytes()))
@@ -104,8 +104,8 @@ fn python_lowercase(py: Python<'_>) -> PyResult<Arc<Lowercase>> {
     if let Some(table) = TABLE.get() {
         return Ok(Arc::clone(table));
     }
-    // There are no cased characters beyond this range. The two excluded characters depend on
-    // context.
+    // There are no cased characters beyond this range. The two excluded characters have no fixed
+    // single lowercase form.
     let cased = (0x80..0x20000).filter_map(char::from_u32);
     let upper: String = cased.filter(|&c| c != '\u{3A3}' && c != '\u{130}').collect();
     let lower: String = PyString::new(py, &upper).call_method0("lower")?.extract()?;

@@ -3,11 +3,11 @@
 //!
 //! The columns of all systems and metrics are side by side in a [`Stack`], so they share the
 //! resamples. Each column is stored in the narrowest sufficient integer type; columns of zeros are
-//! omitted. A bootstrap replicate is the sum of the resampled rows. Thirty-two columns fit one or
-//! two vector registers, so a row costs one load and one addition. For randomization, each row is
-//! included or not: the sums of all 256 subsets of eight rows are computed once and looked up (the
-//! method of four Russians). Integer sums are exact in any order, so the result does not depend on
-//! the layout or the number of threads.
+//! omitted. A bootstrap replicate is the sum of the resampled rows. Thirty-two columns fit into one
+//! or two vector registers, so a row costs one load and one addition. For randomization, each row
+//! is included or not: the sums of all 256 subsets of eight rows are computed once and looked up
+//! (the method of four Russians). Integer sums are exact in any order, so the result does not
+//! depend on the layout or the number of threads.
 
 use crate::error::Error;
 use crate::interrupt::{self, Work, in_threads};
@@ -29,8 +29,8 @@ const MIN_SPAN: u64 = 16;
 /// make their addresses compete for the same cache lines.
 const CACHED_TRIALS: usize = 2000;
 
-/// Approximate size in bytes of the row selections of all trials. The more rows, the fewer trials
-/// are processed at a time.
+/// Approximate total size in bytes of the row selections of the trials that are processed together.
+/// With more rows, fewer trials fit.
 const MAX_SELECTION_BYTES: usize = 1 << 26;
 
 /// Approximate number of indices generated at a time. Replicates are processed in blocks to bound

@@ -76,7 +76,7 @@ pub enum Float32Formula {
     },
     /// chrF.
     Chrf {
-        /// β², the weight of recall relative to precision.
+        /// β², where recall is weighted β times as much as precision.
         factor: f64,
         /// Average over all orders, with an epsilon for missing orders.
         eps_smoothing: bool,

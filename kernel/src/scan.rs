@@ -172,7 +172,7 @@ pub struct Scan {
     is_busy: AtomicBool,
 }
 
-/// A part of a run in progress. If it does not complete, the run ends.
+/// Guard for a part of a run. If the guard is dropped before the part is complete, the run ends.
 struct RunPart<'a> {
     scan: &'a Scan,
     is_complete: bool,

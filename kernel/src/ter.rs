@@ -29,7 +29,7 @@ pub struct Limits;
 impl Limits {
     /// Maximum number of words in a shift.
     pub const MAX_SHIFT_WORDS: usize = 10;
-    /// Maximum distance between the position of a phrase in the hypothesis and in the reference.
+    /// Maximum distance between the positions of a phrase in the hypothesis and in the reference.
     pub const MAX_SHIFT_DISTANCE: usize = 50;
     /// Number of candidates, over all shifts of a segment, at which the search stops.
     pub const MAX_CANDIDATES: usize = 1000;
@@ -60,8 +60,8 @@ impl Beam {
         Self { rows: hypothesis, columns: reference, ratio, half_width }
     }
 
-    /// Return whether a distance found within the beam is the exact edit distance, so that a shift
-    /// reduces either both or neither.
+    /// Return whether a distance found within the beam is the exact edit distance, in which case a
+    /// shift reduces both distances or neither.
     ///
     /// A path of cost `D` between lengths that differ by `d` stays within (D + d) / 2 columns of
     /// the diagonal. The beam reaches 24 columns, minus one because its centre is rounded.

@@ -364,7 +364,7 @@ struct RegularFile {
     name: String,
     file: File,
     position: u64,
-    /// The size in bytes; 0 also for files without a size, such as those in `/proc`.
+    /// The size in bytes, which is 0 for files without a size, such as files in `/proc`.
     size: u64,
 }
 

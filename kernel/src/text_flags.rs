@@ -112,8 +112,8 @@ fn is_loop<'a>(text: &'a [u8], words: &mut Vec<&'a [u8]>) -> bool {
         let min_run = 3 * period;
         (period + min_run - 1..words.len()).step_by(min_run).any(|index| {
             work.add(8);
-            // Most different words differ in the last letter, which is compared without a function
-            // call.
+            // Most pairs of different words differ in the last letter, which needs no function call
+            // to compare.
             let is_repeated = |&i: &usize| {
                 words[i].last() == words[i - period].last() && words[i] == words[i - period]
             };
@@ -336,7 +336,7 @@ impl<'a> FlaggedTexts<'a> {
 
     /// Flag segments whose source and references occurred before.
     fn find_repeated(&self, flags: &mut [u32]) {
-        // The key consists of the source and all references; single references may often repeat.
+        // The key consists of the source and all references; a single reference often repeats.
         let mut earlier_texts =
             HashSet::with_capacity_and_hasher(flags.len(), RandomSeed::default());
         for (i, flags) in flags.iter_mut().enumerate() {

@@ -280,7 +280,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Create a tally for ids below `count`, with `user_values` integers per id.
+    /// Create zero counts for ids below `count`, with `user_values` user values per id.
     pub(crate) fn new(systems: usize, count: usize, user_values: usize) -> Self {
         Self { systems, user_values, records: vec![0; count * (systems + 3 + user_values)] }
     }

@@ -296,7 +296,7 @@ unsafe fn check_offsets<T: OffsetInteger>(
 /// Return an error for the first entry that is too long for a text.
 ///
 /// # Safety
-/// The array must have such offsets, already checked.
+/// The array must have such offsets, and they must have been checked.
 unsafe fn check_text_lengths(array: &ArrowArray, entries: Range<usize>) -> Result<(), String> {
     for i in entries.clone() {
         // SAFETY: guaranteed by the caller.

@@ -60,7 +60,7 @@ macro_rules! impl_ownership {
         impl $name {
             /// Return a released structure, which a producer can fill.
             pub fn empty() -> Self {
-                // SAFETY: null pointers are valid, and no release function means "released".
+                // SAFETY: null pointers are valid, and a null `release` means "released".
                 unsafe { std::mem::zeroed() }
             }
         }

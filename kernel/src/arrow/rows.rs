@@ -145,13 +145,13 @@ impl TableReader {
     }
 }
 
-/// The column that contains the texts of a row.
+/// A selected column of texts, or of lists of texts.
 pub struct TextField {
     index: usize,
     text_type: TextType,
 }
 
-/// The column that contains a key of a row.
+/// A selected column of keys.
 pub struct KeyField {
     index: usize,
     key: KeyColumn,
@@ -164,13 +164,13 @@ impl KeyField {
     }
 }
 
-/// The column to which an integer in a row belongs.
+/// A selected column of integers.
 pub struct IntegerField {
     index: usize,
     integer_type: IntegerType,
 }
 
-/// The column that contains a list of integers of a row.
+/// A selected column of lists of integers.
 pub struct ListField {
     index: usize,
     list_type: TextType,

@@ -273,7 +273,8 @@ impl BleuVariantFormula {
         steps
     }
 
-    /// Return the mean of the precisions, without the brevity penalty, on the same scale.
+    /// Return the mean of the precisions, without the brevity penalty, on the scale of the
+    /// precisions.
     pub fn mean_precision(&self, precisions: &[OrderPrecision]) -> f64 {
         if precisions.is_empty() {
             return 0.0;

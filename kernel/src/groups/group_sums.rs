@@ -26,7 +26,7 @@ impl RowCounts {
     pub const EMPTY: Self =
         Self { segments: 0, null_hypotheses: 0, null_references: 0, references: None };
 
-    /// Return the sum of both counts; `None` if it overflows 64 bits.
+    /// Return the sum of both counts, or `None` if it overflows 64 bits.
     pub fn checked_add(self, other: Self) -> Option<Self> {
         Some(Self {
             segments: self.segments.checked_add(other.segments)?,

@@ -1,12 +1,12 @@
 //! Segmentation of Japanese and Korean text into morphemes, with a compiled dictionary of MeCab
-//! 0.996 (Kudo, Yamamoto and Matsumoto 2004) or its Korean version and with the same results.
+//! 0.996 (Kudo, Yamamoto and Matsumoto 2004) or of its Korean version. The results equal MeCab's.
 //!
 //! A text is split into the sequence of words with the lowest total cost. Each word has a cost, and
 //! so does each pair of adjacent words. The candidates at a position are words from the dictionary.
 //! If it has none, or if the character type requires it, words are also generated. Ties are broken
 //! by the order in which MeCab visits the words, so this implementation keeps that order.
 //!
-//! The dictionary files are memory-mapped and read in position_id. Their contents are not trusted: even
+//! The dictionary files are memory-mapped and read in place. Their contents are not trusted: even
 //! with damaged files, every text can be tokenized.
 
 use super::utf8::char_width;

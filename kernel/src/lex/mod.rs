@@ -202,7 +202,7 @@ impl<'a> Lexed<'a> {
         positions.collect()
     }
 
-    /// Return a copy that returns the next segment repeatedly.
+    /// Return a copy that yields the next segment on every read.
     pub fn repeated(&self) -> Self {
         Self { step: 0, ..self.clone() }
     }
@@ -223,7 +223,7 @@ impl<'a> Lexed<'a> {
 /// The position and value of an invalid byte in UTF-8 text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct InvalidUtf8 {
-    /// The segment, counted from 0.
+    /// The index of the segment, counted from 0.
     pub segment: usize,
     /// The offset in the block's text.
     pub offset: usize,

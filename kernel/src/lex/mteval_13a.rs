@@ -15,7 +15,7 @@ use std::borrow::Cow;
 const ENTITIES: [(&[u8], &[u8]); 4] =
     [(b"&quot;", b"\""), (b"&amp;", b"&"), (b"&lt;", b"<"), (b"&gt;", b">")];
 
-/// Return `text` with every `from` replaced.
+/// Return `text` with every `from` replaced by `to`.
 pub(super) fn replace_all<'a>(text: Cow<'a, [u8]>, from: &[u8], to: &[u8]) -> Cow<'a, [u8]> {
     let finder = memmem::Finder::new(from);
     let mut positions = finder.find_iter(&text).peekable();

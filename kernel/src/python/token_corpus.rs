@@ -165,8 +165,8 @@ impl Corpus {
 
 /// Return the flags of each text: a column of 32-bit little-endian integers per system, per
 /// reference, and for the source if there is one. For each column, also return the number of texts
-/// with each flag, the numbers of left-to-right and right-to-left letters, and the number of
-/// occurrences of each mark.
+/// with each flag, the numbers of left-to-right letters and of right-to-left letters, and the
+/// number of occurrences of each mark.
 ///
 /// Columns are tuples of bytes and None, or lines, of equal length. `unsplit` names the scripts
 /// that the tokenizer does not split, each with a maximum share of the characters. `negation`

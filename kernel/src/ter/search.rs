@@ -17,7 +17,7 @@ use super::{Beam, Limits, Shift, Step};
 use crate::interrupt::{self, Work};
 use std::cmp::Reverse;
 
-/// A candidate shift as in the definition; candidates are ordered by preference.
+/// A candidate shift, as defined in [`super::naive`]. Candidates are ordered by preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     length: Reverse<u32>,

@@ -1,10 +1,10 @@
 """Measure how well metrics agree with human scores on WMT23, and build the page with the results.
 
-python docs/agreement.py TREE     writes agreement.json; TREE: mt-metrics-eval's folder wmt23
-python docs/agreement.py          writes only truebleu/comparison/human_agreement.json from it
+python docs/agreement.py TREE   writes agreement.json and truebleu/comparison/human_agreement.json
+python docs/agreement.py        rebuilds human_agreement.json from agreement.json
 
-`build_page` builds docs/agreement-with-people.md from agreement.json. The data are not part of
-the project, so only the result is stored. `truebleu compare` and reports quote
+TREE is mt-metrics-eval's folder wmt23. `build_page` builds docs/agreement-with-people.md from
+agreement.json. The data are not part of the project, so only the result is stored. `truebleu compare` and reports quote
 human_agreement.json.
 """
 
@@ -184,7 +184,7 @@ def _format_agreement_table(ranges: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    """Measure the agreement if there is a TREE, and store the result."""
+    """Measure the agreement if TREE is given, and write the data of the package."""
     if len(sys.argv) > 1:
         _write_json(RESULT, measure_metric_agreement(sys.argv[1]))
     _write_json(human_agreement.DATA, build_package_data())

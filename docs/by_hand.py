@@ -21,7 +21,7 @@ from page_helpers import (
 
 from truebleu import BLEU, bleu
 
-# The word BLEU and the character BLEU of these six hypotheses are those of a university's notebook.
+# These six hypotheses have the same word BLEU and character BLEU as a university notebook's.
 CHARACTER_REFERENCE = "the city panel presented the safe draft plan for parks"
 CHARACTER_HYPOTHESES = (
     "a city panel presented this safer draft plan on parks",
@@ -33,7 +33,7 @@ CHARACTER_HYPOTHESES = (
 )
 AIRPORT_SECURITY = "Israeli officials are responsible for airport security"
 CATS = ["the cat is on the mat", "there is a cat on the mat"]
-# Name of a text, hypothesis and references of examples that many texts use.
+# Examples from textbooks and web pages: the name of the text, a hypothesis and its references.
 TEXTBOOK_EXAMPLES = (
     ("Papineni et al. (2002)", "the the the the the the the", CATS),
     ("an encyclopedia", "the cat", CATS),
@@ -73,7 +73,7 @@ def build_page() -> str:
 
 
 def format_fractions(explained: Any) -> tuple[str, ...]:
-    """Return the precision of each of four orders; an order that is left out has no text."""
+    """Return the precision of each of four orders, or an empty string for a skipped order."""
     return tuple(
         "" if order["state"] == "left out" else format_fraction(order)
         for order in explained["orders"]
@@ -88,7 +88,7 @@ def make_word_bleu(max_order: int = 4, smoothing: str = "none") -> BLEU:
 def compare_words_with_characters(
     reference: str, texts: Sequence[str]
 ) -> list[tuple[str, float, float]]:
-    """Return each text's word BLEU and character BLEU; check that they rank the texts differently."""
+    """Return each text's word BLEU and character BLEU, and check that the two rankings differ."""
     settings = {"smoothing": "tiny", "missing_order": "at-least-one", "arithmetic": "nltk"}
     metrics = BLEU(str.split, **settings), BLEU(list, **settings)
     scores = [

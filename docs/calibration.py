@@ -178,7 +178,7 @@ def calibrate_buckets(wmt22: str) -> dict[str, Any]:
 def _measure_width_ratios(
     metric: Metric, tables: list[Statistics]
 ) -> dict[str, dict[str, list[float]]]:
-    """Return the mean and deviation of the ratios of bucket-based to segment-based errors."""
+    """Return the mean and standard deviation of bucket-based values / segment-based values."""
 
     def compute_error_and_width(system_tables: list[Statistics]) -> tuple[float, float]:
         [result] = run_paired_tests(

@@ -1,6 +1,6 @@
 """Base class of all metrics, which count integers per segment, sum them and apply a formula.
 
-The kernel counts and applies the formula, unless a subclass does either in Python.
+The kernel counts the integers and applies the formula, unless a subclass does either in Python.
 """
 
 from __future__ import annotations
@@ -374,13 +374,13 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     def build_kernel_settings(self) -> dict[str, Any] | None:
         """Return the kernel's metric settings: the metric's name in the kernel, and its options.
 
-        The result is None for metrics that are counted in Python.
+        The result is None for metrics whose statistics are computed in Python.
         """
         return None
 
     @property
     def browser_settings(self) -> dict[str, Any] | None:
-        """The metric settings for a browser kernel, or None for metrics that it cannot count.
+        """The metric settings for a browser kernel, or None for metrics that it lacks.
 
         Both kernels give equal scores if `reads_text` is True and both have the metric's tokenizer.
         """
@@ -415,7 +415,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return self._reads_text
 
     def _scan_text(self, corpus: Corpus) -> Scan | None:
-        """Return an object that counts the text in the kernel, or None if Python counts it."""
+        """Return an object that computes statistics in the kernel, or None if Python does."""
         return corpus_inputs.scan_corpus(
             self._kernel,
             corpus.hypotheses,
@@ -511,11 +511,11 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         )
 
     def summarize_references(self, corpus: Corpus, summary: Summary) -> ScriptSummary:  # noqa: ARG002
-        """Return a summary of the scripts in the references of a counted corpus."""
+        """Return a summary of the scripts in the references of a corpus."""
         return summary["reference_text"]
 
     def check_summary(self, summary: Summary, hypotheses: object) -> None:
-        """Raise InputError if this metric is not defined for the summarized text."""
+        """Raise InputError if this metric is not defined for text with this summary."""
         if not summary["segments"]:
             name = corpus_inputs.label_input("hypotheses", hypotheses)
             raise InputError(f"{name}: no segments (expected at least one)")

@@ -536,7 +536,7 @@ class BLEU(Metric[BLEUScore]):
     # ---- scores of rows ----
 
     def check_summary(self, summary: Summary, hypotheses: object) -> None:
-        """Raise InputError if this metric is not defined for the summarized text."""
+        """Raise InputError if this metric is not defined for text with this summary."""
         super().check_summary(summary, hypotheses)
         if self._values["reference_length"] == "single" and summary["references"] != (1, 1):
             raise InputError(

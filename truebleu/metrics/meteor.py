@@ -2,7 +2,7 @@
 
 Michael Denkowski and Alon Lavie (2014): Meteor Universal: language specific translation evaluation
 for any target language. Workshop on Statistical Machine Translation. The program (Java, LGPL)
-tokenizes and aligns; this module contains the formula and its parameters per task and language.
+tokenizes and aligns text; this module has the formula and its parameters per task and language.
 """
 
 from __future__ import annotations
@@ -331,7 +331,7 @@ class METEOR(PythonMetric):
     def columns(self) -> tuple[str, ...]:
         """The column names of the metric's statistics, in the program's order.
 
-        Columns count words, or characters. `chunks` is 0 if all words match in a single chunk.
+        They count words or characters. `chunks` is 0 if all words match in a single chunk.
         """
         matches = (
             f"{module}_{kind}_{side}"

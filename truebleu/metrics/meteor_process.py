@@ -17,7 +17,7 @@ from truebleu.text.argument_checks import parse_number
 METRIC_NAME = "METEOR"
 # Number of integers in the program's answer for a segment.
 ANSWER_LENGTH = 23
-# Maximum number of processes, one per setting; with paraphrases, each uses 0.5 GB.
+# Maximum number of processes, one per command line; with paraphrases, each uses 0.5 GB.
 MAX_PROCESSES = 2
 # Segments per batch; their answers fit into any pipe buffer, so neither process blocks.
 BATCH_SIZE = 64

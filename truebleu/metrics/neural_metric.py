@@ -38,7 +38,7 @@ MAX_FULLY_HASHED_BYTES, HASHED_BLOCKS, BLOCK_BYTES = 1 << 22, 64, 1 << 16
 OUT_OF_MEMORY_PHRASES = ("out of memory", "can't allocate memory", "not enough memory")
 # Number of digits of a revision in signatures.
 REVISION_DIGITS = 8
-# Folders of used models, keyed by their names in signatures.
+# Folders of the models used so far, keyed by the models' names in signatures.
 _USED_FOLDERS: dict[str, str] = {}
 
 
@@ -126,7 +126,7 @@ class NeuralMetric(SegmentMeanMetric):
         return folder
 
     def _run_model(self, segments: int, predict: Callable[[range], Sequence[Any]]) -> list[Any]:
-        """Return a model's numbers for all segments; `predict` accepts a range of them.
+        """Return a model's numbers for all segments; `predict` accepts a range of segments.
 
         Raises MetricFailedError, which names the segment that fails.
         """
@@ -221,7 +221,7 @@ def describe_model(model: str) -> str:
 
 
 def _list_candidate_folders(name: str, used_folder: str | None) -> Iterator[str]:
-    """Yield possible folders of a model: used, in the working folder, and in TRUEBLEU_MODELS."""
+    """Yield possible folders of a model: `used_folder`, `name`, and folders in TRUEBLEU_MODELS."""
     parents = filter(None, os.environ.get("TRUEBLEU_MODELS", "").split(os.pathsep))
     name = os.path.expanduser(name)
     for folder in (used_folder or name, name, *(os.path.join(parent, name) for parent in parents)):

@@ -205,7 +205,7 @@ class _SegmentCounts:
         self.best: list[int] = []
 
     def set_clipped_bits(self, bits: Sequence[float]) -> None:
-        """Set the information of matches, which are clipped by the largest reference count."""
+        """Set the information of matches, which are clipped to the largest reference count."""
         max_counts: dict[int, int] = {}
         for reference in self.reference_counts:
             for i, n in reference.items():

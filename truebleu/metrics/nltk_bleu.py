@@ -180,7 +180,7 @@ class NLTKBLEU(PythonMetric):
 
     @property
     def _max_counted_order(self) -> int:
-        """The largest counted n-gram order, which is at least 5 for methods 5 and 7."""
+        """The largest n-gram order to count, which is at least 5 for methods 5 and 7."""
         return max(self.max_order, 5)
 
     @property
@@ -371,7 +371,7 @@ class NLTKBLEU(PythonMetric):
     def _smooth_by_interpolation(
         self, fractions: list[tuple[int, int]], ngram_counts: Sequence[int]
     ) -> list[Precision]:
-        """Apply method 6: interpolate with a prior from the two orders below (Gao and He 2013)."""
+        """Apply method 6: mix each order with a prior from two lower orders (Gao and He 2013)."""
         precisions: list[Precision] = [Fraction(*pair) for pair in fractions]
         if len(precisions) < 3 or not precisions[2]:
             raise InputError(

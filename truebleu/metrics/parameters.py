@@ -198,7 +198,7 @@ class Parameter(Generic[T]):
     shared = False
     # Name in the long option, if it differs from the parameter's name.
     long = ""
-    # True if commands accept its option even if no metric is named.
+    # True if commands accept the parameter's option even if the user names no metric.
     common = False
     # True if all subclasses inherit the parameter.
     inherited = False

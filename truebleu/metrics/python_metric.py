@@ -95,7 +95,7 @@ class PythonMetric(Metric[PythonScore]):
         return self.SCALE == 100.0
 
     def _prepare(self) -> None:
-        """Do nothing, because the kernel does not count this metric."""
+        """Do nothing, because the kernel does not compute this metric."""
 
     @property
     def reads_text(self) -> bool:

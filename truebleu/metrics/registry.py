@@ -43,8 +43,8 @@ METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "cdec-bleu": ("cdec:CdecBLEU", {}),
 }
 
-# Names that require an argument after a colon, with module, class and form of the argument. The
-# class method `from_text(text)` parses it.
+# Names that require an argument after a colon, with the metric's module and class, and the form of
+# the argument, which the class method `from_text(text)` parses.
 PREFIXED_METRICS: dict[str, tuple[str, str]] = {
     "bertscore": ("bertscore:BERTScore", "MODEL"),
     "bleurt": ("bleurt:BLEURT", "MODEL"),

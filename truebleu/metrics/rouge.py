@@ -222,7 +222,7 @@ def _describe_non_latin_text(latin: int, non_latin: int) -> str:
 
 
 def _count_letters(texts: Iterable[str]) -> tuple[int, int]:
-    """Return the number of Latin letters, and of letters of other scripts."""
+    """Return the numbers of Latin letters and of letters of other scripts."""
     latin = non_latin = 0
     for text in texts:
         if text.isascii():

@@ -23,7 +23,7 @@ VERSION = "1"
 
 
 class CacheSettings(Record):
-    """Settings of the cache: whether it is used, and the minimum seconds per segment."""
+    """Settings of the cache: whether it is used, and how slow a metric must be for caching."""
 
     is_enabled: bool = True
     min_seconds_per_segment: float = 1e-3

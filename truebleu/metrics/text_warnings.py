@@ -172,7 +172,7 @@ def warn_about_texts(
 
 
 def _add_affected_metrics(warning: dict[str, Any], metrics: Mapping[Metric[Any], str]) -> None:
-    """Add the metrics whose scores a warning about some systems makes unreliable."""
+    """Add the metrics whose scores are unreliable to a warning about some systems."""
     kind, systems = warning["kind"], warning["systems"]
     if kind not in (SCRIPT_KIND, TOKENIZED_KIND):
         return
@@ -255,7 +255,7 @@ def warn_about_references(
 
 
 def _describe_unreliability(metrics: Sequence[str], systems: Sequence[str] = ()) -> str:
-    """Return a sentence about the consequences for metrics, for some systems or for all."""
+    """Return a sentence about unreliable metrics, for some systems or for all systems."""
     to_systems = f" to {join_words(systems)}" if systems else ""
     return (
         f" Differences in {join_words(metrics)}{to_systems} are unreliable and not reported as "
@@ -264,7 +264,7 @@ def _describe_unreliability(metrics: Sequence[str], systems: Sequence[str] = ())
 
 
 def _depends_on_spaces(metric: Metric[Any]) -> bool:
-    """Return whether the metric counts words that spaces delimit, in text that should be natural.
+    """Return whether the metric counts words that spaces delimit, and expects untokenized text.
 
     Metrics of characters, models, and metrics of tokens are not affected by tokenized text.
     """
@@ -275,7 +275,7 @@ def _depends_on_spaces(metric: Metric[Any]) -> bool:
 
 
 def _find_splitting_option(metric: Metric[Any], script: str) -> str:
-    """Return the command-line option that makes a metric split a script, or "" without one."""
+    """Return the command-line option that makes a metric split a script, or "" if none does."""
     words = []
     values = metric.get_splitting_parameters(script)
     for parameter in metric.PARAMETERS:
@@ -361,7 +361,7 @@ def _warn_about_marks(summary: Summary, tokenize: str | None) -> Iterator[tuple[
                     f"; {comparison} {min(other_counts)}, so these words may not match. Unescape "
                     "them first, for example with html.unescape of Python"
                 )
-            else:  # Words with the same entities match.
+            else:  # The entities in hypotheses and references match each other.
                 continue
             yield kind, number, text
 
@@ -400,7 +400,7 @@ class ZeroSegments:
                 self._reasons[*key, reason] = self._reasons.get((*key, reason), 0) + 1
 
     def list_warnings(self) -> Warnings:
-        """Return the warnings about all counted segments."""
+        """Return the warnings about all segments added so far."""
         return [
             {
                 "kind": "zero",
@@ -435,7 +435,7 @@ MIN_MAIN_SHARE, MAX_FOREIGN_SHARE = 0.5, 0.1
 
 
 def _find_differing_scripts(summary: Summary) -> tuple[str, str] | None:
-    """Return the main scripts of the hypotheses and of the references if they differ, else None.
+    """Return the main scripts of the hypotheses and of the references, or None if they are equal.
 
     The scripts are counted in the first segments.
     """
@@ -495,7 +495,7 @@ def _warn_about_language(summary: Summary, language: str | None) -> Iterator[tup
             yield "language", f"this is {script} Chinese, but -l {language} is {expected_script}"
 
 
-# Scripts that all tokenizers split, and the minimum share above which others are ignored.
+# Scripts that all tokenizers split. If their share exceeds the minimum, others are ignored.
 PLAIN_SCRIPTS = ("latin", "cyrillic", "greek", "arabic", "hebrew", "devanagari", "bengali")
 MIN_PLAIN_SHARE = 0.7
 # Above this share of letters outside a-z, ASCII tokenizers break words.

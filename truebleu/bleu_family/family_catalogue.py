@@ -122,7 +122,7 @@ MEMBERS: dict[str, Member] = {
     for member in list_members()
 }
 
-# Members by how often papers report them, most often first, with a reason. The order is an
+# Members that papers often report, each with the reason, most common first. The order is an
 # estimate: machine translation moved from mteval and the Moses scripts to sacreBLEU (Post 2018;
 # Marie, Fujita and Rubino 2021, a survey of 769 papers); the defaults of popular libraries follow.
 COMMON_MEMBERS = {

@@ -94,7 +94,7 @@ class Identification(Record):
     target_score: str
     """The score to identify, with the digits that the user gave."""
     matches: list[Candidate]
-    """The matching candidates, likeliest first: members as published, then changed settings."""
+    """The matching candidates, likeliest first: published settings, then changed settings."""
     nearest: list[Candidate]
     """The five candidates with the closest scores, or an empty list if there are matches."""
     tried: int
@@ -143,7 +143,7 @@ class Identification(Record):
 
     @property
     def headline(self) -> str:
-        """The likeliest member, or the nearest and what to try, in a sentence."""
+        """A sentence with the likeliest member, or with the nearest member and advice."""
         if self.likeliest is None:
             nearest = self.nearest[0]
             return (

@@ -100,11 +100,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Each error is written to standard error on one line. `STATUSES` lists the exit statuses.
     """
     if arguments is not None:
-        return _run_reporting_errors(list(arguments))
+        return _run_and_report_errors(list(arguments))
     # In a short process, garbage collection costs more time than it saves.
     gc.disable()
     raise_on_signals()
-    status = _run_reporting_errors(sys.argv[1:])
+    status = _run_and_report_errors(sys.argv[1:])
     # Without freeze(), Python examines every object again at exit, which takes a tenth of the run
     # time on a test set. With freeze(), DuckDB warns about remaining objects.
     if "duckdb" not in sys.modules:
@@ -112,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _run_reporting_errors(arguments: list[str]) -> int:
+def _run_and_report_errors(arguments: list[str]) -> int:
     """Run a command line, print its error if there is one, and return the exit status."""
     try:
         _run_command(arguments)
@@ -153,7 +153,7 @@ def _run_command(arguments: list[str]) -> None:
         options.command, options.build_parsers, options.run_command_line = (
             name,
             build_parsers,
-            _run_reporting_errors,
+            _run_and_report_errors,
         )
         load_command(name).run(options)
     elif name and not name.startswith("-"):
@@ -188,7 +188,7 @@ def load_command(name: str) -> Command:
 
 
 def _build_parser(name: str, words: Sequence[str] = ()) -> Parser:
-    """Return the parser of a command with the options that `words` need (default: all)."""
+    """Return the parser of a command with the options that `words` require (default: all)."""
     parser = Parser(
         f"truebleu {name}",
         groups=load_command(name).groups(words),

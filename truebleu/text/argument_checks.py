@@ -19,7 +19,7 @@ MAX_SCORE = 1e100
 
 
 class ParameterError(ValueError):
-    """Invalid arguments, in a message that also names other parameters.
+    """Error about invalid arguments with a message that names several parameters.
 
     In the message, parameters are in double square brackets: "use [[log]] or [[against]]". The
     command line replaces them with its options.
@@ -215,7 +215,7 @@ def check_workers(workers: object) -> int:
 
 
 def check_segment_keys(parameter: str, keys: Iterable[Hashable], segment_count: int) -> list[Any]:
-    """Return keys, such as documents, as a list. Raise InputError unless each segment has one."""
+    """Return keys, such as documents, as a list. Raise InputError unless each segment has a key."""
     if isinstance(keys, str):
         raise TypeError(f"{parameter}: expected a sequence of keys, found a single str")
     key_list = list(keys)

@@ -1,6 +1,6 @@
 """Works to cite, by key: papers on metrics, tests and test sets, and programs.
 
-citations.bib contains the entries; metrics, members of the BLEU family and test sets have keys.
+citations.bib contains the entries; metrics, BLEU family members and test sets refer to the keys.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def get_work(key: str) -> Work:
 
 
 def format_bibtex(keys: Iterable[str]) -> str:
-    """Return the BibTeX entries of some works, separated by empty lines."""
+    """Return the BibTeX entries of the works, separated by empty lines."""
     return "\n\n".join(get_work(key).bibtex for key in keys) + "\n"
 
 

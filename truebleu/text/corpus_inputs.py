@@ -160,7 +160,7 @@ def prepare_source(
 def read_single_texts(
     role: str, texts: Hypotheses, *, allow_tokens: bool = False
 ) -> tuple[Any, ...]:
-    """Return one or more texts as Python objects; `allow_tokens` accepts token sequences."""
+    """Return one or more texts as Python objects; `allow_tokens` also allows token sequences."""
     column = _recognize_single_column(role, texts)
     segments = column if isinstance(column, tuple) else tuple(iterate_items(role, column))
     if not segments:

@@ -100,7 +100,7 @@ def override_settings(*, offline: bool | None = None, mirror: str | None = None)
 
 
 def is_offline() -> bool:
-    """Return whether the user has forbidden downloads."""
+    """Return whether downloads are forbidden."""
     if settings.offline is not None:
         return settings.offline
     return os.environ.get("TRUEBLEU_OFFLINE", "0") not in ("", "0")

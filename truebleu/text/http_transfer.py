@@ -40,9 +40,9 @@ class TransferError(Exception):
         is_certificate_error: bool = False,
     ) -> None:
         super().__init__(message)
-        # True if a retry may succeed; the number of seconds to wait before a retry.
+        # True if a retry may succeed, and the number of seconds to wait before it.
         self.is_transient, self.retry_after = is_transient, retry_after
-        # True if the server sent the wrong file; true if a certificate could not be verified.
+        # Two possible problems: the wrong file, or a certificate that cannot be verified.
         self.is_wrong_file, self.is_certificate_error = is_wrong_file, is_certificate_error
 
 

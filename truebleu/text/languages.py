@@ -512,7 +512,7 @@ def format_tokenizer_option(names: Sequence[str]) -> str:
 
 
 def advise_tokenizer(language: Language, requested_tokenizer: str | None) -> str:
-    """Return advice about the tokenizer for a language, or "" if no other is recommended.
+    """Return advice about the tokenizer for a language, or "" if no other tokenizer is better.
 
     requested_tokenizer: the tokenizer that the user chose, or None for the language's default.
 
@@ -540,7 +540,7 @@ def advise_tokenizer(language: Language, requested_tokenizer: str | None) -> str
 
 
 def describe_script_mismatch(language: Language, scripts: Mapping[str, float]) -> str:
-    """Return a message if most text is not in a language's script, or "" if it is."""
+    """Return a message if most of the text is not in a language's script, or "" otherwise."""
     letters = sum(scripts.values())
     if not language.scripts or not letters:
         return ""

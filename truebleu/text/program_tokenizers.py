@@ -118,7 +118,7 @@ def _decode_entities(text: str) -> str:
     return text
 
 
-def _lower_each_character(text: str) -> str:
+def _lowercase_like_perl(text: str) -> str:
     """Lower-case text like Perl's `lc`, which has no rule for word-final sigma."""
     return "".join(map(str.lower, text)) if "Σ" in text else text.lower()
 
@@ -205,7 +205,7 @@ def _tokenize_mteval_international(text: str, *, lowercase: bool) -> list[str]:
     if "&" in text:
         for entity, character in (*_ENTITY_CHARACTERS, ("&apos;", "'")):
             text = text.replace(entity, character)
-    tokens = _tokenize_international(_lower_each_character(text) if lowercase else text)
+    tokens = _tokenize_international(_lowercase_like_perl(text) if lowercase else text)
     # mteval strips Unicode separators and then splits at white space. Initial white space that is
     # not a separator therefore yields an empty token.
     front = text.lstrip(_SEPARATORS)[:1]
@@ -341,8 +341,8 @@ def _make_unicode_rules() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 @cache
-def _match_ambiguous_characters() -> re.Pattern[str]:
-    """Return a pattern for characters that tensor2tensor and mteval may treat differently."""
+def _make_ambiguous_pattern() -> re.Pattern[str]:
+    """Return the pattern of characters that tensor2tensor and mteval may treat differently."""
     import unicodedata
 
     non_decimals = (chr(code) for code in range(0x10000) if not chr(code).isdecimal())
@@ -371,7 +371,7 @@ def tokenize_like_tensor2tensor(text: str) -> list[str]:
         # tensor2tensor does not treat a backslash as punctuation.
         tokens = tokenize_like_tensor2tensor(text.replace("\\", _STAND_IN))
         return [token.replace(_STAND_IN, "\\") for token in tokens]
-    if not (text[-1:].isspace() or _match_ambiguous_characters().search(text)):
+    if not (text[-1:].isspace() or _make_ambiguous_pattern().search(text)):
         return _kernel.tokenize(text, "intl", "no")
     return _apply_rules(text, _make_unicode_rules()).split()
 

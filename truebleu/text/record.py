@@ -18,7 +18,7 @@ class Picklable:
 class Record:
     """Base class of immutable records. The annotations of a subclass are its fields, in order.
 
-    A value in the subclass is the default. (Importing `dataclasses` would take 20 ms.)
+    A value in the subclass is the field's default. (Importing `dataclasses` would take 20 ms.)
     """
 
     _field_names: ClassVar[tuple[str, ...]] = ()
@@ -32,7 +32,7 @@ class Record:
         attributes = vars(self)
         attributes.update(zip(field_names, values, strict=False))
         attributes.update(keywords)
-        # Fast path for exactly the field names. In other cases, missing fields need a default.
+        # Fast path if every field has a value. Otherwise, missing fields need a default.
         if len(values) + len(keywords) != len(field_names) or tuple(attributes) != field_names:
             missing = [
                 name for name in field_names if name not in attributes and not hasattr(self, name)

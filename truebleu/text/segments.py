@@ -690,7 +690,7 @@ def get_file_name(value: Any) -> str | None:
 
 
 def name_references(references: Any) -> list[str]:
-    """Return the names of the references in messages; references from files have their names."""
+    """Return the names of the references for messages: file names, or else "reference 1"."""
     has_columns = has_several_columns(references)
     return [
         get_file_name(column) or (f"reference {i}" if has_columns else "references")
@@ -842,7 +842,7 @@ def count_identical_hypotheses(hypotheses: Any, references: Sequence[Any]) -> li
 def read_segment_column(
     role: str, value: Any, segment_count: int, *, on_disk: bool = False
 ) -> Texts:
-    """Return a column of UTF-8 texts. Raise InputError unless it has one per scored segment."""
+    """Return a column of UTF-8 texts. Raise InputError unless it has a text per segment."""
     column = read_texts(role, make_rereadable(value, copy_all=True, on_disk=on_disk))
     name = label_by_file_name(role, value)
     _check_length(name, len(column), segment_count)

@@ -1,6 +1,6 @@
 """SentencePiece tokenizers: the models of spBLEU, and models that users provide.
 
-The kernel tokenizes (kernel/src/lex/sentencepiece.rs); this module finds and downloads models.
+kernel/src/lex/sentencepiece.rs tokenizes the text; this module finds and downloads models.
 
 Naman Goyal et al. (2022): The FLORES-101 evaluation benchmark for low-resource and multilingual
 machine translation. TACL. Scores with different models are not comparable.

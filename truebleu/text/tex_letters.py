@@ -61,7 +61,7 @@ def encode_tex(text: str, *, ascii_only: bool = True) -> str:
 
     ascii_only: a letter without a TeX command loses its accent, and any other character, such as a
         Chinese character, becomes its code point in typewriter type: `\texttt{U+4E2D}`. Otherwise,
-        both are kept.
+        such letters and characters are kept.
     """
     if text.isascii():
         return text

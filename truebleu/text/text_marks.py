@@ -16,14 +16,14 @@ from truebleu.text.segments import File
 
 # The kernel examines the characters of the same number of segments.
 MAX_EXAMINED_SEGMENTS = 200
-# Number of segment numbers in a message.
+# Maximum number of segment numbers in a message.
 MAX_EXAMPLES = 3
 # Number of bytes kept from the start of a stream that cannot be read again.
 MAX_START_BYTES = 1 << 16
 
 
 class MarkCount(NamedTuple):
-    """Examined segments of an input that have a kind of mark."""
+    """Segments at the beginning of an input that contain one kind of mark."""
 
     segments: int
     """The number of segments."""
@@ -46,7 +46,7 @@ PATTERNS = {
 
 
 def find_marks(hypotheses: Any, references: Any) -> tuple[int, list[dict[str, MarkCount]]] | None:
-    """Return the number of examined segments, and the marks of each input by kind.
+    """Return how many segments were examined, and the marks of each input by kind.
 
     The first input is the hypotheses, the others are the references. The result is None if there
     are no marks. Texts that are tokens, or cannot be read again, have no marks.
@@ -84,7 +84,7 @@ def _sample_texts(value: Any) -> Sequence[Any]:
 
 
 def _may_have_marks(text: str) -> bool:
-    """Return False if a text has none of the characters of marks, without slow patterns."""
+    """Return whether a text may contain marks, without searching for the slow patterns."""
     marks = ("@", "▁", "##", "<", "[", "&", " .\n")
     return any(mark in text for mark in marks) or text.endswith(" .")
 

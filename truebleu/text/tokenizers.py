@@ -184,7 +184,7 @@ def _find_package_version(package: str) -> str:
 
 
 def _escape_label(text: str) -> str:
-    """Replace characters that have a meaning in signatures with "-"."""
+    """Replace each special character of signatures with "-"."""
     return "".join("-" if c in "|:=+ " else c for c in text)
 
 

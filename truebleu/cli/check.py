@@ -124,7 +124,7 @@ def run(options: argparse.Namespace) -> None:
         with open(options.summary, "a", encoding="utf-8") as summary:
             summary.write(f"{result.markdown()}\n")
     if not result:
-        # Text on standard output already contains the failures.
+        # The result on standard output already lists the failures.
         raise ScoreTooLowError("" if output.is_read_directly else " ".join(result.failures))
 
 

@@ -64,7 +64,7 @@ METHODS = OptionGroup(
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print sentences and BibTeX entries."""
+    """Print sentences that describe the setup, and BibTeX entries."""
     output = Results(options)
     with output:
         setup = _describe_setup(options)
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _describe_setup(options: argparse.Namespace) -> setup_description.SetupDescription:
-    """Return the setup of the result file, or of the methods on the command line."""
+    """Return the setup from the result file, or from the methods on the command line."""
     flags = {"metrics": "-m/--metrics", "test": "--test", "correction": "--correction"}
     flags |= {"test_set": "-t/--test-set", "registry": "--registry"}
     if options.result is not None:

@@ -306,7 +306,7 @@ PAPER = OptionGroup(
 
 
 def get_paper_options(options: argparse.Namespace, output_format: str) -> dict[str, str]:
-    """Return the used options for paper tables. Raise UsageError if an option has no effect."""
+    """Return the requested paper table options. Raise UsageError if an option has no effect."""
     formats = {"caption": ("latex", "markdown"), "label": ("latex",)}
     used: dict[str, str] = {}
     for name in ("caption", "label", "signature"):
@@ -366,7 +366,7 @@ def make_view_output_group(
 
 
 def get_resample_count(options: argparse.Namespace) -> int | None:
-    """Return the number of resamples for confidence intervals, or None if not requested."""
+    """Return the number of resamples for confidence intervals, or None without intervals."""
     number: int | None = options.confidence
     if options.confidence_n is None:
         return number

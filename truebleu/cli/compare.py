@@ -132,7 +132,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _get_display_options(options: argparse.Namespace, output_format: str) -> dict[str, Any]:
-    """Return the options of a format. Raise UsageError for unknown names or without effect."""
+    """Return the options of a format. Raise UsageError if one is invalid or has no effect."""
     choice: dict[str, Any] = dict(shared.get_paper_options(options, output_format))
     parts = [] if table_options.uses_tables(options) else options.by or []
     for name in parts:
@@ -159,7 +159,7 @@ def _get_display_options(options: argparse.Namespace, output_format: str) -> dic
 
 
 def _compare_tables(options: argparse.Namespace, output: Results, choice: dict[str, Any]) -> None:
-    """Compare systems in tables, separately in each group of --within."""
+    """Compare systems in tables, separately for each group of --within."""
     failed: list[str] = []
     with output:
         with Progress(quiet=options.quiet) as progress:

@@ -50,7 +50,7 @@ NEXT_COMMANDS = {
     "score REFERENCE -i SYSTEM": "score your own files",
     "help": "list all commands",
 }
-# The maximum does not include the line-continuation mark.
+# The maximum width of a command, without the mark for line continuation.
 MAX_LINE_WIDTH = 77
 
 TEXTS = OptionGroup(

@@ -47,7 +47,7 @@ EXPLAIN_OPTIONS = OptionGroup(
 )
 
 
-# Options by the parameters that begin error messages.
+# Options, keyed by the parameter name at the beginning of an error message.
 EXPLAIN_FLAGS = {"metric": "-m/--metrics", "recall": "--recall", "textbook": "--textbook"}
 
 
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _read_texts(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[str, Any]]:
-    """Return the hypotheses, references and options for text on the command line."""
+    """Return the hypotheses and references on the command line, and no further arguments."""
     hypotheses: Sequence[str] = options.hypothesis or ()
     file_options = {
         "REF": options.references or None,
@@ -104,7 +104,7 @@ def _read_texts(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[s
 
 
 def _read_files(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[str, Any]]:
-    """Return the hypotheses, references and options for files."""
+    """Return the hypotheses and references in files, and further arguments for `explain`."""
     if options.input is None and any(
         " " in name and not os.path.exists(name) for name in options.references
     ):

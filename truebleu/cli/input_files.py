@@ -338,7 +338,7 @@ def split_system_name(word: str) -> tuple[str | None, str]:
 
 
 def choose_system_names(named_files: Sequence[tuple[str | None, str | File]]) -> list[str]:
-    """Return the system names of NAME=FILE, or the names of the files."""
+    """Return the name of each system: NAME from NAME=FILE, or else a name based on the file."""
     file_names = iter(name_systems([file for name, file in named_files if name is None]))
     names = [next(file_names) if name is None else name for name, _ in named_files]
     for name in names:
@@ -348,7 +348,7 @@ def choose_system_names(named_files: Sequence[tuple[str | None, str | File]]) ->
 
 
 def find_system(name: str | None, inputs: Inputs | None) -> str | None:
-    """Return the name of the system with this name or file. Return unknown names unchanged."""
+    """Return the name of the system that has this name or file, or an unknown name unchanged."""
     if inputs is not None and name not in inputs.runs:
         for system, files in inputs.runs.items():
             for file in files:

@@ -169,7 +169,7 @@ def _check_options(options: argparse.Namespace, output_format: str) -> None:
 
 
 def _parse_files(options: argparse.Namespace) -> tuple[str | None, File | None, File]:
-    """Return the system and its file (None if -i is not used), and the file of references."""
+    """Return the system and its file (both None without -i), and the file of references."""
     if len(options.references) != 1:
         count = len(options.references)
         raise UsageError(f"REF: expected one file, found {count}")
@@ -231,7 +231,7 @@ class MatrixWriter(Record):
         flat_names: Sequence[str] = (),
         **table_fields: Any,
     ) -> RowWriter:
-        """Return a writer for these columns; `shape` is the shape of the scores."""
+        """Return a writer for columns with these names; `shape` is the shape of the scores."""
         if shape and self.output.is_terminal and self.output.form == "text":
             _check_terminal_size(*shape)
         signature = self.output.format_signature(self.metric.signature(1, segment=True))

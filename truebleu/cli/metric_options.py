@@ -155,7 +155,7 @@ def split_metric_names(word: str) -> list[str]:
 
 
 def _find_metric_classes(name: str) -> Iterable[type[Metric]]:
-    """Return the metric classes for a name, or none if it is unknown, which is reported later."""
+    """Return the metric classes for a name. Unknown names, reported later, have no classes."""
     if name in registry.METRICS:
         return [registry.get_metric_class(name)]
     try:

@@ -236,7 +236,7 @@ class Results(Output):
 
     @property
     def is_read_directly(self) -> bool:
-        """True if standard output gets text, so that messages there need no repetition."""
+        """True if results are text on standard output, so that messages need no repetition."""
         return self.form == "text" and self._atomic_file is None
 
     def check_scale(self) -> None:
@@ -284,7 +284,7 @@ class Results(Output):
         self.write(f"{json_writer.format_json(document, indent=1, default=str)}\n")
 
     def write_view(self, view: View, **choice: Any) -> None:
-        """Write a view in the requested format; `choice` are further options of the format."""
+        """Write a view in the requested format; `choice` contains more options of the format."""
         if self.form == "json":
             self.write(f"{view.to_json()}\n")
         elif self.form in EXACT:
@@ -380,7 +380,7 @@ def _choose_format(options: argparse.Namespace) -> str:
 
 
 def get_terminal_width(default: int) -> int:
-    """Return the number of columns of the terminal, or the default if unknown."""
+    """Return the number of columns of the terminal, or the default if it is unknown."""
     try:
         return int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
     except (OSError, ValueError):

@@ -27,7 +27,7 @@ class TableSpec(Record):
     percentage_names: score columns to which --scale applies.
     text_names: columns with text or with values from input tables; other columns are numbers.
     statistic_names: columns with the statistics of the scores.
-    shortened_names: the last columns, with texts that aligned text output cuts to the width.
+    shortened_names: the last columns; aligned text output cuts their texts to the width.
     metadata: facts about the table, such as signatures.
     flat_names: names for the elements of a score column that contains lists.
     arrow_types: types of the columns from input tables, as an Arrow stream without rows.

@@ -252,7 +252,7 @@ class SystemScorer(Record):
     def _compute_intervals(
         self, tables: Sequence[Statistics], progress: Progress
     ) -> Sequence[Interval | None]:
-        """Return the confidence interval of each metric's score, or None if not requested."""
+        """Return the confidence interval of each metric's score, or None without intervals."""
         if self.resamples is None:
             return [None] * len(tables)
         from truebleu.significance import Measure, bootstrap_intervals

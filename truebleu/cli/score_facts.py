@@ -80,7 +80,7 @@ def _list_precisions(
 
 
 def _join_orders(numbers: Iterable[str], unit: str) -> str:
-    """Return one number per n-gram order, with the range of orders."""
+    """Join the numbers of all n-gram orders, and add the range of orders."""
     orders = list(numbers)
     text, count = "/".join(orders), len(orders)
     if unit == "characters":
@@ -98,7 +98,7 @@ def _describe_penalty(field: str, details: Mapping[str, Any]) -> str:
 
 
 def _describe_lengths(details: Mapping[str, Any]) -> str:
-    """Return the lengths of output and reference; an empty string if they are unknown."""
+    """Describe the lengths of output and reference; return "" if they are unknown."""
     hypothesis, reference = (details.get(f"{side}_length") for side in ("hypothesis", "reference"))
     if reference is None:
         return ""

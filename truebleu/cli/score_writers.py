@@ -302,7 +302,7 @@ def _build_paper_blocks(
     label: str = "tab:truebleu",
     signature: str = "footnote",
 ) -> Iterator[PaperBlock]:
-    """Yield warnings and one table: systems by metrics, in a section per document or group."""
+    """Yield warnings, and a table of systems and metrics with sections per document or group."""
     from truebleu.comparison.paper_layout import (
         MAX_PAGE_ROWS,
         build_paper_table,

@@ -126,7 +126,7 @@ class SegmentWriter:
         )
 
     def _format_signature(self, metric: Metric[Any], *references: Any) -> str:
-        """Return the signature of a metric; it has no number of references if it is unknown."""
+        """Return the signature of a metric, without an unknown number of references."""
         signature = metric.signature(*references, segment=True)
         return self.output.format_signature(signature.with_test_set(self.test_set))
 

@@ -253,7 +253,7 @@ def _show_fields(options: argparse.Namespace, output: Results) -> None:
         output.write("\t".join(cells) + "\n")
 
 
-# Function, minimum and maximum number of names of each action.
+# The function of each action, and the minimum and maximum number of its names.
 ACTIONS: dict[str, tuple[Callable[..., Any], int, int | None]] = {
     "list": (_list_test_sets, 0, 1),
     "info": (_describe_test_set, 1, 1),

@@ -4,8 +4,8 @@ python docs/agreement.py TREE   writes agreement.json and truebleu/comparison/hu
 python docs/agreement.py        rebuilds human_agreement.json from agreement.json
 
 TREE is mt-metrics-eval's folder wmt23. `build_page` builds docs/agreement-with-people.md from
-agreement.json. The data are not part of the project, so only the result is stored. `truebleu compare` and reports quote
-human_agreement.json.
+agreement.json. The data are not part of the project, so only the result is stored.
+`truebleu compare` and reports quote human_agreement.json.
 """
 
 from __future__ import annotations

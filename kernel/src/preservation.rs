@@ -15,7 +15,7 @@ const MAX_SEARCHED_BYTES: usize = 1 << 13;
 /// Minimum number of letters in a name.
 const MIN_NAME_LETTERS: usize = 3;
 
-/// Return the sorted numbers of a text without thousands and decimal separators. Languages use
+/// Return the numbers in a text, sorted and without thousands and decimal separators. Languages use
 /// different separators, so "1,000.5" and "1.000,5" are equal.
 pub fn extract_numbers(text: &[u8]) -> Vec<Vec<u8>> {
     let mut numbers = Vec::new();

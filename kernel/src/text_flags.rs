@@ -52,7 +52,7 @@ pub const EDGES: u32 = 1 << 16;
 pub const ENTITIES: u32 = 1 << 17;
 /// The brackets of the hypothesis are not balanced, although the brackets of all references are.
 pub const BRACKETS: u32 = 1 << 18;
-/// The numbers of the hypothesis differ from the numbers of the source and of every reference.
+/// The numbers in the hypothesis differ from the numbers in the source and in every reference.
 pub const NUMBERS: u32 = 1 << 19;
 /// The hypothesis lacks a name that the source and all references contain.
 pub const NAMES: u32 = 1 << 20;
@@ -133,7 +133,7 @@ struct PreservedContent<'a> {
     /// Names in the source that all references preserve, and the source's `countable_words`.
     names: Vec<&'a [u8]>,
     source_words: Vec<(usize, usize)>,
-    /// The numbers of each reference and of the source.
+    /// The numbers that occur in each reference and in the source.
     numbers: Vec<Vec<Vec<u8>>>,
     /// Whether all references (true) or no references (false) negate something; otherwise `None`.
     references_negate: Option<bool>,

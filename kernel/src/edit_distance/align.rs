@@ -3,7 +3,7 @@
 //! Neighbouring cells of the table of edit distances differ by -1, 0 or 1. So a row has two bits
 //! per cell: whether it rises and whether it falls (Myers 1999, with the operations of Hyyrö 2003).
 //! All rows are stored, and the path is traced back through them. Columns are tokens of the
-//! reference, rows are tokens of the hypothesis.
+//! reference, and rows are tokens of the hypothesis.
 //!
 //! Large tables are computed in a band around the diagonal that contains every cheapest path. The
 //! cell to the left of the band is assumed to cost one more in each row. To the right of the band,

@@ -43,8 +43,8 @@ impl SegmentTexts {
         } else if let Ok(list) = references.cast::<PyList>()
             && list.len() == 1
         {
-            // A single reference is the most frequent case, and owning a string is cheaper than a
-            // tuple.
+            // A single reference is the most frequent case, and owning a string is cheaper than
+            // owning a tuple.
             let text = list.get_item(0)?;
             self.push_reference(0, &text)?;
             self.owners.owner = Some(text.unbind());

@@ -33,7 +33,7 @@ pub struct ModelPiece {
     pub score: f32,
     pub piece_kind: PieceKind,
     pub is_unused: bool,
-    /// Whether joined symbols can form this piece, which must be normal, user-defined or unused.
+    /// Whether joined symbols can form this piece: it is normal, user-defined or unused.
     is_common: bool,
 }
 

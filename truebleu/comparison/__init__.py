@@ -43,7 +43,7 @@ class ComparisonView(RecordView):
     WIDTH = 80
 
     def _list_groups(self) -> list[tuple[str, Content]]:
-        """Return the titles of the groups and their comparisons; one comparison has no title."""
+        """Return the title and contents of each comparison; a single one has an empty title."""
         raise NotImplementedError
 
     def text(
@@ -122,7 +122,7 @@ class ComparisonView(RecordView):
         return render_latex_tables(blocks)
 
     def _list_paper_groups(self) -> list[tuple[str, Content]]:
-        """Return the groups as sections of a table, with their numbers of segments."""
+        """Return each group as a section of a table, with its number of segments."""
         return [
             (f"{title} ({format_count(content['segments'], 'segment')})" if title else "", content)
             for title, content in self._list_groups()
@@ -216,8 +216,8 @@ class Comparison(ComparisonView):
     def request(self) -> Request:
         """The request that produced the comparison, with its texts.
 
-        Raises ValueError if the texts are unavailable because the comparison was read from JSON,
-        contains only external scores, or was read from standard input.
+        Raises ValueError if the texts are unavailable because the comparison was read from JSON
+        or has only external scores, or because the texts were read from standard input.
         """
         if self._request is None:
             raise ValueError("a comparison that was read from JSON has no text")

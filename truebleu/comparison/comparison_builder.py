@@ -1,4 +1,4 @@
-"""Builder of a comparison's dict from a request and its statistics."""
+"""Conversion of a comparison request and its statistics to a dict."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ CORRECTIONS = {"holm": "Holm", "bh": "BH"}
 
 
 def build_comparison(request: Request, metric_statistics: StatisticsByMetric) -> dict[str, Any]:
-    """Return the dict of a comparison."""
+    """Return a comparison as a dict."""
     testing = request.testing
     segment_count = request.count_segments(metric_statistics)
     if request.documents is not None:
-        # Cached so that a report of the same request need not read them again.
+        # Cached, so that a report on the same request does not read them again.
         request.documents = segment_labels.read_document_names(request.documents, segment_count)
     columns = [
         _MetricColumn.from_statistics(request, metric, name, metric_statistics[metric])
@@ -157,16 +157,16 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
     return {**content, "warnings": warnings} if warnings else content
 
 
-# Kinds of warnings about texts that systems in human evaluations do not have.
+# Kinds of warnings about texts that do not occur for systems in human evaluations.
 UNUSUAL_TEXTS = ("unsplit", "script", "tokenized", "tokenized references", "identical")
-# Range of BLEU scores that systems in human evaluations have; copies of a reference score more.
+# Range of BLEU scores of systems in human evaluations; copies of a reference score higher.
 USUAL_BLEU = (10, 90)
 
 
 def _has_unusual_scores(
     columns: Sequence[_MetricColumn], warnings: Sequence[Mapping[str, Any]]
 ) -> bool:
-    """Return whether texts or scores are unlike those of systems that people compared."""
+    """Return whether texts or scores are unusual for systems in human evaluations."""
     best_scores = [
         max(map(column.get_system_score, column.runs))
         for column in columns
@@ -263,11 +263,11 @@ class _MetricColumn:
     statistics: Mapping[str, Statistics] = {}
     signature: Signature | None = None
     can_rank: bool = True
-    """True if the metric can rank the systems: its tokenizer splits the text of two or more."""
+    """True if the metric can rank the systems: its tokenizer splits the texts of two or more."""
     unreliable_systems: AbstractSet[str] = frozenset()
     """Systems with unreliable scores: no rank, and no significant differences."""
     references: int | str | None = None
-    """References per segment, or "var"; None without references."""
+    """Number of references per segment, "var" if it varies, or None without references."""
 
     def __init__(
         self,
@@ -450,7 +450,7 @@ class _MetricColumn:
         return agreement and {"metric": self.name, "systems": [best, second], **agreement}
 
     def _describe_interval(self, interval: Interval) -> dict[str, float] | None:
-        """Return the dict of an interval, or None without an interval."""
+        """Return an interval as a dict, or None if there is no interval."""
         if self.testing.confidence is None or self.unit_count == 1:
             return None
         return {key: getattr(interval, key) for key in ("low", "high", "mean", "half_width")}
@@ -469,7 +469,7 @@ class _MetricColumn:
     def _describe_difference(
         self, difference: Difference, system: str, other: str
     ) -> dict[str, Any]:
-        """Return the dict of a difference, for `scores` or `pairs`."""
+        """Return a difference as a dict, for `scores` or `pairs`."""
         tested = self.testing.test is not None
         p = difference.adjusted_p if self.testing.correction else difference.p
         wins, ties, losses = self._count_wins(system, other)
@@ -556,7 +556,7 @@ def _rename_duplicate_metrics(columns: Sequence[_MetricColumn]) -> None:
 def _describe_test_limits(
     testing: Significance, unit_count: int, results: Sequence[PairedTests] | None
 ) -> str:
-    """Describe the limits of the test, or of the intervals."""
+    """Describe the limitations of the test, or of the intervals."""
     if results is not None:
         runs_sentence = " Only intervals of differences include the variance between runs."
         sentence = results[0].describe_caution(testing.resample.removesuffix("s"))
@@ -616,7 +616,7 @@ def build_run_variance_notes(content: Content) -> Iterator[dict[str, Any]]:
 def _build_data_limit_notes(
     request: Request, segment_count: int, unit_count: int, results: Sequence[PairedTests] | None
 ) -> Iterator[dict[str, Any]]:
-    """Yield notes about limits of the data."""
+    """Yield notes about limitations of the data."""
     testing = request.testing
 
     def build_note(kind: str, text: str, **fields: Any) -> dict[str, Any]:
@@ -723,13 +723,13 @@ def build_disagreement_notes(content: Content) -> Iterator[dict[str, Any]]:
         }
 
 
-def _format_verdict(metrics: Sequence[tuple[str, str]], winner: str, than: str) -> str:
+def _format_verdict(metrics: Sequence[tuple[str, str]], winner: str, suffix: str) -> str:
     """Return a clause that says which system some metrics prefer, and by how much."""
     if len(metrics) == 1:
         ((name, size),) = metrics
-        return f"{name} calls {winner} better{than} ({size})"
+        return f"{name} calls {winner} better{suffix} ({size})"
     return (
-        f"{join_words([f'{name} ({size})' for name, size in metrics])} call {winner} better{than}"
+        f"{join_words([f'{name} ({size})' for name, size in metrics])} call {winner} better{suffix}"
     )
 
 

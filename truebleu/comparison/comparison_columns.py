@@ -47,7 +47,7 @@ COLUMNS = {
 DEFAULT_COLUMNS = tuple(
     name for name in COLUMNS if name not in ("rank", "mean", "half-width", "std-error")
 )
-# Columns that are equal for all metrics.
+# Columns whose cells are the same for all metrics.
 SYSTEM_COLUMNS = ("letter", "system")
 _COUNT_KEYS = {"won": "wins", "tied": "ties", "lost": "losses"}
 

@@ -155,7 +155,7 @@ def build_reference_tables(content: Content, digits: int | None = None) -> Itera
 
 
 def build_document_tables(content: Content, digits: int | None) -> Iterator[Block]:
-    """Yield one table of document scores per metric; many systems have only their letters."""
+    """Yield one table of document scores per metric, with letters instead of many system names."""
     documents, systems = content["documents"], content["systems"]
     uses_letters = len(systems) > 4
     for metric in content["metrics"] if documents else ():
@@ -234,7 +234,7 @@ def separate_disagreement_notes(content: Content) -> tuple[list[Content], Conten
 
 
 def format_signatures(content: Content, *, short: bool = False) -> list[str]:
-    """Return one line per metric that has a signature, with its name."""
+    """Return the name and signature of each metric that has one, in one line per metric."""
     key = "short_signature" if short else "signature"
     return [
         f"{'' if metric['name'].startswith(metric['label']) else metric['name'] + ': '}"

@@ -37,7 +37,7 @@ from truebleu.text.terminal_layout import format_count
 
 # The columns of a table that fits into 80 characters.
 COMPACT_COLUMNS = ("letter", "system", "score", "interval", "runs", "delta", "p", "rank")
-# Notes that the headline and the legend replace.
+# Kinds of notes that the headline and the legend replace.
 SUMMARIZED_NOTES = ("disagreement", "many tests")
 
 
@@ -93,7 +93,7 @@ def build_text_blocks(
 
 
 def _format_signatures(content: Content, *, short: bool) -> list[str]:
-    """Return the signatures; short ones leave out the version of truebleu."""
+    """Return the signatures; short signatures omit the version of truebleu."""
     lines = comparison_layout.format_signatures(content, short=short)
     return [re.sub(r"\|by:[^|]*", "", line) if short else line for line in lines]
 
@@ -182,7 +182,7 @@ def _explain_columns(content: Content, names: Sequence[str]) -> list[str]:
 
 
 def _collect_notes(content: Content, *, explain: bool) -> list[str]:
-    """Return the notes on the data; all notes, and the limits of the test, with explanations."""
+    """Return notes on the data or, with `explain`, all notes and the limitations of the test."""
     if explain:
         limits = [content["reading"]] if content["reading"] else []
         return [*limits, *(f"Note: {note['text']}" for note in content["notes"])]

@@ -38,7 +38,7 @@ MAX_LISTED_CHANGES = 5
 DEFAULT_LEVEL = 0.95
 # The message if a metric cannot split the text.
 NOT_COMPARABLE = "cannot compare the outputs, because the text is unsuitable; see the warning."
-# Maximum width of a text in a table, in columns.
+# Maximum width of a text in a table, in terminal columns.
 MAX_TEXT_LENGTH = 70
 # JUnit test case names by kind of condition.
 JUNIT_NAMES = {
@@ -627,7 +627,7 @@ def _add_messages(metric: Content, earlier_name: str | None, digits: int = 2) ->
         source = "output" if earlier["log"] is None else "log"
         before, allowed = earlier[source]["score"], condition["limit"]
         drop = condition["measured"]
-        # The log has the time in UTC to the second; a reader needs the day.
+        # The log has the time in UTC to the second; readers need only the day.
         earlier_text = earlier["log"]["time"][:10] if source == "log" else earlier_name
         if drop == 0:
             return f"{name} is unchanged: {value:.{digits}f} ({earlier_text})."
@@ -806,7 +806,7 @@ def _format_score_change(entry: Mapping[str, Any], format_score: NumberFormatter
 
 
 def _shorten_text(text: Any) -> str:
-    """Return a text of at most `MAX_TEXT_LENGTH` columns."""
+    """Return a text shortened to at most `MAX_TEXT_LENGTH` terminal columns."""
     return cut_text(text if isinstance(text, str) else " ".join(map(str, text)), MAX_TEXT_LENGTH)
 
 

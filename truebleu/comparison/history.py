@@ -40,7 +40,7 @@ class Series(NamedTuple):
     """Comparable scores in chronological order."""
 
     entries: Sequence[Entry]
-    # How this series differs from others of the same system and metric.
+    # How this series differs from other series of the same system and metric.
     differs: Sequence[str]
 
     @property

@@ -17,7 +17,7 @@ DATA = Path(__file__).with_name("human_agreement.json")
 def find_human_agreement(
     metric: Metric[Any] | None, references: int | str | None, difference: float
 ) -> dict[str, Any] | None:
-    """Return the range of differences in the data that contains a corpus-level difference.
+    """Return the data on differences of about the same size as a corpus-level difference.
 
     Its fields are `data` ("WMT23"), `above` and `up_to` (None for the lowest and the highest
     range), the number of `pairs` of systems, and the number of pairs that `agree` with human

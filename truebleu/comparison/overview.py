@@ -146,7 +146,7 @@ def build_headline(content: Content) -> SentenceParts:
         ]
     # Pairs are ordered by metric, with the higher-ranked system first.
     pair = next(one for one in content["pairs"] if one["metric"] == name)
-    pair = _use_table_p(content, pair)
+    pair = _use_table_p_value(content, pair)
     second = pair["second"]
     if pair["value"] == 0:
         equal_text = f" have the same {metric['label']}, {format_score(score['score'])}."
@@ -184,7 +184,7 @@ def find_main_metric(content: Content) -> Content | None:
 
 
 def _list_unreliable_systems(content: Content, metric: str) -> list[str]:
-    """Return the systems whose scores by a metric are unreliable, as a warning says."""
+    """Return the systems whose scores by a metric are unreliable according to a warning."""
     outputs = list_unreliable_systems(content.get("warnings", []), metric)
     return sorted(outputs)
 
@@ -195,8 +195,8 @@ def _describe_unreliable_systems(content: Content, metric: str) -> str:
     return f" Scores of {join_words(names)} are unreliable and not ranked." if names else ""
 
 
-def _use_table_p(content: Content, pair: Content) -> Content:
-    """Return a pair with the p-value of the table, which corrects only tests of the baseline."""
+def _use_table_p_value(content: Content, pair: Content) -> Content:
+    """Return a pair with the p-value in the table, corrected only for tests with the baseline."""
     for system in content["systems"]:
         difference = system["scores"][pair["metric"]]["difference"]
         if difference and {system["name"], content["baseline"]} == {pair["first"], pair["second"]}:

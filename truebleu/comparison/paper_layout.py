@@ -221,7 +221,7 @@ def _build_metric_cells(
             # The best score is marked per metric, and the baseline needs no mark.
             cells = [Cell("–" if cell.mark == "baseline" else cell.text) for cell in built_cells]
             if name == "score":
-                ranked_cells = _select_ranked(content, metric, cells)
+                ranked_cells = _select_ranked_cells(content, metric, cells)
                 mark_best(ranked_cells, higher_is_better=metric["higher_is_better"])
             if name == marked_name:
                 _mark_significance(content, metric, name, cells)
@@ -257,8 +257,8 @@ def shorten_names(names: Sequence[str]) -> list[str]:
     return remove_common_parts(names) if is_long else list(names)
 
 
-def _select_ranked(content: Content, metric: Content, cells: Sequence[Cell]) -> list[Cell]:
-    """Return the cells of systems that have a rank, whose scores are reliable."""
+def _select_ranked_cells(content: Content, metric: Content, cells: Sequence[Cell]) -> list[Cell]:
+    """Return the cells of ranked systems, because other scores are unreliable."""
     scores = [system["scores"][metric["name"]] for system in content["systems"]]
     return [cell for cell, one in zip(cells, scores, strict=True) if one["rank"] is not None]
 
@@ -430,7 +430,7 @@ def format_data(segment_count: int, signature: str) -> str:
 
 
 def _has_only_decided_tests(content: Content) -> bool:
-    """Return whether all differences are significant or not, because all scores are reliable."""
+    """Return whether every difference was tested; this requires reliable scores."""
     scores = [one for system in content["systems"] for one in system["scores"].values()]
     differences = [one["difference"] for one in scores if one["difference"] is not None]
     return bool(differences) and all(one["significant"] is not None for one in differences)

@@ -225,7 +225,7 @@ def _score_single_reference(
 
 
 def _count_identical_segments(request: Request, columns: Sequence[Any]) -> Iterator[dict[str, int]]:
-    """Yield each reference's number of identical segments per system: the maximum over its runs."""
+    """Yield, per reference, the number of identical segments by system (maximum over runs)."""
     counts = {
         name: segments.count_identical_hypotheses(output, columns)
         for name, output in request.systems.items()

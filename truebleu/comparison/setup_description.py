@@ -332,7 +332,7 @@ def _add_printed_test(setup: SetupDescription, text: str, name: str) -> SetupDes
 
 
 def describe_result(content: Mapping[str, Any]) -> SetupDescription:
-    """Return the setup of the JSON contents of scores or comparisons."""
+    """Return the setup that the JSON contents of scores or comparisons describe."""
     if "truebleu_comparisons" in content:
         content = content["groups"][0]["comparison"]
     if "truebleu_score" in content:
@@ -359,7 +359,7 @@ def describe_result(content: Mapping[str, Any]) -> SetupDescription:
 
 
 def _describe_signatures(pairs: Iterable[tuple[str, str | None]]) -> SetupDescription:
-    """Return the setup of metric names and signatures; external metrics have no signature."""
+    """Return the setup that metric names and signatures describe; signatures may be missing."""
     metrics: dict[tuple[str, str | None], Cited] = {}
     test_sets: dict[str, None] = {}
     fields: dict[str, str] = {}
@@ -380,7 +380,7 @@ def _describe_signatures(pairs: Iterable[tuple[str, str | None]]) -> SetupDescri
     randomizations, resamples = fields.get("ar"), fields.get("bs")
     program = fields.get("by", "").replace("truebleu-", "truebleu ", 1)
     if not program:
-        # sacreBLEU's signatures have no field "by", nor have truebleu's short signatures.
+        # Neither sacreBLEU's signatures nor truebleu's short signatures have a field "by".
         own_version = registry.metric("bleu").signature().fields["version"]
         is_own = "#" in fields and fields.get("version", own_version) == own_version
         is_own = is_own or "version" not in fields

@@ -305,13 +305,13 @@ def _extract_corpus_statistics(original: Any, metric: Any, hypotheses: Any, refe
     if kind is None:
         return original(metric, hypotheses, references)
     try:
-        rows = _count_corpus(original, metric, kind, hypotheses, references)
+        rows = _compute_kernel_statistics(original, metric, kind, hypotheses, references)
     except Exception:  # noqa: BLE001 - as above, and for errors of the kernel
         rows = None
     return original(metric, hypotheses, references) if rows is None else rows
 
 
-def _count_corpus(
+def _compute_kernel_statistics(
     original: Any, metric: Any, kind: MetricKind, hypotheses: Any, references: Any
 ) -> list[list[Any]] | None:
     """Return segment statistics in sacreBLEU's form, or None if sacreBLEU must compute them."""
@@ -457,7 +457,7 @@ def _test_with_each_metric(
 
 
 def _extract_statistics(metric: Any, name: str, system: Sequence[Any]) -> tuple[Any, Any, float]:
-    """Return the system's statistics, its score, and the absolute delta to the baseline's score."""
+    """Return a system's statistics, its score, and the absolute difference from the baseline."""
     significance: Any = sys.modules[SIGNIFICANCE]
     baseline_info, sys_name, hypotheses, references = system
     significance.sacrelogger.info(
@@ -545,7 +545,7 @@ def _find_scorer(metric: Any) -> Any:
 
 
 def _to_exact_table(metric: Any, rows: Rows) -> Table:
-    """Return the statistics as integers; raise ValueError if their sums depend on the order."""
+    """Return the statistics as integers; raise ValueError if the order affects their sums."""
     if find_metric_kind(metric).cls.__name__ == "TER":  # type: ignore[union-attr]
         if any(16 * length % 1 for _, length in rows):
             raise ValueError

@@ -54,7 +54,7 @@ MEMORY_MIB = (256, 128)
 
 MAX_LISTED_IDS = 3
 
-# Advice for DuckDB's errors, by a pattern in the message.
+# Advice on DuckDB's errors, by a pattern in the message.
 ERROR_ADVICE = {
     "failed to offload|No space left": "DuckDB's temporary folder is full (set TMPDIR to another "
     "folder, or use memory='4GB' or --memory 4GB to spill less data): ",
@@ -448,9 +448,9 @@ def _aggregate_ids(
 ) -> DuckDBPyRelation:
     """Return a table with one row per id of either table.
 
-    Columns: i0, i1 ... contain the id; hypothesis_count and reference_count its rows, and
-    max_group_count the most hypotheses in one group; g0, g1 ... the smallest value of each
-    hypothesis key, and v0, v1 ... whether it varies; c0, c1 ... a value of each reference key.
+    Columns: i0, i1 ...: the id; hypothesis_count, reference_count: its numbers of rows;
+    max_group_count: the largest number of hypotheses in one group; g0, g1 ...: the lowest value
+    of each hypothesis key; v0, v1 ...: whether it varies; c0, c1 ...: a value per reference key.
     """
 
     def select_id_columns(

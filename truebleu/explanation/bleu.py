@@ -245,9 +245,9 @@ def _build_smoothing(numerator: float, denominator: float, explanation: str) -> 
 
 
 def add_cumulative_scores(content: dict[str, Any], metric: BLEU) -> None:
-    """Mark an explanation as a textbook's, and add BLEU up to each order, from 0 to 1.
+    """Mark an explanation as a textbook example, and add BLEU up to each order, from 0 to 1.
 
-    Custom weights, means of segment scores, and orders that are left out have no such scores.
+    Add no such scores for custom weights, means of segment scores, and orders left out.
     """
     content["textbook"] = True
     for system in content["systems"] if metric.weights is None else ():
@@ -561,7 +561,7 @@ def _build_effective_precision(order: Content) -> Node:
         return _build_match_fraction(order)
     if smoothed["denominator"] == 1 and smoothed["numerator"] < 1e-300:
         return f"{smoothed['numerator']:.3g}"
-    # pycocoevalcap's additions are too small for four digits.
+    # The values that pycocoevalcap adds are too small for four digits.
     return ("frac", *(format_compact(smoothed[part]) for part in ("numerator", "denominator")))
 
 

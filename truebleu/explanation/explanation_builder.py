@@ -1,4 +1,4 @@
-"""Build the dict of an explanation from texts and a metric.
+"""Conversion of texts and a metric to an explanation, as a dict.
 
 Each metric-specific module defines
 

@@ -90,7 +90,7 @@ def explain_corpus(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
 
 
 def _get_orders(metric: Any) -> Sequence[int]:
-    """Return the n-gram orders; none for ROUGE-L."""
+    """Return the n-gram orders of a metric; ROUGE-L has none."""
     if metric.NAME != "ROUGE":
         orders: Sequence[int] = metric.orders
         return orders
@@ -158,7 +158,7 @@ def build_formula(system: Content, parameters: Content) -> list[Equation]:  # no
 
 
 def _get_unit(system: Content) -> tuple[str, int]:
-    """Return the unit of precision, recall and score on the scale shown, and their decimals."""
+    """Return the unit and the number of decimals of precision, recall and score."""
     return ("", 4) if system.get("scale") == 1 else (" %", 2)
 
 

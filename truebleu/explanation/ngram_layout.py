@@ -100,7 +100,7 @@ def format_ngrams(entries: Sequence[Content], limit: int, space: str = " ") -> s
 
 
 def format_fraction(system: Content) -> str:
-    """Return the score on the other scale, as a phrase that follows the score."""
+    """Return the score on the other scale, as a phrase to print after the score."""
     if system.get("scale") == 1:
         return f", or {fixed_formatter(2)(100 * system['score'])} on a 0-100 scale"
     return f", or {format_number(system['fraction'])} on a 0-1 scale"

@@ -107,7 +107,7 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
 
         Raises InputError, and adds nothing, for different lengths and missing text.
         """
-        counts = _count_batch(self.metric, preds, target, sources)
+        counts = _sum_batch(self.metric, preds, target, sources)
         if counts is None:
             return
         state = getattr(self, self.state_name)
@@ -186,7 +186,7 @@ class CorpusTER(Corpus):
     METRIC = "ter"
 
 
-def _count_batch(metric: Metric[Any], preds: Any, target: Any, sources: Any) -> list[int] | None:
+def _sum_batch(metric: Metric[Any], preds: Any, target: Any, sources: Any) -> list[int] | None:
     """Return the number of segments, sums of reference counts and squared counts, and the totals.
 
     For varying reference counts only the range is known. Assuming the minimum once and the maximum

@@ -311,7 +311,7 @@ def _compute_from_pair_counts(
     epsilon: float = 0.0,
     nan_as_zero: bool = False,
 ) -> Value:
-    """Return a statistic of the counts (cells, C, D, Tg, Tm, Tgm, m for `tau_c`) of each row."""
+    """Return a statistic computed from each row's counts (cells, C, D, Tg, Tm, Tgm, m)."""
     human_matrix, scores = _align_matrices(gold, metric, average)
     rows = _kernel.pair_counts(
         human_matrix.to_bytes(), scores.to_bytes(), len(human_matrix.systems), average, epsilon, 0.0

@@ -1,4 +1,4 @@
-"""Draw two SVG charts: systems by human and metric score, and agreement by score difference.
+"""Two SVG charts: systems by human and metric score, and agreement by score difference.
 
 Colours are attributes, because a page's content security policy allows no additional style.
 `currentColor` adapts to dark pages. Points are ellipses, because a page's style colours circles.

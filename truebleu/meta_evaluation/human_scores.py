@@ -397,7 +397,7 @@ def find_outliers(scores: Mapping[str, float]) -> list[str]:
 
 
 def find_reference_copies(systems: Mapping[str, Any], references: Any) -> dict[str, str]:
-    """Return the systems that equal a reference in every segment, mapped to the reason."""
+    """Map the systems that equal a reference in every segment to a reason to leave them out."""
     copies = {}
     for name, output in systems.items():
         columns = segments.split_reference_columns(output, references)

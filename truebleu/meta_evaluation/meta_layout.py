@@ -39,7 +39,7 @@ TITLES = {
     "pairwise": "share of system pairs that the metric orders like the human scores",
     "spa": "soft pairwise accuracy",
 }
-# Tables with more metrics show only tests between neighbours.
+# Tables with more metrics show only tests between neighbouring metrics.
 MAX_METRICS_WITH_ALL_TESTS = 6
 
 

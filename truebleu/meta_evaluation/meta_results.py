@@ -333,10 +333,10 @@ def _build_notes(
             f"{task.name}: {span} of {row_count:,} rows are left out, because all their human or "
             "all their metric scores are equal."
         )
-    yield from _note_tie_thresholds(by_task)
+    yield from _build_threshold_notes(by_task)
 
 
-def _note_tie_thresholds(by_task: Mapping[Task, Sequence[tuple[str, Value]]]) -> Iterator[str]:
+def _build_threshold_notes(by_task: Mapping[Task, Sequence[tuple[str, Value]]]) -> Iterator[str]:
     """Yield notes on thresholds that tie nearly all pairs, or that are rounding noise."""
     noise = []
     for task, values in by_task.items():

@@ -22,8 +22,7 @@ from truebleu.meta_evaluation.tasks import SEGMENTS, SYSTEMS, AgreementTests, Ta
 from truebleu.significance.resampling import CORRECTION_FUNCTIONS
 from truebleu.text import argument_checks
 
-# For each pair of metrics (first, second), the number of trials with a difference at least as
-# large.
+# Number of trials with a difference at least as large as observed, by pair of metrics.
 Counts = dict[tuple[int, int], int]
 # Maximum number of cells for which all permutations are enumerated.
 ENUMERATED = 16
@@ -130,7 +129,7 @@ def _count_pearson_trials(
     trials: int,
     stream: Stream,
 ) -> Counts:
-    """Count trials for Pearson's r, from sums, squares and products of the swapped cells."""
+    """Return `Counts` for Pearson's r, from sums, squares and products of the swapped cells."""
     mean = fsum(human) / len(human)
     spread = sqrt(fsum((value - mean) ** 2 for value in human) / len(human)) or 1.0
     gold = [(value - mean) / spread for value in human]
@@ -167,7 +166,7 @@ def _count_pairwise_trials(
     draws: Sequence[int],
     trials: int,
 ) -> Counts:
-    """Count trials for pairwise accuracy, from the four ways to swap each pair of systems."""
+    """Return `Counts` for pairwise accuracy, from the four ways to swap each pair of systems."""
 
     def get_sign(value: float) -> int:
         return (value > 0) - (value < 0)
@@ -246,7 +245,7 @@ def _count_generic_trials(
     trials: int,
     stream: Stream,
 ) -> Counts:
-    """Count trials for any statistic, which is recomputed in every trial."""
+    """Return `Counts` for any statistic, which is recomputed in every trial."""
     counts = dict.fromkeys(combinations(range(len(metric_values)), 2), 0)
     observed = [compute_value(scores) for scores in metric_values]
     cells = len(metric_values[0])
@@ -431,7 +430,7 @@ def resample_items(
     stream = Stream(seed)
     units = _group_items(gold, documents)
     if value.average == "item" and len(value.by_row) == gold.items:
-        sums = [_sum_defined(value.by_row[item] for item in unit) for unit in units]
+        sums = [_sum_defined_values(value.by_row[item] for item in unit) for unit in units]
         table, _ = _scale_to_integers(zip(*sums, strict=True))
         resampled_sums = Stack([table]).bootstrap(stream, samples, 1)[0].tolist()
         return [top / below if below else nan for top, below in resampled_sums]
@@ -455,7 +454,7 @@ def _group_items(gold: Matrix, documents: Sequence[Hashable] | None) -> list[lis
     return [unit for unit in units.values() if not rated.isdisjoint(unit)]
 
 
-def _sum_defined(values: Iterable[float]) -> tuple[float, float]:
+def _sum_defined_values(values: Iterable[float]) -> tuple[float, float]:
     """Return the sum and the number of the values that are not NaN."""
     defined_values = [value for value in values if not isnan(value)]
     return fsum(defined_values), float(len(defined_values))
@@ -506,7 +505,7 @@ def resample_system_scores(
     for matrix in (gold, metric):
         rows = [matrix.get_row(system) for system in gold.systems]
         sums_and_counts = [
-            [_sum_defined(row[item] for item in unit) for unit in units] for row in rows
+            [_sum_defined_values(row[item] for item in unit) for unit in units] for row in rows
         ]
         sums, scale = _scale_to_integers([total for total, _ in row] for row in sums_and_counts)
         columns += map(list, zip(*sums.tolist(), strict=True))
@@ -562,7 +561,7 @@ def add_tests_and_intervals(
     tasks: Sequence[Task],
     tests: AgreementTests,
 ) -> list[str]:
-    """Add tests, clusters and intervals to a table, and return notes on missing results."""
+    """Add tests, clusters and intervals to the results, and return notes on missing results."""
     missing: list[str] = []
     rows = {row["name"]: row for row in content["metrics"]}
     if tests.significance:

@@ -358,7 +358,7 @@ def _read_parquet(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
         yield from enumerate(parquet.read_table(path).to_pylist(), 1)
     except OSError:
         raise
-    except ValueError as error:  # pyarrow's errors are subclasses of these
+    except ValueError as error:  # pyarrow's errors are subclasses of ValueError
         raise InputError(f"{path}: not Parquet: {error}") from None
 
 

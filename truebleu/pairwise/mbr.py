@@ -101,7 +101,7 @@ class MBR(Record):
         )
 
     def __repr__(self) -> str:
-        # One line, because `mbr` may return a list of them.
+        # One line, because `mbr` may return a list of results.
         return (
             f"<MBR: candidate {self.index} of {len(self)} is best, expected {self.utility} "
             f"{self.value:.2f}: {_shorten(self.best)!r}>"
@@ -118,7 +118,7 @@ class MBR(Record):
         return hash((self.utility, self.candidates))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the contents as JSON-compatible values; only the best candidate has its text."""
+        """Return the contents as JSON-compatible values, with only the best candidate's text."""
         return {
             "metric": self.utility,
             "signature": None if self.signature is None else str(self.signature),

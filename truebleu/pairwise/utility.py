@@ -165,7 +165,7 @@ class MetricUtility(TextUtility):
         ).tolist()
 
     def compute_expected_scores(self, sources: Sequence[Source]) -> Iterator[list[float]]:
-        """Yield the same expected scores faster, with one call for all small sources."""
+        """Yield the expected scores of each source; one call for all small sources saves time."""
         small: list[Source] = []
         for source in sources:
             if self._is_small_source(source):

@@ -195,12 +195,12 @@ class RoleTotals(NamedTuple):
 
     # Number of left-to-right letters, and number of right-to-left letters.
     letters: tuple[int, int]
-    # Number of marks by title (`STYLE_MARKS`).
+    # Number of punctuation marks by title (`STYLE_MARKS`).
     marks: dict[str, int]
 
 
 def count_fitting_segments(columns: Iterable[Sequence[bytes | None]], max_bytes: int) -> int:
-    """Return how many leading segments have at most `max_bytes` bytes of text on disk.
+    """Return the number of leading segments with a total of `max_bytes` on disk or less.
 
     Texts in memory are ignored, because their memory is already in use.
     """

@@ -153,5 +153,5 @@ def collect_modules(
 
 
 def _read_viewer_file(path: Path) -> str:
-    """Read a viewer file with normalized line endings, as HTML parsers and their hashes see it."""
+    """Read a viewer file with normalized line endings, because browsers hash it in this form."""
     return path.read_text(encoding="utf-8").replace("\r\n", "\n")

@@ -257,7 +257,7 @@ class _Handler(BaseHTTPRequestHandler):
 def _is_same_origin(headers: Any, hosts: tuple[str, ...]) -> bool:
     """Return whether a request comes from the page, or from a user who typed or clicked its URL.
 
-    A page of another site sends its own `Origin`. With DNS rebinding, the other site's name is in
+    A page from another site sends its own `Origin`. With DNS rebinding, the other site's name is in
     `Host`. Current browsers also send `Sec-Fetch-Site`.
     """
     if headers.get_all("Host", []) not in [[host] for host in hosts]:

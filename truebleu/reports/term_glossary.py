@@ -45,7 +45,7 @@ def parse_glossary(value: Any) -> tuple[list[Term], str]:
     names the line, for duplicates and for lines other than a source term, a tab and a target term.
     """
     targets_by_source: dict[str, dict[str, int]] = {}
-    entries, role, name = _number_glossary_entries(value)
+    entries, role, name = _enumerate_glossary_entries(value)
     unit = "line" if segments.is_file(value) else "pair"
     for line_number, fields in entries:
         source, target = _parse_term_pair(f"{role}, {unit} {line_number}", fields)
@@ -61,7 +61,7 @@ def parse_glossary(value: Any) -> tuple[list[Term], str]:
     return [Term(source, tuple(targets)) for source, targets in targets_by_source.items()], name
 
 
-def _number_glossary_entries(value: Any) -> tuple[Iterable[tuple[int, Any]], str, str]:
+def _enumerate_glossary_entries(value: Any) -> tuple[Iterable[tuple[int, Any]], str, str]:
     """Return the numbered entries, and the glossary's names for messages and for the page."""
     if segments.is_file(value):
         file = segments.as_file(value)

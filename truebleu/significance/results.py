@@ -89,7 +89,7 @@ class Difference(Record):
     better: bool | None
     """True if the system is better; None if both are equal."""
     identical: bool
-    """True if no segment differs."""
+    """True if the systems do not differ in any segment."""
     segments: int
     deviation: float
     """The standard error of the difference, from test set and runs."""
@@ -111,8 +111,7 @@ class Difference(Record):
     def segments_needed(self) -> int | None:
         """The number of similar segments needed to detect a difference of this size.
 
-        None without a difference or a standard error, or if the variance between runs is too large
-        for any number of segments.
+        None if the difference or its error is 0, or if run variance makes every number too small.
         """
         if not self.run_error:
             return segments_needed(self.value, self.deviation, self.segments)

@@ -37,9 +37,9 @@ from truebleu.text.segments import File
 FIELDS_FILE, SOURCE_FILE = "FIELDS.json", "SOURCE.json"
 # Kinds of test sets that store the document attributes for filters in the source file.
 SGML_KINDS = ("FakeSGML", "WMTAddition")
-# Fields that are used only by filters.
+# Fields that only filters use.
 FILTER_FIELDS = ("_origlang", "_docid")
-# Verification method for archives with matching text, but not a matching checksum.
+# Verification method for archives whose text matches although their checksum does not.
 VERIFIED_BY_CONTENT = "content"
 
 

@@ -464,7 +464,7 @@ def get_document_subsets(name: str) -> Mapping[str, str] | None:
 def find_archives_by_checksum(
     md5: str, sha256: str, registry: str | None = None
 ) -> Iterator[tuple[CatalogueEntry, Archive]]:
-    """Yield each archive with one of these checksums, in a pair with its test set."""
+    """Yield each archive that has one of these checksums, with its test set."""
     for entry in load_entries(registry).values():
         for archive in entry.archives:
             if archive.sha256 == sha256 or (archive.sha256 is None and archive.md5 == md5):

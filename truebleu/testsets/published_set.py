@@ -33,7 +33,7 @@ def testset(
     references: the references to use, such as ["A", "B"] (default: the preferred references).
     offline: forbid downloads (default: TRUEBLEU_OFFLINE). mirror: the URL of a mirror to try first
     (default: TRUEBLEU_MIRROR).
-    registry: a file of additional test sets, besides those in
+    registry: a file of additional test sets, in addition to those in
     $XDG_CONFIG_HOME/truebleu/testsets.
 
     Raises InputError for unknown names, with the closest name. Raises DownloadError or

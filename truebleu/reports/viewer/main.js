@@ -46,7 +46,7 @@ export class App {
     this.worker = new TaskThreads();
     const { comparison } = data.manifest;
     const a = Math.max(0, data.systems.findIndex(s => s.name === comparison.baseline));
-    // The best other system by the first metric that can rank the systems; the order may be another one.
+    // Compare with the best other system by the first metric that ranks systems, regardless of the display order.
     const metric = comparison.metrics.find((/** @type {any} */ m) => comparison.systems.some((/** @type {any} */ s) => s.scores[m.name].rank !== null))?.name, getRank = (/** @type {number} */ i) => metric ? comparison.systems[i].scores[metric].rank ?? Infinity : i;
     const b = data.systems.map(s => s.index).filter(i => i !== a).sort((i, j) => getRank(i) - getRank(j))[0] ?? (a ? 0 : 1);
     this.store.declare({ ...STATE, a: data.systems[a].name, b: data.systems[b]?.name ?? "", setting: data.settings[0].id }, NUMBER_KEYS);
@@ -95,7 +95,7 @@ export class App {
   /** Remove all listeners, workers and running counts. */
   close() {
     this.abortController.abort();
-    // Cancels a running count, whose texts will be released.
+    // Cancel a running count, because its texts will be released.
     this.current.countRun++;
     for (const { worker } of this.worker.threads.values()) worker.terminate();
     this.store.listeners.clear();

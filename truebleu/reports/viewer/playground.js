@@ -270,7 +270,7 @@ export class Playground {
   /** @param {Scored} result */
   renderBleu({ setting, value, breakdown: { steps, hypothesis, reference, brevity, mean } }) {
     const usedSteps = steps.filter(step => step.isUsed), root = usedSteps.length, { weights } = setting.parameters;
-    // Weights of the used orders sum to 1 if orders are skipped.
+    // If orders are skipped, the weights of the remaining orders are normalized to sum to 1.
     const weightSum = weights && root < weights.length ? sum(weights.slice(0, root)) : 1;
     const exponent = (/** @type {number} */ n) => weights ? el("sup", { title: "weight" }, formatShort(weights[n] / (weightSum || 1))) : null;
     const renderTerm = (/** @type {typeof steps[number]} */ step) => {

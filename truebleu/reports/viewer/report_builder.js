@@ -86,7 +86,7 @@ export async function buildReport(lab, client, columns, choices, onProgress) {
       const metric = new Metric(setting, {}, client), scores = Object.fromEntries(names.map((name, i) => [name, metric.scoreCorpus(tables[i])]));
       return { ...setting, id: String(number), headline: true, label: labels[number], column: labels[number], scores };
     });
-    // Systems have the order of their ranks by the first metric, as in `truebleu compare`.
+    // Systems are ordered by their ranks by the first metric, as in `truebleu compare`.
     const [first] = described, ranking = names.map((_, i) => i).sort((i, j) => (first.higher_is_better ? 1 : -1) * (first.scores[names[j]] - first.scores[names[i]])), [baseline] = names;
     const reorder = (/** @type {any[]} */ list) => ranking.map(i => list[i]), rankedNames = reorder(names);
     for (const one of settings) one.tables = reorder(one.tables);

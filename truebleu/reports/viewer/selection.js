@@ -699,7 +699,7 @@ export class SelectionState {
   /** @param {number} run */
   async scoreSubset(run) {
     const { a, b, selectedSegments: chosen, isUnfiltered: all, store } = this;
-    // A score would be misleading if the selection contains only examples or ignores missing texts.
+    // A score would be misleading if the selection contained only examples or ignored missing texts.
     const noScoreReason = store.get("only") && store.get("part") ? "no score: these segments are only examples" : this.seesAllTexts ? "" : "no score: this report does not have the texts of all segments";
     if (!chosen.length || noScoreReason) { this.subset = chosen.length ? { count: chosen.length, a: NaN, b: null, delta: null, interval: null, waiting: false, note: noScoreReason } : null; store.notify(new Set(["subset"])); return; }
     const segments = all ? undefined : chosen;

@@ -17,7 +17,7 @@ export function hasName(text) {
     const start = /[\p{L}\p{N}]/u.exec(word)?.index ?? -1;
     // Require two letters, because "I" and "I'm" are not names.
     if (start >= 0 && !startsSentence && !/["“”„«»‘‚(]/u.test(word.slice(0, start)) && /^\p{Lu}[\p{L}\p{M}]/u.test(word.slice(start))) return true;
-    // Punctuation without letters does not change the state.
+    // Other punctuation without letters does not start or end a sentence.
     if (start >= 0 || /[.!?:…。！？]/u.test(word)) startsSentence = /[.!?:…。！？]["“”«»’')\]]*$/u.test(word);
   }
   return false;

@@ -49,7 +49,7 @@ export class UrlState {
       try {
         history[replace ? "replaceState" : "pushState"](null, "", hash);
       } catch {
-        // Frames without a URL fail, and some browsers limit how often the URL may change.
+        // The call fails in frames without a URL, and some browsers limit how often the URL may change.
       }
     }
     this.notify(changed);

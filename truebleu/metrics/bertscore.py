@@ -86,7 +86,7 @@ class BERTScore(NeuralMetric):
         release, program = super()._find_versions()
         from truebleu.metrics.python_metric import find_installed_version
 
-        version = _read_bert_score()[0] or release
+        version = _read_bert_score_package()[0] or release
         return (
             f"{version}(hug_trans={find_installed_version('transformers')})" if version else "",
             program,
@@ -144,8 +144,8 @@ class BERTScore(NeuralMetric):
         """Return the path of the baseline, or None if scores are not rescaled."""
         if self.rescale == "no":
             return None
-        name = name if name in _read_bert_score()[1] else os.path.basename(name)
-        folder = os.path.join(_read_bert_score()[2], "rescale_baseline")
+        name = name if name in _read_bert_score_package()[1] else os.path.basename(name)
+        folder = os.path.join(_read_bert_score_package()[2], "rescale_baseline")
         path = os.path.join(folder, self.rescale, f"{name}.tsv")
         if not os.path.isfile(path):
             languages = (
@@ -175,7 +175,7 @@ def _read_layer_count(settings: dict[str, Any]) -> int:
 
 def _choose_layer(name: str, folder: str | None) -> int:
     """Return bert-score's layer for a model, otherwise the last layer, or 0 if both are unknown."""
-    table = _read_bert_score()[1]
+    table = _read_bert_score_package()[1]
     default_layer = table.get(name) or table.get(os.path.basename(name), 0)
     layer_count = _read_layer_count(read_config(folder)) if folder else 0
     return (
@@ -186,7 +186,7 @@ def _choose_layer(name: str, folder: str | None) -> int:
 
 
 @lru_cache(maxsize=1)
-def _read_bert_score() -> tuple[str, dict[str, int], str]:
+def _read_bert_score_package() -> tuple[str, dict[str, int], str]:
     """Return bert-score's version, its layer per model, and its folder, without importing it."""
     import ast
     from importlib.util import find_spec

@@ -118,7 +118,7 @@ class CodeBLEU(PythonMetric):
             return self._count_bleu_rows(corpus, missing_order="at-least-one")
         pairs = list(self._tokenize_segments(corpus.hypotheses, corpus.references))
         reference_counts = [len(others) for _, others in pairs]
-        return [_count_weighted_recall(*pair, self._reserved) for pair in pairs], (
+        return [_count_weighted_ngrams(*pair, self._reserved) for pair in pairs], (
             min(reference_counts),
             max(reference_counts),
         )
@@ -143,7 +143,7 @@ class CodeBLEU(PythonMetric):
         return brevity * exp(fsum(log(p) / MAX_ORDER for p in precisions)), details
 
 
-def _count_weighted_recall(
+def _count_weighted_ngrams(
     hypothesis: list[Any], references: list[list[Any]], reserved_words: frozenset[str]
 ) -> list[int]:
     """Return lengths, matches and totals of weighted n-grams in the references of a segment."""

@@ -28,10 +28,10 @@ class GECGLEU(SourceMetric):
     numerator is Σ min(h, r) - Σ min(h, s without r's n-grams), at least 0. The denominator and the
     brevity penalty are BLEU's.
 
-    With several references, the original samples one per segment, 500 times with fixed seeds, and
-    averages the 500 corpus scores. All segments of a corpus therefore need the same number of
-    references. A segment score is the mean over its references, with counts of 0 replaced by 1.
-    The original splits at white space.
+    With several references, the original samples a reference per segment, 500 times with fixed
+    seeds, and averages the 500 corpus scores. All segments of a corpus therefore need the same
+    number of references. A segment score is the mean over the segment's references, with counts of
+    0 replaced by 1. The original splits text at white space.
 
     >>> metric = GECGLEU()
     >>> source, reference = "He go to school every day .", "He goes to school every day ."

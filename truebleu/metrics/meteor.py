@@ -123,12 +123,12 @@ class METEOR(PythonMetric):
     is computed from their sums, as in the program. `score.published` equals the program's score,
     except in the last bit of about one score in 6,000, where Java rounds a power differently.
 
-    It needs Java and the program: `pip install 'truebleu[meteor]'` installs the program with
+    METEOR needs Java and the program: `pip install 'truebleu[meteor]'` installs the program with
     English paraphrases, or set METEOR_JAR to the path of the jar. The program starts in
     half a second, or in 15 seconds with paraphrases, and keeps running until Python exits.
 
-    With several references, the first with the best score is used. Line breaks inside a segment are
-    white space. The defaults match the program's options `-l en -norm`.
+    With several references, the first reference with the best score is used. Line breaks inside a
+    segment are white space. The defaults match the program's options `-l en -norm`.
     """
 
     __slots__ = ()

@@ -198,7 +198,7 @@ _PROCESSES: dict[tuple[str, ...], _MeteorProcess] = {}
 
 
 def _get_process(command: tuple[str, ...]) -> _MeteorProcess:
-    """Return the process for a command, starting it if needed; end the least recently used one."""
+    """Return a command's process, started if needed; end the least recently used process."""
     process = _PROCESSES.pop(command, None)
     if process is not None and process.process.poll() is not None:
         process.kill()

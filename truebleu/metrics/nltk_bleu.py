@@ -192,7 +192,7 @@ class NLTKBLEU(PythonMetric):
     def columns(self) -> tuple[str, ...]:
         """The column names of the metric's statistics.
 
-        They are BLEU's columns with at least one n-gram per order, then the actual n-gram counts.
+        They are BLEU's columns, with totals of at least 1, then the actual number of n-grams.
         """
         ngrams = (f"ngrams_{order}" for order in range(1, self._max_counted_order + 1))
         return (*BLEU(max_order=self._max_counted_order).columns, *ngrams)

@@ -31,8 +31,8 @@ class NLTKMETEOR(SegmentMeanMetric):
     best score is used. METEOR 1.5 (`METEOR`) uses different tokens and weights, so its scores
     differ. NLTK expects tokens, so text is split at white space by default.
 
-    It needs NLTK (`pip install 'truebleu[meteor]'`) and, for synonyms, WordNet 3.0, from NLTK's
-    data or Debian's package wordnet-base.
+    The metric needs NLTK (`pip install 'truebleu[meteor]'`) and, for synonyms, WordNet 3.0, from
+    NLTK's data or Debian's package wordnet-base.
     """
 
     __slots__ = ()

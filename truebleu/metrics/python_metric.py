@@ -340,7 +340,7 @@ class SegmentMeanMetric(SourceMetric):
         segment_numbers = (flat_numbers[i : i + width] for i in range(0, len(flat_numbers), width))
         extra_integers = self._count_extra_columns(texts)
         return [
-            [1, *chain.from_iterable(map(_split_number, row)), *extra]
+            [1, *chain.from_iterable(map(_split_into_integers, row)), *extra]
             for row, extra in zip(segment_numbers, extra_integers, strict=False)
         ], reference_range
 
@@ -401,7 +401,7 @@ class SegmentMeanMetric(SourceMetric):
         return values[0], {"segments": segments, **details}
 
 
-def _split_number(number: float) -> tuple[int, int, int]:
+def _split_into_integers(number: float) -> tuple[int, int, int]:
     """Split a number into three integers; only the last one is rounded."""
     scaled = ldexp(number, HIGH_BITS)
     high = floor(scaled)

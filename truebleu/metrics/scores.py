@@ -229,7 +229,7 @@ class Score(Picklable):
     `edits`. F-scores have a `precision` and a `recall`: `value` is the F-score of ROUGE, BERTScore,
     chrF and NGram-F on a 0-100 scale, like both components. METEOR's components are on its
     program's 0-1 scale. GLEU is the smaller of precision and recall; its statistics do not contain
-    the larger.
+    the larger value.
 
     >>> from truebleu import CHRF
     >>> score = CHRF().sentence("the cat sat on the mat", "the cat is on the mat today")

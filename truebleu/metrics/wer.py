@@ -166,7 +166,7 @@ class WER(_EditMetric[WERScore]):
     As in jiwer, white space separates words, and case and punctuation matter. If all references of
     a corpus are empty, the score is 100 times the insertions. The words of a segment with an empty
     reference are insertions. jiwer accepts one reference per segment. With several references, the
-    first with the lowest rate is used.
+    first reference with the lowest rate is used.
 
     >>> score = WER().score(["a dog sat on the old mat"], ["the dog sat on the mat"])
     >>> print(score, score.hits, score.substitutions, score.deletions, score.insertions)

@@ -78,9 +78,9 @@ def test_baseline_rescales_scores(model_folder, metric, tmp_path, monkeypatch):
     package.mkdir(parents=True)
     baseline = package / "small-bert.tsv"
     baseline.write_text("LAYER,P,R,F\n0,0.1,0.1,0.1\n1,0.2,0.2,0.2\n2,0.3,0.31,0.32\n")
-    version, layers, _ = bertscore._read_bert_score()
+    version, layers, _ = bertscore._read_bert_score_package()
     monkeypatch.setattr(
-        bertscore, "_read_bert_score", lambda: (version, layers, str(tmp_path / "package"))
+        bertscore, "_read_bert_score_package", lambda: (version, layers, str(tmp_path / "package"))
     )
     words = {"lang": "en", "rescale_with_baseline": True, "baseline_path": str(baseline)}
     expected, _ = score_with_package(model_folder, HYPOTHESES, REFERENCES, **words)

@@ -65,7 +65,7 @@ class SharedCorpus:
             name, case, excluded_pattern = KERNEL_EQUIVALENTS[tokenize]
             # The kernel can lower-case once, before tokenizing.
             is_lowercased_once = not lowercase or (not case and lowercase != "after")
-            if is_lowercased_once and self._lacks_pattern(excluded_pattern):
+            if is_lowercased_once and self._contains_no_match(excluded_pattern):
                 return name, case or lowercase
         return tokenize, lowercase
 
@@ -97,7 +97,7 @@ class SharedCorpus:
             tuple(hypotheses)
         )
 
-    def _lacks_pattern(self, pattern: str) -> bool:
+    def _contains_no_match(self, pattern: str) -> bool:
         """Return whether no segment matches the pattern."""
         if pattern not in self._absent_patterns:
             search = re.compile(pattern).search

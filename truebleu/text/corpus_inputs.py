@@ -304,8 +304,8 @@ def _make_text_source(role: str, texts: Any, *, required: bool = True) -> _kerne
 def _refuse_reference_streams(hypotheses: Any, references: tuple[Any, ...]) -> None:
     """Raise InputError for sacreBLEU's reference streams: one list per reference, not per segment.
 
-    If the numbers of segments and lists are equal, the lists are treated as streams if they match
-    the hypotheses clearly better as streams. Tuples, which zip() yields, are never treated as
+    If there are as many lists as segments, the lists are treated as streams only if they match the
+    hypotheses clearly better as streams. Tuples, which zip() yields, are never treated as
     streams.
     """
     stream_count = len(references)

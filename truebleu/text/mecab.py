@@ -95,7 +95,7 @@ def _load_cached_tokenizer(name: str, configured_folder: str | None) -> LoadedTo
     # detects every difference except deliberate forgery.
     if checksum != dictionary.checksum:
         actual_sha256, expected = (
-            _hash_words(folder),
+            _hash_word_file(folder),
             f"{dictionary.word_count:,} words, SHA-256 {dictionary.sha256}",
         )
         note = (
@@ -140,11 +140,11 @@ def format_signature_label(name: str) -> str:
     return (
         f"{name}-{dictionary.version}"
         if dictionary
-        else f"mecab-{_hash_words(_get_named_folder(name))[:8]}"
+        else f"mecab-{_hash_word_file(_get_named_folder(name))[:8]}"
     )
 
 
-def _hash_words(folder: str) -> str:
+def _hash_word_file(folder: str) -> str:
     """Return the SHA-256 of the word file of a dictionary."""
     path = os.path.join(folder, "sys.dic")
     try:

@@ -28,7 +28,7 @@ class MarkCount(NamedTuple):
     segments: int
     """The number of segments."""
     first: list[int]
-    """The first segment numbers, counted from 1."""
+    """The numbers of the first of these segments, counted from 1."""
     example: str
     """The first mark."""
 

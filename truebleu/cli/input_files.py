@@ -122,7 +122,7 @@ class Inputs:
         self._references = [parse_file_argument(name, options.encoding) for name in references]
         # Each system has one file per run.
         files = [
-            (name, [self._find_output(path, options.encoding) for path in paths])
+            (name, [self._find_output_file(path, options.encoding) for path in paths])
             for name, paths in named_paths
         ]
         names = choose_system_names([(name, runs[0]) for name, runs in files])
@@ -164,7 +164,7 @@ class Inputs:
             )
         return name, paths
 
-    def _find_output(self, name: str, encoding: str) -> File:
+    def _find_output_file(self, name: str, encoding: str) -> File:
         """Return the output file for a word of the command line."""
         if self.test_set is not None and name.startswith("@"):
             return self.test_set.get_output(name[1:])

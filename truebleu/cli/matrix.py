@@ -43,8 +43,8 @@ from truebleu.metrics.pairwise_scores import Matrix
 from truebleu.text.record import Record
 from truebleu.text.segments import File
 
-# Approximate number of scores per batch, and minimum number of hypotheses. Each batch processes
-# the references again, which takes BLEU and chrF as long as scoring several hundred hypotheses.
+# Approximate number of scores and minimum number of hypotheses per batch. Each batch processes the
+# references again, which takes BLEU and chrF as long as scoring several hundred hypotheses.
 # TER is slow, so it uses smaller batches to update the progress line more often.
 BATCH_SCORES, MIN_BATCH_HYPOTHESES = 1 << 23, 16
 SLOW_BATCH_SCORES = {"TER": 1 << 20}

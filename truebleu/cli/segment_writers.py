@@ -103,7 +103,7 @@ class SegmentWriter:
             self._write_lines(systems, segment_scores, extra_columns)
             return
         if self.shows_texts:
-            # The number of references is only known now.
+            # The number of references is not known before the first batch.
             for score, metric, (table, _) in zip(
                 self._signatures, self.metrics, segment_scores, strict=True
             ):

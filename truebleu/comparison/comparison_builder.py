@@ -235,7 +235,7 @@ def resample_metrics(
 def _score_documents(
     request: Request, columns: Sequence[_MetricColumn]
 ) -> list[dict[str, Any]] | None:
-    """Return the scores of each document, from the aggregated statistics of its segments."""
+    """Return each document's scores, computed from the aggregated statistics of its segments."""
     if request.documents is None:
         return None
     documents = request.documents
@@ -259,7 +259,7 @@ class _MetricColumn:
     """Results of one metric for all systems."""
 
     metric: Metric[Any] | None = None
-    """The metric that truebleu computes; None for external scores."""
+    """The metric, or None for external scores, which truebleu does not compute."""
     statistics: Mapping[str, Statistics] = {}
     signature: Signature | None = None
     can_rank: bool = True

@@ -282,7 +282,7 @@ def _format_run_deviation(runs: Content | None, format_score: NumberFormatter) -
 def _format_interval_value(
     interval: Mapping[str, float] | None, key: str, format_score: NumberFormatter
 ) -> str:
-    """Return a value of an interval, or an empty string without an interval."""
+    """Return a value of an interval, or an empty string if there is no interval."""
     return "" if interval is None else format_score(interval[key])
 
 
@@ -291,7 +291,7 @@ def format_interval(
     format_score: NumberFormatter,
     missing: str = "n too small",
 ) -> str:
-    """Return the interval limits in brackets, or `missing` without an interval."""
+    """Return the interval limits in brackets, or `missing` if there is no interval."""
     if interval is None:
         return missing
     return f"[{format_score(interval['low'])}, {format_score(interval['high'])}]"
@@ -305,7 +305,7 @@ def get_decisive_p(difference: Content) -> float | None:
 
 
 def _format_decisive_p(content: Content, difference: Content) -> str:
-    """Format the p-value that determines significance, with digits that agree with the mark."""
+    """Format the p-value that determines significance, consistently with the significance mark."""
     text = format_p_value(get_decisive_p(difference))
     alpha = content["test"]["alpha"]
     rounds_to_alpha = (

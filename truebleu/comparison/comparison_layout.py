@@ -62,7 +62,7 @@ def build_metric_table(
 
 
 def build_components_table(content: Content, metric: Content) -> Table | None:
-    """Return BLEU's table of precisions, brevity penalties and lengths; None for other metrics."""
+    """Return a table of BLEU's precisions, penalties and lengths, or None for other metrics."""
     details = [system["scores"][metric["name"]]["details"] for system in content["systems"]]
     if not all("brevity_penalty" in one and "precisions" in one for one in details):
         return None
@@ -202,7 +202,7 @@ def _describe_marks(content: Content) -> list[str]:
             )
     win_sentence = (
         f"Won, tied, lost: {get_unit_name(content)} with a higher, equal or lower score than "
-        f"{content['baseline']}{_describe_lower_is_better(content)}."
+        f"{content['baseline']}{_describe_metric_directions(content)}."
     )
     power_sentence = (
         " Needed: similar segments required to detect a difference of this size with 80% power."
@@ -210,7 +210,7 @@ def _describe_marks(content: Content) -> list[str]:
     return [*lines, win_sentence + (power_sentence if test else "")]
 
 
-def _describe_lower_is_better(content: Content) -> str:
+def _describe_metric_directions(content: Content) -> str:
     """Return a remark that names the metrics for which lower is better."""
     names = [metric["name"] for metric in content["metrics"] if not metric["higher_is_better"]]
     return f" (for {join_words(names)}, lower wins)" if names else ""

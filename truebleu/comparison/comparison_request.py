@@ -363,7 +363,7 @@ class Request:
 
     @property
     def reference_names(self) -> list[str]:
-        """The names of the references in messages; references from files have their file names."""
+        """The names of the references in messages: file names if the references are files."""
         return segments.name_references(self.original_references)
 
     def get_document_indices(self) -> list[int] | None:

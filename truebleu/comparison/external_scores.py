@@ -149,7 +149,7 @@ def _parse_system_rows(
 def _parse_program_output(
     name: str, file_label: str, lines: NumberedLines
 ) -> dict[str, ScoreColumn] | None:
-    """Return the scores by the system names in a program's output, or None for plain columns."""
+    """Return the scores in a program's output by system name, or None for plain columns."""
     start = next((text.lstrip() for _, text in lines if text.strip()), "")
     if COMET_SEGMENT.fullmatch(start.rstrip()):
         return _parse_comet_output(file_label, lines)
@@ -181,7 +181,7 @@ def _parse_comet_output(file_label: str, lines: NumberedLines) -> dict[str, Scor
 
 
 def _parse_json_scores(name: str, file_label: str, lines: NumberedLines) -> dict[str, ScoreColumn]:
-    """Parse COMET's JSON output, or JSON lines."""
+    """Parse the JSON output of COMET, or the JSON lines of another program."""
     nonblank_lines = [(number, text) for number, text in lines if text.strip()]
     values: list[Any] = []
     try:

@@ -104,7 +104,7 @@ class Check(View):
 
     @classmethod
     def _rescale(cls, content: Content) -> Content:
-        return _rescale_gate(content)
+        return _rescale_check(content)
 
     def _format_title(self) -> str:
         return f"{self._content['system']}: {'passed' if self.passed else 'failed'}"
@@ -620,7 +620,7 @@ def _add_messages(metric: Content, earlier_name: str | None, digits: int = 2) ->
         minimum = condition["limit"]
         position = "below" if value < minimum else "above" if value > minimum else "at"
         bound = "minimum" if sign > 0 else "maximum"
-        measured = _format_measured(value, minimum, digits)
+        measured = _format_measured_value(value, minimum, digits)
         return f"{name} {measured} is {position} the {bound} of {minimum:g}."
 
     def describe_drop(condition: Content) -> str:
@@ -633,7 +633,7 @@ def _add_messages(metric: Content, earlier_name: str | None, digits: int = 2) ->
             return f"{name} is unchanged: {value:.{digits}f} ({earlier_text})."
         change = f"{up} {-drop:.{digits}f}"
         if drop > 0:
-            change = f"{down} {_format_measured(drop, allowed, digits)}"
+            change = f"{down} {_format_measured_value(drop, allowed, digits)}"
         limit = f"; the allowed {'drop' if sign > 0 else 'rise'} is {allowed:g}" if drop > 0 else ""
         return (
             f"{name} {change}, from {before:.{digits}f} ({earlier_text}) to {value:.{digits}f}"
@@ -661,7 +661,7 @@ def _add_messages(metric: Content, earlier_name: str | None, digits: int = 2) ->
     return {**metric, "conditions": conditions}
 
 
-def _format_measured(value: float, limit: float, digits: int) -> str:
+def _format_measured_value(value: float, limit: float, digits: int) -> str:
     """Return a number with enough decimals to distinguish it from the limit."""
     for decimals in (digits, digits + 2, digits + 6):
         if float(f"{value:.{decimals}f}") != limit or value == limit:
@@ -669,7 +669,7 @@ def _format_measured(value: float, limit: float, digits: int) -> str:
     return repr(value)
 
 
-def _rescale_gate(content: Content) -> Content:
+def _rescale_check(content: Content) -> Content:
     """Return the contents of a check with percentages on a 0-1 scale."""
     digits = DIGITS + MORE_DIGITS
     percentages = [metric["name"] for metric in content["metrics"] if metric["percentage"]]

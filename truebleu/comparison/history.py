@@ -76,7 +76,7 @@ class Series(NamedTuple):
         }
 
     def _compute_changes(self, index: int) -> dict[str, Any]:
-        """Return the changes from the previous and the first score; None for the first score."""
+        """Return the changes since the previous and the first score (None for the first score)."""
         if not index:
             return dict.fromkeys(("since_previous", "since_first", "same_output"))
         before, entry = self.entries[index - 1 : index + 1]

@@ -211,7 +211,7 @@ def _build_headline_part(system: str) -> dict[str, str]:
 def _describe_lead(
     content: Content, pair: Content, format_score: NumberFormatter
 ) -> tuple[str, str]:
-    """Return the lead of the first system of a pair, with its uncertainty."""
+    """Return two phrases: the lead of the first system of a pair, and its uncertainty."""
     way = "above" if pair["value"] > 0 else "below"
     # "above" or "below" expresses the sign.
     sign = 1 if pair["value"] > 0 else -1
@@ -229,7 +229,7 @@ def _describe_lead(
 
 
 def _describe_significance(pair: Content, test: Content | None) -> str:
-    """Return a sentence on the significance of a difference, or an empty string without a test."""
+    """Return a sentence on the significance of a difference, or "" if it was not tested."""
     if test is None:
         return ""
     if pair["significant"]:

@@ -137,7 +137,7 @@ def build_paper_blocks(
     explanations = list(_explain_cells(contents[0], names, marks, has_best=has_best))
     signatures = comparison_layout.format_signatures(contents[0], short=short)
     if "reference" in shown_parts:
-        single_reference = _select_single_reference(contents[0])
+        single_reference = _use_single_reference_signatures(contents[0])
         signatures += comparison_layout.format_signatures(single_reference, short=short)
     if "document" in shown_parts and any("p < " in one for one in explanations):
         explanations.append("Scores of documents were not tested.")
@@ -163,7 +163,7 @@ def build_paper_table(
     signatures: Sequence[str],
     signature: str,
 ) -> PaperTable:
-    """Return a table with its signatures in the footnote or in the caption, or without them."""
+    """Return a table, with its signatures in the footnote, in the caption, or left out."""
     notes = [Paragraph(line, "signature") for line in signatures]
     return PaperTable(
         columns,
@@ -392,7 +392,7 @@ def format_caption(contents: Sequence[Content], by: Sequence[str] = ()) -> str:
     return f"{metrics} of {systems} {data}{references_text}{alone}."
 
 
-def _select_single_reference(content: Content) -> Content:
+def _use_single_reference_signatures(content: Content) -> Content:
     """Return the contents with the signatures of the metrics' scores for each reference alone."""
     references = content.get("by_reference", ())
     names = references[0]["scores"] if references else ()
@@ -429,7 +429,7 @@ def format_data(segment_count: int, signature: str) -> str:
     return f"on {format_count(segment_count, 'segment')}{test_set}"
 
 
-def _has_only_decided_tests(content: Content) -> bool:
+def _are_all_differences_tested(content: Content) -> bool:
     """Return whether every difference was tested; this requires reliable scores."""
     scores = [one for system in content["systems"] for one in system["scores"].values()]
     differences = [one["difference"] for one in scores if one["difference"] is not None]
@@ -462,7 +462,7 @@ def _explain_cells(
             yield f"{'; '.join(explained_marks)} (p < {test['alpha']:g}, {test_text})."
         elif "p" in names:
             yield f"p: {test_text}."
-        elif {"score", "delta"} & {*names} and _has_only_decided_tests(content):
+        elif {"score", "delta"} & {*names} and _are_all_differences_tested(content):
             yield (
                 f"No printed score differs significantly from the score of {baseline} "
                 f"(p < {test['alpha']:g}, {test_text})."

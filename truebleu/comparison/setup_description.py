@@ -401,7 +401,7 @@ def _describe_signatures(pairs: Iterable[tuple[str, str | None]]) -> SetupDescri
 
 
 def _parse_metric(name: str, signature: str | None) -> tuple[Metric[Any] | None, dict[str, str]]:
-    """Return the metric and the fields of a signature; None and {} if they are unknown."""
+    """Return the metric and the fields of a signature, or None and {} if they are unknown."""
     fields: dict[str, str] = {}
     metric = None
     if signature is not None:

@@ -48,7 +48,7 @@ def has_several_runs(runs: Mapping[str, Sequence[str]]) -> bool:
 
 
 def format_run_count(runs: Mapping[str, Sequence[str]]) -> str:
-    """Return the number of runs for signatures; "var" if it varies between systems."""
+    """Return the number of runs for signatures, or "var" if it varies between systems."""
     counts = {len(outputs) for outputs in runs.values()}
     return str(counts.pop()) if len(counts) == 1 else "var"
 

@@ -57,7 +57,7 @@ def install(name: str) -> None:
 
 
 def uninstall(name: str) -> None:
-    """Restore the original functions, if `install` has replaced them."""
+    """Restore the original functions if `install` has replaced them."""
     _load_accelerator(name).uninstall()
 
 

@@ -95,8 +95,8 @@ def collect_buckets(sums_by_system: Mapping[str, Sums]) -> Buckets:
 def intervals(sums: Sums, *, within: ColumnNames = None, **options: Any) -> Any:
     """Return the confidence interval of each system's score, by resampling buckets.
 
-    The result is a dict from system to interval; for several metrics, it is a dict of these dicts
-    by metric. With `within`, groups have separate results, in a dict by group key. For other
+    The result is a dict from system to interval; for several metrics, it is a dict from metric to
+    such a dict. With `within`, groups have separate results, in a dict by group key. For other
     options see `truebleu.significance.bootstrap_intervals`. Raises the errors of `make_measures`.
     """
     return _resample_groups(
@@ -132,7 +132,7 @@ def compare(
 
 
 def _resample_groups(sums: Sums, within: ColumnNames, function: Callable[[Sums], list[Any]]) -> Any:
-    """Call a function for each group and metric, and return its results (in dicts if several)."""
+    """Call a function for each group and metric, and return one result or a dict of results."""
     if within is None:
         results = function(sums)
         return results[0] if len(results) == 1 else dict(zip(sums.labels, results, strict=True))

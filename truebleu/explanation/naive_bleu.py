@@ -82,7 +82,7 @@ class NgramCount(NamedTuple):
     reference_count: int
     """Largest count in any reference."""
     reference: int | None
-    """Index of the first reference with that count; None if no reference contains the n-gram."""
+    """Index of the first reference with that count, or None if no reference has the n-gram."""
 
     @property
     def clipped(self) -> int:
@@ -91,7 +91,7 @@ class NgramCount(NamedTuple):
 
 
 def count_ngrams(tokens: Tokens, order: int) -> Counter[Ngram]:
-    """Count the n-grams of an order, in text order.
+    """Return the count of each n-gram of an order, in text order.
 
     >>> count_ngrams(["the", "the", "cat"], 1)
     Counter({('the',): 2, ('cat',): 1})

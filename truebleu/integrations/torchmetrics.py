@@ -187,7 +187,7 @@ class CorpusTER(Corpus):
 
 
 def _sum_batch(metric: Metric[Any], preds: Any, target: Any, sources: Any) -> list[int] | None:
-    """Return the number of segments, sums of reference counts and squared counts, and the totals.
+    """Return the segment count, the sums of the reference counts and of their squares, and totals.
 
     For varying reference counts only the range is known. Assuming the minimum once and the maximum
     otherwise is sufficient, because the sums only show whether the count varies.

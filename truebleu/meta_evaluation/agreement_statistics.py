@@ -34,7 +34,7 @@ class Value:
     statistic: str
     average: str
     value: float | None
-    """The value; None if undefined, for example because all metric scores are equal."""
+    """The value, or None if undefined, for example because all metric scores are equal."""
     cells: int
     """The number of human scores used."""
     rows: int
@@ -42,7 +42,7 @@ class Value:
     left_out: int
     """The number of rows for which the statistic is undefined."""
     pairs: int | None = None
-    """The number of compared pairs, for pair-based statistics."""
+    """The number of pairs compared, for statistics that compare pairs."""
     hits: int | None = None
     """The number of pairs on which human and metric scores agree."""
     epsilon: float | None = None

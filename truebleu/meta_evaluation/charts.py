@@ -150,7 +150,7 @@ def _find_label_position(
 
 
 def draw_agreement(content: Content, metric: str) -> str:
-    """Return a chart of how often human scores confirm metric differences, by size."""
+    """Return a chart of how often human scores confirm metric differences of each size."""
     bins: list[Mapping[str, Any]] = [o for o in content["agreement"] if o["metric"] == metric]
     ends = [one[end] for one in bins for end in ("low", "high")]
     plane = Plane([0.0, *ends], [0.0, 100.0])

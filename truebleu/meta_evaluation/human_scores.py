@@ -123,7 +123,7 @@ class JudgedSystems:
     name: str
     gold_name: str
     gold: Mapping[str, Matrix]
-    """The human scores of all compared systems, by level."""
+    """The human scores of all systems in the comparison, by level."""
     metrics: Mapping[str, Scores]
     left_out: Mapping[str, str]
     """The systems that are left out, with the reason for each."""
@@ -132,7 +132,7 @@ class JudgedSystems:
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The names of the compared systems."""
+        """The names of the systems in the comparison."""
         return next(iter(self.gold.values())).systems
 
     def get_scores(self, level: str, metric: str) -> tuple[Matrix, Matrix]:
@@ -338,7 +338,7 @@ def _name_metrics(metrics: Mapping[str, Any] | Iterable[Any] | None) -> list[tup
 def _get_segment_count(
     scores_by_metric: Mapping[str, Scores | ScoreTable], groups: Mapping[str, Sequence[str]]
 ) -> int | None:
-    """Return the number of segments, or None if unknown. Raises InputError if numbers differ."""
+    """Return the segment count, or None if unknown. Raises InputError if the counts differ."""
     sizes = {
         called: one.levels[SEGMENTS].items
         for called, one in scores_by_metric.items()
@@ -548,7 +548,7 @@ class Tree:
     def _find_metric_file(
         self, pair: str, metric: str, reference: str, level: str
     ) -> tuple[str, str] | None:
-        """Return the reference that a metric used, and its score file; None if there is no file."""
+        """Return the reference that a metric used, and its score file, or None if there is none."""
         metric_files = self._list_metric_files(pair).get(metric, {})
         for used in (reference, NO_REFERENCE, "all"):
             if (used, level) in metric_files:
@@ -561,7 +561,7 @@ class Tree:
     def read_level_scores(
         self, pair: str, name: str, reference: str, level: str
     ) -> tuple[Matrix, str] | None:
-        """Return a metric's scores and the reference that it used; None if there are no scores."""
+        """Return a metric's scores and the reference that it used, or None if there are none."""
         stored_file = self._find_metric_file(pair, name, reference, level)
         return (
             None

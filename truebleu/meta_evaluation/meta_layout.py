@@ -210,7 +210,7 @@ def _build_threshold_table(content: Content) -> Iterator[Block]:
 
 
 def _build_test_tables(content: Content, format_score: Write) -> Iterator[Block]:
-    """Yield tables of the tests between metrics, or only between neighbours if there are many."""
+    """Yield tables of the tests between all metrics or, if there are many, between neighbours."""
     tests = content["tests"]
     if not tests:
         return

@@ -179,7 +179,7 @@ def _build_metric_rows(
 
 
 def average_tasks(tasks: Sequence[Task], values: Sequence[Value]) -> float | None:
-    """Return the weighted task mean, with r converted to (1 + r) / 2; None without weights."""
+    """Return the weighted task mean, with r converted to (1 + r) / 2, or None without weights."""
     parts, weights = [], []
     for task, value in zip(tasks, values, strict=True):
         if task.weight is None or value.value is None:

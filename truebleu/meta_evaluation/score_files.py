@@ -210,7 +210,7 @@ class ScoreTable:
 
     matrix: Matrix
     items: Sequence[Any] | None = None
-    """The names of items, in order; None for items without names."""
+    """The names of items, in order, or None for items without names."""
 
     def place_items(self, items: int, description: str) -> Matrix:
         """Return the matrix extended to `items` items. Each item is placed by its number.

@@ -94,7 +94,7 @@ class TaskFolder:
     """An mt-metrics-eval folder, and the parts of it that `meta_evaluate` reads.
 
     test_set: the name of the test set in the folder (default: the name of the preset).
-    language_pairs: the language pairs to read (default: those of the preset, or all pairs).
+    language_pairs: the language pairs to read (default: the pairs of the preset, or all pairs).
     preset: compute the official tasks and average of "wmt20", "wmt22", "wmt23" or "wmt24".
     """
 

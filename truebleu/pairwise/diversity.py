@@ -148,7 +148,7 @@ class PairwiseDiversity(CompositeScore):
 
     @property
     def sources(self) -> list[float] | None:
-        """The mean score of each source's pairs; None for `aggregate="corpus"`."""
+        """The mean score of each source's pairs, or None for `aggregate="corpus"`."""
         return self._details["sources"]  # type: ignore[no-any-return]
 
     @property
@@ -283,7 +283,7 @@ class Distinct(NamedTuple):
 
     @property
     def expectation_adjusted(self) -> float | None:
-        """EAD (Liu et al., 2022): distinct n-grams / expected number; None without a vocabulary.
+        """EAD (Liu et al., 2022): distinct n-grams / expected number, or None without a vocabulary.
 
         N / (V · (1 - ((V - 1) / V)^C)), for N distinct n-grams out of C, and vocabulary size V.
         """

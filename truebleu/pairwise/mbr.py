@@ -44,7 +44,7 @@ class MBR(Record):
     utility: str
     """The name of the metric or function that scores a pair."""
     metric: Metric | None
-    """The metric that scores a pair; None for functions and precomputed scores."""
+    """The metric that scores a pair, or None for functions and precomputed scores."""
     method: str
     """The search method: "exact", "aggregate" or "pruned"."""
     candidates: tuple[str, ...]
@@ -75,7 +75,7 @@ class MBR(Record):
 
     @property
     def signature(self) -> Signature | None:
-        """The signature of a pair's score; None for functions and precomputed scores."""
+        """The signature of a pair's score, or None for functions and precomputed scores."""
         return None if self.metric is None else self.metric.signature(1, segment=True)
 
     def __len__(self) -> int:

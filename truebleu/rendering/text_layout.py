@@ -148,7 +148,7 @@ def _split_table(table: Table, width: int) -> Iterator[list[Line]]:
 
 
 def _shorten_names(table: Table, width: int) -> Table:
-    """Return the table with names shortened in the middle if it then fits into the width."""
+    """Return the table, with names shortened in the middle if this makes it fit into the width."""
     shown = [i for i, column in enumerate(table.columns) if not column.is_drawing]
     layouts = {i: _layout_column(table.columns[i], [row[i] for row in table.rows]) for i in shown}
     excess = _measure_width(layouts, shown) - width
@@ -228,7 +228,7 @@ def _layout_column(column: Column, cells: Sequence[Cell | Range]) -> _ColumnLayo
 
 
 def _layout_drawings(cells: Sequence[Cell | Range], width: int) -> _ColumnLayout:
-    """Return the column of drawings, with a 0 above its line."""
+    """Return the column of drawings, with a 0 in the header above the line at 0."""
     ranges = [cell for cell in cells if isinstance(cell, Range)]
     head = " " * _locate_value(ranges[0], 0.0, width) + "0"
     return _ColumnLayout(

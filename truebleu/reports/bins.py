@@ -66,7 +66,7 @@ def encode_frequencies(
 ) -> tuple[dict[str, Any], bytes]:
     """Return the manifest entry and the block of reference words, binned by frequency.
 
-    word_counts: external word frequencies, such as those in training data, and their name
+    word_counts: external word frequencies, such as counts in training data, and their name
         (default: frequencies in these references).
 
     A row contains the number of reference words per bin, then the matches per system and bin. The

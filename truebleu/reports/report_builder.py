@@ -99,7 +99,7 @@ class MetricSetting(NamedTuple):
     tables: Mapping[str, Statistics]
     # Label, unique among all settings.
     label: str
-    # Name of the metric in the comparison; None for further settings.
+    # Name of the metric in the comparison, or None for further settings.
     comparison_name: str | None
 
     def get_block_names(self) -> dict[str, str]:
@@ -565,7 +565,7 @@ _VIEWER_METRIC_NAMES = join_words(VIEWER_METRICS)
 
 
 def check_metrics(metrics: Sequence[Metric], further_metrics: Sequence[Metric]) -> None:
-    """Raise ValueError unless the viewer supports all further metrics and one compared metric."""
+    """Raise ValueError unless the viewer supports all further metrics and one of `metrics`."""
     for metric in further_metrics:
         if metric.NAME not in VIEWER_METRICS:
             raise ValueError(f"also: expected {_VIEWER_METRIC_NAMES}, found {metric.NAME}")

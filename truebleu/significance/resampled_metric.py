@@ -42,7 +42,7 @@ class Measure:
     name: str
     """The name of the metric, such as "BLEU" or "chrF2", or of the scores."""
     metric: Metric[Any] | None
-    """The metric; None for a column of scores."""
+    """The metric, or None for a column of scores."""
     lower_is_better: bool
     """True if a better system has a lower score, as with error rates."""
     segments: int

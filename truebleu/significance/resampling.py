@@ -46,7 +46,7 @@ class Resampling(NamedTuple):
     resamples: int = RESAMPLES
     """The number of test sets resampled from this one, with replacement."""
     seed: int | None = argument_checks.DEFAULT_SEED
-    """A non-negative integer; None for a new seed, so that results are not reproducible."""
+    """A non-negative integer, or None for a new seed, which makes results irreproducible."""
     level: float = LEVEL
     """The confidence level: the share of resampled scores within an interval."""
     workers: int = 1

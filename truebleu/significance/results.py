@@ -46,7 +46,7 @@ class Interval(Record):
     level: float
     resamples: int
     documents: int | None
-    """The number of documents if documents were resampled; None if segments were."""
+    """The number of documents if documents were resampled, or None if segments were resampled."""
     seed: int | None
     runs: Runs | None
     """The runs of a system with several runs, otherwise None."""
@@ -87,7 +87,7 @@ class Difference(Record):
     tied: float
     lost: float
     better: bool | None
-    """True if the system is better; None if both are equal."""
+    """True if the system is better, or None if both systems are equal."""
     identical: bool
     """True if the systems do not differ in any segment."""
     segments: int
@@ -163,11 +163,11 @@ class PairedTests(Record):
     baseline: str
     correction: str | None
     documents: int | None
-    """The number of documents if documents were resampled and swapped; None if segments were."""
+    """The number of documents if documents were resampled, or None if segments were resampled."""
     seed: int | None
     resamples: int
     randomizations: int | None
-    """The number of randomizations; None for tests without randomization."""
+    """The number of randomizations, or None for tests without randomization."""
     level: float
     intervals: dict[str, Interval]
     """The interval of each system's score."""
@@ -185,7 +185,7 @@ class PairedTests(Record):
 
     @property
     def caution(self) -> str:
-        """The meaning of the p-value and its limits, in one line."""
+        """The meaning of the p-value and its limitations, in one line."""
         return self.describe_caution("segment" if self.documents is None else "document")
 
     def describe_caution(self, unit: str) -> str:

@@ -38,7 +38,7 @@ class Runs(Record):
     deviation: float
     """The standard deviation between runs."""
     error: float
-    """The standard error of their mean from the test set."""
+    """The standard error of the mean score, estimated by resampling the test set."""
 
 
 class Noise(Record):

@@ -55,7 +55,7 @@ class PairText:
     """The lines of each field, for a user's test set, which is not copied to the cache."""
 
     paths: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """With `texts`: the paths of fields that are stored as plain text files."""
+    """For a user's test set: the paths of fields that are stored as plain text files."""
 
     @property
     def field_names(self) -> list[str]:
@@ -191,7 +191,7 @@ def read_folder(folder: str) -> PairText:
 
 
 def _is_field_intact(text: PairText, field: str) -> bool:
-    """Return whether a file is unchanged, judging by its size and its time or content."""
+    """Return whether a file is unchanged, according to its size and to its time or content."""
     description, path = text.fields[field], text.get_path(field)
     status = os.stat(path)
     if status.st_size != description["size"]:

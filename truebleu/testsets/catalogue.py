@@ -250,7 +250,7 @@ def list_user_registries() -> list[str]:
 
 
 def load_entries(registry: str | None = None) -> dict[str, CatalogueEntry]:
-    """Return all test sets by name, including the user's and those in another registry.
+    """Return all test sets by name, including the user's test sets and those in `registry`.
 
     Raises InputError, with the location, for an invalid registry.
     """

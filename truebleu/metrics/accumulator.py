@@ -200,7 +200,7 @@ def require_additive_metric(metric: Any) -> Metric[Any]:
 
 
 def _is_empty(texts: object) -> bool:
-    """Return whether a sequence is empty; files and columns are not read for this check."""
+    """Return whether texts are an empty sequence. Files and columns are not read."""
     return isinstance(texts, list | tuple) and not texts
 
 

@@ -145,7 +145,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         *("name", "parameters", "signature", "warnings"),
     )
     SCORE: ClassVar[type[TableScore]]
-    # Reason why the statistics of parts of a corpus cannot be added, or None.
+    # Reason why the statistics of parts of a corpus cannot be added, or None if they can.
     NON_ADDITIVE_REASON: ClassVar[str | None] = None
     # A sentence that distinguishes the metric from another one with the same name, or "".
     NAMESAKE: ClassVar[str] = ""
@@ -332,7 +332,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def non_additive_reason(self) -> str | None:
-        """The reason why the statistics of parts of a corpus cannot be added, or None."""
+        """The reason why statistics of parts of a corpus cannot be added, or None if they can."""
         if self._is_sum_based:
             return self.NON_ADDITIVE_REASON
         mean = f"{self.NAME} averages segment scores, which do not add up exactly"
@@ -808,7 +808,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
 
 def _as_input_error(metric: Metric[Any], error: Exception) -> InputError:
-    """Return an InputError for an error of the formula; InputErrors are returned unchanged."""
+    """Return an InputError for an error that the formula raised. Keep an InputError unchanged."""
     if isinstance(error, InputError):
         return error
     return InputError(

@@ -63,7 +63,7 @@ class BERTScore(NeuralMetric):
 
     @property
     def NON_ADDITIVE_REASON(self) -> str | None:  # type: ignore[override]  # noqa: N802
-        """The reason why idf prevents adding the statistics of parts of a corpus, or None."""
+        """The reason why idf prevents adding statistics of parts of a corpus; None without idf."""
         reason = (
             "BERTScore with idf computes word weights from all references, so partial "
             "results cannot be combined"

@@ -132,7 +132,7 @@ def _resolve_metric(name: Any) -> AnyMetric:
 
 
 def _find_registered_metric(name: str) -> AnyMetric | None:
-    """Return the metric with a registered name, or None."""
+    """Return the metric with a registered name, or None for other names."""
     lower = name.strip().lower()
     if lower in METRICS:
         return get_metric_class(lower)(**METRICS[lower][1])

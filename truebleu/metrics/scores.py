@@ -442,7 +442,7 @@ class TableScore(Score):
 
     @property
     def zero_reason(self) -> str:
-        """The reason why the score is 0, and what to use instead, or an empty string otherwise.
+        """The reason for a score of 0 and what to use instead, or "" for other scores.
 
         >>> from truebleu import BLEU
         >>> BLEU(max_order=2).score(["yes"], ["yes"]).zero_reason

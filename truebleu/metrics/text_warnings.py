@@ -641,7 +641,7 @@ def score_corpus(
 
 
 def _is_unremarkable(summary: Summary, metric: Metric[Any]) -> bool:
-    """Return whether no warning can apply to a text; this saves time for short texts."""
+    """Return whether a text needs no further checks, because no warning can apply to it."""
     segment_count, text = summary["segments"], summary["reference_text"]
     return not (
         summary["text_marks"]

@@ -266,7 +266,7 @@ def download_file(
 
 
 def read_recorded_checksum(path: str) -> str | None:
-    """Return the recorded SHA-256 of the first download of a file, or None."""
+    """Return the SHA-256 that the first download of a file recorded, or None if it is missing."""
     try:
         with open(f"{path}.sha256", encoding="ascii", errors="replace") as file:
             digits = file.read(64)

@@ -110,7 +110,7 @@ def _load_cached_tokenizer(name: str, configured_folder: str | None) -> LoadedTo
 
 
 def _find_package_folder(dictionary: PublishedDictionary) -> str | None:
-    """Return the folder of a dictionary package, or None. The package is not imported."""
+    """Return a dictionary package's folder, without importing it, or None if it is missing."""
     from importlib.util import find_spec
 
     spec = find_spec(dictionary.package)

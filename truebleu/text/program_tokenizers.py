@@ -45,11 +45,11 @@ _IBLEU_SYMBOL = (re.compile(r"""([{~\[\]"`?&()+:;$@/}])"""), r" \1 ")
 _IBLEU_RULES = (_IBLEU_SYMBOL, *_WESTERN_RULES[1:])
 
 # The kernel's 13a applies all these rules and is many times faster, but it decodes entities and
-# splits at white space as Python does. Results may differ for the characters and patterns below:
-# white space of Python and the kernel that other programs do not split at, and line endings;
+# splits at white space as Python does. Results may differ for segments with line endings, or with
+# characters that Python and the kernel, but not all programs, treat as white space.
 _LINE_BREAKS = "\n\r\x1c-\x1f"
 _SPECIAL_SPACES = f"{_LINE_BREAKS}\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-# entities after lower-casing; text that mteval with Unicode decodes, or outer white space.
+# Results may also differ for entities that lower-casing creates, and for outer white space.
 _CAPITAL_ENTITIES = "(?!quot;|amp;|lt;|gt;)(?i:quot|amp|lt|gt);|(?!<skipped>)(?i:<skipped>)"
 _ENTITIES = "(?i:<skipped>|&(?:quot|amp|lt|gt|apos);)|\\A\\s|\\s\\Z"
 _INTERNATIONAL_EXCEPTIONS = f"[{_LINE_BREAKS}\u2028]|{_ENTITIES}"
@@ -60,7 +60,7 @@ _STABLE_CHARACTERS = (
     "\U0001f300-\U0001f5ff"
 )
 
-# mteval's entities, in decoding order. In this order, &amp;lt; becomes <.
+# mteval's entities, in the order in which it decodes them: &amp;lt; becomes <.
 _ENTITY_CHARACTERS = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
 
 _UPPER_TO_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}

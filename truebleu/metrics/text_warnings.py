@@ -579,7 +579,7 @@ _OPTION_AND_PARAMETER = re.compile(
     r"(?:--?[a-z][^\s()]*|FILE#N)(?: [^\s()]+)?(?: or --?[a-z]+ [^\s()]+)?"
     r" \(((?:[^()]|\([^()]*\))*) in Python\)"
 )
-# An option in brackets after the name of what it selects: "chrF (-m chrf)".
+# An option in brackets after the name of the metric that it selects: "chrF (-m chrf)".
 _OPTION_IN_BRACKETS = re.compile(r" \(--?[a-z][^()]*\)")
 
 

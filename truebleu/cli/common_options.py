@@ -194,7 +194,7 @@ def reraise_as_usage_error(
 
 
 def replace_parameter(message: str, options: Mapping[str, str]) -> str | None:
-    """Return a message about a parameter with its option instead, or None for other messages.
+    """Return a message with the option instead of the parameter, or None for other messages.
 
     >>> replace_parameter("max_order=0: expected 1 or more", {"max_order": "--max-order"})
     '--max-order: expected 1 or more, found 0'

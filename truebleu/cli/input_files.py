@@ -149,7 +149,7 @@ class Inputs:
             _check_piped_input(options.references)
 
     def _parse_runs(self, options: argparse.Namespace, word: str) -> tuple[str | None, list[str]]:
-        """Return the system name, or None, and the files of a word such as NAME=FILE,FILE."""
+        """Return the system name (None without a name) and files of a word: NAME=FILE,FILE."""
         name, rest = split_system_name(word)
         if name is None:
             is_published = self.test_set is not None and word.startswith("@")
@@ -328,7 +328,7 @@ def _flatten_runs(by_system: Mapping[str, Sequence[File]]) -> dict[str, File]:
 
 
 def split_system_name(word: str) -> tuple[str | None, str]:
-    """Return the system name, or None, and the rest of a word such as NAME=FILE."""
+    """Return the system name (None without a name) and the file in a word such as NAME=FILE."""
     name, separator, rest = word.partition("=")
     if not (separator and name) or word.startswith("@") or _file_exists(word):
         return None, word

@@ -83,7 +83,7 @@ class Series(NamedTuple):
         return {
             "since_previous": entry.score - before.score,
             "since_first": entry.score - self.entries[0].score,
-            # True if the output is identical to the previous one.
+            # True if the output is identical to the previous output.
             "same_output": before.hypothesis.sha256 == entry.hypothesis.sha256,
         }
 

@@ -45,7 +45,7 @@ from truebleu.rendering.number_format import (
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count, join_words
 
-# Parts of a sentence: text, or references to systems.
+# Parts of a sentence: text, or names of systems.
 SentenceParts = list[str | dict[str, str]]
 
 

@@ -141,7 +141,7 @@ class SetupDescription(Record):
         """Return the sentences, with authors and years in brackets."""
 
         def cite(keys: Sequence[str], entries: str = "") -> str:
-            # The name and version of the program identify it in text.
+            # In text, the name and the version identify the program.
             labels = [get_work(key).label for key in keys if key != "truebleu"]
             labels += [work.label for work in parse_bibtex(entries)]
             return f" ({'; '.join(labels)})" if labels else ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from opcode import opmap
 
-# Difference from the references of sacreBLEU's corpus functions.
+# Difference between the references of truebleu's and sacreBLEU's corpus functions.
 _STREAMS = (
     "`references` has one string or one list of strings per segment; sacreBLEU has one list of "
     "segments per reference, which list(zip(*streams)) converts."

@@ -75,7 +75,7 @@ def _register_scorer(name: str, metric: Metric | str) -> Callable[..., Scorer]:
         resolved_metric = resolve_metric(metric, parameters)
         try:
             resolve_metric(str(resolved_metric), {})
-        except ValueError as error:  # before scoring any sample
+        except ValueError as error:  # raised before any sample is scored
             raise ValueError(
                 f"{resolved_metric!r}: the log stores the metric's signature, which does not "
                 f"describe this metric ({error}); use a tokenizer with a name"

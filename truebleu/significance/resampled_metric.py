@@ -179,7 +179,7 @@ def _build_document_means(
     """Return the formula of the mean, and tables of score sums and segment counts per document."""
     sums = {name: table.values_of(0) for name, table in tables.items()}
     largest = max(abs(total) for column in sums.values() for total in column)
-    # A resample may consist of the largest document only.
+    # A resample may contain nothing but copies of the largest document.
     shift = max(0, (largest * len(sizes)).bit_length() - MAX_SUM_BITS)
     half = 1 << shift >> 1
     document_tables = {

@@ -63,7 +63,7 @@ export function describeSplit({ by: [first, second], which: sides }, a, b) {
 /** @param {Measured} preferringMeasure @param {string} which @param {System} a @param {System} b */
 const preferenceLabel = (preferringMeasure, which, a, b) => which === "=" ? `${preferringMeasure.label}: a tie` : [`${preferringMeasure.label} prefers `, renderBadge(which === "b" ? b : a)];
 
-/** Return the two selected measures (default: the current metric and the next one). @param {Context} context */
+/** Return the two selected measures (default: the current metric and the next metric). @param {Context} context */
 function selectMeasures({ store, current }) {
   const all = current.measures, findMeasure = (/** @type {string} */ key) => all.find(m => m.id === store.get(key));
   const first = findMeasure("across") ?? all.find(m => m.id === current.setting.id && m !== findMeasure("up")) ?? /** @type {Measured} */ (all.find(m => m !== findMeasure("up"))), second = findMeasure("up");

@@ -14,7 +14,7 @@ import {splitIntoUnits} from "./sentence_scores.js";
 
 const MODES = [["match", "Matches", "m", "Tokens shaded by the longest n-gram that matches"], ["diff", "Diff", "d", "Words found in the output of only one of the two systems"], ["ref", "Diff with reference", "", "Differences from the closest reference"], ["plain", "Plain", "", "Text without marks"], ["tokens", "Tokens", "t", "Tokens produced by the tokenizer"]];
 
-/** Create a splitter of texts that uses the metric's tokenizer. `usesMetricTokens`: n-grams consist of these tokens. @param {Context} context */
+/** Create a function that splits texts with the metric's tokenizer. `usesMetricTokens`: n-grams consist of these tokens. @param {Context} context */
 function createSplitter({ data: { client: live }, current: { setting, metric } }) {
   const { parameters } = metric, currentSetting = { ...setting, parameters, recipe: buildRecipe(setting, parameters) }, letters = setting.metric === "chrF";
   return {

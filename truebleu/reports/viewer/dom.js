@@ -137,7 +137,7 @@ export const createToggle = (label, on, act, props) => createButton(label, act, 
 export const createStateLink = (store, state, props, ...children) =>
   el("a", { href: store.toHash(state), ...props, on: { click: (/** @type {MouseEvent} */ e) => { if (!e.ctrlKey && !e.metaKey && !e.shiftKey) { e.preventDefault(); store.set(state); } } } }, children);
 
-/** Create a button that shows more rows, whose number is the state's `key`; null if all rows are shown. @param {import("./url_state.js").UrlState} store @param {string} key @param {number} all */
+/** Create a button that shows more rows, or return null if all rows are shown. The state stores the number of rows under `key`. @param {import("./url_state.js").UrlState} store @param {string} key @param {number} all */
 export function createMoreButton(store, key, all) {
   const step = Number(store.defaults[key]), left = all - store.get(key);
   return left > 0 ? createButton(`Show ${Math.min(step, left)} more`, () => store.set({ [key]: store.get(key) + step }, { replace: true })) : null;

@@ -27,7 +27,7 @@ export class DropZone {
     this.problems = [];
     /** @type {Set<string>} */
     this.metrics = new Set(["bleu", "chrf"]);
-    /** Progress from 0 to 1; null if no report is being built. @type {number | null} */
+    /** Progress from 0 to 1, or null if no report is being built. @type {number | null} */
     this.progress = null;
     this.node = el("section.tray", { "aria-labelledby": "tray-title" });
     this.input = el("input.unseen", { type: "file", multiple: true, tabindex: -1, "aria-label": "Files with references and system outputs", on: { change: () => { this.addFiles([...this.input.files]); this.input.value = ""; } } });

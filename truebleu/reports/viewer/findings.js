@@ -4,7 +4,7 @@ import {el} from "./dom.js";
 
 /** @typedef {{kind: string, text: string, state: Record<string, any>}} Finding */
 
-/** Render the section of findings; return an empty array without findings. @param {import("./selection.js").Context} context @returns {HTMLElement[]} */
+/** Render the section of findings; return an empty array if there are no findings. @param {import("./selection.js").Context} context @returns {HTMLElement[]} */
 export function renderFindings(context) {
   const items = /** @type {Finding[]} */ (context.data.manifest.findings ?? []);
   if (!items.length) return [];

@@ -23,7 +23,7 @@ import {COUNT_PARAMETERS, getMissingOrder, buildRecipe, getSmoothingValue} from 
  * @property {number[]} [shares]  for chrF: mean precision and recall over the used orders, in per cent
  */
 
-/** Mean lengths are stored as integers in this fraction of a token. */
+/** Mean lengths in tokens are multiplied by this number and stored as integers. */
 const PARTS_PER_TOKEN = 720720;
 
 /** Metric of a setting, optionally with changed parameters. */
@@ -35,7 +35,7 @@ export class Metric {
     const parameters = this.parameters = { ...defaults, ...changedParameters };
     this.client = client;
     this.kind = setting.metric;
-    /** Whether the parameters are the reported ones. */
+    /** Whether the parameters equal the report's parameters. */
     this.isReported = Object.keys(changedParameters).every(key => JSON.stringify(parameters[key]) === JSON.stringify(defaults[key]));
     /** Whether higher scores are better. */
     this.higherIsBetter = setting.higher_is_better;

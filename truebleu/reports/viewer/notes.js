@@ -41,7 +41,7 @@ export class Notes {
     this.onChange();
   }
 
-  /** Return all notes in the file format. */
+  /** Return all notes in the format of a notes file. */
   toFile() {
     const segments = [...this.notesBySegment].sort(([x], [y]) => x - y).map(([i, one]) => ({ segment: i + 1, ...one }));
     return { truebleu_notes: NOTES_VERSION, ...this.about, segments };

@@ -12,7 +12,7 @@ import {formatExplainCommand, formatPythonCall} from "./repro_commands.js";
 
 /** Maximum number of displayed tokens per text. */
 const MAX_SHOWN_UNITS = 1500;
-/** Texts with more characters are scored after a pause in typing, in milliseconds. */
+/** Number of characters above which texts are scored only after a pause in typing, and this pause in milliseconds. */
 const LONG_TEXT = 5000, TYPING_PAUSE_MS = 300;
 /** Number of n-grams displayed initially per order. */
 const MAX_SHOWN_NGRAMS = 16;
@@ -104,7 +104,7 @@ export class Playground {
     this.compute();
   }
 
-  /** Set the weights of the orders; their number is the longest n-gram. @param {number[] | null} weights */
+  /** Set the weights of the orders; the number of weights becomes the largest order. @param {number[] | null} weights */
   setWeights(weights) {
     const { overrides } = this.state, maxOrder = weights ? weights.length : this.base.parameters.max_order;
     if (weights) overrides.weights = weights;
@@ -204,7 +204,7 @@ export class Playground {
     });
   }
 
-  /** Highlight matches, and the order or n-gram under the pointer. */
+  /** Highlight the matches, and the order or n-gram under the pointer. */
   highlightMatches() {
     const { result } = this, active = this.hovered ?? this.pinned;
     if (!result) return;
@@ -370,7 +370,7 @@ export function splitReferences(text) {
   return references.length ? references : [""];
 }
 
-/** Return whether Python accepts weights: at most 16 numbers from 0 that are not all 0. @param {unknown} weights */
+/** Return whether Python accepts weights: at most 16 numbers of at least 0, not all of them 0. @param {unknown} weights */
 const areWeights = weights => Array.isArray(weights) && weights.length > 0 && weights.length <= CONTROL_LIMITS.max_order[1] && weights.every(w => typeof w === "number" && w >= 0) && sum(weights) > 0 && sum(weights) <= MAX_WEIGHT_SUM;
 
 /** Return the weights in a text, null for equal weights, or undefined for an invalid text. @param {string} text */

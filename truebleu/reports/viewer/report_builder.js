@@ -43,7 +43,7 @@ function guessLanguage(name, codes) {
   return codes.includes(end) ? end : null;
 }
 
-/** Return the FNV-1a hash of lines, which assigns notes to data. @param {Uint8Array[]} lines */
+/** Return the FNV-1a hash of lines, which identifies the data that notes belong to. @param {Uint8Array[]} lines */
 function hashLines(lines) {
   let hash = 0x811c9dc5;
   const add = (/** @type {number} */ byte) => { hash = Math.imul(hash ^ byte, 0x01000193); };
@@ -155,7 +155,7 @@ async function resampleIntervals(client, settings, pairs, onProgress) {
   } finally { for (const thread of worker.threads.values()) thread.worker.terminate(); }
 }
 
-/** Convert bounds to the format of `Comparison.to_dict`, without the mean of the resamples. @param {number[] | undefined} ends @param {boolean} [isReversed] */
+/** Convert interval bounds to the format of `Comparison.to_dict`, without the mean of the resamples. @param {number[] | undefined} ends @param {boolean} [isReversed] */
 const toInterval = (ends, isReversed = false) => ends ? { low: isReversed ? -ends[1] : ends[0], high: isReversed ? -ends[0] : ends[1], mean: null, half_width: (ends[1] - ends[0]) / 2 } : null;
 
 /**

@@ -159,7 +159,7 @@ export function readPage() {
 /** @param {Uint8Array} bytes */
 const toIndices = bytes => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
 
-/** Replace beginnings and ends of at least eight letters that all names share by "…". @param {string[]} names @returns {string[]} */
+/** Replace with "…" the beginnings and ends of at least eight letters that all names share. @param {string[]} names @returns {string[]} */
 export function omitCommonParts(names) {
   const [first = ""] = names, separator = /[._/ ]/;
   let from = 0, to = 0;
@@ -193,7 +193,7 @@ export class ReportData {
     this.documents = null;
     /** @type {{name: string, values: string[], bySegment: Uint32Array}[]} */
     this.labels = [];
-    /** Segment lengths: tokens of the first reference, for all metrics. @type {Uint32Array} */
+    /** Segment lengths: numbers of tokens in the first reference, for all metrics. @type {Uint32Array} */
     this.lengths = new Uint32Array();
     /** @type {Record<string, Uint32Array>} Bit sets of data checks, by role. */
     this.flags = {};
@@ -282,7 +282,7 @@ export class ReportData {
   /** @param {Setting} setting @param {number} system @returns {CountTable} */
   getTable(setting, system) { return /** @type {CountTable} */ (this.tables.get(`${setting.id}.${system}`)); }
 
-  /** Return a text; null if missing, undefined if not loaded or not in the report. @param {string} role @param {number} i @returns {string | null | undefined} */
+  /** Return a text, null if it is missing, or undefined if it is not loaded or not in the report. @param {string} role @param {number} i @returns {string | null | undefined} */
   getText(role, i) {
     if (this.manifest.serve) return this.getServedText(role, i);
     const texts = this.texts.get(role);

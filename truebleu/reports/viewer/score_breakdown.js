@@ -138,7 +138,7 @@ function renderDeltaParts(context) {
   return box;
 }
 
-/** Return the interval of Δ, with the same method for all settings; null if unavailable, undefined until computed. @param {Context} context @param {import("./report_data.js").Setting} setting @param {Metric} metric @returns {{low: number, high: number} | null | undefined} */
+/** Return the interval of Δ, computed with the same method for all settings, null if unavailable, or undefined until it is computed. @param {Context} context @param {import("./report_data.js").Setting} setting @param {Metric} metric @returns {{low: number, high: number} | null | undefined} */
 function getDeltaInterval({ current }, setting, metric) {
   if (!current.b) return null;
   const spans = current.getSpans(setting, metric);

@@ -10,9 +10,9 @@ import {describeSplit} from "./agreement.js";
 
 /** @typedef {import("./selection.js").Context} Context */
 
-/** Widths are in pixels. */
+/** Height of a line and minimum width of a wide list in pixels, and maximum number of characters in a preview. */
 const LINE_HEIGHT = 21, MIN_WIDE_LIST = 690, MAX_PREVIEW_LENGTH = 400;
-/** Current list, for the shortcuts. @type {{list: VirtualList, search: HTMLInputElement, sort: () => void, filters: () => void, focus: () => void} | null} */
+/** Current list, which the shortcuts use. @type {{list: VirtualList, search: HTMLInputElement, sort: () => void, filters: () => void, focus: () => void} | null} */
 let activeList = null;
 
 /** Move the active segment in the list without opening it. @param {number} step */

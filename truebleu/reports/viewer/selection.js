@@ -40,13 +40,13 @@ export const METRIC_KEYS = ["smoothing", "smoothing_value", "max_order", "weight
 export const SAMPLE_SIZE = 50;
 /** Number of resamples and seed if the comparison has none. */
 const DEFAULT_RESAMPLES = 1000, DEFAULT_SEED = 12345;
-/** Largest selectable orders. @type {Record<string, number>} */
+/** Largest orders that the user can select. @type {Record<string, number>} */
 export const MAX_ORDERS = { max_order: 8, char_order: 10, word_order: 4 };
 /** Minimum number of segments for an interval; intervals below `MIN_PRECISE_SEGMENTS` are grey. */
 export const MIN_INTERVAL_SEGMENTS = 20;
 export const MIN_PRECISE_SEGMENTS = 100;
 export const TOO_FEW = `too few for an interval`;
-/** Number of cached recounted tables, and of cached results of slow filters. */
+/** Maximum number of cached tables of new counts, and of cached results of slow filters. */
 const MAX_CACHED_TABLES = 4;
 
 /** Columns for sorting and filtering segments. @type {Record<string, string>} */
@@ -125,7 +125,7 @@ export class SelectionState {
     /** @type {Subset | null} */
     this.subset = null;
     this.filterRun = 0;
-    /** Recounted tables per system, by the settings that affect the counts. @type {Map<string, CountTable[]>} */
+    /** Tables of new counts per system, by the settings that affect the counts. @type {Map<string, CountTable[]>} */
     this.recountedTables = new Map();
     /** Cached current parameters, valid for one state and version of the tables. @type {{state: any, tables: number, changes: Record<string, any>, key: string}} */
     this.presentParameters = { state: null, tables: -1, changes: {}, key: "" };
@@ -245,7 +245,7 @@ export class SelectionState {
     this.version++;
   }
 
-  /** Restore the previous settings; other changes of the state are kept. */
+  /** Restore the previous settings, but keep other changes to the state. */
   cancelCount() {
     const { store, previousParameters: before } = this, keys = before && before.setting !== store.get("setting") ? ["setting", ...METRIC_KEYS] : METRIC_KEYS;
     store.set(before ? Object.fromEntries(keys.map(key => [key, before[key]])) : store.getDefaults(keys), { replace: true });
@@ -259,7 +259,7 @@ export class SelectionState {
   /** Cache key of everything that depends on the metric. */
   get id() { return `${this.setting.id} ${JSON.stringify(this.changes)}`; }
 
-  /** Whether the current scores are the reported ones. */
+  /** Whether the current scores equal the reported scores. */
   get isReported() { return this.metric.isReported && this.setting.headline; }
 
   /** Baseline. @returns {System} */
@@ -271,7 +271,7 @@ export class SelectionState {
   /** System names in the URL that are not in the report. @returns {string[]} */
   get unknownNames() { return ["a", "b"].map(key => String(this.store.get(key))).filter(name => name && !this.findSystem(name)); }
 
-  /** Compared system; null if there is only one system. @returns {System | null} */
+  /** Compared system, or null if there is only one system. @returns {System | null} */
   get b() {
     const { systems } = this.data;
     if (systems.length < 2) return null;
@@ -632,7 +632,7 @@ export class SelectionState {
     })();
   }
 
-  /** Keep the segments in which the systems match different numbers of words of a frequency bin, or one system misses some. @param {Uint8Array} mask @param {number} bucket */
+  /** Keep the segments in which the systems match different numbers of words of a frequency bin, or one system misses some of these words. @param {Uint8Array} mask @param {number} bucket */
   async filterByFrequency(mask, bucket) {
     const { data, a, b } = this, bins = data.manifest.buckets?.frequency;
     if (!bins || !(bucket in bins.edges)) return;
@@ -743,7 +743,7 @@ function restrictMask(mask, test) {
 /** Return segment numbers in ascending order. @param {ArrayLike<number>} segments */
 const sortIndices = segments => Uint32Array.from(segments).sort();
 
-/** Number the documents by first occurrence. @param {Uint32Array} documentIndices @param {ArrayLike<number> | null} segments */
+/** Assign numbers to the documents, in the order of their first occurrence. @param {Uint32Array} documentIndices @param {ArrayLike<number> | null} segments */
 function numberDocuments(documentIndices, segments) {
   const documentNumbers = /** @type {Map<number, number>} */ (new Map());
   return Uint32Array.from({ length: segments ? segments.length : documentIndices.length }, (_, i) => {
@@ -807,13 +807,13 @@ function sampleMask(mask, size, seed) {
   }
 }
 
-/** Return the quantile of the standard normal distribution, to 5e-4 (Hastings 1955). @param {number} p above one half */
+/** Return the quantile of the standard normal distribution, with an error below 5e-4 (Hastings 1955). @param {number} p above one half */
 export function normalQuantile(p) {
   const t = Math.sqrt(-2 * Math.log(1 - p));
   return t - (2.515517 + 0.802853 * t + 0.010328 * t * t) / (1 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t ** 3);
 }
 
-/** Workers, one per kind of task; a new task cancels the previous one of its kind. */
+/** Workers, one per kind of task; a new task cancels the previous task of the same kind. */
 export class TaskThreads {
   constructor() {
     this.source = document.getElementById("worker")?.textContent ?? "";
@@ -853,5 +853,5 @@ export function countAllTexts({ client: { binary, lowercase }, manifest: { ngram
   return thread.run({ kind: "ngrams", binary, lowercase, recipe: ngrams.recipe, systems: blocks("system"), references: blocks("reference"), n, ...options }, 120000, "counting was stopped after two minutes");
 }
 
-/** Two workers, because a new task cancels the previous one of a worker. @type {TaskThreads[]} */
+/** Two workers, because a new task cancels the previous task of its worker. @type {TaskThreads[]} */
 const COUNTING_THREADS = [];

@@ -44,7 +44,7 @@ const sentenceCase = text => text[0]?.toUpperCase() + text.slice(1);
 /** @param {any} manifest */
 const formatLanguages = ({ languages }) => languages?.source && languages?.target ? `${languages.source} → ${languages.target}` : languages?.target ?? null;
 
-/** Return the measures of the comparison in order, after the current setting if it is not among them. @param {Context} context @param {any} content @returns {ScoredMeasure[]} */
+/** Return the measures of the comparison in order, preceded by the current setting if the comparison does not include it. @param {Context} context @param {any} content @returns {ScoredMeasure[]} */
 function listMeasures({ data, current }, content) {
   const { setting } = current, columns = (data.manifest.columns ?? []).map((/** @type {any} */ c) => ({ ...c, headline: true })), measures = [...data.settings.filter(s => s.headline), ...columns];
   const place = (/** @type {Setting} */ s) => content.metrics.findIndex((/** @type {any} */ m) => m.name === s.column);
@@ -52,7 +52,7 @@ function listMeasures({ data, current }, content) {
   return [...(setting.headline ? [] : [setting]), ...measures].map(measure => ({ digits: 2, percentage: true, ...measure }));
 }
 
-/** Render the lead sentence: the reported one, or one about scores computed in the browser. @param {Context} context */
+/** Render the lead sentence of the report, or a sentence about scores computed in the browser. @param {Context} context */
 function renderLead(context) {
   const { current, data } = context, { metric, isReported: reported } = current, { headline, comparison } = data.manifest, name = (/** @type {System} */ s) => renderBadge(s, true);
   if (reported && headline) return headline.map((/** @type {any} */ part) => typeof part === "string" ? part : name(/** @type {System} */ (data.systems.find(s => s.name === part.system))));

@@ -109,7 +109,7 @@ def uninstall() -> None:
 
 
 def patch_function(owner: Any, name: str, replacement: Callable[..., Any]) -> None:
-    """Replace a function with one that receives the original as its first argument."""
+    """Replace a function with a function that receives the original as its first argument."""
     original = getattr(owner, name)
 
     # `-j` pickles the tests by module and name, which must not change.
@@ -344,7 +344,7 @@ def _compute_kernel_statistics(
 
 
 def compute_statistics(counter: Any, lines: Sequence[str], segments: Any) -> list[list[Any]] | None:
-    """Return the kernel's statistics in sacreBLEU's form, or None for too many references."""
+    """Return kernel statistics in sacreBLEU's form, or None if there are too many references."""
     is_ter = counter.NAME == "TER"
     if is_ter and type(segments[0]) is tuple and len(segments[0]) > TER_MAX_REFERENCES:
         return None

@@ -270,7 +270,7 @@ class Sums:
             raise InputError(f"rows: no segments to score{suffix}")
 
     def warn(self) -> None:
-        """Warn about omitted rows, with their number per column, at the line of the user's code."""
+        """Warn about omitted rows, with their number per column, citing the user's line of code."""
         null_counts = ", ".join(f"{count} in {name}" for name, count in self.nulls.items() if count)
         if null_counts:
             frame, level = sys._getframe(), 1  # noqa: SLF001
@@ -588,7 +588,7 @@ def _read_groups(sums: _kernel.Groups) -> list[Any]:
 
 
 def _are_equal_keys(first: Any, second: Any) -> bool:
-    """Return whether two keys are equal, or both are NaN."""
+    """Return whether two keys are equal or both NaN."""
     return bool(first == second or (first != first and second != second))  # noqa: PLR0124
 
 

@@ -100,7 +100,7 @@ def sums(
 
 
 def _to_relation(table: Any, _: Any, options: dict[str, Any]) -> DuckDBPyRelation:
-    """Convert a table to a relation of the passed connection, or of DuckDB's default connection."""
+    """Convert a table to a relation of the user's connection, or of DuckDB's default connection."""
     if parse_release(duckdb.__version__) < duckdb_inputs.STREAMING_RELEASE:
         import pyarrow as pa
 

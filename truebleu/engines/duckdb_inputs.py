@@ -83,7 +83,7 @@ def open_connection(
     threads: int,
     ordered: bool = False,
 ) -> Iterator[DuckDBPyConnection]:
-    """Yield the passed connection, or a new one with a memory limit.
+    """Yield the user's connection, or a new connection with a memory limit.
 
     A new connection can read files, but it cannot download anything or read Python variables.
     ordered: keep the order of rows.

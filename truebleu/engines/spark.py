@@ -261,7 +261,7 @@ def check(session: SparkSession | None = None) -> None:
 def _prepare_sums(
     data: DataFrame, hyp: str, ref: str | Sequence[str], **options: Unpack[SumsOptions]
 ) -> Sums:
-    """Return empty sums for the columns to read, after validating them."""
+    """Return empty sums, which name the columns to read, after validating the arguments."""
     spark_cluster.check_packages()
     if not (hasattr(data, "mapInArrow") and hasattr(data, "sparkSession")):
         raise TypeError(f"data: expected a Spark DataFrame, found {_format_type(data)}")

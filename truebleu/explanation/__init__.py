@@ -74,7 +74,7 @@ def explain(
     second: the output of a second system to compare, of the same kind as `hypothesis`.
     segment: explain only this segment of the corpus, counted from 1.
     recall: add clipped recall and F-measure to BLEU's precisions. BLEU does not use them.
-    textbook: compute BLEU as textbooks do: split tokens at white space, do not smooth, leave out
+    textbook: compute BLEU as textbooks do: split text at white space, do not smooth, leave out
         orders for which the text is too short, and also show BLEU-1, BLEU-2 and so on. Other
         parameters of `metric` still apply, and so does its tokenizer if it is not the default.
     names: names of the systems.
@@ -82,7 +82,7 @@ def explain(
     check_text: raise `TextWarning` for suspicious text in a corpus.
 
     Raises InputError like `BLEU.score`, and for a missing segment; ValueError for a metric that
-    cannot be explained, and for `textbook` with another metric than BLEU or with smoothing.
+    cannot be explained, and for `textbook` with smoothing or a metric other than BLEU.
 
     >>> explanation = explain("the cat the cat on the mat", ["the cat is on the mat"])
     >>> [order["matches"] for order in explanation.to_dict()["systems"][0]["orders"]]

@@ -8,7 +8,7 @@
 
 A sample's target is its reference or list of references; its input is the source, for metrics that
 read sources. Its score is the sentence-level score, 0-100. The score's metadata stores the
-statistics (or the texts, for metrics that cannot be summed), from which the corpus score is
+statistics (or texts, if statistics cannot be summed), from which the corpus score is
 computed. Only one epoch is supported: with several, inspect-ai would keep only the statistics of
 the first epoch, and the mean of the scores.
 

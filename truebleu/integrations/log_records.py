@@ -36,7 +36,7 @@ def make_log_functions(
 ) -> tuple[Callable[..., None], Callable[..., None]]:
     """Build the functions `log_result` and `log_segments` of a logger.
 
-    log: a function that logs a record at a step to a run; step and run may be None.
+    log: a function that logs a record for a training step in a run; step and run may be None.
     """
 
     def log_result(

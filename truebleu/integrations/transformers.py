@@ -11,7 +11,7 @@
     )
 
 With `batch_eval_metrics` only the ids of one batch are in memory at a time; the text is stored only
-for metrics that cannot be summed. Metrics that read sources use the model's input:
+for metrics without additive statistics. Metrics that read sources use the model's input:
 `include_for_metrics=["inputs"]`. Tested with transformers 5.23.0 (Seq2SeqTrainer.evaluate, both
 modes). This module does not import transformers.
 """
@@ -49,7 +49,7 @@ class ComputeMetrics:
             raise ValueError("metric: duplicate metric names; each score needs a unique key")
 
     def __call__(self, prediction: Any, compute_result: bool = True) -> dict[str, float]:
-        """Count the decoded text, and return the scores since the last result if requested.
+        """Add the decoded text and, if requested, return the scores since the last result.
 
         prediction: an EvalPrediction: `predictions`, `label_ids` and, for metrics that read
             sources, `inputs`, each n × length.

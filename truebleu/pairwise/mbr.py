@@ -48,7 +48,7 @@ class MBR(Record):
     method: str
     """The search method: "exact", "aggregate" or "pruned"."""
     candidates: tuple[str, ...]
-    """All candidates, in the order they were given."""
+    """All candidates, in the order of the input."""
     expected: Scores
     """The expected score of each candidate, from the references that the method has used."""
     seen: tuple[int, ...]

@@ -44,7 +44,7 @@ class Resampling(NamedTuple):
     runs: Mapping[str, Sequence[str]] | None = None
     """The outputs of each system's runs (training seeds); the system's score is their mean."""
     resamples: int = RESAMPLES
-    """The number of test sets resampled from this one, with replacement."""
+    """The number of test sets resampled from this test set, with replacement."""
     seed: int | None = argument_checks.DEFAULT_SEED
     """A non-negative integer, or None for a new seed, which makes results irreproducible."""
     level: float = LEVEL
@@ -52,7 +52,7 @@ class Resampling(NamedTuple):
     workers: int = 1
     """The number of threads."""
     progress: Callable[[int, int], None] | None = None
-    """Called with the number of completed resamples and randomizations, and their total."""
+    """Callback for the number of completed resamples and randomizations, and their total."""
 
 
 def bootstrap_intervals(measures: Sequence[Measure], **options: Any) -> list[dict[str, Interval]]:

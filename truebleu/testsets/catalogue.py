@@ -268,7 +268,7 @@ def load_entries(registry: str | None = None) -> dict[str, CatalogueEntry]:
 
 
 def get_entry(name: str, registry: str | None = None) -> CatalogueEntry:
-    """Return a test set by name; raise InputError, with the closest name, for an unknown one."""
+    """Return a test set by name; raise InputError, with the closest name, for an unknown name."""
     by_name = load_entries(registry)
     if name not in by_name:
         suggestion = find_closest(name, by_name, 0.5)

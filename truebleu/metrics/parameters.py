@@ -667,7 +667,7 @@ def quote_field(text: str) -> str:
 
 
 def unquote_field(text: str) -> str:
-    """Return the text encoded by `quote_field`."""
+    """Decode a text that `quote_field` encoded."""
     from urllib.parse import unquote
 
     return unquote(text, errors="surrogatepass")

@@ -305,7 +305,7 @@ def _build_token_lines(above: Line, below: Line, *, has_marks: bool) -> Iterator
 
 
 def layout_chart(block: Chart, width: int) -> Iterator[str]:
-    """Yield lines of bars for the values, between the minimum and the maximum."""
+    """Yield the lines of a bar chart of the values, from the minimum to the maximum."""
     values = [point.value for point in block.points]
     low, high = (f"{end:.{block.digits}f}" for end in (min(values), max(values)))
     bar_width = width - len(low) - len(high) - 2

@@ -489,7 +489,7 @@ class FileText(Sequence[bytes]):
 
     @property
     def lines(self) -> list[bytes]:
-        """All lines, without their ends."""
+        """All lines, without their line endings."""
         if self._lines is None:
             self._lines = self.text.split(b"\n")
             # No line follows the last newline.

@@ -113,8 +113,9 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     if name not in PUBLIC:
-        raise import_module("truebleu.compat.equivalents").make_name_error(name)
+        from truebleu.compat.equivalents import make_name_error
 
+        raise make_name_error(name)
     value = getattr(import_module(f"truebleu.{PUBLIC[name]}"), name)
     globals()[name] = value
     return value

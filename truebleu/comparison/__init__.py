@@ -3,8 +3,10 @@
 `Comparison.to_dict` returns the contents. Every output format is built from this dict.
 
 comparison_builder.py   builds the dict from statistics
+comparison_notes.py     builds the notes in the dict
 comparison_columns.py   builds the columns of tables, which have the names of --columns
 comparison_layout.py    builds tables and sentences from the dict
+comparison_text.py      builds the text from the dict
 paper_layout.py         builds one table for a paper from the dict
 overview.py             builds the first screen of the HTML page from the dict
 """
@@ -89,12 +91,9 @@ class ComparisonView(RecordView):
         **paper: Unpack[PaperOptions],
     ) -> str:
         """Return one Markdown table for a paper; `paper` contains fields of `PaperOptions`."""
-        view = self._at_scale(scale)
-        if view is not self:
-            return view.markdown(digits=digits, short=short, **paper)
         from truebleu.rendering.markdown import render_markdown
 
-        groups = self._list_paper_groups()
+        groups = self._at_scale(scale)._list_paper_groups()  # noqa: SLF001
         blocks = paper_layout.build_paper_blocks(groups, digits, short=short, **paper)
         return render_markdown(blocks)
 
@@ -110,14 +109,11 @@ class ComparisonView(RecordView):
 
         pdfLaTeX compiles it with the package booktabs and its default font encoding.
         """
-        view = self._at_scale(scale)
-        if view is not self:
-            return view.latex(digits=digits, short=short, **paper)
         from truebleu.rendering.latex import render_latex_tables
 
-        groups, max_rows = self._list_paper_groups(), paper_layout.MAX_PAGE_ROWS
+        groups = self._at_scale(scale)._list_paper_groups()  # noqa: SLF001
         blocks = paper_layout.build_paper_blocks(
-            groups, digits, short=short, max_rows=max_rows, **paper
+            groups, digits, short=short, max_rows=paper_layout.MAX_PAGE_ROWS, **paper
         )
         return render_latex_tables(blocks)
 

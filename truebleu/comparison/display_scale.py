@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from truebleu.comparison import comparison_builder, references
+from truebleu.comparison import comparison_notes, references
 from truebleu.rendering.score_scale import rescale
 from truebleu.rendering.view import Content
 
@@ -61,9 +61,6 @@ def rescale_comparison(content: Content) -> Content:
         "human_agreement": agreement and rescale_entry(agreement["metric"], agreement),
         "documents": content["documents"] and list(map(rescale_systems, content["documents"])),
     }
-    agreement = content.get("human_agreement")
-    if agreement is not None and agreement["metric"] in percentages:
-        rescaled["human_agreement"] = rescale(agreement, ("above", "up_to"))
     if "by_reference" in content:
         rescaled["by_reference"] = [
             {**rescale_systems(reference), "pairs": rescale_pairs(reference["pairs"])}
@@ -75,8 +72,8 @@ def rescale_comparison(content: Content) -> Content:
 def _rebuild_sentences(content: Content) -> dict[str, Any]:
     """Return the notes and warnings, with scores in sentences converted to the display scale."""
     rebuilt: list[Any] = [
-        *comparison_builder.build_run_variance_notes(content),
-        *comparison_builder.build_disagreement_notes(content),
+        *comparison_notes.build_run_variance_notes(content),
+        *comparison_notes.build_disagreement_notes(content),
     ]
     if "by_reference" in content:
         rebuilt += references.build_reference_warnings(content)

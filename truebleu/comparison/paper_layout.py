@@ -12,6 +12,7 @@ from truebleu.comparison.comparison_columns import (
     build_metric_columns,
     check_column_names,
     format_metric_header,
+    get_difference_mark,
     get_score_digits,
     get_unit_name,
     list_columns,
@@ -41,6 +42,7 @@ MAX_COLUMNS = 8
 MAX_NAME_LENGTH = 20
 CORRECTION_METHODS = {"holm": "Holm's method", "bh": "the method of Benjamini and Hochberg"}
 BETTER, WORSE = "†", "‡"
+MARKS = {"better": BETTER, "worse": WORSE}
 
 
 class PaperOptions(TypedDict, total=False):
@@ -290,8 +292,7 @@ def _mark_significance(content: Content, metric: Content, name: str, cells: Sequ
             else name == "delta" and not cell.text.strip("+-−0.")
         )
         if not is_hidden:
-            is_better = (difference["value"] > 0) == metric["higher_is_better"]
-            cell.raised = BETTER if is_better else WORSE
+            cell.raised = MARKS[get_difference_mark(difference, metric)]
 
 
 def _build_part_sections(

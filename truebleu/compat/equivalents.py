@@ -111,9 +111,9 @@ EQUIVALENTS: dict[str, tuple[str, str]] = {
     "word_information_preserved": (_format_call("WIP()", "score"), _TORCHMETRICS),
     # jiwer, rouge-score, bert-score and evaluate
     **{
-        name: (_format_call(f"{name.upper()}()", "score"), _JIWER) for name in ("wer", "cer", "mer")
+        name: (_format_call(f"{name.upper()}()", "score"), _JIWER)
+        for name in ("wer", "cer", "mer", "wil", "wip")
     },
-    **{name: (_format_call(f"{name.upper()}()", "score"), _JIWER) for name in ("wil", "wip")},
     "process_words": ("tb.explain(hypotheses, references, 'wer')", _JIWER),
     "RougeScorer": (
         _format_call("metric('rouge-l')", "sentence"),

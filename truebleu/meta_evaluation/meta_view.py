@@ -150,10 +150,8 @@ class MetaEvaluation(RecordView):
         self, *, digits: int | None = None, short: bool = False, scale: int | None = None
     ) -> str:
         """Return a complete HTML page with charts, without scripts, with light and dark colours."""
-        view = self._at_scale(scale)
-        if view is not self:
-            return view.html(digits=digits, short=short)
-        return charts.add_charts(super().html(digits=digits, short=short), self._content)
+        page = super().html(digits=digits, short=short, scale=scale)
+        return charts.add_charts(page, self._at_scale(scale).to_dict())
 
     def svg(self, picture: str = "scatter", metric: str | None = None) -> str:
         """Return a chart as SVG: "scatter" (systems by human and metric score) or "agreement".

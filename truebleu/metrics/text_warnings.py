@@ -94,7 +94,7 @@ def merge_summaries(earlier: Summary | None, later: Summary) -> Summary:
 UNSPLIT_KIND = "unsplit"
 # Kinds of warnings about the text of some systems, whose scores by the listed metrics are therefore
 # unreliable.
-SCRIPT_KIND, TOKENIZED_KIND = "script", "tokenized"
+SCRIPT_KIND, TOKENIZED_KIND = "script", text_marks.TOKENIZED
 TOKENIZED_REFERENCES_KIND = "tokenized references"
 
 

@@ -98,6 +98,11 @@ class View(Picklable):
         view._content, view._scale = dict(self._rescale(self._content)), 100  # noqa: SLF001
         return view
 
+    def _build_scaled_blocks(
+        self, scale: int | None, *, digits: int | None, short: bool
+    ) -> Iterator[Block]:
+        return self._at_scale(scale)._build_blocks(digits=digits, short=short)  # noqa: SLF001
+
     def _format_title(self) -> str:
         """Return the title of an HTML page."""
         raise NotImplementedError
@@ -143,61 +148,46 @@ class View(Picklable):
         digits: decimals of scores. short: use short signatures. scale: show percentages from 0 to
         100 or, with 1, from 0 to 1 (default: the scale that the view was created with).
         """
-        view = self._at_scale(scale)
-        if view is not self:
-            return view.text(width, digits=digits, short=short)
-        blocks = self._build_blocks(digits=digits, short=short)
+        blocks = self._build_scaled_blocks(scale, digits=digits, short=short)
         return render_blocks(blocks, "text", width=width or self.WIDTH)
 
     def markdown(
         self, *, digits: int | None = None, short: bool = False, scale: int | None = None
     ) -> str:
         """Return Markdown, with tables in GitHub's syntax."""
-        view = self._at_scale(scale)
-        if view is not self:
-            return view.markdown(digits=digits, short=short)
-        return render_blocks(self._build_blocks(digits=digits, short=short), "markdown")
+        blocks = self._build_scaled_blocks(scale, digits=digits, short=short)
+        return render_blocks(blocks, "markdown")
 
     def latex(
         self, *, digits: int | None = None, short: bool = False, scale: int | None = None
     ) -> str:
         """Return LaTeX to include in a document with `input`; it needs the package booktabs."""
-        view = self._at_scale(scale)
-        if view is not self:
-            return view.latex(digits=digits, short=short)
-        blocks = self._build_blocks(digits=digits, short=short)
+        blocks = self._build_scaled_blocks(scale, digits=digits, short=short)
         return render_blocks(blocks, "latex", paper=self.PAPER)
 
     def html(
         self, *, digits: int | None = None, short: bool = False, scale: int | None = None
     ) -> str:
         """Return a complete HTML page without scripts, with light and dark colours."""
-        view = self._at_scale(scale)
-        if view is not self:
-            return view.html(digits=digits, short=short)
         from truebleu.rendering import html
 
-        blocks = self._build_html_blocks(digits=digits, short=short)
+        view = self._at_scale(scale)
+        blocks = view._build_html_blocks(digits=digits, short=short)  # noqa: SLF001
         return html.render_page(self._format_title(), blocks)
 
     def _repr_html_(self) -> str:
-        view = self._at_scale()
-        if view is not self:
-            return view._repr_html_()
         from truebleu.rendering.html import render_fragment
 
-        return render_fragment(self._build_html_blocks(digits=None, short=False))
+        view = self._at_scale()
+        return render_fragment(view._build_html_blocks(digits=None, short=False))  # noqa: SLF001
 
     def rich(
         self, *, digits: int | None = None, short: bool = False, scale: int | None = None
     ) -> object:
         """Return an object that the library rich prints in colour."""
-        view = self._at_scale(scale)
-        if view is not self:
-            return view.rich(digits=digits, short=short)
         from truebleu.rendering.terminal import RichBlocks
 
-        return RichBlocks(lambda: self._build_blocks(digits=digits, short=short))
+        return RichBlocks(lambda: self._build_scaled_blocks(scale, digits=digits, short=short))
 
     def __rich__(self) -> object:
         return self.rich()

@@ -115,7 +115,7 @@ def parse_signature_label(name: str) -> str:
     """Return the tokenizer name of a label in a signature; raise ValueError for a callable."""
     for kind, listed_name in (("spm-", "spm:FILE"), ("icu-", "icu:LOCALE")):
         if name.startswith(kind):
-            return str(_import_module(listed_name).parse_signature_label(name))
+            return str(_select_module(listed_name).parse_signature_label(name))
     try:
         return str(resolve_tokenizer(name))
     except ValueError:
@@ -141,7 +141,7 @@ def format_signature_label(tokenize: Tokenize) -> str:
     if isinstance(tokenize, str):
         labelled = _needs_data(tokenize) or tokenize.startswith("icu:")
         return (
-            str(_import_module(tokenize).format_signature_label(tokenize)) if labelled else tokenize
+            str(_select_module(tokenize).format_signature_label(tokenize)) if labelled else tokenize
         )
     wrapped = getattr(tokenize, "func", None)
     if callable(wrapped):
@@ -201,8 +201,8 @@ def _needs_data(tokenize: Tokenize) -> bool:
     return isinstance(tokenize, str) and _get_listed_name(tokenize) in DATA_TOKENIZERS
 
 
-def _import_module(name: str) -> Any:
-    """Return the module of a tokenizer, imported on first use."""
+def _select_module(name: str) -> Any:
+    """Return the module that implements a tokenizer."""
     from truebleu.text import icu, mecab, program_tokenizers, sentencepiece
 
     listed_name = _get_listed_name(name)
@@ -224,7 +224,7 @@ def load_tokenizer(name: str) -> _kernel.LoadedTokenizer:
     name = str(resolve_tokenizer(name))
     if not _needs_data(name):
         raise ValueError(f"the kernel has no tokenizer '{name}'")
-    tokenizer: _kernel.LoadedTokenizer = _import_module(name).load_tokenizer(name)
+    tokenizer: _kernel.LoadedTokenizer = _select_module(name).load_tokenizer(name)
     return tokenizer
 
 
@@ -237,7 +237,7 @@ def describe_missing_data(name: str) -> str:
     >>> describe_missing_data("13a")
     ''
     """
-    return str(_import_module(name).describe_missing_data(name)) if _needs_data(name) else ""
+    return str(_select_module(name).describe_missing_data(name)) if _needs_data(name) else ""
 
 
 def get_tokenizer_function(tokenize: Tokenize) -> Callable[[str], list[str]] | Callable[[str], str]:
@@ -246,7 +246,7 @@ def get_tokenizer_function(tokenize: Tokenize) -> Callable[[str], list[str]] | C
         return tokenize
     if _has_kernel_tokenizer(tokenize):
         return make_tokenizer(tokenize)
-    python_function: Callable[[str], list[str]] = _import_module(tokenize).get_tokenizer_function(
+    python_function: Callable[[str], list[str]] = _select_module(tokenize).get_tokenizer_function(
         tokenize
     )
     return python_function

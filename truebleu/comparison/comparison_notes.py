@@ -1,0 +1,257 @@
+"""Notes of a comparison: disagreements of metrics, variance between runs, limits of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import sqrt
+from typing import Any
+
+from truebleu.comparison import system_runs
+from truebleu.comparison.comparison_columns import format_p_equation, get_score_digits
+from truebleu.comparison.comparison_request import Request, Significance
+from truebleu.comparison.segment_labels import SegmentNames
+from truebleu.rendering.number_format import fixed_formatter, signed_formatter
+from truebleu.rendering.view import Content
+from truebleu.significance import PairedTests, estimate_document_errors
+from truebleu.text.terminal_layout import join_words
+
+# Intervals and p-values are imprecise below these sample sizes.
+FEW_SEGMENTS = 30
+FEW_DOCUMENTS = 20
+# Minimum number of documents, and minimum ratio of standard errors, for the remark.
+MIN_DOCUMENTS_FOR_ERRORS, MIN_ERROR_RATIO = 6, 1.2
+
+
+def describe_test_limits(
+    testing: Significance, unit_count: int, results: Sequence[PairedTests] | None
+) -> str:
+    """Describe the limitations of the test, or of the intervals."""
+    if results is not None:
+        runs_sentence = " Only intervals of differences include the variance between runs."
+        sentence = results[0].describe_caution(testing.resample.removesuffix("s"))
+        return sentence + runs_sentence if results[0].runs and testing.confidence else sentence
+    if testing.confidence is None or unit_count == 1:
+        return ""
+    unit_name = testing.resample
+    return (
+        f"Intervals come from {testing.confidence:,} bootstrap resamples of the {unit_name}. They "
+        f"only show how much a score depends on the choice of {unit_name}."
+    )
+
+
+def build_run_variance_notes(content: Content) -> Iterator[dict[str, Any]]:
+    """Yield notes that compare the variance from runs with the variance from the test set."""
+    systems = content["systems"]
+    for metric in content["metrics"]:
+        format_score = fixed_formatter(get_score_digits(content, metric, None) + 1)
+        for system in systems:
+            score = system["scores"][metric["name"]]
+            runs, difference = score["runs"], score["difference"]
+            if difference is not None and difference["errors"] is not None:
+                subject = f"{system['name']} against {content['baseline']}"
+                run_error, test_set_error = (
+                    difference["errors"]["runs"],
+                    difference["errors"]["test_set"],
+                )
+                errors = "standard errors of the difference"
+            elif runs is not None and len(systems) == 1:
+                subject, run_error, test_set_error = (
+                    system["name"],
+                    runs["deviation"],
+                    runs["test_set_error"],
+                )
+                errors = f"standard deviation of {system['runs']} runs, standard error of the mean"
+            else:
+                continue
+            comparative = "larger" if run_error > test_set_error else "smaller"
+            yield {
+                "kind": "runs",
+                "metric": metric["name"],
+                "text": f"{metric['name']}, {subject}: the variation from runs, "
+                f"{format_score(run_error)}, is {comparative} than the variation from "
+                f"the test set, {format_score(test_set_error)} ({errors}).",
+            }
+    single_run_systems = [system["name"] for system in systems if system["runs"] == 1]
+    if single_run_systems and len(single_run_systems) < len(systems):
+        yield {
+            "kind": "one run",
+            "systems": single_run_systems,
+            "text": f"{join_words(single_run_systems)} "
+            f"{'have' if len(single_run_systems) > 1 else 'has'} only one run, so the "
+            "variance between runs is estimated from the other system.",
+        }
+
+
+def build_data_limit_notes(
+    request: Request, segment_count: int, unit_count: int, results: Sequence[PairedTests] | None
+) -> Iterator[dict[str, Any]]:
+    """Yield notes about limitations of the data."""
+    testing = request.testing
+
+    def build_note(kind: str, text: str, **fields: Any) -> dict[str, Any]:
+        return {"kind": kind, **fields, "text": text}
+
+    for name, error_text in request.failure_messages.items():
+        yield build_note("failed", f"{name} is left out: {error_text}", metric=name)
+    if segment_count == 1:
+        yield build_note(
+            "one segment",
+            "one segment cannot be resampled, so there are no intervals, and no difference is "
+            "significant.",
+        )
+    elif testing.resample == "documents" and unit_count < FEW_DOCUMENTS:
+        yield build_note("few documents", _describe_few_documents(unit_count, testing))
+    elif segment_count < FEW_SEGMENTS:
+        unit_name = "buckets" if request.buckets else "segments"
+        sentence = f"{segment_count} {unit_name} are too few for precise intervals and p-values."
+        yield build_note(f"few {unit_name}", sentence)
+    elif testing.confidence is not None and testing.confidence * (1 - testing.level) < 2:
+        yield build_note(
+            "few resamples",
+            f"{testing.confidence} resamples are too few for {testing.level:.4g} intervals: "
+            "the intervals span all resamples.",
+        )
+    # With several runs, the effects of documents and of runs cannot be separated.
+    uses_single_segments = (
+        request.get_document_indices() is None and not system_runs.has_several_runs(request.runs)
+    )
+    if results is not None and request.documents is not None and uses_single_segments:
+        document_effect = _describe_document_effect(results, request.documents)
+        if document_effect:
+            yield build_note("similar segments", document_effect)
+    for metric in request.metrics:
+        if not getattr(metric, "DETERMINISTIC", True):
+            yield build_note(
+                "not repeatable",
+                f"{metric.name} may score the same text differently each time. Intervals and "
+                "p-values do not include this variation.",
+                metric=metric.name,
+            )
+    for first, second in _find_identical_systems(results):
+        p = ", so p = 1" if testing.test else ""
+        yield build_note(
+            "identical",
+            f"{first} and {second} have identical statistics in every segment{p}. They are "
+            "probably the same output.",
+            systems=[first, second],
+        )
+    system_count = len(request.runs)
+    if results is not None and testing.test and not testing.correction and system_count > 2:
+        test_count = system_count * (system_count - 1) // 2
+        yield build_note(
+            "many tests",
+            f"{test_count} pairs were tested per metric at {testing.alpha:g}, without a correction "
+            "for multiple comparisons. Use --correction holm or bh.",
+        )
+
+
+def build_disagreement_notes(content: Content) -> Iterator[dict[str, Any]]:
+    """Yield a note for each pair of systems if metrics disagree about which system is better.
+
+    All differences in these notes are significant, by corrected p-values where available.
+    """
+    metrics = {metric["name"]: metric for metric in content["metrics"]}
+    pairs_by_systems: dict[frozenset[str], list[Content]] = {}
+    for pair in content["pairs"]:
+        if pair["significant"] and pair["value"]:
+            pairs_by_systems.setdefault(frozenset((pair["first"], pair["second"])), []).append(pair)
+    for pairs in pairs_by_systems.values():
+        # Each pair lists the higher-ranked system first.
+        first, second = pairs[0]["first"], pairs[0]["second"]
+        pairs_by_winner = {
+            name: [one for one in pairs if one["first"] == name] for name in (first, second)
+        }
+        if not pairs_by_winner[second]:
+            continue
+        metric_verdicts = [
+            {
+                "metric": one["metric"],
+                "better": one["first"],
+                "difference": one["value"] if one["first"] == first else -one["value"],
+                "p": one["p"],
+                "corrected_p": one["corrected_p"],
+            }
+            for one in pairs
+        ]
+        verdict_texts = [
+            _format_verdict(
+                [
+                    (one["metric"], _format_difference(content, metrics[one["metric"]], one))
+                    for one in side
+                ],
+                winner,
+                f" than {second}" if winner == first else "",
+            )
+            for winner, side in pairs_by_winner.items()
+        ]
+        yield {
+            "kind": "disagreement",
+            "systems": [first, second],
+            "metrics": metric_verdicts,
+            "text": f"{', '.join(verdict_texts)}.",
+        }
+
+
+def _format_verdict(metrics: Sequence[tuple[str, str]], winner: str, suffix: str) -> str:
+    """Return a clause that says which system some metrics prefer, and by how much."""
+    if len(metrics) == 1:
+        ((name, size),) = metrics
+        return f"{name} calls {winner} better{suffix} ({size})"
+    return (
+        f"{join_words([f'{name} ({size})' for name, size in metrics])} call {winner} better{suffix}"
+    )
+
+
+def _format_difference(content: Content, metric: Content, pair: Content) -> str:
+    """Return a difference and its p-value, formatted as in tables."""
+    format_score = signed_formatter(fixed_formatter(get_score_digits(content, metric, None)))
+    return f"{format_score(pair['value'])}, {format_p_equation(content, pair)}"
+
+
+def _describe_few_documents(document_count: int, testing: Significance) -> str:
+    """Describe the consequences of having few documents."""
+    if document_count == 1:
+        return (
+            "one document cannot be resampled, so there are no intervals, and no difference is "
+            "significant."
+        )
+    sentence = f"{document_count} documents are too few for precise intervals and p-values"
+    smallest_p = 2 / 2**document_count
+    if testing.test == "ar" and smallest_p > testing.alpha:
+        return (
+            f"{sentence}, and p cannot be below {smallest_p:.2g}, so no difference is significant."
+        )
+    return f"{sentence}."
+
+
+def _describe_document_effect(results: Sequence[PairedTests], documents: SegmentNames) -> str:
+    """Return a remark if segments of a document are too similar to be resampled independently."""
+    if len(documents.names) < MIN_DOCUMENTS_FOR_ERRORS:
+        return ""
+    largest_ratio, sentence = MIN_ERROR_RATIO, ""
+    # Ratios up to about this value occur by chance with this number of documents.
+    chance = sqrt(1 + 2 * sqrt(2 / (len(documents.names) - 1)))
+    for result in results:
+        errors = estimate_document_errors(result.measure, documents.indices)
+        for (first, second), difference in result.pairs.items():
+            if result.baseline not in (first, second) or not difference.deviation:
+                continue
+            ratio = errors[first, second] / difference.deviation
+            if ratio >= largest_ratio and ratio > chance:
+                largest_ratio = ratio
+                sentence = (
+                    "segments of one document are similar: across documents, the difference "
+                    f"between {first} and {second} in {result.measure.name} varies "
+                    f"{ratio:.1f} times as much as these intervals and p-values assume. Use "
+                    "--resample documents."
+                )
+    return sentence
+
+
+def _find_identical_systems(results: Sequence[PairedTests] | None) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of systems that have equal statistics in every segment, for every metric."""
+    if not results:
+        return
+    for pair, difference in results[0].pairs.items():
+        if difference.identical and all(r.get_difference(*pair).identical for r in results[1:]):
+            yield pair

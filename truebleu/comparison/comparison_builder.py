@@ -19,6 +19,7 @@ from truebleu.comparison.comparison_notes import (
     describe_test_limits,
 )
 from truebleu.comparison.comparison_request import (
+    CORRECTION_TITLES,
     TESTS,
     MetricStatistics,
     Request,
@@ -38,8 +39,6 @@ from truebleu.significance import (
     bootstrap_intervals,
     run_paired_tests,
 )
-
-CORRECTIONS = {"holm": "Holm", "bh": "BH"}
 
 
 def build_comparison(request: Request, metric_statistics: StatisticsByMetric) -> dict[str, Any]:
@@ -130,7 +129,7 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
         },
         "correction": None
         if testing.correction is None or not tested
-        else {"name": testing.correction, "title": CORRECTIONS[testing.correction]},
+        else {"name": testing.correction, "title": CORRECTION_TITLES[testing.correction]},
         "reading": describe_test_limits(testing, unit_count, results if tested else None),
         "metrics": [column.describe_metric() for column in columns],
         "systems": rows,

@@ -38,6 +38,9 @@ TESTS = {
     "bs-sacrebleu": "sacreBLEU's paired bootstrap",
     "koehn": "paired bootstrap, win ratio",
 }
+# Names of corrections for multiple comparisons in headers of tables, and in sentences.
+CORRECTION_TITLES = {"holm": "Holm", "bh": "BH"}
+CORRECTION_METHODS = {"holm": "Holm's method", "bh": "the method of Benjamini and Hochberg"}
 # Parts of the test set that can have scores of their own in text and tables.
 TEST_SET_PARTS = ("document", "reference")
 # Orders of systems in tables: by the score of the first metric, or as the user gave them.

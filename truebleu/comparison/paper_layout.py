@@ -18,7 +18,7 @@ from truebleu.comparison.comparison_columns import (
     list_columns,
     require_columns,
 )
-from truebleu.comparison.comparison_request import TEST_SET_PARTS
+from truebleu.comparison.comparison_request import CORRECTION_METHODS, TEST_SET_PARTS
 from truebleu.comparison.references import remove_common_parts
 from truebleu.rendering.elements import (
     Cell,
@@ -40,7 +40,6 @@ MAX_PAGE_ROWS = 32
 MAX_COLUMNS = 8
 # Longer names of systems lose the parts that all names share.
 MAX_NAME_LENGTH = 20
-CORRECTION_METHODS = {"holm": "Holm's method", "bh": "the method of Benjamini and Hochberg"}
 BETTER, WORSE = "†", "‡"
 MARKS = {"better": BETTER, "worse": WORSE}
 

@@ -8,9 +8,7 @@ from typing import Any
 
 from truebleu._kernel import InputError, __version__
 from truebleu.bleu_family.family_catalogue import family
-from truebleu.comparison.comparison_builder import CORRECTIONS
-from truebleu.comparison.comparison_request import TESTS
-from truebleu.comparison.paper_layout import CORRECTION_METHODS
+from truebleu.comparison.comparison_request import CORRECTION_METHODS, CORRECTION_TITLES, TESTS
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, Signature
 from truebleu.rendering.latex import (
@@ -19,7 +17,7 @@ from truebleu.rendering.latex import (
     unescape_latex,
 )
 from truebleu.rendering.number_format import format_percent
-from truebleu.significance import RANDOMIZATIONS, RESAMPLES
+from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.testsets import catalogue
 from truebleu.text.argument_checks import check_choice, load_json
 from truebleu.text.citations import format_bibtex, get_work, load_works, parse_bibtex
@@ -319,7 +317,7 @@ def _add_printed_test(setup: SetupDescription, text: str, name: str) -> SetupDes
     correction = next(
         (
             key
-            for key, title in CORRECTIONS.items()
+            for key, title in CORRECTION_TITLES.items()
             if re.search(rf"\bp {title}\b|\bby {CORRECTION_METHODS[key]}", prose)
         ),
         None,

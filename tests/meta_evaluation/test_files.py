@@ -142,12 +142,12 @@ def test_broken_files_are_refused_with_the_place(write, text, message):
 
 def test_numbered_items_are_put_in_their_places(write):
     read = files.read_score_file(write("system mqm_avg_score seg_id\noak 1 3\nelm 2 1\n"))
-    placed = read.place_items(4, "human scores")
+    placed = read.extend_matrix(4, "human scores")
     assert [None if isnan(v) else v for v in placed.get_row("oak")] == [None, None, 1.0, None]
     with pytest.raises(InputError, match="only if they are numbered"):
-        files.read_score_file(write("system mqm_avg_score seg_id\noak 1 9\nelm 2 1\n")).place_items(
-            5, "h"
-        )
+        files.read_score_file(
+            write("system mqm_avg_score seg_id\noak 1 9\nelm 2 1\n")
+        ).extend_matrix(5, "h")
 
 
 # ---- a tree ----

@@ -246,7 +246,7 @@ def test_domains_documents_and_another_years_tasks():
             ["--preset", "wmt20", "-l", "en-de"],
             "expected reference ref of wmt20 for en-de, found refA",
         ),
-        (["-l", "en-de", "--gold", "esa"], "no human scores 'esa'"),
+        (["-l", "en-de", "--gold", "esa"], "no human scores named 'esa'"),
     ],
 )
 def test_what_a_tree_does_not_have_is_told(extra_words, message, capsys):

@@ -144,11 +144,11 @@ def test_redacted_page_omits_terms():
 def test_static_summary_has_term_usage():
     text = re.sub(r"<[^>]+>", " ", make_report()._repr_html_())
     text = re.sub(r"\s+", " ", text)
-    assert "Occurrences of the 4 terms in the source: 3, in 3 segments." in text
+    assert "The source contains 3 occurrences of the 4 terms, in 3 segments." in text
     assert "A good 3 of 3 100.0%" in text
     assert "B poor 1 of 3 33.3%" in text
     none = re.sub(r"<[^>]+>", " ", make_report({"Elefant": "elephant"})._repr_html_())
-    assert "Occurrences of the 1 term in the source: none." in re.sub(r"\s+", " ", none)
+    assert "The source contains no occurrences of the 1 term." in re.sub(r"\s+", " ", none)
 
 
 # ---- input ----

@@ -73,13 +73,13 @@ def test_filters_select_segments(small_set):
     assert small_set.where(origlang="de").signature["origlang"] == "de"
     assert small_set.where(origlang="de").where(domain="news").documents == ["animals"] * 2
     for filters, message in (
-        ({"domain": "sport"}, "no segment is left with domain sport"),
+        ({"domain": "sport"}, "no segments match domain sport"),
         ({"documents": ["sport"]}, "has no document sport"),
         ({"subset": "("}, r"subset '\(' is not a regular expression"),
     ):
         with pytest.raises(tb.InputError, match=message):
             small_set.where(**filters)
-    with pytest.raises(tb.InputError, match="no segment is left"):
+    with pytest.raises(tb.InputError, match="no segments match"):
         small_set.where(domain="news").where(domain="social")
 
 

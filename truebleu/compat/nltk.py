@@ -110,7 +110,7 @@ def _make_bleu_helpers(
     smoothing_function: Any = None,  # noqa: ARG001 - used by NLTK's code
     auto_reweigh: Any = False,  # noqa: ARG001 - used by NLTK's code
 ) -> tuple[Any, Any]:
-    """Return replacements for NLTK's BLEU helpers. Raises TypeError if NLTK must count n-grams."""
+    """Return replacements for NLTK's BLEU helpers. Raises TypeError for unsupported input."""
     if len(list_of_references) != len(hypotheses):
         _fall_back_to_nltk()
     try:
@@ -143,7 +143,7 @@ def _make_chrf_helpers(
     beta: float = 3.0,
     ignore_whitespace: bool = True,
 ) -> tuple[Any, Any]:
-    """Return replacements for NLTK's chrF helpers. Raises TypeError if NLTK must count n-grams."""
+    """Return replacements for NLTK's chrF helpers. Raises TypeError for unsupported input."""
     if not (type(min_len) is type(max_len) is int and 1 <= min_len <= max_len <= MAX_ORDER):
         _fall_back_to_nltk()
     if len(references) != len(hypotheses):

@@ -525,7 +525,7 @@ def _randomize_pair(
 
 
 def _find_scorer(metric: Any) -> Any:
-    """Return the truebleu metric with sacreBLEU's formula; raise ValueError if it was replaced."""
+    """Return truebleu's equivalent of a metric; raise ValueError if its formula was replaced."""
     kind: Any = find_metric_kind(metric)
     release = tuple(map(int, get_installed_release().split(".")))
     if not has_original_attributes(metric, kind.scoring) or release < (2, 4, 3):
@@ -545,7 +545,7 @@ def _find_scorer(metric: Any) -> Any:
 
 
 def _to_exact_table(metric: Any, rows: Rows) -> Table:
-    """Return the statistics as integers; raise ValueError if the order affects their sums."""
+    """Return the statistics as integers; raise ValueError if the row order affects their sums."""
     if find_metric_kind(metric).cls.__name__ == "TER":  # type: ignore[union-attr]
         if any(16 * length % 1 for _, length in rows):
             raise ValueError

@@ -41,7 +41,7 @@ FRAME_NAME = "sums"
 ALL_GROUPS: Any = object()
 
 # Conversions of keys to Python values, by Arrow C data interface format. Dates are days since 1970,
-# timestamps are microseconds since 1970.
+# and timestamps are microseconds since 1970.
 KEY_CONVERTERS: dict[str, Callable[[int], Any]] = {
     "tdD": lambda days: date(1970, 1, 1) + timedelta(days),
     "ttu": lambda micros: (datetime.min + timedelta(microseconds=micros)).time(),
@@ -237,7 +237,7 @@ class Sums:
 
     @property
     def nulls(self) -> dict[str, int]:
-        """The number of rows without a hypothesis and without a reference, by column name."""
+        """The number of rows that have no hypothesis, and that have no reference, by column."""
         _, hypotheses, references, _ = self._groups.counted()
         return {self._hyp: hypotheses, ", ".join(self._ref): references}
 
@@ -270,7 +270,7 @@ class Sums:
             raise InputError(f"rows: no segments to score{suffix}")
 
     def warn(self) -> None:
-        """Warn about omitted rows, with their number per column, citing the user's line of code."""
+        """Warn about omitted rows: state their number per column, and point to the user's code."""
         null_counts = ", ".join(f"{count} in {name}" for name, count in self.nulls.items() if count)
         if null_counts:
             frame, level = sys._getframe(), 1  # noqa: SLF001
@@ -300,13 +300,13 @@ class Sums:
         group_indices = [
             index
             for index, (key, _) in enumerate(_read_groups(self._groups))
-            if all(any(_are_equal_keys(key[i], x) for x in xs) for i, xs in accepted.items())
+            if all(any(_keys_are_equal(key[i], x) for x in xs) for i, xs in accepted.items())
             and (predicate is None or predicate(*key))
         ]
         return self._select_groups(group_indices, self.key_columns)
 
     def roll_up(self, by: ColumnNames = None) -> Sums:
-        """Return sums grouped by fewer key columns; without columns, the sums of all groups.
+        """Return sums grouped by fewer key columns or, without columns, the sums of all groups.
 
         Buckets are kept if "bucket" is one of the columns. To group by coarser values (months
         instead of days), compute them in the engine's state table and read it with `merge_state`.
@@ -391,7 +391,7 @@ class Sums:
             return self.roll_up().scores()[()]
         scores = self.scores()
         for group_key, score in scores.items():
-            if _are_equal_keys(group_key, key):
+            if _keys_are_equal(group_key, key):
                 return score
         available = ", ".join(map(repr, list(scores)[:10]))
         raise KeyError(f"no group {key!r} with segments (expected one of: {available})")
@@ -481,7 +481,7 @@ class Sums:
             signature can describe. The names of text columns and the null policy are not stored:
             they are reset to "hyp", "ref" and "raise".
 
-        Raises InputError for damaged bytes, and for sums of different metrics.
+        Raises InputError for corrupt data, and for sums of different metrics.
         """
         header, _ = _kernel.unsealed(FRAME_NAME, "sums", data)
         properties, _ = _parse_header(header)
@@ -547,7 +547,7 @@ class ScoreTable:
 
 
 def bucket_of(identity: str | bytes | int, buckets: int) -> int:
-    """Return the hash bucket of a segment id, which is identical in every engine.
+    """Return the hash bucket of a segment id. Every engine computes the same bucket.
 
     The bucket is the 64-bit FNV-1a hash of the id's bytes, finalized as in splitmix64, modulo
     `buckets`. The bytes are the UTF-8 encoding of a string, or the 8 little-endian bytes of an
@@ -587,7 +587,7 @@ def _read_groups(sums: _kernel.Groups) -> list[Any]:
     return [(tuple(map(convert_component, converters, key)), n) for key, n in sums.groups()]
 
 
-def _are_equal_keys(first: Any, second: Any) -> bool:
+def _keys_are_equal(first: Any, second: Any) -> bool:
     """Return whether two keys are equal or both NaN."""
     return bool(first == second or (first != first and second != second))  # noqa: PLR0124
 

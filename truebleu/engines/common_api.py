@@ -1,4 +1,4 @@
-"""Functions that all engines share, built from the few functions that an engine defines.
+"""Functions that every engine offers, built from the few functions that the engine defines.
 
 An engine's module defines `sums`, which aggregates its data, `sentence`, and a conversion of Arrow
 tables to its own tables. `make_engine_functions` builds the other functions.
@@ -108,7 +108,7 @@ def make_engine_functions(
         within: ColumnNames = None,
         **options: Any,
     ) -> Any:
-        """Test differences between systems on data too large to keep one row per segment.
+        """Test differences between systems if there are too many segments to keep a row for each.
 
         by: the column or columns that identify a row's system.
         bucket: the id column, and the number of buckets (see `Sums`).

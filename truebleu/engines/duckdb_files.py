@@ -95,7 +95,7 @@ class TableFiles:
         return list(self._column_types)
 
     def has_column(self, name: str) -> bool:
-        """Return whether a column exists. This searches all rows of JSON files."""
+        """Return whether a column exists. In JSON files, any row may define the column."""
         if name not in self._column_types and self.format == "json" and self._is_sampled:
             self._is_sampled = False
             self._column_types = self._read_column_types()
@@ -298,8 +298,8 @@ def _read_header(path: str, file_format: str) -> list[str]:
     return next(rows, (1, []))[1]
 
 
-def find_damaged_file(names: Iterable[str]) -> str:
-    """Return the first unreadable Parquet file; DuckDB does not name the file of a damaged page."""
+def find_corrupt_file(names: Iterable[str]) -> str:
+    """Return the first corrupt Parquet file; DuckDB does not name a file with a corrupt page."""
     import duckdb
 
     with suppress(InputError, OSError), duckdb.connect() as connection:
@@ -336,7 +336,7 @@ def _format_table_function(function: str, files: str, options: dict[str, str]) -
 
 
 def _format_csv_call(files: str, file_format: str, options: dict[str, str]) -> str:
-    """Format the call that reads CSV (RFC 4180) or TSV with a header.
+    """Format the call that reads CSV (RFC 4180) or TSV files with a header.
 
     If DuckDB detected the options, it would treat lines of text that start with # as comments, and
     a column of years as numbers.
@@ -361,7 +361,7 @@ def _format_csv_call(files: str, file_format: str, options: dict[str, str]) -> s
 
 
 def _format_json_text(name: str, column_type: str, allow_lists: bool) -> str:
-    """Format SQL that converts JSON strings, and optionally lists of strings; other types fail."""
+    """Format SQL that extracts JSON strings or also lists of strings, and rejects other types."""
     column = quote_name(name)
     json_type = f"json_type({column})"
     string, expected = f"{column}->>'$'", "a string"

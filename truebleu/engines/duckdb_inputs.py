@@ -21,7 +21,7 @@ from truebleu.engines.duckdb_files import (
     DELIMITERS,
     TableFiles,
     clean_message,
-    find_damaged_file,
+    find_corrupt_file,
     find_named_file,
     quote_name,
 )
@@ -177,7 +177,7 @@ def _convert_duckdb_error(data: TableInput, message: str) -> InputError:
             "as connection=, and the other input as a file, SQL or a relation of that connection."
         )
     help = next((text for sign, text in ERROR_ADVICE.items() if re.search(sign, message)), "")  # noqa: A001
-    location = find_named_file(message) or ("" if help else find_damaged_file(files)) or label
+    location = find_named_file(message) or ("" if help else find_corrupt_file(files)) or label
     return InputError(format_error(location, f"{help}{clean_message(message, location)}"))
 
 
@@ -197,8 +197,8 @@ def select_rows(
 ) -> DuckDBPyRelation:
     """Select the required columns of hypotheses and references.
 
-    text_columns: the hypothesis column, then the reference columns, all with text. In a join, the
-        result has the names that `disambiguate_text_columns` returns. extra_columns: other columns.
+    text_columns: the hypothesis column, then the reference columns. In a join, the result has the
+        names that `disambiguate_text_columns` returns. extra_columns: other columns.
     """
     check_choice("unjoined", unjoined, ("raise", "skip"))
     if (references is None) != (not on):
@@ -446,9 +446,9 @@ def _aggregate_ids(
     groups: dict[str, str],
     reference_groups: dict[str, str],
 ) -> DuckDBPyRelation:
-    """Return a table with one row per id of either table.
+    """Return a table with one row per id in either table.
 
-    Columns: i0, i1 ...: the id; hypothesis_count, reference_count: its numbers of rows;
+    Columns: i0, i1 ...: the id; hypothesis_count, reference_count: its rows in each table;
     max_group_count: the largest number of hypotheses in one group; g0, g1 ...: the lowest value
     of each hypothesis key; v0, v1 ...: whether it varies; c0, c1 ...: a value per reference key.
     """

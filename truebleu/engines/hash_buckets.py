@@ -99,7 +99,7 @@ def intervals(sums: Sums, *, within: ColumnNames = None, **options: Any) -> Any:
     such a dict. With `within`, groups have separate results, in a dict by group key. For other
     options see `truebleu.significance.bootstrap_intervals`. Raises the errors of `make_measures`.
     """
-    return _resample_groups(
+    return _call_for_groups(
         sums, within, lambda part: resampling.bootstrap_intervals(make_measures(part), **options)
     )
 
@@ -126,12 +126,12 @@ def compare(
     if not (baseline is None or isinstance(baseline, str)):
         baseline = _format_system(baseline if isinstance(baseline, tuple) else (baseline,))
     options |= {"baseline": baseline, "test": test}
-    return _resample_groups(
+    return _call_for_groups(
         sums, within, lambda part: resampling.run_paired_tests(make_measures(part), **options)
     )
 
 
-def _resample_groups(sums: Sums, within: ColumnNames, function: Callable[[Sums], list[Any]]) -> Any:
+def _call_for_groups(sums: Sums, within: ColumnNames, function: Callable[[Sums], list[Any]]) -> Any:
     """Call a function for each group and metric, and return one result or a dict of results."""
     if within is None:
         results = function(sums)
@@ -139,7 +139,7 @@ def _resample_groups(sums: Sums, within: ColumnNames, function: Callable[[Sums],
     by_group = {}
     for key, part in sums.split(within).items():
         try:
-            by_group[key] = _resample_groups(part, None, function)
+            by_group[key] = _call_for_groups(part, None, function)
         except InputError as error:
             raise InputError(f"{key}: {error}") from None
     return by_group

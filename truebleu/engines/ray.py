@@ -189,7 +189,7 @@ def _check_columns(dataset: Any, sums: Sums) -> Any:
 def _shorten_errors() -> Iterator[None]:
     """Replace Ray's errors about files and machines with one-line exceptions.
 
-    Errors raised in a user's step of the dataset stay unchanged: the user needs the stack trace.
+    Errors in the user's own functions stay unchanged, because the user needs the stack trace.
     """
     from ray.exceptions import RayError, RayTaskError
 

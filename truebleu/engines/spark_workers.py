@@ -1,4 +1,4 @@
-"""Functions that run in Spark's Python workers: they aggregate text, and score texts and states."""
+"""Functions that run in Spark's Python workers to aggregate and score texts and state tables."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sum_partition(empty_sums: Sums, batches: Iterable[Any]) -> Iterator[Any]:
 def score_states(
     arguments: tuple[Metric[Any], Sequence[str], Sequence[str]], batches: Iterable[Any]
 ) -> Iterator[Any]:
-    """Yield the score and signature of each state table row, after the requested state columns."""
+    """For each row of a state table, yield the requested columns, then the score and signature."""
     metric, columns, output_columns = arguments
     for numbered_batch in batches:
         if not numbered_batch.num_rows:

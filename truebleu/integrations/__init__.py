@@ -54,7 +54,7 @@ def require_package(package: str, feature: str, pip_name: str | None = None) -> 
 
 
 def resolve_metric(metric: Metric | str | None, parameters: Mapping[str, Any]) -> Metric[Any]:
-    """Return a metric, given its name or the metric itself and parameters (default: BLEU).
+    """Return the named metric with the parameters, or the metric that was passed (default: BLEU).
 
     >>> resolve_metric("chrf", {"word_order": 2})
     CHRF(word_order=2)

@@ -142,7 +142,7 @@ def acc_eq(gold: Any, metric: Any, average: str = "none", *, epsilon: float | No
     """Return pairwise accuracy with ties: the mean over rows of (C + Tgm) / all pairs.
 
     epsilon: metric scores that differ by at most this value are tied; None for tie calibration,
-        which tries 0 and all differences, and keeps the first one with the best result.
+        which tries 0 and all differences, and keeps the first that gives the best result.
 
     Daniel Deutsch, George Foster and Markus Freitag (2023): Ties matter: meta-evaluating modern
     metrics with pairwise accuracy and tie calibration. EMNLP.

@@ -1,6 +1,6 @@
 """Two SVG charts: systems by human and metric score, and agreement by score difference.
 
-Colours are attributes, because a page's content security policy allows no additional style.
+Colours are attributes, because a page's content security policy does not allow further styles.
 `currentColor` adapts to dark pages. Points are ellipses, because a page's style colours circles.
 """
 
@@ -95,7 +95,7 @@ def _assemble_svg(title: str, description: str, parts: Sequence[str]) -> str:
     )
 
 
-def draw_scatter(content: Content, metric: str) -> str:
+def draw_scatter_plot(content: Content, metric: str) -> str:
     """Return a scatter plot of systems by human and metric score, with one colour per set."""
     points = [
         (one["set"], one["system"], one["human"], one["scores"][metric])
@@ -149,7 +149,7 @@ def _find_label_position(
     return None
 
 
-def draw_agreement(content: Content, metric: str) -> str:
+def draw_agreement_chart(content: Content, metric: str) -> str:
     """Return a chart of how often human scores confirm metric differences of each size."""
     bins: list[Mapping[str, Any]] = [o for o in content["agreement"] if o["metric"] == metric]
     ends = [one[end] for one in bins for end in ("low", "high")]
@@ -191,13 +191,13 @@ def draw_agreement(content: Content, metric: str) -> str:
 
 
 PICTURES: Mapping[str, Callable[[Content, str], str]] = {
-    "scatter": draw_scatter,
-    "agreement": draw_agreement,
+    "scatter": draw_scatter_plot,
+    "agreement": draw_agreement_chart,
 }
 
 
 def add_charts(page: str, content: Content) -> str:
-    """Return the page with both charts of up to `MAX_CHARTS` metrics added at its end."""
+    """Return the page with the charts of up to `MAX_CHARTS` metrics appended."""
     if not content["systems"]:
         return page
     pictures = f"<h2>Charts</h2>\n{render_charts(content)}\n</main>"

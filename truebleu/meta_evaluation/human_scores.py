@@ -296,7 +296,7 @@ def build_judged_systems(
             )
     size = _get_segment_count(scores_by_metric, groups)
     if people.matrix.items > 1 and people.items is not None and size is not None:
-        people = ScoreTable(people.place_items(size, "human scores"))
+        people = ScoreTable(people.extend_matrix(size, "human scores"))
     scores: dict[str, Scores] = {}
     for metric_name, loaded in scores_by_metric.items():
         if isinstance(loaded, ScoreTable):
@@ -364,7 +364,7 @@ def _reorder_items(human: ScoreTable, metric: ScoreTable, metric_name: str) -> M
     if metric.matrix.items == 1 or size == 1 or metric.items is None:
         return metric.matrix
     if human.items is None:
-        return metric.place_items(size, metric_name)
+        return metric.extend_matrix(size, metric_name)
     places = {item: i for i, item in enumerate(metric.items)}
     missing = [item for item in human.items if item not in places]
     if missing:
@@ -397,7 +397,7 @@ def find_outliers(scores: Mapping[str, float]) -> list[str]:
 
 
 def find_reference_copies(systems: Mapping[str, Any], references: Any) -> dict[str, str]:
-    """Map the systems that equal a reference in every segment to a reason to leave them out."""
+    """Return the systems that equal a reference in every segment, with the reason to omit them."""
     copies = {}
     for name, output in systems.items():
         columns = segments.split_reference_columns(output, references)
@@ -660,7 +660,7 @@ def read_judged_systems(
         default_gold = (facts or Facts()).gold
         gold = default_gold if default_gold in golds else golds[0]
     if gold not in golds:
-        raise InputError(f"{pair}: no human scores '{gold}'{suggest_names(gold, golds)}")
+        raise InputError(f"{pair}: no human scores named '{gold}'{suggest_names(gold, golds)}")
     # Scores of domains and documents are computed as means over segments.
     needed = [level for level in levels if level in (SYSTEMS, SEGMENTS)]
     gold_by_level = {level: tree.read_human_scores(pair, gold, level) for level in needed}
@@ -701,7 +701,7 @@ def _find_human_translations(
     gold: Mapping[str, Matrix],
     selection: SystemSelection,
 ) -> tuple[str, dict[str, str]]:
-    """Return the standard reference, and excluded human translations with reasons."""
+    """Return the standard reference, and the excluded human translations with the reasons."""
     references = tree.list_references(pair)
     standard = (facts or Facts()).reference
     if facts is None and standard not in references and references:

@@ -74,7 +74,7 @@ def lay_out_report_section(content: Content) -> Iterator[Block]:
 
 
 def rescale_thresholds(content: Content) -> Content:
-    """Return the contents with thresholds, differences and scores of percentages from 0 to 1.
+    """Return the contents with percentages and their thresholds converted to fractions (0-1).
 
     Percentages are the scores that truebleu computes for metrics such as BLEU. Scores that were
     read from files keep their scale. Agreement, such as a correlation, has no scale.

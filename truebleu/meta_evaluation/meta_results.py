@@ -355,6 +355,6 @@ def _build_threshold_notes(by_task: Mapping[Task, Sequence[tuple[str, Value]]]) 
             yield f"{task.name} is not informative here: {'; '.join(words[:4])}{remainder}."
     if noise:
         yield (
-            f"ε of {join_words(noise[:4])} is a rounding error from summing equal scores in "
+            f"The ε of {join_words(noise[:4])} is a rounding error from summing equal scores in "
             "different orders. It is shown as 0."
         )

@@ -172,7 +172,7 @@ class MetaEvaluation(RecordView):
 
     def __getitem__(self, key: tuple[str, ...]) -> MetricValues:
         if not isinstance(key, tuple) or len(key) not in (2, 3):
-            raise KeyError(f"expected a set and a metric: table['en-de', 'BLEU'], not {key!r}")
+            raise KeyError(f"expected a set and a metric, as in table['en-de', 'BLEU']: {key!r}")
         set_name, metric, *level = key
         for row in self._content["metrics"]:
             if row["name"] == metric:
@@ -203,7 +203,7 @@ def meta_evaluate(
     workers: int = 1,
     check_text: bool = True,
 ) -> MetaEvaluation:
-    """Return how well metrics agree with human scores.
+    """Measure how well metrics agree with human scores.
 
     human: mapping from system names to a score, or to a score per segment (None for unrated
         segments); or a score file. Omit it with `tree`.
@@ -231,12 +231,12 @@ hits 3, epsilon 0.0>)
     judged: list[JudgedSystems]
     if tree is not None:
         if human is not None:
-            raise ValueError("human: the tree already contains human scores. Omit one of the two.")
+            raise ValueError("human: the tree already contains human scores. Pass only one.")
         # Splitting a set, and computing intervals, requires segment scores.
         needs_segments = statistics.by is not None or tests.confidence is not None
         judged = _read_tree(tree, metrics, gold, selection, statistics, workers, needs_segments)
     elif human is None:
-        raise ValueError("human: no human scores found. Add human scores or a tree.")
+        raise ValueError("human: no human scores were passed. Pass either human or tree.")
     elif isinstance(human, Mapping) and any(isinstance(one, Metric) for one in human.values()):
         raise TypeError(
             "human: expected scores of systems, found metrics. Are human and metrics swapped? "

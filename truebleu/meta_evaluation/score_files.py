@@ -69,7 +69,7 @@ class Matrix:
 
     @classmethod
     def from_scores(cls, scores: Any, description: str = "scores") -> Matrix:
-        """Return a matrix from a mapping of names to scores, from rows of scores, or from one row.
+        """Build a matrix from a mapping of names to scores, from rows of scores, or from one row.
 
         None and NaN are missing scores. Raises InputError, with `description`, for rows of
         different lengths and for values that are not numbers.
@@ -212,25 +212,25 @@ class ScoreTable:
     items: Sequence[Any] | None = None
     """The names of items, in order, or None for items without names."""
 
-    def place_items(self, items: int, description: str) -> Matrix:
-        """Return the matrix extended to `items` items. Each item is placed by its number.
+    def extend_matrix(self, item_count: int, description: str) -> Matrix:
+        """Return the matrix extended to `item_count` items. Each item is placed by its number.
 
         Numbers start at 1, or at 0 if there is an item 0. Other cells are missing.
         """
         names = self.items
-        if names is None or self.matrix.items == items:
+        if names is None or self.matrix.items == item_count:
             return self.matrix
         numbers = [number for number in map(_parse_item_name, names) if isinstance(number, int)]
         start = 0 if 0 in numbers else 1
-        outside = any(not start <= number < items + start for number in numbers)
+        outside = any(not start <= number < item_count + start for number in numbers)
         if len(numbers) < len(names) or not numbers or outside:
             raise InputError(
-                f"{description}: found {format_count(self.matrix.items, 'item')}, but {items:,} "
-                "are scored. Items may be missing only if they are numbered from 1."
+                f"{description}: found {format_count(self.matrix.items, 'item')}, but "
+                f"{item_count:,} are scored. Items may be missing only if they are numbered from 1."
             )
         rows: dict[str, list[float]] = {}
         for system in self.matrix.systems:
-            row = rows[system] = [nan] * items
+            row = rows[system] = [nan] * item_count
             for number, value in zip(numbers, self.matrix.get_row(system), strict=True):
                 row[number - start] = value
         return Matrix.from_scores(rows, description)
@@ -459,7 +459,7 @@ def _parse_item_name(item: Any) -> Any:
 
 
 def parse_mqm_weights(text: str) -> dict[str, float]:
-    """Return weights from text such as `major:5 minor:1 minor/Fluency/Punctuation:0.1`.
+    """Parse error weights, such as `major:5 minor:1 minor/Fluency/Punctuation:0.1`.
 
     Raises ValueError for other text.
     """

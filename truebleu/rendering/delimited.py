@@ -33,7 +33,7 @@ def render_delimited(
 
 
 def format_cell(value: Any, separator: str) -> str:
-    r"""Return a value as text, quoted if necessary in CSV, with tabs and line ends escaped in TSV.
+    r"""Format a value, quoting special characters in CSV, and escaping tabs and line ends in TSV.
 
     >>> print(format_cell("a, b", ","), format_cell("a\tb", "\t"), format_cell(0.1, ","))
     "a, b" a\tb 0.1

@@ -118,7 +118,7 @@ class Column(ElementRecord):
     split.
     tooltip: explanation of the column. is_drawing: the cells are ranges, which repeat the numbers.
     group_header: a header above adjacent columns, in HTML and LaTeX. long_header: a header that is
-        complete without it, in wide tables of HTML and in tables for papers.
+        complete without the group header, in wide tables of HTML and in tables for papers.
     """
 
     header: VisibleText

@@ -176,7 +176,7 @@ DIGIT_WIDTH, COLUMN_SPACE, COLUMN_WIDTH, PAGE_WIDTH = 5, 12, 219, 345
 
 
 def _render_paper_table(block: PaperTable) -> str:
-    """Return a `table` environment, or a `table*` that spans the columns of the page if needed."""
+    """Return a `table` environment, or a `table*` if the table is wider than a text column."""
     rows = [row for _, section_rows in block.sections for row in section_rows]
     headers = [escape_latex(column.header) for column in block.columns]
     cells = pad_columns(

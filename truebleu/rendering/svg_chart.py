@@ -69,7 +69,7 @@ def render_chart_svg(block: Chart) -> str:
 
 
 def compute_x_positions(points: Sequence[Point]) -> list[float]:
-    """Return the positions of points, by time, or equally spaced if all times are equal."""
+    """Return the positions of points, placed by time, or spaced equally if all times are equal."""
     first, last = (pick(point.seconds for point in points) for pick in (min, max))
     available_width = WIDTH - LEFT - RIGHT
     if last > first:

@@ -1,4 +1,4 @@
-"""Render blocks for terminals. The `rich` library colours them and fits them to the width."""
+"""Render blocks for terminals. The `rich` library colours them and fits them to the terminal."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Lay out blocks as lines of plain text, in pieces with a style for colouring.
 
-Tables that are too wide get shorter names of rows, or are split into parts that are placed below
-each other. Only drawings, which repeat the numbers, may be left out.
+In tables that are too wide, row names are shortened, or the table is split into parts that are
+placed below each other. Only drawings, which repeat the numbers, may be left out.
 """
 
 from __future__ import annotations
@@ -305,7 +305,7 @@ def _build_token_lines(above: Line, below: Line, *, has_marks: bool) -> Iterator
 
 
 def layout_chart(block: Chart, width: int) -> Iterator[str]:
-    """Yield the lines of a bar chart of the values, from the minimum to the maximum."""
+    """Yield the lines of a bar chart of the values, scaled to the range from minimum to maximum."""
     values = [point.value for point in block.points]
     low, high = (f"{end:.{block.digits}f}" for end in (min(values), max(values)))
     bar_width = width - len(low) - len(high) - 2

@@ -47,7 +47,7 @@ def render_blocks(
 
 
 class View(Picklable):
-    """A view of results. Printing shows text, a notebook shows HTML; both render `to_dict`.
+    """A view of results. Printing shows text, and a notebook shows HTML; both render `to_dict`.
 
     A subclass defines the `KIND` of its dict, and converts it to blocks.
     """
@@ -82,11 +82,11 @@ class View(Picklable):
 
     @classmethod
     def _rescale(cls, content: Content) -> Content:
-        """Return the contents with percentages on a 0-1 scale."""
+        """Return the contents with percentages converted to fractions (0-1)."""
         return content
 
     def _at_scale(self, scale: int | None = None) -> Self:
-        """Return the view, or a copy for display with percentages on a 0-1 scale.
+        """Return the view, or a copy that displays percentages as fractions (0-1).
 
         scale: 100 or 1; None for the scale that the view was created with.
         """
@@ -132,7 +132,7 @@ class View(Picklable):
         except ValueError as error:
             raise InputError(f"not JSON: {error}") from None
         if not isinstance(content, dict):
-            raise InputError(f"expected a JSON object, not {type(content).__name__}")
+            raise InputError(f"expected a JSON object, found {type(content).__name__}")
         return cls(content)
 
     def text(

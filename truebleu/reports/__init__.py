@@ -73,9 +73,9 @@ class Page(Picklable):
 
 
 class Report(Page):
-    """Report about one or more systems.
+    """Report on one or more systems.
 
-    A notebook displays the summary; `show` displays the whole page, and `save` writes it.
+    A notebook displays the summary; `show` displays the whole page, and `save` writes it to a file.
     """
 
     __slots__ = ("_data", "_max_embedded", "_workers")
@@ -138,7 +138,7 @@ class Frame(Record):
     height: int
 
     def _repr_html_(self) -> str:
-        # The attribute must return the markup unchanged, so only HTML's own escapes are allowed.
+        # The browser must restore the markup unchanged, so only HTML's own escapes are allowed.
         from html import escape
 
         return (

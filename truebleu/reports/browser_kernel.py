@@ -1,4 +1,4 @@
-"""The WebAssembly scoring kernel for web pages, and a table that lowercases as Python does."""
+"""The WebAssembly scoring kernel for web pages, and a table that lowercases text as in Python."""
 
 from __future__ import annotations
 

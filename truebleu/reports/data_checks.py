@@ -200,7 +200,7 @@ class RoleTotals(NamedTuple):
 
 
 def count_fitting_segments(columns: Iterable[Sequence[bytes | None]], max_bytes: int) -> int:
-    """Return the number of leading segments with a total of `max_bytes` on disk or less.
+    """Return how many leading segments take up at most `max_bytes` on disk in total.
 
     Texts in memory are ignored, because their memory is already in use.
     """
@@ -226,8 +226,8 @@ def find_flags(
     manifest entry lists all checked flags. Its `segments` is the number of checked segments: if
     texts on disk are too large for memory, only the first segments are checked.
 
-    tokenize: tokenizer of the first BLEU. With "none", tokenized text is not flagged. With other
-        named tokenizers, text in scripts that they do not split is flagged.
+    tokenize: tokenizer of the first BLEU metric. With "none", tokenized text is not flagged. With
+        other named tokenizers, text in scripts that they do not split is flagged.
     language: ISO 639-1 code of the hypotheses, if known.
     """
     is_in_kernel = tokenize in tokenizers.KERNEL_TOKENIZERS and tokenize != "none"

@@ -279,7 +279,7 @@ class ReportData:
         return bins.encode_frequencies(self._token_corpus, self.segment_count, self._word_counts)
 
     def _finds_ngrams_in_page(self, counts_in_page: bool) -> bool:
-        """Return whether the page itself finds n-grams, with the first BLEU's tokenizer."""
+        """Return whether the page itself finds n-grams, with the first BLEU metric's tokenizer."""
         return counts_in_page and browser_kernel.can_compute_statistics(self._first_bleu)
 
     def _describe_ngrams(self, counts_in_page: bool) -> dict[str, Any] | None:
@@ -674,7 +674,7 @@ def _find_unicode_form(metrics: Sequence[Any]) -> str | None:
     if len(forms) > 1:
         raise ValueError(
             "metrics: normalize differs between the metrics "
-            f"({', '.join(map(repr, forms))}). The texts of a report need one form."
+            f"({', '.join(map(repr, forms))}). Use the same form for all metrics of a report."
         )
     return next(iter(forms), None)
 

@@ -54,10 +54,11 @@ def _build_term_table(manifest: Content) -> Iterator[HtmlBlock]:
     total = glossary["occurrences"]
     terms = format_count(len(glossary["terms"]), "term")
     if not total:
-        yield Paragraph(f"Occurrences of the {terms} in the source: none.")
+        yield Paragraph(f"The source contains no occurrences of the {terms}.")
         return
     segments = format_count(glossary["segments"], "segment")
-    yield Paragraph(f"Occurrences of the {terms} in the source: {total:,}, in {segments}.")
+    occurrences = format_count(total, "occurrence")
+    yield Paragraph(f"The source contains {occurrences} of the {terms}, in {segments}.")
     rows = [
         (
             f"{system['letter']} {system['name']}",

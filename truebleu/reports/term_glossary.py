@@ -42,7 +42,7 @@ def parse_glossary(value: Any) -> tuple[list[Term], str]:
     """Return the terms from a file, a mapping or pairs, and the name of the glossary.
 
     A source term may have several target terms, which are alternatives. Raises InputError, which
-    names the line, for duplicates and for lines other than a source term, a tab and a target term.
+    names the line, for duplicates, and for lines without a source term, a tab and a target term.
     """
     targets_by_source: dict[str, dict[str, int]] = {}
     entries, role, name = _enumerate_glossary_entries(value)

@@ -114,7 +114,7 @@ def find_text(entry: CatalogueEntry, langpair: str) -> PairText | None:
 
 
 def open_text(entry: CatalogueEntry, langpair: str) -> PairText:
-    """Return the text of a language pair; download and extract it if necessary.
+    """Return the text of a language pair, downloading and extracting it unless it is cached.
 
     Raises OfflineError and DownloadError, and InputError for invalid files.
     """
@@ -168,7 +168,7 @@ def _check_line_counts(entry: CatalogueEntry, langpair: str, counts: Mapping[str
 
 
 def _read_intact_text(folder: str) -> PairText | None:
-    """Return the text in a folder if it is complete and from the current reader version."""
+    """Return the text in a folder if it is complete and the current reader version wrote it."""
     try:
         text = read_folder(folder)
         return text if all(_is_field_intact(text, field) for field in text.fields) else None
@@ -207,7 +207,7 @@ def fetch_texts(
 ) -> tuple[dict[str, PairText], list[download.Receipt]]:
     """Return the text of language pairs and the receipts of their archives.
 
-    Archives are downloaded if necessary. Without language pairs, all archives are fetched.
+    Archives that are not cached are downloaded. Without language pairs, all archives are fetched.
     """
     langpairs = list(langpairs)
     if not entry.archives:
@@ -324,7 +324,7 @@ def _extract_text(
     }
     _write_json(os.path.join(work_folder, FIELDS_FILE), contents)
     if os.path.lexists(target):
-        # The existing folder is from an older reader version, or damaged.
+        # The existing folder is corrupt, or an older reader version wrote it.
         os.rename(target, f"{work_folder}.old")
     os.rename(work_folder, target)
     return PairText(target, fields)
@@ -469,7 +469,7 @@ def _write_json(path: str, content: object) -> None:
 
 
 def find_archive(entry: CatalogueEntry, archive: Archive) -> tuple[str, download.Receipt]:
-    """Return the path and receipt of an archive; download it if necessary."""
+    """Return the path and receipt of an archive, downloading it unless it is cached."""
     for local_path in list_archive_paths(entry, archive):
         if local_receipt := verify_archive(local_path, archive):
             return local_path, local_receipt

@@ -95,7 +95,7 @@ class CatalogueEntry:
 
     @property
     def bibtex(self) -> str | None:
-        """The BibTeX entries of the works to cite, or the text of a user's registry."""
+        """The BibTeX entries of the works to cite, or the citation text in a user's registry."""
         from truebleu.text.citations import expand_keys
 
         return None if self.citation is None else expand_keys(self.citation)
@@ -179,7 +179,7 @@ def _as_list(files: Any) -> list[str]:
 
 
 def is_valid_name(name: str) -> bool:
-    """Return whether a name is valid for a test set; names are also paths of folders.
+    """Return whether a name is valid for a test set; names are also used as folder paths.
 
     >>> is_valid_name("wmt19/google/ar"), is_valid_name("../wmt19"), is_valid_name("")
     (True, False, False)

@@ -91,7 +91,7 @@ def _read_sgml_segments(path: str) -> Iterator[str]:
 
 
 def _read_annotations(path: str, name: str) -> Iterator[str]:
-    """Yield an attribute of each segment's document, or of the last earlier document with it."""
+    """Yield each segment's document attribute, or the last earlier one if it is missing."""
     attribute = re.compile(f'{name}="(.*?)"')
     value = ""
     for line in read_lines(path):

@@ -25,7 +25,7 @@ def testset(
     mirror: str | None = None,
     registry: str | None = None,
 ) -> TestSet:
-    """Return a published test set, downloading it if necessary.
+    """Return a published test set, downloading it unless it is cached.
 
     name: a name in `truebleu testset list`, such as "wmt22", or several names separated by commas,
     whose segments are concatenated.
@@ -305,7 +305,7 @@ class TestSet:
         subset: a regular expression to search for in the domain, or with the prefix "country:" in
         the country of the document, as with sacreBLEU's --subset.
 
-        Raises InputError if the attribute is unknown for the test set, or if no segment is left.
+        Raises InputError if the attribute is unknown for the test set, or if no segments match.
         """
         indices = (
             set(range(len(self))) if self._segment_indices is None else set(self._segment_indices)
@@ -335,7 +335,7 @@ class TestSet:
             active_filters["documents"] = ",".join(sorted(names))
         if not indices:
             description = " and ".join(f"{name} {value}" for name, value in active_filters.items())
-            raise InputError(f"{self.name} {self.langpair}: no segment is left with {description}")
+            raise InputError(f"{self.name} {self.langpair}: no segments match {description}")
         return TestSet(
             self._parts, sorted(indices), {**self._filters, **active_filters}, self._preferred
         )

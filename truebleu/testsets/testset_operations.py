@@ -153,7 +153,7 @@ class RemovedTestSet(_Result):
 def list_test_sets(
     pattern: str | None = None, langpair: str | None = None, registry: str | None = None
 ) -> tuple[TestSetSummary, ...]:
-    """Return the test sets that match a pattern ("wmt2*", "google") and have a language pair."""
+    """Return the test sets that match a pattern ("wmt2*", "google") and contain a language pair."""
     from fnmatch import fnmatchcase
 
     summaries = []
@@ -361,7 +361,7 @@ def add_test_set(path: str, name: str | None = None) -> tuple[AddedTestSet, ...]
 def _match_archive_by_name(
     entry: CatalogueEntry, path: str, md5: str
 ) -> tuple[Sequence[tuple[CatalogueEntry, Archive]], str]:
-    """Return the catalogue entry of a file with an unknown checksum, and how it was verified."""
+    """Return the catalogue entry and the verification method of a file with an unknown checksum."""
     for archive in entry.archives:
         if archive.md5 is None and archive.sha256 is None:
             if archive.name == os.path.basename(path):

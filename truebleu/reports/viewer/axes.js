@@ -30,7 +30,7 @@ const focusedAreas = new Map();
 
 /** @param {Plot} options */
 export function renderPlot(options) {
-  const readout = el("p.readout", { role: "status" }), brushHint = options.between ? " Drag over an area, or hold Shift with the arrow keys, and press Enter to see its segments." : "";
+  const readout = el("p.readout", { role: "status" }), brushHint = options.between ? " To see the segments of an area, drag over it, or select it with Shift and the arrow keys and press Enter." : "";
   return renderFigure({ title: options.title, summary: options.summary, columns: options.columns, rows: options.rows, draw: width => drawPlot(options, width, readout),
     after: [readout, el("p.soft.note", {}, `Use the arrow keys to move. Press Enter or click to see the segments.${brushHint}`), options.after] });
 }

@@ -20,7 +20,7 @@ const NGRAM_ROWS = 100, NGRAM_SEGMENTS = 50;
 /** @type {import("./main.js").View} */
 export const ngramsView = {
   id: "ngrams", title: "N-grams", key: "n", state: { grams: "difference", order: 0, gram: "", by_gram: "", rows: NGRAM_ROWS },
-  missing: data => data.manifest.ngrams ? null : data.isRedacted ? "This report was saved without texts, and n-grams are text." : "This report has no n-gram lists. They are computed when a report is written to a file.",
+  missing: data => data.manifest.ngrams ? null : data.isRedacted ? "This report was saved without texts, so it cannot show n-grams." : "This report has no n-gram lists. They are computed when a report is written to a file.",
   render(container, context) {
     const { data, store, current } = context, { ngrams } = data.manifest;
     const search = el("input", { type: "search", "aria-label": "Search the n-grams", placeholder: "Search", value: store.get("gram"), on: { input: () => store.set({ gram: search.value, rows: NGRAM_ROWS }, { replace: true }) } });

@@ -26,9 +26,9 @@ const FORMULAS = {
   "chrF": "chrF is the F-score of character n-gram precision and recall, each averaged over the orders. Click a number to see its segments.",
   "WER": "WER is the number of edits per 100 reference words. Lower is better. Click a number to see its segments.",
   "CER": "CER is the number of edits per 100 reference characters. Lower is better. Click a number to see its segments.",
-  "MER": "MER is the number of edits divided by hits plus edits, in per cent. Lower is better. Click a number to see its segments.",
-  "WIL": "WIL is 100 − WIP. WIP is the share of hits in the references times the share of hits in the hypotheses. Lower is better. Click a number to see its segments.",
-  "WIP": "WIP is the share of hits in the references times the share of hits in the hypotheses, in per cent. Click a number to see its segments.",
+  "MER": "MER is the number of edits divided by the number of hits and edits, as a percentage. Lower is better. Click a number to see its segments.",
+  "WIL": "WIL is 100 − WIP. WIP is the share of reference words that are hits times the share of hypothesis words that are hits. Lower WIL is better. Click a number to see its segments.",
+  "WIP": "WIP is the share of reference words that are hits times the share of hypothesis words that are hits, as a percentage. Click a number to see its segments.",
   "TER": "TER is the number of edits per 100 words of average reference length. Lower is better.",
 };
 
@@ -58,7 +58,7 @@ function renderScoreSteps(context) {
   if (metric.kind === "TER") {
     heads = [""];
     rows = [buildRow("Edits", (w, s) => [linkCount(w.hypothesis, "edits", s)], linkDelta(walks[1]?.hypothesis - walks[0].hypothesis, "edits", 0)),
-      buildRow("Reference words, on average", (w, s) => [linkCount(w.reference, "reference_length_parts", s, 0)], renderDifference(w => w.reference)), score];
+      buildRow("Average reference length in words", (w, s) => [linkCount(w.reference, "reference_length_parts", s, 0)], renderDifference(w => w.reference)), score];
   } else if (countsEdits(metric.kind)) {
     heads = [""];
     rows = [...setting.columns.map((name, n) => buildRow(name[0].toUpperCase() + name.slice(1), (w, s) => [linkCount(w.editCounts?.[n] ?? 0, name, s)], linkDelta((walks[1]?.editCounts?.[n] ?? 0) - (walks[0].editCounts?.[n] ?? 0), name, 0))),
@@ -178,11 +178,11 @@ function renderWhatIf(context) {
     fields.push(key === "tokenize" ? labelControl(name, createSelect(name, [...new Set([defaults[key], ...TOKENIZERS])].map(id => [id, id]), p[key], setFlag))
       : labelControl(name, createSelect(name, [["yes", hint[0]], ["no", hint[1]]], p[key] ? "yes" : "no", value => setFlag(value === "yes"))));
   }
-  const reason = metric.kind === "chrF" ? "With several references, chrF uses the best reference of each segment. With other orders, a different reference may be best, which requires new counts." : countsEdits(metric.kind) ? `${metric.kind} has no parameters that can be changed without new counts.` : "The parameters of this variant are fixed; other parameters need new counts.";
+  const reason = metric.kind === "chrF" ? "With several references, chrF uses the best reference for each segment. If you change the orders, a different reference may be best, so the counts must be recomputed." : countsEdits(metric.kind) ? `${metric.kind} has no parameters that can be changed without recomputing the counts.` : "The parameters of this variant are fixed; changing others requires recomputing the counts.";
   const isChanged = METRIC_KEYS.some(key => store.get(key) !== store.defaults[key]);
   const texts = data.isRedacted || data.manifest.embedded < data.n || data.manifest.serve;
   return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, countable ? "All views use these settings. The report contains the scoring kernel. Recomputed scores agree with Python's to 12 digits."
-    : ["All views use these settings. Tokenizer and case need new counts, ", texts ? "but this report does not have all texts" : "but the browser kernel does not support this tokenizer or Unicode form", ". ", data.settings.length > 1 ? "The settings of this report are listed below." : "This report has one setting.", " Add settings with ", el("code", {}, "--also tokenize=intl,char lowercase"), "."]),
+    : ["All views use these settings. Changing the tokenizer or the case requires recomputing the counts, ", texts ? "but this report does not have all texts" : "but the browser kernel does not support this tokenizer or Unicode form", ". ", data.settings.length > 1 ? "The settings of this report are listed below." : "This report has one setting.", " Add settings with ", el("code", {}, "--also tokenize=intl,char lowercase"), "."]),
     fields.length ? el("div.fields", {}, fields, isChanged ? createButton("Reset", () => store.set(store.getDefaults(METRIC_KEYS))) : null) : el("p.soft", {}, reason));
 }
 

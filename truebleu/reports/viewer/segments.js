@@ -166,7 +166,7 @@ export const segmentsView = {
           createButton([isSorted && sort.includes("|") ? ["|", title, "|"] : title, el("span.arrow", { "aria-hidden": "true" }, !isSorted ? "" : isDescending ? " ▼" : " ▲")], () => store.set({ sort: name === "number" || sort === name ? "number" : sort === `-${name}` ? name : `-${name}` }), { title: hint, tabindex: 0 }));
       };
       replaceChildren(header, createHeader("c-number", "#", "number", "Sort by number"), createHeader("c-score", renderBadge(a), "scoreA", `Sort by the score of ${a.letter} ${a.name}`), b ? createHeader("c-score", renderBadge(b), "scoreB", `Sort by the score of ${b.letter} ${b.name}`) : null,
-        b ? createHeader("c-delta", "Δ", "delta", `Sort by the difference of the segment's scores, ${b.letter} − ${a.letter}`) : null, createHeader("c-influence", "Influence", "influence", b ? "Sort by how much the corpus Δ would decrease without the segment" : "Sort by how much the score would decrease without the segment"),
+        b ? createHeader("c-delta", "Δ", "delta", `Sort by the difference between the segment's scores, ${b.letter} − ${a.letter}`) : null, createHeader("c-influence", "Influence", "influence", b ? "Sort by how much the corpus Δ would decrease without the segment" : "Sort by how much the score would decrease without the segment"),
         current.hasColumn("ratio") ? createHeader("c-ratio", "Ratio", "ratio", "Sort by hypothesis length / reference length") : null, el("div.c-text", { role: "columnheader" }, "Text"));
       header.classList.toggle("single", !b);
     }

@@ -59,7 +59,7 @@ function renderLead(context) {
   if (data.systems.length > 1 && !isTextSplit(context)) return `There is no best system, because ${metric.name} cannot split this text into words.`;
   const [[best, bestScore], second] = data.systems.map(s => /** @type {[System, number]} */ ([s, current.scoreCorpus(s)])).sort((x, y) => metric.higherIsBetter ? y[1] - x[1] : x[1] - y[1]);
   if (!second) return [name(best), " scores ", el("strong", {}, formatScore(bestScore)), ` ${metric.name}.`];
-  const testNote = comparison.test || !reported ? " These scores were not tested; the list of segments shows an interval." : " No significance test: the difference may be due to chance.";
+  const testNote = comparison.test || !reported ? " These scores were not tested for significance; the list of segments shows an interval." : " No significance test was run, so the difference may be due to chance.";
   if (second[1] === bestScore) return [name(best), " and ", name(second[0]), ` have the same ${metric.name}, ${formatScore(bestScore)}.`];
   const ends = current.getPair(second[0], best)?.interval, bestInterval = bestScore > second[1] ? ends && [ends.low, ends.high] : ends && [-ends.high, -ends.low];
   const otherWinners = reported ? data.settings.filter(s => s.headline && s !== current.setting).map(s => { const isBetter = (/** @type {System} */ x, /** @type {System} */ y) => (s.scores[x.name] - s.scores[y.name]) * (s.higher_is_better ? 1 : -1) > 0; return { label: s.label, first: data.systems.reduce((x, y) => isBetter(y, x) ? y : x, best) }; }) : [];
@@ -167,7 +167,7 @@ function renderMetricTable(context, setting, content) {
 /** Render the components of the scores. @param {[import("./report_data.js").System, any][]} rows @param {string} label */
 function renderComponents(rows, label) {
   const orders = Math.max(...rows.map(([, details]) => details.precisions.length)), formatNumber = (/** @type {number} */ x) => x % 1 ? formatFixed(x, 1) : formatCount(x);
-  return renderTable(`Components of ${label}`, [{ title: "System" }, ...Array.from({ length: orders }, (_, n) => ({ title: [`p`, el("sub", {}, String(n + 1))], number: true, hint: `precision of ${n + 1}-grams, in per cent` })),
+  return renderTable(`Components of ${label}`, [{ title: "System" }, ...Array.from({ length: orders }, (_, n) => ({ title: [`p`, el("sub", {}, String(n + 1))], number: true, hint: `precision of ${n + 1}-grams, as a percentage` })),
     { title: "brevity penalty", number: true }, { title: "system tokens", number: true }, { title: "effective reference length", number: true }, { title: "length ratio", number: true }],
   rows.map(([system, details]) => [renderBadge(system, true), ...details.precisions.map((/** @type {number} */ p) => renderScore(p, formatScore(p, 1))), renderNumber(details.brevity_penalty, formatFixed(details.brevity_penalty, 3)), formatCount(details.hypothesis_length), formatNumber(details.reference_length), renderNumber(details.ratio, formatFixed(details.ratio, 3))]), { quiet: true });
 }

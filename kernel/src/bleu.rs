@@ -1,8 +1,10 @@
 //! BLEU's counts for a segment, stored as a row of integers, and the BLEU formula.
 //!
-//! A row contains the hypothesis length, one or more effective reference lengths, and the numbers
-//! of clipped matches and of n-grams of each order. The formula here is fast for many rows.
-//! `truebleu/metrics/bleu_formula.py` is the readable definition; tests require equal results.
+//! A row contains the hypothesis length, one or more effective reference lengths, and for each
+//! order the number of clipped matches and the number of n-grams. The formula here is fast for many
+//! rows.
+//! `truebleu/metrics/bleu_formula.py` is the readable definition; tests check that both give equal
+//! results.
 
 #[cfg(feature = "page")]
 pub mod variants;
@@ -33,8 +35,8 @@ pub enum ReferenceLength {
     AverageTruncated,
 }
 
-/// The least common multiple of 1 to 16, so a mean of up to 16 lengths is a multiple of 1 /
-/// `PARTS`. In this unit, lengths of about 6,000 tokens or more exceed 32 bits.
+/// The least common multiple of the integers from 1 to 16, so that a mean of up to 16 lengths is a
+/// multiple of 1 / `PARTS`. In this unit, lengths of about 6,000 tokens or more exceed 32 bits.
 pub const PARTS: i64 = 720_720;
 
 impl ReferenceLength {
@@ -195,8 +197,8 @@ impl BleuFormula {
         Some(if precision == 0.0 { LOG_OF_ZERO } else { ln(precision) })
     }
 
-    /// Return the weighted mean of the logarithms. Return `None` if the segment is too short for
-    /// every order with a positive weight.
+    /// Return the weighted mean of the log precisions. Return `None` if the segment is too short
+    /// for every order with a positive weight.
     #[inline(always)]
     pub(crate) fn mean_log(&self, logs: &[f64]) -> Option<f64> {
         let Some(weights) = &self.weights else {

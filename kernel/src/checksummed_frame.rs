@@ -62,8 +62,8 @@ impl Format {
         bytes
     }
 
-    /// Return the parts of a frame, or an error if the frame is invalid, incomplete or damaged.
-    /// `name` is the input's name for messages.
+    /// Return the parts of a frame, or an error if the frame is invalid, incomplete or corrupt.
+    /// Messages refer to the input by `name`.
     pub fn open<'a>(&self, name: &str, bytes: &'a [u8]) -> Result<FrameParts<'a>, Error> {
         let Format { name: kind, version, writer } = self;
         let input_error = |problem: String| Error::Input(format!("{name}: {problem}"));
@@ -78,26 +78,27 @@ impl Format {
                     "unsupported version {found} of truebleu {kind} (expected \
                      {version}). Write it again with {writer}"
                 ),
-                _ => format!("not written by {writer}, or its first line is damaged"),
+                _ => format!("not written by {writer}, or its first line is corrupt"),
             }));
         };
-        let damaged =
-            || input_error(format!("truncated or damaged since {writer} wrote it. Write it again"));
+        let corrupt = || {
+            input_error(format!("truncated or corrupted since {writer} wrote it. Write it again"))
+        };
         let (sealed, stored_checksum) =
-            bytes.split_last_chunk::<CHECKSUM_BYTES>().ok_or_else(damaged)?;
+            bytes.split_last_chunk::<CHECKSUM_BYTES>().ok_or_else(corrupt)?;
         if checksum(sealed) != *stored_checksum {
-            return Err(damaged());
+            return Err(corrupt());
         }
         // A valid checksum does not prove that `seal` wrote the frame.
         let body = &after_first_line
             [..after_first_line.len() - CHECKSUM_BYTES.min(after_first_line.len())];
-        let end = body.iter().position(|&byte| byte == b'\n').ok_or_else(damaged)?;
+        let end = body.iter().position(|&byte| byte == b'\n').ok_or_else(corrupt)?;
         let header = std::str::from_utf8(&body[..end]).map_err(|_| {
             input_error(format!("the header is not UTF-8. Write it again with {writer}"))
         })?;
         let start =
             (bytes.len() - CHECKSUM_BYTES - body.len() + end + 1).next_multiple_of(ALIGNMENT);
-        let content = sealed.get(start..).ok_or_else(damaged)?;
+        let content = sealed.get(start..).ok_or_else(corrupt)?;
         Ok(FrameParts { header, content })
     }
 }
@@ -150,6 +151,6 @@ mod tests {
             error_message(b"truebleu statistics 1\n{}")
                 .contains("version 1 of truebleu statistics")
         );
-        assert!(error_message(b"truebleu statistics 2").contains("first line is damaged"));
+        assert!(error_message(b"truebleu statistics 2").contains("first line is corrupt"));
     }
 }

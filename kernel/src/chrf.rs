@@ -1,8 +1,8 @@
 //! chrF's counts for a segment, stored as a row of integers, and the chrF formula.
 //!
-//! For each order of character n-grams, then of word n-grams, a row contains the numbers of n-grams
-//! in the hypothesis, of n-grams in the reference, and of clipped matches. With several references,
-//! the row describes the reference with the best score, or the first of equally good references.
+//! For each order of character n-grams, then of word n-grams, a row contains three numbers: the
+//! n-grams in the hypothesis, the n-grams in the reference, and the clipped matches. With several
+//! references, the row describes the reference with the best score, or the first of these.
 //!
 //! Like token matching in [`crate::ngrams`], character matching uses bitsets of reference
 //! positions. Each vector lane holds one order, so one step handles all orders.
@@ -94,7 +94,7 @@ impl Metric for ChrfColumns {
 }
 
 impl ChrfColumns {
-    /// Return the tokenizer. Without word n-grams, segments need no splitting.
+    /// Return the tokenizer. Without word n-grams, segments need not be split.
     pub fn tokenizer(&self) -> Tokenizer {
         if self.whitespace || self.word_order == 0 {
             Tokenizer::WholeSegment
@@ -283,7 +283,7 @@ impl CharacterIds {
         if point < FIRST_ASSIGNED_ID { point } else { self.assign_id(point) }
     }
 
-    /// Return the id of a value of any size, assigning an id if necessary.
+    /// Return the id of a value of any size. Assign an id to a new value.
     #[inline(always)]
     fn assign_id(&mut self, point: u32) -> u32 {
         loop {

@@ -114,7 +114,7 @@ pub struct Batch<'a> {
 pub struct InputNames(pub Vec<String>);
 
 impl InputNames {
-    /// Return the name of a stream. Streams without a name of their own have the last name.
+    /// Return the name of a stream. A stream without its own name gets the last name.
     fn stream_name(&self, stream: usize) -> String {
         let last = self.0.len() - 1;
         self.0[stream.min(last)].clone()
@@ -157,8 +157,8 @@ impl From<lex::InvalidUtf8> for Error {
 }
 
 impl lex::InvalidUtf8 {
-    /// Return the error for text in a block that starts at the input's segment `first`, counted
-    /// from 0.
+    /// Return the error for invalid text in a block whose first segment has the index `first` in
+    /// the input, counted from 0.
     pub(crate) fn into_input_error(self, block: &Block, input: &str, first: u64) -> Error {
         Error::Utf8 {
             input: input.to_owned(),
@@ -401,7 +401,7 @@ pub(crate) fn count_next<M: Metric>(
     row.fill(0);
     let (hypotheses, references) = (hypotheses.clone(), &mut references.to_vec()[..]);
     let batch = CountBatch { hypotheses, references, metric, scratch, rows: row };
-    // An error means only that the hypothesis or all references are missing.
+    // The only possible error is that the hypothesis or all references are missing.
     let _ = instructions.run(batch);
 }
 

@@ -37,7 +37,7 @@ impl ListKind {
     pub const ALL: [Self; 3] = [Self::Difference, Self::Overproduced, Self::Missed];
 }
 
-/// A pair of systems, or a single system, for which [`ListKind::Difference`] does not apply.
+/// A pair of systems, or a single system, to which [`ListKind::Difference`] does not apply.
 pub type SystemPair = (usize, Option<usize>);
 
 /// An entry of a list: an n-gram with its counts.
@@ -362,7 +362,7 @@ impl CountRecord<'_> {
     ) -> NgramEntry {
         let Self { systems, values } = *self;
         let pair_systems: Vec<usize> = std::iter::once(pair.0).chain(pair.1).collect();
-        // Each pair is the count of the n-gram, and the count of all n-grams of its order.
+        // Each pair contains the count of the n-gram and the count of all n-grams of its order.
         let system_counts = |system: usize| {
             (f64::from(values[system]), corpus.ngram_totals[system][order - 1] as f64)
         };
@@ -399,8 +399,8 @@ impl CountRecord<'_> {
 
 /// Return the log-odds ratio of an n-gram in two texts, and its standard deviation.
 ///
-/// Each pair is the count of the n-gram, and the count of all n-grams. If a text contains no other
-/// n-gram, the count of its other n-grams is replaced by one half.
+/// Each pair contains the count of the n-gram and the count of all n-grams. If a text contains no
+/// other n-gram, the count of its other n-grams is replaced by one half.
 fn log_odds_ratio(
     first: (f64, f64),
     second: (f64, f64),
@@ -504,14 +504,14 @@ impl NgramIds {
     }
 }
 
-/// Hash a key to 64 bits. The high bits are mixed best. Adversarial texts can only increase the
-/// estimates of sketches; they cannot change a list.
+/// Hash a key to 64 bits. The high bits depend on the most bits of the key. Adversarial texts can
+/// only increase the estimates of sketches; they cannot change a list.
 #[inline(always)]
 fn hash_key(key: u64) -> u64 {
     (key ^ key >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// A sketch that returns upper bounds on the number of times that a key was added.
+/// A sketch that returns an upper bound on how often a key was added.
 struct Sketch {
     counts: Vec<u8>,
     shift: u32,

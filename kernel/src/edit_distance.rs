@@ -18,7 +18,7 @@ use crate::simd::Vector;
 use crate::tokens::View;
 pub use align::Aligner;
 
-/// The edit of one token of the reference or hypothesis.
+/// An edit operation on one token of the reference or hypothesis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edit {
     /// Equal tokens in hypothesis and reference.

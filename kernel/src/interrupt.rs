@@ -23,7 +23,7 @@ pub type Check = fn() -> Result<(), Error>;
 /// The interval between two checks, and the maximum time that a thread waits between two polls.
 pub const PAUSE: Duration = Duration::from_millis(20);
 
-/// The state of a call of [`run`], for one of its threads.
+/// The state of one thread during a call of [`run`].
 struct Call {
     stopped: Arc<AtomicBool>,
     /// In the calling thread: the check, and the time of its last call.

@@ -3,7 +3,7 @@
 //!
 //! All texts are counted together. N-grams get ids, order by order: the id of an n-gram of order n
 //! is determined by the id of its first n - 1 tokens and its last token. A text's n-gram is clipped
-//! by its largest count in the other texts. That is the largest count in any text, or the second
+//! to its largest count in the other texts. That is the largest count in any text, or the second
 //! largest if this text has the largest. An n-gram that occurs in only one text matches nothing,
 //! and neither do longer n-grams with that prefix, so these are skipped.
 //!
@@ -173,8 +173,8 @@ impl TextSet {
         thread_parts
     }
 
-    /// Return the number of distinct n-grams of an order, counted from 1. Also return each text's
-    /// numbers of tokens, n-grams and distinct n-grams.
+    /// Return the number of distinct n-grams of an order, counted from 1. Also return three numbers
+    /// for each text: tokens, n-grams, and distinct n-grams.
     pub fn count_distinct(&self, order: usize) -> (usize, Vec<i64>) {
         let mut ngram_ids = vec![0u32; self.tokens.len()];
         let mut rows = vec![0; 3 * self.text_count()];
@@ -249,7 +249,7 @@ fn reference_lengths(lengths: &[usize], rule: ReferenceLength) -> Vec<usize> {
     };
     let extreme_length = |length: usize, extreme: Option<usize>, next: Option<usize>| match extreme
     {
-        // If no other text is as long or as short, use the next length.
+        // If only this text has the extreme length, use the next length.
         Some(extreme) if extreme == length && texts_by_length[&length].0 == 1 => {
             next.unwrap_or(length)
         }

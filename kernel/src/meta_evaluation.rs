@@ -333,9 +333,9 @@ pub fn calibrate_ties(rows: &[ScoreRow]) -> TieCalibration {
     }
 }
 
-/// Return the weight of one pair of each row, such that all rows have equal weight. Weights are
-/// integers proportional to 1 / pairs. If there are too many different sizes, the weights are
-/// rounded to 80 bits.
+/// Return, for each row, the weight of one of its pairs, so that all rows have equal weight.
+/// Weights are integers proportional to 1 / pairs. If there are too many different sizes, the
+/// weights are rounded to 80 bits.
 fn pair_weights(rows: &[[i64; 3]]) -> Vec<i128> {
     const MAX_MULTIPLE: i128 = 1 << 80;
     let mut common: i128 = 1;

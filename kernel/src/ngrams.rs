@@ -184,7 +184,7 @@ unsafe fn match_four_orders<V: Vector, const CHUNKS: usize>(
     unsafe { V::each_order(used) }
 }
 
-/// Return, as bits, which of the 64 tokens from `first` have hashed keys.
+/// Return, as bits, which of the 64 tokens from `first` on have hashed keys.
 #[inline(always)]
 unsafe fn find_hashed<V: Vector>(text: &View<'_>, first: usize) -> u64 {
     let token_count = (text.count() - first).min(64);

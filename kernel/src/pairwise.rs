@@ -105,7 +105,7 @@ pub type TakeScores<'a> = dyn FnMut(usize, usize, &[f64]) + 'a;
 
 /// Receiver of the scores of one hypothesis.
 pub trait Row: Send {
-    /// Receive the scores against the references from `first`, in ascending order of `first`.
+    /// Receive the scores against the references from `first` on. Calls are in ascending order.
     fn take(&mut self, first: usize, scores: &[f64]);
 }
 

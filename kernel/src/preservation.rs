@@ -7,7 +7,7 @@ use memchr::memmem;
 
 /// Largest number that is often spelled as a word and therefore ignored: "3" may be "three".
 const MAX_IGNORED_NUMBER: usize = 12;
-/// Number of consecutive source words in a hypothesis that indicates untranslated text.
+/// Number of consecutive source words in a hypothesis that indicate untranslated text.
 const RUN_WORDS: usize = 4;
 /// Maximum text length in bytes for the search for source words and names, which scans the text
 /// once per word or name.

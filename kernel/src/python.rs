@@ -104,8 +104,8 @@ fn python_lowercase(py: Python<'_>) -> PyResult<Arc<Lowercase>> {
     if let Some(table) = TABLE.get() {
         return Ok(Arc::clone(table));
     }
-    // There are no cased characters beyond this range. The two excluded characters have no fixed
-    // single lowercase form.
+    // There are no cased characters beyond this range. The lowercase forms of the two excluded
+    // characters depend on the context or have two characters.
     let cased = (0x80..0x20000).filter_map(char::from_u32);
     let upper: String = cased.filter(|&c| c != '\u{3A3}' && c != '\u{130}').collect();
     let lower: String = PyString::new(py, &upper).call_method0("lower")?.extract()?;
@@ -191,8 +191,8 @@ struct LoadedTokenizer {
 
 #[pymethods]
 impl LoadedTokenizer {
-    /// Load MeCab with the dictionary in a folder. Return the tokenizer, its number of words, and
-    /// its checksum.
+    /// Load MeCab with the dictionary in a folder. Return the tokenizer, and the dictionary's
+    /// number of words and checksum.
     #[staticmethod]
     fn mecab(py: Python<'_>, folder: PathBuf) -> PyResult<(Self, u32, u64)> {
         py.detach(|| {
@@ -202,7 +202,7 @@ impl LoadedTokenizer {
         })
     }
 
-    /// Load SentencePiece with the model in the bytes of a file.
+    /// Load SentencePiece with a model, given as the bytes of the model file.
     #[staticmethod]
     fn sentencepiece(py: Python<'_>, file: &[u8]) -> PyResult<Self> {
         py.detach(|| {
@@ -246,10 +246,10 @@ impl LoadedTokenizer {
     }
 }
 
-/// The Python function that loads a tokenizer with data by name.
+/// The Python function that loads a tokenizer that needs data, given its name.
 static TOKENIZER_LOADER: Mutex<Option<Py<PyAny>>> = Mutex::new(None);
 
-/// Set the function that loads tokenizers with data by name.
+/// Set the function that loads a tokenizer that needs data, given its name.
 #[pyfunction]
 fn load_tokenizers_with(load: Py<PyAny>) {
     *TOKENIZER_LOADER.lock().unwrap_or_else(PoisonError::into_inner) = Some(load);
@@ -297,7 +297,7 @@ impl LexerSettings {
         }
     }
 
-    /// Return the tokenizer, after loading its data if necessary.
+    /// Return the tokenizer. Load its data if this is its first use.
     fn tokenizer(&self) -> PyResult<Tokenizer> {
         match &self.tokenizer {
             TokenizerChoice::Ready(tokenizer) => Ok(tokenizer.clone()),

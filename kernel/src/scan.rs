@@ -10,8 +10,8 @@ use crate::text_batches::{Batch, BatchSize, Block, MAX_BATCH_SEGMENTS, Source};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Approximate number of bytes of hypotheses per batch, so that its tokens fit the second-level
-/// cache.
+/// Approximate number of bytes of hypotheses per batch, chosen so that the batch's tokens fit in
+/// the second-level cache.
 const BATCH_BYTES: usize = 1 << 16;
 
 /// The hypotheses and the references of a run.

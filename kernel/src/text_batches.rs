@@ -322,7 +322,7 @@ impl Chunk {
         self.end += count.min(self.bytes.len() - MARGIN - self.end);
     }
 
-    /// Append bytes, enlarging the chunk if necessary.
+    /// Append bytes, enlarging the chunk if they do not fit.
     pub fn append(&mut self, bytes: &[u8]) {
         let end = self.end + bytes.len();
         if end + MARGIN > self.bytes.len() {

@@ -30,7 +30,7 @@ pub const REPEATED: u32 = 1 << 5;
 pub const SHORT: u32 = 1 << 6;
 /// The hypothesis has more than twice as many characters as each reference.
 pub const LARGE: u32 = 1 << 7;
-/// The hypothesis repeats words four times in a row, and no reference does.
+/// The hypothesis repeats words four times in a row, but no reference does.
 pub const LOOP: u32 = 1 << 8;
 /// The script of the hypothesis differs from the scripts of all its references.
 pub const SCRIPT: u32 = 1 << 9;

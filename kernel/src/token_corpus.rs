@@ -14,7 +14,7 @@ use crate::ngrams::{self, MAX_ORDER};
 use crate::text_batches::{BatchSize, Source};
 use crate::tokens::View;
 
-/// Number of bytes of the first system read at a time.
+/// Number of bytes of the first system that are read at a time.
 const BATCH_BYTES: usize = 1 << 16;
 
 /// The distinct tokens and their ids.

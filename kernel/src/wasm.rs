@@ -256,7 +256,9 @@ pub extern "C" fn page_count(metric: u32, table: u32, first: u32, last: u32) -> 
         match state.objects.get_mut(table as usize - 1) {
             Some(Some(Object::Table(table))) if table.width == width => table.values.extend(rows),
             _ => {
-                return Err(format!("handle {table} is not a table with {width} columns"));
+                return Err(format!(
+                    "handle {table} does not refer to a table with {width} columns"
+                ));
             }
         }
         Ok(table)
@@ -326,7 +328,7 @@ pub extern "C" fn page_rows(table: u32, all: u32) -> u32 {
     })
 }
 
-/// Create a table of the columns of a table whose indices are the input.
+/// Create a table from columns of another table. Input: the indices of the columns.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_select(table: u32) -> u32 {
     with_state(|state| {
@@ -376,8 +378,8 @@ pub extern "C" fn page_scores(metric: u32, table: u32) -> u32 {
     })
 }
 
-/// Return 1. Answer: the corpus-level score of the rows whose indices are the input, or of all rows
-/// if `all` is not 0, as a 64-bit float.
+/// Return 1. Answer: the corpus-level score as a 64-bit float, computed from all rows if `all` is
+/// not 0, otherwise from the rows whose indices are the input.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_corpus(metric: u32, table: u32, all: u32) -> u32 {
     with_state(|state| {

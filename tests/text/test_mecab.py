@@ -444,7 +444,7 @@ def test_full_check_finds_invalid_references(files, tmp_path):
     position = 72 + 11_426_584 + 16 * 5  # the kinds of a word
     changed[position : position + 2] = b"\xff\xff"
     place = copied("ja-mecab", tmp_path, sys=changed)
-    with pytest.raises(InputError, match=r"the dictionary file .*sys\.dic is damaged"):
+    with pytest.raises(InputError, match=r"the dictionary file .*sys\.dic is corrupt"):
         tb.tokenize("a", f"mecab:{place}")
 
 

@@ -1,5 +1,5 @@
-//! Validation of each array before its entries are read: lengths, pointers, offsets and indices.
-//! Afterwards no entry can refer to memory outside the array, no matter which program created it.
+//! Validation of each array before its entries are read: lengths, pointers, offsets and indices. A
+//! valid entry cannot refer to memory outside the array, no matter which program created it.
 //!
 //! The interface does not state the lengths of buffers. They are assumed to match the array's
 //! length and its last offset.
@@ -28,7 +28,7 @@ pub enum Layout {
     LargeBytes,
     /// Views of 16 bytes, which contain or refer to the values.
     Views,
-    /// Indices of this format into distinct values.
+    /// Indices of this integer format, which refer to distinct values.
     Dictionary(u8, Box<Layout>),
     /// Lists delimited by 32-bit offsets.
     List(Box<Layout>),
@@ -309,7 +309,7 @@ unsafe fn check_text_lengths(array: &ArrowArray, entries: Range<usize>) -> Resul
     Ok(())
 }
 
-/// Return an error if the offsets require a buffer of bytes, but it is missing.
+/// Return an error if the offsets require a buffer of bytes but there is none.
 ///
 /// # Safety
 /// The array must have three buffers.

@@ -77,7 +77,7 @@ pub fn create_schema(format: &str, name: &str, children: Vec<ArrowSchema>) -> Ar
     }
 }
 
-/// Return the same field, but allow nulls.
+/// Return the same field, with nulls allowed.
 pub fn make_nullable(mut schema: ArrowSchema) -> ArrowSchema {
     schema.flags |= NULLABLE;
     schema

@@ -135,7 +135,7 @@ impl ArrowSchema {
 
     /// Return the type of a dictionary's values, if this is a dictionary.
     pub fn dictionary(&self) -> Option<&Self> {
-        // SAFETY: null, or owned by this schema.
+        // SAFETY: the pointer is null, or this schema owns the dictionary.
         unsafe { self.dictionary.as_ref() }
     }
 }
@@ -148,7 +148,7 @@ pub struct ArrayChunks {
 }
 
 impl ArrayChunks {
-    /// Return a reader of the arrays of `stream`, and their type. Error messages contain `name`.
+    /// Return a reader of the arrays of `stream`, and the arrays' type. Messages contain `name`.
     pub fn from_stream(
         name: String,
         mut stream: ArrowArrayStream,

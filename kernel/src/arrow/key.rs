@@ -1,12 +1,12 @@
 //! Key columns for grouping: their types, and their entries as bytes that do not depend on the
 //! layout of the column.
 //!
-//! An entry is a byte 0 for null, or a byte 1 and a value. The value is one byte for a boolean; a
-//! sign byte and 8 bytes for an integer; 8 bytes for a float; 4 bytes for a date, in days; 8 bytes
-//! for a time, in microseconds (in UTC if it has a time zone). A decimal has no trailing zeros, and
-//! is stored as its scale and 16 bytes. Fixed-size binary values are stored unchanged. Strings and
-//! other binary values are stored as their length in 4 bytes, then their bytes. All values are
-//! little-endian.
+//! An entry is the byte 0 for null, or the byte 1 and a value. The value is one byte for a boolean;
+//! a sign byte and 8 bytes for an integer; 8 bytes for a float; 4 bytes for a date, in days; 8
+//! bytes for a time, in microseconds (in UTC if it has a time zone). A decimal has no trailing
+//! zeros, and is stored as its scale and 16 bytes. Fixed-size binary values are stored unchanged.
+//! Strings and other binary values are stored as their length in 4 bytes, then their bytes. All
+//! values are little-endian.
 
 use super::check::{Layout, integer_bits};
 use super::export;
@@ -54,7 +54,7 @@ pub enum TimeKind {
     Duration,
 }
 
-/// The key types as listed in messages.
+/// The key types, as messages list them.
 const KEY_TYPES: &str = "strings, integers, floats, booleans, dates, times, decimals, binary values \
                          or dictionaries of them";
 
@@ -152,7 +152,7 @@ impl KeyType {
         Self::from_format(format).map(|(key_type, _)| key_type)
     }
 
-    /// Return the common name of the type.
+    /// Return the usual name of the type.
     pub fn name(&self) -> String {
         match self {
             Self::Text => "string".to_owned(),
@@ -221,8 +221,8 @@ impl KeyType {
         }
     }
 
-    /// Return whether an entry of the right length is valid for the type, and is the canonical
-    /// entry of its value.
+    /// Return whether an entry of the right length is valid for the type and is the canonical entry
+    /// for its value.
     pub fn is_canonical(&self, entry: &[u8]) -> bool {
         if entry == [0] {
             return true;
@@ -272,8 +272,8 @@ impl KeyType {
         }
     }
 
-    /// Return a column of the entries, and its format. Return `None` for decimals without a common
-    /// scale.
+    /// Return a column of the entries, and the column's format. Return `None` for decimals without
+    /// a common scale.
     pub fn column(&self, entries: &[&[u8]]) -> Option<(String, ArrowArray)> {
         let values: Vec<_> = entries.iter().map(|entry| self.entry_value(entry)).collect();
         let valid: Vec<_> = values.iter().map(Option::is_some).collect();
@@ -449,7 +449,7 @@ enum EntryReader {
     },
     Fixed(usize),
     Bytes(TextType),
-    /// Indices of this format into distinct values.
+    /// Indices of this integer format, which refer to distinct values.
     Dictionary(u8, Box<EntryReader>),
 }
 

@@ -49,7 +49,7 @@ impl TableReader {
         self.schema.children().map(ArrowSchema::name).collect()
     }
 
-    /// Return the index and the schema of the column called `name`.
+    /// Return the index and the schema of the column `name`.
     fn find_column(&self, name: &str) -> Result<(usize, &ArrowSchema), Error> {
         let mut matching_columns =
             self.schema.children().enumerate().filter(|(_, column)| column.name() == name);
@@ -186,7 +186,7 @@ enum IntegerType {
 }
 
 impl IntegerType {
-    /// Return the type of a column, or an error if it does not hold integers.
+    /// Return the type of a column, or an error if it does not contain integers.
     fn from_schema(schema: &ArrowSchema, name: &str) -> Result<Self, Error> {
         let format = schema.format(name)?;
         if schema.dictionary().is_none() {

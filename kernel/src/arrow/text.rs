@@ -14,7 +14,7 @@ pub enum TextType {
     LargeUtf8,
     /// String views: strings of up to 12 bytes, or references to longer strings.
     Utf8View,
-    /// Indices of this format into distinct strings.
+    /// Indices of this integer format, which refer to distinct strings.
     Dictionary(u8, Box<TextType>),
     /// Lists with 32-bit offsets.
     List(Box<TextType>),
@@ -29,7 +29,7 @@ pub enum TextType {
 }
 
 impl TextType {
-    /// Return the type of a column called `name`, or an error if it does not hold text.
+    /// Return the type of the column `name`, or an error if it does not contain text.
     pub fn from_schema(schema: &ArrowSchema, name: &str) -> Result<Self, Error> {
         let format = schema.format(name)?;
         if let Some(values) = schema.dictionary() {
@@ -107,7 +107,7 @@ pub fn index_format(format: &str, name: &str) -> Result<u8, Error> {
     }
 }
 
-/// Return the common name of a format's type.
+/// Return the usual name of a format's type.
 pub fn type_name(format: &str) -> String {
     let name = match format {
         "b" => "boolean",
@@ -225,8 +225,8 @@ pub unsafe fn read_string<'a>(
     }
 }
 
-/// Return the range of list entry `i` in the child. It does not include the offsets of either
-/// array, and is empty for null.
+/// Return the range of list entry `i` in the child. The range does not include the offsets of
+/// either array, and is empty for null.
 ///
 /// # Safety
 /// The array must be a valid list of this type, and have more than `i` entries.

@@ -35,15 +35,15 @@ named_enum! {
         Exponential = "exp",
         /// Use the smoothing value as the number of matches.
         Floor = "floor",
-        /// Add the smoothing value to the matches and totals of every order above 1.
+        /// Add the smoothing value to the match and n-gram counts of every order above 1.
         Add = "add-k",
         /// Set the score to 0.
         None = "none",
-        /// Add the smoothing value to the matches and totals of every order.
+        /// Add the smoothing value to the match and n-gram counts of every order.
         AddToAll = "add-k-all",
         /// Like `Add`, but an order-1 count of 0 becomes the smallest positive number.
         AddTiny = "add-k-tiny",
-        /// Add pycocoevalcap's small constants to matches and totals.
+        /// Add pycocoevalcap's small constants to the match and n-gram counts.
         Epsilon = "epsilon",
         /// Use the smallest positive number as the precision.
         Tiny = "tiny",
@@ -273,8 +273,7 @@ impl BleuVariantFormula {
         steps
     }
 
-    /// Return the mean of the precisions, without the brevity penalty, on the scale of the
-    /// precisions.
+    /// Return the mean of the precisions, on their scale, without the brevity penalty.
     pub fn mean_precision(&self, precisions: &[OrderPrecision]) -> f64 {
         if precisions.is_empty() {
             return 0.0;
@@ -442,7 +441,7 @@ fn exact_sum(numbers: impl Iterator<Item = f64>) -> f64 {
         high = previous_high + part;
         let low = part - (high - previous_high);
         if low != 0.0 {
-            // Round half to even, considering the remaining partial sums.
+            // Round half to even, taking the remaining partial sums into account.
             if parts.last().is_some_and(|&next| (low < 0.0) == (next < 0.0) && next != 0.0) {
                 let twice = low * 2.0;
                 let sum = high + twice;

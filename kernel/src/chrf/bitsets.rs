@@ -12,8 +12,8 @@ const MAX_STEPS: usize = 1 << 24;
 const MAX_REGISTER_WORDS: usize = 8;
 
 /// Return the clipped matches of orders 1 to 8 in two texts, given as ids below `ids`. Return
-/// `None` if both texts are too long, or if more orders are requested. `positions` must be all 0,
-/// and is all 0 afterwards.
+/// `None` if both texts are too long, or if more than 8 orders are requested. `positions` must be
+/// all 0, and is all 0 afterwards.
 ///
 /// # Safety
 /// The processor must support the instructions of `V`.

@@ -26,11 +26,11 @@ pub struct Aligner {
     row: Vec<[u64; 2]>,
     /// The blocks within the band, row by row.
     rows: Vec<[u64; 2]>,
-    /// The start of each row in `rows`, and its first block.
+    /// The start of each row in `rows`, and the row's first block.
     starts: Vec<(usize, usize)>,
 }
 
-/// The extent of the last row: its blocks in the band, and the cell before them.
+/// The extent of the last row: the row's blocks in the band, and the cell before these blocks.
 struct LastRow {
     first: usize,
     last: usize,
@@ -38,7 +38,7 @@ struct LastRow {
 }
 
 impl Aligner {
-    /// Pass the edits of the cheapest path to `take`, starting from the end, each with its count.
+    /// Pass each edit of the cheapest path, with its count, to `take`, starting from the end.
     ///
     /// Reference tokens have ids from 1 to `max_id`; any other token has the id 0.
     pub fn align(
@@ -159,7 +159,7 @@ impl Aligner {
         last_row
     }
 
-    /// Return the cells of the last row, from column `64 * last_row.first`.
+    /// Return the cells of the last row, from column `64 * last_row.first` on.
     fn last_row_cells(&self, last_row: &LastRow, columns: usize) -> Vec<usize> {
         let mut cell = last_row.base;
         let columns_in_band = 64 * last_row.first..columns.min(64 * (last_row.last + 1));

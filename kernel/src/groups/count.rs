@@ -176,7 +176,7 @@ impl SliceFeed {
         self.changed.notify_all();
     }
 
-    /// Return the next slice, after reading batches from `frame` if necessary.
+    /// Return the next slice. Read batches from `frame` if there are too few slices.
     fn read_slice(&self, frame: &mut TableReader) -> Option<RowSlice> {
         loop {
             interrupt::poll();

@@ -203,7 +203,7 @@ impl GroupSums {
         Ok(())
     }
 
-    /// Extend the key types to include these types. Return an error if they are incompatible.
+    /// Extend the key types to the given types. Return an error if the types are incompatible.
     pub fn join_types(&mut self, types: &[KeyType]) -> Result<(), Error> {
         let Some(own_types) = &self.types else {
             self.types = Some(types.to_vec());
@@ -259,7 +259,7 @@ impl GroupSums {
         Self { types: self.types.clone(), ..Self::new(self.names.clone(), self.width) }
     }
 
-    /// Return these groups with only these key columns, and add up groups with equal keys.
+    /// Return the groups with only these key columns. Groups with equal keys are added up.
     pub fn roll_up(&self, group_indices: &[usize], columns: &[usize]) -> Result<Self, Error> {
         let names = columns.iter().map(|&column| self.names[column].clone());
         let mut coarse_groups = Self::new(names.collect(), self.width);

@@ -198,7 +198,7 @@ fn key_columns(
     groups.names.iter().zip(types).zip(&keys).map(key_column).collect()
 }
 
-/// Return a column of strings, and its format.
+/// Return a column of strings, and the column's format.
 fn text_column<'a>(values: impl Iterator<Item = &'a str>) -> (String, ArrowArray) {
     let entries: Vec<Vec<u8>> = values.map(text_entry).collect();
     let entries: Vec<_> = entries.iter().map(Vec::as_slice).collect();

@@ -81,14 +81,14 @@ pub struct BlockResult {
     pub irregular: u64,
 }
 
-/// Function that checks the first and last characters of a line. The arguments are the text, the
+/// A function that checks the first and last characters of a line. The arguments are the text, the
 /// start of the line, the start of its first token, and the end of its last token. A newline always
 /// follows the line.
 pub type EdgeCheck = fn(&[u8], usize, usize, usize) -> bool;
 
 /// The block form of a tokenizer, which stores the state from previous blocks.
 pub trait BlockRule: Default {
-    /// Function that returns whether a line is irregular because of its first or last character.
+    /// A function that returns whether a line is irregular because of its first or last character.
     const EDGE_CHECK: Option<EdgeCheck> = None;
 
     /// Process the next 64 bytes.
@@ -151,7 +151,7 @@ pub struct LexBlocks<'a, R> {
     pub tokens: &'a mut Tokens,
     /// The output lines.
     pub lines: &'a mut LineTable,
-    /// Whether to compute the keys of the tokens as well.
+    /// Whether to compute the keys of the tokens, too.
     pub with_keys: bool,
     /// The rule in its initial state.
     pub rule: R,

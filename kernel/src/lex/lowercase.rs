@@ -1,15 +1,15 @@
 //! Lowercasing identical to Python's `str.lower()`.
 //!
 //! Python releases use different Unicode versions, so the mapping comes from the running
-//! interpreter (see python.rs). Two characters have no fixed single lowercase form: capital sigma,
-//! which depends on its context, and U+0130, which becomes two characters. The interpreter itself
-//! lowercases lines that contain one of these.
+//! interpreter (see python.rs). Two characters have no single lowercase form: capital sigma, whose
+//! lowercase form depends on the context, and U+0130, which becomes two characters. The interpreter
+//! itself lowercases lines that contain one of these.
 
 use super::utf8::decode_char;
 use crate::interrupt::Work;
 use crate::text_batches::PaddedBuffer;
 
-/// Function that lowercases any segment.
+/// A function that lowercases any segment.
 pub type LowercaseFallback = Box<dyn Fn(&[u8], &mut Vec<u8>) + Send + Sync>;
 
 /// The lowercase mapping of every character.
@@ -28,7 +28,7 @@ const DOTTED_I: u32 = 0x130;
 
 impl Lowercase {
     /// Create a mapping from (upper, lower) pairs of code points. `fallback` lowercases segments
-    /// that contain one of the two characters without a fixed single lowercase form.
+    /// that contain one of the two characters without a single lowercase form.
     pub fn new(pairs: impl IntoIterator<Item = (u32, u32)>, fallback: LowercaseFallback) -> Self {
         let mut table = Self { index: vec![0; 0x1100], pages: Vec::new(), fallback };
         for (upper, lower) in pairs {

@@ -3,11 +3,11 @@
 //!
 //! A text is split into the sequence of words with the lowest total cost. Each word has a cost, and
 //! so does each pair of adjacent words. The candidates at a position are words from the dictionary.
-//! If it has none, or if the character type requires it, words are also generated. Ties are broken
-//! by the order in which MeCab visits the words, so this implementation keeps that order.
+//! If the dictionary has none, or if the character type requires it, words are also generated. Ties
+//! are broken by the order in which MeCab visits the words, so the order is the same here.
 //!
 //! The dictionary files are memory-mapped and read in place. Their contents are not trusted: even
-//! with damaged files, every text can be tokenized.
+//! with corrupt files, every text can be tokenized.
 
 use super::utf8::char_width;
 use super::whitespace;
@@ -95,7 +95,7 @@ struct LexiconHeader {
 /// A dictionary word. Several words may have the same spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct WordEntry {
-    /// The word types that determine the connection costs with the left and right neighbours.
+    /// The word types that determine the costs of the connections to the left and right neighbours.
     left_type: u16,
     right_type: u16,
     part_of_speech: u16,
@@ -164,8 +164,8 @@ impl LexiconHeader {
     }
 }
 
-/// Decode a unit of the double array. Return the base of its children (or a negative value), and
-/// its owner.
+/// Decode a unit of the double array. Return the base of the unit's children (or a negative value),
+/// and the unit's owner.
 #[inline(always)]
 fn decode_unit(bytes: &[u8; 8]) -> (i32, u32) {
     let bits = u64::from_le_bytes(*bytes);
@@ -370,15 +370,15 @@ impl MecabDictionary {
             let value = !decode_unit(bytes).0;
             value < 0 || (value >> 8) as usize + (value & 255) as usize <= entries.len()
         };
-        let damaged = |name| Err(Error::Input(format!("the dictionary file {name} is damaged")));
+        let corrupt = |name| Err(Error::Input(format!("the dictionary file {name} is corrupt")));
         let [words, unknown, ..] = DictionaryFiles::NAMES;
         if !array.iter().all(is_in_range)
             || !entries.iter().all(|bytes| is_known(&WordEntry::new(bytes)))
         {
-            return damaged(words);
+            return corrupt(words);
         }
         if !self.unknown.iter().flatten().all(is_known) {
-            return damaged(unknown);
+            return corrupt(unknown);
         }
         Ok(())
     }
@@ -410,7 +410,7 @@ impl MecabDictionary {
     /// Emit the words of `text`, which must not start or end with white space.
     ///
     /// Text after a NUL is ignored, as in MeCab. MeCab rejects texts with a total cost of 2^31 or
-    /// more, but this function splits them as well.
+    /// more; this function splits them, too.
     pub fn split_words(&self, text: &[u8], mut emit: impl FnMut(usize, usize)) {
         thread_local! {
             static LATTICE: Cell<Lattice> = Cell::default();
@@ -525,7 +525,7 @@ impl<'a> DictionaryReader<'a> {
         }
     }
 
-    /// Return the run of characters from `position` in which each character shares a type with its
+    /// Return the run of characters at `position` in which each character shares a type with its
     /// predecessor. The character before `position` has the types `types`. Examine at most
     /// `max_count` characters.
     #[inline(always)]
@@ -788,8 +788,8 @@ struct Lattice {
     ends: Vec<EndPosition>,
     generated: Vec<CandidateWord>,
     neighbours: Vec<Neighbour>,
-    /// For each right word type, the cheapest connection to it, and the position for which it is
-    /// valid.
+    /// For each right word type, the cheapest connection to it, and the position for which this
+    /// connection is valid.
     connections: Vec<(u64, i64)>,
     /// A number that is unique for each position.
     position_id: u64,

@@ -191,8 +191,8 @@ impl<'a> Lexed<'a> {
         Some(self.tokens.view(self.text, first as usize, last as usize))
     }
 
-    /// Return one copy for each of the next `count` segments, positioned before that segment. Stop
-    /// at the first missing segment.
+    /// Return one copy of the reader for each of the next `count` segments, positioned before that
+    /// segment. Stop at the first missing segment.
     pub fn split_positions(&self, count: usize) -> Vec<Self> {
         let mut cursor = self.clone();
         let positions = (0..count).map_while(|_| {
@@ -202,7 +202,7 @@ impl<'a> Lexed<'a> {
         positions.collect()
     }
 
-    /// Return a copy that yields the next segment on every read.
+    /// Return a copy of the reader that yields the next segment on every read.
     pub fn repeated(&self) -> Self {
         Self { step: 0, ..self.clone() }
     }
@@ -252,8 +252,8 @@ impl Lexer {
         self.lex_block(block, scratch, true)
     }
 
-    /// Lex the segments of a block. Without `with_keys`, compute only token positions, for callers
-    /// that do not compare tokens.
+    /// Lex the segments of a block. Without `with_keys`, compute only the positions of the tokens,
+    /// for callers that do not compare tokens.
     pub fn lex_block<'a>(
         &self,
         block: &'a Block,

@@ -2,8 +2,8 @@
 //!
 //! Text is normalized by the model's rules, which replace each space with a mark. Then one of four
 //! algorithms splits it. BPE joins the best pair first (Sennrich, Haddow and Birch 2016), and
-//! unigram finds the most probable pieces (Kudo 2018). The others split text into words or
-//! characters. Ties and rounding follow SentencePiece.
+//! unigram finds the most probable pieces (Kudo 2018). The other two algorithms split text into
+//! words or characters. Ties and rounding follow SentencePiece.
 //!
 //! The contents of a model file are not trusted: every model that can be read splits every text.
 
@@ -81,7 +81,7 @@ struct PieceScratch {
     /// The starts of the symbols of a short word, and the priority of each pair.
     starts: Vec<u32>,
     priorities: Vec<u32>,
-    /// The most recent split of each unused piece: its id, and the length of its left part.
+    /// The most recent split of each unused piece: the piece's id, and the length of its left part.
     joined: rustc_hash::FxHashMap<u32, u32>,
     parts: Vec<(u32, u32)>,
 }
@@ -183,7 +183,7 @@ impl PieceScratch {
         self.push_piece(model, text, start, text.len());
     }
 
-    /// Split the text into characters, and into user-defined pieces where there are any.
+    /// Split the text into characters and, where they occur, user-defined pieces.
     fn split_characters(&mut self, model: &SentencePieceModel, text: &[u8]) {
         let mut start = 0;
         while start < text.len() {

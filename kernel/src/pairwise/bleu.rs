@@ -30,11 +30,11 @@ pub struct Terms {
     length: usize,
     /// Number of orders that affect the score.
     order_count: usize,
-    /// For each order with n-grams, the logarithm for each number of matches. If there are no
-    /// matches: the logarithm for each number of lower orders without matches.
+    /// For each order with n-grams, the logarithm for each number of matches. An order without
+    /// matches has one logarithm for each number of lower orders without matches.
     logs: Vec<Vec<f64>>,
     logs_without_matches: Vec<Vec<f64>>,
-    /// The brevity penalty for each reference length so far.
+    /// The brevity penalty for each reference length that has occurred so far.
     brevity_penalties: Vec<f64>,
 }
 

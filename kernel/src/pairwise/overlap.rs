@@ -32,8 +32,8 @@ pub const BLOCK_LANES: usize = 256;
 /// Maximum number of n-grams of a block's references, unless the block has only one reference.
 const MAX_BLOCK_NGRAMS: usize = 1 << 19;
 
-/// Minimum number of references for storing an n-gram as a row, which then costs no more than a
-/// list.
+/// Minimum number of references for which an n-gram is stored as a row, which then costs no more
+/// than a list.
 const MIN_ROW_REFERENCES: usize = 8;
 
 /// Number of references whose matches are updated together.
@@ -42,7 +42,7 @@ const STRIP_LANES: usize = 64;
 /// Number of bytes of text lexed at a time.
 const BATCH_BYTES: usize = 1 << 16;
 
-/// An integer type for match counts, as narrow as possible.
+/// An integer type for match counts. The narrowest sufficient type is used.
 pub trait CountInteger:
     Copy + Default + Ord + Add<Output = Self> + Into<u32> + Send + Sync + 'static
 {
@@ -283,7 +283,7 @@ impl NgramTree {
         u64::from(prefix) << 32 | u64::from(unit)
     }
 
-    /// Return the node of an n-gram extended by one unit, creating the node if necessary.
+    /// Return the node of an n-gram extended by one unit. Create the node if it does not exist.
     fn get_or_insert(&mut self, prefix: u32, unit: u32) -> u32 {
         1 + self.0.get_or_assign(Self::key(prefix, unit)).0
     }

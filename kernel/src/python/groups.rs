@@ -1,4 +1,4 @@
-//! Group-by for Python, which turns the rows of a table into a table of aggregated statistics.
+//! Grouping for Python, which turns the rows of a table into a table of aggregated statistics.
 
 use super::metrics::{self, Metric};
 use super::run::{MAX_WORKERS, interruptible};
@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyCapsule, PyList, PyString, PyTuple};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Return the hash bucket of an id. Strings are hashed as UTF-8, and integers as eight
+/// Return the hash bucket for an id. Strings are hashed as UTF-8, and integers as eight
 /// little-endian bytes.
 #[pyfunction]
 pub fn bucket(identity: &Bound<'_, PyAny>, buckets: u64) -> PyResult<u64> {
@@ -323,7 +323,7 @@ impl Groups {
         Ok(Table::new(values, width))
     }
 
-    /// Return the groups at these positions of the canonical order, with only these key columns.
+    /// Return the groups at these positions in the canonical order, with only these key columns.
     /// Groups with equal keys are added up. A bucket column, if any, is the last column.
     fn rolled_up(&self, py: Python<'_>, chosen: Vec<usize>, columns: Vec<usize>) -> PyResult<Self> {
         let groups = &self.groups;
@@ -350,8 +350,8 @@ impl Groups {
         Ok(Self { plan, metrics, counter, calls: self.calls, groups, rows, first_null, idle })
     }
 
-    /// Return the statistics of all rows with text, provided that each row is a group. Also return
-    /// one byte per row: 1 if the row has text, otherwise 0.
+    /// Return the statistics of all rows with text, for groups that consist of one row each. Also
+    /// return one byte per row: 1 if the row has text, otherwise 0.
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<(Table, Bound<'py, PyBytes>)> {
         let groups = &self.groups;
         let (values, has_text) = interruptible(py, || {
@@ -407,7 +407,7 @@ impl Groups {
     }
 
     /// Return a table of scores as an Arrow stream of one batch. It has one row for each of these
-    /// positions of the canonical order: key, score, number of segments, and further columns of
+    /// positions in the canonical order: key, score, number of segments, and further columns of
     /// text.
     fn scored<'py>(
         &self,

@@ -23,8 +23,9 @@ fn read_set(
 }
 
 /// Return the BLEU statistics of each text with all other texts as references. The columns are the
-/// hypothesis length, the reference length, and the matches and n-grams of each order. For the rule
-/// "average", the reference length is the sum of the other lengths.
+/// hypothesis length, the reference length, the number of matches of each order, and the number of
+/// n-grams of each order. For the rule "average", the reference length is the sum of the other
+/// lengths.
 #[pyfunction]
 #[pyo3(signature = (texts, *, tokenizer, lowercase, max_order, reference_length, at_least_one, most, workers))]
 #[allow(clippy::too_many_arguments)]
@@ -51,8 +52,8 @@ pub fn left_out(
     Ok(Table::new(rows, 2 + 2 * max_order))
 }
 
-/// Return the number of distinct n-grams of one order in all texts. Also return, for each text, the
-/// numbers of tokens, n-grams and distinct n-grams.
+/// Return the number of distinct n-grams of one order in all texts. Also return three numbers for
+/// each text: tokens, n-grams, and distinct n-grams.
 #[pyfunction]
 #[pyo3(signature = (texts, *, tokenizer, lowercase, order))]
 pub fn distinct(

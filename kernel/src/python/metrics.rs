@@ -28,7 +28,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 use std::sync::Arc;
 
-/// Function that creates a counter for an instruction set.
+/// A function that creates a counter for an instruction set.
 type MakeCounter = Box<dyn Fn(Instructions) -> PyResult<Arc<dyn SingleMetricCount>> + Send + Sync>;
 
 /// A set of texts: the numbers of hypotheses and of distinct references, the indices of the

@@ -24,7 +24,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// Create pairs from texts that have been read. They are scored with this number of threads.
+    /// Create pairs from texts that have been read. `workers` threads score the pairs.
     pub fn new(pairs: Box<dyn pairwise::Pairs>, workers: usize) -> Self {
         Self { pairs, workers }
     }
@@ -155,7 +155,7 @@ impl Pairs {
                 "sets: expected sizes with a total of {height} hypotheses and {width} references"
             )));
         };
-        // Counts are multiplied by a set's sum of weights, so limit the sums to avoid overflow.
+        // Counts are multiplied by the sum of a set's weights: limit these sums to avoid overflow.
         let are_valid = |weights: &Vec<u32>| {
             let weights_of_set = |set: &SetRanges| weights.get(set.references.clone());
             let sum =
@@ -306,7 +306,7 @@ impl PairScores {
         PyBytes::new(py, &bytes)
     }
 
-    /// Return the number of rows of a matrix, or of scores in a flat list.
+    /// Return the number of rows of a matrix, or the number of scores in a flat list.
     fn __len__(&self) -> usize {
         self.shape[0] as usize
     }
@@ -317,7 +317,7 @@ impl PairScores {
         PyTuple::new(py, &self.shape[..self.dimensions as usize])
     }
 
-    /// Whether the scores have single precision.
+    /// Whether the scores are stored in single precision.
     #[getter(single)]
     fn is_single(&self) -> bool {
         matches!(*self.numbers, ScoreValues::Single(_))
@@ -399,7 +399,7 @@ impl PairScores {
     }
 }
 
-/// Function that computes the mean scores of sets of texts with a given number of threads.
+/// A function that computes the mean scores of sets of texts with a given number of threads.
 pub type MeanScores = Box<
     dyn Fn(
             crate::simd::Instructions,
@@ -412,7 +412,7 @@ pub type MeanScores = Box<
         + Sync,
 >;
 
-/// Function that reads texts for pairwise scoring.
+/// A function that reads texts for pairwise scoring.
 pub type ReadPairs = Box<
     dyn Fn(
             crate::simd::Instructions,

@@ -50,7 +50,7 @@ impl Stream {
 
 #[pymethods]
 impl Stream {
-    /// Create the stream of a seed (a non-negative integer), or an unpredictable stream for None.
+    /// Create the stream for a seed (a non-negative integer), or an unpredictable stream for None.
     #[new]
     fn new(py: Python<'_>, seed: Option<&Bound<'_, PyInt>>) -> PyResult<Self> {
         let bytes = if let Some(seed) = seed {
@@ -162,7 +162,7 @@ impl Stack {
         Self::new(py, differences.iter().map(|table| table.borrow(py)).collect())
     }
 
-    /// Return, for each table, the sums of bootstrap samples as one row per replicate.
+    /// Return, for each table, the sums of bootstrap samples, with one row per replicate.
     fn bootstrap(
         &self,
         py: Python<'_>,
@@ -179,7 +179,7 @@ impl Stack {
         })?
     }
 
-    /// Return, for each table, the sum of a random half of its rows, as one row per trial. The
+    /// Return, for each table, the sums of random halves of its rows, with one row per trial. The
     /// random numbers of consecutive calls equal those of a single NumPy call.
     fn choose(
         &self,
@@ -330,7 +330,7 @@ impl SingleStack {
         Ok(Self { stack, width: columns.len(), parts })
     }
 
-    /// Return the scores of bootstrap samples of each table, and whether all of them have single
+    /// Return the scores of bootstrap samples of each table, and whether all scores are in single
     /// precision.
     fn bootstrap(
         &self,

@@ -122,15 +122,15 @@ pub struct ReaderSlot {
 /// A metric's pool of idle readers for single segments.
 #[derive(Default)]
 pub struct ReaderPool {
-    /// The first slot, which almost every segment uses. The slot is locked during use.
+    /// The first slot, which almost every segment uses. The slot is locked while in use.
     first_slot: Mutex<Option<ReaderSlot>>,
     /// Further slots, for threads that run at the same time.
     other_slots: Mutex<Vec<ReaderSlot>>,
 }
 
 impl ReaderPool {
-    /// Run a function with a reader for these instructions, creating the reader with `make` if
-    /// necessary.
+    /// Run a function with a reader for these instructions. If none is idle, create one with
+    /// `make`.
     pub fn with_reader<R>(
         &self,
         instructions: u8,

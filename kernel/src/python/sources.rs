@@ -59,13 +59,13 @@ pub struct ByteOwners {
 }
 
 impl ByteOwners {
-    /// Borrow the bytes of a string, or copy them if necessary.
+    /// Borrow the bytes of a string, or copy them if they cannot be borrowed.
     pub fn borrow(&mut self, text: &Bound<'_, PyString>) -> PyResult<BorrowedSegment> {
         let encoded = encode_long_text(text)?;
         if encoded.is_none()
             && let Ok(text) = text.to_str()
         {
-            // SAFETY: strings are immutable, and the source (or this value) owns this one.
+            // SAFETY: strings are immutable, and the source (or this value) owns this string.
             return Ok(unsafe { BorrowedSegment::new(text.as_bytes()) });
         }
         let copy = match encoded {
@@ -231,7 +231,7 @@ impl ReferenceSource {
             return Ok(Ok(None));
         }
         let mut owners = ByteOwners::default();
-        // One owner for all segments is faster to release than one per segment.
+        // One owner of all segments is faster to release than one owner per segment.
         let mut reference_lists = Vec::new();
         let mut streams: Vec<Vec<Option<BorrowedSegment>>> = vec![Vec::with_capacity(count)];
         let mut bytes = 0;
@@ -439,8 +439,8 @@ pub fn references(items: Bound<'_, PyTuple>) -> PyResult<Source> {
     Ok(Source::new(ReferenceSource { items, position: 0 }))
 }
 
-/// Convert sequences of foreign classes to tuples, so that their code runs in the calling thread
-/// and not later in a thread that reads texts.
+/// Convert sequences of foreign classes to tuples, so that foreign code runs in the calling thread
+/// now, and not later in a thread that reads texts.
 fn to_plain_sequences(items: Bound<'_, PyTuple>) -> PyResult<Bound<'_, PyTuple>> {
     let py = items.py();
     let mut replaced = None;
@@ -517,14 +517,14 @@ pub fn arrow(column: &Bound<'_, PyAny>, name: String, required: bool) -> PyResul
     }))
 }
 
-/// Create a source of the lines of a regular file, up to its current size.
+/// Create a source from the lines of a regular file, up to its current size.
 #[pyfunction]
 pub fn file(path: PathBuf, name: String) -> PyResult<Source> {
     Ok(Source::new(Stream::from_file(name, std::fs::File::open(path)?)?))
 }
 
-/// Create a source of the lines that `read(size)` returns as bytes, or of one of their
-/// tab-separated columns, counted from 0.
+/// Create a source from the lines that `read(size)` returns as bytes, or from one tab-separated
+/// column of these lines, counted from 0.
 #[pyfunction]
 #[pyo3(signature = (read, name, column=None))]
 pub fn stream(read: Py<PyAny>, name: String, column: Option<usize>) -> Source {

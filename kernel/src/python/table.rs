@@ -155,7 +155,7 @@ impl Table {
         Ok(Self::new(total, self.width))
     }
 
-    /// Return a table with the sum of the rows of each group, given the group number of each row.
+    /// Return a table with the sum of each group, given the group number of each row.
     /// The number of groups must not exceed the number of rows.
     fn group_totals(
         &self,
@@ -209,7 +209,7 @@ impl Table {
         Ok(run_on_text(py, 8 * self.length, || rules.check_rows(values))??)
     }
 
-    /// Return the rows from `start` to `stop`, sharing the memory.
+    /// Return the rows from `start` to `stop`, which share the memory of this table.
     fn range(&self, start: usize, stop: usize) -> PyResult<Self> {
         let count = self.length / self.width;
         if start > stop || stop > count {
@@ -352,7 +352,7 @@ fn find_format(kind: &str) -> PyResult<&'static Format> {
     frame_format.ok_or_else(|| PyValueError::new_err(format!("unknown frame format '{kind}'")))
 }
 
-/// Create a frame of this kind, which consists of a one-line header, the content and a checksum.
+/// Create a frame of this kind, which consists of a one-line header, the content, and a checksum.
 #[pyfunction]
 pub fn sealed<'py>(
     py: Python<'py>,

@@ -122,7 +122,7 @@ impl Window {
         (row.base + rises - (row.fall & cells_up_to_column).count_ones() as i32) as u32
     }
 
-    /// Return the step to the cell in `column`. Matches and substitutions come first, then
+    /// Return the step to the cell in `column`. Matches and substitutions are preferred, then
     /// deletions, then insertions.
     #[inline(always)]
     pub fn step(&self, trace: Trace, column: usize, equal: bool) -> super::Step {
@@ -195,7 +195,7 @@ impl Occurrences {
         &self.positions[self.ends[word] as usize..self.ends[word + 1] as usize]
     }
 
-    /// Return the cells from `column` whose word is `word`.
+    /// Return the cells, from `column` on, whose word is `word`.
     #[inline(always)]
     pub fn matching_cells(&self, word: u32, column: u32) -> u64 {
         let first = column as usize - 1;

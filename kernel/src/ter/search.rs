@@ -34,7 +34,7 @@ struct Swap {
 }
 
 impl Candidate {
-    /// Return this candidate as a shift in a hypothesis of `words` words.
+    /// Convert this candidate to a shift in a hypothesis of `words` words.
     fn shift(&self, words: usize) -> Shift {
         let (start, length, target) =
             (self.start as usize, self.length.0 as usize, self.target as usize);
@@ -60,7 +60,7 @@ impl Swap {
     }
 }
 
-/// In hypotheses with more words, interrupts are polled for each candidate.
+/// In hypotheses with more words, each candidate is followed by a poll for interrupts.
 const MAX_UNPOLLED_WORDS: usize = 1 << 12;
 
 /// Buffers and results of the search.
@@ -151,7 +151,7 @@ impl Search {
             }
             row = next;
         }
-        // Count the recomputation of all rows as work.
+        // The recomputation of all rows counts as work.
         self.work.add(8 * (self.words.len() - start));
     }
 
@@ -227,7 +227,7 @@ impl Search {
                     }
                     continue;
                 }
-                // Shorter phrases have no error in the hypothesis, or none in the reference.
+                // Shorter phrases have no error in the hypothesis, or no error in the reference.
                 let shortest =
                     error_distance.max(self.error_distance_in_reference[at]) as usize + 1;
                 let mut longest = Limits::MAX_SHIFT_WORDS;

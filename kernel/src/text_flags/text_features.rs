@@ -25,7 +25,7 @@ impl ColumnTotals {
         Self { letters: [0; 2], marks: vec![0; options.marks.len()] }
     }
 
-    /// Count a non-ASCII character. The report's `text_direction.js` classifies the same letters.
+    /// Count a non-ASCII character, with the same classes of letters as in `text_direction.js`.
     fn count_character(&mut self, point: u32, options: &FlagOptions) {
         match point {
             0x580..=0x7FF => self.letters[1] += 1,
@@ -284,7 +284,8 @@ impl MojibakeDetector {
         if self.remaining > 0 && is_continuation(point) {
             self.remaining -= 1;
             match (self.lead, point) {
-                // Sequences that start with `â€` are punctuation; others may be any character.
+                // Sequences starting with `â€` represent punctuation; others may represent any
+                // character.
                 (0xE2, 0x20AC) if self.remaining == 1 => self.sequence_weight = 2,
                 // French text may have a no-break space between à and a guillemet.
                 (0xE0, 0xA0) => self.remaining = 0,

@@ -18,9 +18,9 @@ const MAX_DECIMAL_PLACES: usize = 9;
 enum SumKind {
     /// Sums of the metric's statistics.
     Statistics,
-    /// Sums of segment scores as integers, with the divisor that gives their mean.
+    /// Sums of segment scores as integers, with the divisor that turns a sum into a mean.
     Mean(u128),
-    /// Sums of document scores, and the numbers of segments of the documents.
+    /// Sums of document scores, and sums of the documents' segment counts.
     MeanOfDocuments(ScoreScale),
 }
 
@@ -41,7 +41,7 @@ pub struct Bootstrap {
 }
 
 impl Bootstrap {
-    /// Create a bootstrap of tables of the metric's rows with `width` columns.
+    /// Create a bootstrap from tables of the metric's rows, which have `width` columns.
     ///
     /// If whole documents are resampled, `groups` contains the document number of each row, in
     /// order of first segments; otherwise it is empty.
@@ -170,7 +170,7 @@ fn to_integers(scores: &[Vec<f64>]) -> TextResult<(u64, Vec<Vec<i64>>)> {
     Ok((scale, scores.iter().map(|column| column.iter().map(to_integer).collect()).collect()))
 }
 
-/// Return the number of decimal places of the numbers; `None` if they are not decimal numbers.
+/// Return the maximum number of decimal places; `None` if a number is not a short decimal number.
 fn max_decimal_places(numbers: impl Iterator<Item = f64>) -> Option<usize> {
     let mut max_places = 0;
     for x in numbers {
@@ -204,7 +204,7 @@ fn append_sizes(columns: &mut [Vec<i64>], sizes: &[i64], scale: u64) -> ScoreSca
     }
 }
 
-/// Divide an integer by another, rounding once, as Python does.
+/// Divide an integer by another and round once, as Python does.
 fn divide_rounded(dividend: i64, divisor: u128) -> f64 {
     let size = u128::from(dividend.unsigned_abs());
     if size == 0 || divisor == 0 {

@@ -58,8 +58,8 @@ pub fn use_lowercase(pairs: &[[u32; 2]]) {
     LOWERCASE.set(Some(Arc::new(mapping)));
 }
 
-/// Lowercase a segment with a capital sigma, whose lowercase form depends on its context, or a
-/// dotted capital I, whose lowercase form has two characters. This function uses the lowercase
+/// Lowercase a segment that contains a capital sigma, whose lowercase form depends on the context,
+/// or a dotted capital I, whose lowercase form has two characters. This function uses the lowercase
 /// forms of Rust's library.
 fn lowercase_special(letters: &Lowercase, segment: &[u8], out: &mut Vec<u8>) {
     let text = String::from_utf8_lossy(segment);
@@ -90,7 +90,7 @@ fn lowercase_special(letters: &Lowercase, segment: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The characters whose lowercase form is not a fixed single character.
+/// The characters without a single lowercase form.
 const SPECIAL: [char; 2] = ['Σ', 'İ'];
 
 /// Return the UTF-8 bytes of a special character.

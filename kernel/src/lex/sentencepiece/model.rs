@@ -152,7 +152,7 @@ struct SpellingTable {
     slots: Vec<u64>,
 }
 
-/// Multiply two integers, and combine both halves of the product.
+/// Multiply two integers, and combine the two halves of the product.
 fn multiply_fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64
@@ -161,7 +161,7 @@ fn multiply_fold(a: u64, b: u64) -> u64 {
 impl SpellingTable {
     /// Create a table for `count` pieces.
     fn new(count: usize) -> Self {
-        // The seed is random, so that nobody can construct a file that causes slow hash collisions.
+        // The seed is random, so that nobody can construct a file whose spellings collide.
         let seed = std::hash::RandomState::new().build_hasher().finish();
         Self { seed, slots: vec![u64::MAX; (2 * count + 2).next_power_of_two()] }
     }
@@ -266,7 +266,8 @@ impl SentencePieceModel {
     fn index_pieces(&mut self, types: &[u64]) -> Result<(), String> {
         let mut bytes = [false; 256];
         let mut unknown_count = 0;
-        // Common pieces come first, because a reserved piece may have the spelling of a common one.
+        // Common pieces come first, because reserved pieces may have the spellings of common
+        // pieces.
         for wants_common in [true, false] {
             let mut reserved_spellings = rustc_hash::FxHashSet::default();
             for id in 0..self.entries.len() as u32 {

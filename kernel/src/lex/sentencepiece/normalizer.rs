@@ -10,7 +10,7 @@ use super::trie::Trie;
 use crate::interrupt::Work;
 
 /// Maximum length in bytes of a string that a rule replaces, and of a replacement. Real models stay
-/// below 100. The limit bounds the running time for damaged models.
+/// below 100. The limit bounds the running time for corrupt models.
 const MAX_RULE_BYTES: usize = 1024;
 
 /// The replacement of an invalid byte: U+FFFD.
@@ -51,25 +51,25 @@ fn child_offset(unit: u32) -> u32 {
 impl Normalizer {
     /// Read the rules, which are stored as the size of the array, the array, and the pool.
     pub fn read_rules(&mut self, rules: &[u8]) -> Result<(), String> {
-        let damaged = || "the normalization rules are damaged".to_owned();
+        let corrupt = || "the normalization rules are corrupt".to_owned();
         if rules.is_empty() {
             return Ok(());
         }
-        let (size, after_size) = rules.split_first_chunk().ok_or_else(damaged)?;
+        let (size, after_size) = rules.split_first_chunk().ok_or_else(corrupt)?;
         let size = u32::from_le_bytes(*size) as usize;
         if size >= after_size.len() {
-            return Err(damaged());
+            return Err(corrupt());
         }
         let (units, pool) = after_size.split_at(size);
         if pool.split(|&byte| byte == 0).any(|text| text.len() > MAX_RULE_BYTES) {
-            return Err(damaged());
+            return Err(corrupt());
         }
         self.units = units.as_chunks().0.iter().map(|unit| u32::from_le_bytes(*unit)).collect();
         self.pool = pool.to_vec();
         Ok(())
     }
 
-    /// Determine which characters need no normalization.
+    /// Find the ASCII characters that need no normalization.
     pub fn find_plain_characters(&mut self, user_defined: &Trie) {
         for byte in 0x21..0x7F_u8 {
             let is_unchanged = |following: u8| {

@@ -7,7 +7,7 @@ struct TrieNode {
     parent: u32,
     /// The child for a byte has the index `next` xor the byte.
     child_base: u32,
-    /// The number of the spelling that is equal to the prefix.
+    /// The number of the spelling that equals the prefix.
     value: u32,
 }
 
@@ -16,7 +16,7 @@ const NONE: u32 = u32::MAX;
 /// The node of the empty prefix.
 pub const ROOT: u32 = 0;
 
-/// Number of recent blocks to search for free slots for several children before adding a block.
+/// Number of recent blocks searched for free slots for several children before a block is added.
 const MAX_SEARCHED_BLOCKS: usize = 8;
 
 /// A trie of spellings.
@@ -77,7 +77,7 @@ impl Trie {
         block
     }
 
-    /// Return a base for which the slots of all children of a prefix are free.
+    /// Return a base such that the slots for all children of a prefix are free.
     fn find_base(&mut self, labels: &[(u8, usize, usize)]) -> u32 {
         let first = u32::from(labels[0].0);
         let block_limit =
@@ -120,7 +120,7 @@ impl Trie {
         is_child.then_some(child_index)
     }
 
-    /// Return the number of the spelling that is equal to the node's prefix.
+    /// Return the number of the spelling that equals the node's prefix.
     #[inline(always)]
     pub fn value(&self, node: u32) -> Option<u32> {
         let value = self.nodes[node as usize].value;

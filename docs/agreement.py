@@ -70,7 +70,7 @@ def measure_metric_agreement(wmt23_folder: str) -> dict[str, Any]:
 
 
 def build_package_data() -> dict[str, Any]:
-    """Return the agreement by size of the difference, for metrics in their default settings.
+    """Return the agreement by size of the score difference, for metrics with default settings.
 
     A range starts where the previous one ends, so that there are no gaps.
     """
@@ -184,7 +184,7 @@ def _format_agreement_table(ranges: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    """Measure the agreement if TREE is given, and write the data of the package."""
+    """Measure the agreement if TREE is given, and write the data for the package."""
     if len(sys.argv) > 1:
         _write_json(RESULT, measure_metric_agreement(sys.argv[1]))
     _write_json(human_agreement.DATA, build_package_data())

@@ -123,7 +123,7 @@ def _format_costs(nanoseconds: float) -> tuple[str, str, str]:
 
 
 def _measure_state_bytes(metrics: tuple[Any, ...]) -> float:
-    """Return the number of bytes per group that a state table takes in Arrow's layout."""
+    """Return the number of bytes that a state table needs per group in Arrow's layout."""
     import pyarrow as pa
 
     sums = Sums(metrics, by="system")
@@ -175,7 +175,7 @@ class Results:
         )
 
     def format_peak_memory(self, title: str) -> str:
-        """Return a phrase with the peak resident memory for 8 million and for 1 million rows."""
+        """Return a phrase that states the peak resident memory for 8 million and for 1 million rows."""
         figures = self._get_figures(f"Parquet, 8 M rows, {title}")
         if not figures:
             return "not measured"

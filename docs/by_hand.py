@@ -21,7 +21,7 @@ from page_helpers import (
 
 from truebleu import BLEU, bleu
 
-# These six hypotheses have the same word BLEU and character BLEU as a university notebook's.
+# These six hypotheses have the same word and character BLEU as those in a university's notebook.
 CHARACTER_REFERENCE = "the city panel presented the safe draft plan for parks"
 CHARACTER_HYPOTHESES = (
     "a city panel presented this safer draft plan on parks",
@@ -33,11 +33,11 @@ CHARACTER_HYPOTHESES = (
 )
 AIRPORT_SECURITY = "Israeli officials are responsible for airport security"
 CATS = ["the cat is on the mat", "there is a cat on the mat"]
-# Examples from textbooks and web pages: the name of the text, a hypothesis and its references.
+# Examples from textbooks and web pages: the name of the source, a hypothesis and its references.
 TEXTBOOK_EXAMPLES = (
     ("Papineni et al. (2002)", "the the the the the the the", CATS),
     ("an encyclopedia", "the cat", CATS),
-    ("a study note, up to trigrams", "the cat the cat on the mat", CATS[:1]),
+    ("study notes, up to trigrams", "the cat the cat on the mat", CATS[:1]),
     ("Koehn (2010)", "Israeli officials responsibility of airport safety", [AIRPORT_SECURITY]),
     ("Koehn (2010)", "airport security Israeli officials are responsible", [AIRPORT_SECURITY]),
 )
@@ -73,7 +73,7 @@ def build_page() -> str:
 
 
 def format_fractions(explained: Any) -> tuple[str, ...]:
-    """Return the precision of each of four orders, or an empty string for a skipped order."""
+    """Return the precision of each order as a fraction, or an empty string for a skipped order."""
     return tuple(
         "" if order["state"] == "left out" else format_fraction(order)
         for order in explained["orders"]
@@ -81,7 +81,7 @@ def format_fractions(explained: Any) -> tuple[str, ...]:
 
 
 def make_word_bleu(max_order: int = 4, smoothing: str = "none") -> BLEU:
-    """Return Papineni's BLEU, which splits tokens at spaces and by default does not smooth."""
+    """Return Papineni's BLEU, which splits text at white space and by default does not smooth."""
     return BLEU("none", max_order=max_order, smoothing=smoothing, effective_order=False)
 
 

@@ -91,7 +91,7 @@ def sample_null_trial(
 
 
 def make_paired_measure(metric: Metric, system_tables: list[Statistics]) -> Measure:
-    """Return the statistics of a trial's two systems as a measure for `run_paired_tests`."""
+    """Convert the statistics of a trial's two systems to a measure for `run_paired_tests`."""
     return Measure(metric, dict(zip(("one", "other"), system_tables, strict=True)))
 
 
@@ -146,7 +146,7 @@ DRAWS = 1000
 
 
 def sum_random_buckets(table: Statistics, bucket_count: int, trial: int) -> Statistics:
-    """Assign segments to random hash buckets, and return the summed statistics of each bucket."""
+    """Assign segments to random hash buckets, and return the sum of the statistics of each bucket."""
     numbers = [bucket_of(f"{trial}-{i}", bucket_count) for i in range(len(table))]
     place = {bucket: i for i, bucket in enumerate(sorted(set(numbers)))}
     return Statistics(
@@ -178,7 +178,7 @@ def calibrate_buckets(wmt22: str) -> dict[str, Any]:
 def _measure_width_ratios(
     metric: Metric, tables: list[Statistics]
 ) -> dict[str, dict[str, list[float]]]:
-    """Return the mean and standard deviation of bucket-based values / segment-based values."""
+    """Return the mean and standard deviation of the ratios of bucket- to segment-based values."""
 
     def compute_error_and_width(system_tables: list[Statistics]) -> tuple[float, float]:
         [result] = run_paired_tests(
@@ -228,7 +228,7 @@ def _count_bucket_rejections(
 DOCUMENT_METRICS = {"BLEU": BLEU(effective_order=False), "chrF2": CHRF()}
 # The reference that WMT23 prefers, per language pair.
 DOCUMENT_PAIRS = {"en-de": "refA", "he-en": "refB", "zh-en": "refA"}
-# Outputs that are not systems: references, and texts derived from them.
+# Outputs that are not from systems: references, and texts derived from them.
 NOT_SYSTEMS = ("ref", "synthetic")
 DOCUMENTS = (20, 60)
 DOCUMENT_TRIALS = 1000
@@ -274,7 +274,7 @@ class Pool:
         return make_paired_measure(self.metric, swap_systems(tables, rows, is_swapped))
 
     def compute_error_ratios(self) -> list[float]:
-        """Return the quartiles of the ratios of document-based to segment-based standard errors."""
+        """Return the quartiles of the ratios of document- to segment-based standard errors."""
         measure = Measure(self.metric, self.tables)
         [by_segments] = run_paired_tests([measure], pairs="all", test="bs")
         [by_documents] = run_paired_tests(
@@ -310,7 +310,7 @@ class Pool:
         return counts
 
     def count_rejections(self, document_count: int) -> dict[str, int]:
-        """Count the null trials in which randomization finds a difference, per unit of swaps."""
+        """Count the null trials in which randomization finds a difference, per swapped unit."""
         generator = random.Random(f"{DOCUMENT_SEED} tests {self.name} {document_count}")
         near = [
             (one, other)
@@ -363,8 +363,8 @@ def calibrate_documents(wmt23: str) -> dict[str, Any]:
 RUN_SEGMENTS = 200
 RUN_TRIALS = 1000
 RUN_SEED = 20110619
-# Standard deviations of the random effects v, u and e. On 200 segments, a v or e with standard
-# deviation 1 changes a score by 0.07.
+# Standard deviations of the random effects v, u and e. On 200 segments, v or e with a standard
+# deviation of 1 changes a score by 0.07.
 CAUSES = {
     "lucky runs": (0.0, 0.15, 1.0),
     "the test set": (1.0, 0.0, 0.3),
@@ -375,7 +375,7 @@ RUNS = ((2, 2), (3, 3), (5, 5), (3, 1))
 
 
 def calibrate_runs() -> dict[str, Any]:
-    """Measure the error rates of tests on systems with several runs."""
+    """Measure the error rates of tests of systems with several runs."""
     results = []
     for cause, sizes in CAUSES.items():
         for counts in RUNS:

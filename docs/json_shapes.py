@@ -38,7 +38,7 @@ USER_TEST_SET_FILES = {
     "en-de.origlang": ["en", "en"],
     "en-de.domain": ["news", "news"],
 }
-# Human scores of each segment of two systems.
+# Human scores for each segment of two systems.
 HUMAN = "".join(
     f"{name}\t{None if i == 1 else (i * step) % 7}\n"
     for name, step in (("cedar", 3), ("birch", 5))
@@ -49,7 +49,7 @@ CHINESE = "那天天气很好，我们去了公园。\n" * HUMAN.count("cedar")
 TESTS = ("--significance", "100", "--correction", "holm", "--confidence", "20")
 PAIR = ("--hypothesis", "a b c a", "a b d", "--reference", "a b d e f g")
 
-# Objects with variable keys, such as names of metrics or systems, and the placeholder of the key.
+# Objects with variable keys, such as metric or system names, and the placeholders for the keys.
 VARIABLE_KEYS = {
     "signatures": "METRIC",
     "metrics[].scores": "TASK",
@@ -191,7 +191,7 @@ def _format_example_value(path: str, example: Any) -> str:
 
 
 def collect_fields(kind: str) -> dict[str, tuple[Any, ...]]:
-    """Return an example value of each field of an output, and the metrics that print the field."""
+    """Return an example value for each field of an output, and the metrics that print the field."""
     examples: dict[str, tuple[Any, set[str]]] = {}
     for command in COMMANDS[kind]:
         printed = get_json_output(command)
@@ -222,7 +222,7 @@ def _get_metric_name(command: Sequence[str]) -> str:
 
 
 def _iterate_fields(json_value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Yield the path and value of each leaf of a JSON value."""
+    """Yield the path and the value of each leaf of a JSON value."""
     if isinstance(json_value, dict):
         # A score also has the fields of its signature.
         signature = json_value.get("signature", "").split("|") if "nrefs" in json_value else ()

@@ -27,7 +27,7 @@ def build_page() -> str:
 
 
 def _format_language_names(kind: LanguageKind) -> str:
-    """Return the names of the languages of a kind, or counts per script if there are many."""
+    """Return the names of all languages of a kind, or counts per script if there are many."""
     by_script: dict[str, list[str]] = {}
     for scripts, language_codes in kind.languages.items():
         either = " or ".join(sorted(map(languages.format_script_name, scripts.split())))

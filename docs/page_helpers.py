@@ -43,7 +43,7 @@ def fill_template(name: str, **values: object) -> str:
 def format_table(
     header: Sequence[str], rows: Sequence[Sequence[object]], left_aligned: int = 1
 ) -> str:
-    """Return a Markdown table with `left_aligned` left-aligned columns, followed by number columns."""
+    """Return a Markdown table: `left_aligned` left-aligned columns, then right-aligned columns."""
     lines = [header, ["---" if i < left_aligned else "--:" for i in range(len(header))], *rows]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
@@ -51,7 +51,7 @@ def format_table(
 def explain_system(
     hypothesis: str, references: Any, metric: BLEU | None = None, **options: Any
 ) -> Any:
-    """Return the explanation of one hypothesis or corpus as a dict."""
+    """Return an explanation of one hypothesis or corpus as a dict."""
     return explain(hypothesis, references, metric, **options).to_dict()["systems"][0]
 
 
@@ -63,7 +63,7 @@ def format_fraction(order: Any) -> str:
 def format_explanation(
     hypothesis: str, references: Any, metric: BLEU | None = None, level: int = 3
 ) -> str:
-    """Return a complete explanation in Markdown, with headings of this level."""
+    """Return a complete explanation in Markdown, with headings at this level."""
     explained = explain(hypothesis, references, metric).to_dict()
     return render_markdown(explanation_layout.build_layout(explained, 2, short=False), level)
 

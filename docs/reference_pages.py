@@ -76,7 +76,7 @@ def _describe_option(option: Option) -> str:
 
 
 def _format_option_groups(groups: Iterable[OptionGroup]) -> Iterator[str]:
-    """Yield the title and the option table of each group, listing shared metric options once."""
+    """Yield the title and the option table of each group; list shared metric options only once."""
     listed_flags = {"--help"}
     for group in groups:
         options = [option for option in group.options if option.flags[-1] not in listed_flags]
@@ -187,7 +187,7 @@ def _format_signature(name: str, function: Any) -> str:
 
 
 def _wrap_signature(signature: str) -> str:
-    """Wrap a call to the page width, as a code block."""
+    """Return a signature as a code block, wrapped to the page width."""
     signature = signature.replace("mappingproxy({})", "{}")
     lines = wrap(signature, 96, subsequent_indent="    ", break_long_words=False)
     return "\n".join(["```python", *lines, "```"])
@@ -221,7 +221,7 @@ def _docstring_to_markdown(docstring: str | None, parameters: Iterable[str] = ()
         if item_lines and item_lines[0]:
             markdown_lines.insert(item_lines[0], "")
         parts.append("\n".join(markdown_lines))
-    # Blank lines in the code split code blocks, so join the parts.
+    # Blank lines within the code have split code blocks, so join the parts.
     return "\n\n".join(filter(None, parts)).replace("\n```\n\n```python\n", "\n\n")
 
 
@@ -249,7 +249,7 @@ def _iterate_parameter_names(function: Any) -> Iterator[str]:
 
 
 def _get_constructor_parameters(cls: type) -> Iterable[str]:
-    """Return the constructor's parameters, or nothing if the class has no Python signature."""
+    """Return the constructor's parameters, or an empty tuple if it has no Python signature."""
     try:
         return inspect.signature(cls).parameters
     except ValueError:
@@ -385,7 +385,7 @@ def _format_parsed_signature(
         parameter.annotation = None
     for defaults in (arguments.defaults, arguments.kw_defaults):
         for i, parameter in enumerate(defaults):
-            if isinstance(parameter, ast.Name):  # a constant of the module
+            if isinstance(parameter, ast.Name):  # a module-level constant
                 defaults[i] = _find_definition(tree, parameter.id).value  # type: ignore[union-attr, call-overload]
     return _wrap_signature(f"{name}({ast.unparse(arguments)})"), [one.arg for one in parameters]
 

@@ -206,7 +206,7 @@ def _describe_precision(measures: list[Measure]) -> str:
         statistic = round_to_single(statistic) if scores.is_single_precision else statistic
         cells.append(f"{measure.name} {mean:.10f} and {statistic:.10f}")
     return _format_list_item(
-        "**Precision.** sacreBLEU's bootstrap adds in single precision. With NumPy 2, it also "
+        "**Precision.** sacreBLEU's bootstrap adds statistics in single precision. With NumPy 2, it also "
         "computes most of each score in single precision, so NumPy 1 gives different digits. "
         "truebleu's sums are exact integers, and its scores have double precision. Means of 1,000 "
         f"resamples of *birch*, by truebleu and by sacreBLEU: {'; '.join(cells)}."

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Maximum length of a code word that fits into one line on a phone, and of a cell text that may be
-# in a narrow column, in characters.
+# Maximum number of characters of a code word that fits on one line on a phone, and of a cell that
+# may be in a narrow column.
 WORD = 32
 SENTENCE = 24
 
@@ -65,7 +65,7 @@ def on_page_content(html: str, **_: Any) -> str:
     # Code may break at spaces, but not at the hyphens within a word.
     html = re.sub(r"<code>([^<\n]* [^<\n]*)</code>", _mark_hyphenated_words, html)
     html = re.sub(rf"<code>(?=[^<\s]{{1,{WORD}}}</code>)", '<code class="word">', html)
-    # In later columns, values without a hyphen may break on a phone.
+    # On a phone, values without a hyphen in later columns may break.
     return re.sub(r'<code class="word">(?=[^<-]{15,}<)', '<code class="word value">', html)
 
 

@@ -19,7 +19,7 @@ SYSTEM = HYPOTHESES["birch"]
 A = [REFERENCES["A"]]
 BOTH_REFERENCES = [REFERENCES["A"], REFERENCES["B"]]
 
-# Each entry changes one setting of sacreBLEU's defaults.
+# Each entry changes one of sacreBLEU's default settings.
 SETTINGS = {
     "sacreBLEU's defaults": {},
     "lower case": {"lowercase": True},
@@ -92,9 +92,10 @@ def _format_member_tables() -> str:
             notes.setdefault(member.quirks, []).append(render_code(name))
     header = ["name", "title", "differences from sacreBLEU", "A", "A and B"]
     return (
-        f"The table lists {len(rows)} published implementations, each on its own scale and with the digits that it "
-        "prints (the first six if it prints all digits). `truebleu family score REF -i HYP` prints this list for "
-        "your text. A dash means that a member accepts only one reference, or is not defined for this text (below).\n\n"
+        f"The table lists {len(rows)} published implementations. Each score is on the implementation's own scale, and has "
+        "the digits that the implementation prints (six if it prints all digits). `truebleu family score REF -i HYP` "
+        "prints this list for your text. A dash means that an implementation accepts only one reference, or is not "
+        "defined for this text (see below).\n\n"
         f"{format_table(header, rows, left_aligned=3)}\n\n### Peculiarities\n\n"
         + "\n".join(
             f"* {', '.join(names)}: {escape_markdown(quirk)}" for quirk, names in notes.items()
@@ -103,5 +104,5 @@ def _format_member_tables() -> str:
 
 
 def _format_with_six_digits(score: object) -> str:
-    """Format a score to six significant digits, for members that print all digits."""
+    """Format a score with six significant digits, for members that print all digits."""
     return f"{getattr(score, 'published', float(score)):.6g}"  # type: ignore[arg-type]

@@ -1,5 +1,5 @@
-// Accessibility that the theme lacks: a label of the search field, and wide tables that the
-// keyboard can scroll.
+// Accessibility features that the theme lacks: a label for the search field, and wide tables that
+// can be scrolled with the keyboard.
 document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
 const observed = new WeakSet();
 const reachable = new ResizeObserver((changes) => {
@@ -14,6 +14,6 @@ const watch = () => {
     observed.add(wide);
   }
 };
-// The theme puts tables into these boxes when the page is there.
+// The theme puts tables into these boxes after the page has loaded.
 new MutationObserver(watch).observe(document.body, { childList: true, subtree: true });
 watch();

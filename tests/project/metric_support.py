@@ -400,10 +400,10 @@ PAGE = """\
 This page shows which metric can be used where: in Python, on the command line, in engines and
 integrations, which this page calls interfaces. The test `tests/project/test_metric_support.py`
 tries every metric in every interface, and writes this page. A ✓ means that the interface returned
-the score of `tb.metric(NAME).score(…)`, to the last bit. A number means that it refuses the
-metric, with the message of that number below. Members of the BLEU family that behave alike share a
-row, and the end of the page lists them. Spark and Ray have separate tests; the column shows the
-aggregation that they share.
+the score of `tb.metric(NAME).score(…)`, to the last bit. A number means that the interface rejects
+the metric, with the message that has this number below. Members of the BLEU family that behave
+alike share a row, and the end of the page lists them. Spark and Ray have separate tests; the column
+shows the aggregation that they share.
 
 {tables}
 

@@ -37,7 +37,7 @@ def built(pages) -> dict[str, str]:
         "so the clipped precision is 2/7",
         "2/6 of reference 1 and 2/7 of reference 2",
         "BP = exp(1 − 6/4) = 0.6065",
-        "exp(1 − 6/5) = 0.8187 for this text. That is the penalty of a text of 5 tokens",
+        "exp(1 − 6/5) = 0.8187 for this text. That is the penalty for a text of 5 tokens",
         "| 1 | 1/1 | 0.00674 | 0.00674 |",
         "| 8 | 2/8 | 1 | 0.25000 |",
         "| both | 3/3 | 1/2 |",

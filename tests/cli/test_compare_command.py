@@ -243,7 +243,7 @@ def test_terminal_output_fits_width(width):
         (["--seed", "abc"], r"--seed: expected a whole number of 0 or more, found 'abc'"),
         (
             ["--test", "none", "--correction", "holm"],
-            r"--correction: no effect without a test",
+            r"--correction has no effect without a test",
         ),
         (["--correction", "bonferroni"], r"unknown value 'bonferroni'"),
         (["-w", "2", "-f", "json"], r"-w/--width has no effect with -f json"),

@@ -58,8 +58,8 @@ def test_notes_and_signature_describe_runs(comparison):
     assert "± runs" in text
     notes = [note["text"] for note in comparison.to_dict()["notes"] if note["kind"] == "runs"]
     assert len(notes) == 2
-    assert notes[0].startswith("BLEU, new against old: the variation from runs, ")
-    assert "than the variation from the test set" in notes[0]
+    assert notes[0].startswith("BLEU, new against old: the variation between runs, ")
+    assert "than the variation due to the test set" in notes[0]
     assert "and runs differed as much as they do here" in comparison.text(100, explain=True)
     assert "|runs:var|" in text
     signature = comparison.to_dict()["metrics"][0]["signature"]

@@ -33,7 +33,7 @@ from truebleu.text.operating_system import Terminated, end_process_by_signal, ra
 
 # Summaries of the commands for the help. Each command has the same name as its module.
 COMMANDS = {
-    "score": "Score the outputs of systems",
+    "score": "Score system outputs",
     "segments": "Score each segment",
     "compare": "Compare systems with confidence intervals and significance tests",
     "meta": "Measure how well metrics agree with human scores",
@@ -72,7 +72,7 @@ exit status:
 # Output of `truebleu` without arguments.
 WELCOME = """\
 truebleu scores generated text with BLEU and related metrics:
-exact, explained, and faster than counting the words.
+exact, explained, and faster than counting words.
 
   truebleu demo                                       try it with example texts
   truebleu score reference.en -i system.en            score a system output
@@ -226,7 +226,7 @@ def build_parsers() -> tuple[Parser, list[Parser]]:
         "truebleu",
         groups=[GENERAL_OPTIONS],
         usage="truebleu COMMAND ...",
-        description="All variants of BLEU: exact, explained, and faster than counting the words.",
+        description="All variants of BLEU: exact, explained, and faster than counting words.",
         epilog=EPILOG,
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")

@@ -39,7 +39,7 @@ GATE = OptionGroup(
     --min N...       require this minimum score, or this maximum for TER, WER and similar metrics;
                      use NAME=N for several metrics; 0-100 for BLEU, even with --scale 1
     --max-drop N...  allow a drop of up to N from the earlier score; use NAME=N for several metrics;
-                     for BLEU on the 0-100 scale, even with --scale 1
+                     0-100 for BLEU, even with --scale 1
     --log FILE       compare with the last score in this log that has the same name, signature and
                      references (see truebleu score --log)
     --log-name NAME  use NAME instead of the file name to find earlier scores in the log

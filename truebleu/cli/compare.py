@@ -60,8 +60,8 @@ SYSTEMS = OptionGroup(
     "systems",
     """
     --baseline NAME             compare the other systems with this one (default: the first of -i)
-    --order NAME                list the systems, which determines their letters, by rank (best
-                                first by the first metric) or as given (default: rank)
+    --order NAME                list the systems and assign their letters in this order: rank (best
+                                first by the first metric) or given (default: rank)
     --scores NAME=FILE...       read segment scores of metric NAME: one file with a tab-separated
                                 column per system, one file per system (NAME=FILE FILE ...), or
                                 output of comet-score, comet-compare or MetricX; the system score

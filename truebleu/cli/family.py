@@ -209,7 +209,7 @@ def _build_score_elements(scores_by_system: dict[str, FamilyScores], scale: int)
 
 def _find_matching_variants(options: argparse.Namespace) -> FamilyResult:
     if options.members:
-        raise UsageError("-m/--members has no effect with truebleu family which")
+        raise UsageError("-m/--members has no effect with 'truebleu family which'")
     if not options.references:
         raise UsageError("which: expected a score before the references")
     target_score, *options.references = options.references

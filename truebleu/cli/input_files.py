@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 FILE_SYNTAX = (
-    "Files have one segment per line and may end in .gz .bz2 .xz .zst. FILE#3 is the third\n"
+    "Files have one segment per line and may end in .gz, .bz2, .xz or .zst. FILE#3 is the third\n"
     "tab-separated column of FILE; - is standard input."
 )
 (ENCODING,) = parse_options(
@@ -37,8 +37,8 @@ INPUT = OptionGroup(
     """
     references REF     read references from these files
     -i --input HYP...  score these system outputs. NAME=FILE names a system; the default name is
-                       the name of the file without its last suffix. truebleu compare accepts
-                       several runs as NAME=FILE,FILE... (default: standard input)
+                       the file name without its last suffix. truebleu compare accepts several
+                       runs as NAME=FILE,FILE... (default: standard input)
     -nr --num-refs N   read up to N references per segment from tab-separated columns of REF, which
                        is kept in memory (default: 1)
     """,

@@ -98,7 +98,7 @@ MISSING_PARAMETERS: dict[str, dict[str, str]] = {
     "TER": {
         "tokenize": "TER has its own tokenizer. Use --ter-normalized, --ter-no-punct or "
         "--ter-asian-support",
-        "lowercase": "TER ignores case. Use --ter-case-sensitive to distinguish it",
+        "lowercase": "TER ignores case. Use --ter-case-sensitive to change this",
         "smoothing": "TER needs no smoothing",
     },
     "chrF": {

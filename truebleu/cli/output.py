@@ -41,7 +41,7 @@ EXACT = ("json", "csv", "tsv")
 READER_FORMATS = ("text", "sacrebleu", "markdown", "latex", "html")
 
 # Exit statuses of all commands and their meanings. Shells report statuses above 128 for programs
-# that a signal ended.
+# that a signal terminated.
 STATUSES = {
     0: "success",
     1: "invalid data, or a file that cannot be read or written",

@@ -160,7 +160,7 @@ class TSVWriter(_TemplateWriter):
     """Writer of a header and tab-separated values."""
 
     def format_cell(self, value: Any) -> str:
-        """Return a text, quoted if necessary."""
+        """Return a text as a cell, quoted or escaped where the format requires it."""
         from truebleu.rendering.delimited import format_cell
 
         return format_cell(value, self.SEPARATOR)

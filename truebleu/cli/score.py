@@ -138,7 +138,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _open_log(options: argparse.Namespace, inputs: files.Inputs) -> ScoreLogger | None:
-    """Return the logger, or None without --log. Errors about the log are raised before scoring."""
+    """Return the logger, or None if --log is not used. Report errors in the log before scoring."""
     if options.log is not None:
         from truebleu.cli.log_entries import ScoreLogger
 

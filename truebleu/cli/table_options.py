@@ -110,7 +110,7 @@ def _reject_table_options(options: argparse.Namespace) -> bool:
 
 
 def is_table(name: str, *, accept_tsv: bool = False) -> bool:
-    """Return whether a word names tables. With `accept_tsv`, TSV files are tables, too."""
+    """Return whether an argument names tables. With `accept_tsv`, these include TSV files."""
     formats = {"parquet", "csv", "json", *(["tsv"] if accept_tsv else [])}
     if get_table_format(name) in formats:
         return True

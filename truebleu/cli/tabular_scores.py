@@ -143,7 +143,7 @@ class Tables:
 
     @contextmanager
     def open_rows(self, system: TableSystem, extra_columns: Sequence[str]) -> Iterator[OpenTable]:
-        """Open a system's table, with its rows in file order, the texts and the extra columns."""
+        """Open a system's table, whose rows are in file order and include the extra columns."""
         import_duckdb_engine()
         from truebleu.engines import duckdb_inputs as engine
         from truebleu.engines.duckdb_files import quote_name

@@ -35,7 +35,7 @@ from truebleu.text.terminal_layout import format_count
 
 
 class ComparisonView(RecordView):
-    """View of one comparison, or of one per group.
+    """View of one comparison, or of one comparison per group.
 
     As text, it shows the best system and one table; as Markdown or LaTeX, a table for a paper.
     """
@@ -61,7 +61,7 @@ class ComparisonView(RecordView):
 
         digits: decimals of scores. short: use short signatures. scale: show percentages from 0 to
         100 or, with 1, from 0 to 1 (default: the scale that the comparison was created with).
-        `choice` are the options of `TextOptions`. Raises ValueError for an unknown name.
+        `choice` contains fields of `TextOptions`. Raises ValueError for an unknown name.
         """
         view = self._at_scale(scale)
         blocks = view._build_text_blocks(digits, short=short, **choice)  # noqa: SLF001
@@ -194,7 +194,7 @@ class Comparison(ComparisonView):
     ) -> Comparison:
         """Return the comparison for a request, computing the statistics unless they are given.
 
-        by_reference: whether to score each of several references separately as well.
+        by_reference: whether to also score each of several references separately.
         """
         from truebleu.comparison import comparison_builder
 
@@ -380,8 +380,8 @@ def compare(
 ) -> Comparison:
     """Compare systems on the same segments, with confidence intervals and paired tests.
 
-    systems: a mapping from system names to hypotheses, as for `BLEU.score`. Several runs of
-        a system (training seeds) are a list of hypotheses (files, columns, or lists), or a mapping
+    systems: a mapping from system names to hypotheses, as for `BLEU.score`. For several runs of
+        a system (training seeds), pass a list of hypotheses (files, columns, or lists) or a mapping
         from run names to hypotheses. The score is the mean over runs, and intervals and tests
         include their variance. (For metrics of tokenized text, a list of lists is a single run.)
     references: as for `BLEU.score`.

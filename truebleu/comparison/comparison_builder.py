@@ -42,7 +42,7 @@ from truebleu.significance import (
 
 
 def build_comparison(request: Request, metric_statistics: StatisticsByMetric) -> dict[str, Any]:
-    """Return a comparison as a dict."""
+    """Build the dict of a comparison from its request and statistics."""
     testing = request.testing
     segment_count = request.count_segments(metric_statistics)
     if request.documents is not None:
@@ -448,7 +448,7 @@ class _MetricColumn:
         return agreement and {"metric": self.name, "systems": [best, second], **agreement}
 
     def _describe_interval(self, interval: Interval) -> dict[str, float] | None:
-        """Return an interval as a dict, or None if there is no interval."""
+        """Convert an interval to a dict; return None if there is no interval."""
         if self.testing.confidence is None or self.unit_count == 1:
             return None
         return {key: getattr(interval, key) for key in ("low", "high", "mean", "half_width")}
@@ -467,7 +467,7 @@ class _MetricColumn:
     def _describe_difference(
         self, difference: Difference, system: str, other: str
     ) -> dict[str, Any]:
-        """Return a difference as a dict, for `scores` or `pairs`."""
+        """Convert a difference to a dict, for `scores` or `pairs`."""
         tested = self.testing.test is not None
         p = difference.adjusted_p if self.testing.correction else difference.p
         wins, ties, losses = self._count_wins(system, other)

@@ -71,7 +71,7 @@ def build_components_table(content: Content, metric: Content) -> Table | None:
     def format_precision(precision: float) -> str:
         return f"{precision / 100:.3f}" if content.get("scale") == 1 else f"{precision:.1f}"
 
-    unit = "" if content.get("scale") == 1 else ", in per cent"
+    unit = "" if content.get("scale") == 1 else ", as a percentage"
     part_columns: list[tuple[str, str, list[str]]] = [
         (
             f"p{order}",
@@ -217,7 +217,7 @@ def _describe_metric_directions(content: Content) -> str:
 
 
 def collect_notes(content: Content) -> list[str]:
-    """Return the sentences below the tables, which explain the marks, the test, and the data."""
+    """Return the sentences below the tables, which explain the marks, the test and the data."""
     limits = [content["reading"]] if content["reading"] else []
     notes = [f"Note: {note['text']}" for note in content["notes"]]
     return [*_describe_marks(content), *limits, *notes]

@@ -40,7 +40,7 @@ def describe_test_limits(
 
 
 def build_run_variance_notes(content: Content) -> Iterator[dict[str, Any]]:
-    """Yield notes that compare the variance from runs with the variance from the test set."""
+    """Yield notes that compare the variance between runs with the variance due to the test set."""
     systems = content["systems"]
     for metric in content["metrics"]:
         format_score = fixed_formatter(get_score_digits(content, metric, None) + 1)
@@ -67,8 +67,8 @@ def build_run_variance_notes(content: Content) -> Iterator[dict[str, Any]]:
             yield {
                 "kind": "runs",
                 "metric": metric["name"],
-                "text": f"{metric['name']}, {subject}: the variation from runs, "
-                f"{format_score(run_error)}, is {comparative} than the variation from "
+                "text": f"{metric['name']}, {subject}: the variation between runs, "
+                f"{format_score(run_error)}, is {comparative} than the variation due to "
                 f"the test set, {format_score(test_set_error)} ({errors}).",
             }
     single_run_systems = [system["name"] for system in systems if system["runs"] == 1]

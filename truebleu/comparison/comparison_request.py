@@ -70,16 +70,16 @@ class Significance:
         argument_checks.check_choice("test", test, (None, *TESTS))
         argument_checks.check_choice("correction", self.correction, (None, *CORRECTIONS))
         if test is None and samples is not None:
-            raise ValueError("samples: no effect without a test")
+            raise argument_checks.ParameterError("[[samples]] has no effect without a test")
         if test is None and self.correction is not None:
-            raise ValueError("correction: no effect without a test")
+            raise argument_checks.ParameterError("[[correction]] has no effect without a test")
         for name, number in (("samples", samples), ("confidence", confidence)):
             if number is not None:
                 argument_checks.check_integer(name, number, 1)
         if test != "ar" and samples is not None and confidence not in (None, RESAMPLES, samples):
             raise ValueError(
                 f"samples={samples} and confidence={confidence}: a bootstrap test and its "
-                "intervals share resamples. Give equal numbers, or only one."
+                "intervals share resamples. Pass equal numbers, or only one."
             )
         argument_checks.check_fraction("level", self.level)
         object.__setattr__(self, "seed", argument_checks.check_seed(self.seed))
@@ -265,7 +265,7 @@ class Request:
         # Segment labels for a report.
         self.labels: Any = None
         if documents is None and testing is not None and testing.resample == "documents":
-            raise ValueError("resample: 'documents' needs the document of each segment (documents)")
+            raise ValueError("resample: 'documents' needs the document of each segment")
         if (buckets is None) == (testing is not None and testing.resample == "buckets"):
             raise ValueError(
                 "resample: use 'buckets' for statistics of truebleu.engines, but not for texts"

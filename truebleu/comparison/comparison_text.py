@@ -192,7 +192,7 @@ def _collect_notes(content: Content, *, explain: bool) -> list[str]:
     ]
     if disagreements and len(content["systems"]) > 2:
         lines.append(
-            "Note: metrics prefer different systems, each significantly, in "
-            f"{format_count(len(disagreements), 'pair')} of systems."
+            f"Note: for {format_count(len(disagreements), 'pair')} of systems, metrics "
+            "significantly prefer different systems."
         )
     return lines

@@ -18,12 +18,12 @@ SCORE_NAMES = (
 
 
 def at_scale(content: Content, scale: int) -> Content:
-    """Return the contents of a comparison for display on a scale, 100 or 1."""
+    """Return the contents of a comparison with percentages converted to a scale, 100 or 1."""
     return content if scale == 100 else rescale_comparison(content)
 
 
 def rescale_comparison(content: Content) -> Content:
-    """Return the contents of a comparison with percentages on a 0-1 scale."""
+    """Return the contents of a comparison with percentages converted to fractions (0-1)."""
     percentages = {metric["name"] for metric in content["metrics"] if metric.get("percentage")}
 
     def rescale_entry(name: str, entry: Any) -> Any:

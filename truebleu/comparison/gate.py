@@ -200,12 +200,14 @@ class Conditions:
         if self.significant and self.against is None:
             raise ParameterError("[[significant]]: no earlier output given; use [[against]]")
         if self.log is not None and self.max_drop is None and not self.keep:
-            raise ParameterError("[[log]]: no effect without [[max_drop]] or [[keep]]")
+            raise ParameterError("[[log]] has no effect without [[max_drop]] or [[keep]]")
         if self.against is not None and self.max_drop is None and not self.significant:
-            raise ParameterError("[[against]]: no effect without [[max_drop]] or [[significant]]")
+            raise ParameterError(
+                "[[against]] has no effect without [[max_drop]] or [[significant]]"
+            )
         if self.log is None and (self.name is not None or self.keep):
             raise ParameterError(
-                f"[[{'keep' if self.keep else 'name'}]]: no effect without [[log]]"
+                f"[[{'keep' if self.keep else 'name'}]] has no effect without [[log]]"
             )
 
 
@@ -257,7 +259,7 @@ class CheckJob:
         self.request = Request(systems, references, metrics, testing=testing, **inputs)
         if not conditions.significant and (samples is not None or level != DEFAULT_LEVEL):
             option = "level" if samples is None else "samples"
-            raise ParameterError(f"[[{option}]]: no effect without [[significant]]")
+            raise ParameterError(f"[[{option}]] has no effect without [[significant]]")
         smallest_p = 1 / (testing.randomizations + 1)
         if conditions.significant and smallest_p >= testing.alpha:
             raise ParameterError(
@@ -289,7 +291,7 @@ class CheckJob:
             if best is not None and worst is not None and drop >= abs(best - worst):
                 raise ParameterError(
                     f"[[max_drop]]: no output can fail {drop:g} for {names[metric]} (scores are "
-                    f"from {worst:g} to {best:g}). Give a smaller drop."
+                    f"from {worst:g} to {best:g}). Allow a smaller drop."
                 )
 
     def build_content(self) -> dict[str, Any]:
@@ -573,7 +575,7 @@ def _resolve_limits(
             )
         if matching_metrics[0] in resolved_limits:
             raise ParameterError(
-                f"[[{role}]]: two numbers for {names[matching_metrics[0]]}; give one"
+                f"[[{role}]]: two numbers for {names[matching_metrics[0]]}. Pass only one"
             )
         resolved_limits[matching_metrics[0]] = _parse_limit(role, value)
     return resolved_limits

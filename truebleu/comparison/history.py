@@ -151,7 +151,7 @@ def group_entries(entries: Iterable[Entry]) -> Iterator[Group]:
 
 
 def read_earlier_entries(path: str | os.PathLike[str]) -> list[Entry]:
-    """Return a log's scores chronologically. Raises IncomparableError if there are none."""
+    """Return a log's scores in chronological order. Raises IncomparableError if there are none."""
     remedy = "Add a score with truebleu score --log."
     try:
         entries = read_log_entries(path)

@@ -72,7 +72,7 @@ exit status:
 # Output of `truebleu` without arguments.
 WELCOME = """\
 truebleu scores generated text with BLEU and related metrics:
-exact, explained, and faster than counting words.
+exact, explained, and faster than a word count.
 
   truebleu demo                                       try it with example texts
   truebleu score reference.en -i system.en            score a system output
@@ -226,7 +226,7 @@ def build_parsers() -> tuple[Parser, list[Parser]]:
         "truebleu",
         groups=[GENERAL_OPTIONS],
         usage="truebleu COMMAND ...",
-        description="All variants of BLEU: exact, explained, and faster than counting words.",
+        description="All variants of BLEU: exact, explained, and faster than a word count.",
         epilog=EPILOG,
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")

@@ -9,10 +9,10 @@ import {COUNT_PARAMETERS, getMissingOrder, buildRecipe, getSmoothingValue} from 
  * @property {string} order
  * @property {number} match  @property {number} total  @property {number} [reference]
  * @property {number} numerator  @property {number} denominator
- * @property {number | null} precision  in per cent; null if it counts as 1
+ * @property {number | null} precision  as a percentage; null if it counts as 1
  * @property {string} note  how it was smoothed; "" without smoothing
  * @property {boolean} isUsed  whether the mean includes the order
- * @property {number} [recall]  @property {number} [f]  of chrF, in per cent
+ * @property {number} [recall]  @property {number} [f]  of chrF, as a percentage
  */
 /**
  * @typedef {object} ScoreSteps  Steps of the calculation of a score.
@@ -20,7 +20,7 @@ import {COUNT_PARAMETERS, getMissingOrder, buildRecipe, getSmoothingValue} from 
  * @property {number} value
  * @property {number} brevity  @property {number} mean  @property {number} hypothesis  @property {number} reference
  * @property {number[]} [editCounts]  for error rates: hits, substitutions, deletions and insertions
- * @property {number[]} [shares]  for chrF: mean precision and recall over the used orders, in per cent
+ * @property {number[]} [shares]  for chrF: mean precision and recall over the used orders, as a percentage
  */
 
 /** Mean lengths in tokens are multiplied by this number and stored as integers. */

@@ -14,7 +14,7 @@ from truebleu._kernel import InputError
 from truebleu.comparison import setup_description
 from truebleu.comparison.comparison_request import TESTS
 from truebleu.comparison.setup_description import SetupDescription, cite, read_result
-from truebleu.metrics import registry
+from truebleu.metrics import comet, registry
 from truebleu.significance import CORRECTIONS
 from truebleu.testsets import catalogue
 from truebleu.text.citations import expand_keys, format_bibtex, get_work, load_works, parse_bibtex
@@ -70,7 +70,7 @@ def test_every_work_is_used():
     for table in ("TEST_CITATIONS", "CORRECTION_CITATIONS", "EXTERNAL_CITATIONS"):
         used |= {key for keys in getattr(setup_description, table).values() for key in keys}
     used |= {*setup_description.INTERVAL_CITATIONS, *setup_description.RUN_CITATIONS}
-    used |= {"truebleu", "popovic-2017-chrf", "rei-etal-2022-comet"}
+    used |= {"truebleu", "popovic-2017-chrf", *comet.MODEL_CITATIONS.values()}
     assert load_works().keys() == used
 
 
@@ -129,6 +129,11 @@ def test_bibtex_and_pdflatex_typeset_all_entries(tmp_path):
             "@article{b,\n author={Maja Popovic and Ond{\\v{r}}ej Bojar and others},title={T}}",
             "Popovic et al.",
             "Popovic et al.: T",
+        ),
+        (
+            "@misc{c, author = {{Standards and Tests} and {\\c{C}}elebi, Onur}, title = {{{A}}}}",
+            "Standards and Tests and Çelebi",
+            "Standards and Tests and Çelebi: A",
         ),
     ],
 )
@@ -203,9 +208,42 @@ def test_external_scores_cite_their_metric_without_signature():
         "mine": {"a": [1.0] * 9, "b": [2.0] * 9},
     }
     setup = cite(tb.compare(None, None, metrics=(), scores=scores, samples=9))
-    assert "COMET-22 (Rei et al., 2020) and mine as implemented" in setup.text()
+    assert "COMET-22 (Rei et al., 2020; Rei et al., 2022) and mine as implemented" in setup.text()
     assert "signature" not in setup.text()
     assert setup.notes == ["no citation is known for mine; cite its authors"]
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("COMET", ["rei-etal-2020-comet"]),
+        ("CometKiwi-XL", ["rei-etal-2022-cometkiwi"]),
+        ("XCOMET-XXL", ["guerreiro-etal-2024-xcomet"]),
+        ("MetricX-23", ["juraska-etal-2023-metricx"]),
+        ("MetricX-24-Hybrid", ["juraska-etal-2024-metricx"]),
+        ("MetricX", []),
+        ("BLEURT", ["sellam-etal-2020-bleurt"]),
+        ("BLEURT-20", ["sellam-etal-2020-bleurt", "pu-etal-2021-learning"]),
+    ],
+)
+def test_external_metric_cites_its_version(name, keys):
+    assert list(setup_description._list_metric_keys(name, None)) == keys
+
+
+@pytest.mark.parametrize(
+    ("metric", "keys"),
+    [
+        ("comet:Unbabel/wmt20-comet-da", []),
+        ("comet:Unbabel/wmt22-comet-da", ["rei-etal-2022-comet"]),
+        ("comet:Unbabel/wmt22-cometkiwi-da", ["rei-etal-2022-cometkiwi"]),
+        ("comet:Unbabel/wmt23-cometkiwi-da-xl", ["rei-etal-2023-scaling"]),
+        ("comet:Unbabel/XCOMET-XL", ["guerreiro-etal-2024-xcomet"]),
+        ("bleurt:lucadiliello/BLEURT-20-D3", ["pu-etal-2021-learning"]),
+        ("bleurt:Elron/bleurt-base-128", []),
+    ],
+)
+def test_neural_metric_cites_its_model(metric, keys):
+    assert list(registry.metric(metric).citations[1:]) == keys
 
 
 def test_runs_are_described():

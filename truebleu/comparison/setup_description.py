@@ -34,7 +34,7 @@ TEST_NAMES = {
 # Keys in truebleu.text.citations by significance test, correction, and other methods.
 TEST_CITATIONS = {
     "ar": ("riezler-maxwell-2005-pitfalls",),
-    "bs": ("koehn-2004-statistical", "efron-tibshirani-1993-bootstrap"),
+    "bs": ("riezler-maxwell-2005-pitfalls", "efron-tibshirani-1993-bootstrap"),
     "bs-sacrebleu": ("koehn-2004-statistical", "post-2018-call"),
     "koehn": ("koehn-2004-statistical",),
 }
@@ -44,12 +44,17 @@ CORRECTION_CITATIONS = {
 }
 INTERVAL_CITATIONS = ("koehn-2004-statistical",)
 RUN_CITATIONS = ("clark-etal-2011-better",)
-# Metrics of other programs by the beginning of their names, in lower case.
+# Metrics of other programs by the beginning of their names, in lower case. The first match counts.
 EXTERNAL_CITATIONS = {
+    "cometkiwi": ("rei-etal-2022-cometkiwi",),
+    "comet-22": ("rei-etal-2020-comet", "rei-etal-2022-comet"),
     "comet": ("rei-etal-2020-comet",),
-    "xcomet": ("rei-etal-2020-comet",),
-    "metricx": ("juraska-etal-2024-metricx",),
-    "bleurt": ("sellam-etal-2020-bleurt", "pu-etal-2021-learning"),
+    "xcomet": ("guerreiro-etal-2024-xcomet",),
+    "metricx-23": ("juraska-etal-2023-metricx",),
+    "metricx-24": ("juraska-etal-2024-metricx",),
+    "metricx-25": ("juraska-etal-2025-metricx",),
+    "bleurt-20": ("sellam-etal-2020-bleurt", "pu-etal-2021-learning"),
+    "bleurt": ("sellam-etal-2020-bleurt",),
     "bertscore": ("zhang-etal-2020-bertscore",),
 }
 TEST_SET_NAMES = {"multi30k": "Multi30k", "mtedx": "mTEDx"}

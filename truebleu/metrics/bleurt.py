@@ -28,7 +28,7 @@ class BLEURT(NeuralMetric):
     __slots__ = ()
 
     NAME = "BLEURT"
-    CITATIONS = ("sellam-etal-2020-bleurt", "pu-etal-2021-learning")
+    CITATIONS = ("sellam-etal-2020-bleurt",)
     PREFIX = "bleurt-"
     REFERENCES = "one"
     FIELDS = ("model", "agg")
@@ -47,6 +47,12 @@ class BLEURT(NeuralMetric):
     def from_text(cls, text: str) -> Self:
         """Return the metric for a model, or for the default model if the text is empty."""
         return cls(model=text if text.strip() else DEFAULT_MODEL)
+
+    @property
+    def citations(self) -> tuple[str, ...]:
+        """The keys of the papers on BLEURT and, for BLEURT-20, on this model."""
+        is_recent = "bleurt-20" in self.model.lower()
+        return (*self.CITATIONS, *(["pu-etal-2021-learning"] if is_recent else []))
 
     def _compute_numbers(self, _: Corpus, texts: SegmentTexts) -> list[float]:
         tokenizer, model = self._load_with_clear_errors(

@@ -27,6 +27,13 @@ INPUTS_BY_KIND = {
     "referenceless_regression_metric": ("src",),
     "xcomet_metric": ("src", "ref"),
 }
+# Keys of the papers on models, by a part of their names in lower case.
+MODEL_CITATIONS = {
+    "wmt22-comet-": "rei-etal-2022-comet",
+    "wmt22-cometkiwi": "rei-etal-2022-cometkiwi",
+    "wmt23-cometkiwi": "rei-etal-2023-scaling",
+    "xcomet": "guerreiro-etal-2024-xcomet",
+}
 INPUT_SEGMENTS = re.compile(r"^input_segments:[ ]*(\[.*?\]|(?:\n[ ]*-[ ]*\w+)+)", re.MULTILINE)
 
 
@@ -77,8 +84,9 @@ class COMET(NeuralMetric):
 
     @property
     def citations(self) -> tuple[str, ...]:
-        """The keys of the papers on COMET and, for models of WMT22, on these models."""
-        return (*self.CITATIONS, *(["rei-etal-2022-comet"] if "wmt22" in self.model else []))
+        """The keys of the papers on COMET and on the model."""
+        name = self.model.lower()
+        return (*self.CITATIONS, *(key for part, key in MODEL_CITATIONS.items() if part in name))
 
     def _list_inputs(self) -> tuple[str, ...]:
         """Return the model's inputs in addition to the hypothesis."""

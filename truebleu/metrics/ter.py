@@ -1,6 +1,6 @@
 """TER: the number of edits that turn the hypothesis into the reference, including shifts.
 
-Matthew Snover, Bonnie Dorr, Richard Schwartz, Linnea Micciulla and John Makhoul (2006): A study of
+Matthew Snover, Bonnie Dorr, Rich Schwartz, Linnea Micciulla and John Makhoul (2006): A study of
 translation edit rate with targeted human annotation. AMTA. The search for shifts is the heuristic
 of their program tercom. Its limits and the arithmetic are sacreBLEU 2.6.0's.
 """

@@ -17,6 +17,12 @@ from truebleu.text.tex_letters import decode_tex
 
 # References in prose name at most this many authors.
 MAX_NAMED_AUTHORS = 4
+# A group in braces with up to three levels of braces inside, a BibTeX entry, and a field of it.
+_GROUP = r"\{[^{}]*\}"
+for _ in range(3):
+    _GROUP = rf"\{{(?:[^{{}}]|{_GROUP})*\}}"
+ENTRY = re.compile(rf"@\w+\s*\{{\s*([^\s,{{}}]+)((?:[^{{}}]|{_GROUP})*)(\}}?)")
+FIELD = re.compile(rf'\b(\w+)\s*=\s*({_GROUP}|"(?:[^"{{}}]|{_GROUP})*"|\w+)')
 
 
 class Work(Record):
@@ -34,73 +40,39 @@ class Work(Record):
     def family_names(self) -> list[str]:
         """The family names of the authors; "others" stands for further authors."""
         authors = self.fields.get("author") or self.fields.get("editor", "")
-        names = re.split(r"\s+and\s+", authors.strip())
+        # Names are "{Group}", "Family, Given" or "Given Family", and a group may contain "and".
         return [
-            decode_tex(name if name.startswith("{") else name.partition(",")[0])
-            if "," in name or name.startswith("{")
-            else decode_tex(name.split(" ")[-1])
-            for name in names
+            decode_tex(re.sub(r"^(?!\{.*\}$)(?:([^,]*),.*|.* )", r"\1", name))
+            for name in re.split(r"\s+and\s+(?![^{]*\})", authors)
         ]
 
     @property
     def label(self) -> str:
         """The authors and the year, such as "Papineni et al., 2002"."""
         names = self.family_names
-        year = self.fields.get("year", "")
-        author_text = join_words(names) if len(names) < 3 else f"{names[0]} et al."
-        return ", ".join(filter(None, (author_text, year)))
+        authors = join_words(names) if len(names) < 3 else f"{names[0]} et al."
+        return ", ".join(filter(None, (authors, self.fields.get("year"))))
 
     @property
     def reference(self) -> str:
         """The authors, the year and the title in one line."""
         names = self.family_names
-        if len(names) > MAX_NAMED_AUTHORS or names[-1] == "others":
-            authors = f"{names[0]} et al."
-        else:
-            authors = join_words(names)
+        is_short = len(names) <= MAX_NAMED_AUTHORS and names[-1] != "others"
+        authors = join_words(names) if is_short else f"{names[0]} et al."
         year = f" ({self.fields['year']})" if "year" in self.fields else ""
         return f"{authors}{year}: {decode_tex(self.fields.get('title', self.key))}"
 
 
 def parse_bibtex(text: str) -> Iterator[Work]:
     """Yield the works in BibTeX text. Raise ValueError for an entry with unbalanced braces."""
-    position = 0
-    while match := re.compile(r"@(\w+)\s*\{\s*([^\s,{}]+)\s*,?").search(text, position):
-        end = _find_closing_brace(text, text.index("{", match.start()), match[2])
-        yield Work(
-            match[2],
-            text[match.start() : end + 1],
-            dict(_parse_fields(text[match.end() : end], match[2])),
-        )
-        position = end + 1
-
-
-def _find_closing_brace(text: str, start: int, key: str) -> int:
-    depth = 0
-    for match in re.compile(r"\\.|[{}]", re.DOTALL).finditer(text, start):
-        depth += {"{": 1, "}": -1}.get(match[0], 0)
-        if depth == 0:
-            return match.start()
-    raise ValueError(f"BibTeX entry '{key}': missing closing brace")
-
-
-def _parse_fields(text: str, key: str) -> Iterator[tuple[str, str]]:
-    """Yield the names and values of the fields of an entry, without delimiters."""
-    position = 0
-    while match := re.compile(r'(\w+)\s*=\s*(?:(\{)|"|(\w+))').search(text, position):
-        if match[3]:
-            value, position = match[3], match.end()
-        elif match[2]:
-            position = _find_closing_brace(text, match.end() - 1, key) + 1
-            value = text[match.end() : position - 1]
-        else:
-            position = match.end()
-            while text[position : position + 1] not in ('"', ""):
-                is_group = text[position] == "{"
-                position = (_find_closing_brace(text, position, key) if is_group else position) + 1
-            value = text[match.end() : position]
-            position += 1
-        yield match[1].lower(), " ".join(value.split())
+    for entry in ENTRY.finditer(text):
+        if not entry[3]:
+            raise ValueError(f"BibTeX entry '{entry[1]}': missing closing brace")
+        fields = {
+            name.lower(): " ".join((value[1:-1] if value[0] in '{"' else value).split())
+            for name, value in FIELD.findall(entry[2])
+        }
+        yield Work(entry[1], entry[0], fields)
 
 
 @lru_cache(maxsize=1)

@@ -10,22 +10,13 @@ import re
 import unicodedata
 
 # TeX accents by combining character. The default encoding (OT1) has no ogonek.
-ACCENTS = {
-    "\u0300": "`",
-    "\u0301": "'",
-    "\u0302": "^",
-    "\u0303": "~",
-    "\u0304": "=",
-    "\u0306": "u",
-    "\u0307": ".",
-    "\u0308": '"',
-    "\u030a": "r",
-    "\u030b": "H",
-    "\u030c": "v",
-    "\u0323": "d",
-    "\u0327": "c",
-    "\u0331": "b",
-}
+ACCENTS = dict(
+    zip(
+        "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0323\u0327\u0331",
+        "`'^~=u.\"rHvdcb",
+        strict=True,
+    )
+)
 # Beginning of a code point, which replaces a character without a TeX command.
 CODE_POINT = r"\texttt{U+"
 
@@ -88,8 +79,9 @@ def _encode_character(character: str, *, ascii_only: bool) -> str:
 
 _BY_TEX_ACCENT = {accent: mark for mark, accent in ACCENTS.items()}
 _BY_TEX_NAME = {name: letter for letter, name in LETTERS.items()}
-_ACCENTED = re.compile(
-    r"""\{?\\(?:([`'^~=."])\s*|([uvHrdcb])(?:\s+|(?=\{)))\{?\\?([A-Za-z])\}?\}?""",
+_TEX_LETTER = re.compile(
+    r"""\\(?:([`'^~=."]|[uvHrdcb](?=[\s{]))\s*\{?\\?([A-Za-z])\}?|"""
+    rf"({'|'.join(_BY_TEX_NAME)})\b\s*(?:\{{\}})?)"
 )
 
 
@@ -100,15 +92,10 @@ def decode_tex(text: str) -> str:
     'É. Søgaard, Řezníček and Rojas – BLEU & more'
     """
 
-    def compose_letter(match: re.Match[str]) -> str:
-        mark = _BY_TEX_ACCENT[match[1] or match[2]]
-        return unicodedata.normalize("NFC", match[3] + mark)
+    def decode_letter(match: re.Match[str]) -> str:
+        if match[3]:
+            return _BY_TEX_NAME[match[3]]
+        return unicodedata.normalize("NFC", match[2] + _BY_TEX_ACCENT[match[1]])
 
-    text = re.sub(r"\{?\\(ss|ae|AE|oe|OE|o|O|l|L)\b\s*(?:\{\})?\}?", _decode_letter, text)
-    text = _ACCENTED.sub(compose_letter, text)
-    text = re.sub(r"\\([&%$#_])", r"\1", text).replace("---", "—").replace("--", "–")
-    return " ".join(re.sub(r"[{}]", "", text).replace("~", " ").split())
-
-
-def _decode_letter(match: re.Match[str]) -> str:
-    return _BY_TEX_NAME[match[1]]
+    text = re.sub(r"[{}]|\\(?=[&%$#_])", "", _TEX_LETTER.sub(decode_letter, text))
+    return " ".join(text.replace("---", "—").replace("--", "–").replace("~", " ").split())

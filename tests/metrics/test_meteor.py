@@ -305,7 +305,7 @@ def test_line_ends_inside_segments_are_white_space():
 
 @with_program
 def test_lone_surrogate_is_named_in_error():
-    with pytest.raises(InputError, match=r"^segment 2 has a lone surrogate \(U\+D800\)"):
+    with pytest.raises(InputError, match=r"^segment 2 contains a lone surrogate \(U\+D800\)"):
         QUICK.score(["a", "b\ud800"], ["a", "b"])
     with pytest.raises(TypeError, match="segment 1 is of type list"):
         QUICK.score([["a", "b"]], ["a b"])
@@ -412,7 +412,7 @@ def test_language_determines_default_task():
             {"language": "de", "task": "adq"},
             "no task 'adq' for 'de' (expected one of rank, li, tune",
         ),
-        ({"language": "it"}, "METEOR does not tokenize 'it'"),
+        ({"language": "it"}, "METEOR has no tokenizer for 'it'"),
         ({"normalize": False, "no_punct": True}, "no_punct has no effect without normalize"),
         ({"modules": ["exat"]}, "unknown module in modules: 'exat'; did you mean 'exact'"),
         ({"modules": ["exact", "exact"]}, "each module once"),

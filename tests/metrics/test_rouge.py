@@ -245,7 +245,7 @@ def test_unknown_names_raise_error(name):
 
 
 def test_stemmer_needs_rouge_tokenizer():
-    with pytest.raises(ValueError, match="stemmer is for English"):
+    with pytest.raises(ValueError, match="stemmer=True is only for English"):
         ROUGE("l", stemmer=True, tokenize="char")
 
 

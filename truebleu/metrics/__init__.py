@@ -1,4 +1,4 @@
-"""Metrics, one per module, and their shared parameters, signatures, tables and scores."""
+"""Metrics, one per module, and the parameters, signatures, tables and scores that they share."""
 
 from truebleu.metrics import registry
 

@@ -22,8 +22,8 @@ class Accumulator:
 
     metric: a metric computed from sums, or its name: BLEU, chrF, TER, GLEU, ...
 
-    Totals are integers, so the score is identical, to the last bit, for every division into
-    batches and every order of merging.
+    Totals are integers, so the score is identical to the last bit, however the segments are divided
+    into batches and in whatever order accumulators are merged.
 
     >>> total = Accumulator()
     >>> total.update(["a cat on a mat"], ["a cat on the mat"])
@@ -59,7 +59,7 @@ class Accumulator:
 
     @property
     def references(self) -> int | str | None:
-        """The reference count per segment, "var" if it varies, or None if there are no segments."""
+        """The number of references per segment, "var" if it varies, or None without segments."""
         return summarize_reference_count(self._references)
 
     def reset(self) -> None:
@@ -114,8 +114,9 @@ class Accumulator:
     def state_dict(self) -> dict[str, Any]:
         """Return the state as a dictionary of numbers, strings and lists, for JSON or torch.save.
 
-        "metric" recreates the metric. To merge states, add "segments" and "totals", and take the
-        minimum and maximum of "references", the range of the number of references per segment.
+        "metric" recreates the metric. "references" is the range [min, max] of the number of
+        references per segment. To merge two states, add their "segments" and "totals", and take the
+        smaller minimum and the larger maximum of "references".
         """
         return {
             "format": STATE_FORMAT,
@@ -127,9 +128,10 @@ class Accumulator:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Replace the state. Raises InputError for the state of another metric.
+        """Replace the state. Raises InputError if the state belongs to another metric.
 
-        Metrics that differ only in the formula, such as the smoothing, accept each other's state.
+        Metrics that differ only in the formula, for example in the smoothing, accept each other's
+        state.
         """
         segments, totals, references = _validate_state(state)
         self._metric.check_fingerprint("totals", state["fingerprint"])
@@ -140,7 +142,7 @@ class Accumulator:
     def from_state_dict(
         cls, state: Mapping[str, Any], metric: str | Metric | None = None
     ) -> Accumulator:
-        """Return an accumulator with a saved state.
+        """Return an accumulator that continues from a saved state.
 
         metric: required only for custom tokenizers, because the state identifies other metrics.
         """
@@ -185,7 +187,7 @@ class Accumulator:
 
 
 def require_additive_metric(metric: Any) -> Metric[Any]:
-    """Return the metric if it is computed from sums, or raise ValueError with the reason if not.
+    """Return the metric if it is computed from sums; otherwise, raise ValueError with the reason.
 
     >>> require_additive_metric("chrf")
     CHRF()
@@ -200,12 +202,12 @@ def require_additive_metric(metric: Any) -> Metric[Any]:
 
 
 def _is_empty(texts: object) -> bool:
-    """Return whether texts are an empty sequence. Files and columns are not read."""
+    """Return whether `texts` is an empty sequence. Files and columns are not read."""
     return isinstance(texts, list | tuple) and not texts
 
 
 def _validate_state(state: Any) -> tuple[int, list[int], tuple[int, int] | None]:
-    """Return the segments, totals and references of a valid state, or raise InputError."""
+    """Return the segments, totals and references of a state; raise InputError if it is invalid."""
     if not hasattr(state, "get") or state.get("format") != STATE_FORMAT:
         raise InputError(f"state: expected a result of Accumulator.state_dict, not {state!r:.60}")
     segments, totals, references = (state.get(x) for x in ("segments", "totals", "references"))
@@ -218,7 +220,7 @@ def _validate_state(state: Any) -> tuple[int, list[int], tuple[int, int] | None]
         raise InputError(f"state: totals: expected a list of 64-bit integers, not {totals!r:.60}")
     if references is None:
         if segments:
-            raise InputError("state: references: expected a range, because segments is not 0")
+            raise InputError("state: references: expected [min, max], because segments is not 0")
         return segments, list(totals), None
     is_pair = isinstance(references, list | tuple) and len(references) == 2
     if (

@@ -1,6 +1,7 @@
 """Base class of all metrics, which count integers per segment, sum them and apply a formula.
 
-The kernel counts the integers and applies the formula, unless a subclass does either in Python.
+The kernel counts the integers and applies the formula, unless a subclass overrides one of these
+steps in Python.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ else:
 
     S = TypeVar("S", bound=Score, covariant=True)  # noqa: PLC0105
 
-# The sacreBLEU release that defines the scores and is named in signatures.
+# The sacreBLEU release whose scores the metrics reproduce and whose version signatures contain.
 SACREBLEU_VERSION = "2.6.0"
 
 # Mean lengths are integers in units of 1/720,720 token: 720,720 is divisible by 1, 2, ..., 16.
@@ -60,7 +61,7 @@ _allocate = object.__new__
 
 
 class MetricFailedError(InputError):
-    """Raised for text that a metric cannot score, or for a failure of the metric's own program.
+    """Raised if a metric cannot score a text, or if the metric's own program fails.
 
     Other metrics are not affected.
     """
@@ -75,10 +76,10 @@ class Corpus:
     """Text to score (hypotheses, references and possibly sources), with options for counting.
 
     workers: number of threads.
-    progress: function called about twenty times per second with the number of segments so far.
-    totals: return only the sum of all rows.
-    is_part: more text follows, so `check_corpus` must wait for the sum of all parts.
-    unicode_form: Unicode form that the text was converted to.
+    progress: function called about 20 times per second with the number of segments counted so far.
+    totals: whether to return only the sum of all rows.
+    is_part: whether more text follows, so that `check_corpus` must wait for the sum of all parts.
+    unicode_form: Unicode form to which the text was converted.
     """
 
     hypotheses: corpus_inputs.Hypotheses
@@ -112,8 +113,8 @@ class Corpus:
 class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     """Metric with its parameters: frozen, hashable, and equal to metrics with equal parameters.
 
-    A metric counts a row of integers per segment, sums rows and computes a score of class `S`. A
-    subclass declares its parameters, their order in signatures (`FIELDS`), its `columns` and the
+    A metric counts a row of integers per segment, sums the rows and computes a score of class `S`.
+    A subclass declares its parameters, their order in signatures (`FIELDS`), its `columns` and the
     class of its scores (`SCORE`). `build_kernel_settings` returns the kernel's settings.
     """
 
@@ -167,7 +168,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Self:
-        """Return the metric for the fields of a signature, without the `CONTEXT_FIELDS`."""
+        """Return the metric for the fields of a signature, except `CONTEXT_FIELDS`."""
         for key, (value, _) in cls.CONSTANTS.items():
             if fields.get(key, value) != value:
                 raise ValueError(f"{key}:{fields[key]}: {cls.NAME} only has {key}:{value}")
@@ -192,7 +193,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return {**CONTEXT_FIELDS, **constants, **{p.key: p.short for p in cls.PARAMETERS}}
 
     def _build_fields(self, *, segment: bool | None) -> dict[str, str]:  # noqa: ARG002
-        """Return the signature's parameter fields; `signature` describes `segment`."""
+        """Return the signature's parameter fields. `signature` explains `segment`."""
         fields = {key: value for key, (value, _) in self.CONSTANTS.items()}
         for parameter in self.PARAMETERS:
             value = self._values[parameter.name]
@@ -205,7 +206,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     def signature(
         self, references: int | str | None = None, *, segment: bool | None = False
     ) -> Signature:
-        """Return the signature: settings that reproduce the computation.
+        """Return the signature: the settings that reproduce the computation.
 
         references: number of references per segment, or "var".
         segment: True for the score of a segment, False for a corpus, None for the metric itself.
@@ -230,7 +231,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def is_percentage(self) -> bool:
-        """True if scores are percentages; such scores, unlike NIST, also have a 0-1 scale."""
+        """True if scores are percentages, which can also be given on a 0-1 scale (unlike NIST)."""
         return True
 
     @property
@@ -251,7 +252,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     # ---- languages ----
 
     def can_split(self, script: str) -> bool:
-        """Return whether the metric splits text in a script of `UNSPLIT_SCRIPTS`.
+        """Return whether the metric splits text in `script`, one of the `UNSPLIT_SCRIPTS`.
 
         The result is True for metrics without a tokenizer, which count characters or use a model.
         """
@@ -261,7 +262,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return tokenize is None or languages.can_split(tokenize, script)
 
     def get_splitting_parameters(self, script: str) -> dict[str, Any]:
-        """Return the parameters that make the metric split a script, or an empty dictionary."""
+        """Return the parameters that make the metric split text in `script`, if there are any."""
         from truebleu.text import languages
 
         has_tokenizer = "tokenize" in self._values
@@ -299,7 +300,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
-        """Upper limits of columns, which hold in every row and therefore in every sum of rows.
+        """The upper limits of columns, which hold in every row and therefore in every sum of rows.
 
         In `(column, factor, other)`, the column is at most `factor` times the other column.
         """
@@ -307,7 +308,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def constraints(self) -> Constraints:
-        """Row constraints in the form that the kernel checks, with columns as indices."""
+        """The row constraints for the kernel, with column indices instead of names."""
         columns = self.columns
         positions = {name: place for place, name in enumerate(columns)}
         limits = [
@@ -340,7 +341,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def order_dependence_reason(self) -> str | None:
-        """The reason why segment order matters and segments cannot be resampled, or None."""
+        """The reason why segments cannot be resampled (their order matters), or None."""
         return None
 
     @property
@@ -380,7 +381,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def browser_settings(self) -> dict[str, Any] | None:
-        """The metric settings for a browser kernel, or None for metrics that it lacks.
+        """The metric settings for a browser kernel, or None for metrics that it does not have.
 
         Both kernels give equal scores if `reads_text` is True and both have the metric's tokenizer.
         """
@@ -415,7 +416,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return self._reads_text
 
     def _scan_text(self, corpus: Corpus) -> Scan | None:
-        """Return an object that computes statistics in the kernel, or None if Python does."""
+        """Return an object that counts in the kernel, or None if Python counts."""
         return corpus_inputs.scan_corpus(
             self._kernel,
             corpus.hypotheses,
@@ -432,7 +433,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return result
 
     def _compute_scores(self, table: Table, *, segment: bool) -> Scores:
-        """Return the score (0-100) of each row, which has the counts of a segment or a corpus."""
+        """Return the score (0-100) of each row: the counts of a segment or of a corpus."""
         return self._kernel.scores(table, corpus=not segment)
 
     def _compute_score(self, row: Sequence[int], *, segment: bool) -> float:
@@ -505,7 +506,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         """Raise MetricFailedError if the metric cannot score a corpus with these statistics."""
 
     def make_statistics(self, table: Table, references: int | str | None) -> Statistics:
-        """Return a table of rows as statistics of this metric."""
+        """Convert a table of rows to this metric's statistics."""
         return Statistics(
             table, columns=self.columns, fingerprint=self.fingerprint, references=references
         )
@@ -529,7 +530,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     ) -> S:
         """Return the score of a corpus.
 
-        hypotheses: n strings (any sequence or an Arrow column), or a path or `File` of n lines.
+        hypotheses: n strings (any sequence or an Arrow column), or a path or `File` with n lines.
         references: for each segment a string or a sequence of strings and None; or an Arrow
             column of strings or lists of strings; or a path or `File`; or a list of such columns
             or files, one per reference.
@@ -564,7 +565,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def _is_sum_based(self) -> bool:
-        """True if a corpus score is computed from sums, False if it averages segment scores."""
+        """True if the corpus score is computed from sums, False if it is a mean."""
         return True
 
     @property
@@ -633,7 +634,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return score  # type: ignore[no-any-return]
 
     def _score_sentence(self, hypothesis: Any, references: Any, sources: Any = None) -> S:
-        """Score a segment on the slow path, which accepts any input and explains errors."""
+        """Return a segment's score on the slow path, which explains errors in the input."""
         if isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
             raise TypeError(
                 f"hypothesis: expected a str, not {argument_checks.describe_type(hypothesis, '')}"
@@ -656,7 +657,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
         totals: a table of this metric's statistics, or the k integers of one row in the order of
             `columns`. A table is summed; metrics that average segment scores score each row.
-        references: number of references for the signature; tables include it.
+        references: number of references for the signature; not needed for tables, which contain it.
         """
         if not isinstance(totals, Statistics):
             return self.score_from_row(self._validate_totals(totals), references)
@@ -754,7 +755,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
             raise InputError(f"expected {len(self.columns)} columns, not {table.width}")
 
     def check_fingerprint(self, subject: str, fingerprint: str) -> None:
-        """Raise InputError for statistics or totals that another metric counted."""
+        """Raise InputError if statistics or totals belong to another metric."""
         if fingerprint != self.fingerprint:
             raise InputError(
                 f"these {subject} were computed with {fingerprint}, but this metric is "
@@ -808,7 +809,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
 
 def _as_input_error(metric: Metric[Any], error: Exception) -> InputError:
-    """Return an InputError for an error that the formula raised. Keep an InputError unchanged."""
+    """Convert an error that the formula raised to an InputError; return an InputError unchanged."""
     if isinstance(error, InputError):
         return error
     return InputError(

@@ -23,7 +23,7 @@ LAYER_COUNT_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 
 
 class BERTScore(NeuralMetric):
-    """BERTScore: F-score from contextual embeddings, usually 0-1, averaged over segments.
+    """BERTScore: F-score from contextual embeddings, usually 0 to 1, averaged over segments.
 
     With several references, F, precision and recall are each the maximum, as in bert-score. Like
     bert-score's hash, the signature states model, layer, idf, rescaling and versions.
@@ -63,7 +63,7 @@ class BERTScore(NeuralMetric):
 
     @property
     def NON_ADDITIVE_REASON(self) -> str | None:  # type: ignore[override]  # noqa: N802
-        """The reason why idf prevents adding statistics of parts of a corpus; None without idf."""
+        """The reason why partial statistics cannot be added if idf is used; otherwise, None."""
         reason = (
             "BERTScore with idf computes word weights from all references, so partial "
             "results cannot be combined"

@@ -57,7 +57,7 @@ class BLEUScore(TableScore):
 
     @property
     def _formula(self) -> Formula:
-        """The formula, which computes the components on request."""
+        """The formula, which computes the components of the score when they are requested."""
         return self._metric.make_formula(segment=self._segment)
 
     @property
@@ -86,7 +86,7 @@ class BLEUScore(TableScore):
 
     @property
     def brevity_penalty(self) -> float:
-        """The brevity penalty, which is below 1 if hypotheses are shorter than the references."""
+        """The brevity penalty: below 1 if the hypotheses are shorter than the references."""
         return self._formula.compute_brevity_penalty(self._row[0], self.reference_length)
 
     @property
@@ -125,7 +125,7 @@ class BLEUScore(TableScore):
 
 
 class SmoothingValue(p.Number["float | None"]):
-    """The user's smoothing value, the method's default, or None for methods without a value."""
+    """The smoothing value: the user's or the default; None for methods without one."""
 
     def __get__(self, metric: Any, _: type | None = None) -> float | None:
         """Return the user's value, or the default of the smoothing method."""
@@ -137,7 +137,7 @@ class SmoothingValue(p.Number["float | None"]):
 
 
 class MaxOrder(p.WholeNumber):
-    """The largest n-gram order; None means that it is the number of weights."""
+    """The largest n-gram order; None stands for the number of weights."""
 
     if TYPE_CHECKING:
 
@@ -423,7 +423,7 @@ class BLEU(Metric[BLEUScore]):
         return messages
 
     def with_parameters(self, **changed: Any) -> BLEU:
-        """Return a copy of the metric with changed parameters; new weights set `max_order`."""
+        """Return a copy of the metric with changed parameters; weights determine `max_order`."""
         if changed.get("weights") is not None:
             changed.setdefault("max_order", None)
         return super().with_parameters(**changed)

@@ -2,7 +2,7 @@
 
 BLEU = BP · exp(Σ wₙ ln pₙ) in all published implementations. They differ in their treatment of
 orders without n-grams or matches, in edge cases of the brevity penalty, and in the order of
-floating-point operations, which decides the last bit. Each difference is a parameter.
+floating-point operations, which affects the last bit. Each difference is a parameter.
 kernel/src/bleu.rs computes sacreBLEU's case for many rows at once; tests compare the two.
 """
 
@@ -30,7 +30,7 @@ SMOOTHING = {
     "epsilon": "pycocoevalcap's guards",
     "tiny": "the smallest positive number",
 }
-# Kinds of arithmetic with a fixed smoothing method; they ignore the smoothing parameter.
+# Values of `arithmetic` with a fixed smoothing method; they ignore the parameter `smoothing`.
 FIXED_SMOOTHING = {
     "cdec": "floor",
     "allennlp": "add-k-all",
@@ -124,7 +124,7 @@ class Formula:
     def compute_precisions(
         self, matches: Sequence[int], totals: Sequence[int]
     ) -> list[float | None]:
-        """Return the precision of each order after smoothing, where None means a precision of 1.
+        """Return the precision of each order after smoothing; None stands for a precision of 1.
 
         Precisions are percentages in sacreBLEU's arithmetic, and fractions otherwise.
         The list is shorter if the highest orders are left out.

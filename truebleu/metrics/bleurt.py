@@ -1,4 +1,4 @@
-"""BLEURT: scores of a model that compares hypothesis and reference, run by bleurt-pytorch.
+"""BLEURT: scores of a model that compares hypothesis and reference, run with bleurt-pytorch.
 
 Thibault Sellam, Dipanjan Das, Ankur Parikh (2020): BLEURT: Learning robust metrics for text
 generation. ACL. Amy Pu et al. (2021), EMNLP, for BLEURT-20.
@@ -86,7 +86,7 @@ def _load_model(folder: str, device_name: str, _identity: str) -> tuple[Any, Any
 
 
 def _predict_scores(tokenizer: Any, model: Any, pairs: list[tuple[str, str]]) -> list[float]:
-    """Return the model's scores of (hypothesis, reference) pairs."""
+    """Return the model's scores for (hypothesis, reference) pairs."""
     import torch
 
     with torch.no_grad():

@@ -24,8 +24,8 @@ class CdecBLEU(PythonMetric):
     """cdec's QCRI_BLEU.
 
     Orders without matches are given one match, and orders without n-grams are left out. The brevity
-    penalty is exp((c - r - 1) / c). The score of zero matches is subtracted, so the score can be
-    0 despite smoothing. cdec expects tokenized text.
+    penalty is exp((c - r - 1) / c). The score that zero matches would get is subtracted, so the
+    result can be 0 despite smoothing. cdec expects tokenized text.
 
     >>> print(CdecBLEU().sentence("the cat sat on the mat", "the cat is on the mat"))
     cdec-BLEU = 26.61

@@ -79,7 +79,7 @@ class CHRFScore(TableScore):
         return self._average_orders(self.recalls)
 
     def _average_orders(self, percentages: Sequence[float]) -> float:
-        """Return the mean over the orders that occur in hypotheses and references."""
+        """Return the mean percentage of the orders that occur in both hypotheses and references."""
         totals = zip(self.hypothesis_totals, self.reference_totals, strict=True)
         used = [one for one, counts in zip(percentages, totals, strict=True) if all(counts)]
         return sum(used) / len(used) if used else 0.0
@@ -159,7 +159,7 @@ class CHRF(Metric[CHRFScore]):
 
     def _prepare(self) -> None:
         if not self.char_order + self.word_order:
-            raise ValueError("char_order and word_order are 0: there is nothing to count")
+            raise ValueError("char_order and word_order are both 0; at least one must be 1 or more")
         super()._prepare()
 
     @property

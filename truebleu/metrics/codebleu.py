@@ -1,4 +1,4 @@
-"""CodeBLEU's two n-gram components; the other two components need a parser for each language.
+"""CodeBLEU's two n-gram components; its other two components need a parser for each language.
 
 Shuo Ren et al. (2020): CodeBLEU, a method for automatic evaluation of code synthesis.
 arXiv:2009.10297. Scores match CodeXGLUE's evaluator and its package `codebleu` 0.7.0.
@@ -23,7 +23,7 @@ MAX_ORDER = 4
 # Token weights are 1 or 0.2, so their sums are whole numbers of fifths.
 WEIGHT_UNITS = 5
 
-# Reserved words per language, as in CodeBLEU. For other languages or other words, use `keywords`.
+# Reserved words per language, as in CodeBLEU. For other languages or words, use `keywords`.
 KEYWORDS = {
     "c": """auto break case char const continue default do double else enum extern float for goto
         if int long register return short signed sizeof static struct switch typedef union unsigned

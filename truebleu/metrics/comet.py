@@ -1,4 +1,4 @@
-"""COMET: scores of a model that reads source, hypothesis and reference, run by unbabel-comet.
+"""COMET: scores of a model that reads source, hypothesis and reference, run with unbabel-comet.
 
 Ricardo Rei et al. (2020): COMET: A neural framework for MT evaluation. EMNLP. Rei et al. (2022):
 COMET-22, CometKiwi. WMT. Nuno Guerreiro et al. (2024): xCOMET. TACL.

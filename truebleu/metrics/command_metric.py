@@ -20,7 +20,7 @@ from truebleu.text.argument_checks import parse_number
 PLACEHOLDERS = {
     "src": "the sources",
     "ref": "the references",
-    "refs": "several references, one file each",
+    "refs": "several references, one file per reference",
 }
 PLACEHOLDER_PATTERN = re.compile(r"\{(src|refs?|hyp)\}")
 # Timeout per system, after which a program is assumed to hang.
@@ -101,7 +101,7 @@ class Command(SegmentMeanMetric):
     def from_fields(cls, fields: Mapping[str, str]) -> Self:
         """Return the metric for the fields of a signature."""
         if not {"called", "program"} <= fields.keys():
-            raise ValueError("signatures of commands need the fields called:… and program:…")
+            raise ValueError("a signature of a command needs the fields called:… and program:…")
         return super().from_fields(fields)
 
     @classmethod
@@ -128,7 +128,7 @@ class Command(SegmentMeanMetric):
         return "{src}" in self.program
 
     def _describe_environment(self) -> str:
-        """Return names and checksums of the files among the program's arguments."""
+        """Return the names and checksums of the files among the program's arguments."""
         from shutil import which
 
         words = shlex.split(self.program)
@@ -188,7 +188,7 @@ def _write_lines(folder: str, name: str, lines: Sequence[str]) -> str:
 
 
 def _hash_file(path: str) -> str:
-    """Return a file's name and checksum, or an empty string if the file does not exist."""
+    """Return the name and checksum of a file, or an empty string if it does not exist."""
     try:
         with open(path, "rb") as file:
             return f"{path}:{hashlib.file_digest(file, 'sha256').hexdigest()}"

@@ -1,4 +1,4 @@
-"""Scores of documents and of sets of texts, computed from other scores."""
+"""Scores of documents and of sets of texts, which are computed from other scores."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class GECGLEU(SourceMetric):
         return PythonScore(self, (), count, False, mean, {"draws": len(values)})
 
     def _sample_references(self, segments: int, references: int) -> Iterator[Sequence[int]]:
-        """Yield the reference index of each segment, once for each corpus score."""
+        """Yield, for each corpus score, the index of the reference that each segment uses."""
         if references == 1 or self._values["draw"] == "each":
             for reference in range(references):
                 yield [reference] * segments
@@ -171,7 +171,7 @@ def _average_smoothed_scores(row: Sequence[Sequence[int]]) -> float:
 
 
 def _compute_score(counts: Sequence[int]) -> float:
-    """Return the score for counts (lengths, then matches and totals of each order)."""
+    """Return the score for a row of counts: the lengths, then each order's matches and totals."""
     if not all(counts):
         return 0.0
     hypothesis_length, reference_length, *fractions = counts

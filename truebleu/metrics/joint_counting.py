@@ -1,4 +1,4 @@
-"""Functions that count several metrics on the same text, in one kernel pass if possible."""
+"""Functions that count several metrics on the same text, in one pass of the kernel if possible."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     # Errors of the metrics that could not score the text.
     FailedMetrics = dict[Metric[Any], MetricFailedError]
 
-# Column with the number of hypothesis tokens, in metrics that count them.
+# Column with the number of hypothesis tokens, for metrics that count them.
 LENGTH_COLUMN = "hypothesis_length"
 
 
 def count_metrics_together(
     metrics: Sequence[Metric[Any]], corpus: Corpus
 ) -> tuple[list[Statistics], Summary]:
-    """Return the statistics of several metrics and a summary of the text, in one pass if possible.
+    """Return statistics of several metrics and a summary of the text, in one pass if possible.
 
     With `corpus.totals`, each table has one row, the sum. The corpus cannot be used again.
     """

@@ -213,7 +213,7 @@ class METEOR(PythonMetric):
             raise ValueError("no_punct has no effect without normalize=True")
         if self.normalize is True and self.language not in TUNED_TASKS:
             raise ValueError(
-                f"METEOR does not tokenize '{self.language}'. Pass tokens separated by spaces, "
+                f"METEOR has no tokenizer for '{self.language}'. Pass tokens separated by spaces, "
                 "with normalize=False or 'lower'."
             )
         if self.weights is not None and len(self.weights) != len(self._used_modules):
@@ -399,7 +399,7 @@ class METEOR(PythonMetric):
         except UnicodeEncodeError as error:
             code = ord(error.object[error.start])
             raise InputError(
-                f"segment {segment} has a lone surrogate (U+{code:04X}), which is not valid text"
+                f"segment {segment} contains a lone surrogate (U+{code:04X}); it is not valid text"
             ) from None
 
     def _select_columns(self, answer: Sequence[int]) -> list[int]:
@@ -430,7 +430,7 @@ class METEOR(PythonMetric):
         }
 
     def _compute_weighted_share(self, row: Sequence[int], side: int, delta: float) -> float:
-        """Return the weighted share of matched words in the hypothesis (0) or reference (1).
+        """Return the weighted share of matched words: of the hypothesis (0) or reference (1).
 
         The order of operations, which affects the last bit, follows the program.
         """

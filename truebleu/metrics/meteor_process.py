@@ -79,7 +79,7 @@ def check_paraphrase_table(path: str, language: str) -> None:
 def request_segment_counts(
     options: Sequence[str], requests: Sequence[bytes], progress: Callable[[int], None] | None = None
 ) -> list[list[int]]:
-    """Return the program's integers for each request (a line without its line ending).
+    """Return the program's integers for each request, which is a line without its line ending.
 
     The process keeps running for the next corpus. Raises MetricFailedError, which names
     the segment, for invalid answers and if the process ends.
@@ -198,7 +198,7 @@ _PROCESSES: dict[tuple[str, ...], _MeteorProcess] = {}
 
 
 def _get_process(command: tuple[str, ...]) -> _MeteorProcess:
-    """Return a command's process, started if needed; end the least recently used process."""
+    """Return a command's process; a new process may replace the least recently used one."""
     process = _PROCESSES.pop(command, None)
     if process is not None and process.process.poll() is not None:
         process.kill()
@@ -213,7 +213,7 @@ def _get_process(command: tuple[str, ...]) -> _MeteorProcess:
 
 @atexit.register
 def end_all_processes() -> None:
-    """End all processes. They also end by themselves after this Python process exits."""
+    """End all processes. Without this call, they end when this Python process exits."""
     while _PROCESSES:
         _PROCESSES.popitem()[1].kill()
 
@@ -230,7 +230,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _extract_java_error(lines: Sequence[str]) -> str:
-    """Return the Java exception in the lines of standard error, or else their last line."""
+    """Return the Java exception in the lines of standard error, or else the last line."""
     for line in lines:
         if line.startswith("Exception in thread"):
             return f": {line.partition(' java.')[2].partition(': ')[2] or line:.200}"

@@ -1,6 +1,6 @@
 """Base class of metrics with a neural model, which finds, identifies and runs the model.
 
-It downloads nothing: a model is a folder, or is in the cache of the Hugging Face hub.
+It downloads nothing: the model is in a folder, or in the cache of the Hugging Face hub.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from truebleu.metrics.python_metric import (
 )
 from truebleu.text.argument_checks import load_json
 
-# Suffixes of model files; other files do not affect scores.
+# Suffixes of model files; files with other suffixes do not affect scores.
 MODEL_FILE_SUFFIXES = (
     ".json",
     ".txt",
@@ -32,7 +32,7 @@ MODEL_FILE_SUFFIXES = (
     ".yaml",
     ".yml",
 )
-# Files larger than the limit are hashed in evenly spaced blocks.
+# Of files larger than the limit, only evenly spaced blocks are hashed.
 MAX_FULLY_HASHED_BYTES, HASHED_BLOCKS, BLOCK_BYTES = 1 << 22, 64, 1 << 16
 # Phrases in torch's errors about insufficient memory of a device or of this machine.
 OUT_OF_MEMORY_PHRASES = ("out of memory", "can't allocate memory", "not enough memory")
@@ -64,7 +64,7 @@ class NeuralMetric(SegmentMeanMetric):
     # The package and its module, and the command that installs the package.
     PACKAGE: ClassVar[tuple[str, str]]
     INSTALL: ClassVar[str] = "pip install 'truebleu[neural]'"
-    # Example of a model name, for messages.
+    # An example of a model name, for messages.
     EXAMPLE: ClassVar[str]
 
     model: str
@@ -126,7 +126,7 @@ class NeuralMetric(SegmentMeanMetric):
         return folder
 
     def _run_model(self, segments: int, predict: Callable[[range], Sequence[Any]]) -> list[Any]:
-        """Return a model's numbers for all segments; `predict` accepts a range of segments.
+        """Return a model's numbers for all segments; `predict` computes those of a range.
 
         Raises MetricFailedError, which names the segment that fails.
         """

@@ -66,8 +66,8 @@ class NGramF(Metric[NGramFScore]):
     n-grams, recall by the reference n-grams. Counts are summed over orders and segments before
     dividing. With several references, each segment uses the first one with the best score.
 
-    ROUGE-N splits words differently: lower-case runs of a-z and 0-9, optionally stemmed. Its corpus
-    score is the mean of segment scores. If the tokens are equal, so are the segment scores.
+    ROUGE-N splits text differently, into lower-cased runs of a-z and 0-9, which may be stemmed. Its
+    corpus score is the mean of segment scores. If the tokens are equal, so are the segment scores.
 
     >>> score = NGramF(2).score(["the cat sat on the mat"], ["the cat is on the mat today"])
     >>> print(score)

@@ -34,11 +34,11 @@ class Weights(p.Parameter["Any"]):
     metavar = "X"
 
     def __get__(self, metric: Any, _: type | None = None) -> Any:
-        """Return the weight sequences, one per score, or the declaration itself for a class."""
+        """Return a metric's weight sequences, one per score, or a class's declaration."""
         return self if metric is None else _as_sequences(metric.parameters["weights"])
 
     def validate(self, value: Any) -> tuple[Any, ...]:
-        """Return the sequence, or the sequences, as tuples."""
+        """Convert the sequence, or the sequences, to tuples."""
         items = argument_checks.check_sequence(self.name, value, "numbers, or sequences of numbers")
         has_sequences = items and hasattr(items[0], "__len__")
         sequences = [
@@ -47,11 +47,11 @@ class Weights(p.Parameter["Any"]):
         return tuple(sequences) if len(sequences) > 1 else sequences[0]
 
     def to_field(self, value: Any) -> str:
-        """Return the weights, separated by commas."""
+        """Return the weights as text, separated by commas."""
         return ";".join(",".join(map(repr, one)) for one in _as_sequences(value))
 
     def from_field(self, text: str) -> Any:
-        """Return the weights in a signature field."""
+        """Return the weights that a signature field contains."""
         return [list(map(argument_checks.parse_number, one.split(","))) for one in text.split(";")]
 
 
@@ -74,12 +74,12 @@ class Release(p.Parameter[str]):
         return value
 
     def from_field(self, text: str) -> str:
-        """Return the release in a signature field."""
+        """Return the release that a signature field contains."""
         return text
 
 
 class NLTKScore(PythonScore):
-    """NLTK's score, or its scores for several weight sequences."""
+    """NLTK's score, or its scores for several sequences of weights."""
 
     __slots__ = ()
 
@@ -311,7 +311,7 @@ class NLTKBLEU(PythonMetric):
         ngram_counts: Sequence[int],
         hypothesis_length: int,
     ) -> Sequence[Precision]:
-        """Return the precisions after smoothing, as exact fractions where NLTK uses fractions."""
+        """Return the smoothed precisions, as exact fractions where NLTK uses fractions."""
         method = self.method
         if method <= 2:
             return self._smooth_by_simple_method(fractions)

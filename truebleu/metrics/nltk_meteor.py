@@ -1,4 +1,4 @@
-"""METEOR as computed by NLTK, whose formula and alignment differ from METEOR 1.5.
+"""METEOR as computed by NLTK, whose formula and alignment differ from those of METEOR 1.5.
 
 Alon Lavie and Abhaya Agarwal (2007): METEOR: an automatic metric for MT evaluation with high levels
 of correlation with human judgments. Workshop on Statistical Machine Translation.

@@ -17,7 +17,7 @@ from truebleu.text.record import Record
 
 WORDNET_VERSION = "3.0"
 DEBIAN_FOLDER = "/usr/share/wordnet"
-# Lexicographer files by part of speech; NLTK needs this list, which Debian omits.
+# Lexicographer files by part of speech; NLTK needs this list, which Debian's package omits.
 NOUN_CATEGORIES = (
     "Tops act animal artifact attribute body cognition communication event feeling food group "
     "location motive object person phenomenon plant possession process quantity relation shape "
@@ -27,7 +27,7 @@ VERB_CATEGORIES = (
     "body change cognition communication competition consumption contact creation emotion motion "
     "perception possession social stative weather"
 )
-# Number of cached words: few texts contain more, and their synonyms take at most 100 MB.
+# Maximum number of cached words: few texts contain more, and their synonyms take up at most 100 MB.
 CACHE_SIZE = 1 << 16
 
 

@@ -1,4 +1,4 @@
-"""Scores of all pairs: each hypothesis against each reference, or each text with each later text.
+"""Scores of all pairs: each hypothesis with each reference, or each text with each later text.
 
 `truebleu.pairwise` averages them, for minimum Bayes risk decoding and diversity.
 """
@@ -183,7 +183,7 @@ class Triangle(StoredPairs):
 class PairsInPython:
     """Pairs that are scored in Python, with the same methods as `_kernel.Pairs` but slower.
 
-    segments: function that returns the scores of texts with an equal number of references.
+    segments: function that scores texts against the same number of references, pair by pair.
     """
 
     def __init__(
@@ -323,7 +323,7 @@ class PairwiseScoring:
     def triangle(
         self, texts: corpus_inputs.Hypotheses, *, workers: int = 1, dtype: object = "float64"
     ) -> Triangle:
-        """Return the score of each text with each later text: half of `matrix(texts)`.
+        """Return the score of each text with each later text: one half of `matrix(texts)`.
 
         Takes the same arguments and raises the same errors as `matrix`.
 
@@ -371,7 +371,7 @@ class PairwiseScoring:
         Without references, all hypotheses, including the scored one, serve as references. The
         result is then the expected utility in minimum Bayes risk decoding.
 
-        weights: a non-negative number per reference; they are divided by their sum.
+        weights: one non-negative number per reference; weights are divided by their sum.
         workers: number of threads, which does not affect results: scores are added from left to
             right, as sum(w * s) / sum(w), or sum(s) / m.
 

@@ -59,11 +59,11 @@ class _ConstructorSignature:
 
 @dataclass_transform(eq_default=False)
 class Parametrized:
-    """Object with parameters: frozen, hashable, and equal to objects with equal parameters.
+    """Frozen, hashable object with parameters. Objects with equal parameters are equal.
 
     A subclass declares each parameter as an attribute annotated `Parameter[type]`. Parameters
     before `_: KW_ONLY` may be positional. As in a dataclass, the constructor is derived from the
-    annotated attributes, for type checkers too; it calls `_prepare` at the end.
+    annotated attributes, also for type checkers; it calls `_prepare` at the end.
     """
 
     __slots__ = ("_values",)
@@ -126,9 +126,9 @@ class Parametrized:
         self._prepare()
 
     def _store_parameters(self, values: Mapping[str, Any]) -> None:
-        """Check and store the parameters, with defaults for missing ones.
+        """Check and store the parameters; use the defaults of missing parameters.
 
-        values: values by name; unknown names are ignored.
+        values: the values, keyed by parameter name; unknown names are ignored.
         """
         # Defaults need no check, and most values are defaults.
         self._values = {
@@ -158,7 +158,7 @@ class Parametrized:
 
     @property
     def _equality_key(self) -> Any:
-        """The parameters in a form that is equal for equal signatures."""
+        """A representation of the parameters that is equal if signatures are equal."""
         return tuple(self._values.values())
 
     def __eq__(self, other: object) -> bool:
@@ -246,11 +246,11 @@ class Parameter(Generic[T]):
         return str(value)
 
     def from_field(self, text: str) -> Any:
-        """Return the value of a signature field."""
+        """Return the value that a signature field contains."""
         raise NotImplementedError
 
     def from_option(self, text: str) -> Any:
-        """Return the value of a command-line option."""
+        """Return the value that the text of a command-line option stands for."""
         return self.validate(self.from_field(text))
 
     @property
@@ -263,7 +263,7 @@ class Parameter(Generic[T]):
         return f"--{'' if self.shared else prefix}{(self.long or self.name).replace('_', '-')}"
 
     def format_label(self, value: Any) -> str:
-        """Return a short label (possibly empty) of a value for comparisons of settings.
+        """Return a short label of a value for comparisons of settings; it may be empty.
 
         >>> from truebleu import BLEU
         >>> BLEU.PARAMETERS[5].format_label(2)
@@ -282,7 +282,7 @@ class Parameter(Generic[T]):
 
     @property
     def option_help(self) -> str:
-        """The help text, with possible values on the command line."""
+        """The help text, with the possible values as written on the command line."""
         return self.python_help
 
 
@@ -442,7 +442,7 @@ class WholeNumber(Number[int]):
 
 
 class Orders(Parameter[tuple[int, ...]]):
-    """One or several n-gram orders, sorted. Signatures separate them by commas."""
+    """One or more n-gram orders, sorted. Signatures separate them with commas."""
 
     metavar = "N"
     is_sequence = True
@@ -603,7 +603,7 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
 
 
 def declare_lowercase(*, has_variants: bool = True, shared: bool = True) -> Choice[bool | str]:
-    """Declare lower-casing, a parameter of most metrics; `has_variants` adds its variants."""
+    """Declare `lowercase`, a parameter of most metrics; `has_variants` adds its two variants."""
     meanings: dict[Any, str] = {False: "", True: "before tokenizing, like str.lower()"}
     if has_variants:
         meanings |= {"ascii": "A to Z only", "after": "each token, after tokenizing"}
@@ -628,7 +628,7 @@ def declare_lowercase(*, has_variants: bool = True, shared: bool = True) -> Choi
 
 
 def declare_normalization() -> Choice[str | None]:
-    """Declare the Unicode form of text, a parameter of all metrics."""
+    """Declare `normalize`, the Unicode form of text, which is a parameter of all metrics."""
     return Choice(
         None,
         "convert all text to a Unicode form first",
@@ -676,7 +676,7 @@ def unquote_field(text: str) -> str:
 def validate_weights(name: str, value: Any) -> tuple[float, ...]:
     """Return weights as a tuple of 1 to `MAX_ORDER` finite, non-negative numbers.
 
-    Their sum is at most `MAX_WEIGHT_SUM`, because larger exponents may give infinite scores.
+    Their sum must not exceed `MAX_WEIGHT_SUM`, because larger exponents may give infinite scores.
     """
     items = argument_checks.check_sequence(name, value, "numbers")
     weights = tuple(

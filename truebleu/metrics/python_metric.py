@@ -1,4 +1,4 @@
-"""Base classes of metrics whose rows and formula are computed in Python.
+"""Base classes of metrics whose rows and scores are computed in Python.
 
 A `SegmentMeanMetric` averages numbers that a library or program computes for each segment. Its
 statistics contain these numbers as integers that add up exactly, so documents, groups, engines and
@@ -28,8 +28,8 @@ SegmentNumbers = Sequence[float] | Sequence[Sequence[float]]
 if TYPE_CHECKING:
     from truebleu._kernel import ScriptSummary, Summary
 
-# A number is stored in units of 2^-20, 2^-50 and 2^-80, which keeps all bits of numbers of 2^-28 or
-# more. Sums of 2^30 segments fit into 64 bits.
+# A number is stored in units of 2^-20, 2^-50 and 2^-80, which preserves all bits of numbers of at
+# least 2^-28. Sums of 2^30 segments fit into 64 bits.
 HIGH_BITS, STEP_BITS = 20, 30
 FIXED_POINT_SCALE, STEP_SCALE = 1 << (HIGH_BITS + 2 * STEP_BITS), float(1 << STEP_BITS)
 NUMBER_LIMIT = 1 << 13
@@ -113,7 +113,7 @@ class PythonMetric(Metric[PythonScore]):
         raise NotImplementedError
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
-        """Return the score of a segment or corpus row, and its components."""
+        """Return the score of a row, which belongs to a segment or a corpus, and its components."""
         raise NotImplementedError
 
     def _tokenize_segments(
@@ -123,7 +123,7 @@ class PythonMetric(Metric[PythonScore]):
         return corpus_inputs.tokenize_segments(hypotheses, references, **self._tokenizer_settings)
 
     def _count_bleu_rows(self, corpus: Corpus, **parameters: Any) -> CountedRows:
-        """Return BLEU's rows, counted with this metric's tokenizer and the given parameters."""
+        """Return BLEU's rows for this metric's tokenizer and the given BLEU parameters."""
         metric = BLEU(**self._tokenizer_settings, **parameters)
         statistics, summary = metric.count(
             corpus.hypotheses, corpus.references, workers=corpus.workers
@@ -230,7 +230,7 @@ class SegmentMeanScore(PythonScore):
     def format(
         self, width: int | None = None, *, score_only: bool = False, signature: bool | str = False
     ) -> str:
-        """Return the score on one line, with more decimals on a 0-1 scale than on a 0-100 scale."""
+        """Return the score on one line, with more decimals for scores from 0 to 1."""
         width = max(2, self._metric.DIGITS) if width is None else width
         return super().format(width, score_only=score_only, signature=signature)
 
@@ -308,7 +308,7 @@ class SegmentMeanMetric(SourceMetric):
         raise NotImplementedError
 
     def _find_versions(self) -> tuple[str, str]:
-        """Return the version that defines the numbers, and the program that computes them."""
+        """Return the version that defines the scores, and the program that computes them."""
         return "", ""
 
     def _describe_environment(self) -> str:
@@ -345,11 +345,11 @@ class SegmentMeanMetric(SourceMetric):
         ], reference_range
 
     def _count_extra_columns(self, texts: SegmentTexts) -> Iterable[Sequence[int]]:  # noqa: ARG002
-        """Yield the integers of each segment in the columns `EXTRA_COLUMNS`."""
+        """Yield each segment's integers for the columns `EXTRA_COLUMNS`."""
         return repeat(())
 
     def _load_or_compute_numbers(self, corpus: Corpus, texts: SegmentTexts) -> Sequence[float]:
-        """Return the numbers of all segments in one sequence, from the cache if possible."""
+        """Return the numbers of all segments as one sequence, from the cache if possible."""
         if not self.IS_CACHED:
             return self._compute_checked_numbers(corpus, texts)
         from truebleu.metrics import score_cache
@@ -360,7 +360,7 @@ class SegmentMeanMetric(SourceMetric):
         )
 
     def _list_cache_key_parts(self, corpus: Corpus, texts: SegmentTexts) -> Iterator[str]:
-        """Yield everything that determines the numbers, for the cache key."""
+        """Yield all data that determines the numbers, for the cache key."""
         yield f"{self.name}|{self.signature(segment=None)}"
         yield self._describe_environment()
         for text, references in texts:
@@ -371,7 +371,7 @@ class SegmentMeanMetric(SourceMetric):
             yield from corpus_inputs.read_text_list("sources", corpus.sources)
 
     def _compute_checked_numbers(self, corpus: Corpus, texts: SegmentTexts) -> Sequence[float]:
-        """Compute, check and return the numbers of all segments in one sequence."""
+        """Compute and check the numbers of all segments, and return them as one sequence."""
         numbers = self._compute_numbers(corpus, texts) if texts else ()
         if len(numbers) != len(texts):
             missing = f"; segment {len(numbers) + 1} has none" if len(numbers) < len(texts) else ""

@@ -43,8 +43,8 @@ METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "cdec-bleu": ("cdec:CdecBLEU", {}),
 }
 
-# Names that require an argument after a colon, with the metric's module and class, and the form of
-# the argument, which the class method `from_text(text)` parses.
+# Names that require an argument after a colon, with the metric's module and class, and a
+# placeholder for the argument. The class method `from_text(text)` parses the argument.
 PREFIXED_METRICS: dict[str, tuple[str, str]] = {
     "bertscore": ("bertscore:BERTScore", "MODEL"),
     "bleurt": ("bleurt:BLEURT", "MODEL"),
@@ -71,7 +71,7 @@ def add_name_source(
     list_names: Callable[[], Iterable[str]],
     make_metric: Callable[[str], AnyMetric],
 ) -> None:
-    """Add names of metrics. `make_metric` raises KeyError for unknown names."""
+    """Register more names of metrics. `make_metric` must raise KeyError for unknown names."""
     NAME_SOURCES.append((description, list_names, make_metric))
 
 
@@ -132,7 +132,7 @@ def _resolve_metric(name: Any) -> AnyMetric:
 
 
 def _find_registered_metric(name: str) -> AnyMetric | None:
-    """Return the metric with a registered name, or None for other names."""
+    """Return the metric with a registered name, or None if the name is not registered."""
     lower = name.strip().lower()
     if lower in METRICS:
         return get_metric_class(lower)(**METRICS[lower][1])
@@ -265,7 +265,7 @@ def _parse_signature(text: str) -> Signature:
 def _find_class_of_signature(
     name: str, fields: Mapping[str, str]
 ) -> tuple[type[AnyMetric], dict[str, str]]:
-    """Return the metric class of a signature, identified by name or else by fields.
+    """Return the metric class that the name or the fields of a signature identify.
 
     The second value contains the fields that the name implies.
     """
@@ -292,7 +292,7 @@ def _find_class_of_signature(
 
 
 def _has_same_measure(cls: type[Metric], fields: Mapping[str, str]) -> bool:
-    """Return whether fields contain the class's constant `measure`, if the class has one."""
+    """Return whether the fields contain the constant `measure` of the class, if it has one."""
     constants = cls.CONSTANTS.get("measure")
     if constants is None:
         return True

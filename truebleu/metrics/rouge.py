@@ -34,7 +34,7 @@ PACKAGES = ("rouge-score-rs", "rouge-score")
 ROUGE_TOKENIZER = "rouge"
 TYPE_SUFFIXES = {"l": "L", "lsum": "Lsum"}
 ASCII_LETTERS = ascii_letters.encode()
-# Letters outside the Unicode blocks of Latin letters.
+# Pattern of letters outside the Unicode blocks of Latin letters.
 NON_LATIN_LETTER = re.compile(
     r"(?![\u1e00-\u1eff\u2c60-\u2c7f\ua720-\ua7ff\uab30-\uab6f\uff21-\uff5a])"
     r"[^\W\d_\0-\u024f]"
@@ -42,7 +42,7 @@ NON_LATIN_LETTER = re.compile(
 
 
 class ROUGEScore(SegmentMeanScore):
-    """ROUGE score, with a warning if most letters belong to scripts that ROUGE ignores."""
+    """ROUGE score, which warns if most letters belong to scripts that ROUGE ignores."""
 
     __slots__ = ()
 
@@ -114,7 +114,7 @@ class ROUGE(SegmentMeanMetric):
     def _prepare(self) -> None:
         """Check the parameters together."""
         if self.stemmer and self.tokenize != ROUGE_TOKENIZER:
-            raise ValueError("stemmer is for English and needs tokenize='rouge'")
+            raise ValueError("stemmer=True is only for English, and requires tokenize='rouge'")
 
     @property
     def name(self) -> str:
@@ -146,7 +146,7 @@ class ROUGE(SegmentMeanMetric):
         )
 
     def tokenize_text(self, text: str) -> list[str]:
-        """Return the words of a text that ROUGE compares; with `stemmer`, their stems."""
+        """Return the words of a text as ROUGE compares them; with `stemmer`, these are stems."""
         if not self.stemmer:
             return _TokenizerAdapter(self.tokenize).tokenize(text)
         # The installed package provides the stemmer.
@@ -162,7 +162,7 @@ class ROUGE(SegmentMeanMetric):
         return list(self._iterate_scores(texts))
 
     def _count_extra_columns(self, texts: SegmentTexts) -> Iterator[Sequence[int]]:
-        """Yield the counts of Latin and of other letters per segment, if ROUGE splits the text."""
+        """Yield each segment's numbers of Latin and other letters if ROUGE's tokenizer is used."""
         for hypothesis, references in texts:
             yield (
                 _count_letters((hypothesis, *references))
@@ -222,7 +222,7 @@ def _describe_non_latin_text(latin: int, non_latin: int) -> str:
 
 
 def _count_letters(texts: Iterable[str]) -> tuple[int, int]:
-    """Return the numbers of Latin letters and of letters of other scripts."""
+    """Return the number of Latin letters and the number of letters of other scripts."""
     latin = non_latin = 0
     for text in texts:
         if text.isascii():

@@ -1,8 +1,8 @@
 """Cache of expensive metrics' scores, keyed by content.
 
 A cache file contains the numbers of one system, eight bytes each. Its name is a checksum of the
-metric, its programs and all text. Numbers that took less than a millisecond per segment are not
-cached.
+metric, its programs and all text. Numbers whose computation takes less than a millisecond per
+segment are not cached.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ VERSION = "1"
 
 
 class CacheSettings(Record):
-    """Settings of the cache: whether it is used, and how slow a metric must be for caching."""
+    """Settings of the cache: whether it is used, and how slow a metric must be to be cached."""
 
     is_enabled: bool = True
     min_seconds_per_segment: float = 1e-3
@@ -41,9 +41,9 @@ def find_score_cache() -> str:
 def load_or_compute_numbers(
     parts: Iterable[str], segments: int, width: int, compute_numbers: Callable[[], Sequence[float]]
 ) -> Sequence[float]:
-    """Return numbers from the cache, or compute them and cache them if that was slow.
+    """Return numbers from the cache; otherwise, compute them, and cache them if this was slow.
 
-    parts: everything that determines the numbers. width: the number of numbers per segment.
+    parts: all data that determines the numbers. width: the number of numbers per segment.
     """
     if not cache_settings.is_enabled or os.environ.get("TRUEBLEU_NO_CACHE"):
         return compute_numbers()
@@ -72,7 +72,7 @@ def _read_numbers(path: str, count: int) -> Sequence[float] | None:
 
 
 def _hash_key_parts(parts: Iterable[str]) -> str:
-    """Return the checksum of everything that determines the numbers."""
+    """Return the checksum of the data that determines the numbers."""
     digest = hashlib.sha256(VERSION.encode())
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")

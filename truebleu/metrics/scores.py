@@ -34,7 +34,7 @@ PRINTED_AS_ZERO = 1e-9
 
 
 class Signature(Picklable):
-    """Metric parameters in sacreBLEU's format, with the program that computed the score.
+    """Metric parameters in sacreBLEU's format, and the program that computed the score.
 
     >>> from truebleu import BLEU
     >>> signature = BLEU(tokenize="intl").signature(references=1)
@@ -116,7 +116,7 @@ class Signature(Picklable):
         return self._insert_fields_after(("nrefs",), {"runs": runs})
 
     def with_test_set(self, test_set: Mapping[str, str]) -> Signature:
-        """Return the signature with the fields of a test set: test, lang, origlang and so on.
+        """Return the signature with the fields of a test set, such as test, lang and origlang.
 
         >>> from truebleu import BLEU
         >>> signature = BLEU().signature(references=1)
@@ -130,7 +130,7 @@ class Signature(Picklable):
     def _insert_fields_after(
         self, preceding: Sequence[str], added_fields: Mapping[str, str]
     ) -> Signature:
-        """Return the signature with fields added after the preceding fields, if these exist."""
+        """Return the signature with fields added after the `preceding` fields that it contains."""
         preceding_fields = {name: self._fields[name] for name in preceding if name in self._fields}
         return Signature(
             self._metric, {**preceding_fields, **added_fields, **self._fields}, self._name
@@ -220,7 +220,7 @@ _SACREBLEU_NAMES = {
 
 
 class Score(Picklable):
-    """Immutable score with its components, which can be converted to a number.
+    """Immutable score with its components. It can be converted to a number.
 
     `float(score)`, `round(score, 2)` and `f"{score:.2f}"` work. Scores can be compared with numbers
     and with scores of the same signature.
@@ -355,7 +355,7 @@ class Score(Picklable):
         score_only: bool = False,
         signature: bool | str = False,
     ) -> str:
-        """Return one line in sacreBLEU's format, with `width` decimal places.
+        """Return the score on one line in sacreBLEU's format, with `width` decimal places.
 
         signature: True for the long form before the score, "short" for the short form.
         """

@@ -26,7 +26,7 @@ class Statistics(Table):
     """Table of a metric's counts: n segments × k named columns of 64-bit integers.
 
     Rows of disjoint sets of segments add up exactly and in any order. Documents, files and parts of
-    a corpus on different threads or machines can therefore be counted separately and merged.
+    a corpus can therefore be counted separately, on different threads or machines, and merged.
 
     The table is read-only and supports the buffer protocol and Arrow: `numpy.asarray(table)` and
     `polars.DataFrame(table)` work without a dependency on either library.
@@ -95,7 +95,7 @@ class Statistics(Table):
     def groups(self, by: Iterable[Hashable]) -> dict[Any, Statistics]:
         """Return the sum of each group's rows, as one-row tables, in order of first appearance.
 
-        by: a key for each segment, such as its document or length range.
+        by: one key per segment, such as its document or its length range.
 
         >>> from truebleu import BLEU
         >>> metric = BLEU(max_order=1)
@@ -230,7 +230,7 @@ class Statistics(Table):
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table to a file, completely or not at all.
+        """Write the table to a file; after an error, the file is unchanged.
 
         The top of truebleu/metrics/statistics.py describes the format.
         """

@@ -49,7 +49,7 @@ class TERScore(TableScore):
 
     @property
     def reference_length(self) -> float:
-        """The number of reference words, averaged over several references of a segment."""
+        """The number of reference words; several references of a segment are averaged."""
         return self._row[1] / PARTS_PER_TOKEN
 
 
@@ -150,7 +150,7 @@ class TER(Metric[TERScore]):
         return {"normalized": True, "asian_support": True} if script in ASIAN else {}
 
     def adapt_to_language(self, language: Language, user_parameters: Collection[str] = ()) -> Self:
-        """Return a variant that tokenizes Chinese or Japanese, for text in one of these languages.
+        """Return a variant that tokenizes Chinese or Japanese if the language is one of the two.
 
         user_parameters: names of parameters that the user has set and that must not change.
         """

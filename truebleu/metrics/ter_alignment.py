@@ -16,7 +16,7 @@ EDIT_MARKS = {"match": "", "substitution": "S", "deletion": "D", "insertion": "I
 
 
 class Shift(NamedTuple):
-    """Adjacent hypothesis words that move together, which counts as one edit.
+    """Adjacent hypothesis words that are moved together, which counts as one edit.
 
     start, length: zero-based position of the words before this shift, and their number.
     target: zero-based position of the first word after this shift.
@@ -120,7 +120,7 @@ class Alignment(NamedTuple):
 
 
 def _move_items(items: list[Any], start: int, length: int, target: int) -> list[Any]:
-    """Move adjacent items within a list, and return the moved items."""
+    """Move adjacent items within a list in place, and return the moved items."""
     block = items[start : start + length]
     del items[start : start + length]
     items[target:target] = block
@@ -130,7 +130,7 @@ def _move_items(items: list[Any], start: int, length: int, target: int) -> list[
 def align_ter(
     hypothesis: str, references: str | Sequence[str | None], parameters: Mapping[str, bool]
 ) -> Alignment:
-    """Return the alignment of one segment with parameters of `TER`."""
+    """Return the alignment of one segment; `parameters` are parameters of `TER`."""
     if not isinstance(hypothesis, str):
         raise TypeError(
             f"hypothesis: expected a str, not {argument_checks.describe_type(hypothesis, '')}"

@@ -24,7 +24,7 @@ class Option(NamedTuple):
     flags: Sequence[str]
     arguments: Mapping[str, Any]
     completes: Callable[[], Iterable[str]] | None = None
-    """Function that returns suggestions for shell completion. Other values are valid, too."""
+    """Function that returns suggestions for shell completion. Other values are also valid."""
 
 
 def make_option(flags: Sequence[str], value: str | None, help_text: str, **settings: Any) -> Option:

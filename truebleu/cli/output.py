@@ -213,7 +213,7 @@ class Results(Output):
         """The number of decimal places in text."""
         return 1 if self.width is None else self.width
 
-    def format_rounded(self, value: float, default: int = 1) -> str:
+    def format_rounded_number(self, value: float, default: int = 1) -> str:
         """Return a number rounded to --width decimal places (default: `default`)."""
         return f"{value:.{default if self.width is None else self.width}f}"
 
@@ -223,8 +223,8 @@ class Results(Output):
         default: number of decimals of the score on its own scale.
         """
         if is_percentage and self.scale == 1:
-            return self.format_rounded(value / 100, default + MORE_DIGITS)
-        return self.format_rounded(value, default)
+            return self.format_rounded_number(value / 100, default + MORE_DIGITS)
+        return self.format_rounded_number(value, default)
 
     def format_details(self, score: Score) -> str:
         """Return sacreBLEU's details of a score, with precisions on the scale of --scale."""
@@ -247,9 +247,9 @@ class Results(Output):
                 f"--scale has no effect with -f {self.form}, which always uses 0-100. Use -f text"
             )
 
-    def format_exact(self, value: float) -> str:
+    def format_exact_number(self, value: float) -> str:
         """Return a number with --width decimal places, or with full precision."""
-        return repr(value) if self.width is None else self.format_rounded(value)
+        return repr(value) if self.width is None else self.format_rounded_number(value)
 
     def format_signature(self, signature: Signature) -> str:
         """Return a signature, or its short form with --short."""
@@ -284,7 +284,7 @@ class Results(Output):
         self.write(f"{json_writer.format_json(document, indent=1, default=str)}\n")
 
     def write_view(self, view: View, **choice: Any) -> None:
-        """Write a view in the requested format; `choice` contains more options of the format."""
+        """Write a view in the requested format; `choice` contains further options of the format."""
         if self.form == "json":
             self.write(f"{view.to_json()}\n")
         elif self.form in EXACT:

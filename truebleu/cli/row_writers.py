@@ -118,7 +118,7 @@ class _TemplateWriter(RowWriter):
         """Format a score for an output line."""
         if not self.IS_EXACT:
             return self.output.format_score(value, is_percentage=is_percentage)
-        return self.output.format_exact(value / 100 if is_percentage else value)
+        return self.output.format_exact_number(value / 100 if is_percentage else value)
 
     def join_scores(self, values: Sequence[float]) -> str:
         """Format a list of scores for an output line."""
@@ -160,7 +160,7 @@ class TSVWriter(_TemplateWriter):
     """Writer of a header and tab-separated values."""
 
     def format_cell(self, value: Any) -> str:
-        """Return a text as a cell, quoted or escaped where the format requires it."""
+        """Format a text as a cell, quoted or escaped where the format requires it."""
         from truebleu.rendering.delimited import format_cell
 
         return format_cell(value, self.SEPARATOR)
@@ -181,11 +181,11 @@ class JSONLinesWriter(_TemplateWriter):
     """Writer of one JSON object per line, each with a version field."""
 
     def format_cell(self, value: Any) -> str:
-        """Return a value as JSON."""
+        """Format a value as JSON."""
         return to_json(to_json_value(value))
 
     def join_scores(self, values: Sequence[float]) -> str:
-        """Return scores as a JSON list."""
+        """Format scores as a JSON list."""
         return f"[{', '.join(map(self.format_score, to_values(values)))}]"
 
     def make_template(self) -> str:
@@ -241,7 +241,7 @@ class TextWriter(_TemplateWriter):
         self._widths: list[int] = []
 
     def format_cell(self, value: Any) -> str:
-        """Return a text on one line, or an empty string for None."""
+        """Format a text on one line; None becomes an empty string."""
         return "" if value is None else escape_unprintable(str(value))
 
     def write(self, columns: Sequence[Any]) -> None:
@@ -260,7 +260,7 @@ class TextWriter(_TemplateWriter):
         if not self._widths:
             rows.insert(0, self.header)
             # Later scores may be wider, so reserve space for 100.0. Only TER can exceed 100.
-            min_width = len(self.output.format_rounded(100.0)) if self._flat_names else 6
+            min_width = len(self.output.format_rounded_number(100.0)) if self._flat_names else 6
             self._widths = [max(map(measure_width, cells)) for cells in zip(*rows, strict=True)]
             first = len(self.names) - 1 if self._flat_names else 0
             self._widths[first:] = [max(width, min_width) for width in self._widths[first:]]
@@ -303,10 +303,10 @@ class TextWriter(_TemplateWriter):
 
 
 def to_json(value: Any) -> str:
-    """Return a value as JSON text."""
+    """Convert a value to JSON text."""
     return json_writer.format_json(value, default=str)
 
 
 def to_json_value(value: Any) -> Any:
-    """Return a JSON-compatible value. NaN and infinite numbers become strings."""
+    """Convert a value for JSON. NaN and infinite numbers become strings."""
     return str(value) if isinstance(value, float) and not isfinite(value) else value

@@ -63,7 +63,7 @@ class ComparisonView(RecordView):
         100 or, with 1, from 0 to 1 (default: the scale that the comparison was created with).
         `choice` contains fields of `TextOptions`. Raises ValueError for an unknown name.
         """
-        view = self._at_scale(scale)
+        view = self._convert_to_scale(scale)
         blocks = view._build_text_blocks(digits, short=short, **choice)  # noqa: SLF001
         return render_blocks(blocks, "text", width=width or self.WIDTH)
 
@@ -75,10 +75,10 @@ class ComparisonView(RecordView):
         scale: int | None = None,
         **choice: Unpack[TextOptions],
     ) -> object:
-        """Return an object that the library rich prints in colour; see `text` for the options."""
+        """Return an object that the `rich` library prints in colour; see `text` for the options."""
         from truebleu.rendering.terminal import RichBlocks
 
-        view = self._at_scale(scale)
+        view = self._convert_to_scale(scale)
         build_blocks = view._build_text_blocks  # noqa: SLF001
         return RichBlocks(lambda: build_blocks(digits, short=short, **choice))
 
@@ -93,7 +93,7 @@ class ComparisonView(RecordView):
         """Return one Markdown table for a paper; `paper` contains fields of `PaperOptions`."""
         from truebleu.rendering.markdown import render_markdown
 
-        groups = self._at_scale(scale)._list_paper_groups()  # noqa: SLF001
+        groups = self._convert_to_scale(scale)._list_paper_groups()  # noqa: SLF001
         blocks = paper_layout.build_paper_blocks(groups, digits, short=short, **paper)
         return render_markdown(blocks)
 
@@ -111,14 +111,14 @@ class ComparisonView(RecordView):
         """
         from truebleu.rendering.latex import render_latex_tables
 
-        groups = self._at_scale(scale)._list_paper_groups()  # noqa: SLF001
+        groups = self._convert_to_scale(scale)._list_paper_groups()  # noqa: SLF001
         blocks = paper_layout.build_paper_blocks(
             groups, digits, short=short, max_rows=paper_layout.MAX_PAGE_ROWS, **paper
         )
         return render_latex_tables(blocks)
 
     def _list_paper_groups(self) -> list[tuple[str, Content]]:
-        """Return each group as a section of a table, with its number of segments."""
+        """Return a section of a table for each group, with its number of segments."""
         return [
             (f"{title} ({format_count(content['segments'], 'segment')})" if title else "", content)
             for title, content in self._list_groups()
@@ -132,14 +132,14 @@ class ComparisonView(RecordView):
         scale: int | None = None,
         by: Sequence[str] = (),
     ) -> str:
-        """Return a complete HTML page without scripts, with light and dark colours.
+        """Return a complete HTML page without scripts, for light and dark mode.
 
         by: "document" adds tables of scores per document.
         """
         from truebleu.comparison import overview
         from truebleu.rendering import html
 
-        view = self._at_scale(scale)
+        view = self._convert_to_scale(scale)
         groups = view._list_groups()  # noqa: SLF001
         blocks = overview.build_html_blocks(groups, digits, short=short, by=by)
         return html.render_page(self._format_title(), blocks)

@@ -8,7 +8,11 @@ from xml.etree import ElementTree as ET
 
 from truebleu.metrics.base import Signature
 from truebleu.rendering.elements import Block, Cell, Heading, Paragraph, Table, build_warnings
-from truebleu.rendering.number_format import NumberFormatter, fixed_formatter, signed_formatter
+from truebleu.rendering.number_format import (
+    NumberFormatter,
+    make_formatter,
+    make_signed_formatter,
+)
 from truebleu.rendering.score_scale import MORE_DIGITS, rescale
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import cut_text, escape_invisible, format_count
@@ -140,7 +144,7 @@ def _make_score_formatter(
     """Return a formatter for the scores of a metric; `digits` is None for the default."""
     (metric,) = (one for one in content["metrics"] if one["name"] == metric_name)
     more = MORE_DIGITS if content.get("scale") == 1 and metric["percentage"] else 0
-    return fixed_formatter(DIGITS + more if digits is None else digits)
+    return make_formatter(DIGITS + more if digits is None else digits)
 
 
 def _build_score_table(content: Content, digits: int | None) -> Table:
@@ -156,7 +160,7 @@ def _build_score_table(content: Content, digits: int | None) -> Table:
         row |= {"minimum": "", "maximum": "", limit_name: limits.get("minimum", "")}
         row["earlier"] = "" if earlier is None else format_score(earlier["score"])
         change = None if earlier is None else metric["score"] - earlier["score"]
-        row["Δ"] = "" if change is None else signed_formatter(format_score)(change)
+        row["Δ"] = "" if change is None else make_signed_formatter(format_score)(change)
         row["allowed drop"] = limits.get("max_drop", "")
         significance = conditions_by_kind.get("significant")
         row["p"] = "" if significance is None else f"{significance['measured']:.4f}"
@@ -218,7 +222,7 @@ def _build_worse_tables(content: Content, digits: int | None) -> Iterator[Block]
 
 
 def _format_score_change(entry: Mapping[str, Any], format_score: NumberFormatter) -> list[str]:
-    change = signed_formatter(format_score)(entry["score"] - entry["earlier"])
+    change = make_signed_formatter(format_score)(entry["score"] - entry["earlier"])
     return [format_score(entry["earlier"]), format_score(entry["score"]), change]
 
 
@@ -228,7 +232,7 @@ def _shorten_text(text: Any) -> str:
 
 
 def build_junit(content: Content) -> str:
-    """Return a check as JUnit XML."""
+    """Render a check as JUnit XML."""
     cases = [(metric, one) for metric in content["metrics"] for one in metric["conditions"]]
     failed = sum(not one["passed"] for _, one in cases)
     counts = {"tests": str(len(cases)), "failures": str(failed), "errors": "0"}

@@ -46,7 +46,7 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
     testing = request.testing
     segment_count = request.count_segments(metric_statistics)
     if request.documents is not None:
-        # Cached, so that a report on the same request does not read them again.
+        # Keep the names, so that a report on the same request does not read them again.
         request.documents = segment_labels.read_document_names(request.documents, segment_count)
     columns = [
         _MetricColumn.from_statistics(request, metric, name, metric_statistics[metric])

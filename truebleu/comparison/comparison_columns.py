@@ -10,11 +10,11 @@ from typing import Any
 from truebleu.rendering.elements import Cell, Column, Range, Table
 from truebleu.rendering.number_format import (
     NumberFormatter,
-    fixed_formatter,
     format_p_value,
     format_percent,
     format_segments_needed,
-    signed_formatter,
+    make_formatter,
+    make_signed_formatter,
 )
 from truebleu.rendering.score_scale import MORE_DIGITS
 from truebleu.rendering.view import Content
@@ -100,8 +100,8 @@ def build_metric_columns(
 
     digits: number of decimals of scores.
     """
-    format_score = fixed_formatter(digits)
-    format_delta = signed_formatter(format_score)
+    format_score = make_formatter(digits)
+    format_delta = make_signed_formatter(format_score)
     scores = [system["scores"][metric["name"]] for system in content["systems"]]
     interval_header = f"{format_percent(content['level'])} interval"
     unit = get_unit_name(content)
@@ -170,7 +170,7 @@ def build_metric_columns(
         ),
         "std-error": lambda: build_delta_column(
             Column("std. error", "difference", tooltip="standard error of the difference"),
-            lambda one, _: Cell(fixed_formatter(digits + 1)(one["standard_error"])),
+            lambda one, _: Cell(make_formatter(digits + 1)(one["standard_error"])),
         ),
         "p-uncorrected": lambda: build_delta_column(
             Column("p", "difference"), lambda one, _: Cell(format_p_value(one["p"]))

@@ -24,7 +24,7 @@ from truebleu.rendering.elements import (
     Column,
     Table,
 )
-from truebleu.rendering.number_format import fixed_formatter
+from truebleu.rendering.number_format import make_formatter
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count, join_words
 
@@ -115,7 +115,7 @@ def build_reference_tables(content: Content, digits: int | None = None) -> Itera
     for metric in content["metrics"]:
         name, format_score = (
             metric["name"],
-            fixed_formatter(get_score_digits(content, metric, digits)),
+            make_formatter(get_score_digits(content, metric, digits)),
         )
         if not any(name in one["scores"] for one in references):
             continue
@@ -159,7 +159,7 @@ def build_document_tables(content: Content, digits: int | None) -> Iterator[Bloc
     documents, systems = content["documents"], content["systems"]
     uses_letters = len(systems) > 4
     for metric in content["metrics"] if documents else ():
-        format_score = fixed_formatter(get_score_digits(content, metric, digits))
+        format_score = make_formatter(get_score_digits(content, metric, digits))
         table_columns: list[ColumnCells] = [
             (
                 Column(f"document, {format_metric_header(metric)}", is_left_aligned=True),

@@ -10,7 +10,7 @@ from truebleu.comparison import system_runs
 from truebleu.comparison.comparison_columns import format_p_equation, get_score_digits
 from truebleu.comparison.comparison_request import Request, Significance
 from truebleu.comparison.segment_labels import SegmentNames
-from truebleu.rendering.number_format import fixed_formatter, signed_formatter
+from truebleu.rendering.number_format import make_formatter, make_signed_formatter
 from truebleu.rendering.view import Content
 from truebleu.significance import PairedTests, estimate_document_errors
 from truebleu.text.terminal_layout import join_words
@@ -43,7 +43,7 @@ def build_run_variance_notes(content: Content) -> Iterator[dict[str, Any]]:
     """Yield notes that compare the variance between runs with the variance due to the test set."""
     systems = content["systems"]
     for metric in content["metrics"]:
-        format_score = fixed_formatter(get_score_digits(content, metric, None) + 1)
+        format_score = make_formatter(get_score_digits(content, metric, None) + 1)
         for system in systems:
             score = system["scores"][metric["name"]]
             runs, difference = score["runs"], score["difference"]
@@ -204,7 +204,7 @@ def _format_verdict(metrics: Sequence[tuple[str, str]], winner: str, suffix: str
 
 def _format_difference(content: Content, metric: Content, pair: Content) -> str:
     """Return a difference and its p-value, formatted as in tables."""
-    format_score = signed_formatter(fixed_formatter(get_score_digits(content, metric, None)))
+    format_score = make_signed_formatter(make_formatter(get_score_digits(content, metric, None)))
     return f"{format_score(pair['value'])}, {format_p_equation(content, pair)}"
 
 

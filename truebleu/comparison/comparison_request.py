@@ -436,7 +436,7 @@ def _resolve_metrics(requested: Any) -> Iterator[tuple[Metric[Any], str | None]]
 
 
 def _check_systems(systems: Mapping[str, Any], references: Any) -> dict[str, Any]:
-    """Return the systems as a dict. Raises TypeError or ValueError for invalid systems."""
+    """Convert the systems to a dict. Raises TypeError or ValueError for invalid systems."""
     if not hasattr(systems, "items"):
         hint = ". Are systems and references swapped? Systems come first"
         raise TypeError(

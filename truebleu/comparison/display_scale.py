@@ -17,7 +17,7 @@ SCORE_NAMES = (
 )
 
 
-def at_scale(content: Content, scale: int) -> Content:
+def convert_to_scale(content: Content, scale: int) -> Content:
     """Return the contents of a comparison with percentages converted to a scale, 100 or 1."""
     return content if scale == 100 else rescale_comparison(content)
 

@@ -302,7 +302,7 @@ def _get_name_variants(name: str) -> tuple[str, str, str]:
 
 
 def _parse_finite_score(value: Any, location: str) -> float:
-    """Return a score as a float. Raises InputError, with the location, if it is not finite."""
+    """Convert a score to a float. Raises InputError, with the location, if it is not finite."""
     try:
         number = to_score(value)
     except ValueError:

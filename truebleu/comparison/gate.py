@@ -23,7 +23,7 @@ from truebleu.comparison.check_layout import (
     rescale_check,
 )
 from truebleu.comparison.comparison_request import Request, Significance, StatisticsByMetric
-from truebleu.comparison.history import find_last_comparable, read_earlier_entries
+from truebleu.comparison.history import find_last_comparable_entry, read_earlier_entries
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, MetricFailedError, Score
 from truebleu.metrics.text_warnings import raise_text_warnings
@@ -60,7 +60,7 @@ class Check(View):
     @property
     def failures(self) -> list[str]:
         """One sentence per condition that does not hold."""
-        view = self._at_scale()
+        view = self._convert_to_scale()
         if view is not self:
             return view.failures
         return [one["message"] for one in self._iterate_conditions() if not one["passed"]]
@@ -87,7 +87,7 @@ class Check(View):
 
     def junit(self) -> str:
         """Return JUnit XML for build servers, with one test case per condition."""
-        view = self._at_scale()
+        view = self._convert_to_scale()
         return build_junit(self._content) if view is self else view.junit()
 
     def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
@@ -527,7 +527,7 @@ class CheckJob:
 
 def _find_logged_score(path: Any, entries: Sequence[log.Entry], entry: log.Entry) -> dict[str, Any]:
     """Return the logged score to compare an entry with."""
-    earlier_entry = find_last_comparable(path, entries, entry)
+    earlier_entry = find_last_comparable_entry(path, entries, entry)
     return {
         "score": earlier_entry.score,
         "time": earlier_entry.to_dict()["time"],
@@ -582,7 +582,7 @@ def _resolve_limits(
 
 
 def _parse_limit(role: str, value: Any) -> float:
-    """Return a limit as a float. Raises ValueError if it is not a number."""
+    """Convert a limit to a float. Raises ValueError if it is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 1e100:
         raise ParameterError(f"[[{role}]]: expected a number, not {value!r:.40}")
     return float(value)

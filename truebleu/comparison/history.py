@@ -17,7 +17,7 @@ from truebleu.comparison.score_log import Entry, Input, read_log_entries
 from truebleu.metrics import registry
 from truebleu.metrics.base import Signature
 from truebleu.rendering.elements import Block, Cell, Chart, Heading, Paragraph, Point, Table
-from truebleu.rendering.number_format import fixed_formatter, signed_formatter
+from truebleu.rendering.number_format import make_formatter, make_signed_formatter
 from truebleu.rendering.score_scale import MORE_DIGITS, rescale
 from truebleu.rendering.view import Content, RecordView
 from truebleu.text.argument_checks import load_json
@@ -162,7 +162,7 @@ def read_earlier_entries(path: str | os.PathLike[str]) -> list[Entry]:
     return sorted(entries, key=lambda entry: entry.time)
 
 
-def find_last_comparable(
+def find_last_comparable_entry(
     path: str | os.PathLike[str], entries: Sequence[Entry], entry: Entry
 ) -> Entry:
     """Return the last log entry that is comparable with the given one.
@@ -416,10 +416,10 @@ def _build_chart_point(score: Content) -> Point:
 
 def _build_series_table(scores: Sequence[Content], digits: int) -> Table:
     """Return a table with one row per score."""
-    format_score = fixed_formatter(digits)
+    format_score = make_formatter(digits)
 
     def format_score_change(value: float | None) -> str:
-        return "" if value is None else signed_formatter(format_score)(value)
+        return "" if value is None else make_signed_formatter(format_score)(value)
 
     def format_interval_ends(score: Content) -> str:
         ends = [format_score(score[end]) for end in ("low", "high") if score.get(end) is not None]

@@ -37,10 +37,10 @@ from truebleu.rendering.elements import (
 )
 from truebleu.rendering.number_format import (
     NumberFormatter,
-    fixed_formatter,
     format_p_value,
     format_percent,
-    signed_formatter,
+    make_formatter,
+    make_signed_formatter,
 )
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count, join_words
@@ -96,7 +96,7 @@ def build_first_screen(content: Content, digits: int | None = None) -> Iterator[
 
 
 def format_headline(content: Content) -> str:
-    """Return the headline as text."""
+    """Format the headline as text."""
     letters_by_system = {one["name"]: one["letter"] for one in content["systems"]}
     is_single_system = len(letters_by_system) == 1
 
@@ -129,7 +129,7 @@ def build_headline(content: Content) -> SentenceParts:
             return [f"No system is called best: {reason}"]
         metric = content["metrics"][0]
     name = metric["name"]
-    format_score = fixed_formatter(get_score_digits(content, metric, None))
+    format_score = make_formatter(get_score_digits(content, metric, None))
     best = next((one for one in systems if one["scores"][name]["rank"] == 1), systems[0])
     score = best["scores"][name]
     level = f"{format_percent(content['level'])} interval "
@@ -258,7 +258,7 @@ def _describe_other_metrics(content: Content, best: str, main_metric: str) -> Se
             for one in content["pairs"]
             if one["metric"] == name and {one["first"], one["second"]} == {winner, best}
         )
-        format_score = fixed_formatter(get_score_digits(content, metric, None))
+        format_score = make_formatter(get_score_digits(content, metric, None))
         size, _ = _describe_lead(content, pair, format_score)
         significance_note = {True: " (significant)", False: " (not significant)", None: ""}[
             pair["significant"]
@@ -283,7 +283,7 @@ def _describe_human_agreement(content: Content) -> str:
     if agreement is None:
         return ""
     metric = next(one for one in content["metrics"] if one["name"] == agreement["metric"])
-    format_score = fixed_formatter(get_score_digits(content, metric, None))
+    format_score = make_formatter(get_score_digits(content, metric, None))
     above, up_to = agreement["above"], agreement["up_to"]
     if above is None:
         size = f"below {format_score(up_to)}"
@@ -311,7 +311,7 @@ def build_overview_table(content: Content, digits: int | None = None) -> Table:
         build_system_columns(content, [one["scores"].get(main_name) for one in systems])
     )
     for metric in content["metrics"]:
-        format_score = fixed_formatter(get_score_digits(content, metric, digits))
+        format_score = make_formatter(get_score_digits(content, metric, digits))
         scores = [system["scores"][metric["name"]] for system in systems]
         group_header = format_metric_header(metric)
         cells = [
@@ -355,11 +355,13 @@ def _build_difference_cell(
         return Cell("baseline", mark="baseline")
     p = get_decisive_p(difference)
     return Cell(
-        signed_formatter(format_score)(difference["value"]),
+        make_signed_formatter(format_score)(difference["value"]),
         "*" if difference["significant"] else "",
         get_difference_mark(difference, metric),
         suffix="" if p is None else f"p {format_p_value(p)}",
-        second_line=format_interval(difference["interval"], signed_formatter(format_score), ""),
+        second_line=format_interval(
+            difference["interval"], make_signed_formatter(format_score), ""
+        ),
     )
 
 
@@ -470,7 +472,7 @@ def build_metric_details(content: Content, digits: int | None = None) -> Iterato
 def build_pair_table(content: Content, metric: Content, digits: int) -> Table:
     """Return a table of the differences between all pairs of systems, row minus column."""
     systems: Sequence[Content] = content["systems"]
-    format_score = signed_formatter(fixed_formatter(digits))
+    format_score = make_signed_formatter(make_formatter(digits))
     cells: dict[tuple[str, str], Cell] = {}
     for pair in content["pairs"]:
         if pair["metric"] == metric["name"]:

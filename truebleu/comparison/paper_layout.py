@@ -233,7 +233,7 @@ def _build_metric_cells(
 def _build_column_headers(
     metric: Content, name: str, header: str, metric_count: int, column_count: int
 ) -> Column:
-    """Return a column without cells whose headers name the metric if there are several."""
+    """Return a column without cells; its headers name the metric if there are several."""
     metric_header = format_metric_header(metric)
     if name == "delta-interval":
         header = f"Δ {header}"

@@ -16,7 +16,7 @@ from truebleu.comparison.comparison_builder import resample_metrics
 from truebleu.comparison.comparison_columns import format_p_equation, get_score_digits
 from truebleu.comparison.comparison_request import Request
 from truebleu.metrics.base import MetricFailedError
-from truebleu.rendering.number_format import fixed_formatter, signed_formatter
+from truebleu.rendering.number_format import make_formatter, make_signed_formatter
 from truebleu.rendering.view import Content
 from truebleu.text import segments
 from truebleu.text.system_names import format_path
@@ -322,7 +322,7 @@ def _describe_winner(
         if pair["metric"] == metric["name"] and {pair["first"], pair["second"]} == {winner, rival}
     )
     value = pair["value"] if pair["first"] == winner else -pair["value"]
-    format_delta = signed_formatter(fixed_formatter(get_score_digits(content, metric, None)))
+    format_delta = make_signed_formatter(make_formatter(get_score_digits(content, metric, None)))
     size = f"{format_delta(value)} to {rival}"
     if pair["p"] is not None:
         size += f", {format_p_equation(content, pair)}"

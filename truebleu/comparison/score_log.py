@@ -103,7 +103,7 @@ class Entry:
         return self.system if self.name is None else self.name
 
     def to_line(self) -> bytes:
-        """Return the entry as a line of a log."""
+        """Convert the entry to a line of a log."""
         text = json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
         # Invalid UTF-8 bytes in file names become JSON escapes.
         return text.encode("utf-8", "backslashreplace") + b"\n"

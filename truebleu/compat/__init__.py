@@ -6,7 +6,7 @@
 
 Functions, classes, messages, signatures and datasets of the original package do not change; only
 counting and resampling run in the kernel. The original code handles calls that the kernel does not
-support. An installation affects one process: call `install` in each worker process, too.
+support. An installation affects one process: also call `install` in each worker process.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def install(name: str) -> None:
 
     name: "sacrebleu" for sacreBLEU 2.3.1 to 2.6.0; "nltk" for BLEU and chrF of NLTK 3.8.1 to 3.10.
 
-    Names imported from sacreBLEU before this call are accelerated, too. NLTK's `corpus_bleu` and
+    Names imported from sacreBLEU before this call are also accelerated. NLTK's `corpus_bleu` and
     `corpus_chrf` are accelerated only if they are imported afterwards. A second call has no effect.
     Raises ImportError if the package is missing, and ValueError for an unknown name. For an
     unsupported release it warns once and changes nothing.

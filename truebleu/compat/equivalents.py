@@ -14,7 +14,7 @@ _STREAMS = (
     "`references` has one string or one list of strings per segment; sacreBLEU has one list of "
     "segments per reference, which list(zip(*streams)) converts."
 )
-# sacreBLEU's functions for one segment expect a list of references, which truebleu accepts, too.
+# sacreBLEU's functions for one segment expect a list of references, which truebleu also accepts.
 _SENTENCE = "`references` is one string or a list of strings."
 _NLTK = (
     "NLTK expects references first, and lists of tokens. Here, hypotheses come first, "

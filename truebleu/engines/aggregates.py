@@ -52,7 +52,7 @@ KEY_CONVERTERS: dict[str, Callable[[int], Any]] = {
 
 
 class SumsOptions(TypedDict, total=False):
-    """Options of `Sums` that `sums` and `stats` of every engine accept."""
+    """Options of `Sums` that the functions `sums` and `stats` of every engine accept."""
 
     by: ColumnNames
     metrics: MetricSpecs
@@ -451,18 +451,18 @@ class Sums:
     # ---- serialization ----
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Return the state table, in canonical order, as an Arrow stream (PyCapsule protocol).
+        """Export the state table, in canonical order, as an Arrow stream (PyCapsule protocol).
 
         Each row has the key columns of a group, then `STATE_COLUMNS` for one metric.
         """
         return self._groups.arrow_stream()
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        """Return the state table as an Arrow struct array (PyCapsule protocol)."""
+        """Export the state table as an Arrow struct array (PyCapsule protocol)."""
         return self._groups.arrow_array()
 
     def to_bytes(self) -> bytes:
-        """Return the sums as bytes that do not depend on update order or partitioning."""
+        """Serialize the sums to bytes that depend neither on update order nor on partitioning."""
         signatures: dict[str, str] = {}
         for metric in self._metrics.values():
             signatures.setdefault(metric.fingerprint, str(metric.signature()))
@@ -475,7 +475,7 @@ class Sums:
 
     @classmethod
     def from_bytes(cls, data: bytes, metrics: MetricSpecs | None = None) -> Sums:
-        """Read sums that `to_bytes` wrote.
+        """Restore sums from the output of `to_bytes`.
 
         metrics: the metrics of the sums. Required if one has a user-defined tokenizer, which no
             signature can describe. The names of text columns and the null policy are not stored:
@@ -542,7 +542,7 @@ class ScoreTable:
         return len(self._columns[0])
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Return the table as an Arrow stream (PyCapsule protocol)."""
+        """Export the table as an Arrow stream (PyCapsule protocol)."""
         return self._groups.scored(*self._columns)
 
 
@@ -593,7 +593,7 @@ def _keys_are_equal(first: Any, second: Any) -> bool:
 
 
 def as_column_names(parameter: str, names: Any) -> tuple[str, ...]:
-    """Return column names (one name, several names or None) as a tuple."""
+    """Convert column names (one name, several names or None) to a tuple."""
     column_names = (names,) if isinstance(names, str) else () if names is None else names
     if not hasattr(column_names, "__iter__") or not all(
         isinstance(name, str) for name in column_names

@@ -188,12 +188,12 @@ class RowScores:
         return len(self._has_text)
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        """Return the scores as a struct array with one field, "score" (PyCapsule protocol)."""
+        """Export the scores as a struct array with one field, "score" (PyCapsule protocol)."""
         return _kernel.scores_of_rows(self._scores, self._has_text)
 
 
 def as_reference_columns(ref: Any) -> list[Any]:
-    """Return the reference columns as a list. Raises InputError if there are none."""
+    """Convert the argument `ref` to a list of columns. Raises InputError if it is empty."""
     refs = list(ref) if isinstance(ref, list | tuple) else [ref]
     if not refs:
         raise InputError("ref: expected at least one reference column, found none")

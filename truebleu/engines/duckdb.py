@@ -1,4 +1,4 @@
-"""Scoring of DuckDB inputs: relations, SQL, Parquet, CSV and JSON files larger than memory.
+"""Scoring with DuckDB: relations, SQL, and Parquet, CSV and JSON files of any size.
 
 DuckDB passes the required columns as a stream of Arrow batches, which the kernel counts one by one.
 Only aggregated statistics stay in memory.

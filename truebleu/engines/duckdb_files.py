@@ -59,7 +59,7 @@ class TableFiles:
     ) -> None:
         name_list = [names] if isinstance(names, str | os.PathLike) else names
         self.names = [os.fspath(name) for name in name_list]
-        # Description of the files in messages.
+        # Description of the files for messages.
         printable_names = [os.fsencode(n).decode("utf-8", "replace") for n in self.names]
         self.label = abbreviate_names(printable_names)
         path_by_target: dict[str, str] = {}

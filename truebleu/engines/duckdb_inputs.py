@@ -239,7 +239,7 @@ def select_rows(
 
 
 def stream_batches(relation: DuckDBPyRelation) -> Any:
-    """Return a relation as a stream of Arrow batches, without loading it completely."""
+    """Convert a relation to a stream of Arrow batches, without loading all rows at once."""
     if parse_release(duckdb.__version__) >= STREAMING_RELEASE:
         return relation
     if find_spec("pyarrow") is None:

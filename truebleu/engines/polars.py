@@ -1,4 +1,4 @@
-"""Scoring of Polars frames: all rows, groups, and an expression for each row.
+"""Scoring of Polars frames as a whole, by group, or by row with an expression.
 
 A LazyFrame is read batch by batch, so it may be larger than memory. Its columns are passed to the
 kernel without conversion, and pyarrow is not required.

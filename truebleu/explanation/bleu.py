@@ -16,11 +16,11 @@ from truebleu.rendering.equations import Equation, Node, join_nodes
 from truebleu.rendering.number_format import (
     MINUS,
     NumberFormatter,
-    fixed_formatter,
     format_compact,
     format_number,
+    make_formatter,
+    make_signed_formatter,
     name_ngrams,
-    signed_formatter,
 )
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
@@ -516,7 +516,10 @@ def build_comparison(content: Content, format_score: NumberFormatter) -> Iterato
     orders = [f"p{order['order']}" for order in systems[0]["orders"]]
     yield Table.from_text_rows(["system", "BLEU", *orders, "BP"], rows)
     yield Heading(2, "Parts of the difference")
-    points, logs = signed_formatter(format_score), signed_formatter(fixed_formatter(4))
+    points, logs = (
+        make_signed_formatter(format_score),
+        make_signed_formatter(make_formatter(4)),
+    )
     names = f"from {comparison['first']} to {comparison['second']}"
     if comparison["zero"] is not None:
         difference = points(comparison["difference"])

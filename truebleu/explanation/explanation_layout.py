@@ -12,10 +12,10 @@ from truebleu.rendering.elements import Block, Equations, Heading, MarkedTokens,
 from truebleu.rendering.number_format import (
     MINUS,
     NumberFormatter,
-    fixed_formatter,
     format_number,
+    make_formatter,
+    make_signed_formatter,
     name_ngrams,
-    signed_formatter,
 )
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
@@ -93,8 +93,8 @@ def _build_comparison(content: Content, format_score: NumberFormatter) -> Iterat
     ]
     parts = comparison["differences"]
     differences = [
-        signed_formatter(format_score)(comparison["difference"]),
-        *map(signed_formatter(_format_component_value), parts.values()),
+        make_signed_formatter(format_score)(comparison["difference"]),
+        *map(make_signed_formatter(_format_component_value), parts.values()),
     ]
     header = ["system", content["metric"]["label"], *parts]
     yield Table.from_text_rows(header, [*rows, ["difference", *differences]], has_total_row=True)
@@ -114,7 +114,7 @@ def _describe_lower_orders(system: Content) -> str:
 
 
 def _make_score_formatter(content: Content, digits: int | None) -> NumberFormatter:
-    return fixed_formatter(content.get("digits", DIGITS) if digits is None else digits)
+    return make_formatter(content.get("digits", DIGITS) if digits is None else digits)
 
 
 def format_title(content: Content, digits: int | None = None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from truebleu.rendering.elements import Block, Cell, Heading, MarkedTokens, Paragraph, Table
-from truebleu.rendering.number_format import fixed_formatter, format_number, name_ngrams
+from truebleu.rendering.number_format import format_number, make_formatter, name_ngrams
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
 
@@ -102,7 +102,7 @@ def format_ngrams(entries: Sequence[Content], limit: int, space: str = " ") -> s
 def format_fraction(system: Content) -> str:
     """Return the score on the other scale, as a phrase to print after the score."""
     if system.get("scale") == 1:
-        return f", or {fixed_formatter(2)(100 * system['score'])} on a 0-100 scale"
+        return f", or {make_formatter(2)(100 * system['score'])} on a 0-100 scale"
     return f", or {format_number(system['fraction'])} on a 0-1 scale"
 
 

@@ -66,9 +66,9 @@ class SystemSelection:
     """Selection of the systems that `meta_evaluate` compares.
 
     outliers: names of systems to leave out; "mad" finds outliers by WMT20's rule.
-    include_humans: compare human translations other than the reference, too (default: as in the
+    include_humans: also compare human translations other than the reference (default: as in the
         metrics task of the test set).
-    include_references: compare references, too. By default, outputs that equal a reference in
+    include_references: also compare references. By default, outputs that equal a reference in
         every segment, and references (like "refA") that a metric did not score, are left out.
     """
 
@@ -257,7 +257,7 @@ def compute_statistics_scores(metric: Any, tables: Mapping[str, Any]) -> Scores:
 
 
 def load_scores(scores: Any, description: str) -> ScoreTable:
-    """Return scores from a file or from Python objects."""
+    """Read scores from a file or from Python objects."""
     if isinstance(scores, ScoreTable):
         return scores
     if isinstance(scores, str | os.PathLike):
@@ -410,7 +410,7 @@ def find_reference_copies(systems: Mapping[str, Any], references: Any) -> dict[s
 def find_unscored_references(
     gold: Matrix, scores: Mapping[str, Scores], references: Any
 ) -> dict[str, str]:
-    """Return the references with human scores that a metric did not score, mapped to the reason.
+    """Return the references with human scores that a metric did not score, with the reason.
 
     References are recognized by name: a part of a file name in `references`, or a name like "refA".
     """

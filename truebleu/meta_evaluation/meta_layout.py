@@ -15,10 +15,10 @@ from truebleu.rendering.elements import (
     build_warnings,
 )
 from truebleu.rendering.number_format import (
-    fixed_formatter,
     format_p_value,
     format_percent,
-    signed_formatter,
+    make_formatter,
+    make_signed_formatter,
 )
 from truebleu.rendering.score_scale import rescale
 from truebleu.text.terminal_layout import format_count
@@ -33,7 +33,7 @@ TITLES = {
     "spearman": "Spearman's ρ",
     "tau-b": "Kendall's τ-b",
     "tau-c": "Kendall's τ-c",
-    "kendall-like": "Kendall-like τ of pairs with human scores at least 25 apart",
+    "kendall-like": "Kendall-like τ of pairs whose human scores differ by at least 25",
     "acc-eq": "pairwise accuracy with ties",
     "acc-eq-opt": "pairwise accuracy with ties, with a calibrated tie threshold ε",
     "pairwise": "share of system pairs that the metric orders like the human scores",
@@ -47,7 +47,7 @@ def lay_out_meta_evaluation(
     content: Content, digits: int | None = None, *, short: bool = False
 ) -> Iterator[Block]:
     """Yield the blocks of a meta-evaluation, with `digits` decimals."""
-    format_score = fixed_formatter(DIGITS if digits is None else digits)
+    format_score = make_formatter(DIGITS if digits is None else digits)
     yield Heading(1, format_title(content))
     yield from build_warnings(content)
     yield Paragraph(content["reading"], "lead")
@@ -67,7 +67,7 @@ def lay_out_report_section(content: Content) -> Iterator[Block]:
     """Yield the blocks of the section in a report, with a heading."""
     yield Heading(2, "Agreement with human scores")
     yield Paragraph(content["reading"])
-    yield build_agreement_table(content, fixed_formatter(DIGITS))
+    yield build_agreement_table(content, make_formatter(DIGITS))
     yield from _build_threshold_table(content)
     yield from _build_difference_tables(content)
     yield from (Paragraph(note, "note") for note in [format_title(content), *content["notes"]])
@@ -129,7 +129,7 @@ def build_agreement_table(content: Content, format_score: Write) -> Table:
         for row, metric in zip(rows, metrics, strict=True):
             row.append(Cell(_format_value(metric["average"], format_score)))
     if any(metric["cluster"] is not None for metric in metrics):
-        tooltip = "the first metric is significantly worse than one in the previous cluster"
+        tooltip = "the first metric is significantly worse than a metric in the previous cluster"
         columns.append(Column("cluster", "average", tooltip=tooltip))
         for row, metric in zip(rows, metrics, strict=True):
             row.append(Cell("" if metric["cluster"] is None else str(metric["cluster"])))
@@ -176,7 +176,7 @@ def _format_interval(interval: Content | None, format_score: Write) -> str:
 
 
 def format_threshold(value: float) -> str:
-    """Return a tie threshold as text; rounding noise becomes 0.
+    """Format a tie threshold; rounding noise becomes 0.
 
     >>> format_threshold(16.1175493774), format_threshold(3.55e-15)
     ('16.12', '0')
@@ -232,7 +232,7 @@ def _build_test_tables(content: Content, format_score: Write) -> Iterator[Block]
             [
                 test["first"],
                 test["second"],
-                signed_formatter(format_score)(test["difference"]),
+                make_signed_formatter(format_score)(test["difference"]),
                 Cell(format_p_value(test["p"]), "*" if test["significant"] else ""),
                 *([format_p_value(test["corrected_p"])] if corrected else []),
                 _describe_test(test),

@@ -149,12 +149,12 @@ class MetaEvaluation(RecordView):
     def html(
         self, *, digits: int | None = None, short: bool = False, scale: int | None = None
     ) -> str:
-        """Return a complete HTML page with charts, without scripts, with light and dark colours."""
+        """Return a complete HTML page with charts, without scripts, for light and dark mode."""
         page = super().html(digits=digits, short=short, scale=scale)
-        return charts.add_charts(page, self._at_scale(scale).to_dict())
+        return charts.add_charts(page, self._convert_to_scale(scale).to_dict())
 
     def svg(self, picture: str = "scatter", metric: str | None = None) -> str:
-        """Return a chart as SVG: "scatter" (systems by human and metric score) or "agreement".
+        """Draw a chart as SVG: "scatter" (systems by human and metric score) or "agreement".
 
         metric: the metric to draw (default: the best). Raises ValueError for unknown metrics.
         """

@@ -495,8 +495,8 @@ def resample_system_scores(
 ) -> list[float]:
     """Return a statistic of systems for each resample of the rated items or documents.
 
-    gold, metric: segment scores. A system's human score is the mean over drawn segments. So is its
-    metric score, unless `scores` contains statistics from which to compute it.
+    gold, metric: segment scores. A system's human score is the mean over drawn segments. Its metric
+    score is also a mean, unless `scores` contains statistics that determine it.
     """
     units = _group_items(gold, documents)
     number = len(gold.systems)

@@ -244,7 +244,7 @@ def read_score_file(
     columns: Mapping[str, str] | None = None,
     weights: Mapping[str, float] | None = None,
 ) -> ScoreTable:
-    """Return the scores in a file of any known format.
+    """Read the scores in a file of any known format.
 
     columns: for long tables, the names of the columns `system`, `item` (or `document` and `item`)
         and `score`. weights: weights of MQM errors, by name (default: `MQM_WEIGHTS`).

@@ -37,7 +37,7 @@ def _format_node(
     leaf: Callable[[str], str],
     template: str = "{}",
 ) -> str:
-    """Return a formula as text, using `forms` for the kinds of node and `leaf` for plain text.
+    """Format a formula, using `forms` for the kinds of node and `leaf` for plain text.
 
     template: format string that is applied to each part of a node.
     """
@@ -70,7 +70,7 @@ TEXT: Mapping[str, str | Callable[..., str]] = {
 
 
 def as_text(equations: Sequence[Equation]) -> list[str]:
-    """Return equations as lines of text, aligned at their equals signs."""
+    """Format equations as lines of text, aligned at their equals signs."""
     sides = [[_format_node(side, TEXT, str) for side in equation] for equation in equations]
     width = max(len(left) for left, _ in sides)
     return [f"{left:>{width}} = {right}" for left, right in sides]
@@ -90,7 +90,7 @@ LATEX = {
 
 
 def as_latex(equations: Sequence[Equation]) -> str:
-    """Return equations as an `align*` environment of amsmath."""
+    """Format equations as an `align*` environment of amsmath."""
     sides = [
         [_format_node(side, LATEX, _format_latex_text) for side in equation]
         for equation in equations
@@ -130,7 +130,7 @@ MATHML = {
 
 
 def as_mathml(equations: Sequence[Equation]) -> str:
-    """Return equations as a MathML table, which browsers show without a script."""
+    """Format equations as a MathML table, which browsers show without a script."""
     row = "<mtr><mtd>{}</mtd><mtd><mo>=</mo></mtd><mtd>{}</mtd></mtr>"
     rows = "".join(
         row.format(

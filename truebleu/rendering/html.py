@@ -18,7 +18,12 @@ from truebleu.rendering.elements import (
     Table,
 )
 from truebleu.rendering.equations import as_mathml
-from truebleu.rendering.number_format import MINUS, choose_ticks, fixed_formatter, signed_formatter
+from truebleu.rendering.number_format import (
+    MINUS,
+    choose_ticks,
+    make_formatter,
+    make_signed_formatter,
+)
 
 escape_html = html_escape.escape_html
 
@@ -75,7 +80,7 @@ def hash_for_csp(text: str) -> str:
 
 
 def _render_html_block(block: HtmlBlock) -> str:
-    """Return one block as HTML."""
+    """Render one block as HTML."""
     match block:
         case elements.Forest():
             return _render_forest(block)
@@ -219,7 +224,7 @@ PANEL_WIDTH, ROW_HEIGHT, AXIS_HEIGHT, AXIS_MARGIN = 250, 24, 22, 0.04
 
 
 def _render_forest(block: Forest) -> str:
-    """Return a forest plot as a table of pictures, which shows numbers if pictures are hidden."""
+    """Render a forest plot as a table of pictures, which shows numbers if pictures are hidden."""
     axes = [_build_axis(panel) for panel in block.panels]
     heads = "".join(f'<th scope="col">{escape(panel.title)}</th>' for panel in block.panels)
     rows = []
@@ -273,8 +278,8 @@ def _render_panel_row(
     parts = []
     if ends is not None:
         # This text is shown on hover, and instead of the picture in untrusted notebooks.
-        write = fixed_formatter(1) if max(map(abs, ends)) >= 1 else fixed_formatter(4)
-        low, value, high = map(signed_formatter(write) if panel.includes_zero else write, ends)
+        write = make_formatter(1) if max(map(abs, ends)) >= 1 else make_formatter(4)
+        low, value, high = map(make_signed_formatter(write) if panel.includes_zero else write, ends)
         parts.append(f"<title>{value} [{low}, {high}]</title>")
     parts += [
         f'<line class="rule" x1="{x}" x2="{x}" y1="0" y2="{ROW_HEIGHT}"/>'

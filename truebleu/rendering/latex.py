@@ -100,7 +100,7 @@ def _render_long_table(block: Table) -> str:
 def _build_latex_rows(block: Table, *, aligned: bool = False) -> list[str]:
     """Return the column alignment, the header and the rows.
 
-    aligned: align the columns in the LaTeX source as well.
+    aligned: also align the columns in the LaTeX source.
     """
     text_columns, rows = block.get_text_cells()
     alignment = _get_column_alignment(block)
@@ -161,7 +161,7 @@ def _list_comment_lines(block: PaperBlock) -> Sequence[str]:
 
 
 def _render_tabular(tables: Sequence[Table]) -> str:
-    """Return several tables as one, below each other."""
+    """Join several tables into one, one below the other."""
     captions = ", ".join(table.caption for table in tables if table.caption)
     lines = [f"% {captions}"] if captions else []
     for i, table in enumerate(tables):
@@ -261,7 +261,7 @@ def render_latex_text(text: str) -> str:
 
 
 def _render_latex_cell(cell: Cell, *, overlap: bool = False) -> str:
-    """Return a cell. `overlap`: superscripts take no space, so that numbers stay aligned."""
+    """Render a cell. `overlap`: superscripts take no space, so that numbers stay aligned."""
     text = _format_breakable_signature(cell.text) if cell.code else escape_latex(cell.text)
     if cell.code and text:
         text = rf"\texttt{{{text}}}"

@@ -17,7 +17,7 @@ MARKUP = str.maketrans({character: f"\\{character}" for character in r"\`*_[]<>|
 
 
 def render_markdown(blocks: Iterable[PaperBlock], level: int = 1) -> str:
-    """Return Markdown; the title is a heading of the given level."""
+    """Render blocks as Markdown; the title is a heading of the given level."""
     parts = [_render_markdown_block(block, level) for block in blocks]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -61,7 +61,7 @@ def _render_markdown_block(block: PaperBlock, level: int) -> str:
 
 
 def render_markdown_table(block: Table) -> str:
-    """Return a table with numbers aligned to the right."""
+    """Render a table with right-aligned numbers."""
     text_columns, text_rows = block.get_text_cells()
     rows = [[_render_markdown_cell(cell) for cell in row] for row in text_rows]
     return _join_table_rows(text_columns, [column.header for column in text_columns], rows)
@@ -114,7 +114,7 @@ def render_code(content: str) -> str:
 
 
 def _fence_lines(lines: Iterable[str]) -> str:
-    """Return lines as preformatted text."""
+    """Format lines as preformatted text."""
     body = "\n".join(line.rstrip() for line in lines)
     ticks = "`" * max(3, *(run + 1 for run in _measure_backtick_runs(body)), 3)
     return f"{ticks}text\n{body}\n{ticks}"

@@ -10,7 +10,7 @@ MINUS = "−"
 
 
 def format_number(value: float, digits: int = 4) -> str:
-    """Return a number with `digits` decimals, or with more if all of them would be 0.
+    """Format a number with `digits` decimals, or with more if all of them would be 0.
 
     >>> format_number(0.7420905), format_number(1), format_number(-1e-9), format_number(1.0)
     ('0.7421', '1', '−1e-09', '1')
@@ -25,7 +25,7 @@ def format_number(value: float, digits: int = 4) -> str:
 
 
 def format_compact(value: float) -> str:
-    """Return a number without trailing zeros, for formulas.
+    """Format a number without trailing zeros, for formulas.
 
     >>> format_compact(0.25), format_compact(10)
     ('0.25', '10')
@@ -52,10 +52,10 @@ def choose_ticks(low: float, high: float, target_count: int = 4) -> list[float]:
     ]
 
 
-def fixed_formatter(digits: int) -> NumberFormatter:
+def make_formatter(digits: int) -> NumberFormatter:
     """Return a formatter with a fixed number of decimals.
 
-    >>> fixed_formatter(1)(-0.04), fixed_formatter(1)(-0.06)
+    >>> make_formatter(1)(-0.04), make_formatter(1)(-0.06)
     ('0.0', '−0.1')
     """
 
@@ -66,11 +66,11 @@ def fixed_formatter(digits: int) -> NumberFormatter:
     return format_value
 
 
-def signed_formatter(format_value: NumberFormatter) -> NumberFormatter:
+def make_signed_formatter(format_value: NumberFormatter) -> NumberFormatter:
     """Return a formatter that adds a plus sign to positive numbers.
 
-    >>> signed_formatter(fixed_formatter(2))(0.5), signed_formatter(fixed_formatter(2))(0.001)
-    ('+0.50', '0.00')
+    >>> list(map(make_signed_formatter(make_formatter(2)), (0.5, 0.001)))
+    ['+0.50', '0.00']
     """
 
     def format_signed(value: float) -> str:
@@ -81,7 +81,7 @@ def signed_formatter(format_value: NumberFormatter) -> NumberFormatter:
 
 
 def format_p_value(p: float | None) -> str:
-    """Return a p-value with four decimals, or an empty string for None.
+    """Format a p-value with four decimals; None becomes an empty string.
 
     >>> [format_p_value(p) for p in (0.11298870112988701, 9.999e-7, 1.0, 0.00004)]
     ['0.1130', '<0.0001', '1', '<0.0001']
@@ -94,7 +94,7 @@ def format_p_value(p: float | None) -> str:
 
 
 def format_percent(share: float) -> str:
-    """Return a share as a percentage, without unnecessary digits.
+    """Format a share as a percentage, without unnecessary digits.
 
     >>> format_percent(0.95), format_percent(0.999)
     ('95%', '99.9%')
@@ -103,7 +103,7 @@ def format_percent(share: float) -> str:
 
 
 def format_segments_needed(segments: int | None) -> str:
-    """Return a number of segments to two significant digits, or an empty string for None.
+    """Format a number of segments to two significant digits; None becomes an empty string.
 
     >>> [format_segments_needed(n) for n in (38, 3925, 8_701_186, None)]
     ['38', '3,900', '> 1 million', '']

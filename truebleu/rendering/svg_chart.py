@@ -18,7 +18,7 @@ MIN_LABEL_DISTANCE, LETTER_WIDTH = 90.0, 6.5
 
 
 def render_chart_svg(block: Chart) -> str:
-    """Return the chart as SVG. Points with a URL become links."""
+    """Render the chart as SVG. Points with a URL become links."""
     points = block.points
     point_values = ((point.value, point.low, point.high) for point in points)
     ends = [end for values in point_values for end in values if end is not None]

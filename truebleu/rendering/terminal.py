@@ -38,7 +38,7 @@ STYLES = {
 
 
 class RichBlocks(NamedTuple):
-    """Blocks that adapt to the terminal width when rich prints them."""
+    """Blocks that adapt to the terminal width when `rich` prints them."""
 
     blocks: Callable[[], Iterable[Block]]
 

@@ -40,7 +40,7 @@ BARS = "▁▂▃▄▅▆▇█"
 
 
 def render_text(blocks: Iterable[Block], width: int) -> str:
-    """Return blocks as text, in lines of about `width` characters."""
+    """Render blocks as text, in lines of about `width` characters."""
     text_lines = (
         "".join(text for text, _ in line).rstrip() for line in layout_lines(blocks, width)
     )
@@ -193,7 +193,7 @@ class _ColumnLayout(ElementRecord):
 
 
 def _layout_column(column: Column, cells: Sequence[Cell | Range]) -> _ColumnLayout:
-    """Return a column as pieces of equal width."""
+    """Lay out a column as pieces of equal width."""
     text_cells = [cell for cell in cells if isinstance(cell, Cell)]
     header = column.header
     # Letters are not superscripts, because some capitals have no superscript form in Unicode.
@@ -317,7 +317,7 @@ def layout_chart(block: Chart, width: int) -> Iterator[str]:
 
 
 def draw_bars(values: Sequence[float]) -> str:
-    """Return numbers as a row of bars, scaled from the lowest to the highest number.
+    """Draw numbers as a row of bars, scaled from the lowest to the highest number.
 
     >>> draw_bars([20, 24, 22, 27])
     '▁▅▃█'

@@ -28,7 +28,7 @@ def render_blocks(
     title: str = "",
     paper: bool = True,
 ) -> str:
-    """Return blocks in one of `FORMATS`."""
+    """Render blocks in one of `FORMATS`."""
     if output_format == "text":
         from truebleu.rendering.text_layout import render_text
 
@@ -85,7 +85,7 @@ class View(Picklable):
         """Return the contents with percentages converted to fractions (0-1)."""
         return content
 
-    def _at_scale(self, scale: int | None = None) -> Self:
+    def _convert_to_scale(self, scale: int | None = None) -> Self:
         """Return the view, or a copy that displays percentages as fractions (0-1).
 
         scale: 100 or 1; None for the scale that the view was created with.
@@ -101,7 +101,7 @@ class View(Picklable):
     def _build_scaled_blocks(
         self, scale: int | None, *, digits: int | None, short: bool
     ) -> Iterator[Block]:
-        return self._at_scale(scale)._build_blocks(digits=digits, short=short)  # noqa: SLF001
+        return self._convert_to_scale(scale)._build_blocks(digits=digits, short=short)  # noqa: SLF001
 
     def _format_title(self) -> str:
         """Return the title of an HTML page."""
@@ -168,23 +168,23 @@ class View(Picklable):
     def html(
         self, *, digits: int | None = None, short: bool = False, scale: int | None = None
     ) -> str:
-        """Return a complete HTML page without scripts, with light and dark colours."""
+        """Return a complete HTML page without scripts, for light and dark mode."""
         from truebleu.rendering import html
 
-        view = self._at_scale(scale)
+        view = self._convert_to_scale(scale)
         blocks = view._build_html_blocks(digits=digits, short=short)  # noqa: SLF001
         return html.render_page(self._format_title(), blocks)
 
     def _repr_html_(self) -> str:
         from truebleu.rendering.html import render_fragment
 
-        view = self._at_scale()
+        view = self._convert_to_scale()
         return render_fragment(view._build_html_blocks(digits=None, short=False))  # noqa: SLF001
 
     def rich(
         self, *, digits: int | None = None, short: bool = False, scale: int | None = None
     ) -> object:
-        """Return an object that the library rich prints in colour."""
+        """Return an object that the `rich` library prints in colour."""
         from truebleu.rendering.terminal import RichBlocks
 
         return RichBlocks(lambda: self._build_scaled_blocks(scale, digits=digits, short=short))

@@ -31,7 +31,7 @@ from truebleu.text.record import Picklable, Record
 if TYPE_CHECKING:
     from truebleu.reports.report_builder import ReportData
 
-# Default number of segments with text in a notebook, because its file stores all output.
+# Default maximum number of segments with text in a notebook, whose file stores all output.
 NOTEBOOK_SEGMENTS = 2000
 
 
@@ -165,7 +165,7 @@ def report(
     check_text: bool = True,
     **options: Unpack[ReportOptions],
 ) -> Report:
-    r"""Return an interactive report about one or more systems as one self-contained HTML page.
+    r"""Build an interactive report on one or more systems: one self-contained HTML page.
 
     systems: mapping from system names to hypotheses, in any form that `BLEU.score` accepts; or a
         `Comparison`, with its references, metrics and tests. Its texts are read again.

@@ -133,7 +133,7 @@ FLAGS = {
     ),
     "unbalanced-brackets": make_note(
         "Unbalanced brackets",
-        "Some brackets have no partner, although the brackets in all references are balanced.",
+        "Some brackets are unmatched, although the brackets in all references are balanced.",
     ),
     "numbers-differ": make_note(
         "Numbers differ",

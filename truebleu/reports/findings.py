@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from truebleu import _kernel
 from truebleu.metrics.base import Metric
 from truebleu.metrics.statistics import Statistics
-from truebleu.rendering.number_format import fixed_formatter, signed_formatter
+from truebleu.rendering.number_format import make_formatter, make_signed_formatter
 from truebleu.rendering.score_scale import MORE_DIGITS
 from truebleu.reports.data_checks import FLAGS, STYLE_MARKS, RoleTotals
 from truebleu.reports.influence import compute_leave_one_out_changes
@@ -90,7 +90,7 @@ class FindingInputs(NamedTuple):
 
 
 class Finding(dict[str, Any]):
-    """A sentence, its kind, and the page state that shows the segments that it describes.
+    """A sentence, its kind, and the page state that shows its segments.
 
     The state contains systems, setting and filters. `weight` ranks findings of the same kind.
     """
@@ -139,7 +139,7 @@ def _find_segments_behind_delta(inputs: FindingInputs) -> Iterator[Finding]:
 
     def format_delta(value: float) -> str:
         digits = 2 if inputs.scale == 100 else 2 + MORE_DIGITS
-        return signed_formatter(fixed_formatter(digits))(value * inputs.scale / 100)
+        return make_signed_formatter(make_formatter(digits))(value * inputs.scale / 100)
 
     title = f"{inputs.setting_label} {format_delta(delta)}"
     yield from _find_decisive_segments(inputs, metric, best, compared, delta, state)

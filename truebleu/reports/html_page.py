@@ -123,7 +123,7 @@ def load_playground_viewer() -> Viewer:
 
 
 def join_modules(folder: Path, entry: str) -> str:
-    """Return a module and everything that it imports as one script."""
+    """Join a module and all modules that it imports into one script."""
     modules: dict[str, str] = {}
     collect_modules(folder, entry, modules)
     body = "".join(f"// {name}\n{strip_comments(source)}" for name, source in modules.items())

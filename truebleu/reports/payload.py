@@ -176,7 +176,7 @@ _UNSAFE_CHARACTERS = re.compile("[<>&\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\uf
 
 
 def to_script_json(value: Any) -> str:
-    r"""Return a value as JSON that is safe inside a script element.
+    r"""Convert a value to JSON that is safe inside a script element.
 
     >>> print(to_script_json({"a": "</script>"}))
     {"a":"\u003c/script\u003e"}

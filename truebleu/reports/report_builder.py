@@ -379,7 +379,7 @@ class ReportData:
         """
         max_embedded = MAX_EMBEDDED if max_embedded is None else max_embedded
         counts_in_page = text_server is None and self._can_count_in_page(max_embedded)
-        displayed_comparison = display_scale.at_scale(self.comparison, self.scale)
+        displayed_comparison = display_scale.convert_to_scale(self.comparison, self.scale)
         return {
             "truebleu_report": MANIFEST_VERSION,
             "title": self.title,
@@ -718,7 +718,7 @@ def _apply_parameter_changes(changes: str, compared_metrics: Sequence[Metric]) -
 
 
 def _to_json_value(value: Any) -> Any:
-    """Return a parameter as a JSON-compatible value, or None if JSON cannot represent it."""
+    """Convert a parameter to a JSON-compatible value, or to None if JSON cannot represent it."""
     if isinstance(value, tuple | list):
         return [_to_json_value(item) for item in value]
     return value if value is None or isinstance(value, bool | int | float | str) else None

@@ -14,7 +14,7 @@ from truebleu.text.terminal_layout import format_count
 
 
 def render_summary(manifest: Content) -> str:
-    """Return the summary as HTML without its style, which the page includes."""
+    """Render the summary as HTML without its style, which the page includes."""
     return (
         html.render_body(build_summary(manifest), "article")
         + _render_references(manifest)
@@ -23,13 +23,13 @@ def render_summary(manifest: Content) -> str:
 
 
 def render_fragment(manifest: Content) -> str:
-    """Return the summary as HTML with its style, for a notebook."""
+    """Render the summary as HTML with its style, for a notebook."""
     return html.render_fragment([*build_summary(manifest), *_build_reference_tables(manifest)])
 
 
 def build_summary(manifest: Content) -> Iterator[HtmlBlock]:
     """Yield the blocks of the summary: the result and its significance, tables, and settings."""
-    content = display_scale.at_scale(manifest["comparison"], manifest["scale"])
+    content = display_scale.convert_to_scale(manifest["comparison"], manifest["scale"])
     yield Heading(1, manifest["title"])
     yield Paragraph(_describe_inputs(manifest))
     yield from overview.build_first_screen(content)
@@ -73,13 +73,13 @@ def _build_term_table(manifest: Content) -> Iterator[HtmlBlock]:
 
 def _build_reference_tables(manifest: Content) -> list[HtmlBlock]:
     """Return tables with the scores per reference, if there are several references."""
-    content = display_scale.at_scale(manifest["comparison"], manifest["scale"])
+    content = display_scale.convert_to_scale(manifest["comparison"], manifest["scale"])
     tables = list(comparison_layout.build_reference_tables(content))
     return [Heading(2, "Scores per reference"), *tables] if tables else []
 
 
 def _render_references(manifest: Content) -> str:
-    """Return the tables per reference as HTML, which the viewer shows unchanged."""
+    """Render the tables per reference as HTML, which the viewer shows unchanged."""
     elements = _build_reference_tables(manifest)
     return (
         f'<div id="references">\n{html.render_body(elements, "section")}\n</div>\n'
@@ -89,7 +89,7 @@ def _render_references(manifest: Content) -> str:
 
 
 def _render_human_view(manifest: Content) -> str:
-    """Return the metrics' agreement with human scores as HTML, which the viewer shows unchanged."""
+    """Render the metrics' agreement with human scores as HTML, which the viewer shows unchanged."""
     content = manifest["people"]
     if content is None:
         return ""

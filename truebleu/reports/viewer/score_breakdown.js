@@ -132,7 +132,7 @@ function renderDeltaParts(context) {
   const rows = deltaParts.map(p => [p.name, renderNumber(p.a, formatFixed(p.a, 4)), renderNumber(p.b, formatFixed(p.b, 4)), renderNumber(p.log, formatSigned(p.log, 4)), log ? `${formatFixed(100 * p.log / log, 1)}%` : "–", renderScore(p.points, formatDelta(p.points))]);
   rows.push([el("strong", {}, "ln BLEU"), ...[x, y].map(w => renderNumber(Math.log(w.value / 100), formatFixed(Math.log(w.value / 100), 4))), renderNumber(log, formatSigned(log, 4)), log ? "100.0%" : "–", el("strong", {}, renderScore(delta, formatDelta(delta)))]);
   const columns = [{ title: "Part" }, ...[a, b].map(s => ({ title: renderBadge(s), number: true, hint: s.name })), { title: "Δ ln", number: true }, { title: "Share", number: true }, { title: getPointUnit() === "points" ? "Points" : "Part of Δ", number: true }];
-  box.append(el("p.soft", {}, "ln BLEU = min(0, 1 − r/c) + Σ w ln p, so its difference is the sum of these parts. As part of Δ, each part is multiplied by ", `(${b.letter} − ${a.letter}) / (ln ${b.letter} − ln ${a.letter}).`),
+  box.append(el("p.soft", {}, "ln BLEU = min(0, 1 − r/c) + Σ w ln p, so its difference is the sum of these parts. To get the parts of Δ, multiply each part by ", `(${b.letter} − ${a.letter}) / (ln ${b.letter} − ln ${a.letter}).`),
     renderFigure({ title: "Parts of Δ.", summary, columns, rows, draw: width => drawStackedBar(deltaParts.map(p => ({ name: p.name, value: p.points })), `Parts of Δ: ${deltaParts.map(p => `${p.name} ${formatDelta(p.points)}`).join(", ")}`, width) }));
   box.querySelector("details").open = true;
   return box;

@@ -146,7 +146,7 @@ def test_state_of_another_metric_raises_error():
         ({"totals": None}, "expected a list of 64-bit integers"),
         ({"references": [2, 1]}, "expected the range"),
         ({"references": "var"}, "expected the range"),
-        ({"references": None}, "expected [min, max], because segments is not 0"),
+        ({"references": None}, r"expected \[min, max\], because segments is not 0"),
         ({"fingerprint": 5}, "fingerprint: expected a str, not 5"),
         ({"fingerprint": "x"}, "computed with x"),
     ],

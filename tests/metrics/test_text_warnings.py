@@ -300,5 +300,5 @@ def test_start_of_a_stream_is_examined(recorded, tmp_path, monkeypatch):
 
 def test_messages_for_python_keep_text_without_options():
     text = "a (b) - c; use -tok zh (pip install x) or -tok char (tokenize='zh' in Python). Fine."
-    assert text_warnings.use_parameter_names("a - b (c), -d.") == "a - b (c), -d."
-    assert text_warnings.use_parameter_names(text).endswith("tokenize='zh'. Fine.")
+    assert text_warnings.replace_options_with_parameters("a - b (c), -d.") == "a - b (c), -d."
+    assert text_warnings.replace_options_with_parameters(text).endswith("tokenize='zh'. Fine.")

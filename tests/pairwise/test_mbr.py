@@ -154,7 +154,7 @@ def test_it_serializes():
 def test_wrong_candidates():
     with pytest.raises(InputError, match="candidates: no texts"):
         tb.mbr([])
-    with pytest.raises(InputError, match="candidates: source 2 has no candidates; leave it out"):
+    with pytest.raises(InputError, match=r"source 2 has no candidates\. Leave it out\."):
         tb.mbr([["a"], []])
     with pytest.raises(InputError, match="candidates: text 2 is missing"):
         tb.mbr(["a", None])

@@ -1229,7 +1229,7 @@ def test_zip_with_false_sizes_is_refused(tmp_path):
     archive = Path(packed(tmp_path / "a.zip", {"bomb": bytes(30_000_000)}))
     content = archive.read_bytes().replace(struct.pack("<I", 30_000_000), struct.pack("<I", 100))
     archive.write_bytes(content)
-    with pytest.raises(InputError, match="it is damaged or not an archive"):
+    with pytest.raises(InputError, match="it is corrupt or not an archive"):
         unpack(str(archive), tmp_path / "out")
     assert names(tmp_path) == {"a.zip"}
 

@@ -300,14 +300,14 @@ def test_script_mismatch_is_reported(tag, text, words):
 )
 def test_other_recommendation_gives_advice(tag, words, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_CACHE", "/nowhere")
-    message = languages.advise_tokenizer(languages.language(tag), None)
+    message = languages.recommend_tokenizer(languages.language(tag), None)
     assert all(word in message for word in words), message
     assert "\n" not in message
 
 
 @pytest.mark.parametrize("tag", ["en", "de", "ru", "ja", "ko", "zh", "yue", "jpn_Latn"])
 def test_recommended_tokenizer_gives_no_advice(tag):
-    assert languages.advise_tokenizer(languages.language(tag), None) == ""
+    assert languages.recommend_tokenizer(languages.language(tag), None) == ""
 
 
 def test_traditional_and_simplified_chinese():

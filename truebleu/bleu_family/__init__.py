@@ -1,4 +1,4 @@
-"""Catalogue of published BLEU implementations, and identification of the variant behind a score.
+"""Catalogue of published BLEU implementations, and search for the variant that produced a score.
 
 Importing this package adds the names of the members to the metric registry.
 """
@@ -20,7 +20,7 @@ def list_member_names() -> Iterable[str]:
 
 
 def get_member_metric(name: str) -> Metric[Any]:
-    """Return the metric of a member. Raise KeyError for an unknown name."""
+    """Return the metric of the member with the given name. Raise KeyError if there is none."""
     from truebleu.bleu_family.family_catalogue import family
 
     return family[name].metric

@@ -15,7 +15,7 @@ def list_captioning_and_code_members() -> Iterator[Member]:
     for order in range(1, 5):
         coco = BLEU(**p.COCO, max_order=order)
         tokenization_quirk = (
-            "The original first applies Stanford's PTBTokenizer, lower-cases and removes "
+            "The original first applies Stanford's PTBTokenizer, lower-cases text and removes "
             "punctuation; prepare your text in the same way. BLEU-n uses all orders up to n."
         )
         title = f"COCO caption Bleu_{order}"
@@ -28,7 +28,7 @@ def list_captioning_and_code_members() -> Iterator[Member]:
         )  # fmt: skip
         yield Member(
             f"nlg-eval-bleu-{order}", f"nlg-eval Bleu_{order}", coco,
-            "COCO's scorer on tokens separated by white space; case-sensitive.",
+            "COCO's scorer, applied to tokens separated by white space; case-sensitive.",
             used="dialogue and data-to-text generation",
             citations=("sharma-etal-2017-relevance",),
             digits=6,

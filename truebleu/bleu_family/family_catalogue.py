@@ -1,8 +1,8 @@
 """Mapping from names to the members of the BLEU family, the published BLEU implementations.
 
-`truebleu.family["mteval-v13a"]` is a ready-to-use member. Iteration yields the names. Each entry
-is based on the source code of the implementation or on its output. The tests in tests/bleu_family
-compare the scores.
+`truebleu.family["mteval-v13a"]` is a ready-to-use member. Iteration yields the names. Each entry is
+based on the implementation's source code or on its output; the tests in tests/bleu_family compare
+the scores.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Family(Mapping[str, Member]):
         workers: int = 1,
         progress: Callable[[int, int], None] | None = None,
     ) -> FamilyScores:
-        """Return the scores of all members, or of the given members, highest first.
+        """Return the scores of all members, or of the named members, from highest to lowest.
 
         hypotheses, references, workers: see `BLEU.score`.
         members: member names, or None for all.
@@ -122,8 +122,8 @@ MEMBERS: dict[str, Member] = {
     for member in list_members()
 }
 
-# Members that papers often report, each with the reason, most common first. The order is an
-# estimate: machine translation moved from mteval and the Moses scripts to sacreBLEU (Post 2018;
+# Members that papers often report, each with the reason, starting with the most common one. Their
+# order is estimated: machine translation moved from mteval and Moses to sacreBLEU (Post 2018;
 # Marie, Fujita and Rubino 2021, a survey of 769 papers); the defaults of popular libraries follow.
 COMMON_MEMBERS = {
     "sacrebleu": "sacreBLEU's default, which WMT and most papers have used since 2018",

@@ -1,4 +1,4 @@
-"""Family members: their metric, origin, quirks, and differences from sacreBLEU's default."""
+"""Family members, with their metric, origin, quirks, and differences from sacreBLEU's default."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from truebleu.metrics.scores import TableScore
 from truebleu.text.corpus_inputs import Hypotheses, References
 from truebleu.text.record import Record
 
-# These parameters change at most the scale or the last digits of a score.
+# Parameters that change nothing but the scale or the last digits of a score.
 _OMITTED_PARAMETERS = ("published_scale", "arithmetic", "empty_brevity", "smoothing_value")
 
 
@@ -28,7 +28,7 @@ class Member(Record):
     quirks: str = ""
     """Unexpected behaviour in one or two sentences, or an empty string."""
     used: str
-    """The typical use."""
+    """The typical use of the implementation."""
     citations: tuple[str, ...]
     """The keys of the papers or programs to cite, in `truebleu.text.citations`."""
     digits: int | None = None
@@ -41,7 +41,7 @@ class Member(Record):
 
     @property
     def citation(self) -> str:
-        """The authors, years and titles of the papers or programs to cite."""
+        """The papers or programs to cite, with authors, years and titles."""
         from truebleu.text.citations import format_references
 
         return format_references(self.citations)
@@ -78,7 +78,7 @@ class Member(Record):
         return descriptions
 
     def with_tokenizer(self, tokenize: str) -> Self:
-        """Return the member with another tokenizer if it uses 13a, or else the unchanged member."""
+        """Return the member with the given tokenizer if it uses 13a, or else unchanged."""
         if self.metric.parameters.get("tokenize") != "13a":
             return self
         return self.replace(metric=self.metric.with_parameters(tokenize=tokenize))

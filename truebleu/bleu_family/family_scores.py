@@ -1,4 +1,4 @@
-"""Scores that the family members assign to a text, and their presentation as a table."""
+"""Scores that the family members give a text, and their presentation as a table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class MemberScore(Record):
-    """Score of one member, or the reason why there is none."""
+    """Score of one member, or the reason why it has no score."""
 
     member: Member
     score: Score | None
@@ -32,7 +32,7 @@ class MemberScore(Record):
 
     @property
     def printed_score(self) -> str:
-        """The score as the original prints it, or an empty string if there is none."""
+        """The score as the original prints it, or an empty string if there is no score."""
         return "" if self.score is None else self.member.format_score(self.score)
 
     @property
@@ -49,11 +49,11 @@ class MemberScore(Record):
 
     @property
     def formatted_value(self) -> str:
-        """The score with four decimal places, or a dash if there is none."""
+        """The score with four decimal places, or a dash if there is no score."""
         return self.format_value()
 
     def format_value(self, scale: int = 100) -> str:
-        """Return the score with four decimal places, or a dash if there is none.
+        """Return the score with four decimal places, or a dash if there is no score.
 
         scale: 1 to show percentages on a 0-1 scale, with six decimal places.
         """
@@ -129,9 +129,9 @@ class FamilyScores(Picklable):
         return "\n".join([*paragraphs, *self.list_defects()])
 
     def format_rows(self, *, bounded: bool) -> list[list[str]]:
-        """Return a header and a row per member: name, score, printed score, differences.
+        """Return a header, and one row per member: name, score, printed score and differences.
 
-        bounded: True for members whose scores have an upper bound, False for the others.
+        bounded: whether to list the members whose scores have an upper bound, or the other members.
         Members with a known defect are marked.
         """
         rows = [row for row in self.rows if row.is_bounded == bounded]
@@ -159,7 +159,7 @@ def score_members(
 ) -> FamilyScores:
     """Return the scores of the given members. Raise InputError if the input itself is invalid."""
     corpus = SharedCorpus(hypotheses, references, workers)
-    # Count n-grams first, so that invalid input raises one error, not one error per member.
+    # Count n-grams first, so that invalid input raises an error only once, not once per member.
     corpus.get_counts("none" if corpus.is_pretokenized else "13a", False)
     rows = []
     for member in (selected_members := list(members)):

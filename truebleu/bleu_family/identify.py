@@ -23,7 +23,7 @@ from truebleu.text.record import Record
 def _vary_parameter(
     name: str, *values: object, **linked_values: object
 ) -> tuple[dict[str, Any], ...]:
-    """Return one change per value of a parameter; each change also sets the linked parameters."""
+    """Return one change per value of a parameter; a change also includes linked parameters."""
     return tuple({name: value, **linked_values} for value in values)
 
 
@@ -41,13 +41,13 @@ _EFFECTIVE = _vary_parameter("effective_order", True, False, missing_order=None)
 _AGGREGATES = _vary_parameter("aggregate", "corpus", "segments")
 _BREVITY = _vary_parameter("brevity_penalty", "none")
 
-# For these members, all pairs of settings are varied. For other members, only tokenizer and case
-# are varied together.
+# For these members, any two settings are varied together. For other members, only tokenizer and
+# case are varied together.
 _FULLY_VARIED_MEMBERS = ("sacrebleu", "sacrebleu-sentence")
 
 _MAX_ORDER = 6
 
-# Real systems do not reach higher NIST scores.
+# Upper limit of the NIST scores that real systems reach.
 MAX_NIST = 25
 
 
@@ -67,7 +67,7 @@ class Candidate(Record):
 
     @property
     def description(self) -> str:
-        """The member's name with its changed settings, for a sentence."""
+        """The member's name and its changed settings, worded for use in a sentence."""
         return self.member.name + (f" with {', '.join(self.changes)}" if self.changes else "")
 
     @property
@@ -92,13 +92,13 @@ class Identification(Record):
     """Members and settings that produce a score on a text, or the closest candidates."""
 
     target_score: str
-    """The score to identify, with the digits that the user gave."""
+    """The score whose origin is searched for, with the digits that the user gave."""
     matches: list[Candidate]
-    """The matching candidates, likeliest first: published settings, then changed settings."""
+    """The matching candidates, likeliest first; those with changed settings are last."""
     nearest: list[Candidate]
     """The five candidates with the closest scores, or an empty list if there are matches."""
     tried: int
-    """The number of distinct computations that were compared with the score."""
+    """The number of distinct computations whose results were compared with the score."""
     problems: dict[str, str]
     """The members that could not score the text, with the reasons."""
 
@@ -143,7 +143,7 @@ class Identification(Record):
 
     @property
     def headline(self) -> str:
-        """A sentence with the likeliest member, or with the nearest member and advice."""
+        """A sentence that names the likeliest member, or the nearest member and what to try."""
         if self.likeliest is None:
             nearest = self.nearest[0]
             return (
@@ -160,7 +160,7 @@ class Identification(Record):
 
     @property
     def ambiguity(self) -> str:
-        """A sentence on the number of other matches and on how to narrow them down."""
+        """A sentence that states how many other candidates match and how to narrow them down."""
         if self.likeliest is None:
             return f"{self.tried} computations were compared with this score."
         others = self.matches[1:]
@@ -182,7 +182,7 @@ class Identification(Record):
         )
 
     def format_rows(self) -> list[list[str]]:
-        """Return a header and one row per match, or per closest candidate if nothing matches."""
+        """Return a header, and one row per match or, without a match, per closest candidate."""
         table = [["member", "changes", "0-100"]]
         for match in self.matches or self.nearest:
             changed = ", ".join(match.changes) or "as published"
@@ -191,7 +191,7 @@ class Identification(Record):
 
     @property
     def search_summary(self) -> str:
-        """A description of the search, or an empty string if there are matches."""
+        """A description of what was tried, or an empty string if there are matches."""
         if self:
             return ""
         return (
@@ -251,7 +251,7 @@ def which(
 def identify_score(
     target_score: str, candidates: Sequence[Candidate], problems: dict[str, str]
 ) -> Identification:
-    """Return the candidates that produce a score, or the closest ones if none does."""
+    """Return the candidates that produce a score, or the closest candidates if none produces it."""
     target, _ = parse_printed_score(target_score)
     ranks = {name: rank for rank, name in enumerate(dict.fromkeys([*COMMON_MEMBERS, *MEMBERS]))}
     matches = sorted(
@@ -266,7 +266,7 @@ def identify_score(
 
 
 def parse_printed_score(score: float | str) -> tuple[Decimal, str]:
-    """Return a printed score as a number and as text. Raise ValueError if it is invalid."""
+    """Convert a printed score to a number and to text. Raise ValueError if it is invalid."""
     text = str(score).strip().removesuffix("%").strip()
     try:
         argument_checks.parse_number(text)
@@ -288,7 +288,7 @@ def _matches_score(value: float, target: Decimal) -> bool:
 def _compute_candidates(
     corpus: SharedCorpus, target: Decimal | None, progress: Callable[[int, int], None] | None
 ) -> tuple[list[Candidate], dict[str, str]]:
-    """Return all candidates, published members first, and the problems by member name.
+    """Return all candidates, starting with the published members, and the problems by member name.
 
     NIST is skipped if the target is outside its range.
     """
@@ -319,7 +319,7 @@ def _compute_candidates(
                     problems[member.name] = str(error).partition("\n")[0]
                 continue
         seen.add(key)
-        # Skip changes that do not affect the score on this text.
+        # Skip changes that do not affect this text's score.
         if changes and any(
             abs(values[key] - value) < 1e-9 for value in values_by_member.get(member.name, ())
         ):
@@ -354,7 +354,7 @@ def _make_computation_key(metric: Metric, corpus: SharedCorpus) -> object:
 
 
 def _vary_members(*, has_several_references: bool) -> Iterator[tuple[Member, list[str], Metric]]:
-    """Yield variants of the members with one changed setting, then with two."""
+    """Yield variants of the members: first with one changed setting, then with two."""
     single_changes = [
         *_TOKENIZERS,
         *_CASES,

@@ -57,7 +57,7 @@ def _list_mteval_members() -> Iterator[Member]:
 def _list_moses_members() -> Iterator[Member]:
     """Yield the Perl scripts and the tuning programs of Moses."""
     token_quirk = (
-        "Does not tokenize, so scores of differently tokenized outputs are not comparable."
+        "Does not tokenize the text, so scores of differently tokenized outputs are not comparable."
     )
     newline_quirk = "Drops the last character of the file if there is no final newline."
     for name, case, quirks in (
@@ -76,7 +76,7 @@ def _list_moses_members() -> Iterator[Member]:
     yield Member(
         "moses-sentence-bleu", "Moses sentence-bleu, mean of segments",
         BLEU(**program, **p.ADD_ONE, **p.SEGMENTS),
-        "Adds one at every order but not to the lengths of the brevity penalty.",
+        "Adds one to the counts of every order, but not to the lengths in the brevity penalty.",
         used="tuning and n-best lists in Moses", citations=p.MOSES,
     )  # fmt: skip
     truncation_quirk = "Truncates the mean reference length of each segment to an integer."

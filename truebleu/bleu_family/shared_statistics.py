@@ -47,7 +47,7 @@ class SharedCorpus:
     def get_counts(
         self, tokenize: Tokenize, lowercase: bool | str, max_order: int = 4
     ) -> SharedCounts:
-        """Return the counts for a tokenizer and case, with n-grams up to at least max_order."""
+        """Return the n-gram counts for a tokenizer and case, up to at least order `max_order`."""
         max_order = self._max_order = max(max_order, self._max_order)
         tokenize, lowercase = self.find_equivalent_tokenizer(tokenize, lowercase)
         shared_counts = self._counts.get((tokenize, lowercase))
@@ -60,7 +60,7 @@ class SharedCorpus:
     def find_equivalent_tokenizer(
         self, tokenize: Tokenize, lowercase: bool | str
     ) -> tuple[Tokenize, bool | str]:
-        """Return a kernel tokenizer and case that give equal tokens, or the arguments unchanged."""
+        """Return a kernel tokenizer and case that give the same tokens, or else the arguments."""
         if tokenize in KERNEL_EQUIVALENTS:
             name, case, excluded_pattern = KERNEL_EQUIVALENTS[tokenize]
             # The kernel can lower-case once, before tokenizing.
@@ -85,7 +85,7 @@ class SharedCorpus:
             counts = self.get_counts(metric.tokenize, metric.lowercase, metric.max_order)
             return counts.score(metric)
         with warnings.catch_warnings():
-            # The quirks of the member already describe what the metric warns about.
+            # The member's quirks already describe what the metric would warn about.
             warnings.simplefilter("ignore")
             return metric.score(self.hypotheses, self.references)
 
@@ -116,7 +116,7 @@ class SharedCorpus:
 
 
 class SharedCounts:
-    """Segment counts for one tokenizer and case, with the reference length under each rule."""
+    """Segment counts for one tokenizer and case, with the reference length by each rule."""
 
     def __init__(
         self, corpus: SharedCorpus, tokenize: Tokenize, lowercase: bool | str, max_order: int

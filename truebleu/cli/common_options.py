@@ -185,7 +185,7 @@ def reraise_as_usage_error(
     except InputError:
         raise
     except argument_checks.ParameterError as error:
-        raise UsageError(error.name_options(options_by_prefix)) from None
+        raise UsageError(error.format_with_options(options_by_prefix)) from None
     except ValueError as error:
         message = replace_parameter(str(error), options_by_prefix)
         if message is None and option is None:

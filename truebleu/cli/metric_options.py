@@ -306,7 +306,7 @@ def pick_tokenizer(options: argparse.Namespace, requested_tokenizer: str | None 
         return DEFAULT_TOKENIZER
     from truebleu.text import languages
 
-    recommended = languages.advise_tokenizer(language, requested_tokenizer)
+    recommended = languages.recommend_tokenizer(language, requested_tokenizer)
     if recommended and not options.quiet:
         print_message("warning" if requested_tokenizer else "note", f"-l/--language: {recommended}")
     return language.tokenizer

@@ -1,4 +1,4 @@
-"""Explanations of scores: matches, clipping, and the computation of the score from counts.
+"""Explanations of scores: matches, clipping, and the computation of scores from counts.
 
 All output formats are rendered from the dict that `Explanation.to_dict` returns.
 
@@ -65,7 +65,7 @@ def explain(
     scale: int = 100,
     check_text: bool = True,
 ) -> Explanation:
-    r"""Explain a score: show the counts and the steps of the computation.
+    r"""Explain a score: return the counts and the steps of its computation.
 
     hypothesis: a string is one segment; a sequence, column or file of strings is a corpus.
     references: for one segment, a string or a sequence of strings and None; for a corpus, as

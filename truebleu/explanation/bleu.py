@@ -25,7 +25,7 @@ from truebleu.rendering.number_format import (
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
 
-# Conventional interpretation of BLEU on a 0-1 scale; each band ends where the next one starts.
+# Conventional interpretation of BLEU on a 0-1 scale; each band ends where the next band starts.
 BANDS = {
     0.0: "almost useless",
     0.1: "quality varies",
@@ -39,7 +39,7 @@ CONVENTION = (
 
 TOKEN = "token"
 
-# Value of BLEU's parameter `aggregate` for which the corpus score is a mean of segment scores.
+# Value of BLEU's parameter `aggregate` that makes the corpus score a mean of segment scores.
 SEGMENTS = "segments"
 
 
@@ -194,7 +194,7 @@ def _assign_order_weights(metric: BLEU, orders: list[dict[str, Any]]) -> None:
 def _describe_smoothing(
     metric: BLEU, order: int, matches: int, total: int, zero_orders: int
 ) -> dict[str, Any] | None:
-    """Return the smoothed numerator and denominator of an order, or None without smoothing."""
+    """Return an order's smoothed numerator and denominator, or None if it is not smoothed."""
     value, kind = metric.smoothing_value or 0.0, metric.smoothing
     if metric.arithmetic == "codenn":
         added = value if order > 1 else 0.0
@@ -247,7 +247,7 @@ def _build_smoothing(numerator: float, denominator: float, explanation: str) -> 
 def add_cumulative_scores(content: dict[str, Any], metric: BLEU) -> None:
     """Mark an explanation as a textbook example, and add BLEU up to each order, from 0 to 1.
 
-    Add no such scores for custom weights, means of segment scores, and orders left out.
+    No scores are added for custom weights, for means of segment scores, and for orders left out.
     """
     content["textbook"] = True
     for system in content["systems"] if metric.weights is None else ():
@@ -286,10 +286,10 @@ def _explain_zero_score(score: BLEUScore, orders: list[dict[str, Any]]) -> str |
 def split_difference(
     metric: BLEU, first: dict[str, Any], second: dict[str, Any], *, corpus: bool
 ) -> dict[str, Any]:
-    """Split the log difference of two scores into parts for the brevity penalty and the orders.
+    """Split the difference of two scores' logarithms into parts: brevity penalty and orders.
 
-    ln BLEU is a sum, so its difference is the sum of the differences of the terms. The difference
-    in points is divided in the same proportion (the logarithmic mean makes the parts add up).
+    ln BLEU is a sum, so its difference is the sum of the differences of its terms. The difference
+    in points is divided in the same proportions (the logarithmic mean makes the parts add up).
     """
     score_difference = second["score"] - first["score"]
     reason = None
@@ -332,7 +332,7 @@ def split_difference(
 
 
 def build_layout(content: Content, system: Content, level: int) -> Iterator[Block]:
-    """Yield the n-grams (for a corpus, the most frequent ones), precisions and lengths."""
+    """Yield the n-grams (for a corpus, only the most frequent), the precisions and the lengths."""
     if "tokens" in system:
         has_several_references = len(content["references"]) > 1
         yield from ngram_layout.build_match_tables(
@@ -375,7 +375,7 @@ def _build_precision_table(system: Content) -> Iterator[Block]:
 
 
 def _build_recall_table(system: Content, level: int) -> Iterator[Block]:
-    """Yield clipped recall and F-measure, if requested."""
+    """Yield the clipped recall and the F-measure if they were requested."""
     orders = system["orders"]
     if "recall" not in orders[0]:
         return
@@ -434,7 +434,7 @@ NOTES = {
 
 
 def _format_note(order: Content) -> str:
-    """Return a sentence about the smoothing or skipping of an order."""
+    """Return a sentence that states how an order was smoothed or why it was skipped."""
     note = NOTES.get(order["state"], "").format(name_ngrams(order["order"]))
     if order["smoothed"]:
         note = f"is smoothed: {order['smoothed']['how']}"
@@ -556,7 +556,7 @@ def _build_match_fraction(order: Content) -> Node:
 
 
 def _build_effective_precision(order: Content) -> Node:
-    """Return the precision of an order as used in the formula."""
+    """Return the precision of an order as the formula uses it."""
     if order["state"] == "counts as 1":
         return "1"
     smoothed = order["smoothed"]
@@ -612,7 +612,7 @@ def _build_brevity_penalty(system: Content, parameters: Content) -> list[Equatio
 
 
 def _build_log_sum(orders: Sequence[Content]) -> Node:
-    """Return the sum Σ wₙ ln pₙ with numbers inserted; a common weight is factored out."""
+    """Return the sum Σ wₙ ln pₙ with its numbers inserted; a common weight is factored out."""
     used = [order for order in orders if order["state"] in ("counts", "counts as 1")]
     weights = [order["weight"] for order in used]
     logs: list[Node] = [("ln", _build_effective_precision(order)) for order in used]

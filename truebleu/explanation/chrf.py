@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 TOKEN = "character"
 
-# Punctuation that is split off words, as in sacreBLEU and chrF++.py.
+# Punctuation that is split off words, as sacreBLEU and chrF++.py do.
 PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 
@@ -33,7 +33,7 @@ def split_tokens(metric: CHRF, text: str) -> list[str]:
 
 
 def split_word_tokens(metric: CHRF, text: str) -> list[str]:
-    """Split a text into words and split one punctuation mark off each word's end or start."""
+    """Split a text into words, and split one punctuation mark off the end or start of each word."""
     words = []
     for word in (text.lower() if metric.lowercase else text).split():
         if len(word) > 1 and word[-1] in PUNCTUATION:
@@ -94,7 +94,7 @@ def _find_best_reference(
 def _add_ngram_differences(
     metric: CHRF, system: dict[str, Any], segments: Iterable[tuple[str, str]]
 ) -> int:
-    """Add to each order the n-grams that are too frequent or too rare in the hypotheses.
+    """Add, to each order, the n-grams that are too frequent or too rare in the hypotheses.
 
     Returns the number of examined segments.
     """
@@ -170,7 +170,7 @@ def get_components(system: Content) -> dict[str, float]:
 
 
 def build_formula(system: Content, parameters: Content) -> list[Equation]:
-    """Return the F-score of mean precision and recall, or the mean of the orders' F-scores."""
+    """Return the formula: the F-score of mean precision and recall, or the mean of F-scores."""
     used_orders = [order for order in system["orders"] if order["precision"] is not None]
     if not used_orders:
         return [("chrF", "0, because the text is too short for n-grams")]

@@ -26,14 +26,14 @@ def describe_alignment(alignment: Alignment) -> dict[str, Any]:
 def build_edit_layout(
     alignment: Content, level: int, token: str, sides: tuple[str, str]
 ) -> Iterator[Block]:
-    """Yield the hypothesis, the hypothesis after any shifts, and the list of edits.
+    """Yield the hypothesis (also after shifts, if there are any) and the list of edits.
 
     sides: ("hypothesis", "reference") for TER, which edits the hypothesis, and the reverse for
         error rates.
     """
     hypothesis = alignment["hypothesis"]
     operations = alignment["operations"]
-    # The hypothesis tokens show these edits; only the reference tokens show the other edits.
+    # The hypothesis tokens show these edits; the other edits are only in the reference tokens.
     own_edits, other_edits = "D: deleted", "insertions"
     if sides[0] == "reference":
         own_edits, other_edits = "I: inserted", "deletions"

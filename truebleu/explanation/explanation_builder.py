@@ -52,7 +52,7 @@ CAUTION = (
 
 
 def check_metric(metric: Metric, *, recall: bool, textbook: bool = False) -> None:
-    """Raise ValueError for metrics that read sources, and for BLEU's options with other metrics."""
+    """Raise ValueError if the metric reads sources, or is not BLEU but BLEU's options are set."""
     if metric.NEEDS_SOURCE:
         raise ValueError(f"metric: {metric.name} reads sources, which `explain` does not accept")
     for option, is_set in (("recall", recall), ("textbook", textbook)):
@@ -61,11 +61,11 @@ def check_metric(metric: Metric, *, recall: bool, textbook: bool = False) -> Non
 
 
 def make_textbook_metric(metric: BLEU) -> BLEU:
-    """Return BLEU as defined by Papineni et al. (2002), as textbooks compute it by hand.
+    """Return BLEU as Papineni et al. (2002) define it and as textbooks compute it by hand.
 
     Tokens are separated by white space, precisions are not smoothed, and orders for which the text
-    is too short are left out. Parameters that differ from their defaults are kept, except that
-    smoothing raises ValueError.
+    is too short are left out. Parameters that differ from their defaults are kept, but smoothing
+    raises ValueError.
     """
     defaults = BLEU()
     if metric.smoothing not in (defaults.smoothing, "none"):
@@ -145,7 +145,7 @@ def explain_corpus(
 def _normalize_texts(
     metric: Metric[Any], systems: Sequence[tuple[str, Any]], references: Any
 ) -> tuple[list[tuple[str, Any]], Any]:
-    """Return systems and references in the metric's Unicode normalization form, for display."""
+    """Convert systems and references to the metric's Unicode normalization form, for display."""
     form = metric.unicode_form
     if form is None:
         return list(systems), references
@@ -169,7 +169,7 @@ def _describe_system(
 
 
 def _get_raw_text(text: Any) -> str | None:
-    """Return the input text, or None if the input was tokenized."""
+    """Return the text of the input, or None if the input consists of tokens."""
     return text if isinstance(text, str) else None
 
 

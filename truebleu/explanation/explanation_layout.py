@@ -23,7 +23,7 @@ from truebleu.text.terminal_layout import format_count
 # Default number of decimals of scores.
 DIGITS = 2
 
-# This sentence says which of several references is used.
+# Sentence that says which of several references is used.
 BEST_REFERENCE_SENTENCE = "Reference {} is used because it gives the best score."
 
 
@@ -105,7 +105,7 @@ def _format_component_value(value: float) -> str:
 
 
 def _describe_lower_orders(system: Content) -> str:
-    """Return a sentence with a textbook's BLEU up to the highest order with a score above 0."""
+    """Return a sentence with BLEU as in textbooks, up to the highest order with a score above 0."""
     orders = [one for one in system.get("orders", ()) if one.get("cumulative")]
     if not orders:
         return ""
@@ -133,7 +133,7 @@ def format_title(content: Content, digits: int | None = None) -> str:
 
 
 def rescale(content: Content) -> Content:
-    """Return the contents with scores and their differences on a 0-1 scale, for display."""
+    """Convert scores and their differences in the contents to a 0-1 scale, for display."""
     if not content["metric"]["percentage"]:
         return content
     metric_module = get_metric_module(content["metric"]["name"])

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 TOKEN = "token"
 BEST_REFERENCE_SENTENCE = "Reference {} is used because it has the best score."
-# Components on the scale of the score.
+# Components that have the scale of the score.
 PERCENTAGES = ("precision", "recall")
 COUNT_KEYS = ("matches", "total", "reference_total")
 
 
 def split_tokens(metric: Any, text: Any) -> list[str]:
-    """Split a text into the tokens that a metric counts, stemmed if it uses stemming."""
+    """Split a text into the tokens that a metric counts; they are stems if the metric uses them."""
     if metric.NAME == "ROUGE":
         words: list[str] = metric.tokenize_text(text)
         return words
@@ -136,7 +136,7 @@ def get_components(system: Content) -> dict[str, float]:
 
 
 def build_formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
-    """Return the formulas of precision, recall and F-score, or of the mean for a ROUGE corpus."""
+    """Return the formulas of precision, recall and F-score; for a ROUGE corpus, the mean."""
     unit, digits = _get_unit(system)
     name, score = system["measure"], format_number(system["score"], digits)
     if not system["orders"] and "total" not in system:
@@ -158,7 +158,7 @@ def build_formula(system: Content, parameters: Content) -> list[Equation]:  # no
 
 
 def _get_unit(system: Content) -> tuple[str, int]:
-    """Return the unit and the number of decimals of precision, recall and score."""
+    """Return the unit, and the number of decimals, of precision, recall and score."""
     return ("", 4) if system.get("scale") == 1 else (" %", 2)
 
 

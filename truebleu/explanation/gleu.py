@@ -35,7 +35,7 @@ def explain_segment(case: ExplanationCase[GLEU, PythonScore]) -> dict[str, Any]:
 
 
 def explain_corpus(case: ExplanationCase[GLEU, PythonScore]) -> dict[str, Any]:
-    """Return the explanation of a corpus, with counts per order for the first segments."""
+    """Return the explanation of a corpus, with the counts per order of the first segments."""
     metric = case.metric
     split = naive_bleu.make_splitter(metric.tokenize, metric.lowercase)
     orders = range(metric.min_order, metric.max_order + 1)

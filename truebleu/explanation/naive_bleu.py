@@ -1,4 +1,4 @@
-"""Simple implementation of BLEU's n-gram counts, which tests compare with the kernel.
+"""Simple implementation of BLEU's n-gram counts, which tests compare with the kernel's counts.
 
 The second part collects the n-grams of a segment, and the most frequent n-grams of a corpus, for
 explanations.
@@ -18,8 +18,8 @@ from truebleu.text.tokenizers import Tokenize
 
 Tokens = Sequence[str]
 Ngram = tuple[str, ...]
-# Limits on the segments searched for n-grams, and on the n-grams listed per kind, so that
-# memory does not grow with the corpus.
+# Limits on the number of segments searched for n-grams, and on the number of n-grams listed per
+# kind, so that memory use does not grow with the corpus.
 MAX_EXAMINED_SEGMENTS = 20_000
 MAX_LISTED_NGRAMS = 10
 
@@ -33,16 +33,16 @@ class ExplanationCase(NamedTuple, Generic[M, S]):
     metric: M
     score: S
     hypothesis: Any
-    """Text of a segment, or texts of a corpus."""
+    """The text of a segment, or the texts of a corpus."""
     references: Any
     """The references of a segment, numbered from 1 (missing ones are skipped), or all references of
     a corpus."""
     recall: bool = False
-    """Whether to compute clipped recall."""
+    """Whether to compute the clipped recall."""
 
     @property
     def texts(self) -> list[Any]:
-        """Hypothesis and references of a segment."""
+        """The hypothesis and the references of a segment."""
         return [self.hypothesis, *(text for _, text in self.references)]
 
 
@@ -70,7 +70,7 @@ def enumerate_references(references: Sequence[Any]) -> list[tuple[int, Any]]:
 
 
 def list_top_ngrams(counter: Counter[Ngram], limit: int) -> list[dict[str, Any]]:
-    """Return the most frequent n-grams with their counts."""
+    """Return the most frequent n-grams and their counts."""
     return [{"ngram": list(ngram), "count": n} for ngram, n in counter.most_common(limit)]
 
 
@@ -80,9 +80,9 @@ class NgramCount(NamedTuple):
     ngram: Ngram
     occurrences: int
     reference_count: int
-    """Largest count in any reference."""
+    """The largest count in any reference."""
     reference: int | None
-    """Index of the first reference with that count, or None if no reference has the n-gram."""
+    """The index of the first reference with this count, or None if no reference has the n-gram."""
 
     @property
     def clipped(self) -> int:
@@ -120,7 +120,7 @@ def clip_ngrams(hypothesis: Tokens, references: Sequence[Tokens], order: int) ->
 def find_missing_ngrams(
     hypothesis: Tokens, references: Sequence[Tokens], order: int
 ) -> list[tuple[Ngram, int]]:
-    """Return the n-grams that the hypothesis lacks compared with every reference, with counts."""
+    """Return the n-grams of which every reference has more than the hypothesis, with counts."""
     reference_counts = [count_ngrams(reference, order) for reference in references]
     hypothesis_counts = count_ngrams(hypothesis, order)
     return [
@@ -135,7 +135,7 @@ def find_missing_ngrams(
 
 
 def count_overlap(hypothesis: Tokens, reference: Tokens, order: int) -> tuple[int, int, int]:
-    """Return the clipped matches with one reference, and the n-gram totals of both texts."""
+    """Return the number of clipped matches with one reference, and both texts' n-gram totals."""
     hypothesis_counts, reference_counts = (
         count_ngrams(hypothesis, order),
         count_ngrams(reference, order),
@@ -174,13 +174,13 @@ def choose_reference_length(
 def find_covering_ngrams(
     tokens: Tokens, tables: Sequence[Sequence[NgramCount]], orders: Sequence[int] | None = None
 ) -> list[dict[str, Any]]:
-    """Return the longest matched n-gram that covers each token.
+    """Return, for each token, the longest matched n-gram that covers it.
 
     orders: orders of the tables (default: 1, 2, ...). Keys of the result: longest (order of the
     n-gram, 0 for none), start (its position), clipped (orders in which the token was clipped).
 
-    If an n-gram is clipped, the first occurrences are treated as the matches. BLEU does not
-    define which occurrences match, only how many.
+    If an n-gram is clipped, its first occurrences are treated as the matches. BLEU does not define
+    which occurrences match, only how many of them do.
     """
     covers: list[dict[str, Any]] = [{"longest": 0, "start": None, "clipped": []} for _ in tokens]
     for order, table in zip(orders or range(1, 1 + len(tables)), tables, strict=True):
@@ -297,7 +297,7 @@ def _count_ngram_differences(
 
 
 def compute_recall(matches: int, hypothesis_total: int, reference_total: int) -> dict[str, Any]:
-    """Return recall and F-measure, computed from the numbers of matches and n-grams."""
+    """Return the recall and the F-measure, computed from the counts of matches and n-grams."""
     return {
         "matches": matches,
         "total": reference_total,

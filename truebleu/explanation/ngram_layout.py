@@ -18,7 +18,7 @@ MAX_LISTED_NGRAMS = 12
 
 
 def mark_tokens(system: Content, token_name: str) -> MarkedTokens:
-    """Return the tokens of a hypothesis, marked with the lengths of their longest matches."""
+    """Return the tokens of a hypothesis, each marked with the length of its longest match."""
     cover = system["cover"]
     clipped_indices = {i for i, one in enumerate(cover) if one["clipped"]}
     tips = []
@@ -100,14 +100,14 @@ def format_ngrams(entries: Sequence[Content], limit: int, space: str = " ") -> s
 
 
 def format_fraction(system: Content) -> str:
-    """Return the score on the other scale, as a phrase to print after the score."""
+    """Return the score on the other scale, worded as a phrase that follows the score."""
     if system.get("scale") == 1:
         return f", or {make_formatter(2)(100 * system['score'])} on a 0-100 scale"
     return f", or {format_number(system['fraction'])} on a 0-1 scale"
 
 
 def describe_examined_part(system: Content, prefix: str) -> Iterator[Block]:
-    """Yield a note if only a corpus's first segments were examined."""
+    """Yield a note if only the first segments of a corpus were examined."""
     if system.get("looked_into", 0) < system.get("segments", 0):
         yield Paragraph(f"{prefix} the first {system['looked_into']:,} segments:")
 

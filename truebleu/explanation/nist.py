@@ -27,7 +27,7 @@ def compute_information(
 ) -> dict[Ngram, float]:
     """Return the information of n-grams in bits: log₂(count of the history / count of the n-gram).
 
-    zero: whether to treat the token 0 as a missing history, like mteval.
+    zero: whether to treat the token 0 as a missing history, as mteval does.
     """
     ngram_counts: Counter[Ngram] = Counter()
     for reference in references:
@@ -163,5 +163,5 @@ def describe_score(content: Content, system: Content) -> str:  # noqa: ARG001
     """Return a sentence about the scale."""
     return (
         ". There is no upper bound. Longer texts get higher scores, because the information is "
-        "estimated from the references of the text."
+        "estimated from the text's references."
     )

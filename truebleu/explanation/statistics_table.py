@@ -18,7 +18,7 @@ TOKEN = "token"
 
 
 def split_tokens(metric: Any, text: Any) -> list[str]:
-    """Return the metric's tokens, or white-space-separated words if it does not tokenize."""
+    """Return the tokens of a text, or its words if the metric has no tokenizer."""
     if hasattr(metric, "tokenize") and hasattr(metric, "lowercase"):
         return naive_bleu.split_tokens(metric, text)
     return text.split() if isinstance(text, str) else [str(token) for token in text]

@@ -24,7 +24,7 @@ TOKEN = "word"
 BEST_REFERENCE_SENTENCE = "Reference {} is used because it needs the fewest edits."
 EDIT_KINDS = ("shift", "substitution", "deletion", "insertion")
 
-# Maximum number of segments that are aligned to count the kinds of edits.
+# Maximum number of segments that are aligned to count edits by kind.
 MAX_ALIGNED_SEGMENTS = 2000
 
 

@@ -115,8 +115,8 @@ class Accumulator:
         """Return the state as a dictionary of numbers, strings and lists, for JSON or torch.save.
 
         "metric" recreates the metric. "references" is the range [min, max] of the number of
-        references per segment. To merge two states, add their "segments" and "totals", and take the
-        smaller minimum and the larger maximum of "references".
+        references per segment. To merge states, add "segments" and "totals", and widen
+        "references".
         """
         return {
             "format": STATE_FORMAT,
@@ -130,8 +130,7 @@ class Accumulator:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Replace the state. Raises InputError if the state belongs to another metric.
 
-        Metrics that differ only in the formula, for example in the smoothing, accept each other's
-        state.
+        Metrics that differ only in the formula, as in the smoothing, accept each other's state.
         """
         segments, totals, references = _validate_state(state)
         self._metric.check_fingerprint("totals", state["fingerprint"])

@@ -1,7 +1,6 @@
 """Base class of all metrics, which count integers per segment, sum them and apply a formula.
 
-The kernel counts the integers and applies the formula, unless a subclass overrides one of these
-steps in Python.
+The kernel counts the integers and applies the formula, unless a subclass does so in Python.
 """
 
 from __future__ import annotations

@@ -520,7 +520,7 @@ class BLEU(Metric[BLEUScore]):
         length_limits = (
             [] if self.counts_at_least_one_ngram else [("totals_1", 1, "hypothesis_length")]
         )
-        return (*length_limits, *limit_ngram_columns(self.max_order))
+        return (*length_limits, *make_ngram_column_limits(self.max_order))
 
     @property
     def fingerprint(self) -> str:
@@ -659,7 +659,7 @@ def bleu(
     return score
 
 
-def limit_ngram_columns(max_order: int) -> tuple[tuple[str, int, str], ...]:
+def make_ngram_column_limits(max_order: int) -> tuple[tuple[str, int, str], ...]:
     """Return column limits: matches do not exceed totals, which do not grow with the order."""
     matches = ((f"matches_{order}", 1, f"totals_{order}") for order in range(1, max_order + 1))
     longer = ((f"totals_{order}", 1, f"totals_{order - 1}") for order in range(2, max_order + 1))

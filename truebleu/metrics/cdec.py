@@ -14,7 +14,7 @@ from typing import Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus, CountedRows
-from truebleu.metrics.bleu import BLEU, limit_ngram_columns
+from truebleu.metrics.bleu import BLEU, make_ngram_column_limits
 from truebleu.metrics.bleu_formula import round_to_single
 from truebleu.metrics.python_metric import PythonMetric
 from truebleu.text import tokenizers
@@ -50,7 +50,7 @@ class CdecBLEU(PythonMetric):
 
     @property
     def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
-        return limit_ngram_columns(4)
+        return make_ngram_column_limits(4)
 
     def _count_rows(self, corpus: Corpus) -> CountedRows:
         return self._count_bleu_rows(corpus, tie="first")

@@ -18,7 +18,7 @@ from typing import Any
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus, CountedRows
-from truebleu.metrics.bleu import BLEU, limit_ngram_columns
+from truebleu.metrics.bleu import BLEU, make_ngram_column_limits
 from truebleu.metrics.python_metric import PythonMetric, PythonScore
 from truebleu.text import argument_checks, tokenizers
 
@@ -200,7 +200,7 @@ class NLTKBLEU(PythonMetric):
     @property
     def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
         ngrams = ((f"ngrams_{i}", 1, f"totals_{i}") for i in range(1, self._max_counted_order + 1))
-        return (*limit_ngram_columns(self._max_counted_order), *ngrams)
+        return (*make_ngram_column_limits(self._max_counted_order), *ngrams)
 
     @property
     def _is_sum_based(self) -> bool:

@@ -323,7 +323,7 @@ class PairwiseScoring:
     def triangle(
         self, texts: corpus_inputs.Hypotheses, *, workers: int = 1, dtype: object = "float64"
     ) -> Triangle:
-        """Return the score of each text with each later text: one half of `matrix(texts)`.
+        """Return the score of each text with each later text: half of `matrix(texts)`.
 
         Takes the same arguments and raises the same errors as `matrix`.
 

@@ -30,24 +30,25 @@ if TYPE_CHECKING:
     Warnings = list[dict[str, Any]]
 
 # Number of hypotheses ending in " ." that triggers a warning: in any text (as in sacreBLEU), and in
-# text where they are at least 1% of all segments.
+# text in which they are at least 1% of all segments.
 MIN_TOKENIZED = 100
 MIN_TOKENIZED_WITH_SHARE = 10
 
 # Minimum number of segments for a warning that over half of them are copies of the reference.
 MIN_SEGMENTS = 20
 
-# Text differs in its Unicode form if at least this share of its first segments contains separate
-# accents, and the share exceeds the other text's share by this factor.
+# Two texts differ in their Unicode form if at least this share of one text's first segments
+# contains separate accents, and this share exceeds the other text's share by this factor.
 MIN_DECOMPOSED_SHARE = 0.05
 MIN_DECOMPOSED_RATIO = 5
 
-# A tokenizer is assumed not to split text with fewer tokens and more characters per segment.
+# If a text has fewer tokens and more characters per segment, the tokenizer probably does not split
+# it.
 MIN_TOKENS_PER_SEGMENT = 2
 MIN_CHARACTERS_PER_SEGMENT = 20
 
 
-# Minimum share of the first segments with subword marks, special tokens or HTML entities.
+# Minimum share of the first segments that contain subword marks, special tokens or HTML entities.
 MIN_MARKED_SHARE = 0.01
 
 
@@ -76,7 +77,7 @@ def merge_summaries(earlier: Summary | None, later: Summary) -> Summary:
         return count + more_count, [*first, *more_first][: max(len(first), 3)]
 
     summary: Summary = {
-        # Scripts, marks and tabs are only examined at the beginning.
+        # Only the beginning of a text is examined for scripts, marks and tabs.
         **earlier,
         "segments": earlier["segments"] + later["segments"],
         "identical": earlier["identical"] + later["identical"],
@@ -104,10 +105,9 @@ def warn_about_texts(
     metrics: Mapping[Metric[Any], str],
     language: str | None = None,
 ) -> Warnings:
-    """Return the warnings about each system's text, from its summary.
+    """Return the warnings about the text of each system, based on its summary.
 
-    metrics: the metrics and their names.
-    language: language tag from the user.
+    metrics: the metrics and their names. language: the user's language tag, or None.
 
     >>> summary = dict(segments=2, identical=2, tokenized=(0, []), marked=[])
     >>> summary |= dict(characters=(2, 9), scripts={"latin": 8})
@@ -172,7 +172,7 @@ def warn_about_texts(
 
 
 def _add_affected_metrics(warning: dict[str, Any], metrics: Mapping[Metric[Any], str]) -> None:
-    """Add the metrics whose scores are unreliable to a warning about some systems."""
+    """Add, to a warning about some systems, the metrics whose scores are therefore unreliable."""
     kind, systems = warning["kind"], warning["systems"]
     if kind not in (SCRIPT_KIND, TOKENIZED_KIND):
         return
@@ -192,7 +192,7 @@ def list_unsplit_metrics(warnings: Warnings) -> set[str]:
 
 
 def list_unreliable_systems(warnings: Warnings, metric: str) -> set[str]:
-    """Return the systems whose scores by a metric are unreliable because of their text."""
+    """Return the systems whose scores by the metric are unreliable because of their text."""
     return {
         system
         for one in warnings
@@ -204,7 +204,7 @@ def list_unreliable_systems(warnings: Warnings, metric: str) -> set[str]:
 def warn_about_references(
     summaries: Mapping[str, Summary], metrics: Mapping[Metric[Any], str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield a warning for each script in the references and each option that splits it."""
+    """Yield warnings about scripts in the references that metrics do not split, one per remedy."""
     texts = [one["reference_text"] for one in summaries.values() if "reference_text" in one]
     text = max(texts, key=lambda one: one["characters"], default=None)
     # Avoid the import for text in scripts that every tokenizer splits.
@@ -255,7 +255,7 @@ def warn_about_references(
 
 
 def _describe_unreliability(metrics: Sequence[str], systems: Sequence[str] = ()) -> str:
-    """Return a sentence about unreliable metrics, for some systems or for all systems."""
+    """Return a sentence about metrics that are unreliable for some systems, or for all systems."""
     to_systems = f" to {join_words(systems)}" if systems else ""
     return (
         f" Differences in {join_words(metrics)}{to_systems} are unreliable and not reported as "
@@ -264,9 +264,9 @@ def _describe_unreliability(metrics: Sequence[str], systems: Sequence[str] = ())
 
 
 def _depends_on_spaces(metric: Metric[Any]) -> bool:
-    """Return whether the metric counts words that spaces delimit, and expects untokenized text.
+    """Return whether the metric counts space-delimited words and expects untokenized text.
 
-    Metrics of characters, models, and metrics of tokens are not affected by tokenized text.
+    Tokenized text does not affect metrics of characters, metrics of tokens, and neural metrics.
     """
     tokenize = metric.parameters.get("tokenize")
     if tokenize is None:
@@ -287,7 +287,7 @@ def _find_splitting_option(metric: Metric[Any], script: str) -> str:
 
 
 def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
-    """Yield the kind, input index (0 for hypotheses) and text of each warning about an input."""
+    """Yield the kind, input index (0: hypotheses) and text of each warning about one input."""
     segments, (examined, _) = summary["segments"], summary["characters"]
     for number, (count, first) in enumerate(summary.get("empty", ())):
         if count:
@@ -327,7 +327,7 @@ def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
 
 
 def _warn_about_marks(summary: Summary, tokenize: str | None) -> Iterator[tuple[str, int, str]]:
-    """Yield warnings about marks of preprocessing in an input, like `_warn_about_inputs`."""
+    """Yield warnings, like `_warn_about_inputs`, about marks of preprocessing in an input."""
     examined, inputs = summary.get("text_marks") or (0, [])
     for number, marks in enumerate(inputs):
         for kind, mark in marks.items():
@@ -367,7 +367,7 @@ def _warn_about_marks(summary: Summary, tokenize: str | None) -> Iterator[tuple[
 
 
 def warn_about_zero_scores(scores: Iterable[tuple[str, str, Score]]) -> Warnings:
-    """Return warnings that explain scores of 0; each score has a system and a metric name."""
+    """Return warnings that explain scores of 0, from tuples of system, metric name and score."""
     systems_by_reason: dict[tuple[str, str], list[str]] = {}
     for system, name, score in scores:
         if reason := getattr(score, "zero_reason", ""):
@@ -429,13 +429,13 @@ def _warn_about_tokenized_text(summary: Summary, tokenize: str | None) -> str:
     )
 
 
-# A text has a main script with more than this share of its letters. At most the second share of the
+# The main script of a text has more than this share of its letters. At most the second share of the
 # other text's letters may be in this script, for example in names.
 MIN_MAIN_SHARE, MAX_FOREIGN_SHARE = 0.5, 0.1
 
 
 def _find_differing_scripts(summary: Summary) -> tuple[str, str] | None:
-    """Return the main scripts of the hypotheses and of the references, or None if they are equal.
+    """Return the main scripts of the hypotheses and the references, or None if they do not differ.
 
     The scripts are counted in the first segments.
     """
@@ -457,9 +457,9 @@ def _find_differing_scripts(summary: Summary) -> tuple[str, str] | None:
 
 
 def _warn_about_language(summary: Summary, language: str | None) -> Iterator[tuple[str, str]]:
-    """Yield warnings, with their kinds, if the script contradicts the language or the references.
+    """Yield warnings, with their kinds, if the script does not fit the language or the references.
 
-    The text of a warning of `SCRIPT_KIND` continues a sentence whose subject is the system.
+    A text of `SCRIPT_KIND` is the end of a sentence that begins with the system's name and "is".
     """
     _, characters = summary["characters"]
     scripts = _find_differing_scripts(summary)
@@ -498,12 +498,12 @@ def _warn_about_language(summary: Summary, language: str | None) -> Iterator[tup
 # Scripts that all tokenizers split. If their share exceeds the minimum, others are ignored.
 PLAIN_SCRIPTS = ("latin", "cyrillic", "greek", "arabic", "hebrew", "devanagari", "bengali")
 MIN_PLAIN_SHARE = 0.7
-# Above this share of letters outside a-z, ASCII tokenizers break words.
+# If a larger share of the letters is outside a-z, ASCII tokenizers split words at these letters.
 MAX_ACCENTED = 0.01
 
 
 def _is_always_split(scripts: Mapping[str, int], characters: int, accented: int) -> bool:
-    """Return whether every tokenizer splits text with these letters."""
+    """Return whether every tokenizer splits text with these letters into words."""
     plain = sum(scripts.get(name, 0) for name in PLAIN_SCRIPTS)
     return plain > MIN_PLAIN_SHARE * characters and accented <= MAX_ACCENTED * characters
 
@@ -565,7 +565,7 @@ def warn_about_identical_outputs(
 
 
 def _have_same_lines(earlier: Any, later: Any) -> bool:
-    """Return whether two hypotheses of the same length have the same lines."""
+    """Return whether the lines of two system outputs, equal in number, are identical."""
     if is_stream(earlier) or is_stream(later):
         return False
     items = (iterate_items("systems", one) for one in (earlier, later))
@@ -579,21 +579,21 @@ _OPTION_AND_PARAMETER = re.compile(
     r"(?:--?[a-z][^\s()]*|FILE#N)(?: [^\s()]+)?(?: or --?[a-z]+ [^\s()]+)?"
     r" \(((?:[^()]|\([^()]*\))*) in Python\)"
 )
-# An option in brackets after the name of the metric that it selects: "chrF (-m chrf)".
+# An option in brackets after the metric that it selects: "chrF (-m chrf)".
 _OPTION_IN_BRACKETS = re.compile(r" \(--?[a-z][^()]*\)")
 
 
-def use_parameter_names(text: str) -> str:
-    """Return a message with Python's parameters instead of the options of the command line.
+def replace_options_with_parameters(text: str) -> str:
+    """Return a message with Python's parameters in place of command-line options.
 
-    >>> use_parameter_names("-tok char (tokenize='char' in Python) helps; so does chrF (-m chrf)")
-    "tokenize='char' helps; so does chrF"
+    >>> replace_options_with_parameters("-tok char (tokenize='char' in Python); chrF (-m chrf)")
+    "tokenize='char'; chrF"
     """
     return _OPTION_IN_BRACKETS.sub("", _OPTION_AND_PARAMETER.sub(r"\1", text))
 
 
 def raise_text_warnings(warnings: Iterable[Mapping[str, Any]]) -> None:
-    """Raise warnings as `TextWarning` at the user's line, one for each kind."""
+    """Raise one `TextWarning` per kind of warning, at the line of the user's code."""
     texts_by_kind: dict[str, list[str]] = {}
     for warning in warnings:
         texts_by_kind.setdefault(warning["kind"], []).append(warning["text"])
@@ -603,14 +603,14 @@ def raise_text_warnings(warnings: Iterable[Mapping[str, Any]]) -> None:
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "truebleu":
         level, frame = level + 1, frame.f_back
     for texts in texts_by_kind.values():
-        message = use_parameter_names("\n".join(texts))
+        message = replace_options_with_parameters("\n".join(texts))
         python_warnings.warn(message, TextWarning, stacklevel=level)
 
 
 def check_texts(
     summaries: Mapping[str, Summary], references: Any, metrics: Mapping[Metric[Any], str]
 ) -> None:
-    """Raise `TextWarning` for the summaries of systems that were scored in Python."""
+    """Raise `TextWarning` for suspicious text of systems that were scored in Python."""
     raise_text_warnings(warn_about_texts(summaries, name_references(references), metrics))
 
 
@@ -641,7 +641,7 @@ def score_corpus(
 
 
 def _is_unremarkable(summary: Summary, metric: Metric[Any]) -> bool:
-    """Return whether a text needs no further checks, because no warning can apply to it."""
+    """Return whether no warning can apply to a text, so that it needs no further checks."""
     segment_count, text = summary["segments"], summary["reference_text"]
     return not (
         summary["text_marks"]

@@ -25,7 +25,7 @@ EDIT_COLUMNS = ("hits", "substitutions", "deletions", "insertions")
 
 
 class EditScore(TableScore):
-    """Error rate, or share of preserved information, and its edit counts."""
+    """Error rate or preserved information, with the counts of hits and edits."""
 
     __slots__ = ()
 
@@ -78,7 +78,7 @@ class EditScore(TableScore):
 
 
 class WERScore(EditScore):
-    """Score of WER, MER, WIL or WIP, with all four values on jiwer's scale."""
+    """Score by WER, MER, WIL or WIP, with all four values on jiwer's scale."""
 
     __slots__ = ()
 
@@ -145,7 +145,7 @@ class _EditMetric(Metric[S]):
         raise NotImplementedError
 
     def alignment(self, hypothesis: str, references: str | Sequence[str | None]) -> EditAlignment:
-        """Return the alignment of one segment, which equals jiwer's.
+        """Return the alignment of one segment, which is identical to jiwer's.
 
         Raises InputError without a reference, and TypeError for arguments that are not a str.
         """

@@ -1,4 +1,4 @@
-"""The diversity of a set of texts: self-BLEU, pairwise diversity, distinct n-grams."""
+"""Measures of the diversity of a set of texts: self-BLEU, pairwise diversity and distinct-n."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TEXYGEN: dict[str, Any] = {
     "published_scale": 1.0,
 }
 
-# Maximum number of texts scored against all others, and of pairs scored, in one call.
+# Maximum number of texts scored with all other texts, and of pairs scored, in one call.
 ROWS, PAIRS = 32, 1 << 16
 
 
@@ -61,7 +61,7 @@ def self_bleu(
     if metric is None:
         metric = BLEU(max_order=max_order, **TEXYGEN)
     elif max_order != 4:
-        raise ValueError("max_order applies only to the default metric; set it in your metric")
+        raise ValueError("max_order applies only to the default metric. Set it in your metric.")
     else:
         metric = registry.metric(metric)
     if type(metric) is BLEU:
@@ -88,7 +88,7 @@ def _check_text_count(count: int) -> None:
 def _score_leave_one_out(
     metric: BLEU, texts: corpus_inputs.Hypotheses, sample: int | None, workers: int
 ) -> list[float]:
-    """Return each text's score with all others as references, counting all n-grams only once."""
+    """Return the score of each text with all others as references, counting n-grams only once."""
     (texts,) = metric._normalize_texts(texts)  # noqa: SLF001
     source, tokenizer, lowercase = corpus_inputs.prepare_source(
         "texts", texts, tokenize=metric.tokenize, lowercase=metric.lowercase
@@ -111,7 +111,7 @@ def _score_leave_one_out(
 
 
 def _compute_row_scores(metric: BLEU, table: Table) -> Sequence[float]:
-    """Return the score of each row, on the metric's natural scale."""
+    """Return the score of each row on the metric's natural scale."""
     if metric.length_rule != "average":
         return metric.compute_values(table, segment=True)
     # The table contains the summed length of the other texts instead of the average.
@@ -127,7 +127,7 @@ def _compute_row_scores(metric: BLEU, table: Table) -> Sequence[float]:
 
 
 def _score_with_all_others(metric: Metric[Any], texts: list[str], workers: int) -> Iterator[float]:
-    """Yield each text's score with all others as references."""
+    """Yield the score of each text with all other texts as references."""
     for first in range(0, len(texts), ROWS):
         row_range = range(first, min(first + ROWS, len(texts)))
         other_texts = [(*texts[:i], *texts[i + 1 :]) for i in row_range]
@@ -148,7 +148,7 @@ class PairwiseDiversity(CompositeScore):
 
     @property
     def sources(self) -> list[float] | None:
-        """The mean score of each source's pairs, or None for `aggregate="corpus"`."""
+        """The mean score of the pairs of each source, or None for `aggregate="corpus"`."""
         return self._details["sources"]  # type: ignore[no-any-return]
 
     @property
@@ -256,7 +256,7 @@ SERIALIZED_FIELDS = (
 
 
 class Distinct(NamedTuple):
-    """The share of distinct n-grams among all n-grams of texts. `float()` returns `value`."""
+    """Share of distinct n-grams among all n-grams of texts. `float()` returns `value`."""
 
     n: int
     distinct: int
@@ -278,12 +278,12 @@ class Distinct(NamedTuple):
 
     @property
     def per_token(self) -> float:
-        """Distinct n-grams per token, as in Li et al. (2016); equal to `value` for n = 1."""
+        """The number of distinct n-grams per token (Li et al., 2016); for n = 1, it is `value`."""
         return self.distinct / self.tokens
 
     @property
     def expectation_adjusted(self) -> float | None:
-        """EAD (Liu et al., 2022): distinct n-grams / expected number, or None without a vocabulary.
+        """EAD (Liu et al., 2022): distinct n-grams / expected number; None without a vocabulary.
 
         N / (V · (1 - ((V - 1) / V)^C)), for N distinct n-grams out of C, and vocabulary size V.
         """
@@ -291,8 +291,8 @@ class Distinct(NamedTuple):
             return None
         if self.vocabulary == 1:
             return float(self.distinct)
-        # Computed literally, the difference from 1 is lost in rounding for a vocabulary of n-grams:
-        # 250,000 tokens form 10**16 trigrams. The limit of 10**300 prevents overflow.
+        # A literal computation would lose the difference from 1 in rounding for a vocabulary of
+        # n-grams: 250,000 tokens form 10**16 trigrams. The limit of 10**300 prevents overflow.
         size = float(min(self.vocabulary, 10**300))
         return self.distinct / (size * -expm1(self.ngrams * log1p(-1 / size)))
 
@@ -332,9 +332,9 @@ def distinct_n(
     """Return distinct-n: the share of distinct n-grams among all n-grams of texts (0 to 1).
 
     Jiwei Li et al. (2016): A diversity-promoting objective function for neural conversation models.
-    NAACL. They divide by tokens (`per_token`); most programs divide by n-grams (`value`). Both are
-    equal for n = 1. The mean of the texts' ratios (`mean`) is the intra-dist of Xiaodong Gu et al.
-    (2019), DialogWAE, ICLR, and `value` is their inter-dist.
+    NAACL. They divide by the number of tokens (`per_token`); most programs divide by the number of
+    n-grams (`value`). Both numbers are equal for n = 1. The mean of the texts' ratios (`mean`) is
+    the intra-dist of Xiaodong Gu et al. (2019), DialogWAE, ICLR, and `value` is their inter-dist.
 
     texts: strings (any sequence, an Arrow column, a file of lines), or lists of tokens.
     n: the n-gram order, 1 or more.
@@ -364,7 +364,7 @@ def distinct_n(
     if not ngrams:
         longest = max(length for length, _, _ in rows)
         raise InputError(
-            f"texts: no {n}-gram in any of {len(rows)} texts; the longest has {longest} tokens"
+            f"texts: none of the {len(rows)} texts has a {n}-gram; the longest has {longest} tokens"
         )
     ratios = [different / count for _, count, different in rows if count]
     return Distinct(

@@ -22,9 +22,9 @@ from truebleu.text.record import Record
 from truebleu.text.terminal_layout import format_count, pad_columns
 
 if TYPE_CHECKING:
-    # f(candidates, references) or f(candidates, references, sources) returns a number per pair.
+    # f(candidates, references) or f(candidates, references, sources) returns one number per pair.
     Function = Callable[..., Any]
-    # A matrix with one row per candidate and one column per reference; or one matrix per source.
+    # A matrix with one row per candidate and one column per reference, or one matrix per source.
     Numbers = Sequence[Sequence[float]] | Sequence[Sequence[Sequence[float]]]
 
     class Array(Protocol):
@@ -39,7 +39,7 @@ MAX_SHOWN_CANDIDATES, WIDTH = 5, 60
 
 
 class MBR(Record):
-    """The candidates of one source, ranked by their expected scores. Instances are immutable."""
+    """Candidates of one source, ranked by their expected scores. Instances are immutable."""
 
     utility: str
     """The name of the metric or function that scores a pair."""
@@ -50,9 +50,9 @@ class MBR(Record):
     candidates: tuple[str, ...]
     """All candidates, in the order of the input."""
     expected: Scores
-    """The expected score of each candidate, from the references that the method has used."""
+    """The expected score of each candidate, computed from the references that the method uses."""
     seen: tuple[int, ...]
-    """The number of references scored with each candidate; 1 for the sum that "aggregate" uses."""
+    """The number of references scored with each candidate; 1 for "aggregate", which sums them."""
     ranking: tuple[int, ...]
     """The indices of the candidates, best first; ties keep their order."""
     references: int
@@ -75,7 +75,7 @@ class MBR(Record):
 
     @property
     def signature(self) -> Signature | None:
-        """The signature of a pair's score, or None for functions and precomputed scores."""
+        """The signature of the score of a pair, or None for functions and precomputed scores."""
         return None if self.metric is None else self.metric.signature(1, segment=True)
 
     def __len__(self) -> int:
@@ -109,7 +109,7 @@ class MBR(Record):
 
     @property
     def _method_note(self) -> str:
-        """Return the note that print() adds for methods that are not exact."""
+        """Return the note that print() adds if the method is not exact."""
         if self.method == "exact":
             return ""
         return f" ({self.method}, {sum(self.seen):,} scores)"
@@ -177,7 +177,7 @@ def mbr(
     seed: int | None = argument_checks.DEFAULT_SEED,
     workers: int = 1,
 ) -> MBR | list[MBR]:
-    """Return the candidates of one or many sources, ranked by expected score.
+    """Return the candidates of one or more sources, ranked by expected score.
 
     Shankar Kumar and William Byrne (2004): Minimum Bayes-risk decoding for statistical machine
     translation. NAACL. With samples as both candidates and references: Bryan Eikema and Wilker Aziz
@@ -228,7 +228,7 @@ def mbr(
     sets, has_several_sources = corpus_inputs.read_text_sets("candidates", candidates)
     for number, source in enumerate(sets, 1):
         if not source:
-            raise InputError(f"candidates: source {number} has no candidates; leave it out")
+            raise InputError(f"candidates: source {number} has no candidates. Leave it out.")
     resolved_utility: Utility
     if is_precomputed(utility):
         if method != "exact":
@@ -367,14 +367,14 @@ def _rank_candidates(
     result: mbr_search.SearchResult,
     method: str,
 ) -> MBR:
-    """Return the candidates of one source, ranked; ties keep their order."""
+    """Return the ranked candidates of one source; ties keep their order."""
     expected, seen = result
     if len(expected) < len(candidates):
         place = {text: i for i, text in enumerate(source.candidates)}
         places = [place[candidate] for candidate in candidates]
         expected, seen = [expected[i] for i in places], [seen[i] for i in places]
     sign = 1 if utility.lower_is_better else -1
-    # Candidates that were dropped later rank higher.
+    # Candidates that pruning dropped later rank higher.
     order = [(-count, sign * score) for count, score in zip(seen, expected, strict=True)]
     return MBR(
         utility=utility.name,

@@ -1,4 +1,4 @@
-"""Search for the candidate with the highest expected score: exact and faster methods."""
+"""Exact and faster methods to search for the candidate with the highest expected score."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from truebleu._kernel import Stack, Stream, Table
 if TYPE_CHECKING:
     from truebleu.pairwise.utility import Source, Utility
 
-# Pruning starts with FIRST references and doubles their number each round; it draws SAMPLES
-# resamples of the references seen so far.
+# Pruning starts with FIRST references and doubles their number in each round; it draws SAMPLES
+# resamples of the references used so far.
 FIRST, SAMPLES = 8, 500
 
-# Score differences are resampled as integers, scaled so that the largest difference is this number.
+# Score differences are resampled as integers, which are scaled so that the largest is this number.
 # The rounding error is negligible for 500 samples.
 RESOLUTION = 1 << 30
 
@@ -31,7 +31,7 @@ class SearchResult(NamedTuple):
 def search_candidates_exactly(
     utility: Utility, sources: Sequence[Source]
 ) -> Iterator[SearchResult]:
-    """Yield the expected scores from all candidate-reference pairs."""
+    """Yield the expected scores of each source, computed from all candidate-reference pairs."""
     for source, expected in zip(sources, utility.compute_expected_scores(sources), strict=True):
         yield SearchResult(expected, [len(source.references)] * len(expected))
 
@@ -44,7 +44,7 @@ def search_candidates_by_aggregation(
     John DeNero, David Chiang and Kevin Knight (2009): Fast consensus decoding over translation
     forests. ACL. Jannis Vamvas and Rico Sennrich (2024): Linear-time minimum Bayes risk decoding
     with reference aggregation. ACL. They divide the sum by the number of references; this function
-    multiplies the candidate's counts by it, which gives the same ratios with integer counts.
+    multiplies the candidate's counts by this number, so the ratios are the same for integers.
     """
     for expected in utility.score_against_sums(sources):
         yield SearchResult(expected, [1] * len(expected))
@@ -53,7 +53,7 @@ def search_candidates_by_aggregation(
 def search_candidates_with_pruning(
     utility: Utility, sources: Sequence[Source], level: float, seed: int | None
 ) -> Iterator[SearchResult]:
-    """Return expected scores, dropping candidates that a few references show to be worse.
+    """Return expected scores. Drop candidates as soon as a few references show that they are worse.
 
     Julius Cheng and Andreas Vlachos (2023): Faster minimum Bayes risk decoding with
     confidence-based pruning. EMNLP. After 8, 16, 32, ... references, in random order, 500 bootstrap
@@ -79,7 +79,7 @@ def search_candidates_with_pruning(
 
 
 class _Race:
-    """The candidates of a source that may still be the best, and the scores of all candidates."""
+    """Candidates of a source that may still be the best, and the scores of all its candidates."""
 
     def __init__(self, source: Source, lower_is_better: bool, stream: Stream) -> None:
         count = len(source.references)
@@ -94,17 +94,17 @@ class _Race:
 
     @property
     def is_unfinished(self) -> bool:
-        """True if references remain, and several candidates remain or none has been scored."""
+        """True if references remain and several candidates remain (or none has been scored)."""
         return self.seen < len(self.order) and (len(self.alive) > 1 or self.seen == 0)
 
     def add_scores(self, rows: Iterator[list[float]], references: Sequence[int]) -> None:
-        """Add the remaining candidates' scores with further references."""
+        """Add the scores of the remaining candidates with further references."""
         for candidate in self.alive:
             self.scores[candidate].update(zip(references, next(rows), strict=True))
         self.seen += len(references)
 
     def prune_candidates(self, level: float) -> None:
-        """Drop candidates that are rarely as good as the best."""
+        """Drop candidates that are rarely as good as the best candidate."""
         if not self.is_unfinished:
             return
         weights = self.source.weights
@@ -138,7 +138,7 @@ class _Race:
         ]
 
     def to_result(self) -> SearchResult:
-        """Return the means of the computed scores, which are exact for candidates never dropped."""
+        """Return the mean score of each candidate, which is exact unless it was dropped."""
         expected = []
         for scores in self.scores:
             ordered = sorted(scores)
@@ -146,7 +146,7 @@ class _Race:
             weights = self.source.weights
             if weights is not None:
                 weights = [weights[reference] for reference in ordered]
-                # The weights of all references so far may be 0.
+                # The weights of all references used so far may be 0.
                 weights = weights if any(weights) else None
             expected.append(self.source.replace(weights=weights).compute_expected_score(row))
         return SearchResult(expected, list(map(len, self.scores)))

@@ -1,4 +1,4 @@
-"""Utilities for MBR decoding, which score pairs of a candidate and a reference."""
+"""Utilities for MBR decoding, which score candidate-reference pairs."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from truebleu.metrics.pairwise_scores import COMPENSATED, PairsInPython
 from truebleu.text import corpus_inputs
 from truebleu.text.record import Record
 
-# The pairs to score for one source: its index, and the indices of candidates and references.
+# Pairs to score for one source: its index, and the indices of candidates and of references.
 Block = tuple[int, Sequence[int], Sequence[int]]
 # Approximate number of pairs scored in one call.
 PAIRS = 1 << 16
 
-# Minimum number of references for which an n-gram index is faster than scoring pair by pair (24 to
+# Minimum number of references at which an n-gram index is faster than scoring pair by pair (24 to
 # 32 for BLEU and chrF), and maximum number of texts that share an index.
 MIN_SHARED_REFERENCES, MAX_SHARED_REFERENCES = 32, 4096
 
 
 class Source(Record):
-    """The candidates and references of one source."""
+    """Candidates and references of one source."""
 
     candidates: list[str]
     """The candidates; duplicates are removed if the utility reads texts."""
@@ -36,10 +36,10 @@ class Source(Record):
     text: str | None
     """The source text, for utilities that read it."""
     location: str
-    """The location for error messages, such as " of source 3", or ""."""
+    """The source's location in error messages, such as " of source 3", or ""."""
 
     def compute_expected_score(self, row: Sequence[float]) -> float:
-        """Return the expected score from a candidate's scores with each reference."""
+        """Return a candidate's expected score, computed from its score with each reference."""
         if self.weights is None:
             return sum(row) / len(row)
         weighted = sum(w * s for w, s in zip(self.weights, row, strict=True))
@@ -47,7 +47,7 @@ class Source(Record):
 
 
 class Utility:
-    """Scores of candidate-reference pairs, for several sources."""
+    """Base class of utilities, which score candidate-reference pairs of several sources."""
 
     name: str
     metric: Metric[Any] | None = None
@@ -56,7 +56,7 @@ class Utility:
     def score_rows(
         self, sources: Sequence[Source], blocks: Iterable[Block]
     ) -> Iterator[list[float]]:
-        """Return each candidate's scores in each block, one per reference of the block."""
+        """Yield each candidate's scores in each block: one score per reference of the block."""
         raise NotImplementedError
 
     def compute_expected_scores(self, sources: Sequence[Source]) -> Iterator[list[float]]:
@@ -83,13 +83,13 @@ class TextUtility(Utility):
     def score_pairs(
         self, hypotheses: list[str], references: list[str], sources: list[str] | None
     ) -> Sequence[float]:
-        """Return the score of each pair; metrics that read sources get each pair's source."""
+        """Return the score of each pair; `sources` has one text per pair, or is None."""
         raise NotImplementedError
 
     def score_rows(
         self, sources: Sequence[Source], blocks: Iterable[Block]
     ) -> Iterator[list[float]]:
-        """Yield scores from calls with at most `PAIRS` pairs, or with a single candidate."""
+        """Yield the scores; each call scores at most `PAIRS` pairs, or a single candidate."""
         pending_blocks: list[Block] = []
         pairs = 0
         for number, candidates, references in blocks:
@@ -108,7 +108,7 @@ class TextUtility(Utility):
     def _score_blocks(
         self, sources: Sequence[Source], blocks: Sequence[Block]
     ) -> Iterator[list[float]]:
-        """Yield the rows of some blocks from one call; repeated references are scored once."""
+        """Yield the rows of some blocks from one call, which scores repeated references once."""
         hypotheses: list[str] = []
         references: list[str] = []
         texts: list[str] = []
@@ -158,14 +158,14 @@ class MetricUtility(TextUtility):
     def score_pairs(
         self, hypotheses: list[str], references: list[str], sources: list[str] | None
     ) -> Sequence[float]:
-        """Return the score of each pair by the metric."""
+        """Return the metric's score of each pair."""
         source_options: dict[str, Any] = {"sources": sources} if self.metric.NEEDS_SOURCE else {}
         return self.metric.segments(
             hypotheses, references, workers=self.workers, **source_options
         ).tolist()
 
     def compute_expected_scores(self, sources: Sequence[Source]) -> Iterator[list[float]]:
-        """Yield the expected scores of each source; one call for all small sources saves time."""
+        """Yield the expected scores of each source; small sources share a call, to save time."""
         small: list[Source] = []
         for source in sources:
             if self._is_small_source(source):
@@ -195,7 +195,7 @@ class MetricUtility(TextUtility):
         try:
             means = self._compute_all_expected_scores(sources)
         except InputError:
-            # Separate scoring raises an error that identifies the source and text at fault.
+            # Score sources one by one, so that the error names the source and text at fault.
             for source in sources:
                 self._score_one_source(source)
             raise
@@ -206,7 +206,7 @@ class MetricUtility(TextUtility):
             yield list(islice(means, len(source.candidates)))
 
     def _compute_all_expected_scores(self, sources: list[Source]) -> Iterator[float] | None:
-        """Return the expected scores of all candidates from one call, or None if unsupported."""
+        """Return the expected scores of all candidates after one call, or None if unsupported."""
         candidate_texts: list[str] = []
         reference_texts: list[str] = []
         sets, alike = [], True
@@ -229,7 +229,7 @@ class MetricUtility(TextUtility):
         return iter(expected_scores.tolist())
 
     def score_against_sums(self, sources: Sequence[Source]) -> Iterator[list[float]]:
-        """Yield scores against the sum of the references, each repeated by its integer weight."""
+        """Yield scores against the sum of the references, each multiplied by its integer weight."""
         weights: list[int] | None = None
         if any(source.weights for source in sources):
             weights = []
@@ -351,7 +351,7 @@ def is_precomputed(utility: object) -> bool:
 
 
 def make_text_utility(utility: Any, workers: int) -> TextUtility:
-    """Return the utility for a metric, its name, or a function (default: BLEU)."""
+    """Return the utility for a metric, a metric's name, or a function (default: BLEU)."""
     if callable(utility) and not isinstance(utility, Metric | type):
         return FunctionUtility(utility)
     return MetricUtility(registry.metric("bleu" if utility is None else utility), workers)

@@ -1,4 +1,4 @@
-"""Confidence intervals and paired significance tests for systems on the same segments.
+"""Confidence intervals and paired significance tests for systems that share the same segments.
 
 Resampling uses the statistics (or segment scores), never the texts. All systems and metrics share
 the same random draws, which equal NumPy's, so a seed gives the same results on every platform.

@@ -9,13 +9,13 @@ DRAW_BYTES = 1 << 23
 
 
 def check_memory(segments: int, columns: int, workers: int = 1, kind: str = "integer") -> None:
-    """Raise MemoryError with the required amount if there is too little memory for resampling."""
+    """Raise MemoryError, which states the required amount, if resampling needs too much memory."""
     segment_bytes, columns_per_layout = COLUMN_LAYOUTS[kind]
-    # An extra layout holds columns of larger numbers.
+    # A separate layout holds the columns with larger numbers.
     layouts = -(-columns // columns_per_layout) + (kind == "integer")
     needed_bytes = segments * segment_bytes * layouts + max(DRAW_BYTES, 4 * segments * workers)
     try:
-        # This allocation only reserves memory, because the zeros are never accessed.
+        # This only reserves the memory, because the zeros are never accessed.
         bytes(needed_bytes)
     except MemoryError:
         raise MemoryError(

@@ -1,4 +1,4 @@
-"""Scores to resample: one metric, or one column of segment scores, for several systems."""
+"""Scores to resample: those of one metric, or one column of segment scores, for several systems."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from truebleu.text.record import Record
 
 # Scores with at most this many decimal places are added as exact decimal numbers.
 MAX_DECIMALS = 9
-# Sums of any resample stay below 2 to this power.
+# The sums of every resample stay below 2 to the power of this number.
 MAX_SUM_BITS = 61
 
 
 class Measure:
-    """One metric's results for several systems on the same segments.
+    """Results of one metric for several systems on the same segments.
 
     metric: a metric that provides statistics.
-    tables: its statistics by system, one row per segment, with segments in the same order.
+    tables: its statistics by system, with one row per segment, in the same order for all systems.
 
     Raises InputError for different numbers of segments, and
     TypeError for values that are not statistics.
@@ -40,7 +40,7 @@ class Measure:
     """
 
     name: str
-    """The name of the metric, such as "BLEU" or "chrF2", or of the scores."""
+    """The name of the metric, such as "BLEU" or "chrF2", or the name of the column of scores."""
     metric: Metric[Any] | None
     """The metric, or None for a column of scores."""
     lower_is_better: bool
@@ -108,7 +108,7 @@ class Measure:
         """Return the measure with one row per document, summed over its segments.
 
         documents: the document of each segment. The scores do not change. Resamples with the same
-            number of documents may differ in their number of segments; means divide by that number.
+            number of documents may differ in the number of segments; means divide by that number.
         """
         numbers: dict[Hashable, int] = {}
         keys = argument_checks.check_segment_keys("documents", documents, self.segments)
@@ -179,7 +179,7 @@ def _build_document_means(
     """Return the formula of the mean, and tables of score sums and segment counts per document."""
     sums = {name: table.values_of(0) for name, table in tables.items()}
     largest = max(abs(total) for column in sums.values() for total in column)
-    # A resample may contain nothing but copies of the largest document.
+    # A resample may consist only of copies of the largest document.
     shift = max(0, (largest * len(sizes)).bit_length() - MAX_SUM_BITS)
     half = 1 << shift >> 1
     document_tables = {
@@ -192,7 +192,7 @@ def _build_document_means(
 
 
 def build_mean_formula(columns: Mapping[str, Sequence[float]]) -> tuple[Mean, dict[str, Table]]:
-    """Return the formula of the mean, and tables of the numbers as integers with exact sums.
+    """Return the formula of the mean, and tables of integers that represent the numbers exactly.
 
     Decimal numbers become multiples of a power of ten, so that 0.1 + 0.2 is 0.3. Other numbers
     become multiples of the smallest power of two with which all sums stay below 2^61.
@@ -212,7 +212,7 @@ def build_mean_formula(columns: Mapping[str, Sequence[float]]) -> tuple[Mean, di
 
 
 def _count_decimals(numbers: Iterable[float]) -> int | None:
-    """Return the number of decimal places, or None if some numbers have too many."""
+    """Return the largest number of decimal places, or None if some numbers have too many."""
     max_decimals = 0
     for number in numbers:
         text = repr(number)
@@ -244,4 +244,4 @@ def _check_systems(measure: str, lengths: Mapping[str, int]) -> None:
             "same segments in the same order."
         )
     if not min(lengths.values()):
-        raise InputError(f"{measure}: no segments; there is nothing to resample")
+        raise InputError(f"{measure}: no segments to resample (expected at least one)")

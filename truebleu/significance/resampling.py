@@ -25,8 +25,8 @@ RESAMPLES = 1000
 RANDOMIZATIONS = 10_000
 LEVEL = 0.95
 
-# Approximate limits: 64-bit sums and trials in memory, and additions between two checks for an
-# interrupt (about one second).
+# Approximate limits on 64-bit sums and on trials in memory, and on additions between two checks for
+# an interrupt (about one second).
 MAX_SUMS = 1 << 22
 MAX_TRIALS = 2000
 MAX_ADDITIONS = 1 << 34
@@ -35,14 +35,14 @@ ADDITIONS_PER_REPORT = 1 << 30
 
 
 class Resampling(NamedTuple):
-    """Options that intervals and tests share: resampling unit, number of resamples, and seed."""
+    """Options that intervals and tests share, such as the resampling unit and the seed."""
 
     documents: Sequence[Hashable] | None = None
     """The document of each segment, to resample documents (block bootstrap); None to resample
     segments.
     """
     runs: Mapping[str, Sequence[str]] | None = None
-    """The outputs of each system's runs (training seeds); the system's score is their mean."""
+    """The outputs of each system's runs (training seeds); its score is their mean score."""
     resamples: int = RESAMPLES
     """The number of test sets resampled from this test set, with replacement."""
     seed: int | None = argument_checks.DEFAULT_SEED
@@ -52,7 +52,7 @@ class Resampling(NamedTuple):
     workers: int = 1
     """The number of threads."""
     progress: Callable[[int, int], None] | None = None
-    """Callback for the number of completed resamples and randomizations, and their total."""
+    """Called with the number of completed resamples and randomizations, and with their total."""
 
 
 def bootstrap_intervals(measures: Sequence[Measure], **options: Any) -> list[dict[str, Interval]]:
@@ -172,7 +172,7 @@ def estimate_document_errors(
 ) -> dict[tuple[str, str], float]:
     """Return the standard error of each pair's score difference, estimated from documents.
 
-    The jackknife measures how much the difference changes when a document is left out (Efron and
+    The jackknife measures how much the difference changes if one document is left out (Efron and
     Tibshirani 1993, chapter 11). It needs one score per document, so it is much faster than
     `run_paired_tests` with these `documents`.
 
@@ -214,7 +214,7 @@ class _ResamplingRun:
         self.resamples = argument_checks.check_integer("resamples", settings.resamples, 1)
         _check_measures(measures)
         self.measures = measures
-        # The outputs that are the runs of each system; by default, one output per system.
+        # The outputs of each system's runs; by default, every output is a separate system.
         outputs = measures[0].systems
         by_system = settings.runs
         if by_system is None:
@@ -265,7 +265,7 @@ class _ResamplingRun:
         return self._average_runs([measure.get_value(name) for name in measure.systems], system)
 
     def _average_resamples(self, measure_index: int, system: int) -> list[float]:
-        """Return a system's mean score over its runs, for each resample."""
+        """Return a system's mean score over its runs in each resample."""
         resampled = [self._resampled[measure_index][i] for i in self._run_indices[system]]
         if len(resampled) == 1:
             return resampled[0]
@@ -274,7 +274,7 @@ class _ResamplingRun:
     def _estimate_noise(
         self, measure_index: int, systems: Sequence[int], values: Sequence[float]
     ) -> Noise | None:
-        """Return the standard errors of a system's mean, or of the difference of two systems."""
+        """Return the standard errors of a system's mean score or of a difference of two systems."""
         run_scores, resampled = self._run_scores[measure_index], self._resampled[measure_index]
         members = [self._run_indices[system] for system in systems]
         return estimate_noise(
@@ -300,7 +300,7 @@ class _ResamplingRun:
         return Runs(scores=scores, deviation=deviation, error=error)
 
     def _split_into_blocks(self, count: int, max_block: int) -> Iterator[int]:
-        """Yield block sizes that limit memory use and the time between progress reports."""
+        """Yield block sizes that limit memory use and the time between two progress reports."""
         additions = MAX_ADDITIONS if self._progress is None else ADDITIONS_PER_REPORT
         size = min(MAX_SUMS // self._width, additions // (self._width * self.unit_count), max_block)
         for start in range(0, count, max(1, size)):
@@ -322,14 +322,14 @@ class _ResamplingRun:
     def count_larger_random_differences(
         self, tested_pairs: PairIndices, trials: int
     ) -> list[dict[tuple[int, int], int]]:
-        """Count the trials in which each pair of systems differs at least as much as observed.
+        """Count, for each pair, the trials with a difference at least as large as observed.
 
         A trial swaps the two systems' outputs for random segments or documents. The sums over
         each system's swapped rows suffice for all pairs. With several runs, every run of one system
         is compared with every run of the other.
         """
         stream = Stream(self.seed)
-        # Only sums are swapped, so differences from the first system's sums suffice.
+        # Swaps change only sums, so differences from the first system's rows suffice.
         stack = Stack.of_differences([measure.tables for measure in self._unit_measures])
         totals = [[table.total() for table in measure.tables] for measure in self._unit_measures]
         counts = [dict.fromkeys(tested_pairs, 0) for _ in self.measures]
@@ -380,7 +380,7 @@ class _ResamplingRun:
     def count_sacrebleu_resamples(
         self, tested_pairs: PairIndices, resamples: int
     ) -> list[dict[tuple[int, int], int]]:
-        """Count the resamples that determine sacreBLEU's p-values."""
+        """Count, for each pair of systems, the resamples that determine sacreBLEU's p-value."""
         from truebleu.significance import sacrebleu_compat as original
 
         tables = []
@@ -436,7 +436,7 @@ class _ResamplingRun:
         )
 
     def build_intervals(self, measure_index: int) -> dict[str, Interval]:
-        """Return the interval of each system's score by one measure."""
+        """Return the interval of each system's score, by one measure."""
         measure = self.measures[measure_index]
         system_intervals = {}
         for i, system in enumerate(self.systems):
@@ -452,10 +452,10 @@ class _ResamplingRun:
     def build_difference(
         self, measure_index: int, pair: tuple[int, int], test: str, trials: int, count: int | None
     ) -> Difference:
-        """Return the difference between a system and a baseline by one measure, with its test.
+        """Return the difference between a system and a baseline by one measure, and its test.
 
         pair: the indices of the system and the baseline.
-        count: the trials with a difference at least as large; None to count resamples.
+        count: the number of trials with a difference at least as large; None to count resamples.
         """
         measure = self.measures[measure_index]
         i, j = pair

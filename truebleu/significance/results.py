@@ -10,7 +10,7 @@ from truebleu.significance.run_variance import Runs
 from truebleu.text import argument_checks
 from truebleu.text.record import Record
 
-# Default significance level, and default probability of detecting a true difference.
+# Default significance level, and default power (probability of detecting a true difference).
 ALPHA, POWER = 0.05, 0.8
 # `compute_required_errors(ALPHA, POWER)`, stored because importing `statistics` is slow.
 DEFAULT_REQUIRED_ERRORS = 2.801585218112968
@@ -33,8 +33,8 @@ LIMITATION = (
 class Interval(Record):
     """A score, or a difference of scores, with its confidence interval.
 
-    The percentile interval leaves out B (1 - level) / 2 of the B sorted resampled values at each
-    end (Efron and Tibshirani 1993, chapter 13).
+    The percentile interval leaves out B (1 - level) / 2 values at each end of the B sorted
+    resampled values (Efron and Tibshirani 1993, chapter 13).
     """
 
     value: float
@@ -49,7 +49,7 @@ class Interval(Record):
     """The number of documents if documents were resampled, or None if segments were resampled."""
     seed: int | None
     runs: Runs | None
-    """The runs of a system with several runs, otherwise None."""
+    """The runs of a system that has several runs, or else None."""
     note: str
     """A remark, or an empty string."""
 
@@ -75,10 +75,10 @@ class Difference(Record):
     value: float
     """The system's score minus the baseline's."""
     interval: Interval
-    """The paired bootstrap interval of the difference."""
+    """The interval of the difference, from the paired bootstrap."""
     p: float
     adjusted_p: float
-    """p after a correction for multiple comparisons; equal to p without a correction."""
+    """The p-value after correction for multiple comparisons; without a correction, equal to `p`."""
     test: str
     trials: int
     """The number of randomizations or resamples from which p is computed."""
@@ -92,13 +92,13 @@ class Difference(Record):
     """True if the systems do not differ in any segment."""
     segments: int
     deviation: float
-    """The standard error of the difference, from test set and runs."""
+    """The standard error of the difference, due to the test set and the runs."""
     test_set_error: float
-    """The standard error from the test set: the standard deviation of the resampled differences.
+    """The standard error due to the test set: the standard deviation of the resampled differences.
     With several runs, `deviation` excludes the part that `run_error` covers.
     """
     run_error: float
-    """The standard error from runs; 0 with one run each, which gives no information about it."""
+    """The standard error from runs; 0 if each system has only one run, which cannot show it."""
     note: str
     """A remark, or an empty string."""
 
@@ -111,7 +111,7 @@ class Difference(Record):
     def segments_needed(self) -> int | None:
         """The number of similar segments needed to detect a difference of this size.
 
-        None if the difference or its error is 0, or if run variance makes every number too small.
+        None if the difference or its error is 0, or if no number suffices because of run variance.
         """
         if not self.run_error:
             return segments_needed(self.value, self.deviation, self.segments)
@@ -174,7 +174,7 @@ class PairedTests(Record):
     differences: dict[str, Difference]
     """The difference between each other system and the baseline."""
     pairs: dict[tuple[str, str], Difference]
-    """The difference of every tested pair (system, other), corrected as one family of tests."""
+    """The difference of each tested pair (system, other), corrected as one family of tests."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -196,7 +196,7 @@ class PairedTests(Record):
         return f"{text}. {LIMITATION}"
 
     def get_difference(self, system: str, other: str) -> Difference:
-        """Return the difference of two systems, as system minus other."""
+        """Return the difference of two systems: the score of `system` minus that of `other`."""
         if (system, other) in self.pairs:
             return self.pairs[system, other]
         if (other, system) in self.pairs:
@@ -204,7 +204,7 @@ class PairedTests(Record):
         raise KeyError(f"{system} and {other} were not compared. Use pairs='all'.")
 
     def better_than(self, alpha: float = ALPHA) -> dict[str, list[str]]:
-        """Return, for each system, the systems that are significantly worse, among tested pairs."""
+        """Return, for each system, the systems that the tests show to be significantly worse."""
         beaten: dict[str, list[str]] = {name: [] for name in self.intervals}
         for (first, second), difference in self.pairs.items():
             if difference.adjusted_p < alpha and difference.better is not None:
@@ -215,8 +215,8 @@ class PairedTests(Record):
     def clusters(self, alpha: float = ALPHA) -> list[list[str]]:
         """Return the systems in clusters, best first, as in WMT findings.
 
-        A new cluster starts where each system above, by score, is significantly better than each
-        system below. Within a cluster, the order is not significant. Needs `pairs="all"`.
+        A new cluster starts where each higher-scoring system is significantly better than each
+        lower-scoring system. Within a cluster, the order is not significant. Needs `pairs="all"`.
         """
         measure = self.measure
         sign = 1 if measure.lower_is_better else -1
@@ -274,7 +274,7 @@ def segments_needed(
 
 
 def compute_required_errors(alpha: float = ALPHA, power: float = POWER) -> float:
-    """Return the number of standard errors that a difference must have to be detected."""
+    """Return the minimum size of a detectable difference, in standard errors."""
     if (alpha, power) == (ALPHA, POWER):
         return DEFAULT_REQUIRED_ERRORS
     from statistics import NormalDist

@@ -1,4 +1,4 @@
-"""Variance between several runs (training seeds) of a system, apart from test set variance.
+"""Variance between several runs (training seeds) of a system, in addition to test set variance.
 
 The score of a system is the mean over its runs. Two sources make it uncertain: the choice of
 segments, which resampling estimates, and the choice of runs, which only several runs can show. A
@@ -42,14 +42,14 @@ class Runs(Record):
 
 
 class Noise(Record):
-    """Standard errors of a mean over runs, or of the difference of two such means."""
+    """Standard errors of a mean over runs, or of the difference between two such means."""
 
     run_error: float
-    """The standard error from runs."""
+    """The standard error due to the choice of runs."""
     degrees_of_freedom: int
     """The degrees of freedom of `run_error`: number of runs minus number of systems."""
     test_set_error: float
-    """The standard error from the test set, without the variance of runs in single segments."""
+    """The standard error due to the test set, without the variance of runs in single segments."""
     test_set_share: float
     """`test_set_error` as a share of the standard deviation of the resampled values."""
 
@@ -72,10 +72,10 @@ class Noise(Record):
 def estimate_noise(
     systems: Sequence[tuple[Sequence[float], Sequence[Sequence[float]]]], values: Sequence[float]
 ) -> Noise | None:
-    """Return the noise of the difference of two systems, or None with one run each.
+    """Return the noise of a mean or a difference, or None if each system has only one run.
 
     systems: the scores and the resampled scores of each system's runs.
-    values: the resampled differences of their means.
+    values: the resampled mean, or the resampled differences of the two means.
     """
     degrees_of_freedom = sum(len(scores) - 1 for scores, _ in systems)
     if not degrees_of_freedom:
@@ -84,7 +84,7 @@ def estimate_noise(
         fsum(len(scores) * compute_variance(scores, 0) for scores, _ in systems)
         / degrees_of_freedom
     )
-    # Variance of a system's runs relative to their mean, over resamples.
+    # The variance, over resamples, of a system's runs relative to their mean.
     variance_within = 0.0
     for _, resampled in systems:
         means = [fsum(column) / len(resampled) for column in zip(*resampled, strict=True)]
@@ -114,7 +114,7 @@ def compute_variance(values: Sequence[float], ddof: int) -> float:
 
 
 def draw_student_t(degrees_of_freedom: int, count: int, seed: int | None) -> list[float]:
-    """Return random values from Student's t distribution; a seed determines the values."""
+    """Return random values from Student's t distribution; `seed` determines them."""
     from random import Random
 
     generator = Random(seed)

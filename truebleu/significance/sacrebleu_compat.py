@@ -26,7 +26,7 @@ BLEU_PARAMETERS = (
 )
 SMOOTHING = ("exp", "floor", "add-k", "none")
 
-# Number of trials whose sums are in memory at a time.
+# Number of trials whose sums are in memory at the same time.
 TRIALS_PER_BLOCK = 2000
 
 
@@ -35,7 +35,7 @@ class ResampledScores(Record):
 
     values: Sequence[float]
     is_single_precision: bool
-    """True if NumPy would store them in single precision."""
+    """True if NumPy would store the scores in single precision."""
 
 
 def count_larger_differences(
@@ -76,7 +76,7 @@ def bootstrap_scores(
 def randomize_scores(
     metric: Metric, tables: tuple[_kernel.Table, _kernel.Table], trials: int, stream: _kernel.Stream
 ) -> Iterator[tuple[_kernel.Scores, _kernel.Scores]]:
-    """Yield blocks of both systems' scores after the swaps of approximate randomization."""
+    """Yield both systems' scores after the swaps of approximate randomization, in blocks."""
     formula = _get_randomization_formula(metric)
     totals = tables[0].total(), tables[1].total()
     memory_check.check_memory(len(tables[0]), sum(table.width for table in tables))
@@ -108,7 +108,7 @@ def _get_single_formula(metric: Metric) -> _kernel.SingleFormula:
 
 
 def _get_randomization_formula(metric: Metric) -> Callable[[_kernel.Table], _kernel.Scores]:
-    """Return the metric's formula for randomization trials, whose sums are integer arrays.
+    """Return the metric's formula for the sums of randomization trials, which are integer arrays.
 
     sacreBLEU adds the add-k value to these arrays in place, which drops its fractional part.
     """

@@ -1,1 +1,1 @@
-"""Readers of segments in files, columns and lists, and tokenizers that split them."""
+"""Readers of segments in files, columns and lists, and tokenizers that split the segments."""

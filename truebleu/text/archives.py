@@ -14,7 +14,7 @@ from truebleu.text import download
 from truebleu.text.operating_system import is_safe_name, join_contained_path
 
 # Limits on the unpacked size: a multiple of the archive's size, and an absolute maximum. Archives
-# of small files are mostly padding, so some bytes are always allowed.
+# of small files consist mostly of padding, so a fixed number of bytes is always allowed.
 MAX_EXPANSION, MAX_UNPACKED_BYTES, ALWAYS_ALLOWED_BYTES = 20, 4 * 10**9, 10**6
 
 
@@ -30,12 +30,12 @@ def unpack_archive(
 
     members: the names of the files to unpack, as in the archive; None unpacks all files.
     label: the name of the archive in messages.
-    allow_missing: members may be missing, because other archives contain them.
+    allow_missing: whether members may be missing, because other archives contain them.
 
     A new folder appears only when it is complete. Files are moved to an existing folder only after
     all of them are unpacked. Links and devices are skipped, unless they are among the members.
 
-    Raises InputError for invalid or damaged archives; for members that are missing, not regular
+    Raises InputError for invalid or corrupt archives; for members that are missing, not regular
     files, or outside the folder; and for contents of more than 20 times the archive's size (1 MB
     is always allowed) or 4 GB.
     """
@@ -45,7 +45,7 @@ def unpack_archive(
         os.makedirs(os.path.dirname(target), exist_ok=True)
         with download.hold_path_lock(target):
             try:
-                # A process that was killed may have left the folder behind.
+                # A process that was killed may have left the folder.
                 rmtree(work_folder, ignore_errors=True)
                 os.mkdir(work_folder)
                 with _convert_archive_errors(label):
@@ -83,7 +83,7 @@ def _convert_archive_errors(label: str) -> Iterator[None]:
         raise InputError(f"{label} cannot be unpacked: {error}") from None
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise InputError(
-            f"{label} cannot be unpacked: it is damaged or not an archive ({error})"
+            f"{label} cannot be unpacked: it is corrupt or not an archive ({error})"
         ) from error
     except (RuntimeError, NotImplementedError) as error:
         raise InputError(f"{label} cannot be unpacked: {error}") from error
@@ -91,11 +91,11 @@ def _convert_archive_errors(label: str) -> Iterator[None]:
         # The modules of these exceptions are optional in Python.
         if type(error).__name__ not in ("LZMAError", "BadGzipFile"):
             raise
-        raise InputError(f"{label} cannot be unpacked: it is damaged ({error})") from error
+        raise InputError(f"{label} cannot be unpacked: it is corrupt ({error})") from error
 
 
 class _RefusedError(Exception):
-    """Raised for a member or an archive that is unsafe or cannot be unpacked."""
+    """Raised if an archive, or one of its members, is unsafe or cannot be unpacked."""
 
 
 def _unpack_members(
@@ -136,7 +136,7 @@ def _unpack_members(
 
 
 def _normalize_member_name(name: str) -> str:
-    """Return the name of a member without "." components."""
+    """Return the name of a member without the components "."."""
     return "/".join(part for part in name.split("/") if part != ".")
 
 
@@ -174,7 +174,7 @@ def _iter_tar_members(stream: _LimitedReader) -> Iterator[tuple[str, str, Any]]:
             else:
                 kind = "a link" if member.issym() or member.islnk() else "a device"
                 yield member.name, kind, None
-    # The checksum of a compressed stream is at its end.
+    # Read to the end, where a compressed stream has its checksum.
     while stream.read(1 << 20):
         pass
 

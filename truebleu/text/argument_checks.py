@@ -1,4 +1,4 @@
-"""Checks of arguments and of file contents: names, numbers, seeds, keys, JSON, CSV, scores."""
+"""Checks of arguments and of file contents: names, numbers, seeds, keys, JSON, CSV and scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from truebleu._kernel import InputError
 
-# Additional threads would not make scoring faster.
+# More threads than this would not make scoring faster.
 MAX_WORKERS = 1024
 MAX_SEED_BITS = 128
 # sacreBLEU's default seed.
@@ -19,22 +19,22 @@ MAX_SCORE = 1e100
 
 
 class ParameterError(ValueError):
-    """Error about invalid arguments with a message that names several parameters.
+    """Error about invalid arguments, with a message that names several parameters.
 
     In the message, parameters are in double square brackets: "use [[log]] or [[against]]". The
     command line replaces them with its options.
 
     >>> error = ParameterError("[[max_drop]]: expected 0 or more")
-    >>> str(error), error.name_options({"max_drop": "--max-drop"})
+    >>> str(error), error.format_with_options({"max_drop": "--max-drop"})
     ('max_drop: expected 0 or more', '--max-drop: expected 0 or more')
     """
 
     def __init__(self, message: str) -> None:
         self._message = message
-        super().__init__(self.name_options({}))
+        super().__init__(self.format_with_options({}))
 
-    def name_options(self, options: Mapping[str, str]) -> str:
-        """Return the message with options instead of parameters."""
+    def format_with_options(self, options: Mapping[str, str]) -> str:
+        """Return the message with command-line options in place of parameters."""
         import re
 
         return re.sub(
@@ -56,14 +56,14 @@ def find_closest(name: str, candidates: Iterable[str], cutoff: float = 0.4) -> s
 
 
 def check_keywords(function: str, keywords: Iterable[str], allowed: Collection[str]) -> None:
-    """Raise TypeError for unknown keywords of a function, and suggest the most similar name."""
+    """Raise TypeError for unknown keywords of a function; the message suggests a similar name."""
     for name in keywords:
         if name not in allowed:
             raise TypeError(f"{function}() has no parameter '{name}'{suggest_names(name, allowed)}")
 
 
 def suggest_names(name: str, candidates: Iterable[str]) -> str:
-    """Return the end of a message about an unknown name: the closest name and all names.
+    """Return the end of a message about an unknown name: the most similar name, and all names.
 
     >>> suggest_names("intl13", ["13a", "intl"])
     "; did you mean 'intl'? Available: 13a, intl"
@@ -75,7 +75,7 @@ def suggest_names(name: str, candidates: Iterable[str]) -> str:
 
 
 def describe_type(item: object, type_prefix: str = "of type ") -> str:
-    """Describe the type of a value that should be text, or say that the value is missing.
+    """Describe the type of a value that is not text, or say that the value is missing.
 
     >>> describe_type(1), describe_type(float("nan"))
     ('of type int', 'NaN, a missing value (replace it with "" or remove the segment)')
@@ -91,7 +91,7 @@ def describe_type(item: object, type_prefix: str = "of type ") -> str:
 
 
 def check_choice(parameter: str, value: object, choices: Iterable[object]) -> None:
-    """Raise ValueError for a value that is not among the choices."""
+    """Raise ValueError if a value is not one of the choices."""
     if value not in list(choices):
         known_names = [word for word in choices if isinstance(word, str)]
         raise ValueError(f"unknown {parameter} {value!r}{suggest_names(str(value), known_names)}")
@@ -113,7 +113,7 @@ def format_range(minimum: float, maximum: float = inf) -> str:
 
 
 def check_integer(parameter: str, value: object, minimum: int, maximum: float = inf) -> int:
-    """Return a value if it is a whole number within limits; otherwise, raise ValueError."""
+    """Return a value if it is a whole number within the limits; otherwise, raise ValueError."""
     try:
         number = None if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -127,7 +127,7 @@ def check_integer(parameter: str, value: object, minimum: int, maximum: float = 
 
 
 def check_number(parameter: str, value: object, minimum: float = 0, maximum: float = inf) -> float:
-    """Return a finite number within limits (0.0 for -0.0), or raise ValueError."""
+    """Return a finite number within the limits (0.0 for -0.0), or raise ValueError."""
     try:
         # float() would also accept text: see `parse_number`.
         is_text = isinstance(value, bool | str | bytes | bytearray)
@@ -150,7 +150,7 @@ def format_value(value: object) -> str:
 
 
 def check_sequence(parameter: str, value: Any, expected: str) -> list[Any]:
-    """Return the items of a sequence. For other values, raise a TypeError that names `expected`."""
+    """Return the items of a sequence, or raise a TypeError that names the `expected` items."""
     try:
         if not isinstance(value, str | bytes | bytearray | dict):
             return list(value)
@@ -215,14 +215,14 @@ def check_workers(workers: object) -> int:
 
 
 def check_segment_keys(parameter: str, keys: Iterable[Hashable], segment_count: int) -> list[Any]:
-    """Return keys, such as documents, as a list. Raise InputError unless each segment has a key."""
+    """Return keys, such as documents, as a list. Raise InputError if any segment has no key."""
     if isinstance(keys, str):
         raise TypeError(f"{parameter}: expected a sequence of keys, found a single str")
     key_list = list(keys)
     if len(key_list) != segment_count:
         raise InputError(
             f"{parameter}: {len(key_list)} keys for {segment_count} segments; "
-            "give one key per segment"
+            "provide one key per segment"
         )
     return key_list
 
@@ -244,7 +244,7 @@ def check_seed(value: object) -> int | None:
 
 
 def load_json(text: str | bytes) -> Any:
-    """Return the value of a JSON text; raise ValueError for invalid or too deeply nested JSON."""
+    """Return the value of a JSON text; raise ValueError if it is invalid or too deeply nested."""
     import json
 
     try:

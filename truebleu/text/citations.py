@@ -1,4 +1,4 @@
-"""Works to cite, by key: papers on metrics, tests and test sets, and programs.
+"""Works to cite, keyed by name: papers on metrics, tests and test sets, and programs.
 
 citations.bib contains the entries; metrics, BLEU family members and test sets refer to the keys.
 """
@@ -15,7 +15,7 @@ from truebleu.text.record import Record
 from truebleu.text.terminal_layout import join_words
 from truebleu.text.tex_letters import decode_tex
 
-# References in prose name at most this many authors.
+# Maximum number of authors that a reference in prose names.
 MAX_NAMED_AUTHORS = 4
 # A group in braces with up to three levels of braces inside, a BibTeX entry, and a field of it.
 _GROUP = r"\{[^{}]*\}"
@@ -55,7 +55,7 @@ class Work(Record):
 
     @property
     def reference(self) -> str:
-        """The authors, the year and the title in one line."""
+        """The authors, the year and the title on one line."""
         names = self.family_names
         is_short = len(names) <= MAX_NAMED_AUTHORS and names[-1] != "others"
         authors = join_words(names) if is_short else f"{names[0]} et al."
@@ -83,7 +83,7 @@ def load_works() -> dict[str, Work]:
 
 
 def get_work(key: str) -> Work:
-    """Return the work with a key."""
+    """Return the work with the given key."""
     return load_works()[key]
 
 
@@ -93,7 +93,7 @@ def format_bibtex(keys: Iterable[str]) -> str:
 
 
 def format_references(keys: Iterable[str]) -> str:
-    """Return references to some works in prose, separated by semicolons.
+    """Return references to works as they are written in prose, separated by semicolons.
 
     >>> format_references(["post-2018-call"])
     'Post (2018): A Call for Clarity in Reporting BLEU Scores'
@@ -102,6 +102,6 @@ def format_references(keys: Iterable[str]) -> str:
 
 
 def expand_keys(citation: str) -> str:
-    """Return BibTeX entries for the keys in a text, or the text if it contains other words."""
+    """Return the BibTeX entries of the keys in a text, or the text itself if it has other words."""
     keys = citation.split()
     return format_bibtex(keys) if set(keys) <= load_works().keys() else citation

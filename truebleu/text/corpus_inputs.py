@@ -1,6 +1,6 @@
 """Conversion of users' hypotheses and references to kernel sources.
 
-Ambiguous inputs raise errors that explain both interpretations.
+If an input is ambiguous, the error message explains both interpretations.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def tokenize_segments(
 def read_segments(
     hypotheses: Hypotheses, references: References
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yield each hypothesis and its references as unmodified text."""
+    """Yield each hypothesis and its references as unchanged text."""
     hypotheses, references = _recognize_inputs(hypotheses, references)
     rows = Splitter(lambda text: (text,)).split_segments(hypotheses, references)
     return (
@@ -102,10 +102,10 @@ def scan_pairs(
     lowercase: bool | str = False,
     workers: int,
 ) -> _kernel.Pairs:
-    """Return texts prepared for `kernel` to score each hypothesis against each reference.
+    """Prepare texts for `kernel`, which scores each hypothesis against each reference.
 
-    Without references, the hypotheses are also the references. `tokenize` and `lowercase`
-    are as for `scan_corpus`.
+    Without references, the hypotheses are also the references. `tokenize` and `lowercase` have the
+    same meaning as for `scan_corpus`.
     """
     workers = argument_checks.check_workers(workers)
     hypothesis_column = _recognize_single_column("hypotheses", hypotheses)
@@ -144,7 +144,7 @@ def scan_pairs(
 def prepare_source(
     role: str, texts: Hypotheses, *, tokenize: tokenizers.Tokenize, lowercase: bool | str
 ) -> tuple[_kernel.Source, str, str]:
-    """Return texts as a kernel source, and the tokenizer and lower-casing mode for the kernel.
+    """Convert texts to a kernel source; also return the kernel's tokenizer and lower-casing mode.
 
     Texts that Python tokenizes, and lists of tokens, become token sources.
     """
@@ -160,7 +160,7 @@ def prepare_source(
 def read_single_texts(
     role: str, texts: Hypotheses, *, allow_tokens: bool = False
 ) -> tuple[Any, ...]:
-    """Return one or more texts as Python objects; `allow_tokens` also allows token sequences."""
+    """Return one or more texts as Python objects; with `allow_tokens`, texts may be tokens."""
     column = _recognize_single_column(role, texts)
     segments = column if isinstance(column, tuple) else tuple(iterate_items(role, column))
     if not segments:
@@ -193,9 +193,9 @@ def read_text_list(role: str, texts: Hypotheses) -> list[str]:
 
 
 def read_text_sets(role: str, texts: Any) -> tuple[list[list[str]], bool]:
-    """Return a list of text sets, and whether it has one set per source instead of a single set.
+    """Return one or more sets of texts, and whether there is one set per source, not just one set.
 
-    A sequence of strings is one set; a sequence of such sequences is a set per source.
+    A sequence of strings is one set; a sequence of such sequences has one set per source.
     """
     entries = list(iterate_items(role, _recognize_single_column(role, texts)))
     if not entries:
@@ -217,7 +217,7 @@ def _check_texts(role: str, items: Iterable[Any]) -> list[str]:
     texts = list(items)
     for number, item in enumerate(texts, 1):
         if item is None:
-            raise InputError(f"{role}: text {number} is missing (None). Leave it out")
+            raise InputError(f"{role}: text {number} is missing (None). Leave it out.")
         if not isinstance(item, str):
             raise TypeError(
                 f"{role}: text {number} is {argument_checks.describe_type(item)}, not str"
@@ -240,7 +240,7 @@ def has_token_segments(hypotheses: tuple[Any, ...]) -> bool:
 
 
 def _recognize_inputs(hypotheses: Hypotheses, references: References) -> tuple[Any, Any]:
-    """Return recognized hypotheses and references, but reject sacreBLEU's reference streams."""
+    """Return the recognized hypotheses and references; reject sacreBLEU's reference streams."""
     hypotheses = _recognize_input("hypotheses", hypotheses)
     references = _recognize_input("references", references)
     if isinstance(hypotheses, list):
@@ -265,7 +265,7 @@ def _recognize_input(role: str, value: Any) -> Any:
     """Return segments in memory as a tuple, and several files or columns as a list.
 
     A single file or column is returned unchanged. The tuple keeps the segments alive while the
-    kernel reads them. Raises TypeError for values that do not have segments, an order and a length.
+    kernel reads them. Raises TypeError for values that have no segments, no order or no length.
     """
     if type(value) not in (list, tuple):  # fast path for most inputs
         if is_column(value):
@@ -293,7 +293,7 @@ def _recognize_input(role: str, value: Any) -> Any:
 
 
 def _make_text_source(role: str, texts: Any, *, required: bool = True) -> _kernel.Source:
-    """Return a column of texts as a kernel source."""
+    """Convert a column of texts to a kernel source."""
     if isinstance(texts, tuple):
         return _kernel.strings(texts, role)
     if is_file(texts):
@@ -304,9 +304,8 @@ def _make_text_source(role: str, texts: Any, *, required: bool = True) -> _kerne
 def _refuse_reference_streams(hypotheses: Any, references: tuple[Any, ...]) -> None:
     """Raise InputError for sacreBLEU's reference streams: one list per reference, not per segment.
 
-    If there are as many lists as segments, the lists are treated as streams only if they match the
-    hypotheses clearly better as streams. Tuples, which zip() yields, are never treated as
-    streams.
+    If there are as many lists as segments, they are treated as streams only if they match the
+    hypotheses clearly better in this way. Tuples, which zip() yields, are never treated as streams.
     """
     stream_count = len(references)
     # The number of lines in a file is not known yet.
@@ -417,7 +416,7 @@ def _make_splitter(
 
 
 def _make_token_checker(lowercase: bool | str) -> Callable[[Any], Sequence[Any]]:
-    """Return a function that checks tokens. It raises InputError for a mixture of str and int."""
+    """Return a function that checks tokens and raises InputError for a mixture of str and int."""
     first_kind: type | None = None
 
     def check_tokens(segment: Any) -> Sequence[Any]:
@@ -449,7 +448,7 @@ class Splitter:
         self.split, self.takes_tokens = split, takes_tokens
 
     def is_segment(self, item: object) -> bool:
-        """Return whether `item` is one segment, not several."""
+        """Return whether `item` is a single segment, not several segments."""
         if not self.takes_tokens:
             return isinstance(item, str)
         if not is_sequence(item):
@@ -458,11 +457,11 @@ class Splitter:
         return first is not None and not is_sequence(first)
 
     def make_source(self, role: str, texts: Any) -> _kernel.Source:
-        """Return the tokens of a column of texts as a kernel source."""
+        """Convert a column of texts to a kernel source of tokens."""
         return _kernel.tokens(self._split_column(role, texts), role, several=False)
 
     def make_reference_sources(self, references: Any) -> list[_kernel.Source]:
-        """Return the tokens of the references as kernel sources, one per column."""
+        """Convert the references to kernel sources of tokens, one per column."""
         return [
             _kernel.tokens(self._split_references(role, column), role, several=True)
             for role, column in label_reference_columns(references)
@@ -471,7 +470,7 @@ class Splitter:
     def split_segments(
         self, hypotheses: Any, references: Any
     ) -> Iterator[tuple[list[Any], list[list[Any]]]]:
-        """Yield the tokens of each hypothesis and of its references, without missing references."""
+        """Yield the tokens of each hypothesis and of its references that are not missing."""
         labelled_columns = label_reference_columns(references)
         column_labels = ["hypotheses", *(name for name, _ in labelled_columns)]
         columns: list[Iterator[Any]] = [self._split_column("hypotheses", hypotheses)]

@@ -23,7 +23,7 @@ MAX_BYTES_OF_UNKNOWN_SIZE = 2 * 10**9
 
 @dataclass(frozen=True)
 class DownloadSource:
-    """A file to download: its URLs, checksums and size."""
+    """A file to download, with its URLs, checksums and size."""
 
     urls: tuple[str, ...]
     """Mirrors, in the order in which they are tried."""
@@ -35,13 +35,13 @@ class DownloadSource:
 
     @property
     def checksums(self) -> tuple[tuple[str, str | None], ...]:
-        """The checksums by kind, with the preferred kind first; unknown checksums are None."""
+        """The checksums by kind, with the most reliable kind first; unknown checksums are None."""
         return ("SHA-256", self.sha256), ("MD5", self.md5)
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """The origin, size and verification of a downloaded file."""
+    """Receipt of a downloaded file: its origin, its size, and the method of verification."""
 
     address: str
     """The URL, or "" if the file already existed."""
@@ -51,12 +51,12 @@ class Receipt:
     sha256: str
 
     verified: str
-    """The method: "SHA-256", "MD5", "content", or "" for a first download without checksums."""
+    """How it was verified: "SHA-256", "MD5", "content", or "" (first download, no checksum)."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Download settings of a command line. They override environment variables."""
+    """Download settings from the command line, which override environment variables."""
 
     offline: bool | None = None
     mirror: str | None = None
@@ -78,7 +78,7 @@ class DownloadError(InputError):
 
 
 class OfflineError(DownloadError):
-    """The file is missing, and the user has disabled downloads."""
+    """A file is missing, and the user has disabled downloads."""
 
     exit_status = 4
 
@@ -113,7 +113,7 @@ def describe_offline_reason() -> str:
 
 
 def get_mirror_url() -> str | None:
-    """Return the URL of the user's mirror, to which the host and path of a file are appended.
+    """Return the URL of the user's mirror, to which the host and the path of a file are added.
 
     Returns None if there is no mirror. Raises InputError for an invalid URL.
     """
@@ -143,7 +143,7 @@ def get_cache_folder() -> str:
 
 
 def list_download_folders() -> tuple[str, ...]:
-    """Return the folders with downloads: the cache, and the process's temporary folder, if any."""
+    """Return the folders with downloads: the cache and, if there is one, the temporary folder."""
     has_process_folder = _make_process_folder.cache_info().currsize
     return (
         (get_cache_folder(), _make_process_folder())
@@ -153,9 +153,10 @@ def list_download_folders() -> tuple[str, ...]:
 
 
 def get_writable_folder() -> str:
-    """Return the cache folder, created if necessary, or a temporary folder if it is not writable.
+    """Return the cache folder, or a temporary folder if the cache is not writable.
 
-    The temporary folder is removed when the process ends. A message reports this once.
+    A missing cache folder is created. The use of a temporary folder is reported once, and the
+    folder is removed when the process ends.
     """
     return _find_writable_folder(get_cache_folder())
 
@@ -208,7 +209,7 @@ def _print_message(message: str) -> None:
 
 
 def hold_path_lock(path: str) -> AbstractContextManager[bool]:
-    """Return a context that holds the lock file `path`.locked.
+    """Return a context that locks the file `path`.locked.
 
     Other processes and threads wait; a thread that holds the lock may acquire it again. The folder
     must exist. The context's value is False if the file system does not support locks. Raises
@@ -229,7 +230,7 @@ def download_file(
 
     name: the name of the file in messages.
     accept: called with the path of a file whose checksums differ or are unknown. It returns whether
-    to keep the file, or raises InputError with the reason for refusing it.
+        to keep the file, or raises InputError with the reason for rejecting it.
     record_checksum: if no SHA-256 is known, record the SHA-256 of the first download in
     `path`.sha256, and require it for later downloads.
 
@@ -266,13 +267,13 @@ def download_file(
 
 
 def read_recorded_checksum(path: str) -> str | None:
-    """Return the SHA-256 that the first download of a file recorded, or None if it is missing."""
+    """Return the SHA-256 recorded at the first download of a file, or None if there is none."""
     try:
         with open(f"{path}.sha256", encoding="ascii", errors="replace") as file:
             digits = file.read(64)
     except OSError:
         return None
-    # Writing may have been interrupted.
+    # Writing the checksum may have been interrupted.
     return digits if len(digits) == 64 else None
 
 
@@ -316,7 +317,7 @@ class _DownloadTask:
         return None
 
     def verify_file(self, path: str, url: str) -> Receipt | None:
-        """Return the receipt of a correct file; otherwise, record the problem and return None."""
+        """Return the receipt of a file if it is correct; otherwise, record the problem."""
         md5, sha256 = compute_checksums(path)
         checksum_pairs = zip(self.source.checksums, (sha256, md5), strict=True)
         mismatches = [
@@ -350,7 +351,7 @@ class _DownloadTask:
         return Receipt(url, os.path.getsize(path), md5, sha256, verified)
 
     def download(self, *, has_lock: bool) -> Receipt:
-        """Download from the first URL that provides the file.
+        """Download the file from the first URL that provides it.
 
         has_lock: whether a lock prevents other processes from downloading the file.
         """
@@ -358,11 +359,11 @@ class _DownloadTask:
 
         part = f"{self.path}.part" if has_lock else f"{self.path}.{os.getpid()}.part"
         progress = http_transfer.Progress(self.name, quiet=settings.quiet)
-        # Problems with an existing file no longer matter.
+        # Problems with the existing file no longer matter.
         self.problems, self.checksum_mismatch = [], None
         try:
             for url, limits in self._iter_urls():
-                # A resumed file may combine two versions; if it is invalid, download it again.
+                # A resumed file may mix two versions; if it is invalid, download it again.
                 was_resumed = True
                 for _ in range(2):
                     if not was_resumed:
@@ -378,7 +379,8 @@ class _DownloadTask:
                         return receipt
                     http_transfer.delete_part(part)
         except BaseException as error:
-            # Keep the part only if the user interrupted the download, so that it can be resumed.
+            # Keep the partial file only if the user interrupted the download, so that it can be
+            # resumed.
             if not isinstance(error, KeyboardInterrupt):
                 http_transfer.delete_part(part)
             raise
@@ -397,7 +399,7 @@ class _DownloadTask:
         raise failure
 
     def _iter_urls(self) -> Iterator[tuple[str, Any]]:
-        """Yield the URLs in order, starting with the user's mirror, each with its limits."""
+        """Yield each URL with its limits, in the order to try them: the user's mirror is first."""
         from truebleu.text.http_transfer import TransferLimits
 
         known_size = self.source.size
@@ -422,7 +424,7 @@ class _DownloadTask:
         with suppress(FileNotFoundError):
             os.unlink(f"{part}.json")
         os.replace(part, self.path)
-        # Flush the folder, too, where the system supports it.
+        # Also flush the folder if the system supports this.
         with suppress(OSError):
             folder = os.open(os.path.dirname(self.path), os.O_RDONLY)
             try:

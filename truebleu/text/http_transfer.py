@@ -1,4 +1,4 @@
-"""Download of one URL over HTTP to a partial file, with retries and resumption."""
+"""Download of one URL over HTTP to a partial file, which is retried and resumed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TransferError(Exception):
         is_certificate_error: bool = False,
     ) -> None:
         super().__init__(message)
-        # True if a retry may succeed, and the number of seconds to wait before it.
+        # Whether a retry may succeed, and the number of seconds to wait before it.
         self.is_transient, self.retry_after = is_transient, retry_after
         # Two possible problems: the wrong file, or a certificate that cannot be verified.
         self.is_wrong_file, self.is_certificate_error = is_wrong_file, is_certificate_error
@@ -63,7 +63,7 @@ class TransferLimits:
             host = parts.hostname or ""
         except ValueError:
             raise TransferError(f"invalid URL: {url}") from None
-        # HTTP to this machine is safe, but no server may redirect to it.
+        # HTTP to this machine is safe, but servers must not redirect to it.
         is_local = re.fullmatch(r"localhost|127(\.\d+){3}|::1", host) is not None
         allows_plain_http = redirected_from is None or redirected_from.startswith("http:")
         if parts.scheme == "https" or (
@@ -74,7 +74,7 @@ class TransferLimits:
         raise TransferError(f"{subject} is refused (expected https)")
 
     def check_size(self, url: str, size: int, *, is_complete: bool) -> None:
-        """Raise TransferError if a complete or partial file violates the size limits."""
+        """Raise TransferError if the size of a complete or partial file violates the limits."""
         if self.exact_size is not None and (
             size > self.exact_size or (is_complete and size != self.exact_size)
         ):
@@ -92,11 +92,11 @@ class TransferLimits:
 def fetch_file(
     url: str, part: str, limits: TransferLimits, report_progress: Callable[[int, int | None], None]
 ) -> bool:
-    """Download a URL to the file `part`, and return whether an earlier download was resumed.
+    """Download a URL to the file `part`. Return whether an earlier download was resumed.
 
     The server's version of the file is recorded in `part`.json. `report_progress` is called with
-    the bytes received and the total size, if known. Raises TransferError if the transfer fails,
-    after retries for transient problems, and OSError if the file cannot be written.
+    the number of bytes received and the total size, if known. Raises TransferError if the transfer
+    fails, after retries for transient problems, and OSError if the file cannot be written.
     """
     for wait in (*RETRY_WAIT_SECONDS, None):
         try:
@@ -174,7 +174,7 @@ def _fetch_once(
 
 
 def _read_part_version(part: str) -> dict[str, str]:
-    """Return the URL and version of a partial file, or {} if it cannot be resumed."""
+    """Return the recorded URL and version of a partial file, or {} if it cannot be resumed."""
     try:
         with open(f"{part}.json", encoding="utf-8") as file:
             record = load_json(file.read())
@@ -254,7 +254,7 @@ def _make_transfer_error(url: str, error: Exception) -> TransferError:
 
 
 def _parse_retry_after(text: str) -> float | None:
-    """Return the wait in seconds that a Retry-After header gives as a number or as a date."""
+    """Return the number of seconds to wait, from a number or a date in a Retry-After header."""
     from email.utils import parsedate_to_datetime
 
     if is_whole_number(text.strip()):
@@ -266,7 +266,7 @@ def _parse_retry_after(text: str) -> float | None:
 
 
 class _HttpConnection(http.client.HTTPConnection):
-    """An HTTP connection with a longer timeout for data than for connecting."""
+    """HTTP connection with a longer timeout for receiving data than for connecting."""
 
     def connect(self) -> None:
         super().connect()
@@ -274,7 +274,7 @@ class _HttpConnection(http.client.HTTPConnection):
 
 
 class _HttpsConnection(http.client.HTTPSConnection):
-    """An HTTPS connection with a longer timeout for data than for connecting."""
+    """HTTPS connection with a longer timeout for receiving data than for connecting."""
 
     def connect(self) -> None:
         super().connect()
@@ -294,7 +294,7 @@ class _HttpsHandler(urllib.request.HTTPSHandler):
 class _RedirectHandler(urllib.request.HTTPRedirectHandler):
     """Handler that follows a limited number of redirects to safe URLs."""
 
-    # Disable the limits of the base class, because their message has two lines.
+    # Disable the limits of the base class, because its error message has two lines.
     max_redirections = max_repeats = 1000
 
     def __init__(self, limits: TransferLimits) -> None:
@@ -349,9 +349,9 @@ def _make_ssl_context() -> ssl.SSLContext:
 
 
 class Progress:
-    """Progress display of a download on a terminal. It appears after one second."""
+    """Progress display of a download on a terminal, which appears after one second."""
 
-    # Seconds before the first progress line, and between progress lines.
+    # Number of seconds before the first progress line, and between progress lines.
     FIRST_SECONDS, INTERVAL_SECONDS = 1.0, 0.2
     clock = staticmethod(time.monotonic)
 

@@ -1,4 +1,4 @@
-"""Word segmentation by ICU, through icu4py, for languages that need a dictionary to find words.
+"""Word segmentation by ICU, through icu4py, for languages whose words require a dictionary.
 
 The words depend on the release of ICU, so signatures include it.
 
@@ -14,7 +14,7 @@ from truebleu._kernel import InputError
 
 
 def get_tokenizer_function(name: str) -> Callable[[str], list[str]]:
-    """Return the tokenizer of a locale, which skips white space.
+    """Return the tokenizer of a locale. It leaves out white space.
 
     Raises ImportError, with the package to install, if icu4py is missing, and InputError for an
     invalid locale.

@@ -10,7 +10,7 @@ from typing import Any
 def format_json(
     value: Any, *, indent: int | None = None, default: Callable[[Any], Any] | None = None
 ) -> str:
-    """Return a value as JSON text, without escaping non-ASCII characters.
+    """Convert a value to JSON text without escaping non-ASCII characters.
 
     >>> format_json({"name": "BLEU", "matches": [1, 2.5, None, True]})
     '{"name": "BLEU", "matches": [1, 2.5, null, true]}'

@@ -1,4 +1,4 @@
-"""Languages by code, with the tokenizers that sacreBLEU uses and that truebleu recommends.
+"""Languages by code, with the tokenizers that sacreBLEU uses and those that truebleu recommends.
 
 A tag is an ISO 639-1 or ISO 639-3 code, optionally followed by a script or a region as in BCP 47
 and FLORES: `ja`, `jpn`, `ja-JP`, `jpn_Jpan`. A pair is two tags: `en-ja`, `eng_Latn-jpn_Jpan`.
@@ -19,18 +19,18 @@ DEFAULT_TOKENIZER = "13a"
 
 @dataclass(frozen=True)
 class LanguageKind:
-    """A group of languages with the same recommendations."""
+    """Group of languages with the same recommendations."""
 
     title: str
     tokenizer: str
-    """The tokenizer that sacreBLEU picks for the language."""
+    """The tokenizer that sacreBLEU uses for the language."""
     recommended: tuple[str, ...]
-    """Recommended tokenizers, best first; empty if BLEU is not recommended."""
+    """The recommended tokenizers, best first; empty if BLEU is not recommended."""
     also_report: tuple[str, ...]
-    """Additional tokenizers and metrics to report."""
+    """Options for further tokenizers and metrics to report."""
     reason: str
     languages: Mapping[str, str]
-    """Codes and names of languages, by script."""
+    """The codes and names of the languages, by script."""
 
 
 LANGUAGE_KINDS = (
@@ -207,13 +207,13 @@ _REGIONS = """
     SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO
     TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW"""
 
-# Lower-case tags with a region that is also a language code (Twi, Breton).
+# Lower-case tags whose region is also the code of a language (Twi, Breton).
 _SMALL_REGIONS = {("zh", "tw"), ("pt", "br")}
 
 
 @dataclass(frozen=True)
 class Language:
-    """A language with its codes, names, scripts and recommended tokenizers."""
+    """Language with its codes, names, scripts and recommended tokenizers."""
 
     code: str
     """The ISO 639-1 code if there is one, otherwise the ISO 639-3 code."""
@@ -254,12 +254,12 @@ class Language:
 
     @property
     def recommended(self) -> tuple[str, ...]:
-        """The recommended tokenizers, best first. Empty if BLEU is not recommended."""
+        """The recommended tokenizers, best first; empty if BLEU is not recommended."""
         return self.kind.recommended
 
     @property
     def chinese_variant(self) -> str:
-        """The variant of Chinese in the tag: "traditional", "simplified" or ""."""
+        """The variant of Chinese that the tag selects: "traditional", "simplified" or ""."""
         by_region = {"TW": "Hant", "HK": "Hant", "MO": "Hant", "CN": "Hans", "SG": "Hans"}
         script = self.script or by_region.get(self.region, "")
         return {"Hant": "traditional", "Hans": "simplified"}.get(script, "")
@@ -288,7 +288,7 @@ def list_codes() -> list[str]:
 
 @cache
 def _parse_tag(tag: str) -> tuple[Language, ...]:
-    """Return the language of a tag, or the two languages of a pair.
+    """Return the language of a tag, or both languages of a pair.
 
     A hyphen precedes a language, a script or a region; an underscore precedes a script or a region.
     Two capital letters are a region. Two lower-case letters are a language if their code exists.
@@ -372,7 +372,7 @@ def get_target_language(tag: str) -> Language:
 
 
 def get_default_tokenizer(tag: str) -> str:
-    """Return sacreBLEU's tokenizer for a language, or for the target language of a pair.
+    """Return the tokenizer that sacreBLEU uses for a language, or for a pair's target language.
 
     >>> [get_default_tokenizer(tag) for tag in ("en-ja", "zho_Hant", "th")]
     ['ja-mecab', 'zh', '13a']
@@ -385,12 +385,12 @@ def get_default_tokenizer(tag: str) -> str:
 
 @dataclass(frozen=True)
 class UnsplitScript:
-    """A script that some tokenizers do not split into words, with a sample for testing them."""
+    """Script that some tokenizers do not split into words, with a sample to test tokenizers."""
 
     language: str
     reason: str
     share: float
-    """The minimum share of this script among the characters of a text in this script."""
+    """The minimum share of the script's characters in a text that is written in it."""
     sample: str
     recommended: tuple[str, ...]
     """The recommended tokenizers, best first."""
@@ -451,14 +451,14 @@ UNSPLIT_SCRIPTS = {
     ),
 }
 
-# If text has at most this many characters per word, there are spaces between words.
+# If a text has at most this many characters per word, spaces separate its words.
 MAX_WORD_CHARACTERS = 6
 
 
 def can_split(tokenize: tokenizers.Tokenize, script: str) -> bool:
-    """Return whether a tokenizer splits text in an `UNSPLIT_SCRIPTS` script and keeps its letters.
+    """Return whether a tokenizer splits a script of `UNSPLIT_SCRIPTS` and keeps its letters.
 
-    A custom function may change letters, and is assumed to split if it raises an exception.
+    A custom function may change letters. If it raises an exception, it is assumed to split text.
 
     >>> can_split("13a", "kana"), can_split("zh", "han"), can_split("rouge", "diacritics")
     (False, True, False)
@@ -504,19 +504,19 @@ def find_unsplit_scripts(text: Mapping[str, Any]) -> Iterator[str]:
 
 
 def format_tokenizer_option(names: Sequence[str]) -> str:
-    """Return the option for the first tokenizer, with installation help if it is missing."""
+    """Return the option for the first tokenizer, and how to install it if it is missing."""
     first, *alternatives = names
     missing = tokenizers.describe_missing_data(first)
     alternative = f" or -tok {alternatives[0]}" if alternatives else ""
     return f"-tok {first} ({missing}){alternative}" if missing else f"-tok {first}"
 
 
-def advise_tokenizer(language: Language, requested_tokenizer: str | None) -> str:
-    """Return advice about the tokenizer for a language, or "" if no other tokenizer is better.
+def recommend_tokenizer(language: Language, requested_tokenizer: str | None) -> str:
+    """Return a recommendation if another tokenizer is better for a language, or else "".
 
     requested_tokenizer: the tokenizer that the user chose, or None for the language's default.
 
-    >>> advise_tokenizer(language("ja"), "char")
+    >>> recommend_tokenizer(language("ja"), "char")
     'sacreBLEU tokenizes Japanese with ja-mecab; you chose -tok char'
     """
     default = language.tokenizer
@@ -540,7 +540,7 @@ def advise_tokenizer(language: Language, requested_tokenizer: str | None) -> str
 
 
 def describe_script_mismatch(language: Language, scripts: Mapping[str, float]) -> str:
-    """Return a message if most of the text is not in a language's script, or "" otherwise."""
+    """Return a message if most of a text is not in a script of the language, or else ""."""
     letters = sum(scripts.values())
     if not language.scripts or not letters:
         return ""
@@ -572,14 +572,14 @@ def format_script_name(script: str) -> str:
 
 # ---- traditional and simplified Chinese ----
 
-# The minimum share of one variant among the characters that belong to only one variant.
+# Minimum share of one variant among the characters that belong to only one variant.
 MIN_VARIANT_SHARE = 0.8
-# The minimum number of characters that belong to only one variant.
+# Minimum number of characters that belong to only one variant.
 MIN_VARIANT_CHARACTERS = 20
 
 
 def detect_chinese_variant(han: str) -> str:
-    """Return "traditional" or "simplified" for Han characters, or "" if the variant is unclear.
+    """Return "traditional" or "simplified" for Han characters, or "" if neither is certain.
 
     A character belongs to a variant if only its standard contains it: GB 2312 of 1980, or the
     common characters of Big5.

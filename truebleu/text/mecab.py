@@ -1,4 +1,4 @@
-"""MeCab dictionaries. The two that sacreBLEU uses have names; others are selected by folder.
+"""MeCab dictionaries. The two that sacreBLEU uses have names; others are specified by their folder.
 
 The kernel implements MeCab (kernel/src/lex/mecab.rs) and needs only the files of a dictionary,
 which data packages provide.
@@ -15,7 +15,7 @@ from truebleu._kernel import InputError, LoadedTokenizer
 
 @dataclass(frozen=True)
 class PublishedDictionary:
-    """A published dictionary that sacreBLEU uses."""
+    """Published dictionary that sacreBLEU uses."""
 
     package: str
     extra: str
@@ -58,11 +58,11 @@ DICTIONARIES = {
 
 
 class UnexpectedDictionaryError(InputError):
-    """A dictionary was found, but it differs from the expected one."""
+    """Raised if a dictionary differs from the expected dictionary."""
 
 
 def load_tokenizer(name: str) -> LoadedTokenizer:
-    """Return MeCab with a named dictionary. It is loaded only once per process.
+    """Return MeCab with the named dictionary, which is loaded only once per process.
 
     Raises ImportError, with the package to install, if it is missing; UnexpectedDictionaryError if
     it differs from sacreBLEU's dictionary of that name; InputError if its files are invalid.
@@ -91,8 +91,8 @@ def _load_cached_tokenizer(name: str, configured_folder: str | None) -> LoadedTo
         )
         raise InputError(f"{prefix}{error}") from None
     # Computing the SHA-256 can take longer than scoring a corpus, so only the message uses it.
-    # The kernel's checksum covers every byte that tokens depend on and takes milliseconds. It
-    # detects every difference except deliberate forgery.
+    # The kernel's checksum covers every byte on which tokens depend, and takes milliseconds. It
+    # detects any difference that is not a deliberate forgery.
     if checksum != dictionary.checksum:
         actual_sha256, expected = (
             _hash_word_file(folder),
@@ -110,7 +110,7 @@ def _load_cached_tokenizer(name: str, configured_folder: str | None) -> LoadedTo
 
 
 def _find_package_folder(dictionary: PublishedDictionary) -> str | None:
-    """Return a dictionary package's folder, without importing it, or None if it is missing."""
+    """Return the folder of a dictionary's package (not imported), or None if it is missing."""
     from importlib.util import find_spec
 
     spec = find_spec(dictionary.package)
@@ -120,7 +120,7 @@ def _find_package_folder(dictionary: PublishedDictionary) -> str | None:
 
 
 def describe_missing_data(name: str) -> str:
-    """Return the command that installs a dictionary, or "" if it is available."""
+    """Return the command that installs a dictionary, or "" if the dictionary is available."""
     dictionary = DICTIONARIES.get(name)
     is_available = (
         dictionary is None
@@ -135,7 +135,7 @@ def _get_named_folder(name: str) -> str:
 
 
 def format_signature_label(name: str) -> str:
-    """Return the tokenizer name in signatures: sacreBLEU's, or one with the dictionary's hash."""
+    """Return the tokenizer's name in signatures: sacreBLEU's, or one with the dictionary's hash."""
     dictionary = DICTIONARIES.get(name)
     return (
         f"{name}-{dictionary.version}"

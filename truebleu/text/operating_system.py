@@ -1,4 +1,4 @@
-"""Operating system functions: signals, temporary folders, atomic files, locks, safe paths."""
+"""Operating system functions: signals, temporary folders, atomic writing, locks and safe paths."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from truebleu._kernel import InputError
 
 @contextmanager
 def make_temporary_folder() -> Iterator[str]:
-    """Yield a new folder, and remove it even if a signal arrives during its creation."""
+    """Yield a new folder, which is removed even if a signal arrives during its creation."""
     import shutil
     import tempfile
     from secrets import token_hex
@@ -39,7 +39,7 @@ class Terminated(SystemExit):
 def raise_on_signals() -> None:
     """Make SIGTERM and SIGHUP raise `Terminated`, so that temporary files are removed.
 
-    Ignored signals stay ignored: nohup and shells rely on that.
+    Ignored signals stay ignored, because nohup and shells rely on this.
     """
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has no SIGHUP
@@ -55,7 +55,7 @@ def _raise_terminated(number: int, _: object) -> None:
 
 
 def end_process_by_signal(status: int) -> int:
-    """End the process with the signal that an exit status represents; otherwise return the status.
+    """End the process with the signal that an exit status stands for; otherwise, return the status.
 
     This lets Ctrl-C also end a shell loop that contains the command.
     """
@@ -74,11 +74,11 @@ def end_process_by_signal(status: int) -> int:
 
 @contextmanager
 def open_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Yield a file for writing. It replaces `path` only after it is complete.
+    """Yield a file for writing, which replaces `path` only when it is complete.
 
-    The bytes are first written under another name in the same folder. After an exception inside the
-    context, `path` stays unchanged. Files that are not regular (/dev/null, /dev/fd/3, a named pipe)
-    cannot be replaced, so they are written directly.
+    The bytes are first written to a file with another name in the same folder. After an exception
+    inside the context, `path` stays unchanged. Files that are not regular (/dev/null, /dev/fd/3, a
+    named pipe) cannot be replaced, so they are written directly.
     """
     place = os.fspath(path)
     try:
@@ -129,7 +129,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
 
 # ---- locks between processes; the system releases them when their owner ends ----
 
-# Seconds between two attempts to lock a file, and before the wait is reported.
+# Number of seconds between two attempts to lock a file, and before the wait is reported.
 LOCK_RETRY_SECONDS, LOCK_REPORT_SECONDS = 0.05, 1.0
 # The threads of this process that hold a lock. NFS locks do not separate threads of one process.
 _owners: dict[tuple[str, int], int] = {}
@@ -171,7 +171,7 @@ def _try_lock_file(lock_path: str) -> tuple[int, bool] | None:
     descriptor = os.open(lock_path, os.O_CREAT | os.O_RDWR, 0o666)
     try:
         is_locked = lock_file(descriptor, wait=False)
-        # The last owner may have removed the file, and another process may have created a new one.
+        # The last owner may have removed the file, and another process may have created it again.
         if os.path.samestat(os.fstat(descriptor), os.stat(lock_path)):
             return descriptor, is_locked
     except (BlockingIOError, FileNotFoundError):
@@ -229,7 +229,7 @@ SAFE_NAME = "a relative path without .., backslashes, drive letters or device na
 
 
 def is_safe_name(name: str) -> bool:
-    r"""Return whether a relative path stays below its folder, on every operating system.
+    r"""Return whether a relative path stays inside its folder on every operating system.
 
     >>> is_safe_name("xml/en-de.xml"), is_safe_name("../x"), is_safe_name("C:x"), is_safe_name("/x")
     (True, False, False, False)

@@ -54,7 +54,7 @@ _CAPITAL_ENTITIES = "(?!quot;|amp;|lt;|gt;)(?i:quot|amp|lt|gt);|(?!<skipped>)(?i
 _ENTITIES = "(?i:<skipped>|&(?:quot|amp|lt|gt|apos);)|\\A\\s|\\s\\Z"
 _INTERNATIONAL_EXCEPTIONS = f"[{_LINE_BREAKS}\u2028]|{_ENTITIES}"
 _IBLEU_EXCEPTIONS = f"[!#%*<=>\\\\^_|{_SPECIAL_SPACES}]|(?i:quot|amp|lt|gt);|\\A\\s*\\Z"
-# Characters whose Unicode categories have long been stable, except numbers other than 0-9.
+# Characters whose Unicode categories have not changed for long, without numbers other than 0-9.
 _STABLE_CHARACTERS = (
     "\x00-\\[\\]-\xb1\xb4-\xb8\xba\xbb\xbf-\u024f\u200b-\u205e\u20a0-\u20b5\u2190-\u22ff\u2600-\u269b"
     "\U0001f300-\U0001f5ff"
@@ -83,7 +83,7 @@ _KERNEL_CASES: dict[object, str] = {False: "no", True: "python", "ascii": "ascii
 def _use_kernel_unless(
     name: str, exceptions: str, lowercase: bool | str = False
 ) -> Callable[[Split], Split]:
-    """Decorate a tokenizer to use a kernel tokenizer, unless a segment matches the exceptions."""
+    """Decorate a tokenizer so that the kernel splits every segment that matches no exception."""
 
     def decorate(tokenizer: Split) -> Split:
         tokenizer_name = tokenizer.__name__.removeprefix("tokenize_like_").replace("_", "-")
@@ -124,7 +124,7 @@ def _lowercase_like_perl(text: str) -> str:
 
 
 def _tokenize_western(text: str, space: re.Pattern[str], *, lowercase: bool = False) -> list[str]:
-    """Return the tokens of 13a, but split at the white space that `space` matches."""
+    """Return the tokens of 13a, except that white space is what `space` matches."""
     text = _decode_entities(text)
     if lowercase:
         text = text.translate(_UPPER_TO_LOWER)
@@ -320,7 +320,7 @@ def tokenize_like_keras_hub(text: str) -> list[str]:
 
 @cache
 def _make_unicode_rules() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Return tensor2tensor's rules, based on the character categories of this Python version."""
+    """Return tensor2tensor's rules, based on this Python version's character categories."""
     import sys
     import unicodedata
 

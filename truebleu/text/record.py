@@ -1,4 +1,4 @@
-"""Base class of immutable, comparable records, with annotations as fields."""
+"""Base class of immutable, comparable records, whose annotations are their fields."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ ENCODING_HINT = (
 
 
 def get_table_format(path: str) -> str | None:
-    """Return the format of a file with named columns by its suffix, or None for plain text.
+    """Return the table format that a file's suffix indicates, or None for plain text.
 
     A "tsv" file may also be plain text; the caller decides.
 
@@ -65,7 +65,7 @@ def get_table_format(path: str) -> str | None:
 
 
 def expand_home(name: str) -> str:
-    """Return a path with ~ expanded, because shells do not expand quoted patterns."""
+    """Return a path in which ~ is expanded, because shells do not expand quoted patterns."""
     return name if os.path.exists(name) else os.path.expanduser(name)
 
 
@@ -131,11 +131,11 @@ class File:
         return f"{role} ({os.fsencode(self.path).decode('utf-8', 'backslashreplace')})"
 
     def make_source(self, role: str) -> _kernel.Source:
-        """Return the lines as a kernel source, called `role` in messages."""
+        """Return a kernel source of the lines; messages call it `role`."""
         name = self.format_label(role)
-        # Do not open pipes here, because closing them would break them for the writer.
+        # Do not open pipes here, because closing them would disconnect the writer.
         if self._is_plain_on_disk():
-            # If this fails, Python's error includes the path.
+            # If opening the file fails, Python's error includes the path.
             with open(self.path, "rb") as file:
                 check_text_start(file.read(1 << 16), self.path)
             return _kernel.file(self.path, name)
@@ -190,9 +190,9 @@ class File:
 
 
 class LineSubset(File):
-    """Selected lines of a file.
+    """File that consists of the selected lines of another file.
 
-    line_mask: one boolean per line of the file; true if the line is selected.
+    line_mask: one boolean per line of the file, which is true if the line is selected.
     counterpart: the name, for messages, of the input that has the expected number of lines.
     """
 
@@ -231,8 +231,8 @@ class LineSubset(File):
 
 
 def split_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines of bytes that arrive in chunks, without line endings."""
-    # The chunks of a long line are joined once, to keep the time linear.
+    """Yield the lines in chunks of bytes, without line endings."""
+    # The chunks of a long line are joined only once, so that the time stays linear.
     line_parts: list[bytes] = []
     for chunk in chunks:
         end, *lines = chunk.split(b"\n")
@@ -247,7 +247,7 @@ def split_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def decode_line(line: bytes, file_label: str, line_number: int, errors: str = "strict") -> str:
-    """Return a line as a string. Errors contain the file and the line number."""
+    """Decode a line to a string. Errors contain the file and the line number."""
     try:
         return line.decode("utf-8", errors)
     except UnicodeDecodeError as error:
@@ -276,7 +276,7 @@ def check_text_start(start: bytes, path: str) -> None:
 
 
 class _FileReader:
-    """Reader of an open file that adds the path to errors and closes the file at its end."""
+    """Reader of an open file, which adds the path to errors and closes the file at its end."""
 
     _file: Any = None
 
@@ -342,7 +342,7 @@ def _open_decompressed(path: str) -> Any:
 def _transcode_to_utf8(
     read_chunk: Callable[[int], bytes], path: str, encoding: str
 ) -> Callable[[int], bytes]:
-    """Return a function that reads like `read_chunk`, converted from `encoding` to UTF-8."""
+    """Return a function like `read_chunk` that converts the text from `encoding` to UTF-8."""
     import codecs
 
     decoder = codecs.getincrementaldecoder(encoding)()
@@ -409,7 +409,7 @@ def make_rereadable(value: Any, *, copy_all: bool = False, on_disk: bool = False
 
 
 class BufferedLines(File):
-    """Lines of a file that are read once and kept for scoring, display and hashing."""
+    """Lines of a file that are read only once and kept for scoring, display and hashing."""
 
     # The texts without line endings, not validated as UTF-8.
     texts: Sequence[bytes]
@@ -425,7 +425,7 @@ class BufferedLines(File):
 
     @classmethod
     def from_strings(cls, name: str, lines: Iterable[str]) -> BufferedLines:
-        """Return lines from strings instead of a file, called `name` in messages."""
+        """Return lines from strings instead of a file; messages call them `name`."""
         buffered = cls.__new__(cls)
         File.__init__(buffered, name)
         buffered.texts = [line.encode("utf-8", "surrogatepass") for line in lines]
@@ -447,7 +447,7 @@ class BufferedLines(File):
 
 
 class HashingFile(File):
-    """File that hashes its text while it is read, in constant memory."""
+    """File whose text is hashed while it is read, in constant memory."""
 
     # The SHA-256 of the entire text, with a newline after every line. Set after the last chunk.
     sha256: str = ""
@@ -479,7 +479,7 @@ class HashingFile(File):
 
 
 class FileText(Sequence[bytes]):
-    """The text of a file, split into lines on first access."""
+    """Text of a file, which is split into lines on first access."""
 
     def __init__(self, text: bytes) -> None:
         # Every line, including the last one, ends with a newline.
@@ -536,7 +536,7 @@ class DiskLines(Sequence[bytes]):
         """
         self._descriptor, self._path, self._lock = descriptor, label, Lock()
         self._initial_status = self._read_file_status() if can_change else None
-        # The offset of each line, and of the end.
+        # The offset of each line, and the offset of the end.
         self._starts = array("Q", [0])
         partial_length = 0
         for chunk in self.read_range(0, None):
@@ -608,14 +608,14 @@ class DiskLines(Sequence[bytes]):
 
 
 def _iter_chunks(texts: Any) -> Iterator[bytes]:
-    """Return lines from memory or disk as bytes with line endings, in chunks."""
+    """Return the bytes of lines from memory or disk, with line endings, in chunks."""
     if isinstance(texts, DiskLines):
         return texts.read_range(0, None)
     return iter([texts.text if isinstance(texts, FileText) else b"\n".join([*texts, b""])])
 
 
 def make_text_source(texts: Texts, role: str) -> _kernel.Source:
-    """Return texts as a kernel source, called `role` in messages."""
+    """Convert texts to a kernel source; messages call it `role`."""
     if isinstance(texts, list | tuple):
         return _kernel.encoded(tuple(texts), role)
     chunks = _iter_chunks(texts)
@@ -623,7 +623,7 @@ def make_text_source(texts: Texts, role: str) -> _kernel.Source:
 
 
 def to_kernel_texts(texts: Texts, limit: int | None = None) -> bytes | tuple[bytes | None, ...]:
-    """Convert texts, or the first `limit`, to the form that whole-corpus kernel functions accept.
+    """Convert texts, or the first `limit` texts, to the form that kernel functions accept.
 
     All lines of a file become a single byte string.
     """
@@ -635,8 +635,8 @@ def to_kernel_texts(texts: Texts, limit: int | None = None) -> bytes | tuple[byt
 def hash_texts(column: Texts) -> str:
     """Return the SHA-256 of texts, one line per text, as `sha256sum` prints it for a plain file.
 
-    If a text is missing or contains a newline, lengths and texts are hashed, so that different
-    columns have different hashes.
+    If a text is missing or contains a newline, the lengths are hashed as well as the texts, so that
+    different columns have different hashes.
     """
     from hashlib import sha256
 
@@ -690,7 +690,7 @@ def get_file_name(value: Any) -> str | None:
 
 
 def name_references(references: Any) -> list[str]:
-    """Return the names of the references for messages: file names, or else "reference 1"."""
+    """Return the names of the references for messages: file names, or else "reference 1" etc."""
     has_columns = has_several_columns(references)
     return [
         get_file_name(column) or (f"reference {i}" if has_columns else "references")
@@ -726,7 +726,7 @@ def label_reference_columns(references: Any) -> list[tuple[str, Any]]:
 
 
 def has_several_columns(references: Any) -> bool:
-    """Return whether references are a list of files or columns, not of segments."""
+    """Return whether the references are a list of files or columns, not a list of segments."""
     return isinstance(references, list | tuple) and any(map(is_column, references[:1]))
 
 
@@ -747,7 +747,7 @@ def iter_segments(hypotheses: Any, references: Any) -> Iterator[tuple[Any, list[
 
 
 def _list_references(hypothesis: Any, item: Any) -> list[Any]:
-    """Return the references in an entry, which contains one or several references."""
+    """Return the references in an entry, which is one reference or several."""
     if item is None or isinstance(item, str):
         return [item]
     references = list(item)
@@ -758,7 +758,7 @@ def _list_references(hypothesis: Any, item: Any) -> list[Any]:
 
 
 def get_segment(hypotheses: Any, references: Any, number: int) -> tuple[Any, list[Any]]:
-    """Return the segment with a number (1 for the first), and its references."""
+    """Return the segment with the given number, counted from 1, and its references."""
     count = 0
     for count, pair in enumerate(iter_segments(hypotheses, references), 1):
         if count == number:
@@ -816,7 +816,7 @@ def split_reference_columns(hypotheses: Any, references: Any) -> list[Any]:
 
 
 def count_identical_hypotheses(hypotheses: Any, references: Sequence[Any]) -> list[int]:
-    """Return how many hypotheses equal each column's text, ignoring outer white space."""
+    """Return, per column, how many hypotheses equal its texts, ignoring outer white space."""
 
     def iter_stripped(role: str, column: Any) -> Iterator[Any]:
         for text in (
@@ -842,7 +842,7 @@ def count_identical_hypotheses(hypotheses: Any, references: Sequence[Any]) -> li
 def read_segment_column(
     role: str, value: Any, segment_count: int, *, on_disk: bool = False
 ) -> Texts:
-    """Return a column of UTF-8 texts. Raise InputError unless it has a text per segment."""
+    """Return a column of UTF-8 texts. Raise InputError unless there is one text per segment."""
     column = read_texts(role, make_rereadable(value, copy_all=True, on_disk=on_disk))
     name = label_by_file_name(role, value)
     _check_length(name, len(column), segment_count)
@@ -865,7 +865,7 @@ def _check_length(name: str, length: int, segment_count: int) -> None:
 def read_segment_labels(
     role: str, value: Any, segment_count: int, *, is_required: bool = False
 ) -> Iterator[str]:
-    """Yield a label per segment, from a file or from values that `str` converts.
+    """Yield one label per segment, from a file or from values, which `str` converts.
 
     A missing label is "", or an InputError if labels are required. A final CR is removed.
     """
@@ -894,7 +894,7 @@ def read_numbered_rows(value: Any) -> Iterator[tuple[int, list[str]]]:
 
 
 def read_named_columns(role: str, value: Any) -> dict[str, list[str]]:
-    """Return the columns of a tab-separated file by name. The first line contains the names."""
+    """Return the columns of a tab-separated file, keyed by the names in its first line."""
     name = label_by_file_name(role, value)
     rows = read_numbered_rows(value)
     header = [field.strip() for field in next(rows, (0, [""]))[1]]

@@ -59,13 +59,13 @@ MODELS = {
     ),
 }
 
-# The model files that this process has read, by their labels in signatures.
+# Names of the tokenizers whose models this process has read, by their labels in signatures.
 _names_by_label: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A loaded model, or the problem with its file."""
+    """Loaded model, or the problem with its file."""
 
     tokenizer: LoadedTokenizer | None
     sha256: str
@@ -112,7 +112,7 @@ def find_model(name: str) -> str | None:
 
 
 def describe_missing_data(name: str) -> str:
-    """Return why a tokenizer cannot be used immediately, or "" if its model is available."""
+    """Return the reason why a tokenizer cannot be used at once, or "" if its model is available."""
     try:
         if find_model(name) is not None:
             return ""
@@ -166,7 +166,7 @@ def _check_is_model(path: str) -> bool:
 
 
 def _read_model(path: str) -> ModelFile:
-    """Return the model in a file, or the problem with the file, and its checksum."""
+    """Return the model in a file (or the problem with the file) and the file's checksum."""
     try:
         status = os.stat(path)
         return _read_cached_model(path, status.st_size, status.st_mtime_ns)
@@ -191,12 +191,12 @@ def _read_cached_model(path: str, _size: int, _changed: int) -> ModelFile:
 
 
 def format_signature_label(name: str) -> str:
-    """Return the tokenizer name in signatures: sacreBLEU's, or one with the model's hash."""
+    """Return the tokenizer's name in signatures: sacreBLEU's, or a name with the model's hash."""
     return name if name in MODELS else _register_model(name)
 
 
 def _register_model(name: str) -> str:
-    """Return the label of a model file, and register it for `parse_signature_label`."""
+    """Register a model file for `parse_signature_label`, and return its label."""
     label = f"spm-{_read_model(os.path.expanduser(name.removeprefix('spm:'))).sha256[:8]}"
     _names_by_label[label] = name
     return label

@@ -42,7 +42,7 @@ def name_system(hypotheses: Any) -> str | None:
 
 
 def name_systems(files: Sequence[str | os.PathLike[str] | File]) -> list[str]:
-    """Return a distinct name for each file: its name from `strip_suffix`, with folders if needed.
+    """Return a distinct name for each file: that of `strip_suffix`, with folders where names clash.
 
     >>> name_systems(["run1/out.de", "run2/out.de", "best.de"])
     ['run1/out', 'run2/out', 'best']

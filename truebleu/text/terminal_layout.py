@@ -1,4 +1,4 @@
-"""Functions that format text for a terminal, such as tables, paragraphs and short names."""
+"""Functions that lay out text for a terminal, such as tables, paragraphs and short names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ JOINERS = "\u200c\u200d"
 
 
 def escape_invisible(text: str) -> str:
-    r"""Return text with invisible characters and terminal control characters escaped.
+    r"""Return text in which invisible characters and terminal control characters are escaped.
 
     >>> print(escape_invisible("caf\u00e9\u200b\x1b[31m"))
     café\u200b\x1b[31m
@@ -31,7 +31,7 @@ def escape_invisible(text: str) -> str:
 
 
 def measure_width(text: str) -> int:
-    """Return the width of a text on a terminal, in columns."""
+    """Return the width of a text on a terminal, measured in columns."""
     if text.isascii():
         return len(text)
     from unicodedata import combining, east_asian_width
@@ -40,7 +40,7 @@ def measure_width(text: str) -> int:
 
 
 def shorten_text(text: str, width: int) -> str:
-    """Return a text with an ellipsis in its middle if it is wider than `width` columns.
+    """Return a text, with an ellipsis in the middle if it is wider than `width` columns.
 
     >>> shorten_text("transformer-big-seed-1", 11), shorten_text("short", 11)
     ('trans…eed-1', 'short')
@@ -77,7 +77,7 @@ def pad_text(text: str, width: int, *, right: bool = False) -> str:
 
 
 def cut_text(text: str, width: int) -> str:
-    """Return a text of at most `width` columns, with an ellipsis if it was cut.
+    """Return a text cut to at most `width` columns, with an ellipsis if anything is missing.
 
     >>> cut_text("the cat sat", 8), cut_text("那天天气很好", 8), cut_text("a cat", 8)
     ('the cat…', '那天天…', 'a cat')
@@ -93,7 +93,7 @@ def cut_text(text: str, width: int) -> str:
 
 
 def pad_columns(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[list[str]]:
-    """Return cells padded to the width of their column; `right` lists the right-aligned columns."""
+    """Return cells padded to the width of their column; `right` holds the right-aligned columns."""
     widths = [max(map(measure_width, column)) for column in zip(*rows, strict=True)]
     return [
         [pad_text(cell, widths[i], right=i in right) for i, cell in enumerate(row)] for row in rows
@@ -132,7 +132,7 @@ def wrap_text(text: str, width: int) -> list[str]:
 
 
 def format_count(number: int, noun: str) -> str:
-    """Return a number with a noun, in the plural if necessary.
+    """Return a number and a noun, which is in the plural unless the number is 1.
 
     >>> format_count(1, "segment"), format_count(1200, "segment")
     ('1 segment', '1,200 segments')

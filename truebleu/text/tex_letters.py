@@ -1,4 +1,4 @@
-r"""Letters and symbols outside ASCII as TeX commands for the default encoding of pdfLaTeX.
+r"""Conversion of non-ASCII letters and symbols to TeX commands in pdfLaTeX's default encoding.
 
 >>> encode_tex("Popović, Nießen 2 × 3"), decode_tex(r"Popovi{\'c}, Nie{\ss}en")
 ("Popovi\\'{c}, Nie\\ss{}en 2 $\\times$ 3", 'Popović, Nießen')
@@ -17,7 +17,7 @@ ACCENTS = dict(
         strict=True,
     )
 )
-# Beginning of a code point, which replaces a character without a TeX command.
+# Start of the code point that replaces a character without a TeX command.
 CODE_POINT = r"\texttt{U+"
 
 
@@ -48,7 +48,7 @@ SYMBOLS = {
 
 
 def encode_tex(text: str, *, ascii_only: bool = True) -> str:
-    r"""Return text with letters and symbols outside ASCII as TeX commands.
+    r"""Convert the letters and symbols of a text that are not in ASCII to TeX commands.
 
     ascii_only: a letter without a TeX command loses its accent, and any other character, such as a
         Chinese character, becomes its code point in typewriter type: `\texttt{U+4E2D}`. Otherwise,
@@ -86,7 +86,7 @@ _TEX_LETTER = re.compile(
 
 
 def decode_tex(text: str) -> str:
-    r"""Return text of a BibTeX field as Unicode, without braces.
+    r"""Convert the text of a BibTeX field to Unicode, without braces.
 
     >>> decode_tex(r"{\'E}. S{\o}gaard, \v{R}ezn{\'{\i}}{\v c}ek and Rojas {--} {BLEU} \& more")
     'É. Søgaard, Řezníček and Rojas – BLEU & more'

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from truebleu.text import segments
 from truebleu.text.segments import File
 
-# The kernel examines the characters of the same number of segments.
+# The kernel examines the characters of equally many segments.
 MAX_EXAMINED_SEGMENTS = 200
 # Maximum number of segment numbers in a message.
 MAX_EXAMPLES = 3
@@ -23,12 +23,12 @@ MAX_START_BYTES = 1 << 16
 
 
 class MarkCount(NamedTuple):
-    """Segments at the beginning of an input that contain one kind of mark."""
+    """Segments at the beginning of an input that contain marks of one kind."""
 
     segments: int
     """The number of segments."""
     first: list[int]
-    """The numbers of the first of these segments, counted from 1."""
+    """The numbers of the first few of these segments, counted from 1."""
     example: str
     """The first mark."""
 
@@ -46,10 +46,10 @@ PATTERNS = {
 
 
 def find_marks(hypotheses: Any, references: Any) -> tuple[int, list[dict[str, MarkCount]]] | None:
-    """Return how many segments were examined, and the marks of each input by kind.
+    """Return the number of examined segments, and each input's marks by kind.
 
     The first input is the hypotheses, the others are the references. The result is None if there
-    are no marks. Texts that are tokens, or cannot be read again, have no marks.
+    are no marks. Pretokenized texts, and texts that cannot be read again, have no marks.
     """
     if type(hypotheses) is type(references) is list:  # fast path for most inputs
         first_texts = hypotheses[:MAX_EXAMINED_SEGMENTS] + references[:MAX_EXAMINED_SEGMENTS]
@@ -73,7 +73,7 @@ def _sample_texts(value: Any) -> Sequence[Any]:
     items: Iterable[Any]
     if segments.is_file(value):
         file = segments.as_file(value)
-        # A pipe was already read, so only its start is left.
+        # A pipe was already read, so only its start is available.
         has_start = isinstance(file, StreamStart) or not segments.is_stream(file)
         items = file.read_lines() if has_start else ()
     else:
@@ -84,13 +84,13 @@ def _sample_texts(value: Any) -> Sequence[Any]:
 
 
 def _may_have_marks(text: str) -> bool:
-    """Return whether a text may contain marks, without searching for the slow patterns."""
+    """Return whether a text may contain marks, without a search for the slow patterns."""
     marks = ("@", "▁", "##", "<", "[", "&", " .\n")
     return any(mark in text for mark in marks) or text.endswith(" .")
 
 
 def _split_rows(rows: Sequence[Any]) -> list[Sequence[Any]]:
-    """Return the segments of each reference; a row is one text, or several texts."""
+    """Return the segments of each reference. Each row is one text or several texts."""
     if rows and isinstance(rows[0], str):
         return [rows]
     rows = [row if isinstance(row, list | tuple) else [row] for row in rows]
@@ -116,7 +116,7 @@ def _count_marks(sample: Sequence[Any]) -> dict[str, MarkCount]:
 
 
 class StreamStart(File):
-    """Stream, such as standard input, whose start is kept, because it cannot be read again."""
+    """Stream, such as standard input, whose start is kept because it cannot be read again."""
 
     def __init__(self, file: File) -> None:
         super().__init__(file.path, file.column, file.encoding)

@@ -1,4 +1,4 @@
-"""Tokenizers with names, and custom tokenizers, which are functions that return tokens.
+"""Named tokenizers, and custom tokenizers, which are functions that return tokens.
 
 A name means the same tokenizer in Python, on the command line and in signatures. To add a
 tokenizer, add it to a table: `KERNEL_TOKENIZERS` if a file in kernel/src/lex/ splits the text,
@@ -171,7 +171,7 @@ def _find_package_version(package: str) -> str:
     path = getattr(sys.modules.get(package), "__file__", None)
     if path is None or package in (*sys.stdlib_module_names, "__main__", "truebleu"):
         return ""
-    # Reading the contents of all distributions takes 0.1 s, so skip folders without metadata.
+    # Reading the metadata of all distributions takes 0.1 s, so skip packages without metadata.
     folder = os.path.dirname(path)
     if os.path.basename(path).startswith("__init__."):
         folder = os.path.dirname(folder)
@@ -189,7 +189,7 @@ def _escape_label(text: str) -> str:
 
 
 def uses_kernel_tokenizer(tokenize: Tokenize, lowercase: bool | str) -> bool:
-    """Return whether the kernel can tokenize with these values of the parameters."""
+    """Return whether the kernel can tokenize text with these values of the two parameters."""
     return _has_kernel_tokenizer(tokenize) and lowercase != "after"
 
 
@@ -232,7 +232,7 @@ _kernel.load_tokenizers_with(load_tokenizer)
 
 
 def describe_missing_data(name: str) -> str:
-    """Say how to get the missing data of a tokenizer. Return "" if nothing is missing.
+    """Return instructions for getting a tokenizer's missing data, or "" if nothing is missing.
 
     >>> describe_missing_data("13a")
     ''
@@ -241,7 +241,7 @@ def describe_missing_data(name: str) -> str:
 
 
 def get_tokenizer_function(tokenize: Tokenize) -> Callable[[str], list[str]] | Callable[[str], str]:
-    """Return a tokenizer as a function. Raise ImportError or InputError if its data is missing."""
+    """Return a tokenizer's function. Raise ImportError or InputError if its data is missing."""
     if callable(tokenize):
         return tokenize
     if _has_kernel_tokenizer(tokenize):
@@ -338,7 +338,7 @@ LOWERCASE_MODES: dict[object, str] = {False: "no", True: "python", "ascii": "asc
 def apply_tokenizer(
     tokenize: Callable[[str], list[str]] | Callable[[str], str], text: str
 ) -> list[str]:
-    """Tokenize text with a callable. If it returns a string, split that string at white space."""
+    """Tokenize text with a callable. If the callable returns a string, split it at white space."""
     tokens = tokenize(text)
     if isinstance(tokens, str):
         return tokens.split()

@@ -121,7 +121,7 @@ def test_esa_as_lines_of_json(write):
     ("text", "message"),
     [
         ("", "the file is empty"),
-        ("oak 1\noak x\n", "line 2: expected a system and a score or None, not 'oak x'"),
+        ("oak 1\noak x\n", "line 2: expected a system and a score or None, found 'oak x'"),
         ("oak 1\n\noak 1\n", "line 2: expected a system and a score"),
         ("oak 1\nelm 1\noak 2\n", "line 3: system oak reappears after another"),
         ("oak 1\noak 2\nelm 1\nfir 1\nfir 2\n", "elm has 1 score, but other systems have 2"),

@@ -480,7 +480,7 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, str(error)) from None
 
     def _add_default_values(self, words: Sequence[str]) -> Iterator[str]:
-        """Yield the words. Add the default value to options that were given without a value.
+        """Yield the words, inserting the default value after options without a value.
 
         argparse would read `-ci REF` as an invalid number of resamples.
         """

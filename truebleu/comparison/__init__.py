@@ -192,7 +192,7 @@ class Comparison(ComparisonView):
         by_reference: bool = True,
         scale: int = 100,
     ) -> Comparison:
-        """Return the comparison for a request, computing the statistics unless they are given.
+        """Return the comparison for a request, computing the statistics unless they are passed.
 
         by_reference: whether to also score each of several references separately.
         """
@@ -235,8 +235,8 @@ class Comparison(ComparisonView):
         systems: best first by the first metric, or as given; name, letter, number of runs, and
             `scores` by metric: `score`, `interval` (low, high, mean, half_width), `runs` (scores,
             deviation, test_set_error), `rank`, `cluster`, `better_than` (significantly worse
-            systems), `difference` to the baseline (value, interval, standard_error, p, corrected_p,
-            significant, wins, ties, losses, segments_needed, identical), `details`.
+            systems), `difference` from the baseline (value, interval, standard_error, p,
+            corrected_p, significant, wins, ties, losses, segments_needed, identical), `details`.
         pairs: the same difference fields for every pair of systems and metric, higher rank first.
         human_agreement: how often human judges confirmed a difference as large as the lead of the
             best system: metric, systems, data, `above` and `up_to` (the range of differences),

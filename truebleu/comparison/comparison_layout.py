@@ -155,7 +155,7 @@ def build_reference_tables(content: Content, digits: int | None = None) -> Itera
 
 
 def build_document_tables(content: Content, digits: int | None) -> Iterator[Block]:
-    """Yield one table of document scores per metric, with letters instead of many system names."""
+    """Yield a table of document scores per metric; letters identify more than four systems."""
     documents, systems = content["documents"], content["systems"]
     uses_letters = len(systems) > 4
     for metric in content["metrics"] if documents else ():

@@ -584,7 +584,7 @@ def _resolve_limits(
 def _parse_limit(role: str, value: Any) -> float:
     """Convert a limit to a float. Raises ValueError if it is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 1e100:
-        raise ParameterError(f"[[{role}]]: expected a number, not {value!r:.40}")
+        raise ParameterError(f"[[{role}]]: expected a number, found {value!r:.40}")
     return float(value)
 
 

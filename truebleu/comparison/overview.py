@@ -196,7 +196,7 @@ def _describe_unreliable_systems(content: Content, metric: str) -> str:
 
 
 def _use_table_p_value(content: Content, pair: Content) -> Content:
-    """Return a pair with the p-value in the table, corrected only for tests with the baseline."""
+    """Return a pair with the p-value of the table, corrected only for tests with the baseline."""
     for system in content["systems"]:
         difference = system["scores"][pair["metric"]]["difference"]
         if difference and {system["name"], content["baseline"]} == {pair["first"], pair["second"]}:

@@ -259,7 +259,7 @@ def shorten_names(names: Sequence[str]) -> list[str]:
 
 
 def _select_ranked_cells(content: Content, metric: Content, cells: Sequence[Cell]) -> list[Cell]:
-    """Return the cells of ranked systems, because other scores are unreliable."""
+    """Return only the cells of ranked systems, because other scores are unreliable."""
     scores = [system["scores"][metric["name"]] for system in content["systems"]]
     return [cell for cell, one in zip(cells, scores, strict=True) if one["rank"] is not None]
 
@@ -418,7 +418,7 @@ def format_systems(names: Sequence[str]) -> str:
 
 
 def format_data(segment_count: int, signature: str) -> str:
-    """Return the number of segments with the test set in the signature, if any.
+    """Return the number of segments, and the test set if the signature names one.
 
     >>> format_data(2037, "test:wmt22|lang:en-de|nrefs:1")
     'on 2,037 segments of wmt22 en-de'

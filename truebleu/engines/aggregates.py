@@ -340,7 +340,7 @@ class Sums:
     def _select_groups(
         self, group_indices: Iterable[int], columns: Sequence[str], use_bare_keys: bool = False
     ) -> Sums:
-        """Aggregate the groups with these canonical indices by some of their key columns."""
+        """Aggregate the groups at these canonical indices, keeping only some key columns."""
         key_indices = [self._find_key_index(name) for name in columns]
         if "bucket" in columns:
             key_indices.sort()

@@ -39,7 +39,7 @@ def metric_reward(
     name: str | None = None,
     **parameters: Any,
 ) -> Reward:
-    """Create a reward function: a metric's sentence-level score times `scale`, so 0-1 by default.
+    """Create a reward function: a metric's sentence-level score times `scale` (0-1 by default).
 
     metric: a metric, or a name that `truebleu.metric` accepts. parameters: parameters of the
         metric.

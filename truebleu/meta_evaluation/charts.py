@@ -62,7 +62,7 @@ class Plane:
 
 
 def _get_padded_range(values: Sequence[float]) -> tuple[float, float]:
-    """Return the range of values with a margin."""
+    """Return the range of the values, extended by a margin."""
     finite_values = [value for value in values if isfinite(value)] or [0.0]
     low, high = min(finite_values), max(finite_values)
     margin = (high - low) * 0.06 or abs(high) * 0.06 or 1.0

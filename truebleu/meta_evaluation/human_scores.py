@@ -359,7 +359,7 @@ def _get_segment_count(
 
 
 def _reorder_items(human: ScoreTable, metric: ScoreTable, metric_name: str) -> Matrix:
-    """Return a metric's scores in the item order of the human scores."""
+    """Return a metric's scores, reordered to match the items of the human scores."""
     size = human.matrix.items
     if metric.matrix.items == 1 or size == 1 or metric.items is None:
         return metric.matrix

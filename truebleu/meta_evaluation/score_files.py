@@ -284,7 +284,7 @@ def _parse_score_lines(path: str, content: bytes) -> ScoreTable:
         number = int(error.args[0])
         line = content.split(b"\n")[number - 1].decode("utf-8", "replace").strip()
         raise InputError(
-            f"{path}, line {number}: expected a system and a score or None, not '{line:.60}'. "
+            f"{path}, line {number}: expected a system and a score or None, found '{line:.60}'. "
             f"For a table with other columns, name them: --columns system=NAME score=NAME."
         ) from None
     lengths: dict[str, int] = {}
@@ -471,7 +471,7 @@ def parse_mqm_weights(text: str) -> dict[str, float]:
         except ValueError:
             weights[name.lower()] = nan
         if isnan(weights[name.lower()]):
-            raise ValueError(f"mqm_weights: expected ERROR:WEIGHT, such as major:5, not '{word}'")
+            raise ValueError(f"mqm_weights: expected ERROR:WEIGHT, such as major:5, found '{word}'")
     return weights
 
 

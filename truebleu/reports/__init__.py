@@ -195,7 +195,7 @@ def report(
     human: human scores of the systems, in any form that `meta_evaluate` accepts. The page then
         shows how well the metrics agree with them.
     redact_text: omit all text; keep the names of systems, documents and labels.
-    scale: show percentages from 0 to 100 or, with 1, from 0 to 1. Saved data keep 0-100.
+    scale: show percentages from 0 to 100 or, with 1, from 0 to 1. Saved data use 0-100.
     workers: number of threads.
     check_text: raise `TextWarning` for suspicious text. The texts of a `Comparison` are not checked
         again.

@@ -348,7 +348,7 @@ def _read_fields(
 def _read_filter_fields(
     files: list[str], raw_folder: str, document_fields: Mapping[str, list[str]]
 ) -> dict[str, list[str]]:
-    """Return the document attributes for sacreBLEU's filters that differ from the fields."""
+    """Return the document attributes for sacreBLEU's filters, if they differ from the fields."""
     path = file_readers.get_file_paths(files, raw_folder)[0]
     if not path.endswith(".sgm"):
         return {}

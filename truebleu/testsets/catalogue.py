@@ -278,7 +278,7 @@ def get_entry(name: str, registry: str | None = None) -> CatalogueEntry:
 
 
 def read_registry(path: str) -> dict[str, CatalogueEntry]:
-    """Return the test sets in a registry; raise InputError, with the location, for errors."""
+    """Return the test sets in a registry; raise InputError, with the location, if it is invalid."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()

@@ -329,7 +329,7 @@ def _split_paragraphs(row: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _drop_untranslated_segments(fields: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Return the fields without segments that lack a reference, unless all segments do."""
+    """Return the fields without the segments that lack a reference, unless all of them lack one."""
     references = [texts for field, texts in fields.items() if field.startswith("ref")]
     is_translated = [any(texts) for texts in zip(*references, strict=True)]
     if not any(is_translated) or all(is_translated):

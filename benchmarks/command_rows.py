@@ -1,4 +1,4 @@
-"""Rows for commands and installation: whole processes, against sacreBLEU's command."""
+"""Benchmarks of commands and installation: whole processes, compared with sacreBLEU's command."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import corpus
 import in_browser
-from benchmark_table import Row, benchmark, check_agreement, comparison_row, format_seconds
+from benchmark_table import Row, benchmark, check_agreement, compare_times, format_seconds
 from bleu_rows import score_command
-from measure import Cost, Costs, in_turn, job, process, python, script
+from measure import Cost, Costs, get_python, get_script, run_in_turn, run_job, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,21 +23,21 @@ PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet")
 
 @benchmark
 def test_set(runs: int) -> Iterator[Row]:
-    """Score one test set, whole process, against bare Python and sacreBLEU's command."""
-    text = corpus.test_set()
+    """Score one test set (whole process); compare with bare Python and sacreBLEU's command."""
+    text = corpus.load_test_set()
     options = (text.references[0], "-i", text.hypotheses, "-m", "bleu", "-w", "17")
-    costs = in_turn(
+    costs = run_in_turn(
         3 * runs,
         {
-            "truebleu": partial(process, score_command(text)),
-            "bare": partial(process, python("-c", "pass")),
-            "sacrebleu": partial(process, script("sacrebleu", *options)),
+            "truebleu": partial(run_process, score_command(text)),
+            "bare": partial(run_process, get_python("-c", "pass")),
+            "sacrebleu": partial(run_process, get_script("sacrebleu", *options)),
         },
     )
     own_score = json.loads(costs["truebleu"].output)["scores"][0]["score"]
     peer_score = json.loads(costs["sacrebleu"].output)["score"]
     if round(own_score, 12) != round(peer_score, 12):
-        raise SystemExit(f"benchmarks: truebleu says {own_score}, sacreBLEU's command {peer_score}")
+        raise SystemExit(f"benchmarks: truebleu prints {own_score}, sacreBLEU prints {peer_score}")
     own_seconds, bare, peer = (cost.processor for cost in costs.values())
     work = f"{text.segments:,} segments, whole process"
     ratio = f"{own_seconds / bare:.2f} ×"
@@ -49,7 +49,7 @@ def test_set(runs: int) -> Iterator[Row]:
         ratio,
         figures=costs,
     )
-    yield comparison_row(work, own_seconds, "sacrebleu", peer, min_ratio=5)
+    yield compare_times(work, own_seconds, "sacrebleu", peer, min_ratio=5)
 
 
 # Typical uses of sacreBLEU's command, and the required speed-up of the accelerator.
@@ -63,33 +63,35 @@ DROP_IN_WORK = [
 
 @benchmark
 def drop_in(runs: int) -> Iterator[Row]:
-    """Run truebleu.compat.sacrebleu's command on one test set, against sacreBLEU's."""
-    text = corpus.test_set()
+    """Run truebleu.compat.sacrebleu's command on one test set; compare with sacreBLEU's command."""
+    text = corpus.load_test_set()
     for min_ratio, name, count, options in DROP_IN_WORK:
-        words = (*map(str, (text.references[0], "-i", *corpus.rivals(count))), *options)
-        costs = in_turn(
+        words = (*map(str, (text.references[0], "-i", *corpus.write_rivals(count))), *options)
+        costs = run_in_turn(
             min(runs, 3) if count > 1 else runs,
             {
-                "truebleu": partial(process, python("-m", "truebleu.compat.sacrebleu", *words)),
-                "sacrebleu": partial(process, script("sacrebleu", *words)),
+                "truebleu": partial(
+                    run_process, get_python("-m", "truebleu.compat.sacrebleu", *words)
+                ),
+                "sacrebleu": partial(run_process, get_script("sacrebleu", *words)),
             },
         )
         check_agreement("sacreBLEU's command", costs["truebleu"], costs["sacrebleu"])
         own_seconds, peer = (cost.processor for cost in costs.values())
         work = f"sacreBLEU's command, {text.segments:,} segments, {name}"
-        yield comparison_row(
+        yield compare_times(
             work, own_seconds, "sacrebleu", peer, min_ratio=min_ratio, figures=costs
         )
 
 
 @benchmark
 def import_(runs: int) -> Iterator[Row]:
-    """`import truebleu` over bare Python, and what it loads."""
-    costs = in_turn(
+    """Measure `import truebleu` in addition to bare Python, and list the modules that it loads."""
+    costs = run_in_turn(
         8 * runs,
         {
-            "import": partial(process, python("-c", "import truebleu")),
-            "bare": partial(process, python("-c", "pass")),
+            "import": partial(run_process, get_python("-c", "import truebleu")),
+            "bare": partial(run_process, get_python("-c", "pass")),
         },
     )
     with_import, bare = (cost.processor for cost in costs.values())
@@ -101,7 +103,7 @@ def import_(runs: int) -> Iterator[Row]:
         met=with_import - bare <= 0.040,
         figures=costs,
     )
-    outside = json.loads(job("imported_modules").output)
+    outside = json.loads(run_job("list_imported_modules").output)
     yield Row(
         "import truebleu, modules outside the standard library",
         "no NumPy, nothing optional",
@@ -112,15 +114,15 @@ def import_(runs: int) -> Iterator[Row]:
 
 @benchmark
 def install(runs: int) -> Iterator[Row]:
-    """`pip install` of the wheel into an empty environment, and the first score."""
+    """Install the wheel with pip into an empty environment, and compute a first score."""
     work = "pip install of the wheel into an empty environment"
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        process(python(*PIP, "wheel", "--no-deps", "--wheel-dir", folder, corpus.ROOT))
+        run_process(get_python(*PIP, "wheel", "--no-deps", "--wheel-dir", folder, corpus.ROOT))
         (wheel,) = home.glob("truebleu-*.whl")
-        process(python(*PIP, "download", "--no-cache-dir", "--dest", home / "all", wheel))
+        run_process(get_python(*PIP, "download", "--no-cache-dir", "--dest", home / "all", wheel))
         sizes = {path.name: path.stat().st_size for path in (home / "all").iterdir()}
-        costs = in_turn(runs, {"install": partial(_first_score, home, wheel)})
+        costs = run_in_turn(runs, {"install": partial(_install_and_score, home, wheel)})
     elapsed, size = costs["install"].elapsed, sum(sizes.values())
     yield Row(
         f"{work}, all that is downloaded",
@@ -140,15 +142,17 @@ def install(runs: int) -> Iterator[Row]:
     )
 
 
-def _first_score(home: Path, wheel: Path) -> Cost:
-    """From an empty environment to the score of a file."""
+def _install_and_score(home: Path, wheel: Path) -> Cost:
+    """Install the wheel into a new environment and score a file; return the cost of both steps."""
     place = home / "environment"
-    process(python("-m", "venv", "--clear", place))
+    run_process(get_python("-m", "venv", "--clear", place))
     scripts = place / ("Scripts" if sys.platform == "win32" else "bin")
-    installed = process((str(scripts / "python"), *PIP, "install", "--no-cache-dir", str(wheel)))
+    installed = run_process(
+        (str(scripts / "python"), *PIP, "install", "--no-cache-dir", str(wheel))
+    )
     texts = corpus.EXAMPLES / "de-en"
     files = (str(texts / "reference.a.en"), "-i", str(texts / "cedar.en"), "-b")
-    first = process((str(scripts / "truebleu"), "score", *files))
+    first = run_process((str(scripts / "truebleu"), "score", *files))
     elapsed = installed.elapsed + first.elapsed
     return Cost(installed.processor + first.processor, elapsed, first.output)
 
@@ -158,18 +162,18 @@ def _first_score(home: Path, wheel: Path) -> Cost:
 
 @benchmark
 def compare(runs: int) -> Iterator[Row]:
-    """Compare ten systems by BLEU and chrF with paired tests, whole process, against sacreBLEU."""
-    systems, reference = corpus.ten_systems()
+    """Compare ten systems by BLEU and chrF with paired tests (whole process), as sacreBLEU does."""
+    systems, reference = corpus.load_ten_systems()
     files = (reference, "-i", *systems)
     named_systems = [f"S{number}={path}" for number, path in enumerate(systems)]
     named_files = (reference, "-i", *named_systems)
     tests = {"bootstrap": "--paired-bs", "randomization": "--paired-ar"}
-    costs = in_turn(
+    costs = run_in_turn(
         runs,
         {
             f"{name}{more}": partial(
-                process,
-                script("truebleu", "compare", *named_files, "-f", "json", test, "-m") + metrics,
+                run_process,
+                get_script("truebleu", "compare", *named_files, "-f", "json", test, "-m") + metrics,
             )
             for name, test in tests.items()
             for more, metrics in (("", ("bleu", "chrf")), (", TER", ("bleu", "chrf", "ter")))
@@ -178,17 +182,19 @@ def compare(runs: int) -> Iterator[Row]:
     # In JSON, sacreBLEU cannot print a bootstrap of chrF under NumPy 2.
     forms = {"bootstrap": "text", "randomization": "json"}
     peers = {
-        name: process(script("sacrebleu", *files, "-m", "bleu", "chrf", test, "-f", forms[name]))
+        name: run_process(
+            get_script("sacrebleu", *files, "-m", "bleu", "chrf", test, "-f", forms[name])
+        )
         for name, test in tests.items()
     }
-    _agree_on_p(costs["randomization"], peers["randomization"])
+    _check_p_values(costs["randomization"], peers["randomization"])
     for name, times, seconds in (
         ("bootstrap", "1,000 resamples", 0.25),
         ("randomization", "10,000 randomizations", 0.4),
     ):
         own_cost, ter_cost = costs[name].processor, costs[f"{name}, TER"]
         work = f"compare 10 systems × 2,037 segments, {times}"
-        yield comparison_row(
+        yield compare_times(
             f"{work}, BLEU + chrF, whole process",
             own_cost,
             "sacrebleu",
@@ -208,8 +214,8 @@ def compare(runs: int) -> Iterator[Row]:
         )
 
 
-def _agree_on_p(own_cost: Costs, peer: Cost) -> None:
-    """Stop if a p-value or a score differs between truebleu and the peer."""
+def _check_p_values(own_cost: Costs, peer: Cost) -> None:
+    """Exit if a p-value or a score differs between truebleu and the peer."""
     scores_by_system = {
         system["name"]: system["scores"] for system in json.loads(own_cost.output)["systems"]
     }
@@ -218,22 +224,24 @@ def _agree_on_p(own_cost: Costs, peer: Cost) -> None:
             own_score, peer_score = scores_by_system[f"S{number}"][metric], row[metric]
             p = own_score["difference"] and own_score["difference"]["p"]
             if (own_score["score"], p) != (peer_score["score"], peer_score["p_value"]):
-                raise SystemExit(f"benchmarks: sacreBLEU says {row!s:.200}, not {own_score!s:.200}")
+                raise SystemExit(
+                    f"benchmarks: sacreBLEU prints {row!s:.200}, not {own_score!s:.200}"
+                )
 
 
 @benchmark
 def significance(runs: int) -> Iterator[Row]:
-    """Test 10 systems from their statistics, and 3 from text, against sacreBLEU."""
-    text = corpus.test_set()
+    """Test 10 systems from statistics, and 3 systems from text (compared with sacreBLEU)."""
+    text = corpus.load_test_set()
     works = {
         "1,000 resamples": ("bs", 60),
         "10,000 randomizations and 1,000 resamples": ("ar", 200),
     }
     for work, (test, max_ratio) in works.items():
-        costs = in_turn(
+        costs = run_in_turn(
             runs,
             {
-                metrics: partial(job, "paired_tests", test, metrics, 10, *text.files)
+                metrics: partial(run_job, "run_truebleu_tests", test, metrics, 10, *text.files)
                 for metrics in ("bleu chrf", "bleu chrf ter")
             },
         )
@@ -247,17 +255,17 @@ def significance(runs: int) -> Iterator[Row]:
             figures=costs,
         )
     for test, name in (("bs", "bootstrap"), ("ar", "randomization")):
-        costs = in_turn(
+        costs = run_in_turn(
             min(runs, 3),
             {
-                program: partial(job, f"{program}_tests", test, 3, *text.files)
-                for program in ("as_sacrebleu", "sacrebleu")
+                program: partial(run_job, f"run_{program}_tests", test, 3, *text.files)
+                for program in ("accelerated", "sacrebleu")
             },
         )
-        check_agreement(f"sacreBLEU's paired {name}", costs["as_sacrebleu"], costs["sacrebleu"])
+        check_agreement(f"sacreBLEU's paired {name}", costs["accelerated"], costs["sacrebleu"])
         own_seconds, peer = (cost.processor for cost in costs.values())
         work = f"sacreBLEU's paired {name}, 3 systems × {text.segments:,} segments, BLEU, from text"
-        yield comparison_row(work, own_seconds, "sacrebleu", peer, min_ratio=5, figures=costs)
+        yield compare_times(work, own_seconds, "sacrebleu", peer, min_ratio=5, figures=costs)
 
 
 # ---- the report ----
@@ -265,13 +273,15 @@ def significance(runs: int) -> Iterator[Row]:
 
 @benchmark
 def report(runs: int) -> Iterator[Row]:
-    """Write the report on two systems, and measure its cost in a browser."""
-    text = corpus.four_references().head(100_000)
-    # Other systems' outputs stand for the second system and for the source.
+    """Write a report on two systems, and measure its speed and memory use in a browser."""
+    text = corpus.load_four_references().head(100_000)
+    # Outputs of other systems serve as the second system and as the source.
     reference, second_reference, source, _ = text.references
     page = corpus.CACHE / "report.html"
     words = (reference, "-i", text.hypotheses, second_reference, "-src", source, "-q", "-o", page)
-    costs = in_turn(runs, {"truebleu": partial(process, script("truebleu", "report", *words))})
+    costs = run_in_turn(
+        runs, {"truebleu": partial(run_process, get_script("truebleu", "report", *words))}
+    )
     seconds, size = costs["truebleu"].processor, page.stat().st_size
     text_size = sum(
         path.stat().st_size for path in (reference, text.hypotheses, second_reference, source)
@@ -286,16 +296,16 @@ def report(runs: int) -> Iterator[Row]:
         figures=costs,
     )
     yield Row(f"{work}, the file", "≤ 15 MB", f"{size / 1e6:.1f} MB", met=size <= 15e6)
-    with in_browser.chromium() as browser:
+    with in_browser.start_chromium() as browser:
         for segments in (1_000, 10_000, 100_000):
             work = f"the report on {segments:,} segments in Chromium, elapsed"
-            budget = in_browser.promised(segments)
-            target = f"≤ {in_browser.in_words(budget)}"
+            budget = in_browser.get_limits(segments)
+            target = f"≤ {in_browser.format_figures(budget)}"
             if browser is None:
                 yield Row(work, target, "not measured: needs Chromium, Playwright")
                 continue
             path = in_browser.write_report_page(corpus.CACHE, segments)
-            figures = in_browser.measure(browser, path, segments, min(runs, 5))
+            figures = in_browser.measure_page(browser, path, segments, min(runs, 5))
             path.unlink()
             missed = {name: most for name, most in budget.items() if figures[name] > most}
             note = [
@@ -304,7 +314,7 @@ def report(runs: int) -> Iterator[Row]:
             yield Row(
                 work,
                 target,
-                in_browser.in_words(figures),
+                in_browser.format_figures(figures),
                 met=not missed,
                 figures=figures,
                 note="; ".join([*note, "two frames take at least 33.4 ms"]),

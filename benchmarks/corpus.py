@@ -1,9 +1,9 @@
-"""The text that is measured: made once, from WMT22 system outputs, and kept in build/bench.
+"""The benchmark texts, which are built once from WMT22 system outputs and kept in build/bench.
 
 The outputs and references of the WMT22 general task are research data that are not part of
-truebleu. They are looked for in `../shared/data/wmt22`, or where the variable TRUEBLEU_WMT22 says.
-Without them the same files are made of the segments in `examples/`, cut and joined so that their
-lengths are distributed as WMT22's are.
+truebleu. They are read from `../shared/data/wmt22`, or from the folder in TRUEBLEU_WMT22. Without
+them, the same files are built from the segments in `examples/`, which are cut and joined so that
+their lengths have the same distribution as WMT22's.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CACHE = ROOT / "build" / "bench" / ("wmt22" if FROM_WMT22 else "examples")
 
 SEED = 1
 SIDE_CORPUS = 250_000
-"""Segments in the corpora for other tokenizers and several references."""
+"""Number of segments in the corpora for other tokenizers and for several references."""
 
 JAPANESE = 20_000
 KOREAN = (
@@ -49,7 +49,7 @@ Segment = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Corpus:
-    """A file of hypotheses and the files of their references, line by line."""
+    """A file of hypotheses and the files of their references, with one segment per line."""
 
     hypotheses: Path
     references: tuple[Path, ...]
@@ -61,11 +61,11 @@ class Corpus:
 
     @property
     def size(self) -> int:
-        """Bytes in all files."""
+        """Total size of all files in bytes."""
         return sum(path.stat().st_size for path in self.files)
 
     def head(self, segments: int) -> Corpus:
-        """Return the first segments, in separate files."""
+        """Return a corpus of the first segments, in separate files."""
         shorter = _describe_corpus(
             f"{self.hypotheses.parent.name}-{segments}", segments, len(self.references)
         )
@@ -75,8 +75,8 @@ class Corpus:
         return shorter
 
 
-def described() -> str:
-    """Return one sentence on where the text comes from."""
+def describe_source() -> str:
+    """Return a sentence about the origin of the text."""
     if FROM_WMT22:
         return "WMT22 general task system outputs and references, shuffled (seed 1) and repeated"
     return (
@@ -84,43 +84,43 @@ def described() -> str:
     )
 
 
-def million() -> Corpus:
-    """1,000,000 pairs: Czech, German and English, 212 MB from WMT22."""
-    return _build_if_missing("million", 1_000_000, 1, lambda: _european(references=1))
+def load_million() -> Corpus:
+    """Return 1,000,000 pairs in Czech, German and English (212 MB from WMT22)."""
+    return _build_if_missing("million", 1_000_000, 1, lambda: _read_european(references=1))
 
 
-def sentences_of(words: range, segments: int) -> Corpus:
-    """Return the first pairs whose hypotheses have a number of words in this range."""
+def load_sentences(words: range, segments: int) -> Corpus:
+    """Return the first pairs whose hypotheses have a word count in this range."""
     corpus = _describe_corpus(f"words-{words.start}-{words.stop - 1}-{segments}", segments, 1)
     if not corpus.hypotheses.exists():
-        pairs = zip(*map(read_corpus_lines, million().files), strict=True)
+        pairs = zip(*map(read_corpus_lines, load_million().files), strict=True)
         fitting = (pair for pair in pairs if len(pair[0].split()) in words)
         _write_corpus_file(corpus, itertools.islice(fitting, segments))
     return corpus
 
 
-def ten_million() -> Corpus:
-    """Return the same, ten times over."""
-    single = million()
+def load_ten_million() -> Corpus:
+    """Return the million pairs, repeated ten times."""
+    single = load_million()
     ten = _describe_corpus("ten-million", 10 * single.segments, 1)
     if not ten.hypotheses.exists():
         for source, target in reversed(list(zip(single.files, ten.files, strict=True))):
-            _repeat(source, target, 10)
+            _repeat_file(source, target, 10)
     return ten
 
 
-def test_set() -> Corpus:
+def load_test_set() -> Corpus:
     """Return one system's output on one test set: 2,037 segments of English to German."""
     if not FROM_WMT22:
-        return million().head(2037)
+        return load_million().head(2037)
     hypotheses = WMT22 / "system-outputs" / "generaltest2022.en-de.hyp.Online-W.de"
     reference = WMT22 / "references" / "generaltest2022.en-de.ref.A.de"
     return Corpus(hypotheses, (reference,), 2037)
 
 
-def rivals(count: int) -> list[Path]:
-    """Return the system of `test_set`, and worse systems that lack some words."""
-    first = test_set().hypotheses
+def write_rivals(count: int) -> list[Path]:
+    """Return the system of the test set, followed by worse systems that lack some words."""
+    first = load_test_set().hypotheses
     paths = [first]
     for number in range(1, count):
         path = CACHE / "rivals" / f"{number}.txt"
@@ -132,16 +132,16 @@ def rivals(count: int) -> list[Path]:
     return paths
 
 
-def ten_systems() -> tuple[tuple[Path, ...], Path]:
-    """Ten outputs of one test set of 2,037 segments, and its reference.
+def load_ten_systems() -> tuple[tuple[Path, ...], Path]:
+    """Return ten outputs for one test set of 2,037 segments, and its reference.
 
-    From WMT22 they are the nine systems of English to German, and the other reference.
+    With WMT22, these are the nine systems for English to German, and the second reference.
     """
     if FROM_WMT22:
         outputs = sorted((WMT22 / "system-outputs").glob("generaltest2022.en-de.hyp.*.de"))
         references = [WMT22 / "references" / f"generaltest2022.en-de.ref.{x}.de" for x in "AB"]
         return (*outputs, references[1]), references[0]
-    text = million().head(2037)
+    text = load_million().head(2037)
     paths = tuple(text.hypotheses.with_name(f"system{number}.txt") for number in range(10))
     for number, path in enumerate(paths):
         generator = random.Random(number)
@@ -153,19 +153,19 @@ def ten_systems() -> tuple[tuple[Path, ...], Path]:
     return paths, text.references[0]
 
 
-def nine_systems() -> tuple[tuple[Path, ...], int]:
-    """Nine outputs of one test set, and the number of segments.
+def load_nine_systems() -> tuple[tuple[Path, ...], int]:
+    """Return nine outputs for one test set, and the number of segments.
 
-    From WMT22 they are the systems of German to English, and 1,984 segments.
+    With WMT22, these are the systems for German to English, with 1,984 segments.
     """
     if FROM_WMT22:
         return tuple(
             sorted((WMT22 / "system-outputs").glob("generaltest2022.de-en.hyp.*.en"))
         ), 1984
-    return ten_systems()[0][:9], 2037
+    return load_ten_systems()[0][:9], 2037
 
 
-def test_sets() -> list[Corpus]:
+def load_test_sets() -> list[Corpus]:
     """Return every system's output on the test set of its language pair, with one reference."""
     systems = []
     for hypotheses in sorted((WMT22 / "system-outputs").glob("*.hyp.*")):
@@ -177,18 +177,18 @@ def test_sets() -> list[Corpus]:
     return systems
 
 
-def chinese() -> Corpus:
-    """English to Chinese, one reference."""
-    return _build_if_missing("chinese", SIDE_CORPUS, 1, _chinese)
+def load_chinese() -> Corpus:
+    """Return a corpus of English to Chinese with one reference."""
+    return _build_if_missing("chinese", SIDE_CORPUS, 1, _read_chinese)
 
 
-def japanese() -> Corpus | None:
-    """English to Japanese, one reference; None without WMT22."""
-    return _build_if_missing("japanese", JAPANESE, 1, _japanese) if FROM_WMT22 else None
+def load_japanese() -> Corpus | None:
+    """Return a corpus of English to Japanese with one reference, or None without WMT22."""
+    return _build_if_missing("japanese", JAPANESE, 1, _read_japanese) if FROM_WMT22 else None
 
 
-def korean() -> Path:
-    """Lines of Korean: sentences written for this, joined at random."""
+def write_korean() -> Path:
+    """Write a file of Korean lines, which join random sentences that were written for this use."""
     path = CACHE / "korean.txt"
     if not path.exists():
         generator = random.Random(SEED)
@@ -198,15 +198,15 @@ def korean() -> Path:
     return path
 
 
-def candidates(count: int) -> Path:
-    """Return candidates for one segment: systems' outputs with words swapped and removed.
+def write_candidates(count: int) -> Path:
+    """Write candidates for one segment: systems' outputs with some words replaced or removed.
 
-    They are what samples of one model look like: alike, and 25 to 30 words long.
+    They resemble samples of one model: they are similar, and have 25 to 30 words.
     """
     path = CACHE / "candidates" / f"{count}.txt"
     if not path.exists():
         generator = random.Random(SEED)
-        systems = [line.split(" ") for line in _one_segment()]
+        systems = [line.split(" ") for line in _read_one_segment()]
         pool = [word for words in systems for word in words]
         lines = []
         for _ in range(count):
@@ -222,8 +222,8 @@ def candidates(count: int) -> Path:
     return path
 
 
-def _one_segment() -> list[str]:
-    """Return several systems' outputs for one segment of about 200 characters."""
+def _read_one_segment() -> list[str]:
+    """Return the outputs of several systems for one segment of about 200 characters."""
     if FROM_WMT22:
         outputs = sorted((WMT22 / "system-outputs").glob("generaltest2022.de-en.hyp.*.en"))
         systems = [list(read_corpus_lines(path)) for path in outputs]
@@ -234,13 +234,15 @@ def _one_segment() -> list[str]:
     return min(segments, key=lambda texts: abs(sum(map(len, texts)) / len(texts) - 210))
 
 
-def four_references() -> Corpus:
-    """As `million`, with three other systems' outputs as further references."""
-    return _build_if_missing("four-references", SIDE_CORPUS, 4, lambda: _european(references=4))
+def load_four_references() -> Corpus:
+    """Return pairs like the million pairs, with three systems' outputs as extra references."""
+    return _build_if_missing(
+        "four-references", SIDE_CORPUS, 4, lambda: _read_european(references=4)
+    )
 
 
-def sentencepiece_model(kind: str, text: Path) -> Path:
-    """Return a model of 8,000 pieces trained on some text."""
+def train_sentencepiece(kind: str, text: Path) -> Path:
+    """Train a model of 8,000 pieces on a text, and return its path."""
     import sentencepiece
 
     path = CACHE / "models" / f"{kind}.model"
@@ -257,8 +259,8 @@ def sentencepiece_model(kind: str, text: Path) -> Path:
     return path
 
 
-def parquet(folder: Path, rows: int, files: int) -> None:
-    """Write rows of id, system, hypothesis and reference, the million pairs over and over."""
+def write_parquet(folder: Path, rows: int, files: int) -> None:
+    """Write rows of id, system, hypothesis and reference, which repeat the million pairs."""
     if folder.exists():
         return
     import pyarrow as pa
@@ -268,7 +270,7 @@ def parquet(folder: Path, rows: int, files: int) -> None:
     unfinished.mkdir(parents=True, exist_ok=True)
     texts = [
         itertools.chain.from_iterable(map(read_corpus_lines, itertools.repeat(path)))
-        for path in million().files
+        for path in load_million().files
     ]
     for number in range(files):
         ids = range(rows * number // files, rows * (number + 1) // files)
@@ -288,29 +290,31 @@ def parquet(folder: Path, rows: int, files: int) -> None:
 # ---- segments ----
 
 
-def _european(references: int) -> list[Segment]:
+def _read_european(references: int) -> list[Segment]:
     if not FROM_WMT22:
-        return _lengthened(_example("de-en", "en", references), " ", mean=2.61, deviation=0.655)
+        return _lengthen_segments(
+            _read_examples("de-en", "en", references), " ", mean=2.61, deviation=0.655
+        )
     test_sets = [("en-de", "A.de"), ("de-en", "A.en"), ("en-cs", "B.cs"), ("cs-en", "B.en")]
     return [
         segment
         for languages, reference in test_sets
-        for segment in _wmt22(languages, reference, references)
+        for segment in _read_wmt22(languages, reference, references)
     ]
 
 
-def _chinese() -> list[Segment]:
+def _read_chinese() -> list[Segment]:
     if not FROM_WMT22:
-        return _lengthened(_example("en-zh", "zh", 1), "", mean=3.21, deviation=0.69)
-    return list(_wmt22("en-zh", "A.zh", 1))
+        return _lengthen_segments(_read_examples("en-zh", "zh", 1), "", mean=3.21, deviation=0.69)
+    return list(_read_wmt22("en-zh", "A.zh", 1))
 
 
-def _japanese() -> list[Segment]:
-    return list(_wmt22("en-ja", "A.ja", 1))
+def _read_japanese() -> list[Segment]:
+    return list(_read_wmt22("en-ja", "A.ja", 1))
 
 
-def _wmt22(languages: str, reference: str, references: int) -> Iterator[Segment]:
-    """Yield every system's segments; further references are the outputs of the systems after it."""
+def _read_wmt22(languages: str, reference: str, references: int) -> Iterator[Segment]:
+    """Yield each system's segments; extra references are the outputs of the systems after it."""
     prefix = f"generaltest2022.{languages}"
     target = languages.split("-")[1]
     human = list(read_corpus_lines(WMT22 / "references" / f"{prefix}.ref.{reference}"))
@@ -321,7 +325,7 @@ def _wmt22(languages: str, reference: str, references: int) -> Iterator[Segment]
         yield from zip(system, human, *extra_references, strict=True)
 
 
-def _example(folder: str, language: str, references: int) -> list[Segment]:
+def _read_examples(folder: str, language: str, references: int) -> list[Segment]:
     files = sorted((EXAMPLES / folder).glob(f"*.{language}"))
     human = [list(read_corpus_lines(path)) for path in files if path.name.startswith("reference")]
     systems = [
@@ -339,10 +343,10 @@ def _example(folder: str, language: str, references: int) -> list[Segment]:
     return segments
 
 
-def _lengthened(
+def _lengthen_segments(
     segments: Sequence[Segment], glue: str, mean: float, deviation: float
 ) -> list[Segment]:
-    """Segments cut and joined until the logarithm of their length in words is so distributed."""
+    """Cut and join segments so that their lengths in words have a log-normal distribution."""
     generator = random.Random(SEED)
     lengthened: list[Segment] = []
     for _ in range(50_000):
@@ -367,7 +371,7 @@ def _split_words(text: str, glue: str) -> Sequence[str]:
 
 
 def read_corpus_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a file; they end at a line feed only."""
+    """Yield the lines of a file, which end only at line feeds."""
     with path.open(encoding="utf-8", newline="\n") as file:
         for line in file:
             yield line.removesuffix("\n")
@@ -384,12 +388,12 @@ def _build_if_missing(
 ) -> Corpus:
     corpus = _describe_corpus(name, segments, references)
     if not corpus.hypotheses.exists():
-        _write_corpus_file(corpus, _shuffled(source(), segments))
+        _write_corpus_file(corpus, _shuffle_segments(source(), segments))
     return corpus
 
 
-def _shuffled(segments: Sequence[Segment], count: int) -> Iterator[Segment]:
-    """Yield all segments in random order, repeatedly, until there are enough."""
+def _shuffle_segments(segments: Sequence[Segment], count: int) -> Iterator[Segment]:
+    """Return all segments in random order, repeated until there are `count` segments."""
     generator = random.Random(SEED)
     order: list[int] = []
     while len(order) < count:
@@ -400,7 +404,7 @@ def _shuffled(segments: Sequence[Segment], count: int) -> Iterator[Segment]:
 
 
 def _write_corpus_file(corpus: Corpus, segments: Iterable[Segment]) -> None:
-    """Write all files; the hypotheses get their name last, so that it means that all is there."""
+    """Write all files. The hypotheses are renamed last, so that their file marks completeness."""
     corpus.hypotheses.parent.mkdir(parents=True, exist_ok=True)
     unfinished = corpus.hypotheses.with_suffix(".part")
     files = [
@@ -414,7 +418,7 @@ def _write_corpus_file(corpus: Corpus, segments: Iterable[Segment]) -> None:
     unfinished.rename(corpus.hypotheses)
 
 
-def _repeat(source: Path, target: Path, times: int) -> None:
+def _repeat_file(source: Path, target: Path, times: int) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_suffix(".part")
     with unfinished.open("wb") as output:

@@ -1,4 +1,4 @@
-"""The rows of what runs where the data is: DuckDB, Polars, Spark, Ray, Arrow tables, and Node."""
+"""Benchmarks of DuckDB, Polars, Spark, Ray, Arrow tables, and Node."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from benchmark_table import (
     Row,
     benchmark,
     check_agreement,
-    comparison_row,
+    compare_times,
     format_seconds,
 )
 from bleu_rows import IDLE_ENOUGH
-from measure import Cost, Costs, in_turn, job, process, python_with
+from measure import Cost, Costs, find_python, run_in_turn, run_job, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,28 +51,30 @@ HERE = Path(__file__).parent
 
 @benchmark
 def tables(runs: int) -> Iterator[Row]:
-    """BLEU of Parquet files of 1 M and 8 M rows by DuckDB and Polars: time and memory."""
+    """Score Parquet files of 1 M and 8 M rows with DuckDB and Polars; measure time and memory."""
     if sys.platform != "linux":
         yield Row("Parquet", "kernel + ≤ 0.7 µs per row", "not measured: needs Linux's /proc")
         return
-    million, eight_million = _parquet()
+    million, eight_million = _write_tables()
     runs = min(runs, 3)
-    costs = in_turn(
+    costs = run_in_turn(
         runs,
-        {"kernel": partial(job, "score_table_in_memory", million)}
-        | {name: partial(job, "score_table", name, million) for name in ENGINES},
+        {"kernel": partial(run_job, "score_table_in_memory", million)}
+        | {name: partial(run_job, "score_table", name, million) for name in ENGINES},
     )
-    sample = in_turn(1, {"pyarrow": partial(job, "sacrebleu_parquet", PEER_SAMPLE, million)})
-    rows = corpus.million().segments
+    sample = run_in_turn(
+        1, {"pyarrow": partial(run_job, "score_parquet_by_sacrebleu", PEER_SAMPLE, million)}
+    )
+    rows = corpus.load_million().segments
     peer = sample["pyarrow"].processor * rows / PEER_SAMPLE
     score, _ = json.loads(costs["kernel"].output)
     for name, title in ENGINES.items():
         value, _ = json.loads(costs[name].output)
         if value != score:
-            raise SystemExit(f"benchmarks: {title} gave {value}, and the kernel {score}")
+            raise SystemExit(f"benchmarks: {title} returned {value}, the kernel returned {score}")
         own_seconds, kernel = costs[name].processor, costs["kernel"].processor
         beyond = (own_seconds - kernel) / rows * 1e6
-        yield comparison_row(
+        yield compare_times(
             f"Parquet, 1 M rows, {title}",
             own_seconds,
             "pyarrow and sacreBLEU",
@@ -84,7 +86,7 @@ def tables(runs: int) -> Iterator[Row]:
             met=beyond <= 0.7,
             figures={**costs, **sample},
         )
-        eight = in_turn(runs, {name: partial(job, "score_table", name, eight_million)})
+        eight = run_in_turn(runs, {name: partial(run_job, "score_table", name, eight_million)})
         rss, peak = (
             max(int(json.loads(run.output)[1]) for run in each[name].runs)
             for each in (costs, eight)
@@ -100,16 +102,16 @@ def tables(runs: int) -> Iterator[Row]:
             figures={**eight, "peak_bytes": peak, "peak_bytes_of_1_M": rss},
             note=""
             if flat
-            else f"{title} reads ahead and frees memory late; file by file it stays flat",
+            else f"{title} reads ahead and frees memory late; file by file, memory is constant",
         )
 
 
-def _parquet() -> tuple[Path, Path]:
-    """Return the folders of 1 M and 8 M rows: eight files, and the same under eight names each."""
+def _write_tables() -> tuple[Path, Path]:
+    """Return folders with 1 M and 8 M rows; the second contains eight links to each file."""
     one_million, eight_million = (
         corpus.CACHE / name for name in ("table-million", "table-eight-million")
     )
-    corpus.parquet(one_million, corpus.million().segments, FILES)
+    corpus.write_parquet(one_million, corpus.load_million().segments, FILES)
     if not eight_million.exists():
         eight_million.mkdir()
         for path in one_million.iterdir():
@@ -120,13 +122,13 @@ def _parquet() -> tuple[Path, Path]:
 
 @benchmark
 def engine_core(runs: int) -> Iterator[Row]:
-    """Compute sums over 1 M rows in memory, beyond metric.score's cost for the same rows."""
-    million = corpus.million()
-    costs = in_turn(
+    """Compute sums over 1 M rows in memory; measure the time in addition to metric.score."""
+    million = corpus.load_million()
+    costs = run_in_turn(
         runs,
-        {"score": partial(job, "score_in_memory", "arrow", "BLEU", "{}", *million.files)}
+        {"score": partial(run_job, "score_in_memory", "arrow", "BLEU", "{}", *million.files)}
         | {
-            name: partial(job, "sums", layout, by, buckets, *million.files)
+            name: partial(run_job, "sum_groups", layout, by, buckets, *million.files)
             for layout, by, buckets, name in GROUPINGS
         },
     )
@@ -147,14 +149,14 @@ def engine_core(runs: int) -> Iterator[Row]:
 
 @benchmark
 def ray(runs: int) -> Iterator[Row]:
-    """Compute BLEU on Ray Data against Ray's own cost, and with two workers against one."""
+    """Compute BLEU on Ray Data; compare with Ray's own cost, and two workers with one."""
     work = "BLEU on Ray Data, warm, beyond the kernel, processor time of all processes"
     scaling = "BLEU on Ray Data, 2 workers with twice the rows, against 1"
-    if python_with("ray") is None:
+    if find_python("ray") is None:
         for name, target in ((work, ""), (scaling, "≥ 1.7 ×")):
             yield Row(name, target, "not measured: needs Ray (make engines)")
         return
-    one_worker, two_workers = ray_engine.measure(max(1, min(runs, 5) // 2))
+    one_worker, two_workers = ray_engine.measure_workers(max(1, min(runs, 5) // 2))
     kernel = two_workers["kernel"]["nanoseconds_a_row"]
     for source, source_name in (("memory", "blocks in memory"), ("parquet", "Parquet files")):
         statistics_cost, transfer_cost = (
@@ -164,7 +166,7 @@ def ray(runs: int) -> Iterator[Row]:
             f"{work}, {source_name}",
             "",
             f"{statistics_cost - kernel:.0f} ns per row",
-            f"rows to Python and no more: {transfer_cost:.0f} ns per row (kernel: {kernel:.0f})",
+            f"only rows to Python: {transfer_cost:.0f} ns per row (kernel: {kernel:.0f})",
             f"{(statistics_cost - kernel) / transfer_cost:.2f} ×",
             figures={"2 workers": two_workers},
         )
@@ -188,16 +190,16 @@ def ray(runs: int) -> Iterator[Row]:
 
 @benchmark
 def spark(runs: int) -> Iterator[Row]:
-    """Measure Spark beyond the kernel, and two executors against one."""
+    """Measure the cost of Spark in addition to the kernel; compare two executors with one."""
     number, few_rows = spark_engine.ROWS, spark_engine.FEW_ROWS
     beyond = f"Spark, {number // 1_000_000} M rows, sums by system, beyond the kernel, per row"
     weak = "Spark, 2 executors of one core each for twice the rows, elapsed"
     groups = f"Spark's defaults, {few_rows:,} rows, scores of {spark_engine.GROUPS} groups"
-    if python_with("pyspark") is None:
+    if find_python("pyspark") is None:
         for work in (beyond, groups, weak):
             yield Row(work, "", "not measured: needs Spark (make engines)")
         return
-    cost = spark_engine.measured("overhead", number, runs)
+    cost = spark_engine.measure_in_spark("measure_overhead", number, runs)
     transfer, stats, kernel = (cost["median"][name] for name in ("transfer", "stats", "kernel"))
     yield Row(
         beyond,
@@ -208,11 +210,11 @@ def spark(runs: int) -> Iterator[Row]:
         stats - kernel <= 1.3 * transfer,
         cost,
     )
-    cost = spark_engine.measured("by_groups", few_rows, runs)
+    cost = spark_engine.measure_in_spark("measure_groups", few_rows, runs)
     sums, scores = (cost["median"][name] for name in ("sums", "score"))
     note = f"; {cost['partitions']} partitions of a shuffle"
-    yield comparison_row(groups, scores, "sums", sums, max_ratio=1.3, about=note, figures=cost)
-    cost = spark_engine.measured("scaling", number, runs)
+    yield compare_times(groups, scores, "sums", sums, max_ratio=1.3, about=note, figures=cost)
+    cost = spark_engine.measure_in_spark("measure_scaling", number, runs)
     one_executor, two_executors = (cost["median"][f"executors {count}"] for count in (1, 2))
     possible = 2 * cost["median"]["alone 1"] / cost["median"]["alone 2"]
     yield Row(
@@ -231,19 +233,21 @@ def spark(runs: int) -> Iterator[Row]:
 
 @benchmark
 def javascript(runs: int) -> Iterator[Row]:
-    """Score a test set under Node with the npm package, against npm's bleu-score."""
-    text = corpus.test_set()
+    """Score a test set under Node with the npm package; compare with npm's bleu-score."""
+    text = corpus.load_test_set()
     work = f"{text.segments:,} segments of text, Node, one warm process"
-    folder = _node_packages()
+    folder = _install_node_packages()
     if folder is None:
-        yield Row(work, "beside bleu-score", "not measured: needs Node, npm and bleu-score")
+        yield Row(work, "compared with bleu-score", "not measured: needs Node, npm and bleu-score")
         return
     script = shutil.copyfile(HERE / "packed.mjs", folder / "packed.mjs")
-    printed = process(("node", str(script), str(runs), *map(str, text.files))).output
+    printed = run_process(("node", str(script), str(runs), *map(str, text.files))).output
     results, costs = (json.loads(printed)[name] for name in ("results", "costs"))
     for own_score, peer_score in zip(results["segments"], results["bleu-score"], strict=True):
         if not math.isclose(own_score, peer_score, rel_tol=1e-9, abs_tol=1e-9):
-            raise SystemExit(f"benchmarks: bleu-score gives {peer_score}, truebleu {own_score}")
+            raise SystemExit(
+                f"benchmarks: bleu-score returned {peer_score}, truebleu returned {own_score}"
+            )
     figures = {
         name: Costs(tuple(Cost(run["processor"], run["elapsed"]) for run in each))
         for name, each in costs.items()
@@ -253,18 +257,18 @@ def javascript(runs: int) -> Iterator[Row]:
         "score": "corpus BLEU, tokens as they stand",
         "score 13a": "corpus BLEU, 13a",
     }.items():
-        yield comparison_row(
+        yield compare_times(
             f"{work}: {title}, elapsed",
             figures[name].elapsed,
             "bleu-score",
             figures["bleu-score"].elapsed,
             figures=figures if name == "segments" else {},
-            note="the peer has segments' scores alone, of one reference and without a tokenizer",
+            note="the peer only scores segments, with one reference and without a tokenizer",
         )
 
 
-def _node_packages() -> Path | None:
-    """Return a folder with the package and its peer; None where they cannot be had."""
+def _install_node_packages() -> Path | None:
+    """Return a folder with the package and its peer, or None if they cannot be installed."""
     if not shutil.which("npm"):
         return None
     build = [sys.executable, str(HERE.parent / "npm" / "build.py")]

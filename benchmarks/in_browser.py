@@ -1,7 +1,7 @@
-"""Cost of an open report: paint, list, sort, search, scrolling, memory.
+"""Speed and memory of an open report: paint, list, sort, search, scrolling.
 
-`measure` returns one page's figures; BUDGETS lists the targets by number of segments, and `make
-bench ROWS=report` checks them.
+`measure_page` returns the figures of one page. BUDGETS lists the targets by number of segments, and
+`make bench ROWS=report` checks them.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# Debian's name first.
+# Debian's name comes first.
 BROWSERS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 
 MEGABYTE = 1e6
 
-# Name: unit, and the most for 1,000, 10,000 and 100,000 segments (two systems, one reference, a
+# Name: unit, and the limits for 1,000, 10,000 and 100,000 segments (two systems, one reference, a
 # source).
 BUDGETS: dict[str, tuple[str, dict[int, float]]] = {
     "file": ("MB", {1_000: 1, 10_000: 3, 100_000: 15}),
@@ -30,7 +30,7 @@ BUDGETS: dict[str, tuple[str, dict[int, float]]] = {
     "list usable": ("ms", {1_000: 500, 10_000: 800, 100_000: 1500}),
     "sort": ("ms", {1_000: 20, 10_000: 20, 100_000: 150}),
     "search": ("ms", {1_000: 20, 10_000: 20, 100_000: 50}),
-    # Two frames take at least 33.4 ms; one missed frame makes it 50.
+    # Two frames take at least 33.4 ms; with one missed frame, they take 50 ms.
     "scroll p95": ("ms", {1_000: 49, 10_000: 49, 100_000: 49}),
     "memory": ("MB", {1_000: 40, 10_000: 40, 100_000: 150}),
     "interval of 9 in 10": ("ms", {1_000: 200, 10_000: 200, 100_000: 1000}),
@@ -45,7 +45,7 @@ SORT = """name => {
   return performance.now() - start;
 }"""
 
-# From the change of the URL until the list shows the results.
+# Measures the time from the change of the URL until the list shows the results.
 FILTER = """where => new Promise(done => {
   let start;
   addEventListener("hashchange", () => { start = performance.now(); }, {capture: true, once: true});
@@ -72,11 +72,11 @@ SCROLL = """async () => {
 
 
 def write_report_page(folder: Path, segments: int) -> Path:
-    """Return a report on two systems, with a source, as `truebleu report` writes it."""
+    """Write a report on two systems with a source, as `truebleu report` does; return its path."""
     import truebleu as tb
 
-    text = corpus.four_references().head(segments)
-    # Other systems' outputs stand for the second system and for the source.
+    text = corpus.load_four_references().head(segments)
+    # Outputs of other systems serve as the second system and as the source.
     reference, second_reference, source, _ = text.references
     path = folder / f"report-{segments}.html"
     tb.report(
@@ -86,8 +86,8 @@ def write_report_page(folder: Path, segments: int) -> Path:
 
 
 @contextmanager
-def chromium() -> Iterator[Any]:
-    """Return a browser; None where there is none to start."""
+def start_chromium() -> Iterator[Any]:
+    """Yield a running browser, or None if no browser can be started."""
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     try:
         from playwright.sync_api import sync_playwright
@@ -96,7 +96,7 @@ def chromium() -> Iterator[Any]:
     if path is None:
         yield None
         return
-    # Chromium's sandbox does not work for root, as which containers run.
+    # Chromium's sandbox does not work for root, and containers run as root.
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=arguments)
@@ -104,30 +104,32 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-def measure(browser: Any, path: Path, segments: int, runs: int = 3) -> dict[str, float]:
-    """Return a page's figures, in the units of BUDGETS; the best of some runs of each.
+def measure_page(browser: Any, path: Path, segments: int, runs: int = 3) -> dict[str, float]:
+    """Return the figures of a page in the units of BUDGETS, as the minimum over several runs.
 
-    All but the sizes are elapsed time, and other work on the machine only ever adds to that.
+    All figures except sizes are elapsed times, which other work on the machine only increases.
     """
-    measurements = [_once(browser, path, segments) for _ in range(runs)]
+    measurements = [_measure_once(browser, path, segments) for _ in range(runs)]
     return {name: min(one[name] for one in measurements) for name in measurements[0]}
 
 
-def in_words(figures: dict[str, float]) -> str:
-    """Write figures in one line."""
-    return ", ".join(f"{name} {_rounded(figures[name])} {BUDGETS[name][0]}" for name in figures)
+def format_figures(figures: dict[str, float]) -> str:
+    """Return the figures with their units, as one line."""
+    return ", ".join(
+        f"{name} {_format_number(figures[name])} {BUDGETS[name][0]}" for name in figures
+    )
 
 
-def promised(segments: int) -> dict[str, float]:
+def get_limits(segments: int) -> dict[str, float]:
     """Return the limit of each figure for a report on this number of segments."""
     return {name: most[segments] for name, (_, most) in BUDGETS.items() if segments in most}
 
 
-def _rounded(x: float) -> str:
+def _format_number(x: float) -> str:
     return f"{x:.1f}" if x < 10 and x % 1 else f"{x:.0f}"
 
 
-def _once(browser: Any, path: Path, segments: int) -> dict[str, float]:
+def _measure_once(browser: Any, path: Path, segments: int) -> dict[str, float]:
     context = browser.new_context(viewport={"width": 1360, "height": 850})
     context.add_init_script(
         """new MutationObserver((_, self) => {

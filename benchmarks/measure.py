@@ -1,9 +1,9 @@
-"""Measurements: a new process each time, its processor time, contenders in turn.
+"""Measurements of time and memory, each in a new process.
 
 Processor time is the child's user and system time as `wait4` reports it, so other work on the
-machine disturbs it little; elapsed time is also recorded. Contenders of one row run in turn, one
-run each, round after round, so that a machine that slows down slows all of them; the report has
-each contender's median.
+machine hardly affects it. Elapsed time is also recorded. In each round, every contender of a row
+runs once, so that a slowdown of the machine affects all of them. The results contain each
+contender's median.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SAMPLE_SECONDS = 0.002
 
 Command = tuple[str, ...]
 
-# Without PYTHONDONTWRITEBYTECODE and the like: an installed package has its byte code.
+# Without variables such as PYTHONDONTWRITEBYTECODE, because installed packages have byte code.
 _PLAIN_ENVIRONMENT = {
     name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
 }
@@ -49,7 +49,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Costs:
-    """Several runs of one contender."""
+    """The costs of several runs of one contender."""
 
     runs: tuple[Cost, ...]
 
@@ -68,54 +68,54 @@ class Costs:
 
 @dataclass(frozen=True)
 class Memory:
-    """The largest private memory seen in a process, in bytes."""
+    """The largest sampled private memory of a process, in bytes."""
 
     private: int
     without_input: int
     samples: int
 
 
-# ---- what can be run ----
+# ---- commands ----
 
 
-def script(name: str, *arguments: object) -> Command:
-    """Return the path of a command that is installed with the running Python."""
+def get_script(name: str, *arguments: object) -> Command:
+    """Return a command line for a script that is installed with the running Python."""
     suffix = ".exe" if os.name == "nt" else ""
     return (str(Path(sysconfig.get_path("scripts"), name + suffix)), *map(str, arguments))
 
 
-def python(*arguments: object) -> Command:
+def get_python(*arguments: object) -> Command:
     return (sys.executable, *map(str, arguments))
 
 
-def process(command: Command, **environment: str) -> Cost:
-    """Run a command and wait for it."""
+def run_process(command: Command, **environment: str) -> Cost:
+    """Run a command, wait for it, and return its cost."""
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         start = time.perf_counter()
-        child = _started(command, environment, output, errors)
+        child = _start_process(command, environment, output, errors)
         _, status, usage = os.wait4(child.pid, 0)
         elapsed = time.perf_counter() - start
         child.returncode = os.waitstatus_to_exitcode(status)
         _check_status(command, child.returncode, errors)
-        return Cost(usage.ru_utime + usage.ru_stime, elapsed, _text(output))
+        return Cost(usage.ru_utime + usage.ru_stime, elapsed, _read_text(output))
 
 
-def job(name: str, *arguments: object, **environment: str) -> Cost:
-    """Run a function of benchmark_jobs.py in a fresh Python; the cost is what it timed itself."""
-    report = json.loads(process(python(JOBS, name, *arguments), **environment).output)
+def run_job(name: str, *arguments: object, **environment: str) -> Cost:
+    """Run a function of benchmark_jobs.py in a new process; return the cost that it measured."""
+    report = json.loads(run_process(get_python(JOBS, name, *arguments), **environment).output)
     return Cost(report["processor"], report["elapsed"], json.dumps(report["result"]))
 
 
-def at_once(count: int, run: Callable[[], Cost]) -> Cost:
-    """Several runs at the same time: all their processor time, and the longest elapsed time."""
+def run_at_once(count: int, run: Callable[[], Cost]) -> Cost:
+    """Run at the same time; return the total processor time and the longest elapsed time."""
     with ThreadPoolExecutor(count) as pool:
         costs = list(pool.map(lambda _: run(), range(count)))
     elapsed = max(cost.elapsed for cost in costs)
     return Cost(sum(cost.processor for cost in costs), elapsed, costs[0].output)
 
 
-def in_turn(runs: int, contenders: Mapping[str, Callable[[], Cost]]) -> dict[str, Costs]:
-    """Run every contender once, then every contender again, and so on."""
+def run_in_turn(runs: int, contenders: Mapping[str, Callable[[], Cost]]) -> dict[str, Costs]:
+    """Run every contender once per round, and return the costs of all rounds."""
     rounds = [{name: run() for name, run in contenders.items()} for _ in range(runs)]
     return {name: Costs(tuple(costs[name] for costs in rounds)) for name in contenders}
 
@@ -123,10 +123,11 @@ def in_turn(runs: int, contenders: Mapping[str, Callable[[], Cost]]) -> dict[str
 # ---- engines ----
 
 
-def python_with(package: str) -> Path | None:
-    """Return the Python that has a package: this one, or the one in an engine's environment.
+def find_python(package: str) -> Path | None:
+    """Return a Python that has a package: the running Python, or the Python for an engine.
 
-    `make engines` makes them: Spark and Ray are large, or want other releases of what others want.
+    `make engines` creates environments for Spark and Ray, which are large, or need other releases
+    of common dependencies.
     """
     names = {"pyspark": "-spark", "ray": "-ray"}
     for prefix in (sys.prefix, sys.prefix + names[package]):
@@ -136,20 +137,20 @@ def python_with(package: str) -> Path | None:
 
 
 def tree_seconds() -> float:
-    """Return the processor time of this process and its descendants, ended ones included."""
+    """Return the processor time of this process and its descendants, including ended processes."""
     ticks = 0
     for process in list_process_tree(os.getpid()):
         # A process's figures for children include only ended children.
-        ticks += sum(map(int, _stat(process)[11:15]))
+        ticks += sum(map(int, _read_stat(process)[11:15]))
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
-def tree_clock() -> Iterator[Callable[[], float]]:
-    """As `tree_seconds`, with the time of processes that ended and whose parent did not ask for it.
+def start_tree_clock() -> Iterator[Callable[[], float]]:
+    """Yield a function like `tree_seconds` that includes processes nobody waited for.
 
-    Ray's node does not collect the time of workers that it stops. So every process is looked at
-    five times a second, and what it had last is kept; what it did after that is missing.
+    Ray's node does not collect the time of workers that it stops. So every process is sampled five
+    times per second, and its last value is kept. Time after the last sample is missing.
     """
     ticks: dict[tuple[int, str], int] = {}
     looking = threading.Lock()
@@ -157,7 +158,8 @@ def tree_clock() -> Iterator[Callable[[], float]]:
     def seconds() -> float:
         with looking:
             for process in list_process_tree(os.getpid()):
-                if fields := _stat(process):  # numbers come again, but not at the same start
+                # A pid can be reused, but not with the same start time.
+                if fields := _read_stat(process):
                     ticks[process, fields[19]] = sum(map(int, fields[11:13]))
             return sum(ticks.values()) / os.sysconf("SC_CLK_TCK")
 
@@ -176,17 +178,17 @@ def tree_clock() -> Iterator[Callable[[], float]]:
 
 
 def list_process_tree(root: int) -> list[int]:
-    """Return the numbers of a process and of all those under it."""
+    """Return the pids of a process and of all its descendants."""
     processes = (int(path.name) for path in Path("/proc").glob("[0-9]*"))
-    parents = {process: fields[1] for process in processes if (fields := _stat(process))}
+    parents = {process: fields[1] for process in processes if (fields := _read_stat(process))}
     process_ids = [root]
     for process in process_ids:
         process_ids += [child for child, parent in parents.items() if int(parent) == process]
     return process_ids
 
 
-def _stat(process: int) -> list[str]:
-    """Return the fields of /proc/PID/stat from the state on; none if it has ended."""
+def _read_stat(process: int) -> list[str]:
+    """Return the fields of /proc/PID/stat from the state on; no fields if the process has ended."""
     try:
         text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
     except (FileNotFoundError, ProcessLookupError):
@@ -197,19 +199,19 @@ def _stat(process: int) -> list[str]:
 # ---- memory ----
 
 
-def private_memory(command: Command, input_files: Sequence[Path]) -> Memory:
+def sample_memory(command: Command, input_files: Sequence[Path]) -> Memory:
     """Return the peak of Private_Clean + Private_Dirty in /proc/PID/smaps, sampled every 2 ms.
 
-    It holds the pages of the memory-mapped input files too, which Linux calls private while no
-    other process maps them. They are the page cache's, which drops them at need without writing, so
-    the peak without them is taken as well.
+    The peak includes the pages of memory-mapped input files, which Linux calls private while no
+    other process maps them. They belong to the page cache, which can drop them without writing, so
+    the peak without these pages is also returned.
     """
     inputs = {str(path.resolve()) for path in input_files}
     private = without_input = samples = 0
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
-        child = _started(command, {}, output, errors)
+        child = _start_process(command, {}, output, errors)
         while child.poll() is None:
-            own_bytes, mapped = _private_bytes(child.pid, inputs)
+            own_bytes, mapped = _measure_private_bytes(child.pid, inputs)
             private, without_input = max(private, own_bytes + mapped), max(without_input, own_bytes)
             samples += own_bytes > 0
             time.sleep(SAMPLE_SECONDS)
@@ -217,8 +219,8 @@ def private_memory(command: Command, input_files: Sequence[Path]) -> Memory:
     return Memory(private, without_input, samples)
 
 
-def _private_bytes(pid: int, inputs: set[str]) -> tuple[int, int]:
-    """Private bytes now: outside the mappings of the input files, and in them."""
+def _measure_private_bytes(pid: int, inputs: set[str]) -> tuple[int, int]:
+    """Return the current private bytes, outside and inside the mappings of the input files."""
     try:
         lines = Path(f"/proc/{pid}/smaps").read_text(encoding="utf-8").splitlines()
     except (FileNotFoundError, ProcessLookupError):
@@ -239,7 +241,7 @@ def _private_bytes(pid: int, inputs: set[str]) -> tuple[int, int]:
 # ---- children ----
 
 
-def _started(
+def _start_process(
     command: Command, environment: Mapping[str, str], output: TextIO, errors: TextIO
 ) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
@@ -253,17 +255,17 @@ def _started(
 
 def _check_status(command: Command, status: int, errors: TextIO) -> None:
     if status != 0:
-        message = f"this failed with status {status}: {' '.join(command)}\n{_text(errors)}"
+        message = f"command failed with status {status}: {' '.join(command)}\n{_read_text(errors)}"
         raise SystemExit(f"benchmarks: {message}")
 
 
-def _text(file: TextIO) -> str:
+def _read_text(file: TextIO) -> str:
     file.seek(0)
     return file.read()
 
 
-def tidy(value: Any) -> Any:
-    """Costs and paths as plain data for results.json."""
+def to_plain_data(value: Any) -> Any:
+    """Convert costs to plain data for results.json."""
     if isinstance(value, Costs):
         return {
             "processor_seconds": [round(run.processor, 6) for run in value.runs],
@@ -281,7 +283,7 @@ def tidy(value: Any) -> Any:
             "elapsed_seconds": round(value.elapsed, 6),
         }
     if isinstance(value, dict):
-        return {name: tidy(part) for name, part in value.items()}
+        return {name: to_plain_data(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [tidy(part) for part in value]
+        return [to_plain_data(part) for part in value]
     return value

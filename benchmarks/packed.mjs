@@ -1,4 +1,4 @@
-// Times the package for npm and a peer in turn in one process: `node packed.mjs RUNS HYPOTHESES REFERENCES`, in a folder that has both.
+// Measure the npm package and a peer, in turn, in one process: `node packed.mjs RUNS HYPOTHESES REFERENCES`, in a folder that contains both.
 import { readFileSync } from "node:fs";
 import { init, metric } from "truebleu";
 import peer from "bleu-score";
@@ -7,7 +7,7 @@ const [runs, ...files] = process.argv.slice(2);
 // The peer splits at single spaces.
 const [hypotheses, references] = files.map(file => readFileSync(file, "utf8").replace(/\n$/, "").split("\n").map(line => line.trim().split(/\s+/u).join(" ")));
 await init();
-// What the peer computes: tokens as they stand, no smoothing, an order without n-grams makes the score 0.
+// The settings of the peer: unchanged tokens, no smoothing, and a score of 0 if an order has no n-grams.
 const same = metric("bleu", { tokenize: "none", smoothing: "none", effective_order: false }), usual = metric("bleu");
 const contenders = {
   segments: () => [...same.segments(hypotheses, references)],
@@ -15,7 +15,7 @@ const contenders = {
   score: () => [same.score(hypotheses, references).value],
   "score 13a": () => [usual.score(hypotheses, references).value],
 };
-const results = Object.fromEntries(Object.entries(contenders).map(([name, run]) => [name, run()])); // And all code is warm.
+const results = Object.fromEntries(Object.entries(contenders).map(([name, run]) => [name, run()])); // This also warms up all code.
 const costs = Object.fromEntries(Object.keys(contenders).map(name => [name, []]));
 for (let round = 0; round < Number(runs); round++) {
   for (const [name, run] of Object.entries(contenders)) {

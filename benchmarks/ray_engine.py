@@ -9,8 +9,9 @@ worker. Ray's Parquet reader decodes in extra threads. Without the limit, one wo
 a second, idle processor, while two workers would have to share it.
 
 Ray's defaults for machines with many processors are lowered, as docs/engines.md advises.
-Starting Ray and its workers is left out (the first round is not counted), and so is the disk: the
-files stay in memory. The times include each job's preparation, such as reading footers.
+The time to start Ray and its workers is excluded, because the first round is not counted. So is
+disk time, because the files stay in memory. The preparation of each job, such as reading footers,
+is included.
 """
 
 from __future__ import annotations
@@ -24,43 +25,43 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import corpus
-from measure import process, python_with, tree_clock
+from measure import find_python, run_process, start_tree_clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
 BLOCK = 125_000
-"""Rows of a block in memory, which is what one task counts, and of a file: 27 MB of text."""
+"""Number of rows of a block in memory, which one task counts, and of a file: 27 MB of text."""
 
 ROWS = 8_000_000
-"""Rows a worker: of Parquet files, some six seconds of its time."""
+"""Number of rows per worker; with Parquet files, about six seconds of its time."""
 
 SMALL = {
     # Number of processes that Ray starts per job to read footers; the default is 32.
     "RAY_DATA_PARQUET_FOOTER_NUM_ACTORS": "{workers}",
-    # Bytes of Parquet that a task reads, 128 MiB by default: few tasks end at different times.
+    # Parquet bytes per task (default: 128 MiB). With only a few tasks, workers would end unevenly.
     "RAY_DATA_PARQUET_BIN_PACKING_BYTES": str(32 * 2**20),
     "RAY_USAGE_STATS_ENABLED": "0",
 }
-"""Ray's settings for a machine of few processors."""
+"""Ray's settings for a machine with few processors."""
 
 CONTENDERS = ("kernel", "memory, rows", "memory, stats", "parquet, rows", "parquet, stats")
 
 
-def measure(rounds: int, rows: int = ROWS) -> tuple[dict[str, Any], dict[str, Any]]:
+def measure_workers(rounds: int, rows: int = ROWS) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the results with one and with two workers, in processes that take turns."""
     results_by_workers: dict[int, list[dict[str, Any]]] = {1: [], 2: []}
-    for workers in (1, 2, 2, 1):  # what else the machine does may grow or shrink meanwhile
-        command = (str(python_with("ray")), __file__, *map(str, (workers, rounds, rows)))
+    for workers in (1, 2, 2, 1):  # balances slow changes of the load
+        command = (str(find_python("ray")), __file__, *map(str, (workers, rounds, rows)))
         settings = {name: value.format(workers=workers) for name, value in SMALL.items()}
-        report = process(command, **settings)
+        report = run_process(command, **settings)
         results_by_workers[workers].append(json.loads(report.output.splitlines()[-1]))
-    return _figures(results_by_workers[1]), _figures(results_by_workers[2])
+    return _compute_medians(results_by_workers[1]), _compute_medians(results_by_workers[2])
 
 
-def _figures(results: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return each contender's medians: nanoseconds per row, rows per second."""
+def _compute_medians(results: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return each contender's median times per row, and its median throughput."""
     rows = results[0]["rows"]
     figures: dict[str, Any] = {name: results[0][name] for name in ("rows", "workers", "processors")}
     for name in CONTENDERS:
@@ -86,12 +87,12 @@ def main(workers: int, rounds: int, rows: int) -> None:
     from truebleu.engines import ray as engine
 
     load = os.getloadavg()[0]
-    processors = _keep_to(workers)
-    tables, files = _blocks()
+    processors = _limit_processors(workers)
+    tables, files = _load_blocks()
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
-    # It shares processors out among the steps of a dataset, and of two it leaves one idle.
+    # Ray reserves processors for each step of a dataset, which leaves one of two processors idle.
     context.op_resource_reservation_enabled = False
     ray.init(num_cpus=workers, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
     count = -(-rows * workers // BLOCK)
@@ -102,9 +103,9 @@ def main(workers: int, rounds: int, rows: int) -> None:
     }
 
     def passed(source: str) -> int:
-        """Return every block is given to Python, which looks at nothing."""
+        """Pass every block to Python, and return only the number of rows."""
         row_counts = sources[source]().map_batches(
-            _number, batch_format="pyarrow", batch_size=None, zero_copy_batch=True
+            _count_table_rows, batch_format="pyarrow", batch_size=None, zero_copy_batch=True
         )
         return sum(sum(batch["rows"]) for batch in row_counts.iter_batches(batch_size=None))
 
@@ -115,7 +116,7 @@ def main(workers: int, rounds: int, rows: int) -> None:
         return sums.segments
 
     def kernel() -> int:
-        """Without Ray, in a thread a worker."""
+        """Count the rows without Ray, with one thread per worker."""
         with ThreadPoolExecutor(workers) as pool:
             return sum(pool.map(share, range(workers)))
 
@@ -132,7 +133,7 @@ def main(workers: int, rounds: int, rows: int) -> None:
         "processors": processors,
         **{name: {"processor": [], "elapsed": []} for name in works},
     }
-    with tree_clock() as processor_seconds:
+    with start_tree_clock() as processor_seconds:
         for number in range(rounds + 1):
             for name, work in works.items():
                 processor, start = processor_seconds(), time.perf_counter()
@@ -149,23 +150,23 @@ def main(workers: int, rounds: int, rows: int) -> None:
     print(json.dumps(figures))
 
 
-def _keep_to(workers: int) -> int | None:
-    """Keep this process, and all that it starts, to a processor a worker; how many they are."""
+def _limit_processors(workers: int) -> int | None:
+    """Limit this process and its children to one processor per worker; return the number used."""
     if not hasattr(os, "sched_setaffinity"):
         return None
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:workers])
     return len(os.sched_getaffinity(0))
 
 
-def _number(table: Any) -> dict[str, list[int]]:
+def _count_table_rows(table: Any) -> dict[str, list[int]]:
     return {"rows": [table.num_rows]}
 
 
 def _make_data_folder(files: list[Path], count: int) -> Path:
-    """Return a folder with this number of files, which repeat the same files.
+    """Return a folder with `count` links to the files, in turn.
 
-    Ray looks at several paths with several threads, and they disturb each other's imports if
-    aiohttp is not installed.
+    A list of paths does not work: Ray would inspect the paths in several threads, which disturb
+    each other's imports if aiohttp is not installed.
     """
     folder = files[0].parent / str(count)
     folder.mkdir(exist_ok=True)
@@ -176,12 +177,12 @@ def _make_data_folder(files: list[Path], count: int) -> Path:
     return folder
 
 
-def _blocks() -> tuple[list[Any], list[Path]]:
-    """Return a million rows as eight tables, and as eight Parquet files of the same."""
+def _load_blocks() -> tuple[list[Any], list[Path]]:
+    """Return a million rows as eight tables, and the eight Parquet files with the same rows."""
     import pyarrow.parquet as pq
 
     folder = corpus.CACHE / "ray"
-    corpus.parquet(folder, 8 * BLOCK, 8)
+    corpus.write_parquet(folder, 8 * BLOCK, 8)
     files = sorted(folder.glob("*.parquet"))
     return [pq.read_table(path, columns=["hyp", "ref"]) for path in files], files
 

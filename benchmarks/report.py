@@ -1,4 +1,4 @@
-"""The table as a page and as data: rows, the machine they were measured on, and how."""
+"""The results as a Markdown page and as JSON: the table, the machine and the method."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import corpus
-from measure import tidy
+from measure import to_plain_data
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ time is extrapolated linearly."""
 
 
 def format_markdown_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table, aligned so that it reads well in a terminal too."""
+    """Return a Markdown table with aligned columns, so that it is also readable in a terminal."""
     met = {True: "yes", False: "**no**", None: ""}
     lines: list[tuple[str, ...]] = [HEADINGS]
     lines += [
@@ -51,24 +51,24 @@ def format_markdown_table(rows: Sequence[Row]) -> str:
     )
 
 
-def machine() -> dict[str, str]:
-    """Return the circumstances of the figures besides the code."""
+def describe_machine() -> dict[str, str]:
+    """Return a description of the machine, the software and the text."""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "processor": f"{_processor()}, {os.cpu_count()} cores",
+        "processor": f"{_describe_processor()}, {os.cpu_count()} cores",
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "load": f"average {os.getloadavg()[0]:.1f} at the end",
         "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "rust": _first_line("rustc", "--version"),
-        "packages": ", ".join(filter(None, map(_package, PACKAGES))),
-        "wc": _first_line("wc", "--version"),
-        "text": corpus.described(),
+        "rust": _read_first_line("rustc", "--version"),
+        "packages": ", ".join(filter(None, map(_describe_package, PACKAGES))),
+        "wc": _read_first_line("wc", "--version"),
+        "text": corpus.describe_source(),
     }
 
 
 def write_results(folder: Path, rows: Sequence[Row], runs: int) -> None:
     """Write results.md and results.json."""
-    described = machine()
+    described = describe_machine()
     page = [
         "# How fast, and how small",
         "",
@@ -94,17 +94,20 @@ def write_results(folder: Path, rows: Sequence[Row], runs: int) -> None:
         "",
     ]
     (folder / "results.md").write_text("\n".join(page), encoding="utf-8")
-    data = {"machine": described, "runs": runs, "rows": [_plain(row) for row in rows]}
+    data = {"machine": described, "runs": runs, "rows": [_row_to_dict(row) for row in rows]}
     (folder / "results.json").write_text(
         json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
     )
 
 
-def _plain(row: Row) -> dict[str, Any]:
-    return {**asdict(row), "figures": {name: tidy(figure) for name, figure in row.figures.items()}}
+def _row_to_dict(row: Row) -> dict[str, Any]:
+    return {
+        **asdict(row),
+        "figures": {name: to_plain_data(figure) for name, figure in row.figures.items()},
+    }
 
 
-def _processor() -> str:
+def _describe_processor() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
@@ -115,14 +118,14 @@ def _processor() -> str:
     return f"{facts.get('model name', platform.machine())}, {facts.get('cpu MHz', '?')} MHz"
 
 
-def _package(name: str) -> str:
+def _describe_package(name: str) -> str:
     try:
         return f"{name} {version(name)}"
     except PackageNotFoundError:
         return ""
 
 
-def _first_line(*command: str) -> str:
+def _read_first_line(*command: str) -> str:
     try:
         return subprocess.run(
             command, capture_output=True, text=True, check=True

@@ -1,7 +1,7 @@
-"""Measure truebleu against its peers: `make bench`, or `python benchmarks/run.py [NAME ...]`.
+"""Compare truebleu with its peers: `make bench`, or `python benchmarks/run.py [NAME ...]`.
 
-Prints one table. A complete run also writes it, with a description of the machine, to
-benchmarks/results.md and benchmarks/results.json.
+The script prints one table. A complete run also writes the table, with a description of the
+machine, to benchmarks/results.md and benchmarks/results.json.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
-import bleu_rows  # noqa: F401  its rows register themselves
+import bleu_rows  # noqa: F401  registers its benchmarks
 import command_rows  # noqa: F401
 import corpus
 import engine_rows  # noqa: F401
@@ -20,10 +20,10 @@ from benchmark_table import BENCHMARKS, Row
 
 
 def main() -> None:
-    """Run the benchmarks that are named, or all of them."""
-    arguments = _arguments()
+    """Run the benchmarks that the command line names, or all benchmarks."""
+    arguments = _parse_arguments()
     names = arguments.names or list(BENCHMARKS)
-    print(f"Text: {corpus.described()}.", file=sys.stderr)
+    print(f"Text: {corpus.describe_source()}.", file=sys.stderr)
     rows: list[Row] = []
     for name in names:
         print(f"{name}: {BENCHMARKS[name].__doc__}", file=sys.stderr)
@@ -35,12 +35,12 @@ def main() -> None:
         print(f"Written to {folder.name}/results.md and results.json.", file=sys.stderr)
 
 
-def _arguments() -> argparse.Namespace:
+def _parse_arguments() -> argparse.Namespace:
     benchmark_list = "\n".join(
         f"  {name:<11} {function.__doc__}" for name, function in BENCHMARKS.items()
     )
     parser = argparse.ArgumentParser(
-        description="Measure truebleu against its peers.",
+        description="Compare the speed of truebleu and its peers.",
         epilog=f"benchmarks:\n{benchmark_list}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -57,7 +57,7 @@ def _arguments() -> argparse.Namespace:
     unknown = sorted(set(arguments.names) - set(BENCHMARKS))
     if unknown:
         parser.error(
-            f"no benchmark is called {', '.join(unknown)}; available: {', '.join(BENCHMARKS)}"
+            f"unknown benchmark {', '.join(unknown)} (expected one of {', '.join(BENCHMARKS)})"
         )
     return arguments
 

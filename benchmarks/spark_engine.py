@@ -1,4 +1,4 @@
-"""Cost of Spark beyond the kernel, and the gain from a second executor.
+"""Cost of Spark in addition to the kernel, and the gain from a second executor.
 
 Spark has a separate environment (`make engines` creates it), so measurements run in a process of
 that environment: `python benchmarks/spark_engine.py NAME ARGUMENT...` prints JSON, and
@@ -17,20 +17,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import corpus
-from measure import list_process_tree, python_with, tree_seconds
+from measure import find_python, list_process_tree, tree_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 FILES = 16
 ROWS = 4_000_000
-# Few rows and many groups, where what Spark does for each partition shows.
+# Few rows and many groups, for which Spark's work per partition dominates.
 FEW_ROWS, GROUPS = 125_000, 71
 
 
-def measured(name: str, *arguments: object) -> dict[str, Any]:
-    """Return the result of a function of this file, run in Spark's environment, with medians."""
-    python = str(python_with("pyspark"))
+def measure_in_spark(name: str, *arguments: object) -> dict[str, Any]:
+    """Run a function of this file in Spark's environment; return its result and the medians."""
+    python = str(find_python("pyspark"))
     path = os.pathsep.join([str(corpus.ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
         [python, __file__, name, *map(str, arguments)],
@@ -48,11 +48,11 @@ def measured(name: str, *arguments: object) -> dict[str, Any]:
 # ---- in Spark's environment ----
 
 
-def overhead(rows: str, runs: str) -> dict[str, Any]:
-    """Nanoseconds of processor time per row, of all processes together, with everything warm.
+def measure_overhead(rows: str, runs: str) -> dict[str, Any]:
+    """Return the processor time of all processes in nanoseconds per row, after warm-up.
 
-    transfer: the rows are moved to Python, which drops them. stats: they are summed up by system.
-    kernel: `Sums` of the same rows in memory, without Spark.
+    transfer: Spark passes the rows to Python, which drops them. stats: the rows are summed by
+    system. kernel: `Sums` counts the same rows in memory, without Spark.
     """
     import pyarrow.parquet as pq
 
@@ -61,12 +61,12 @@ def overhead(rows: str, runs: str) -> dict[str, Any]:
 
     folder = make_rows_table(int(rows))
     in_memory = pq.read_table(folder)
-    session = _session("local[1]")
+    session = _start_session("local[1]")
     frame = session.read.parquet(str(folder))
-    seconds_by_work = _warm(
+    seconds_by_work = _measure_warm(
         int(runs),
         {
-            "transfer": lambda: frame.mapInArrow(_dropped(), "n long").collect(),
+            "transfer": lambda: frame.mapInArrow(_make_dropper(), "n long").collect(),
             "stats": lambda: spark.stats(frame, by="system").collect(),
             "kernel": lambda: Sums("bleu", by="system").update(in_memory),
         },
@@ -78,19 +78,19 @@ def overhead(rows: str, runs: str) -> dict[str, Any]:
     return {"runs": nanoseconds_by_work, "load": os.getloadavg()[0]}
 
 
-def by_groups(rows: str, runs: str) -> dict[str, Any]:
-    """Seconds of processor time for sums and for scores of groups, at Spark's own defaults.
+def measure_groups(rows: str, runs: str) -> dict[str, Any]:
+    """Return the processor time for sums and for scores of groups, with Spark's defaults.
 
-    Spark makes 200 partitions of a shuffle; work in Python in each of them would cost the most.
+    Spark shuffles to 200 partitions, so Python work in each partition would dominate the cost.
     """
     from pyspark.sql import functions
 
     from truebleu.engines import spark
 
-    session = _session("local[2]", partitions=None)
+    session = _start_session("local[2]", partitions=None)
     frame = session.read.parquet(str(make_rows_table(int(rows))))
     frame = frame.withColumn("domain", functions.monotonically_increasing_id() % GROUPS)
-    seconds_by_work = _warm(
+    seconds_by_work = _measure_warm(
         int(runs),
         {
             "sums": lambda: spark.sums(frame, by="domain"),
@@ -102,8 +102,8 @@ def by_groups(rows: str, runs: str) -> dict[str, Any]:
     return {"runs": seconds_by_work, "partitions": partitions, "load": os.getloadavg()[0]}
 
 
-def _warm(runs: int, works: dict[str, Callable[[], Any]]) -> dict[str, list[float]]:
-    """Seconds of processor time of each run; two runs before them warm up Java's compiler."""
+def _measure_warm(runs: int, works: dict[str, Callable[[], Any]]) -> dict[str, list[float]]:
+    """Return the processor time of each run in seconds, after two runs that warm up Java."""
     seconds_by_work: dict[str, list[float]] = {name: [] for name in works}
     for turn in range(runs + 2):
         for name, work in works.items():
@@ -114,12 +114,12 @@ def _warm(runs: int, works: dict[str, Callable[[], Any]]) -> dict[str, list[floa
     return seconds_by_work
 
 
-def scaling(rows: str, runs: str) -> dict[str, Any]:
+def measure_scaling(rows: str, runs: str) -> dict[str, Any]:
     """Measure the same number of rows per executor with one and two executors.
 
-    alone: the kernel over the same number of rows, in one process and in two concurrent processes,
-    which shows how much of two cores is available. processor: of all processes, in seconds, with
-    executors 1 and 2.
+    alone: the kernel counts the same number of rows in one process and in two concurrent processes,
+    which shows how much of two cores is available. processor: the processor time of all processes
+    in seconds, with one and with two executors.
     """
     from truebleu.engines import spark
 
@@ -127,10 +127,10 @@ def scaling(rows: str, runs: str) -> dict[str, Any]:
     processor: dict[str, list[float]] = {}
     folder = make_rows_table(int(rows))
     for executors in (1, 2):
-        session = _session(f"local-cluster[{executors},1,2048]")
+        session = _start_session(f"local-cluster[{executors},1,2048]")
         frame = session.read.parquet(*[str(folder)] * executors)
         spark.stats(frame, by="system").collect()
-        _pin(executors)
+        _pin_executors(executors)
         for turn in range(int(runs) + 1):
             start, before = time.perf_counter(), tree_seconds()
             states = spark.stats(frame, by="system").collect()
@@ -141,7 +141,7 @@ def scaling(rows: str, runs: str) -> dict[str, Any]:
         assert sum(row.segments for row in states) == executors * int(rows)
         session.stop()
     for processes in (1, 2):
-        command = [sys.executable, __file__, "kernel_alone", rows]
+        command = [sys.executable, __file__, "measure_kernel", rows]
         for _ in range(int(runs)):
             running = [
                 subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -152,8 +152,8 @@ def scaling(rows: str, runs: str) -> dict[str, Any]:
     return {"runs": elapsed_by_work, "processor": processor, "load": os.getloadavg()[0]}
 
 
-def kernel_alone(rows: str) -> dict[str, Any]:
-    """Seconds of the kernel over the rows in memory, a few times over."""
+def measure_kernel(rows: str) -> dict[str, Any]:
+    """Return the elapsed seconds for which the kernel counts the rows in memory three times."""
     import pyarrow.parquet as pq
 
     from truebleu.engines.aggregates import Sums
@@ -166,13 +166,13 @@ def kernel_alone(rows: str) -> dict[str, Any]:
 
 
 def make_rows_table(rows: int) -> Path:
-    """Rows of system, hypothesis and reference as Parquet files, made once."""
+    """Return Parquet files with system, hypothesis and reference, which are written once."""
     folder = corpus.CACHE / f"spark-{rows}"
-    corpus.parquet(folder, rows, FILES)
+    corpus.write_parquet(folder, rows, FILES)
     return folder
 
 
-def _session(master: str, *, partitions: int | None = 4) -> Any:
+def _start_session(master: str, *, partitions: int | None = 4) -> Any:
     from pyspark.sql import SparkSession
 
     path = os.environ["PYTHONPATH"]
@@ -194,7 +194,7 @@ def _session(master: str, *, partitions: int | None = 4) -> Any:
     return session
 
 
-def _dropped() -> Any:
+def _make_dropper() -> Any:
     def dropped(batches):  # type: ignore[no-untyped-def]
         import pyarrow as pa
 
@@ -209,7 +209,7 @@ def _dropped() -> Any:
 # ---- processes ----
 
 
-def _pin(executors: int) -> None:
+def _pin_executors(executors: int) -> None:
     """Pin each executor and its Python workers to one core."""
     java = [process for process in list_process_tree(os.getpid()) if _is_executor(process)]
     assert len(java) == executors

@@ -76,7 +76,7 @@ def build_package_data() -> dict[str, Any]:
     """
     metrics: dict[str, list[dict[str, Any]]] = {}
     for name in LEXICAL:
-        ranges = [one for one in read_result()["agreement"] if one["metric"] == name]
+        ranges = [one for one in read_measurements()["agreement"] if one["metric"] == name]
         ends = [None, *(one["high"] for one in ranges[:-1]), None]
         metrics[name.lower()] = [
             {"above": above, "up_to": up_to, "pairs": one["pairs"], "agree": one["agree"]}
@@ -85,14 +85,14 @@ def build_package_data() -> dict[str, Any]:
     return {"data": DATA_NAME, "metrics": metrics}
 
 
-def read_result() -> dict[str, Any]:
+def read_measurements() -> dict[str, Any]:
     """Return the recorded measurements."""
     return dict(json.loads(RESULT.read_text(encoding="utf-8")))
 
 
 def build_page() -> str:
     """Return the page docs/agreement-with-people.md."""
-    recorded_results = read_result()
+    recorded_results = read_measurements()
     scores_by_metric = {one["name"]: one["scores"] for one in recorded_results["metrics"]}
     bleu = scores_by_metric["BLEU"]
     pooled = bleu["all:sys:pairwise"]

@@ -96,9 +96,9 @@ def build_section() -> str:
         machine=results.machine,
         cents_an_hour=CENTS_PER_HOUR,
         table=format_table(HEADER, rows, left_aligned=2),
-        spark_scaling=results.format_scaling("Spark, 2 executors"),
-        ray_blocks_scaling=results.format_scaling(f"{RAY_SCALING}, blocks"),
-        ray_parquet_scaling=results.format_scaling(f"{RAY_SCALING}, Parquet"),
+        spark_scaling=results.format_speedup("Spark, 2 executors"),
+        ray_blocks_scaling=results.format_speedup(f"{RAY_SCALING}, blocks"),
+        ray_parquet_scaling=results.format_speedup(f"{RAY_SCALING}, Parquet"),
         partition=PARTITION >> 20,
         partitions=partitions,
         states=states,
@@ -141,7 +141,7 @@ class Results:
         self._rows = benchmark_results["rows"]
         machine = benchmark_results["machine"]
         self.machine = f"{machine['processor']}, {machine['python']}"
-        memory = self._get_figures("1 M pairs, two files, private memory")
+        memory = self._get_benchmark_figures("1 M pairs, two files, private memory")
         self.bytes_a_segment = memory.get("input_bytes", 0) / 1e6
         # A token and the following space have about six bytes, and a pair has two texts.
         self.tokens_a_segment = self.bytes_a_segment / 2 / 6
@@ -149,7 +149,7 @@ class Results:
     def _find_benchmark_row(self, title_prefix: str) -> Any:
         return next((row for row in self._rows if row["work"].startswith(title_prefix)), None)
 
-    def _get_figures(self, title_prefix: str) -> Any:
+    def _get_benchmark_figures(self, title_prefix: str) -> Any:
         """Return the figures of a benchmark, or an empty dict if the benchmark was not run."""
         return (self._find_benchmark_row(title_prefix) or {"figures": {}})["figures"]
 
@@ -160,23 +160,23 @@ class Results:
             "chrf": "chrF, 1 M pairs, two files, whole",
         }
         return _compute_nanoseconds_per_row(
-            self._get_figures(starts[metric]).get("truebleu"), 10**6
+            self._get_benchmark_figures(starts[metric]).get("truebleu"), 10**6
         )
 
     def get_sacrebleu_nanoseconds_per_pair(self) -> float | None:
         """Return the processor time of sacreBLEU on the sample in nanoseconds per pair."""
-        costs = self._get_figures("1 M pairs, two files, whole").get("sacrebleu, sample")
+        costs = self._get_benchmark_figures("1 M pairs, two files, whole").get("sacrebleu, sample")
         return _compute_nanoseconds_per_row(costs, 20_000)
 
     def get_parquet_nanoseconds_per_row(self, engine: str) -> float | None:
         """Return the processor time of an engine on Parquet files in nanoseconds per row."""
         return _compute_nanoseconds_per_row(
-            self._get_figures("Parquet, 1 M rows").get(engine), 10**6
+            self._get_benchmark_figures("Parquet, 1 M rows").get(engine), 10**6
         )
 
     def format_peak_memory(self, title: str) -> str:
         """Return a phrase that states the peak resident memory for 8 million and for 1 million rows."""
-        figures = self._get_figures(f"Parquet, 8 M rows, {title}")
+        figures = self._get_benchmark_figures(f"Parquet, 8 M rows, {title}")
         if not figures:
             return "not measured"
         eight, one_million = figures["peak_bytes"], figures["peak_bytes_of_1_M"]
@@ -184,7 +184,7 @@ class Results:
 
     def get_spark_nanoseconds_per_row(self) -> float | None:
         """Return the total processor time of Spark's processes in nanoseconds per row."""
-        figures = self._get_figures("Spark, ")
+        figures = self._get_benchmark_figures("Spark, ")
         return median(figures["runs"]["stats"]) if figures else None
 
     @property
@@ -195,16 +195,16 @@ class Results:
 
     def get_ray_nanoseconds_per_row(self) -> float | None:
         """Return the total processor time of Ray's processes in nanoseconds per row."""
-        figures = self._get_figures(RAY)
+        figures = self._get_benchmark_figures(RAY)
         return figures["2 workers"]["parquet, stats"]["nanoseconds_a_row"] if figures else None
 
     @property
     def ray_rows(self) -> int:
         """Number of rows in the Ray benchmark."""
-        figures = self._get_figures(RAY)
+        figures = self._get_benchmark_figures(RAY)
         return int(figures["2 workers"]["rows"]) if figures else 0
 
-    def format_scaling(self, title_prefix: str) -> str:
+    def format_speedup(self, title_prefix: str) -> str:
         """Return the throughput of two workers relative to one worker, such as "1.87 times"."""
         row = self._find_benchmark_row(title_prefix)
         ratio = row["ratio"].split()[0] if row and row["ratio"] else "?"

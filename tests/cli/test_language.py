@@ -159,7 +159,7 @@ def test_unknown_language_is_refused(language_folder, truebleu_command):
             ["-l", "zh-CN"],
             "this is traditional Chinese, but -l zh-CN is simplified",
         ),
-        (["unknown", "unknown"], [], "finds 1.0 tokens in a segment of 24 characters"),
+        (["unknown", "unknown"], [], "finds 1.0 tokens per segment of 24 characters"),
         (["hyp", "hyp"], ["-tok", "none"], "Use -tok ja-mecab"),
         (["hyp", "hyp"], ["-m", "chrf", "cer"], ""),
     ],
@@ -203,7 +203,7 @@ def test_mixed_chinese_references_give_warning(language_folder, truebleu_command
 @pytest.mark.parametrize("command", ["segments", "compare"])
 def test_other_commands_give_same_warning(language_folder, truebleu_command, command):
     result = truebleu_command(command, "unknown", "-i", "a=unknown", "b=unknown")
-    assert "1.0 tokens in a segment" in " ".join((result.error or result.output).split())
+    assert "1.0 tokens per segment" in " ".join((result.error or result.output).split())
 
 
 def test_json_has_fraction_of_each_script(language_folder, truebleu_command):

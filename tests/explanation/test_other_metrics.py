@@ -127,7 +127,7 @@ def test_chrf_counts_equal_kernel(metric, segment):
     # The listed n-grams equal the counted ones.
     scored_reference = references[explained["reference"] - 1]
     for order in explained["orders"]:
-        split = chrf.split_tokens if order["unit"] == "character" else chrf.split_word_tokens
+        split = chrf.split_text if order["unit"] == "character" else chrf.split_into_words
         hypothesis_ngrams, reference_ngrams = (
             count_ngrams(split(metric, text), order["order"])
             for text in (hypothesis, scored_reference)
@@ -162,7 +162,7 @@ def test_chrf_components_give_score(metric, segment):
 
 def test_chrf_words_are_split_like_sacrebleu():
     metric = CHRF(word_order=1)
-    assert chrf.split_word_tokens(metric, "(Hello, world!) a. b") == (
+    assert chrf.split_into_words(metric, "(Hello, world!) a. b") == (
         ["(Hello", ",", "world!", ")", "a", ".", "b"]
     )
 

@@ -221,18 +221,18 @@ def test_matrix_equals_sentence_scores():
 
 def test_metrics_counted_together_equal_separate_counts(tmp_path):
     from truebleu.metrics.base import Corpus
-    from truebleu.metrics.joint_counting import count_metrics_together
+    from truebleu.metrics.joint_counting import compute_joint_statistics
 
     metrics = [truebleu.BLEU(), CHRF(word_order=2), truebleu.BLEU("zh", max_order=2)]
     hypotheses = HYPOTHESES * 5000
     path = tmp_path / "hypotheses.txt"
     path.write_text("\n".join(hypotheses) + "\n", encoding="utf-8")
     for text in (hypotheses, path):
-        tables, seen = count_metrics_together(metrics, Corpus(text, REFERENCES * 5000, workers=3))
+        tables, seen = compute_joint_statistics(metrics, Corpus(text, REFERENCES * 5000, workers=3))
         assert seen["segments"] == len(hypotheses)
         for metric, table in zip(metrics, tables, strict=True):
             assert table == metric.statistics(hypotheses, REFERENCES * 5000)
-    sums, _ = count_metrics_together(metrics, Corpus(path, REFERENCES * 5000, totals=True))
+    sums, _ = compute_joint_statistics(metrics, Corpus(path, REFERENCES * 5000, totals=True))
     assert [table.tolist() for table in sums] == [table.sum().tolist() for table in tables]
 
 

@@ -146,7 +146,7 @@ def test_single_document_is_not_significant():
     [result] = run_paired_tests([measure], documents=["d"] * 3)
     assert result.differences["other"].p == 1
     assert result.differences["other"].note.startswith("one document cannot show")
-    assert result.intervals["one"].note.startswith("one document: all resamples are equal")
+    assert result.intervals["one"].note.startswith("with one document, all resamples are equal")
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ from truebleu.cli.progress import Progress
 from truebleu.cli.score_writers import ScoreResult
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Corpus, Metric
-from truebleu.metrics.joint_counting import count_scorable_metrics
+from truebleu.metrics.joint_counting import compute_statistics_or_errors
 from truebleu.metrics.statistics import Statistics
 from truebleu.text.record import Record
 from truebleu.text.system_names import format_path
@@ -194,7 +194,7 @@ class SystemScorer(Record):
             totals=keeps_totals_only,
         )
         label = system if has_several_systems else ""
-        tables, self.seen[system] = count_scorable_metrics(
+        tables, self.seen[system] = compute_statistics_or_errors(
             list(self.remaining_metrics), corpus, self.failed, label
         )
         metrics = self.remaining_metrics

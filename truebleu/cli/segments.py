@@ -32,7 +32,7 @@ from truebleu.cli.progress import Progress
 from truebleu.cli.segment_writers import FORMATS, SegmentWriter
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Corpus
-from truebleu.metrics.joint_counting import count_batches, count_scorable_metrics
+from truebleu.metrics.joint_counting import compute_batch_statistics, compute_statistics_or_errors
 from truebleu.text.segments import make_rereadable
 from truebleu.text.system_names import format_path
 
@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> None:
             first = 1
             lines = hypotheses.read_lines() if writer.shows_texts else None
             corpus = Corpus(hypotheses, inputs.read_references(), options.threads, inputs.source)
-            pieces = count_batches(list(metrics), corpus, writer.BATCH_ROWS)
+            pieces = compute_batch_statistics(list(metrics), corpus, writer.BATCH_ROWS)
             for segment_scores, summary in pieces if precomputed is None else precomputed[system]:
                 count = len(segment_scores[0][1])
                 if system not in seen:
@@ -134,7 +134,7 @@ def _score_all_segments(
         remaining_metrics = [metric for metric in metrics if metric not in failed]
         corpus = Corpus(hypotheses, inputs.read_references(), options.threads, inputs.source)
         label = system if len(inputs.systems) > 1 else ""
-        tables, seen = count_scorable_metrics(remaining_metrics, corpus, failed, label)
+        tables, seen = compute_statistics_or_errors(remaining_metrics, corpus, failed, label)
         remaining_metrics = [metric for metric in remaining_metrics if metric not in failed]
         tables_by_system[system] = dict(zip(remaining_metrics, tables, strict=True)), seen
 

@@ -22,7 +22,7 @@ from truebleu.cli.progress import Progress
 from truebleu.cli.score_writers import ScoreResult
 from truebleu.cli.segment_writers import Metrics, SegmentScores, SegmentWriter
 from truebleu.metrics.base import Corpus, Metric
-from truebleu.metrics.joint_counting import count_batches
+from truebleu.metrics.joint_counting import compute_batch_statistics
 from truebleu.text.record import Record
 
 if TYPE_CHECKING:
@@ -191,11 +191,11 @@ def name_table(paths: Sequence[str]) -> str:
     >>> name_table(["runs/cedar.parquet"]), name_table(["cedar/*.parquet"])
     ('cedar', 'cedar')
     """
-    from truebleu.text.system_names import strip_suffix
+    from truebleu.text.system_names import derive_system_name
 
     is_pattern = any(mark in os.path.basename(paths[0]) for mark in "*?[")
     path = os.path.dirname(paths[0]) if is_pattern or len(paths) > 1 else paths[0]
-    return strip_suffix(os.path.basename(os.path.abspath(path or os.curdir)))
+    return derive_system_name(os.path.basename(os.path.abspath(path or os.curdir)))
 
 
 def score_tables(
@@ -321,7 +321,9 @@ def _score_batches(
             continue
         hypotheses, references, *extra_columns = map(list, zip(*complete_rows, strict=True))
         corpus = Corpus(hypotheses, references, options.threads)
-        for segment_scores, _ in count_batches(list(metrics), corpus, len(complete_rows)):
+        for segment_scores, _ in compute_batch_statistics(
+            list(metrics), corpus, len(complete_rows)
+        ):
             scored += len(segment_scores[0][1])
             yield numbers, hypotheses, segment_scores, extra_columns
     null_counts = describe_nulls({text_columns[0]: nulls[0], ", ".join(text_columns[1:]): nulls[1]})

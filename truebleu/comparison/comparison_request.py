@@ -16,7 +16,7 @@ from truebleu.comparison import external_scores as given_scores
 from truebleu.comparison import system_runs
 from truebleu.metrics import registry
 from truebleu.metrics.base import Corpus, Metric, MetricFailedError, Signature
-from truebleu.metrics.joint_counting import count_scorable_metrics
+from truebleu.metrics.joint_counting import compute_statistics_or_errors
 from truebleu.metrics.statistics import Statistics
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.text import argument_checks, segments
@@ -346,7 +346,9 @@ class Request:
                 self.progress("reading systems", number, len(self.systems))
             try:
                 corpus = Corpus(hypotheses, self.references, self.workers, self.source)
-                tables, summary = count_scorable_metrics(list(statistics), corpus, failed, system)
+                tables, summary = compute_statistics_or_errors(
+                    list(statistics), corpus, failed, system
+                )
             except MetricFailedError:
                 raise
             except (InputError, TypeError) as error:

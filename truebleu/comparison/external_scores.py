@@ -18,7 +18,7 @@ from truebleu._kernel import InputError
 from truebleu.text import argument_checks, segments
 from truebleu.text.argument_checks import load_json, to_score
 from truebleu.text.segments import File
-from truebleu.text.system_names import strip_suffix
+from truebleu.text.system_names import derive_system_name
 from truebleu.text.terminal_layout import format_count, join_words
 
 if TYPE_CHECKING:
@@ -295,7 +295,7 @@ def _match_system_names(
 def _get_name_variants(name: str) -> tuple[str, str, str]:
     """Return a file name in full, without its directory, and without directory and extension."""
     base = os.path.basename(name.replace("\\", "/"))
-    return name, base, strip_suffix(base)
+    return name, base, derive_system_name(base)
 
 
 # ---- numbers ----

@@ -8,7 +8,7 @@ from math import exp, fsum, log
 from typing import Any
 
 from truebleu.explanation import naive_bleu, ngram_layout
-from truebleu.explanation.naive_bleu import ExplanationCase, split_tokens
+from truebleu.explanation.naive_bleu import ExplanationCase, split_text
 from truebleu.metrics.bleu import BLEU, USE_INSTEAD, BLEUScore
 from truebleu.metrics.bleu_formula import SMALL, TINY
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
@@ -47,7 +47,7 @@ def explain_segment(case: ExplanationCase[BLEU, BLEUScore]) -> dict[str, Any]:
     """Return the explanation of a segment."""
     metric, system = case.metric, _describe_system(case, segment=True)
     numbers = [number for number, _ in case.references]
-    hypothesis_tokens, *reference_tokens = (split_tokens(metric, text) for text in case.texts)
+    hypothesis_tokens, *reference_tokens = (split_text(metric, text) for text in case.texts)
     naive_bleu.add_ngrams_to_segment(system, hypothesis_tokens, reference_tokens, numbers)
     for order in system["orders"] if case.recall else ():
         order["recall"] = [

@@ -26,13 +26,13 @@ TOKEN = "character"
 PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 
-def split_tokens(metric: CHRF, text: str) -> list[str]:
+def split_text(metric: CHRF, text: str) -> list[str]:
     """Split a text into the characters that chrF counts."""
     text = text.lower() if metric.lowercase else text
     return list(text if metric.whitespace else "".join(text.split()))
 
 
-def split_word_tokens(metric: CHRF, text: str) -> list[str]:
+def split_into_words(metric: CHRF, text: str) -> list[str]:
     """Split a text into words, and split one punctuation mark off the end or start of each word."""
     words = []
     for word in (text.lower() if metric.lowercase else text).split():
@@ -52,8 +52,8 @@ def explain_segment(case: ExplanationCase[CHRF, CHRFScore]) -> dict[str, Any]:
     system = {**_describe_system(case), "reference": best_number}
     _add_ngram_differences(metric, system, [(hypothesis, reference)])
     hypothesis_characters, reference_characters = (
-        split_tokens(metric, hypothesis),
-        split_tokens(metric, reference),
+        split_text(metric, hypothesis),
+        split_text(metric, reference),
     )
     orders = range(1, metric.char_order + 1)
     tables = [
@@ -104,8 +104,8 @@ def _add_ngram_differences(
     for texts in segments:
         seen += 1
         tokens_by_unit = {
-            "character": [split_tokens(metric, text) for text in texts],
-            "word": [split_word_tokens(metric, text) for text in texts],
+            "character": [split_text(metric, text) for text in texts],
+            "word": [split_into_words(metric, text) for text in texts],
         }
         for order, (extra, missing) in zip(system["orders"], counters, strict=True):
             hypothesis_ngrams, reference_ngrams = (

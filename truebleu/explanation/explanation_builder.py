@@ -3,7 +3,7 @@
 Each metric-specific module defines
 
 explain_segment, explain_corpus    fields of the explanation of a segment or a corpus
-split_tokens, TOKEN                units counted in a text, and their name
+split_text, TOKEN                  units counted in a text, and their name
 get_components                     components that a comparison of two systems shows (not BLEU)
 split_difference, build_comparison the comparison of two systems (only BLEU)
 BEST_REFERENCE_SENTENCE            sentence that says which reference is used (optional)
@@ -20,7 +20,7 @@ from truebleu.explanation import bleu, chrf, f_score, gleu, nist, statistics_tab
 from truebleu.explanation.naive_bleu import ExplanationCase, enumerate_references
 from truebleu.metrics.base import Corpus, Metric
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.joint_counting import count_metrics_together
+from truebleu.metrics.joint_counting import compute_joint_statistics
 from truebleu.rendering.equations import as_text
 from truebleu.text.segments import make_rereadable
 from truebleu.text.tokenizers import format_signature_label
@@ -101,7 +101,7 @@ def explain_segment(
             }
         )
     content = _build_content(metric, "pair" if segment is None else "segment", explained_systems)
-    tokens = [metric_module.split_tokens(metric, text) for _, text in present_references]
+    tokens = [metric_module.split_text(metric, text) for _, text in present_references]
     return content | {
         "segment": segment,
         "references": [
@@ -128,7 +128,7 @@ def explain_corpus(
     systems, references = _normalize_texts(metric, systems, references)
     explained_systems = []
     for name, hypotheses in systems:
-        (statistics,), summary = count_metrics_together(
+        (statistics,), summary = compute_joint_statistics(
             [metric], Corpus(hypotheses, references, workers)
         )
         summaries[name] = summary

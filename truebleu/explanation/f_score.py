@@ -22,12 +22,12 @@ PERCENTAGES = ("precision", "recall")
 COUNT_KEYS = ("matches", "total", "reference_total")
 
 
-def split_tokens(metric: Any, text: Any) -> list[str]:
+def split_text(metric: Any, text: Any) -> list[str]:
     """Split a text into the tokens that a metric counts; they are stems if the metric uses them."""
     if metric.NAME == "ROUGE":
         words: list[str] = metric.tokenize_text(text)
         return words
-    return naive_bleu.split_tokens(metric, text)
+    return naive_bleu.split_text(metric, text)
 
 
 def explain_segment(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def explain_segment(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
     scores = [metric.sentence(text, [other]).value for other in reference_texts]
     best_index = scores.index(max(scores))
     number, _ = case.references[best_index]
-    split = partial(split_tokens, metric)
+    split = partial(split_text, metric)
     hypothesis_tokens, reference_tokens = split(text), split(reference_texts[best_index])
     orders = [
         {

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import naive_bleu, ngram_layout
-from truebleu.explanation.naive_bleu import ExplanationCase, Tokens, split_tokens
+from truebleu.explanation.naive_bleu import ExplanationCase, Tokens, split_text
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.number_format import format_number
 from truebleu.rendering.view import Content
@@ -24,7 +24,7 @@ COUNT_KEYS = ("matches", "total", "reference_total")
 
 def explain_segment(case: ExplanationCase[GLEU, PythonScore]) -> dict[str, Any]:
     """Return the explanation of a segment with the reference that gives the best score."""
-    hypothesis_tokens, *reference_tokens = (split_tokens(case.metric, text) for text in case.texts)
+    hypothesis_tokens, *reference_tokens = (split_text(case.metric, text) for text in case.texts)
     best_index, orders = _find_best_reference(case.metric, hypothesis_tokens, reference_tokens)
     number, _ = case.references[best_index]
     system = {**_describe_system(case.score, orders), "reference": number}

@@ -48,18 +48,18 @@ class ExplanationCase(NamedTuple, Generic[M, S]):
 
 def make_splitter(tokenize: Tokenize, lowercase: bool | str) -> Callable[[Any], list[str]]:
     """Return a function that splits a segment into the tokens that a metric counts."""
-    split_text = tokenizers.make_tokenizer(tokenize, lowercase)
+    split_string = tokenizers.make_tokenizer(tokenize, lowercase)
 
     def split_segment(segment: Any) -> list[str]:
         if isinstance(segment, str):
-            return split_text(segment)
+            return split_string(segment)
         # Pretokenized input; tokens may be of any type.
         return [str(token).lower() if lowercase else str(token) for token in segment]
 
     return split_segment
 
 
-def split_tokens(metric: Any, text: Any) -> list[str]:
+def split_text(metric: Any, text: Any) -> list[str]:
     """Split a text into the tokens that a metric counts."""
     return make_splitter(metric.tokenize, metric.lowercase)(text)
 

@@ -8,7 +8,7 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import naive_bleu, ngram_layout
-from truebleu.explanation.naive_bleu import ExplanationCase, Ngram, Tokens, split_tokens
+from truebleu.explanation.naive_bleu import ExplanationCase, Ngram, Tokens, split_text
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.equations import Equation, join_nodes
 from truebleu.rendering.number_format import format_compact, format_number
@@ -53,7 +53,7 @@ def compute_information(
 def explain_segment(case: ExplanationCase[NIST, PythonScore]) -> dict[str, Any]:
     """Return the explanation of a segment."""
     metric = case.metric
-    hypothesis_tokens, *reference_tokens = (split_tokens(metric, text) for text in case.texts)
+    hypothesis_tokens, *reference_tokens = (split_text(metric, text) for text in case.texts)
     bits = compute_information(reference_tokens, metric.max_order, zero=metric.variant == "mteval")
     system = explain_corpus(case)
     tables = [

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 TOKEN = "token"
 
 
-def split_tokens(metric: Any, text: Any) -> list[str]:
+def split_text(metric: Any, text: Any) -> list[str]:
     """Return the tokens of a text, or its words if the metric has no tokenizer."""
     if hasattr(metric, "tokenize") and hasattr(metric, "lowercase"):
-        return naive_bleu.split_tokens(metric, text)
+        return naive_bleu.split_text(metric, text)
     return text.split() if isinstance(text, str) else [str(token) for token in text]
 
 

@@ -28,7 +28,7 @@ EDIT_KINDS = ("shift", "substitution", "deletion", "insertion")
 MAX_ALIGNED_SEGMENTS = 2000
 
 
-def split_tokens(metric: TER, text: str) -> list[str]:
+def split_text(metric: TER, text: str) -> list[str]:
     """Split a text into the words that TER counts."""
     return list(metric.alignment("", [text]).reference)
 

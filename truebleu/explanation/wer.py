@@ -30,7 +30,7 @@ SCALE_DESCRIPTIONS = {
 }
 
 
-def split_tokens(metric: Any, text: str) -> list[str]:
+def split_text(metric: Any, text: str) -> list[str]:
     """Split a text into the words or characters that the metric counts."""
     words: list[str] = metric.tokenize_text(text)
     return words

@@ -186,7 +186,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return {} if name.lower() == cls.NAME.lower() else None
 
     @classmethod
-    def map_short_names(cls) -> dict[str, str]:
+    def get_short_names(cls) -> dict[str, str]:
         """Return the short name of each signature field."""
         constants = {key: short for key, (_, short) in cls.CONSTANTS.items()}
         return {**CONTEXT_FIELDS, **constants, **{p.key: p.short for p in cls.PARAMETERS}}

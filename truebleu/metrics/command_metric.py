@@ -73,7 +73,9 @@ class Command(SegmentMeanMetric):
     def _prepare(self) -> None:
         """Check the parameters together."""
         if not self.score_name.isprintable() or set(self.score_name) & set("|:="):
-            raise ValueError(f"score_name={self.score_name!r:.40}: expected one line without | : =")
+            raise ValueError(
+                f"score_name={self.score_name!r:.40}: expected one line without |, : or ="
+            )
         try:
             words = shlex.split(self.program)
         except ValueError as error:

@@ -8,7 +8,7 @@ from typing import Any
 from truebleu._kernel import InputError
 from truebleu.metrics import registry
 from truebleu.metrics.base import Corpus, Metric, Score, Signature
-from truebleu.metrics.joint_counting import count_metrics_together
+from truebleu.metrics.joint_counting import compute_joint_statistics
 from truebleu.metrics.text_warnings import check_texts, score_corpus
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.system_names import name_system
@@ -140,7 +140,7 @@ def mean_document_bleu(
     mean document BLEU = 81.95 {'one': 100.0..., 'two': 63.89...}
     """
     metric = registry.metric("bleu" if metric is None else metric)
-    (table,), summary = count_metrics_together([metric], Corpus(hypotheses, references, workers))
+    (table,), summary = compute_joint_statistics([metric], Corpus(hypotheses, references, workers))
     if check_text:
         system = name_system(hypotheses) or "hypotheses"
         check_texts({system: summary}, references, {metric: metric.name})

@@ -1,4 +1,4 @@
-"""Functions that count several metrics on the same text, in one pass of the kernel if possible."""
+"""Computation of several metrics' statistics of the same text, in one kernel pass if possible."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LENGTH_COLUMN = "hypothesis_length"
 
 
-def count_metrics_together(
+def compute_joint_statistics(
     metrics: Sequence[Metric[Any]], corpus: Corpus
 ) -> tuple[list[Statistics], Summary]:
     """Return statistics of several metrics and a summary of the text, in one pass if possible.
@@ -29,18 +29,18 @@ def count_metrics_together(
     With `corpus.totals`, each table has one row, the sum. The corpus cannot be used again.
     """
     failed: FailedMetrics = {}
-    tables, summary = count_scorable_metrics(metrics, corpus, failed)
+    tables, summary = compute_statistics_or_errors(metrics, corpus, failed)
     for error in failed.values():
         raise error
     return tables, summary
 
 
-def count_scorable_metrics(
+def compute_statistics_or_errors(
     metrics: Sequence[Metric[Any]], corpus: Corpus, failed: FailedMetrics, system: str = ""
 ) -> tuple[list[Statistics], Summary]:
-    """Count the metrics that can score the text; store the errors of other metrics in `failed`.
+    """Return statistics of the metrics that can score the text; add errors of others to `failed`.
 
-    system: name of the system for messages. Raises the first error if all metrics fail.
+    system: name of the system in messages. Raises the first error if all metrics fail.
     """
     corpus.hypotheses = text_marks.keep_start(corpus.hypotheses)
     forms = {metric.unicode_form for metric in metrics}
@@ -79,10 +79,10 @@ def count_scorable_metrics(
     return tables, _add_token_count(summary, scored_metrics, tables)
 
 
-def count_batches(
+def compute_batch_statistics(
     metrics: Sequence[Metric[Any]], corpus: Corpus, segments: int
 ) -> Iterator[tuple[list[tuple[Statistics, Scores]], Summary]]:
-    """Yield the statistics and scores of each metric for batches of about `segments` segments.
+    """Yield each metric's statistics and scores for batches of about `segments` segments.
 
     Memory use does not depend on the size of files if the kernel reads the text for all metrics.
     """
@@ -94,7 +94,7 @@ def count_batches(
         reads_all = len(_select_kernel_readers(metrics, corpus)) == len(metrics)
         run = _scan_corpus_jointly(metrics, corpus) if reads_all else None
     if run is None:
-        tables, summary = count_metrics_together(metrics, corpus)
+        tables, summary = compute_joint_statistics(metrics, corpus)
         pairs = zip(metrics, tables, strict=True)
         yield [(table, metric.segment_scores(table)) for metric, table in pairs], summary
         return

@@ -230,7 +230,7 @@ def _parse_signature_cached(text: str) -> Signature:
 def _parse_signature(text: str) -> Signature:
     name, fields = split_signature(text)
     cls, implied = _find_class_of_signature(name, fields)
-    short_names = cls.map_short_names()
+    short_names = cls.get_short_names()
     long_names = {short: long for long, short in short_names.items()} | {
         long: long for long in short_names
     }
@@ -301,7 +301,7 @@ def _has_same_measure(cls: type[Metric], fields: Mapping[str, str]) -> bool:
 
 
 def _has_signature_field(cls: type[Metric], key: str) -> bool:
-    names = cls.map_short_names()
+    names = cls.get_short_names()
     return key in names or key in names.values()
 
 

@@ -143,7 +143,7 @@ class Signature(Picklable):
 
     def short(self) -> str:
         """Return the short form: "#:1|c:mixed|e:no|tok:13a|s:exp|v:2.6.0|by:truebleu-0.1.0"."""
-        short = self._metric.map_short_names()
+        short = self._metric.get_short_names()
         return "|".join(f"{short.get(name, name)}:{value}" for name, value in self._fields.items())
 
     @classmethod

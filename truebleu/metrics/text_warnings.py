@@ -527,7 +527,7 @@ def _warn_about_unsplit_text(summary: Summary, tokenize: str | None) -> str:
     if tokens >= MIN_TOKENS_PER_SEGMENT * summary["segments"]:
         return ""
     return (
-        f"the tokenizer {tokenize} finds {tokens / summary['segments']:.1f} tokens in a segment "
+        f"the tokenizer {tokenize} finds {tokens / summary['segments']:.1f} tokens per segment "
         f"of {characters / segments:.0f} characters; -tok char (tokenize='char' in Python) splits "
         "any text"
     )
@@ -631,7 +631,7 @@ def score_corpus(
     tokens = getattr(score, LENGTH_COLUMN, None)
     if tokens is not None and hasattr(metric, "tokenize"):
         summary["tokens"] = tokens
-    if not _is_unremarkable(summary, metric):
+    if not _needs_no_warning(summary, metric):
         system = name_system(hypotheses) or "hypotheses"
         check_texts({system: summary}, references, {metric: metric.name})
     if abs(score.value) < PRINTED_AS_ZERO:
@@ -640,7 +640,7 @@ def score_corpus(
     return score
 
 
-def _is_unremarkable(summary: Summary, metric: Metric[Any]) -> bool:
+def _needs_no_warning(summary: Summary, metric: Metric[Any]) -> bool:
     """Return whether no warning can apply to a text, so that it needs no further checks."""
     segment_count, text = summary["segments"], summary["reference_text"]
     return not (

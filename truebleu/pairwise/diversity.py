@@ -190,7 +190,7 @@ def pairwise_diversity(
     workers = argument_checks.check_workers(workers)
     if metric.bound is None and not metric.lower_is_better:
         raise ValueError(
-            f"metric: {metric.NAME} has no upper bound, so 100 minus it is meaningless"
+            f"metric: {metric.NAME} has no upper bound, so 100 minus the score is meaningless"
         )
     argument_checks.check_choice("aggregate", aggregate, ("pairs", "corpus"))
     sets, has_several_sets = corpus_inputs.read_text_sets("texts", texts)

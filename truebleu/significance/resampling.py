@@ -418,7 +418,7 @@ class _ResamplingRun:
         note = ""
         if self.unit_count == 1:
             unit = self._unit
-            note = f"one {unit}: all resamples are equal, so the interval is meaningless"
+            note = f"with one {unit}, all resamples are equal, so the interval is meaningless"
         elif not tail_size:
             note = f"{len(ordered)} resamples are too few for level {self.level:.4g}: the interval "
             note += "spans all of them"

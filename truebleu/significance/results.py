@@ -12,8 +12,8 @@ from truebleu.text.record import Record
 
 # Default significance level, and default power (probability of detecting a true difference).
 ALPHA, POWER = 0.05, 0.8
-# `compute_required_errors(ALPHA, POWER)`, stored because importing `statistics` is slow.
-DEFAULT_REQUIRED_ERRORS = 2.801585218112968
+# `compute_detectable_effect(ALPHA, POWER)`, stored because importing `statistics` is slow.
+DEFAULT_DETECTABLE_EFFECT = 2.801585218112968
 
 CAUTIONS = {
     "ar": "p is the probability of a difference this large if it made no difference which "
@@ -105,7 +105,7 @@ class Difference(Record):
     @property
     def detectable_difference(self) -> float:
         """The smallest difference detectable with this many segments (level 0.05, power 0.8)."""
-        return compute_required_errors() * self.deviation
+        return compute_detectable_effect() * self.deviation
 
     @property
     def segments_needed(self) -> int | None:
@@ -116,7 +116,7 @@ class Difference(Record):
         if not self.run_error:
             return segments_needed(self.value, self.deviation, self.segments)
         # More segments do not reduce the variance between runs.
-        available_variance = (self.value / compute_required_errors()) ** 2 - self.run_error**2
+        available_variance = (self.value / compute_detectable_effect()) ** 2 - self.run_error**2
         test_set_variance = self.deviation**2 - self.run_error**2
         return (
             max(1, ceil(self.segments * test_set_variance / available_variance))
@@ -270,13 +270,13 @@ def segments_needed(
     """
     if difference == 0 or deviation == 0:
         return None
-    return ceil(segments * (compute_required_errors(alpha, power) * deviation / difference) ** 2)
+    return ceil(segments * (compute_detectable_effect(alpha, power) * deviation / difference) ** 2)
 
 
-def compute_required_errors(alpha: float = ALPHA, power: float = POWER) -> float:
-    """Return the minimum size of a detectable difference, in standard errors."""
+def compute_detectable_effect(alpha: float = ALPHA, power: float = POWER) -> float:
+    """Return the size of the smallest detectable difference, in standard errors."""
     if (alpha, power) == (ALPHA, POWER):
-        return DEFAULT_REQUIRED_ERRORS
+        return DEFAULT_DETECTABLE_EFFECT
     from statistics import NormalDist
 
     for name, value in (("alpha", alpha), ("power", power)):

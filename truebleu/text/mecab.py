@@ -102,7 +102,7 @@ def _load_cached_tokenizer(name: str, configured_folder: str | None) -> LoadedTo
             " (as expected, but other files differ)" if actual_sha256 == dictionary.sha256 else ""
         )
         raise UnexpectedDictionaryError(
-            f"{folder}: not the dictionary of {name}: sys.dic has {word_count:,} words, "
+            f"{folder} is not the dictionary of {name}: sys.dic has {word_count:,} words, "
             f"SHA-256 {actual_sha256}"
             f"{note}; expected {expected}. To use it anyway, pass tokenize='mecab:{folder}'."
         )

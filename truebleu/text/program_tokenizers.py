@@ -105,7 +105,7 @@ def _apply_rules(text: str, rules: Sequence[tuple[re.Pattern[str], str]]) -> str
     return text
 
 
-def _split_tokens(text: str, space: re.Pattern[str]) -> list[str]:
+def _split_text(text: str, space: re.Pattern[str]) -> list[str]:
     return [token for token in space.split(text) if token]
 
 
@@ -128,7 +128,7 @@ def _tokenize_western(text: str, space: re.Pattern[str], *, lowercase: bool = Fa
     text = _decode_entities(text)
     if lowercase:
         text = text.translate(_UPPER_TO_LOWER)
-    return _split_tokens(_apply_rules(f" {text} ", _WESTERN_RULES), space)
+    return _split_text(_apply_rules(f" {text} ", _WESTERN_RULES), space)
 
 
 @_use_kernel_unless("none", f"[{_SPECIAL_SPACES}]")
@@ -142,7 +142,7 @@ def tokenize_like_multi_bleu(text: str) -> list[str]:
     >>> tokenize_like_multi_bleu("a\xa0b  c")
     ['a\xa0b', 'c']
     """
-    return _split_tokens(text, _ASCII_SPACE)
+    return _split_text(text, _ASCII_SPACE)
 
 
 @_use_kernel_unless("13a", f"[{_LINE_BREAKS}]")
@@ -315,7 +315,7 @@ def tokenize_like_keras_hub(text: str) -> list[str]:
     >>> tokenize_like_keras_hub("It ended. in 2020.")
     ['It', 'ended', '.', 'in', '2020.']
     """
-    return _split_tokens(_apply_rules(_decode_entities(text), _WESTERN_RULES), _ASCII_SPACE)
+    return _split_text(_apply_rules(_decode_entities(text), _WESTERN_RULES), _ASCII_SPACE)
 
 
 @cache
@@ -399,7 +399,7 @@ def _tokenize_ibleu(text: str, *, lowercase: bool) -> list[str]:
     # The viewer trims each segment first, which removes the line feed of a final "-\n".
     text = f" {_decode_entities(text.strip(_SCRIPT_SPACES))} "
     text = _apply_rules(text.lower() if lowercase else text, _IBLEU_RULES)
-    return _split_tokens(text, _SCRIPT_SPACE) or [""]
+    return _split_text(text, _SCRIPT_SPACE) or [""]
 
 
 @_use_kernel_unless("none", "[^\\S ]|  |\\A *\\Z")

@@ -129,7 +129,7 @@ def _check_model(name: str, path: str, expected_checksum: str | None) -> str:
     """Return the path if the file has the expected checksum; raise InputError otherwise."""
     if expected_checksum is not None and (actual := _read_model(path).sha256) != expected_checksum:
         raise InputError(
-            f"{path}: not the model of {name}: SHA-256 {actual}, expected {expected_checksum}. "
+            f"{path} is not the model of {name}: SHA-256 {actual}, expected {expected_checksum}. "
             f"To use it anyway, pass tokenize='spm:{path}'."
         )
     return path

@@ -14,12 +14,12 @@ _SUFFIX = re.compile(r"(?<=.)\.(?!\d+$)[^.]*$", re.DOTALL)
 _COLUMN = re.compile(r"#\d+$")
 
 
-def strip_suffix(path: str) -> str:
+def derive_system_name(path: str) -> str:
     """Return the name of a system: its file name without folder, compression and last suffix.
 
-    >>> strip_suffix("runs/newstest.en-de.Online-B.de"), strip_suffix("sys.de.gz")
+    >>> derive_system_name("runs/newstest.en-de.Online-B.de"), derive_system_name("sys.de.gz")
     ('newstest.en-de.Online-B', 'sys')
-    >>> strip_suffix("model-1.5"), strip_suffix("outputs.tsv#3")
+    >>> derive_system_name("model-1.5"), derive_system_name("outputs.tsv#3")
     ('model-1.5', 'outputs#3')
     """
     column = _COLUMN.search(path)
@@ -38,11 +38,11 @@ def format_path(file: str | os.PathLike[str] | File) -> str:
 
 def name_system(hypotheses: Any) -> str | None:
     """Return the name of a system whose hypotheses are in a file, or None for other inputs."""
-    return strip_suffix(format_path(hypotheses)) if is_file(hypotheses) else None
+    return derive_system_name(format_path(hypotheses)) if is_file(hypotheses) else None
 
 
 def name_systems(files: Sequence[str | os.PathLike[str] | File]) -> list[str]:
-    """Return a distinct name for each file: that of `strip_suffix`, with folders where names clash.
+    """Return a distinct name for each file, as from `derive_system_name`, with folders if required.
 
     >>> name_systems(["run1/out.de", "run2/out.de", "best.de"])
     ['run1/out', 'run2/out', 'best']
@@ -50,7 +50,7 @@ def name_systems(files: Sequence[str | os.PathLike[str] | File]) -> list[str]:
     ['out.de', 'out.en']
     """
     paths = list(map(format_path, files))
-    names = list(map(strip_suffix, paths))
+    names = list(map(derive_system_name, paths))
     for name in {name for name in names if names.count(name) > 1}:
         positions = [i for i, other in enumerate(names) if other == name]
         folders = [re.split(r"[/\\]", os.path.normpath(paths[i])) for i in positions]

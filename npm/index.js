@@ -220,7 +220,7 @@ class Metric {
    */
   #countAll(hypotheses, references) {
     const { kernel } = this.#client, metric = this.#client.getMetric(this.#resolveSetting(1, false).recipe), [minReferences, maxReferences, columns] = checkInput(hypotheses, references);
-    if (this.#base.parameters.reference_length === "single" && maxReferences > 1) throw new RangeError("references: a segment has several, but this metric is only defined for one");
+    if (this.#base.parameters.reference_length === "single" && maxReferences > 1) throw new RangeError("references: a segment has several references, but this metric is only defined for one");
     let table = 0;
     try {
       for (let from = 0; from < hypotheses.length; from += MAX_SEGMENTS_PER_CALL) {

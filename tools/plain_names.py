@@ -78,19 +78,19 @@ SENTENCE_END = re.compile(r"(?<=[.!?]) +")
 
 
 def is_vague(binding: Binding) -> bool:
-    """Tell whether a name consists of a vague word, or begins with `of_`."""
+    """Return whether a name is a vague word, or begins with `of_`."""
     word = binding.name.strip("_").lower()
     return (word in VAGUE or word.startswith("of_")) and word not in IDIOMS.get(binding.kind, ())
 
 
-def mannered_phrases(prose: Prose) -> list[str]:
-    """Return the titles of the patterns that each sentence matches."""
+def find_mannered_phrases(prose: Prose) -> list[str]:
+    """Return the titles of the patterns that the sentences of a text match."""
     sentences = SENTENCE_END.split(prose.text)
     return [title for text in sentences for title, regex in PATTERNS.items() if regex.search(text)]
 
 
 class Report:
-    """Counts over all files, and the findings in the files that the user asked to see."""
+    """Counts over all files, and a printer of the findings in files that the user selects."""
 
     def __init__(self) -> None:
         self.names: Counter[Path] = Counter()
@@ -101,8 +101,8 @@ class Report:
         self.titles: Counter[str] = Counter()
         self.modules: defaultdict[tuple[str, str], set[Path]] = defaultdict(set)
 
-    def add(self, path: Path, shown: str | None) -> None:
-        """Count the names and the prose of a file; print its findings if its path has `shown`."""
+    def add_file(self, path: Path, shown: str | None) -> None:
+        """Count names and phrases of a file; print its findings if its path contains `shown`."""
         source = Source(path)
         findings = []
         self.lines[path] = source.line_count
@@ -113,7 +113,7 @@ class Report:
                 self.words[binding.name.strip("_").lower()] += 1
                 findings.append(f"{path}:{binding.line}: {binding.kind} `{binding.name}`")
         for prose in source.prose():
-            for title in mannered_phrases(prose):
+            for title in find_mannered_phrases(prose):
                 self.phrases[path] += 1
                 self.titles[title] += 1
                 findings.append(f"{path}:{prose.line}: “{title}”: {prose.text:.100}")
@@ -123,30 +123,30 @@ class Report:
         if shown and shown in path.as_posix():
             print(*findings, sep="\n")
 
-    def shares(self, package: str = "") -> tuple[float, float]:
-        """Return the percentage of vague names, and the phrases per 1,000 lines, of a package."""
+    def compute_shares(self, package: str = "") -> tuple[float, float]:
+        """Return a package's percentage of vague names, and its phrases per 1,000 lines."""
 
         def total(counts: Counter[Path]) -> int:
-            return sum(count for path, count in counts.items() if is_in(path, package))
+            return sum(count for path, count in counts.items() if belongs_to(path, package))
 
         return (
             100 * total(self.vague) / max(total(self.names), 1),
             1000 * total(self.phrases) / max(total(self.lines), 1),
         )
 
-    def packages(self) -> list[str]:
+    def list_packages(self) -> list[str]:
         """Return the directories directly below the trees."""
         return sorted({"/".join(path.parts[:2]) for path in self.lines if len(path.parts) > 2})
 
-    def homonyms(self, min_modules: int) -> dict[tuple[str, str], int]:
-        """Return the top-level names that stand in at least this number of modules."""
+    def count_homonyms(self, min_modules: int) -> dict[tuple[str, str], int]:
+        """Return the top-level names that at least `min_modules` modules define, with counts."""
         counts = {name: len(paths) for name, paths in self.modules.items()}
         return {name: count for name, count in counts.items() if count >= min_modules}
 
     def print_summary(self, top: int, homonym_modules: int) -> None:
-        """Print the totals, the most frequent findings, and the worst files."""
-        homonyms = self.homonyms(homonym_modules)
-        vague_percent, phrase_rate = self.shares()
+        """Print the totals, the most frequent findings, and the files with the most findings."""
+        homonyms = self.count_homonyms(homonym_modules)
+        vague_percent, phrase_rate = self.compute_shares()
         print(f"vague names: {self.vague.total():,} of {self.names.total():,}", end=" ")
         print(f"({vague_percent:.1f}%)")
         print(f"mannered phrases: {self.phrases.total():,} in {self.lines.total():,}", end=" ")
@@ -163,33 +163,33 @@ class Report:
             print(f"{counts} {self.lines[path]:6}  {path}")
 
 
-def is_in(path: Path, package: str) -> bool:
+def belongs_to(path: Path, package: str) -> bool:
     """Return whether a file belongs to a package; every file belongs to the empty name."""
     return not package or path.as_posix().startswith(f"{package}/")
 
 
 def main() -> int:
-    """Check the trees that the command line names."""
+    """Check the directories that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("trees", nargs="*", default=["."], help="directories to check")
-    parser.add_argument("--max-vague", type=float, default=2.0, help="limit in percent of names")
-    parser.add_argument("--max-pattern", type=float, default=3.0, help="limit per 1,000 lines")
-    parser.add_argument("--max-homonyms", type=int, default=15, help="limit of homonyms")
-    parser.add_argument("--modules", type=int, default=4, help="modules that make a homonym")
+    parser.add_argument("--max-vague", type=float, default=2.0, help="percentage of vague names")
+    parser.add_argument("--max-pattern", type=float, default=3.0, help="phrases per 1,000 lines")
+    parser.add_argument("--max-homonyms", type=int, default=15, help="number of homonyms")
+    parser.add_argument("--modules", type=int, default=4, help="modules that define a homonym")
     parser.add_argument("--top", type=int, default=15, help="number of files to list")
     parser.add_argument("--show", metavar="FILE", help="list the findings in matching files")
     options = parser.parse_args()
     report = Report()
     for path in source_paths(options.trees):
-        report.add(path, options.show)
+        report.add_file(path, options.show)
     report.print_summary(options.top, options.modules)
     failures = []
-    for package in ("", *report.packages()):
-        vague_percent, phrase_rate = report.shares(package)
+    for package in ("", *report.list_packages()):
+        vague_percent, phrase_rate = report.compute_shares(package)
         if vague_percent > options.max_vague or phrase_rate > options.max_pattern:
             name = package or "all trees"
             failures.append(f"{name}: {vague_percent:.1f}% vague, {phrase_rate:.1f} phrases")
-    homonym_count = len(report.homonyms(options.modules))
+    homonym_count = len(report.count_homonyms(options.modules))
     if homonym_count > options.max_homonyms:
         failures.append(f"{homonym_count} homonyms (at most {options.max_homonyms})")
     print(*("", *failures), sep="\nlimit exceeded: ")

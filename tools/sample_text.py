@@ -2,8 +2,8 @@
 
     python tools/sample_text.py truebleu kernel/src docs --seed 1 > sample.md
 
-Prints a numbered list without code for the reader. The key with file and line goes to
-`sample-key-SEED.tsv`, which only the person who scores the answers should see.
+The script prints a numbered list without code for the reader. It writes a key with files and lines
+to `sample-key-SEED.tsv`, which only the person who scores the answers should see.
 """
 
 import argparse
@@ -27,8 +27,8 @@ SHARES = {
 }
 
 
-def function_signatures(source: Source) -> Iterator[Prose]:
-    """Yield each Python function as `name(parameters)`, which is all that a caller reads."""
+def iterate_signatures(source: Source) -> Iterator[Prose]:
+    """Yield each Python function as `name(parameters)`, the only part that a caller reads."""
     for node in ast.walk(source.tree) if source.tree else ():
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("__"):
             arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
@@ -37,11 +37,11 @@ def function_signatures(source: Source) -> Iterator[Prose]:
 
 
 def draw_sample(trees: list[str], count: int, seed: int) -> list[tuple[Path, Prose]]:
-    """Draw texts of all kinds by their shares, each text at most once."""
+    """Draw texts of each kind in the proportions of `SHARES`, each text at most once."""
     candidates: defaultdict[str, dict[str, tuple[Path, Prose]]] = defaultdict(dict)
     for path in source_paths(trees):
         source = Source(path)
-        for prose in [*source.prose(), *function_signatures(source)]:
+        for prose in [*source.prose(), *iterate_signatures(source)]:
             candidates[prose.kind].setdefault(prose.text, (path, prose))
     generator = random.Random(seed)
     sample = []
@@ -57,7 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("trees", nargs="+", help="directories to draw from")
     parser.add_argument("--count", type=int, default=100, help="number of texts (default: 100)")
-    parser.add_argument("--seed", type=int, default=1, help="another seed draws other texts")
+    parser.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")
     options = parser.parse_args()
     sample = draw_sample(options.trees, options.count, options.seed)
     with open(f"sample-key-{options.seed}.tsv", "w", encoding="utf-8") as key:

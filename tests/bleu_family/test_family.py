@@ -523,7 +523,7 @@ def test_score_table_is_sorted_and_has_all_members():
     table = family.score(["a b c d e"], [["a b c d f", "a b"]])
     assert {row.member.name for row in table} < set(family)
     assert table["fairseq"].problem == (
-        "references: a segment has several, but this metric is only defined for one"
+        "references: a segment has several references, but this metric is only defined for one"
     )
     for bounded in (True, False):
         rows = [row for row in table if row.value is not None and row.is_bounded == bounded]

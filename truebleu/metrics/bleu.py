@@ -540,7 +540,8 @@ class BLEU(Metric[BLEUScore]):
         super().check_summary(summary, hypotheses)
         if self._values["reference_length"] == "single" and summary["references"] != (1, 1):
             raise InputError(
-                "references: a segment has several, but this metric is only defined for one"
+                "references: a segment has several references, "
+                "but this metric is only defined for one"
             )
 
     def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:

@@ -9,6 +9,7 @@ from browser_report import read_example_lines
 from playwright_or_skip import expect
 
 from truebleu.comparison import overview
+from truebleu.rendering.number_format import format_p_value
 from truebleu.reports import report
 
 pytestmark = pytest.mark.thorough
@@ -92,7 +93,7 @@ def test_overview_table_equals_comparison(five_systems, open_report):
             if delta_entry is None:
                 assert delta_text == "baseline"
                 continue
-            p = "p < 0.001" if delta_entry["p"] < 0.001 else f"p {delta_entry['p']:.3f}"
+            p = f"p {format_p_value(delta_entry['p'])}"
             ends = delta_entry["interval"]
             star = "*" if delta_entry["significant"] else ""
             assert delta_text == (

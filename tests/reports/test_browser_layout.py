@@ -185,6 +185,47 @@ def test_file_order_can_be_chosen(example, open_report):
     assert read_column(tab, ".c-number > span")[:3] == [1, 2, 3]
 
 
+# Widths of the names that the two selections of systems show, and of their text areas.
+MEASURE_SELECTED_NAMES = """() => ["a", "b"].map(choice => {
+  const e = document.querySelector(`.choices select[data-choice=${choice}]`);
+  const text = document.createElement("span"), style = getComputedStyle(e);
+  text.textContent = e.selectedOptions[0].text;
+  text.style.cssText = `position: absolute; white-space: nowrap; font: ${style.font}`;
+  document.body.append(text);
+  const arrow = 16, padding = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
+  return [text.getBoundingClientRect().width, e.clientWidth - padding - arrow];
+})"""
+
+
+@pytest.mark.parametrize("width", [390, 1024, 1440])
+def test_selected_names_of_wmt_files_are_not_cut(open_report, width):
+    names = {"JDExploreAcademy": "birch", "CUNI-DocTransformer": "cedar"}
+    wmt_report = tb.report(
+        {name: read_example_lines(f"de-en/{file}.en") for name, file in names.items()},
+        read_example_lines("de-en/reference.a.en"),
+        samples=20,
+        confidence=20,
+    )
+    tab = open_report(wmt_report, viewport={"width": width, "height": 844}).page
+    measured = tab.evaluate(MEASURE_SELECTED_NAMES)
+    assert len(measured) == 2
+    assert all(text <= area for text, area in measured)
+
+
+def test_phone_shows_deltas_next_to_the_names(example, open_report):
+    tab = open_report(example.path, "#why", viewport={"width": 390, "height": 844}).page
+    for name in ("Steps to BLEU", "All settings"):
+        head = tab.get_by_role("table", name=name).locator("thead th").nth(1)
+        expect(head).to_have_text(re.compile(r"^Δ"))
+        assert head.evaluate("e => e.getBoundingClientRect().right") <= 390, name
+
+
+def test_tablet_shows_deltas_after_the_scores(example, open_report):
+    tab = open_report(example.path, "#why", viewport={"width": 1024, "height": 768}).page
+    heads = tab.get_by_role("table", name="Steps to BLEU").locator("thead th")
+    expect(heads.last).to_have_text("Δ")
+
+
 def test_phone_shows_all_columns_above_the_texts(example, open_report):
     tab = open_report(example.path, "#segments", viewport={"width": 390, "height": 800}).page
     row = tab.locator('.row[data-position="0"]')

@@ -71,6 +71,12 @@ def test_each_chart_has_axes_legend_table_and_svg(example, open_report, saves, k
     assert "class=" not in text
 
 
+def test_menu_names_the_compared_systems(example, open_report):
+    tab = open_report(example.path).navigate("#pictures?a=aspen&b=cedar")
+    first = tab.get_by_label("Picture").locator("option").first
+    assert first.text_content() == "Scores of C and A per segment"
+
+
 @pytest.mark.parametrize("kind", CHART_KINDS)
 def test_keyboard_reaches_all_chart_places(example, open_report, kind):
     tab = open_report(example.path).navigate(f"#pictures?picture={kind}")

@@ -140,6 +140,28 @@ def test_deviating_marks_are_found(texts):
     assert not find_by_kind({"other": curly}, curly)["style"]
 
 
+def test_counts_of_many_systems_are_summarized(texts):
+    quoted = [f'"{text}"' for text in texts]
+    curly = [f"“{text}”" for text in texts]
+    machines = {f"machine {i}": quoted[: 400 - i] + texts[400 - i :] for i in range(5)}
+    sentences = [one["text"] for one in find_by_kind(machines, curly)["style"]]
+    assert "All systems overuse straight quotes: 792 to 800, compared with 0 in the reference" in (
+        sentences
+    )
+    assert "All systems underuse curly quotes: none, compared with 800 in the reference" in (
+        sentences
+    )
+    sentences = [one["text"] for one in find_by_kind({**machines, "other": curly}, curly)["style"]]
+    assert sentences[0].startswith("5 of 6 systems ")
+
+
+def test_flag_counts_of_many_systems_are_summarized(texts):
+    cut = [text[: len(text) // 4] for text in texts]
+    systems = {"short": cut, **{f"machine {i}": cut[:i] + texts[i:] for i in range(2, 7)}}
+    sentences = [one["text"] for one in find_by_kind(systems, texts)["flags"]]
+    assert any(text.endswith(" (2 to 6 in the other 5 systems)") for text in sentences)
+
+
 def test_frequent_flag_is_found(texts):
     numbered = [f"{text} in {1900 + i}" for i, text in enumerate(texts)]
     wrong = [

@@ -343,6 +343,49 @@ def test_each_line_is_a_reference(page):
     expect(box).to_have_accessible_description("Several references? Write one per line.")
 
 
+def test_textbook_option_computes_bleu_of_textbooks(page):
+    page.get_by_role("button", name="Repeated word", exact=True).click()
+    page.get_by_label("as in textbooks").check()
+    hypothesis, reference = (
+        page.get_by_role("textbox", name=name).input_value()
+        for name in ("Hypothesis", "References")
+    )
+    system = tb.explain(hypothesis, [reference], textbook=True).to_dict()["systems"][0]
+    state = page.evaluate(READ_PAGE_STATE)
+    assert state["score"] == system["score"] == 0
+    assert page.get_by_label("Smoothing").input_value() == "none"
+    assert page.get_by_label("Tokenizer").input_value() == "none"
+    cumulative = page.locator(".lower-orders data").evaluate_all("all => all.map(e => +e.value)")
+    expected = [order["cumulative"] for order in system["orders"]]
+    assert is_close(cumulative, [100 * value for value in expected])
+    page.get_by_label("as in textbooks").uncheck()
+    assert "tok:13a|smooth:exp" in page.locator(".given").first.text_content()
+    assert page.locator(".lower-orders").count() == 0
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf", "ter", "wer", "wil"])
+def test_scale_of_1_shows_fractions(page, name):
+    page.get_by_label("Metric").select_option(name)
+    score = page.evaluate(READ_PAGE_STATE)["score"]
+    page.get_by_label("0-1 scale").check()
+    state = page.evaluate(READ_PAGE_STATE)
+    assert is_close(state["score"], score / 100)
+    assert page.locator(".big").text_content() == f"{score / 100:.4f}"
+    assert "%" not in page.locator(".formula").text_content()
+    assert "100 ×" not in page.locator(".formula").text_content()
+    assert page.locator(".given").nth(2).text_content().endswith(" --scale 1")
+    # The scale is part of the link, and stays the same for the next example.
+    page.get_by_role("button", name="Two references", exact=True).click()
+    assert page.locator(".big").text_content().startswith("0.")
+
+
+def test_phone_shows_texts_before_score_and_options(open_report, lab_path):
+    page = open_report(lab_path, viewport={"width": 390, "height": 844}).page
+    places = ["textarea >> nth=0", "textarea >> nth=1", ".score-box", ".settings"]
+    tops = [page.locator(place).bounding_box()["y"] for place in places]
+    assert tops == sorted(tops)
+
+
 def test_weights_set_the_longest_ngram(page):
     weights, longest = page.get_by_label("N-gram weights"), page.get_by_label("Longest n-gram")
     hypothesis = page.get_by_role("textbox", name="Hypothesis").input_value()

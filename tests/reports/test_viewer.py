@@ -354,17 +354,3 @@ def test_texts_survive_round_trip(run):
             for column in columns[:roles]
         ]
         assert run(blocks=[[block, len(texts), roles]])["blocks"] == [expected]
-
-
-@pytest.mark.parametrize(
-    ("names", "short_names"),
-    [
-        (["wmt22.en-de.Online-A.de", "wmt22.en-de.PROMT.de"], ["…Online-A.de", "…PROMT.de"]),
-        (["A/newstest.output", "B/newstest.output"], ["A…", "B…"]),
-        (["wmt22.en-de", "wmt22.en-de.PROMT"], ["wmt22.en-de", "wmt22.en-de.PROMT"]),
-        (["system.a", "system.b"], ["system.a", "system.b"]),
-        (["generaltest.hyp.PROMT"], ["generaltest.hyp.PROMT"]),
-    ],
-)
-def test_long_common_parts_of_names_are_shortened(run, names, short_names):
-    assert run(names=[names])["names"] == [short_names]

@@ -6,7 +6,7 @@ const [folder, binary] = process.argv.slice(2);
 const [reportData, tokenModule, selection, { Kernel }] = await loadModules(folder, ["report_data", "tokens", "selection", "kernel"]);
 let input = "";
 for await (const piece of process.stdin.setEncoding("utf8")) input += piece;
-const { scores = [], lowercase = "", tokens = [], matches = [], searches = [], sorts = [], blocks = [], names = [] } = JSON.parse(input);
+const { scores = [], lowercase = "", tokens = [], matches = [], searches = [], sorts = [], blocks = [] } = JSON.parse(input);
 const kernel = await Kernel.load(readFileSync(binary));
 kernel.setLowercase(new Uint8Array(Buffer.from(lowercase, "hex")));
 const createMetric = scores.length ? await startKernel(folder, binary) : null;
@@ -33,7 +33,6 @@ const results = {
     return [...hits];
   }),
   sorts: sorts.map(values => [...selection.sortByValue(Float64Array.from(values, value => value ?? NaN))]),
-  names: names.map(reportData.omitCommonParts),
   blocks: blocks.map(([hex, n, roles]) => reportData.unpackTexts(new Uint8Array(Buffer.from(hex, "hex")), n, roles).map(block => {
     const texts = new reportData.TextColumn(block, n);
     return Array.from({ length: n }, (_, i) => texts.getText(i) === null ? null : [...texts.getText(i)].map(c => c.codePointAt(0)));

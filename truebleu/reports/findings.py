@@ -47,6 +47,9 @@ MIN_REVERSED_GROUP_SIZE = 100
 # Labels with more values are skipped: nearly every segment has a different value.
 MAX_GROUPS = 2000
 
+# More systems, or more counts, are summarized.
+MAX_LISTED_SYSTEMS = 3
+
 # Lower limits of the length ranges, in reference tokens.
 LENGTH_EDGES = (10, 20, 30, 40, 60)
 
@@ -280,15 +283,29 @@ def _find_frequent_flags(inputs: FindingInputs) -> Iterator[Finding]:
         if not (z_score >= 3 or (is_warning and high >= max(1, checked / 100))):
             continue
         position = counts.index(high)
-        other_counts = [
-            f"{n:,} in {name}"
-            for name, n in zip(names, counts, strict=True)
-            if name != names[position]
-        ]
-        comparison = f" ({join_words(other_counts)})" if other_counts else ""
+        other_counts = dict(zip(names, counts, strict=True))
+        del other_counts[names[position]]
+        comparison = f" ({_describe_counts(other_counts)})" if other_counts else ""
         segments_have = "segment has" if high == 1 else "segments have"
         text = f"{names[position]}: {high:,} {segments_have} {description}{comparison}"
         yield Finding("flags", z_score + high / checked, text, flag=f"{flag}@system{position}")
+
+
+def _describe_counts(counts: Mapping[str, int]) -> str:
+    """Describe the counts of other systems: one by one, or as a range if there are many."""
+    if len(counts) <= MAX_LISTED_SYSTEMS:
+        return join_words([f"{n:,} in {name}" for name, n in counts.items()])
+    return f"{_list_counts(list(counts.values()))} in the other {len(counts)} systems"
+
+
+def _list_counts(counts: Sequence[int]) -> str:
+    """Return the counts as a list, or as a range if there are many."""
+    low, high = min(counts), max(counts)
+    if not high:
+        return "none"
+    if len(counts) <= MAX_LISTED_SYSTEMS:
+        return join_words([f"{n:,}" for n in counts])
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _find_style_marks(inputs: FindingInputs) -> Iterator[Finding]:
@@ -307,14 +324,11 @@ def _find_style_marks(inputs: FindingInputs) -> Iterator[Finding]:
             if not systems:
                 continue
             is_plural = len(systems) > 1
-            subject = (
-                join_words([names[i] for i in systems])
-                if len(systems) < len(names) or not is_plural
-                else "All systems"
-            )
-            # If no system uses the mark, a single "none" replaces the list of zeros.
-            has_marks = any(counts[i] for i in systems)
-            numbers = join_words([f"{counts[i]:,}" for i in systems]) if has_marks else "none"
+            subject = join_words([names[i] for i in systems])
+            if is_plural and len(systems) > min(MAX_LISTED_SYSTEMS, len(names) - 1):
+                share = f"{len(systems)} of {len(names)}"
+                subject = f"{'All' if len(systems) == len(names) else share} systems"
+            numbers = _list_counts([counts[i] for i in systems])
             per_reference = "per reference" if reference_count > 1 else "in the reference"
             text = (
                 f"{subject} {verb if is_plural else verb + 's'} {title}: {numbers}, compared "

@@ -23,7 +23,7 @@ import {createCanvas, renderFigure, fitText, roundHundredth, LETTER_WIDTH, forma
 export const getLineClass = ({ index }) => `sys-${index % 6} dash-${Math.floor(index / 6) % 3}`;
 
 /** Build the legend of the systems' lines. @param {import("./report_data.js").System[]} systems @returns {LegendEntry[]} */
-export const buildLineLegend = systems => systems.map(s => ({ text: `${s.letter} ${s.short}`, mark: "line", class: getLineClass(s) }));
+export const buildLineLegend = systems => systems.map(s => ({ text: `${s.letter} ${s.name}`, mark: "line", class: getLineClass(s) }));
 
 /** Index of the last focused area per chart title, to restore the focus after redrawing. @type {Map<string, number>} */
 const focusedAreas = new Map();

@@ -11,10 +11,10 @@ import {drawDistribution} from "./density_plot.js";
 
 /** Return the charts available for this report, by id. @param {Context} context @returns {Record<string, Chart>} */
 function listCharts(context) {
-  const { current } = context, { b } = current, groups = getSystemGroupings(context), buckets = getSharedGroupings(context);
+  const { a, b } = context.current, { current } = context, groups = getSystemGroupings(context), buckets = getSharedGroupings(context);
   /** @type {Record<string, Chart>} */
   const charts = {};
-  if (b) charts.scatter = { title: "Scores of A and B per segment", draw: () => drawScatter(context) };
+  if (b) charts.scatter = { title: `Scores of ${a.letter} and ${b.letter} per segment`, draw: () => drawScatter(context) };
   charts.spread = { title: "Distribution of scores", draw: () => drawDistribution(context, "score") };
   if (current.hasColumn("ratio")) charts.ratio = { title: "Distribution of length ratios", draw: () => drawDistribution(context, "ratio") };
   if (b) charts.course = { title: "Δ by position in the test set", draw: () => drawDeltaByPosition(context) };

@@ -25,13 +25,8 @@ export const documentsView = {
     const getSortProps = (/** @type {string} */ id) => ({ sort: () => store.set({ by_doc: key === id && down ? `-${id}` : id }, { replace: true }), sorted: key === id ? /** @type {"ascending"} */ (down ? "descending" : "ascending") : null });
     const countWins = (/** @type {number} */ side) => rows.filter(r => Math.sign(r.delta) === side * sign).length;
     container.append(el("h1", {}, "Documents"), el("p.facts", {}, [formatPlural(groups.length, "document"), ...(b ? [`: ${b.letter} is better in ${formatCount(countWins(1))}, ${a.letter} in ${formatCount(countWins(-1))}`] : []), ". ",
-      b ? [`Each bar is a segment, in document order: up if ${b.letter} has the higher score, down
-      if ${a.letter} does. `, key === "abs" ? "Documents with the largest differences come first." :
-      createButton("Largest difference first", () => store.set({ by_doc: "" }, { replace: true }), {
-      class: "quiet small" })] : "Each bar is the score of a segment, in document order."]),
-      renderTable("Documents", [{ title: "Document", ...getSortProps("name") }, { title: "Segments",
-      number: true, ...getSortProps("n") }, ...systems.map((s, k) => ({ title: [renderBadge(s), `
-      ${metric.name}`], number: true, hint: s.name, ...getSortProps(k ? "b" : "a") })),
+      b ? [`Each bar is a segment, in document order: up if ${b.letter} has the higher score, down if ${a.letter} does. `, key === "abs" ? "Documents with the largest differences come first." : createButton("Largest difference first", () => store.set({ by_doc: "" }, { replace: true }), { class: "quiet small" })] : "Each bar is the score of a segment, in document order."]),
+      renderTable("Documents", [{ title: "Document", ...getSortProps("name") }, { title: "Segments", number: true, ...getSortProps("n") }, ...systems.map((s, k) => ({ title: [renderBadge(s), ` ${metric.name}`], number: true, hint: s.name, ...getSortProps(k ? "b" : "a") })),
         ...(b ? [{ title: "Δ", number: true, hint: `${b.letter} − ${a.letter}`, ...getSortProps("delta") }] : []), { title: `${Math.round(100 * current.level)}% interval${b ? " of Δ" : ""}`, number: true }, { title: b ? "Δ of each segment" : "Score of each segment" }],
       shown.map(({ g, values, delta }) => {
         const n = g.segments.length, spans = intervals.get(g.id), segmentValues = Array.from(g.segments, i => column[i]), good = (delta > 0) === metric.higherIsBetter;

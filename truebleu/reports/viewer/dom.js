@@ -72,8 +72,8 @@ export const formatFixed = (x, digits = 2) => x === null || x === undefined || N
 /** Format a number with its sign: "+1.25", "−0.50", "0.00". @param {number | null | undefined} x @param {number} [digits] */
 export const formatSigned = (x, digits = 2) => (x && Number(x.toFixed(digits)) > 0 ? "+" : "") + formatFixed(x, digits);
 
-/** Format a p-value: "0.012", "< 0.001". @param {number} p */
-export const formatPValue = p => p < 0.001 ? "< 0.001" : p.toFixed(3);
+/** Format a p-value as Python does: "0.0120", "<0.0001". @param {number} p */
+export const formatPValue = p => p === 1 ? "1" : p < 0.00005 ? "<0.0001" : p.toFixed(4);
 
 /** Join names: "a, b and c". @param {string[]} names */
 export const joinNames = names => [names.slice(0, -1).join(", "), ...names.slice(-1)].filter(Boolean).join(" and ");
@@ -116,11 +116,11 @@ export function renderNumber(x, shownText = formatFixed(x)) {
 
 /**
  * Render the letter of a system in its colour and shape, optionally followed by its name.
- * @param {{name: string, letter: string, index: number, short: string}} system @param {boolean | "short"} [withName]
+ * @param {{name: string, letter: string, index: number}} system @param {boolean} [withName]
  */
 export function renderBadge(system, withName = false) {
   const mark = el("span.badge", { class: `sys-${system.index % 6}`, "aria-hidden": withName ? "true" : null, title: system.name }, system.letter);
-  return withName ? el("span.system", {}, mark, el("bdi", {}, withName === "short" ? system.short : system.name)) : mark;
+  return withName ? el("span.system", {}, mark, el("bdi", {}, system.name)) : mark;
 }
 
 // ---- widgets ----
@@ -159,9 +159,9 @@ export function createSelect(label, options, value, act, props) {
 /** Put a label above a control. @param {string} name @param {any} control */
 export const labelControl = (name, control) => el("label.field", {}, el("span", {}, name), control);
 
-/** Create a labelled checkbox. @param {string} label @param {boolean} on @param {(on: boolean) => void} act */
-export const createCheckbox = (label, on, act) =>
-  el("label.check", {}, el("input", { type: "checkbox", checked: on, on: { change: (/** @type {any} */ e) => act(e.target.checked) } }), label);
+/** Create a labelled checkbox. @param {string} label @param {boolean} on @param {(on: boolean) => void} act @param {Record<string, any>} [props] of the input */
+export const createCheckbox = (label, on, act, props) =>
+  el("label.check", {}, el("input", { type: "checkbox", ...props, checked: on, on: { change: (/** @type {any} */ e) => act(e.target.checked) } }), label);
 
 /**
  * @typedef {object} Column
@@ -172,20 +172,21 @@ export const createCheckbox = (label, on, act) =>
  * @property {"ascending" | "descending" | null} [sorted]
  */
 /**
- * Render a table. The first cell of each row is its header; a row may be {cells, ...props}.
+ * Render a table. The first cell of each row is its header; a row may be {cells, ...props}. On narrow
+ * screens, the columns whose titles start with Δ follow the first column.
  * @param {string} caption  @param {Column[]} columns  @param {(Children[] | {cells: Children[], [key: string]: any})[]} rows
  * @param {Record<string, any>} [props]  of the table; `quiet: true` hides the caption visually
  */
 export function renderTable(caption, columns, rows, { quiet = false, ...props } = {}) {
+  const isNarrow = matchMedia("(max-width: 34rem)").matches, getRank = (/** @type {number} */ i) => i && (isNarrow && /^Δ/.test(String(columns[i].title)) ? 1 : 2), order = [...columns.keys()].sort((i, j) => getRank(i) - getRank(j));
   return el("div.table", { tabindex: 0, role: "region", "aria-label": caption }, el("table", props,
     el("caption", { class: quiet ? "unseen" : "" }, caption),
-    el("thead", {}, el("tr", {}, columns.map(c =>
+    el("thead", {}, el("tr", {}, order.map(i => columns[i]).map(c =>
       el("th", { scope: "col", class: c.number ? "number" : "", title: c.hint, "aria-sort": c.sorted },
         c.sort ? createButton([c.title, el("span.arrow", { "aria-hidden": "true" }, c.sorted === "ascending" ? " ▲" : c.sorted ? " ▼" : "")], c.sort) : c.title)))),
     el("tbody", {}, rows.map(row => {
       const { cells, ...rowProps } = Array.isArray(row) ? { cells: row } : row;
-      return el("tr", rowProps, cells.map((cell, i) =>
-        i ? el("td", { class: columns[i]?.number ? "number" : "" }, cell) : el("th", { scope: "row", class: columns[0].number ? "number" : "" }, cell)));
+      return el("tr", rowProps, order.map(i => el(i ? "td" : "th", { scope: i ? null : "row", class: columns[i].number ? "number" : "" }, cells[i])));
     }))));
 }
 

@@ -14,7 +14,7 @@ const TAB_LAYOUTS = [["whole", "whole lines"], ["header", "columns, named in the
 export class DropZone {
   /**
    * @param {any} manifest @param {import("./kernel_client.js").KernelClient} kernelClient
-   * @param {() => {metric: string, overrides: Record<string, any>}} getPlaygroundState returns the metric and parameters of the playground @param {(made: import("./report_data.js").ReportData) => void} onReport
+   * @param {() => {metric: string, overrides: Record<string, any>, scale: number}} getPlaygroundState returns the metric, its parameters and the scale of the playground @param {(made: import("./report_data.js").ReportData) => void} onReport
    */
   constructor(manifest, kernelClient, getPlaygroundState, onReport) {
     this.manifest = manifest;
@@ -86,12 +86,12 @@ export class DropZone {
   }
 
   async makeReport() {
-    const { metric, overrides } = this.getPlaygroundState(), choices = this.manifest.metrics.filter((/** @type {any} */ one) => this.metrics.has(one.id)).map((/** @type {any} */ base) => ({ base, overrides: base.id === metric ? overrides : {} }));
+    const { metric, overrides, scale } = this.getPlaygroundState(), choices = this.manifest.metrics.filter((/** @type {any} */ one) => this.metrics.has(one.id)).map((/** @type {any} */ base) => ({ base, overrides: base.id === metric ? overrides : {} }));
     this.progress = 0;
     this.problems = [];
     this.draw();
     try {
-      const report = await buildReport(this.manifest, this.client, this.columns.filter(column => column.role !== "out"), choices, async share => {
+      const report = await buildReport({ ...this.manifest, scale }, this.client, this.columns.filter(column => column.role !== "out"), choices, async share => {
         if (this.progress === null) return false;
         this.progress = share;
         this.draw();

@@ -1,11 +1,11 @@
 // Forest plot: the intervals of all systems, with one panel per metric.
 import {el, svg} from "./dom.js";
-import {renderFigure, fitText, getFormats, getTicks} from "./svg_charts.js";
+import {LETTER_WIDTH, renderFigure, fitText, getFormats, getTicks} from "./svg_charts.js";
 
 /** @typedef {{value: number, low: number, high: number, isSignificant: boolean, isBetter: boolean, p?: string} | null} ForestEntry  entry of a system; null: the baseline, or no interval */
 /** @typedef {{title: string, higher: boolean, digits: number, percentage: boolean, entries: ForestEntry[]}} ForestPanel */
 
-const FOREST_ROW_HEIGHT = 22, FOREST_NAME_WIDTH = 150, MIN_PANEL_WIDTH = 190;
+const FOREST_ROW_HEIGHT = 22, MAX_NAME_WIDTH = 240, MIN_PANEL_WIDTH = 190;
 
 /**
  * @param {string} title @param {import("./dom.js").Children} summary @param {import("./report_data.js").System[]} systems @param {ForestPanel[]} panels
@@ -19,12 +19,12 @@ export function renderForest(title, summary, systems, panels, zero) {
 
 /** @param {import("./report_data.js").System[]} systems @param {ForestPanel[]} panels @param {boolean} zero @param {number} width @param {string} label */
 function drawForest(systems, panels, zero, width, label) {
-  const panelsPerRow = Math.max(1, Math.min(panels.length, Math.floor((width - FOREST_NAME_WIDTH) / MIN_PANEL_WIDTH))), left = width < 420 ? 34 : FOREST_NAME_WIDTH, panelWidth = Math.min(520, (width - left) / panelsPerRow), panelHeight = 40 + systems.length * FOREST_ROW_HEIGHT;
+  const left = width < 420 ? 34 : Math.min(MAX_NAME_WIDTH, width / 4, 40 + LETTER_WIDTH * Math.max(...systems.map(s => s.name.length))), panelsPerRow = Math.max(1, Math.min(panels.length, Math.floor((width - left) / MIN_PANEL_WIDTH))), panelWidth = Math.min(520, (width - left) / panelsPerRow), panelHeight = 40 + systems.length * FOREST_ROW_HEIGHT;
   const lines = Math.ceil(panels.length / panelsPerRow), totalHeight = lines * (panelHeight + 8);
   return svg("svg.forest-plot", { viewBox: `0 0 ${width} ${totalHeight}`, width, height: totalHeight, role: "group", "aria-label": label },
     Array.from({ length: lines }, (_, line) => systems.map((s, i) => {
       const y = line * (panelHeight + 8) + 18 + i * FOREST_ROW_HEIGHT;
-      return [svg("rect", { class: `bar sys-${s.index % 6}`, x: 2, y: y + 7, width: 8, height: 8 }), svg("text.name", { x: 15, y: y + 15 }, fitText(left > 100 ? `${s.letter} ${s.short}` : s.letter, left - 18))];
+      return [svg("rect", { class: `bar sys-${s.index % 6}`, x: 2, y: y + 7, width: 8, height: 8 }), svg("text.name", { x: 15, y: y + 15 }, fitText(left > 34 ? `${s.letter} ${s.name}` : s.letter, left - 18))];
     })),
     panels.map((panel, k) => {
       const format = getFormats(panel), x0 = left + k % panelsPerRow * panelWidth, y0 = Math.floor(k / panelsPerRow) * (panelHeight + 8), bounds = [...(zero ? [0] : []), ...panel.entries.flatMap(d => d ? [d.low, d.high] : [])], minimum = Math.min(...bounds), maximum = Math.max(...bounds), padding = (maximum - minimum) * 0.04 || Math.abs(maximum) * 0.04 || 1;

@@ -7,7 +7,7 @@ import {announce, createCheckbox, copyStateLink, openDialog, el, renderTable} fr
 
 /** Shortcuts in all views. @type {Record<string, Action>} */
 const GENERAL_KEYS = {
-  "x": { title: "swap A and B", act: ({ current }) => current.swap() },
+  "x": { title: "swap the two systems", act: ({ current }) => current.swap() },
   "b": { title: "next baseline", act: ({ data, store, current: { a, b } }) => {
     if (!b) return;
     const next = data.systems[(a.index + 1) % data.systems.length];

@@ -44,7 +44,7 @@ class PlaygroundPage {
     const { source, references, hypotheses } = data.getSegment(i), { setting, metric, a, b } = current, matchingMetric = this.playground.metrics.find(candidate => candidate.metric === setting.metric);
     if (!matchingMetric) return;
     const overrides = Object.fromEntries(Object.entries(metric.parameters).filter(([name, value]) => name in CONTROL_NAMES && value !== null && value !== matchingMetric.parameters[name]));
-    this.playground.state = { metric: matchingMetric.id, overrides, hypothesis: hypotheses[(b ?? a).index] ?? "", references: references.filter(text => text !== null), source: source ?? "" };
+    this.playground.state = { metric: matchingMetric.id, overrides, hypothesis: hypotheses[(b ?? a).index] ?? "", references: references.filter(text => text !== null), source: source ?? "", scale: data.manifest.scale };
     this.playground.pinned = null;
     this.closeReport();
   }

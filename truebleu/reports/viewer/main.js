@@ -155,7 +155,7 @@ export class App {
     // On narrow screens the navigation scrolls horizontally.
     place?.scrollIntoView({ block: "nearest", inline: "nearest" });
     const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.choice;
-    const systems = data.systems.map(s => /** @type {const} */ ([String(s.index), `${s.letter} ${s.short}`]));
+    const systems = data.systems.map(s => /** @type {const} */ ([String(s.index), `${s.letter} ${s.name}`]));
     const { a, b } = current;
     replaceChildren(this.bar,
       data.settings.length > 1 ? el("label", {}, el("span.soft", {}, "Metric "), createSelect("Metric", data.settings.map(s => [s.id, s.headline ? s.label : `${s.label} (also)`]), current.setting.id, id => store.set({ setting: id, ...store.getDefaults(METRIC_KEYS) }), { data: { choice: "metric" } })) : null,
@@ -214,7 +214,7 @@ export function showFailure(error) {
 
 /** Show a report. @param {ReportData} data @param {import("./selection.js").Back | null} [back] link to the playground */
 export function openReport(data, back = null) {
-  setScoreScale(data.manifest.scale ?? 100);
+  setScoreScale(data.manifest.scale);
   const app = new App(data, back);
   app.start();
   document.documentElement.dataset.ready = "yes";

@@ -1,5 +1,5 @@
 // Playground: scores sentences while the user types, and shows the counts and the formula with its numbers.
-import {createButton, createCheckbox, copyText, formatCount, el, renderNumber, labelControl, formatFixed, formatPlural, replaceChildren, createSelect, renderTable, showInvisible} from "./dom.js";
+import {createButton, createCheckbox, copyText, formatCount, el, renderNumber, labelControl, formatFixed, formatPlural, replaceChildren, createSelect, renderTable, showInvisible, formatScore, renderScore, scaleScore, setScoreScale} from "./dom.js";
 import {countsEdits} from "./metric.js";
 import {COUNT_PARAMETERS, DEFAULT_SMOOTHING_VALUES, TOKENIZERS} from "./kernel_client.js";
 import {scoreSentence, resolveSetting} from "./sentence_scores.js";
@@ -8,7 +8,7 @@ import {formatExplainCommand, formatPythonCall} from "./repro_commands.js";
 
 /** @typedef {import("./report_data.js").Setting} Setting */
 /** @typedef {import("./sentence_scores.js").SentenceScore} Scored */
-/** @typedef {{metric: string, overrides: Record<string, any>, hypothesis: string, references: string[], source: string}} PlaygroundState */
+/** @typedef {{metric: string, overrides: Record<string, any>, hypothesis: string, references: string[], source: string, scale: number}} PlaygroundState  `scale`: the maximum of displayed percentages, 100 or 1 */
 
 /** Maximum number of displayed tokens per text. */
 const MAX_SHOWN_UNITS = 1500;
@@ -17,7 +17,7 @@ const LONG_TEXT = 5000, TYPING_PAUSE_MS = 300;
 /** Number of n-grams displayed initially per order. */
 const MAX_SHOWN_NGRAMS = 16;
 /** Smoothing methods and their titles. @type {[string, string][]} */
-const SMOOTHINGS = [["exp", "exp (½, ¼, … match)"], ["floor", "floor (a fixed value)"], ["add-k", "add-k (except for 1-grams)"], ["none", "none"]];
+const SMOOTHINGS = [["exp", "exp (½, ¼, …)"], ["floor", "floor (a fixed value)"], ["add-k", "add-k (except for 1-grams)"], ["none", "none"]];
 /** Labels of the parameters. @type {Record<string, string>} */
 export const CONTROL_NAMES = { tokenize: "Tokenizer", smoothing: "Smoothing", smoothing_value: "Smoothing value", max_order: "Longest n-gram", weights: "N-gram weights", effective_order: "Orders without n-grams", char_order: "Character order", word_order: "Word order", beta: "β",
   lowercase: "lowercase", whitespace: "include white space", normalized: "split off punctuation", no_punct: "delete punctuation", asian_support: "split Chinese and Japanese", case_sensitive: "case-sensitive" };
@@ -25,6 +25,8 @@ export const CONTROL_NAMES = { tokenize: "Tokenizer", smoothing: "Smoothing", sm
 const CONTROL_LIMITS = { max_order: [1, 16], char_order: [0, 20], word_order: [0, 16], beta: [0, 100], smoothing_value: [0, 1000] };
 /** Largest sum of weights, as in Python. */
 const MAX_WEIGHT_SUM = 100;
+/** Parameters of BLEU in textbooks; orders for which the hypothesis is too short are skipped. @type {Record<string, any>} */
+const TEXTBOOK_PARAMETERS = { tokenize: "none", smoothing: "none" };
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 const toSubscript = (/** @type {number} */ n) => [...String(n)].map(digit => SUBSCRIPTS[Number(digit)]).join("");
 
@@ -63,7 +65,7 @@ export class Playground {
     this.tables = el("section.gram-tables");
     this.reproductionSection = el("section.again");
     this.problem = el("p.failed", { role: "alert", hidden: true });
-    const examples = el("p.examples", {}, el("span.soft", {}, "Examples: "), EXAMPLES.map(candidate => [createButton(candidate.title, () => { this.state = toState(candidate); this.pinned = null; this.draw(); }, { class: "chip" }), " "]));
+    const examples = el("p.examples", {}, el("span.soft", {}, "Examples: "), EXAMPLES.map(candidate => [createButton(candidate.title, () => { this.state = { ...toState(candidate), scale: this.state.scale }; this.pinned = null; this.draw(); }, { class: "chip" }), " "]));
     this.workArea = el("div.bench", { on: {
       mouseover: (/** @type {Event} */ e) => this.handlePointer(e.target), mouseout: () => this.handlePointer(null),
       // A click highlights its target itself, so ignore the focus that it causes.
@@ -79,6 +81,7 @@ export class Playground {
   /** Redraw everything after a change of example, metric or number of references. */
   draw() {
     this.expandedOrders.clear();
+    setScoreScale(this.state.scale);
     this.drawSettings();
     this.drawInputs();
     this.compute();
@@ -128,12 +131,18 @@ export class Playground {
       if (name === "tokenize") controls.push(createField(name, createSelect(CONTROL_NAMES[name], TOKENIZERS.map(candidate => [candidate, candidate]), p.tokenize, value => this.setParameter(name, value), { name })));
       else if (name === "smoothing") controls.push(createField(name, createSelect(CONTROL_NAMES[name], SMOOTHINGS, p.smoothing, value => this.setParameter(name, value), { name })));
       else if (name === "smoothing_value") { if (DEFAULT_SMOOTHING_VALUES[p.smoothing] !== null) controls.push(createNumberField(name, p.smoothing_value ?? DEFAULT_SMOOTHING_VALUES[p.smoothing])); }
-      else if (name === "effective_order") controls.push(createField(name, createSelect(CONTROL_NAMES[name], [["", "skipped, as in sentence scores"], ["no", "counted as 0, as in corpus scores"]], p.effective_order === false ? "no" : "", value => this.setParameter(name, value === "no" ? false : null), { name })));
+      else if (name === "effective_order") controls.push(createField(name, createSelect(CONTROL_NAMES[name], [["", "skipped"], ["no", "counted as 0"]], p.effective_order === false ? "no" : "", value => this.setParameter(name, value === "no" ? false : null), { name })));
       else if (name === "weights") controls.push(createField(name, el("input", { type: "text", name, value: p.weights ? p.weights.join(", ") : "", placeholder: "equal", inputmode: "decimal", autocomplete: "off", "aria-label": CONTROL_NAMES[name], title: "one number per order, from 1-grams: 0.5, 0.3, 0.2",
         on: { input: (/** @type {any} */ e) => { const weights = parseWeights(e.target.value); e.target.setAttribute("aria-invalid", String(weights === undefined)); if (weights !== undefined) this.setWeights(weights); } } })));
       else if (name in CONTROL_LIMITS) controls.push(createNumberField(name, p[name]));
       else if (name in COUNT_PARAMETERS) controls.push(createCheckbox(CONTROL_NAMES[name], p[name] === true, on => this.setParameter(name, on)));
     }
+    if (base.metric === "BLEU") controls.push(el("span", { title: "Split text at white space, without smoothing" }, createCheckbox("as in textbooks", isTextbook(p), on => {
+      for (const [name, value] of Object.entries(TEXTBOOK_PARAMETERS)) this.setParameter(name, on ? value : base.parameters[name]);
+      if (on) this.setParameter("effective_order", null);
+      this.drawSettings("textbook");
+    }, { name: "textbook" })));
+    controls.push(createCheckbox("0-1 scale", state.scale === 1, on => { state.scale = on ? 1 : 100; setScoreScale(state.scale); this.compute(); }));
     replaceChildren(this.settings, controls);
     if (focus) this.settings.querySelector(`[name="${focus}"]`)?.focus();
   }
@@ -264,7 +273,7 @@ export class Playground {
     if (!result) return;
     const { setting, value } = result, kind = setting.metric;
     const body = kind === "BLEU" ? this.renderBleu(result) : kind === "chrF" ? this.renderChrf(result) : this.renderEdits(result);
-    replaceChildren(this.score, el("h2", { id: "score-title" }, setting.name), el("p.big", { role: "status", "aria-live": "polite" }, renderNumber(value)), setting.higher_is_better ? null : el("p.soft", {}, "Lower is better."), body);
+    replaceChildren(this.score, el("h2", { id: "score-title" }, setting.name), el("p.big", { role: "status", "aria-live": "polite" }, renderScore(value)), setting.higher_is_better ? null : el("p.soft", {}, "Lower is better."), body);
   }
 
   /** @param {Scored} result */
@@ -275,17 +284,18 @@ export class Playground {
     const exponent = (/** @type {number} */ n) => weights ? el("sup", { title: "weight" }, formatShort(weights[n] / (weightSum || 1))) : null;
     const renderTerm = (/** @type {typeof steps[number]} */ step) => {
       const smoothed = !!step.note, precision = step.precision ?? 100, top = step.note && step.denominator ? precision * step.denominator / 100 : step.numerator;
-      return this.pinButton("button.term", step.order, null, [el("span.name", {}, `p${toSubscript(Number(step.order))}`), renderFraction(smoothed ? formatShort(top) : formatCount(step.numerator), smoothed ? formatShort(step.denominator) : formatCount(step.denominator), smoothed ? "smoothed" : ""), el("span.value", {}, renderNumber(precision, `${formatFixed(precision)}%`))],
+      return this.pinButton("button.term", step.order, null, [el("span.name", {}, `p${toSubscript(Number(step.order))}`), renderFraction(smoothed ? formatShort(top) : formatCount(step.numerator), smoothed ? formatShort(step.denominator) : formatCount(step.denominator), smoothed ? "smoothed" : ""), el("span.value", {}, renderShare(precision))],
         { title: `the precision of ${step.order}-grams${smoothed ? ", smoothed" : ""}`, class: smoothed ? "smoothed" : "" });
     };
     const notes = steps.filter(step => step.note).map(step => el("li", {}, `${step.order}-grams: ${step.isUsed ? `${step.match} of ${step.total} match; ${step.note.replace("no match: ", "")}` : step.note}.`));
     return [
       el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `BLEU = brevity penalty × ${weights ? "weighted " : ""}geometric mean of the precisions`)),
         el("div.made", {}, el("span", {}, "= "), el("span.factor", { title: "brevity penalty" }, renderNumber(brevity, formatFixed(brevity, 4))), el("span", {}, " × "), root ? [el("span.root", {}, el("span.paren", {}, "("), usedSteps.map((step, n) => [n ? el("span", {}, " × ") : null, renderTerm(step), exponent(n)]), el("span.nobreak.end", {}, el("span.paren", {}, ")"), root > 1 && !weights ? el("sup", {}, `1/${root}`) : null))] : el("span", {}, "0")),
-        el("div.made", {}, el("span", {}, "= "), renderNumber(brevity, formatFixed(brevity, 4)), " × ", renderNumber(mean, `${formatFixed(mean)}%`), " = ", el("strong", {}, renderNumber(value)))),
+        el("div.made", {}, el("span", {}, "= "), renderNumber(brevity, formatFixed(brevity, 4)), " × ", renderShare(mean), " = ", el("strong", {}, renderScore(value)))),
+      isTextbook(setting.parameters) && !weights && root ? el("p.lower-orders", {}, el("strong", {}, "Up to each order: "), usedSteps.map((_, n) => [n ? ", " : "", `BLEU-${n + 1} `, renderScore(100 * brevity * Math.exp(sum(usedSteps.slice(0, n + 1).map(step => Math.log((step.precision ?? 100) / 100))) / (n + 1)))]), ".") : null,
       el("p.brevity", {}, el("strong", {}, "Brevity penalty. "), `The hypothesis has c = ${formatCount(hypothesis)} tokens; the effective reference length is r = ${formatFixed(reference, reference % 1 ? 2 : 0)}. `,
         hypothesis >= reference && hypothesis ? "The hypothesis is not shorter than the reference, so BP = 1." : hypothesis ? [el("span.nobreak", {}, "e", el("sup", {}, `1 − ${formatFixed(reference, 0)}/${formatCount(hypothesis)}`), " = ", renderNumber(brevity, formatFixed(brevity, 4))), "."] : "The hypothesis is empty, so BP = 0."),
-      weights && Math.abs(sum(weights) - 1) > 1e-9 ? el("p", {}, `The weights add up to ${formatShort(sum(weights))}, not to 1, so a perfect match does not score 100.`) : null,
+      weights && Math.abs(sum(weights) - 1) > 1e-9 ? el("p", {}, `The weights add up to ${formatShort(sum(weights))}, not to 1, so a perfect match does not score ${scaleScore(100)}.`) : null,
       notes.length ? el("div.smoothing", {}, el("p", {}, el("strong", {}, `Smoothing: ${setting.parameters.smoothing}. `), setting.parameters.smoothing === "none" ? "" : "Without smoothing, a precision of 0 would make the score 0."), el("ul", {}, notes)) : null,
     ];
   }
@@ -293,22 +303,21 @@ export class Playground {
   /** @param {Scored} result */
   renderChrf({ setting, value, breakdown: { steps, shares: [p, r] = [] }, best, references }) {
     const { beta } = setting.parameters, usedSteps = steps.filter(step => step.isUsed), b = formatShort(beta ** 2), b1 = formatShort(1 + beta ** 2);
-    const formatPercent = (/** @type {number | null | undefined} */ x) => renderNumber(x, `${formatFixed(x)}%`);
     const rows = steps.map(step => ({ class: step.isUsed ? "" : "soft", cells: [this.pinButton("button.term", step.order, null, getOrderTitle(step.order), { class: "small" }),
-      `${formatCount(step.match)}/${formatCount(step.total)}`, step.isUsed ? formatPercent(step.precision) : "–", `${formatCount(step.match)}/${formatCount(step.reference ?? 0)}`, step.isUsed ? formatPercent(step.recall) : "–"] }));
+      `${formatCount(step.match)}/${formatCount(step.total)}`, step.isUsed ? renderShare(step.precision) : "–", `${formatCount(step.match)}/${formatCount(step.reference ?? 0)}`, step.isUsed ? renderShare(step.recall) : "–"] }));
     return [
       el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `${setting.name} = F-score of mean precision P and mean recall R, with recall weighted ${formatShort(beta)} times as much as precision`)),
-        el("div.made", {}, "= ", renderFraction(`${b1} × P × R`, `${b} × P + R`), usedSteps.length ? [" = ", renderFraction(`${b1} × ${formatFixed(p)} × ${formatFixed(r)}`, `${b} × ${formatFixed(p)} + ${formatFixed(r)}`)] : null, " = ", el("strong", {}, renderNumber(value)))),
+        el("div.made", {}, "= ", renderFraction(`${b1} × P × R`, `${b} × P + R`), usedSteps.length ? [" = ", renderFraction(`${b1} × ${formatScore(p)} × ${formatScore(r)}`, `${b} × ${formatScore(p)} + ${formatScore(r)}`)] : null, " = ", el("strong", {}, renderScore(value)))),
       references.length > 1 ? el("p", {}, `chrF uses the reference with the highest score: reference ${best + 1}.`) : null,
-      renderTable("Precision and recall of each order", [{ title: "N-grams" }, ...["matches / hypothesis", "P", "matches / reference", "R"].map(title => ({ title, number: true }))], [...rows, ["Mean", "", formatPercent(p), "", formatPercent(r)]], { quiet: true }),
+      renderTable("Precision and recall of each order", [{ title: "N-grams" }, ...["matches / hypothesis", "P", "matches / reference", "R"].map(title => ({ title, number: true }))], [...rows, ["Mean", "", renderShare(p), "", renderShare(r)]], { quiet: true }),
       steps.length > usedSteps.length ? el("p.soft", {}, "Orders for which one of the texts is too short are skipped.") : null,
     ];
   }
 
   /** @param {Scored} result */
   renderEdits({ setting, value, references, breakdown: { hypothesis, reference, editCounts } }) {
-    const kind = setting.metric, units = kind === "CER" ? "characters" : "words", percent = el("strong", {}, renderNumber(value));
-    if (kind === "TER") return [el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, "TER = edits per 100 reference words")), el("div.made", {}, "= 100 × ", renderFraction(formatCount(hypothesis), formatShort(reference)), " = ", percent)),
+    const kind = setting.metric, units = kind === "CER" ? "characters" : "words", result = el("strong", {}, renderScore(value)), factor = scaleScore(100) === 100 ? "100 × " : "";
+    if (kind === "TER") return [el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `TER = edits per ${factor ? "100 reference words" : "reference word"}`)), el("div.made", {}, `= ${factor}`, renderFraction(formatCount(hypothesis), formatShort(reference)), " = ", result)),
       el("p", {}, `An edit inserts, deletes or replaces a word, or moves a phrase. TER's search found ${formatPlural(hypothesis, "edit")} to turn the hypothesis into the closest reference; ${references.length > 1 ? `the references have ${formatShort(reference)} words on average` : `the reference has ${formatPlural(reference, "word")}`}.`)];
     const [hits, substitutions, deletions, insertions] = editCounts ?? [0, 0, 0, 0], h = formatCount(hits), s = formatCount(substitutions), d = formatCount(deletions), i = formatCount(insertions);
     const editSum = `${s} + ${d} + ${i}`, lengths = { r: hits + substitutions + deletions, h: hits + substitutions + insertions };
@@ -318,7 +327,7 @@ export class Playground {
       WIP: [[renderFraction("H", "H + S + D"), " × ", renderFraction("H", "H + S + I")], [renderFraction(h, formatCount(lengths.r)), " × ", renderFraction(h, formatCount(lengths.h))]],
       WIL: [["(1 − ", renderFraction("H", "H + S + D"), " × ", renderFraction("H", "H + S + I"), ")"], ["(1 − ", renderFraction(h, formatCount(lengths.r)), " × ", renderFraction(h, formatCount(lengths.h)), ")"]],
     })[kind];
-    return [el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `${kind} = 100 × `), symbolicFormula), el("div.made", {}, "= 100 × ", numericFormula, " = ", percent)),
+    return [el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `${kind} = ${factor}`), symbolicFormula), el("div.made", {}, `= ${factor}`, numericFormula, " = ", result)),
       el("dl", {}, [["H, hits", h], ["S, substitutions", s], ["D, deletions", d], ["I, insertions", i]].map(([name, n]) => [el("dt", {}, `${name}`), el("dd", {}, n)])),
       el("p.soft", {}, `The smallest number of edits (in ${units}) that turn the hypothesis into the reference.`)];
   }
@@ -361,6 +370,12 @@ export class Playground {
 /** @param {string} name of an order */
 const getOrderTitle = name => name.startsWith("c") ? formatPlural(Number(name.slice(1)), "character") : name.startsWith("w") ? formatPlural(Number(name.slice(1)), "word") : `${name}-grams`;
 
+/** Return whether BLEU with these parameters is the BLEU of textbooks. @param {Record<string, any>} parameters */
+const isTextbook = parameters => Object.entries(TEXTBOOK_PARAMETERS).every(([name, value]) => parameters[name] === value) && parameters.effective_order !== false;
+
+/** Render a precision or recall as a percentage, or on the 0-1 scale. @param {number | null | undefined} x */
+const renderShare = x => renderScore(x, formatScore(x) + (scaleScore(100) === 100 ? "%" : ""));
+
 /** @param {number[]} numbers */
 const sum = numbers => numbers.reduce((total, number) => total + number, 0);
 
@@ -386,13 +401,13 @@ const formatShort = x => String(Number(x.toPrecision(4)));
 const renderFraction = (above, below, kind = "") => el("span.fraction", { class: kind }, el("span", {}, above), el("span.unseen", {}, " / "), el("span", {}, below));
 
 /** @param {import("./examples.js").Example} example @returns {PlaygroundState} */
-const toState = ({ metric = "bleu", overrides: overrides = {}, hypothesis, references }) => ({ metric, overrides: { ...overrides }, hypothesis, references: [...references], source: "" });
+const toState = ({ metric = "bleu", overrides: overrides = {}, hypothesis, references }) => ({ metric, overrides: { ...overrides }, hypothesis, references: [...references], source: "", scale: 100 });
 
 // ---- links: browsers do not send the part after # ----
 
 /** @param {PlaygroundState} typed */
-export function formatLink({ metric, overrides, hypothesis, references, source }) {
-  const parts = new URLSearchParams([["m", metric], ...Object.entries(overrides).map(([name, value]) => [`p.${name}`, JSON.stringify(value)]), ["h", hypothesis], ...references.map(text => ["r", text]), ...(source ? [["s", source]] : [])]);
+export function formatLink({ metric, overrides, hypothesis, references, source, scale }) {
+  const parts = new URLSearchParams([["m", metric], ...Object.entries(overrides).map(([name, value]) => [`p.${name}`, JSON.stringify(value)]), ["h", hypothesis], ...references.map(text => ["r", text]), ...(source ? [["s", source]] : []), ...(scale === 1 ? [["scale", "1"]] : [])]);
   return `#lab?${parts}`;
 }
 
@@ -412,5 +427,5 @@ export function readLink(hash) {
     if (allowedValues ? allowedValues.includes(/** @type {never} */ (parsedValue)) : ends && typeof parsedValue === "number" && parsedValue >= ends[0] && parsedValue <= ends[1] && (name === "beta" || name === "smoothing_value" || Number.isInteger(parsedValue))) overrides[name] = parsedValue;
   }
   if (overrides.weights && overrides.weights.length !== (overrides.max_order ?? 4)) delete overrides.weights;
-  return { metric: parts.get("m") ?? "bleu", overrides, hypothesis: parts.get("h") ?? "", references: references.length ? references : [""], source: parts.get("s") ?? "" };
+  return { metric: parts.get("m") ?? "bleu", overrides, hypothesis: parts.get("h") ?? "", references: references.length ? references : [""], source: parts.get("s") ?? "", scale: parts.get("scale") === "1" ? 1 : 100 };
 }

@@ -103,7 +103,7 @@ export async function buildReport(lab, client, columns, choices, onProgress) {
       systems: rankedNames.map((name, i) => ({ name, letter: getSystemLetter(i) })), references: references.length, source: !!source,
       languages: { source: source ? guessLanguage(source.file, lab.languages) : null, target: targets.size === 1 ? [...targets][0] : null },
       directions: { source: detectDirection(source ? [source.lines] : []), reference: detectDirection(references.map(column => column.lines)), system: detectDirection(systems.map(column => column.lines)) },
-      settings: described, columns: [], comparison, people: null,
+      settings: described, columns: [], comparison, people: null, scale: lab.scale,
       data_hash: {}, text_hash: Object.fromEntries(columns.map((column, i) => [`${i + 1} ${column.name}`, hashLines(column.lines)])), commands: buildCommands(systems, references, source, documents, choices), bibtex: lab.bibtex,
       labels: [], ngrams: { orders: Math.min(lab.ngrams.orders, ngramSetting.parameters.max_order), label: ngramSetting.parameters.tokenize, lowercase: ngramSetting.parameters.lowercase, limit: lab.ngrams.limit, segments: n, recipe: ngramSetting.recipe }, health: null,
       buckets: { frequency: { ...lab.buckets, source: "references", segments: n, block: null }, length: { tokenizer: ngramSetting.parameters.tokenize } },

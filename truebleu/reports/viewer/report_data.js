@@ -4,7 +4,7 @@ import {getCountsKey, KernelClient} from "./kernel_client.js";
 import {createGlossary} from "./glossary.js";
 import {CountTable} from "./count_table.js";
 
-/** @typedef {{name: string, letter: string, index: number, short: string}} System  `short`: the name without the parts that all systems share */
+/** @typedef {{name: string, letter: string, index: number}} System */
 /**
  * @typedef {object} Setting
  * @property {string} id
@@ -159,18 +159,6 @@ export function readPage() {
 /** @param {Uint8Array} bytes */
 const toIndices = bytes => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
 
-/** Replace with "…" the beginnings and ends of at least eight letters that all names share. @param {string[]} names @returns {string[]} */
-export function omitCommonParts(names) {
-  const [first = ""] = names, separator = /[._/ ]/;
-  let from = 0, to = 0;
-  while (from < first.length && names.every(name => name[from] === first[from])) from++;
-  while (from && !separator.test(first[from - 1])) from--;
-  while (to < first.length - from && names.every(name => name.length - to > from && name.at(-1 - to) === first.at(-1 - to))) to++;
-  while (to && !separator.test(/** @type {string} */ (first.at(-to)))) to--;
-  const [start, end] = [from, to].map(length => names.length > 1 && length > 7 && names.every(name => name.length > from + to) ? length : 0);
-  return names.map(name => (start ? "…" : "") + name.slice(start, name.length - end) + (end ? "…" : ""));
-}
-
 /** Data of a report. */
 export class ReportData {
   /** @param {any} manifest @param {(name: string) => Promise<Uint8Array>} read returns the bytes of a block */
@@ -179,9 +167,8 @@ export class ReportData {
     this.read = read;
     /** Number of segments. */
     this.n = /** @type {number} */ (manifest.segments);
-    const shortNames = omitCommonParts(manifest.systems.map((/** @type {any} */ system) => system.name));
     /** @type {System[]} */
-    this.systems = manifest.systems.map((/** @type {any} */ system, /** @type {number} */ index) => ({ ...system, index, short: shortNames[index] }));
+    this.systems = manifest.systems.map((/** @type {any} */ system, /** @type {number} */ index) => ({ ...system, index }));
     /** Maximum number of references per segment. */
     this.references = /** @type {number} */ (manifest.references);
     /** @type {Setting[]} */

@@ -17,7 +17,7 @@ export const formatShellCommand = words => words.map(text => /^[\w.,:/=@%+-]+$/.
 export const formatOptions = (options, overrides) => Object.entries(overrides).flatMap(([name, value]) => [options[name], typeof value === "boolean" ? (value ? "yes" : "no") : String(value)]);
 
 /** Format an explain command, or return null if a text looks like an option. @param {MetricNames} metric @param {Typed} typed @returns {string | null} */
-export function formatExplainCommand({ id, options }, { overrides, hypothesis, references }) {
+export function formatExplainCommand({ id, options }, { overrides, hypothesis, references, scale }) {
   if ([hypothesis, ...references].some(text => text.startsWith("-"))) return null;
-  return formatShellCommand(["truebleu", "explain", "--hypothesis", hypothesis, "--reference", ...references, "-m", id, ...formatOptions(options, overrides)]);
+  return formatShellCommand(["truebleu", "explain", "--hypothesis", hypothesis, "--reference", ...references, "-m", id, ...formatOptions(options, overrides), ...(scale === 1 ? ["--scale", "1"] : [])]);
 }

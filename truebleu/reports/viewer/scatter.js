@@ -42,7 +42,7 @@ export function drawScatter(context) {
   const roundEdge = (/** @type {number} */ v) => Number(v.toPrecision(4)), excludeUpperEdges = (/** @type {number[]} */ [xs, xe, ys, ye]) => [xs, xe < high ? xe - 1e-9 : xe, ys, ye < high ? ye - 1e-9 : ye], buildFilter = (/** @type {number[]} */ [xs, xe, ys, ye]) => ({ range: `scoreA:${xs}:${xe < high ? xe : ""};scoreB:${ys}:${ye < high ? ye : ""}` });
   const formatEdge = (/** @type {number} */ v) => roundEdge(scaleScore(v)), describeBox = (/** @type {number[]} */ [xs, xe, ys, ye], /** @type {number} */ inside) => `${a.letter} ${formatEdge(xs)} to ${formatEdge(xe)}, ${b.letter} ${formatEdge(ys)} to ${formatEdge(ye)}: ${formatPlural(inside, "segment")}`;
   const countInside = (/** @type {number[]} */ [xs, xe, ys, ye]) => { let k = 0; for (let i = 0; i < n; i++) if (x[i] >= xs && (xe >= high || x[i] <= xe) && y[i] >= ys && (ye >= high || y[i] <= ye)) k++; return k; };
-  const names = [`${a.letter} ${a.short} better: ${formatCount(sides[0])}`, `same score: ${formatCount(sides[1])}`, `${b.letter} ${b.short} better: ${formatCount(sides[2])}`], classes = [`of-side sys-${a.index % 6}`, "of-side", `of-side sys-${b.index % 6}`];
+  const names = [`${a.letter} ${a.name} better: ${formatCount(sides[0])}`, `same score: ${formatCount(sides[1])}`, `${b.letter} ${b.name} better: ${formatCount(sides[2])}`], classes = [`of-side sys-${a.index % 6}`, "of-side", `of-side sys-${b.index % 6}`];
   /** @type {import("./axes.js").Frame} */
   let shown;
   const toBox = (/** @type {import("./axes.js").ChartArea} */ p, /** @type {import("./axes.js").ChartArea} */ q) => {
@@ -51,7 +51,7 @@ export function drawScatter(context) {
   };
   return renderPlot({
     title: `${metric.name} of each segment, ${a.letter} and ${b.letter}.`, summary: `${b.letter} is better in ${formatCount(sides[2])}, ${a.letter} in ${formatCount(sides[0])}, and ${formatPlural(sides[1], "segment")} have equal scores (on the line).`,
-    height: width => Math.min(560, width * 0.72), across: { title: `${metric.name} of ${a.letter} ${a.short}, ${getPointUnit()}`, low: 0, high, formatValue: formatScoreTick }, up: { title: `${metric.name} of ${b.letter} ${b.short}, ${getPointUnit()}`, low: 0, high, formatValue: formatScoreTick },
+    height: width => Math.min(560, width * 0.72), across: { title: `${metric.name} of ${a.letter} ${a.name}, ${getPointUnit()}`, low: 0, high, formatValue: formatScoreTick }, up: { title: `${metric.name} of ${b.letter} ${b.name}, ${getPointUnit()}`, low: 0, high, formatValue: formatScoreTick },
     legend: usesHexagons ? buildHexagonLegend(largestCount) : names.map((text, k) => ({ text, mark: "dot", class: classes[k] })),
     layers: frame => {
       shown = frame;

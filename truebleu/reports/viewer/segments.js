@@ -265,7 +265,7 @@ export const segmentsView = {
       if (panel.hidden) { replaceChildren(panel); return; }
       const { manifest } = data, { a, b } = current, fields = [];
       const set = (/** @type {Record<string, any>} */ values) => store.set(values, { replace: true });
-      if (b) fields.push(labelControl("Better", createSelect("Better", [["", "any"], ["a", `${a.letter} ${a.short}`], ["b", `${b.letter} ${b.short}`], ["tie", "same score"], ["same", "same text"]], store.get("outcome"), v => set({ outcome: v }))));
+      if (b) fields.push(labelControl("Better", createSelect("Better", [["", "any"], ["a", `${a.letter} ${a.name}`], ["b", `${b.letter} ${b.name}`], ["tie", "same score"], ["same", "same text"]], store.get("outcome"), v => set({ outcome: v }))));
       if (data.documents) fields.push(labelControl("Document", createSelect("Document", [["", "any"], ...data.documents.names.map((name, i) => /** @type {const} */ ([String(i), name]))], store.get("doc") === null ? "" : String(store.get("doc")), v => set({ doc: v === "" ? null : Number(v) }))));
       data.labels.forEach((label, k) => {
         const parts = String(store.get("label")).split(";").filter(Boolean), selectedPart = parts.find(p => p.startsWith(`${k}:`));

@@ -32,7 +32,7 @@ export const summaryView = {
     // Copy the static sections about references and human scores.
     for (const id of ["references", "people"]) {
       const staticSection = document.getElementById(id);
-      if (staticSection) { const copiedSection = /** @type {HTMLElement} */ (staticSection.cloneNode(true)); copiedSection.removeAttribute("id"); container.append(copiedSection); }
+      if (staticSection) { const copiedSection = /** @type {HTMLElement} */ (staticSection.cloneNode(true)); copiedSection.removeAttribute("id"); copiedSection.classList.add(id); container.append(copiedSection); }
     }
     container.append(renderFacts(context, content));
   },
@@ -55,7 +55,7 @@ function listMeasures({ data, current }, content) {
 /** Render the lead sentence of the report, or a sentence about scores computed in the browser. @param {Context} context */
 function renderLead(context) {
   const { current, data } = context, { metric, isReported: reported } = current, { headline, comparison } = data.manifest, name = (/** @type {System} */ s) => renderBadge(s, true);
-  if (reported && headline) return headline.map((/** @type {any} */ part) => typeof part === "string" ? part : name(/** @type {System} */ (data.systems.find(s => s.name === part.system))));
+  if (reported && headline) return headline.map((/** @type {any} */ part) => typeof part === "string" ? part.replaceAll("p = ", "p\u00a0=\u00a0") : name(/** @type {System} */ (data.systems.find(s => s.name === part.system))));
   if (data.systems.length > 1 && !isTextSplit(context)) return `There is no best system, because ${metric.name} cannot split this text into words.`;
   const [[best, bestScore], second] = data.systems.map(s => /** @type {[System, number]} */ ([s, current.scoreCorpus(s)])).sort((x, y) => metric.higherIsBetter ? y[1] - x[1] : x[1] - y[1]);
   if (!second) return [name(best), " scores ", el("strong", {}, formatScore(bestScore)), ` ${metric.name}.`];
@@ -96,17 +96,17 @@ function renderOverview(context, measures, content) {
   if (isDescending) order.reverse();
   const createSortButton = (/** @type {import("./dom.js").Children} */ title, /** @type {string} */ id) => createButton([title, el("span.arrow", { "aria-hidden": "true" }, key !== id ? "" : isDescending ? " ▲" : " ▼")], () => store.set({ by: sortKey === id ? `-${id}` : sortKey === `-${id}` ? "" : id }, { replace: true }), { title: "Sort" });
   const getSortDirection = (/** @type {string} */ id) => key === id ? (isDescending ? "ascending" : "descending") : null, hasClusters = (/** @type {ScoredMeasure} */ one) => hasSeveralSystems && content.test && one.headline && !isChanged(one) && content.metrics.some((/** @type {any} */ m) => m.name === one.column && m.clusters), countColumns = (/** @type {ScoredMeasure} */ one) => 1 + Number(hasSeveralSystems) + Number(!!hasClusters(one));
-  const renderSmall = (/** @type {string} */ text) => text ? [el("br"), el("small", {}, text)] : null;
+  const renderSmall = (/** @type {string} */ text) => text ? el("small.ends", {}, text) : null;
   const renderCells = (/** @type {ScoredMeasure} */ measure, /** @type {Row} */ { system, scores: reportedScores, value, delta, test }, /** @type {number} */ k) => {
     const format = getFormats(measure), best = hasSeveralSystems && reportedScores?.rank !== null && rows[k].every(r => r.scores?.rank === null || (measure.higher_is_better ? 1 : -1) * (value - r.value) >= 0), number = format.render(value, format.score(value, measure.digits)), p = getDecidingP(test), data = { measure: measure.id };
     return [el("td.number.first", { data }, best ? el("strong", {}, number) : number, renderSmall(reportedScores?.interval ? format.interval(reportedScores.interval.low, reportedScores.interval.high, measure.digits, false) : "")),
-      hasSeveralSystems ? el("td.number", { data }, system === a ? el("em.soft", {}, "baseline") : [el("span", { class: test?.significant ? ((delta > 0) === measure.higher_is_better ? "better" : "worse") : "" }, format.render(delta, format.delta(delta, measure.digits)), test?.significant ? "*" : ""), typeof p === "number" ? [" ", el("small", { title: String(p) }, `p ${formatPValue(p)}`)] : null, renderSmall(test?.interval ? format.interval(test.interval.low, test.interval.high, measure.digits) : "")]) : null,
+      hasSeveralSystems ? el("td.number", { data }, system === a ? el("em.soft", {}, "baseline") : [el("span", { class: test?.significant ? ((delta > 0) === measure.higher_is_better ? "better" : "worse") : "" }, format.render(delta, format.delta(delta, measure.digits)), test?.significant ? "*" : ""), typeof p === "number" ? [" ", el("small.p", { title: String(p) }, `p ${formatPValue(p)}`)] : null, renderSmall(test?.interval ? format.interval(test.interval.low, test.interval.high, measure.digits) : "")]) : null,
       hasClusters(measure) ? el("td.number", {}, reportedScores?.cluster ?? "") : null];
   };
   return el("div.table.overview", { tabindex: 0, role: "region", "aria-label": "Systems by all metrics" }, el("table", {}, el("caption.unseen", {}, "Systems by all metrics"),
     el("thead", {}, el("tr", {}, el("th", { scope: "col", rowspan: 2, "aria-sort": getSortDirection("name") }, createSortButton("System", "name")), measures.map(measure => el("th.over", { scope: "colgroup", colspan: countColumns(measure), title: measure.signature ? `${measure.name}|${measure.signature}` : "external scores" }, `${measure.label} ${getDirectionArrow(measure)}`, isChanged(measure) ? el("span.soft", {}, measure.headline ? ", changed" : ", not compared") : ""))),
       el("tr", {}, measures.map(measure => [el("th.number.first", { scope: "col", "aria-sort": getSortDirection(measure.id) }, createSortButton("score", measure.id)), hasSeveralSystems ? el("th.number", { scope: "col", title: `difference from ${a.letter} ${a.name}` }, "Δ to ", renderBadge(a)) : null, hasClusters(measure) ? el("th.number", { scope: "col", title: "all systems of a cluster are significantly better than the systems of later clusters" }, "cluster") : null]))),
-    el("tbody", {}, order.map(i => el("tr", {}, el("th", { scope: "row" }, hasSeveralSystems ? el("label.check", {}, el("input", { type: "radio", name: "baseline", checked: data.systems[i] === a, title: "Use as baseline", "aria-label": `Baseline ${data.systems[i].letter} ${data.systems[i].name}`, on: { change: () => { const s = data.systems[i]; store.set(s === current.b ? { a: s.name, b: a.name } : { a: s.name }); } } })) : null, el("span.named", { title: data.systems[i].name }, renderBadge(data.systems[i], "short"))), measures.map((one, k) => renderCells(one, rows[k][i], k)))))));
+    el("tbody", {}, order.map(i => el("tr", {}, el("th", { scope: "row" }, hasSeveralSystems ? el("label.check", {}, el("input", { type: "radio", name: "baseline", checked: data.systems[i] === a, title: "Use as baseline", "aria-label": `Baseline ${data.systems[i].letter} ${data.systems[i].name}`, on: { change: () => { const s = data.systems[i]; store.set(s === current.b ? { a: s.name, b: a.name } : { a: s.name }); } } })) : null, el("span.named", { title: data.systems[i].name }, renderBadge(data.systems[i], true))), measures.map((one, k) => renderCells(one, rows[k][i], k)))))));
 }
 
 /** Render the forest plot of differences from the baseline, or of a single system's scores. @param {Context} context @param {ScoredMeasure[]} measures @param {any} content */

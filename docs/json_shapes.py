@@ -83,7 +83,7 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
         for name in ("nist", "gleu", "wer", "cer", "ngram-f")
     ]
     + [("score", REF, "-i", CEDAR, "-m", "bleu", "--weights", "1", "2")]
-    + [("score", REF, "-i", CEDAR, "--docs", DOCUMENTS)]
+    + [("score", REF, "-i", CEDAR, "--docs", DOCUMENTS, "--by", "document")]
     + [("score", "-t", *USER_TEST_SET, "-i", "SYSTEM", "--origlang", "en")]
     + [("score", "CHINESE", "-i", "CHINESE")],
     "segments": [("segments", REF, "-i", CEDAR, BIRCH), ("segments", "CHINESE", "-i", "CHINESE")],
@@ -203,10 +203,6 @@ def collect_fields(kind: str) -> dict[str, tuple[Any, ...]]:
     # Omit an empty list if another example has a list with entries.
     for path in [path for path in examples if path.endswith("[]")]:
         if any(other.startswith(f"{path}.") for other in examples):
-            del examples[path]
-    # Omit keys of documents[] that are documented for scores[].
-    for path in [path for path in examples if path.startswith("documents[].")]:
-        if path.replace("documents", "scores", 1) in examples:
             del examples[path]
     if kind not in METRIC_KINDS:
         return {path: (example,) for path, (example, _) in examples.items()}

@@ -123,7 +123,20 @@ def test_common_members_exist_and_lead_the_matches():
     assert all(not match.changes for match in answer.matches[: len(names)])
 
 
-@pytest.mark.parametrize("number", ["x", "", "nan", "inf", "-3", "1e3"])
+def test_members_with_equal_scores_share_a_row():
+    score = family["sacrebleu"].score(["the cat sat on the mat"], ["the cat sat on a mat"])
+    answer = tb.which(f"{score.value:.2f}", ["the cat sat on the mat"], ["the cat sat on a mat"])
+    header, *rows = answer.format_rows()
+    assert header == ["0-100", "changes", "members"]
+    assert len({(number, changes) for number, changes, _ in rows}) == len(rows)
+    names = [name for _, _, members in rows for name in members.split(", ")]
+    assert sorted(names) == sorted(match.member.name for match in answer)
+    number, changes, members = rows[0]
+    assert members.startswith("sacrebleu, multi-bleu")
+    assert f"{number}  {changes}: sacrebleu, multi-bleu" in str(answer)
+
+
+@pytest.mark.parametrize("number", ["x", "", "nan", "inf", "-3", "1e3", "100.01", "154"])
 def test_invalid_score_is_refused(number):
     with pytest.raises(ValueError, match="invalid score"):
         tb.which(number, HYPOTHESES, REFERENCES)
@@ -211,7 +224,7 @@ def test_command_score_accepts_several_systems(family_files, write, capfd):
 def test_command_list_and_show(capfd):
     status, output, _ = run_family_command(capfd, "list", "-f", "text")
     assert status == 0
-    assert output.count("\n") == len(family) + 2
+    assert len(re.findall(r"^\S", output, re.MULTILINE)) == len(family) + 2
     status, output, _ = run_family_command(capfd, "show", "mteval-v13a", "nist", "-f", "text")
     assert status == 0
     assert "NIST evaluations" in output
@@ -231,6 +244,9 @@ def test_command_list_and_show(capfd):
         (["list", "x"], "unexpected argument 'x'"),
         (["which"], "expected a score"),
         (["which", "abc", "a", "-i", "b"], "invalid score"),
+        (["which", "154", "a", "-i", "b"], "'154' (BLEU is between 0 and 100, or 0 and 1)"),
+        (["which", "-5", "a", "-i", "b"], "'-5' (BLEU is between 0 and 100, or 0 and 1)"),
+        (["which", "54", "a", "-i", "b", "-m", "chrf"], "use truebleu score -m chrf"),
     ],
 )
 def test_wrong_command_line_gives_usage_error(arguments, message, capfd):

@@ -432,7 +432,7 @@ def test_column_named_like_result_column_is_refused(columnar_files, truebleu_com
     table = pq.read_table("both.parquet").rename_columns(["segment", "BLEU", "d", "hyp", "ref"])
     pq.write_table(table, "named.parquet")
     result = truebleu_command("segments", "named.parquet", "--by", "segment", "-f", "tsv")
-    assert result.output.startswith("row\tsystem\tsegment\tBLEU\t")
+    assert result.output.startswith("row\tsystem\tsegment\tBLEU\n")
     result = truebleu_command("segments", "named.parquet", "--by", "BLEU")
     assert (result.status, result.output) == (2, "")
     assert "--by: the results already have a column 'BLEU'" in result.error

@@ -149,11 +149,25 @@ def test_family_score_accepts_several_systems(truebleu_command):
 # ---- inputs ----
 
 
-@pytest.mark.parametrize("name", ["score", "compare"])
-def test_docs_adds_document_scores(run_on_examples, name):
-    content = run_on_examples(name, "--docs", EXAMPLES / "documents.txt", *(FAST_OPTIONS[2:]))
+def test_docs_adds_document_scores_to_comparison(run_on_examples):
+    content = run_on_examples("compare", "--docs", EXAMPLES / "documents.txt", *FAST_OPTIONS[2:])
     names = set(read_output_lines(EXAMPLES / "documents.txt"))
     assert all(document in json.dumps(content["documents"]) for document in names)
+
+
+def test_by_document_scores_each_document(run_on_examples):
+    content = run_on_examples(
+        "score", "--docs", EXAMPLES / "documents.txt", "--by", "document", *FAST_OPTIONS[2:]
+    )
+    names = {one["group"]["document"] for one in content["scores"] if "group" in one}
+    assert names == set(read_output_lines(EXAMPLES / "documents.txt"))
+
+
+def test_docs_without_effect_is_refused(truebleu_command):
+    words = (REFERENCE, "-i", SYSTEMS[0], "--docs", EXAMPLES / "documents.txt")
+    result = truebleu_command("score", *words)
+    assert (result.status, result.output) == (2, "")
+    assert "--docs has no effect without --by document" in result.error
 
 
 @pytest.mark.parametrize(

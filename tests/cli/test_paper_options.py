@@ -104,7 +104,8 @@ def test_columns_accept_commas_and_spaces(truebleu_command):
 def test_documents_are_sections_of_scores(truebleu_command, write):
     documents = write("docs", ["a"] * 100 + ["b"] * 28)
     source = truebleu_command(
-        "score", REFERENCE, "-i", *SYSTEMS, "--docs", documents, "-f", "latex"
+        *("score", REFERENCE, "-i", *SYSTEMS, "-f", "latex"),
+        *("--docs", documents, "--by", "document"),
     ).output
     titles = re.findall(r"\\emph\{(.*?)\}", source)
     assert titles == ["all segments", "a (100 segments)", "b (28 segments)"]
@@ -120,7 +121,8 @@ def test_intervals_are_printed_with_scores(truebleu_command):
 def test_long_table_has_a_note(truebleu_command, write):
     documents = write("docs", [f"d{i // 4}" for i in range(128)])
     result = truebleu_command(
-        "score", REFERENCE, "-i", *SYSTEMS, "--docs", documents, "-f", "latex"
+        *("score", REFERENCE, "-i", *SYSTEMS, "-f", "latex"),
+        *("--docs", documents, "--by", "document"),
     )
     assert "note: the table has 132 rows, too many for one page" in result.error
     assert result.output.startswith("% Needs"), "the table is written"

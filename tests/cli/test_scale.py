@@ -87,8 +87,8 @@ def test_other_scales_are_rejected(truebleu_command):
 
 
 def test_check_scales_scores_limits_and_sentences(truebleu_command):
-    arguments = (REFERENCE, "-i", BIRCH, "--against", CEDAR, "--max-drop", "0.5", "--min", "40")
-    result = truebleu_command("check", *arguments, "--scale", "1")
+    arguments = (REFERENCE, "-i", BIRCH, "--against", CEDAR, "--max-drop", "0.005")
+    result = truebleu_command("check", *arguments, "--min", "0.4", "--scale", "1")
     assert result.status == 3
     for text in (
         *("BLEU 0.2996 is below the minimum of 0.4", "the allowed drop is 0.005"),
@@ -97,12 +97,26 @@ def test_check_scales_scores_limits_and_sentences(truebleu_command):
         assert text in result.output
 
 
-def test_minimum_stays_on_the_0_100_scale(truebleu_command):
-    arguments = ("check", REFERENCE, "-i", CEDAR, "--scale", "1", "--min")
-    assert truebleu_command(*arguments, "40").status == 0
-    result = truebleu_command(*arguments, "0.4")
-    assert result.status == 2
-    assert "expected 0-100, even with --scale 1). Use --min 40" in result.error
+@pytest.mark.parametrize(
+    ("scale", "limits", "message"),
+    [
+        ("100", ("--min", "0.4"), "--min: 0.4 is too low for BLEU on the 0-100 scale. Use 40, or"),
+        ("1", ("--min", "40"), "--min: 40 is too large for BLEU on the 0-1 scale of --scale 1"),
+        ("1", ("--max-drop", "0.5", "--against", BIRCH), "--max-drop: 0.5 is too large for BLEU"),
+    ],
+)
+def test_limit_on_other_scale_is_refused(scale, limits, message, truebleu_command):
+    arguments = ("check", REFERENCE, "-i", CEDAR, "--scale", scale)
+    result = truebleu_command(*arguments, *limits)
+    assert (result.status, result.output) == (2, "")
+    assert message in result.error
+    assert "--scale 1" in result.error
+
+
+def test_minimum_is_on_the_scale_of_the_option(truebleu_command):
+    arguments = ("check", REFERENCE, "-i", CEDAR)
+    assert truebleu_command(*arguments, "--min", "0.4", "--scale", "1").status == 0
+    assert truebleu_command(*arguments, "--min", "0.5", "--scale", "1").status == 3
 
 
 def test_explicit_digits_are_literal(truebleu_command):

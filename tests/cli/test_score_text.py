@@ -61,7 +61,7 @@ def test_warnings_give_verdict(truebleu_command):
 
 
 def test_document_scores_follow_score_of_system(truebleu_command):
-    words = [*CEDAR, "--docs", EXAMPLES / "documents.txt", "-f", "text"]
+    words = [*CEDAR, "--docs", EXAMPLES / "documents.txt", "--by", "document", "-f", "text"]
     output = truebleu_command("score", *words).output
     assert output.startswith("cedar has BLEU 47.0")
     assert re.search(r"cedar +news +14 +40.3", output)
@@ -100,3 +100,77 @@ def test_segments_of_several_systems_and_pipes_show_texts(truebleu_command):
     assert header.split() == ["segment", "system", "BLEU", "TER", "text"]
     assert len(rows) == 256
     assert rows[128].split()[:3] == ["1", "standard", "input"]
+
+
+@pytest.mark.parametrize(("form", "separator"), [("tsv", "\t"), ("csv", ",")])
+def test_segment_tables_contain_statistics_only_on_request(truebleu_command, form, separator):
+    words = ("segments", *CEDAR, "-m", "bleu", "chrf", "-f", form)
+    lines = truebleu_command(*words).output.splitlines()
+    assert lines[0].split(separator) == ["segment", "system", "BLEU", "chrF2"]
+    assert lines[1].startswith(separator.join(["1", "cedar", "17.0"]))
+    detailed_lines = truebleu_command(*words, "--statistics").output.splitlines()
+    assert detailed_lines[0].startswith(f"{lines[0]}{separator}BLEU_hypothesis_length")
+    assert "BLEU_hypothesis_length" in truebleu_command(*words[:-1], "jsonl").output
+
+
+@pytest.mark.parametrize("options", [("-f", "json"), ("-f", "text"), ("-f", "tsv", "-b")])
+def test_statistics_without_effect_are_refused(truebleu_command, options):
+    result = truebleu_command("segments", *CEDAR, "--statistics", *options)
+    assert (result.status, result.output) == (2, "")
+    assert "--statistics has no effect with -" in result.error
+
+
+@pytest.mark.parametrize(
+    ("signature", "references", "message"),
+    [
+        ("BLEU|nrefs:2|case:lc", CEDAR[:1], "nrefs:2, but there is 1 reference"),
+        ("#:1|c:lc", [*CEDAR[:1], EXAMPLES / "reference.b.en"], "nrefs:1, but there are 2 refer"),
+        ("BLEU+case.lc+numrefs.2+version.1.4.14", CEDAR[:1], "nrefs:2, but there is 1 reference"),
+        ("BLEU|nrefs:1|case:lc", CEDAR[:1], ""),
+        ("BLEU|nrefs:var|case:lc", CEDAR[:1], ""),
+        ("BLEU|case:lc", CEDAR[:1], ""),
+    ],
+)
+@pytest.mark.parametrize("command", ["score", "segments", "explain"])
+def test_signature_for_other_references_has_a_warning(
+    truebleu_command, command, signature, references, message
+):
+    result = truebleu_command(command, *references, *CEDAR[1:], "-m", signature)
+    assert result.status == 0
+    assert message in result.error
+    assert ("signature" in result.error) == bool(message)
+    assert truebleu_command(command, *references, *CEDAR[1:], "-m", signature, "-q").error == ""
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--tok", "did you mean '-tok/--tokenize'?"),
+        ("--lc", "did you mean '-lc/--lowercase'?"),
+        ("--smooth", "did you mean '-s/--smooth-method/--smoothing'?"),
+        ("-tokenize", "did you mean '-tok/--tokenize'?"),
+        ("--language-pair", "did you mean '--language'?"),
+        ("--detail", "text and -f json show the details"),
+        ("-nc", "use --color never"),
+        ("--echo", "use truebleu testset show"),
+        ("--list", "use truebleu testset list"),
+        ("--download", "use truebleu testset get"),
+        ("--cite", "use truebleu cite"),
+        ("-ol", "use --origlang"),
+        ("-sl", "use truebleu segments"),
+        ("--paired-bs", "use truebleu compare"),
+        ("-j", "use --threads"),
+        ("--force", "use -q"),
+    ],
+)
+def test_options_of_sacrebleu_have_a_hint(truebleu_command, option, message):
+    result = truebleu_command("score", *CEDAR, option)
+    assert (result.status, result.output) == (2, "")
+    assert message in result.error
+
+
+@pytest.mark.parametrize("words", [CEDAR, ["-t", "wmt22", "-l", "en-de", "-i", "x"]])
+def test_missing_command_suggests_score(truebleu_command, words):
+    result = truebleu_command(*words)
+    assert (result.status, result.output) == (2, "")
+    assert f"Use truebleu score {' '.join(map(str, words))} (see" in result.error

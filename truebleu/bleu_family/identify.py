@@ -122,12 +122,13 @@ class Identification(Record):
         return str(self)
 
     def __str__(self) -> str:
-        paragraphs = [
-            "\n".join([*terminal_layout.wrap_text(f"{self.headline} {self.ambiguity}", 80), ""]),
-            terminal_layout.format_table(self.format_rows(), right=(2,)),
-        ]
+        lines = [*terminal_layout.wrap_text(f"{self.headline} {self.ambiguity}", 80), ""]
+        for score, changes, members in self.format_rows()[1:]:
+            row_lines = terminal_layout.wrap_text(f"{changes}: {members}", 78 - len(score))
+            lines += [f"{score}  {row_lines[0]}"]
+            lines += [" " * (len(score) + 2) + line for line in row_lines[1:]]
         summary_lines = terminal_layout.wrap_text(self.search_summary, 80)
-        return "\n".join([*paragraphs, *([""] if summary_lines else []), *summary_lines])
+        return "\n".join([*lines, *([""] if summary_lines else []), *summary_lines])
 
     @property
     def distinct_score_count(self) -> int:
@@ -182,12 +183,16 @@ class Identification(Record):
         )
 
     def format_rows(self) -> list[list[str]]:
-        """Return a header, and one row per match or, without a match, per closest candidate."""
-        table = [["member", "changes", "0-100"]]
+        """Return a header and a row per score and change, with all members that give this score.
+
+        Without matches, the rows contain the closest candidates.
+        """
+        members: dict[tuple[str, str], list[str]] = {}
         for match in self.matches or self.nearest:
-            changed = ", ".join(match.changes) or "as published"
-            table.append([match.member.name, changed, f"{match.value:.6f}"])
-        return table
+            row = f"{match.value:.6f}", ", ".join(match.changes) or "as published"
+            members.setdefault(row, []).append(match.member.name)
+        rows = [[*row, ", ".join(names)] for row, names in members.items()]
+        return [["0-100", "changes", "members"], *rows]
 
     @property
     def search_summary(self) -> str:
@@ -198,7 +203,8 @@ class Identification(Record):
             "Tried: every member as published; each member with another tokenizer (13a, none, "
             "intl, zh, char), case, maximum order (1 to 6), reference length, or mean of segments; "
             "sacreBLEU with two changed settings, including smoothing and effective order. "
-            "Not tried: other texts, other references, subword tokenizers of models."
+            "Not tried: other texts, other references, subword tokenizers of models, and metrics "
+            "other than BLEU, such as chrF (truebleu score -m chrf)."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -273,8 +279,10 @@ def parse_printed_score(score: float | str) -> tuple[Decimal, str]:
         value = Decimal(text)
     except ValueError:
         value = Decimal("nan")
-    if not value.is_finite() or value < 0 or "e" in text.lower():
+    if not value.is_finite() or "e" in text.lower():
         raise ValueError(f"invalid score: '{score}' (expected a number such as 27.3 or 0.2731)")
+    if not 0 <= value <= 100:
+        raise ValueError(f"invalid score: '{score}' (BLEU is between 0 and 100, or 0 and 1)")
     return value, text
 
 

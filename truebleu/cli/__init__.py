@@ -7,6 +7,7 @@ code that most commands share. truebleu imports only the module of the requested
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -156,6 +157,11 @@ def _run_command(arguments: list[str]) -> None:
             _run_and_report_errors,
         )
         load_command(name).run(options)
+    elif _looks_like_scoring(arguments):
+        import shlex
+
+        words = shlex.join(arguments)
+        raise UsageError(f"missing command before '{name}'. Use truebleu score {words}")
     elif name and not name.startswith("-"):
         raise UsageError(f"unknown command '{name}'{suggest_word(name, [*COMMANDS, 'help'])}")
     else:
@@ -164,6 +170,13 @@ def _run_command(arguments: list[str]) -> None:
             print_text(f"truebleu {__version__}\n")
         else:
             raise UsageError(f"missing command; use one of {', '.join(COMMANDS)}")
+
+
+def _looks_like_scoring(arguments: Sequence[str]) -> bool:
+    """Return whether a command line without a command has the arguments of `truebleu score`."""
+    return os.path.isfile(arguments[0]) or any(
+        word.partition("=")[0] in ("-i", "--input", "-t", "--test-set") for word in arguments
+    )
 
 
 def _print_help(words: list[str]) -> None:

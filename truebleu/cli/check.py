@@ -25,21 +25,20 @@ from truebleu.cli import metric_options, table_options
 from truebleu.cli.common_options import Command, OptionGroup
 from truebleu.cli.output import Output, Results, ScoreTooLowError, UsageError
 from truebleu.cli.progress import Progress
-from truebleu.metrics import registry
 from truebleu.text.argument_checks import DEFAULT_SEED, parse_number
 
 # Map from the parameters of `truebleu.check` to command-line options, for error messages.
 CHECK_OPTIONS = {"minimum": "--min", "max_drop": "--max-drop", "name": "--log-name"}
-_UNCHANGED_NAMES = ("log", "keep", "against", "significant", "level", "samples")
+_UNCHANGED_NAMES = ("log", "keep", "against", "significant", "level", "samples", "scale")
 CHECK_OPTIONS |= {name: f"--{name}" for name in _UNCHANGED_NAMES}
 
 GATE = OptionGroup(
     "conditions",
     """
     --min N...       require this minimum score, or this maximum for TER, WER and similar metrics;
-                     use NAME=N for several metrics; 0-100 for BLEU, even with --scale 1
+                     use NAME=N for several metrics; 0-100 for BLEU, or 0-1 with --scale 1
     --max-drop N...  allow a drop of up to N from the earlier score; use NAME=N for several metrics;
-                     0-100 for BLEU, even with --scale 1
+                     for BLEU on the 0-100 scale, or on the 0-1 scale with --scale 1
     --log FILE       compare with the last score in this log that has the same name, signature and
                      references (see truebleu score --log)
     --log-name NAME  use NAME instead of the file name to find earlier scores in the log
@@ -79,13 +78,10 @@ def run(options: argparse.Namespace) -> None:
     ((system, hypotheses),) = inputs.systems.items()
     against = files.get_option_file(options, "against")
     files.check_files(options, [against])
-    minimum = _parse_limits("--min", options.min)
-    if options.scale == 1:
-        _reject_fractions(minimum)
     with shared.reraise_as_usage_error(options_by_prefix=CHECK_OPTIONS):
         scoring = CheckJob(
             Conditions(
-                minimum=minimum,
+                minimum=_parse_limits("--min", options.min),
                 max_drop=_parse_limits("--max-drop", options.max_drop),
                 log=options.log,
                 name=options.log_name,
@@ -103,6 +99,7 @@ def run(options: argparse.Namespace) -> None:
             source=inputs.source,
             documents=files.get_documents(options, inputs),
             workers=options.threads,
+            scale=options.scale,
         )
     request = scoring.request
     request.language = metric_options.get_language_tag(options)
@@ -114,7 +111,7 @@ def run(options: argparse.Namespace) -> None:
             shared.reraise_as_usage_error(options_by_prefix=CHECK_OPTIONS),
         ):
             request.progress = progress.callback
-            result = Check.from_job(scoring, options.scale)
+            result = Check.from_job(scoring)
         output.print_warnings(result.warnings)
         output.write_view(result)
     if options.junit is not None:
@@ -154,22 +151,6 @@ def _parse_limits(option: str, words: Sequence[str] | None) -> float | dict[str,
             raise UsageError(f"{option}: duplicate name '{name}'")
         limits[name] = parse_limit(text)
     return limits or None
-
-
-def _reject_fractions(minimum: float | dict[str, float] | None) -> None:
-    """Raise UsageError for minimum scores from 0 to 1, which nearly all outputs would reach.
-
-    With --scale 1, users may expect that --min is on the same scale.
-    """
-    limits = minimum if isinstance(minimum, dict) else {"": minimum}
-    for name, limit in limits.items():
-        is_percentage = not name or registry.is_percentage(name)
-        if limit is not None and 0 < limit < 1 and is_percentage:
-            label = f"{name}=" if name else ""
-            raise UsageError(
-                f"--min: {label}{limit:g} is too low (expected 0-100, even with --scale 1). Use "
-                f"--min {label}{100 * limit:g}"
-            )
 
 
 COMMAND = Command(

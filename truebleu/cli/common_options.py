@@ -7,13 +7,14 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from truebleu._kernel import InputError
-from truebleu.cli.output import EXACT, UsageError, get_terminal_width, print_text
+from truebleu.cli.output import EXACT, UsageError, print_text
 from truebleu.text import argument_checks
-from truebleu.text.terminal_layout import join_words
+from truebleu.text.terminal_layout import get_terminal_width, join_words, wrap_command, wrap_text
 
 # ---- declarations ----
 
@@ -387,7 +388,13 @@ OPTION_HINTS = {
     **dict.fromkeys(("-pbsn", "--paired-bs-n", "-parn", "--paired-ar-n"), _TESTS),
     "--force": "use -q to hide warnings",
     **dict.fromkeys(("-j", "--paired-jobs"), "use --threads"),
-    "--citation": "use truebleu cite",
+    **dict.fromkeys(("-d", "--detail"), "text and -f json show the details"),
+    **dict.fromkeys(("-nc", "--no-color"), "use --color never"),
+    **dict.fromkeys(("--cite", "--citation"), "use truebleu cite"),
+    "--list": "use truebleu testset list",
+    "--download": "use truebleu testset get",
+    "--echo": "use truebleu testset show",
+    "-ol": "use --origlang",
     "--version": "use truebleu --version",
     **dict.fromkeys(
         ("-t", "--test-set"),
@@ -404,6 +411,20 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
         # Without a width, argparse imports shutil even if no help is printed.
         width = min(max(get_terminal_width(80), 50), 100) - 2
         super().__init__(prog, max_help_position=36, width=width)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Wrap paragraphs, and continue long commands on further lines."""
+        filled: list[str] = []
+        for margin, lines in groupby(text.splitlines(), _measure_margin):
+            if margin in (0, 6):  # paragraphs, and explanations of examples
+                paragraph = " ".join(line.strip() for line in lines)
+                space = " " * margin
+                filled += [space + line for line in wrap_text(paragraph, width - margin)] or [""]
+                continue
+            for line in lines:
+                is_command = len(line) > width
+                filled += wrap_command(line.split(), width, " " * margin) if is_command else [line]
+        return "\n".join(indent + line for line in filled)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
         if not action.option_strings or action.nargs == 0:
@@ -521,12 +542,20 @@ class Parser(argparse.ArgumentParser):
                 return
         if name in OPTION_HINTS:
             self.error(f"option {name} is not available here: {OPTION_HINTS[name]}")
-        # Do not suggest a long option for a short one (--threads for -t), or the reverse.
-        candidates = [
-            one for one in actions_by_flag if one.startswith("--") == name.startswith("--")
-        ]
+        is_long = name.startswith("--")
+        same_word = name[1:] if is_long else f"-{name}"
         message = self.describe_option(name) if self.describe_option else ""
-        self.error(message or f"unknown option {name}{suggest_word(name, candidates)}")
+        if message and same_word not in actions_by_flag:
+            self.error(message)
+        # Do not suggest a long option for a short one (--threads for -t), or the reverse.
+        candidates = [one for one in actions_by_flag if one.startswith("--") == is_long]
+        beginnings = [one for one in candidates if is_long and one.startswith(name)]
+        flag = same_word if same_word in actions_by_flag else (beginnings or [""])[0]
+        action = actions_by_flag.get(flag)
+        hint = suggest_word(name, candidates)
+        if action is not None:
+            hint = f"; did you mean '{'/'.join(action.option_strings)}'?"
+        self.error(f"unknown option {name}{hint}")
 
     @property
     def actions(self) -> Sequence[argparse.Action]:
@@ -540,6 +569,11 @@ class Parser(argparse.ArgumentParser):
     def print_help(self, file: object = None) -> None:  # noqa: ARG002
         """Print the help to standard output."""
         print_text(self.format_help())
+
+
+def _measure_margin(line: str) -> int:
+    """Return the number of spaces before a line, or -1 for empty lines."""
+    return len(line) - len(line.lstrip()) if line else -1
 
 
 def suggest_word(name: str, known_names: Iterable[str]) -> str:

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from truebleu.cli.common_options import HELP, Command, OptionGroup
 from truebleu.cli.output import PIPE_CLOSED, UnavailableError, UsageError, print_text
 from truebleu.text.operating_system import write_atomically
+from truebleu.text.terminal_layout import wrap_command
 
 # The example texts are next to this module in a wheel, and at the top level of a checkout.
 EXAMPLE_FOLDERS = (Path(__file__).with_name("examples"), Path(__file__).parents[2] / "examples")
@@ -50,8 +52,8 @@ NEXT_COMMANDS = {
     "score REFERENCE -i SYSTEM": "score your own files",
     "help": "list all commands",
 }
-# The maximum width of a command, without the mark for line continuation.
-MAX_LINE_WIDTH = 77
+# The maximum width of a command.
+MAX_LINE_WIDTH = 79
 
 TEXTS = OptionGroup(
     "texts and report",
@@ -115,20 +117,9 @@ def _format_command(prompt: str, words: Sequence[str]) -> str:
     """Return a command line after a prompt, with continuation lines if it is long."""
     import shlex
 
-    parts: list[str] = []
-    for word in map(shlex.quote, words):
-        if parts and parts[-1].startswith("-") and " " not in parts[-1] and word[0] != "-":
-            parts[-1] += f" {word}"  # Keep an option and its value together.
-        else:
-            parts.append(word)
-    rows = [f"{prompt}truebleu"]
-    for part in parts:
-        if os.name == "posix" and len(rows[-1]) + len(part) > MAX_LINE_WIDTH:
-            rows[-1] += " \\"
-            rows.append(f"    {part}")
-        else:
-            rows[-1] += f" {part}"
-    return "\n".join(rows)
+    quoted_words = list(map(shlex.quote, ["truebleu", *words]))
+    width = MAX_LINE_WIDTH if os.name == "posix" else sys.maxsize
+    return "\n".join(wrap_command(quoted_words, width, prompt))
 
 
 COMMAND = Command(

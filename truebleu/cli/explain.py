@@ -100,6 +100,7 @@ def _read_texts(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[s
             f"--hypothesis: expected one or two texts, found {len(hypotheses)}. Put each text in "
             "quotation marks"
         )
+    metric_options.warn_about_signatures(options, len(options.reference), {})
     return hypotheses, options.reference, {}
 
 

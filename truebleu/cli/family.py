@@ -11,7 +11,7 @@ examples:
       score with every variant, highest score first
 
   truebleu family which 27.3 reference.en -i system.en
-      find the variants and settings that give 27.3 for this output
+      find the variants and settings of BLEU that give 27.3 for this output
 """
 
 from __future__ import annotations
@@ -209,7 +209,11 @@ def _build_score_elements(scores_by_system: dict[str, FamilyScores], scale: int)
 
 def _find_matching_variants(options: argparse.Namespace) -> FamilyResult:
     if options.members:
-        raise UsageError("-m/--members has no effect with 'truebleu family which'")
+        raise UsageError(
+            "-m/--members has no effect with 'truebleu family which', which looks for the variant "
+            "of BLEU behind a score. For other metrics, use truebleu score "
+            f"-m {' '.join(options.members)}"
+        )
     if not options.references:
         raise UsageError("which: expected a score before the references")
     target_score, *options.references = options.references
@@ -233,7 +237,7 @@ def _find_matching_variants(options: argparse.Namespace) -> FamilyResult:
     blocks: list[Block] = [
         Paragraph(identification.headline, "lead"),
         Paragraph(identification.ambiguity),
-        Table.from_text_rows(header, rows, (0, 1)),
+        Table.from_text_rows(header, rows, (1, 2)),
     ]
     if identification.search_summary:
         blocks.append(Paragraph(identification.search_summary))

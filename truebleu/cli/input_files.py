@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from truebleu.cli.common_options import OptionGroup, make_integer_type, parse_options
+from truebleu.cli.metric_options import warn_about_signatures
 from truebleu.cli.output import UsageError, print_message
 from truebleu.text.argument_checks import is_whole_number
 from truebleu.text.segments import BufferedLines, File, LineSubset, get_table_format, is_rereadable
@@ -147,6 +148,7 @@ class Inputs:
                     )
         if options.input is None:
             _check_piped_input(options.references)
+        warn_about_signatures(options, len(self.reference_columns), self.signature)
 
     def _parse_runs(self, options: argparse.Namespace, word: str) -> tuple[str | None, list[str]]:
         """Return the system name (None without a name) and files of a word: NAME=FILE,FILE."""
@@ -175,6 +177,16 @@ class Inputs:
     def signature(self) -> Mapping[str, str]:
         """The signature fields of the test set, or an empty dictionary without a test set."""
         return {} if self.test_set is None else self.test_set.part.signature
+
+    def get_labels(self, segment_count: int) -> dict[str, list[str]]:
+        """Return the known labels of the segments by name, such as their documents."""
+        labels = {} if self.test_set is None else self.test_set.get_labels()
+        if self.documents is not None:
+            from truebleu.comparison import segment_labels
+
+            documents = segment_labels.read_document_names(self.documents, segment_count)
+            labels["document"] = [documents.names[i] for i in documents.indices]
+        return labels
 
     def list_files(self) -> list[File]:
         """Return all input files."""
@@ -412,18 +424,6 @@ class SelectedTestSet:
         documents = labels.pop("document", None)
         request.documents = request.documents or documents
         request.labels = request.labels or labels or None
-
-    def get_group_keys(self, by: Sequence[str] | None) -> list[dict[str, str]]:
-        """Return the --by labels of each segment, or an empty list if --by is not used."""
-        labels = self.get_labels()
-        for name in by or ():
-            if name not in labels:
-                raise UsageError(
-                    f"--by: {self.name} has no label '{name}' (expected {', '.join(labels)})"
-                )
-        names = list(dict.fromkeys(by or ()))
-        key_values = zip(*(labels[name] for name in names), strict=True)
-        return [dict(zip(names, values, strict=True)) for values in key_values]
 
     def get_output(self, name: str) -> File:
         """Return a system output that was published with the test set."""

@@ -20,8 +20,9 @@ from truebleu.cli.common_options import (
 )
 from truebleu.cli.output import UsageError, print_message
 from truebleu.metrics import registry
-from truebleu.metrics.base import Metric
+from truebleu.metrics.base import Metric, Signature
 from truebleu.metrics.parameters import Parameter
+from truebleu.text.terminal_layout import format_count, get_terminal_width, wrap_text
 
 if TYPE_CHECKING:
     from truebleu.text.languages import Language
@@ -312,6 +313,38 @@ def pick_tokenizer(options: argparse.Namespace, requested_tokenizer: str | None 
     return language.tokenizer
 
 
+def warn_about_signatures(
+    options: argparse.Namespace, reference_count: int, test_set: Mapping[str, str]
+) -> None:
+    """Print a warning for each signature in -m that describes other references or test sets.
+
+    reference_count: the number of references of each segment.
+    test_set: the signature fields of the published test set, if there is one.
+    """
+    names = parse_names(getattr(options, "metrics", None)) or []
+    for text in names if not options.quiet else ():
+        is_signature = ":" in text or "+numrefs." in text
+        if not is_signature or text.partition(":")[0].lower() in registry.PREFIXED_METRICS:
+            continue
+        fields = Signature.parse(text).fields
+        expected_count = fields.get("nrefs", "")
+        differences = [
+            f"{name}:{fields[name]}, but -t selects {name}:{value}"
+            for name, value in test_set.items()
+            if fields.get(name, value) != value
+        ]
+        if expected_count.isdecimal() and int(expected_count) != reference_count:
+            given_count = format_count(reference_count, "reference")
+            verb = "is" if reference_count == 1 else "are"
+            differences.insert(0, f"nrefs:{expected_count}, but there {verb} {given_count}")
+        for difference in differences:
+            print_message(
+                "warning",
+                f"-m/--metrics: the signature has {difference}. The score is not comparable with "
+                "the score of the signature",
+            )
+
+
 def select_single_metric(options: argparse.Namespace) -> Metric[Any]:
     """Return the requested metric. Raise UsageError if there are several."""
     metric, *further_metrics = select_metrics(options)
@@ -322,8 +355,7 @@ def select_single_metric(options: argparse.Namespace) -> Metric[Any]:
 
 def format_metric_list() -> str:
     """Return the text of `truebleu help metrics`, with all metrics and their options."""
-    from truebleu.text.terminal_layout import wrap_text
-
+    width = max(40, min(get_terminal_width(80), 100))
     lines: list[str] = []
     for cls in registry.iterate_metric_classes():
         all_metrics = {**registry.METRICS, **registry.PREFIXED_METRICS}
@@ -332,14 +364,14 @@ def format_metric_list() -> str:
             f"{n}:{registry.PREFIXED_METRICS[n][1]}" if n in registry.PREFIXED_METRICS else n
             for n in names
         ]
-        lines.append(f"{cls.NAME} (-m {', '.join(names)})")
+        lines += wrap_text(f"{cls.NAME} (-m {', '.join(names)})", width)
         summary = (cls.__doc__ or "").partition("\n\n")[0] + f" {cls.NAMESAKE}"
-        lines += [f"  {line}" for line in wrap_text(" ".join(summary.split()), 94)]
+        lines += [f"  {line}" for line in wrap_text(" ".join(summary.split()), width - 2)]
         for parameter in cls.PARAMETERS:
             flags = ", ".join((*parameter.flags, parameter.format_option(cls.PREFIX)))
             value = "" if parameter.metavar is None else f" {parameter.metavar}"
             lines.append(f"  {flags}{value}")
-            lines += [f"      {line}" for line in wrap_text(parameter.option_help, 90)]
+            lines += [f"      {line}" for line in wrap_text(parameter.option_help, width - 6)]
         lines.append("")
     lines.append("Members of the BLEU family: see truebleu family list")
     return "\n".join(lines) + "\n"

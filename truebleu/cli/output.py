@@ -14,6 +14,7 @@ from truebleu.metrics.base import Signature
 from truebleu.rendering.score_scale import MORE_DIGITS
 from truebleu.text import json_writer
 from truebleu.text.operating_system import open_atomically
+from truebleu.text.terminal_layout import get_terminal_width, print_wrapped
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -379,14 +380,6 @@ def _choose_format(options: argparse.Namespace) -> str:
 # ---- terminal ----
 
 
-def get_terminal_width(default: int) -> int:
-    """Return the number of columns of the terminal, or the default if it is unknown."""
-    try:
-        return int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
-    except (OSError, ValueError):
-        return default
-
-
 def is_terminal() -> bool:
     """Return whether standard output is a terminal."""
     return sys.stdout is not None and sys.stdout.isatty()
@@ -399,9 +392,9 @@ def print_text(text: str) -> None:
 
 
 def print_message(kind: str, text: str) -> None:
-    """Write a one-line message to standard error; kind is error, warning or note."""
+    """Write a message to standard error, wrapped on a terminal; kind is error, warning or note."""
     try:
-        print(f"truebleu: {kind}: {escape_unprintable(text)}", file=sys.stderr)
+        print_wrapped(f"truebleu: {kind}: {escape_unprintable(text)}")
     except OSError:
         return  # Standard error is closed, so only the exit status shows the problem.
 

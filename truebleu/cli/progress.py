@@ -6,6 +6,8 @@ import sys
 import time
 from typing import Self
 
+from truebleu.text.terminal_layout import cut_text, get_terminal_width
+
 # Shorter tasks show no progress line.
 FIRST_UPDATE_SECONDS = 1.0
 UPDATE_INTERVAL_SECONDS = 0.2
@@ -37,9 +39,9 @@ class Progress:
             return
         self._next = now + UPDATE_INTERVAL_SECONDS
         self._is_visible = True
-        sys.stderr.write(
-            f"\r\x1b[K{format_progress(activity, done, total, now - self._activity_start)}"
-        )
+        line = format_progress(activity, done, total, now - self._activity_start)
+        # A longer line would wrap, and could not be cleared.
+        sys.stderr.write(f"\r\x1b[K{cut_text(line, get_terminal_width(80, 2) - 1)}")
         sys.stderr.flush()
 
     @property

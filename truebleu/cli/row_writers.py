@@ -12,7 +12,7 @@ from typing import Any
 from truebleu.cli.output import VERSION, Results, escape_unprintable
 from truebleu.text import json_writer
 from truebleu.text.record import Record
-from truebleu.text.terminal_layout import cut_text, measure_width, pad_text
+from truebleu.text.terminal_layout import cut_text, measure_width, pad_text, shorten_text
 
 # Width of text that is not printed on a terminal, and of the narrowest column of texts.
 DEFAULT_WIDTH, MIN_TEXT_WIDTH = 100, 20
@@ -182,7 +182,7 @@ class JSONLinesWriter(_TemplateWriter):
 
     def format_cell(self, value: Any) -> str:
         """Format a value as JSON."""
-        return to_json(to_json_value(value))
+        return to_json(to_finite_json(value))
 
     def join_scores(self, values: Sequence[float]) -> str:
         """Format scores as a JSON list."""
@@ -257,6 +257,7 @@ class TextWriter(_TemplateWriter):
             ]
             for row in zip(*map(to_values, columns), strict=False)
         ]
+        max_width = self.output.get_width(DEFAULT_WIDTH)
         if not self._widths:
             rows.insert(0, self.header)
             # Later scores may be wider, so reserve space for 100.0. Only TER can exceed 100.
@@ -266,34 +267,31 @@ class TextWriter(_TemplateWriter):
             self._widths[first:] = [max(width, min_width) for width in self._widths[first:]]
             shortened_count = len(self.table.shortened_names)
             if shortened_count:
-                free_width = self.output.get_width(DEFAULT_WIDTH) - 2 * (len(self._widths) - 1)
+                free_width = max_width - 2 * (len(self._widths) - 1)
                 free_width -= sum(self._widths[:-shortened_count])
                 text_width = max(MIN_TEXT_WIDTH, free_width // shortened_count)
                 self._widths[-shortened_count:] = [text_width] * shortened_count
-        is_text_column = [name in self.table.text_names for name in self.header]
         for row in rows:
-            cells = [
-                pad_text(
-                    cut_text(cell, width) if name in self.table.shortened_names else cell,
-                    width,
-                    right=not align_left,
-                )
-                for cell, width, name, align_left in zip(
-                    row, self._widths, self.header, is_text_column, strict=True
-                )
-            ]
-            self.output.write(self.SEPARATOR.join(cells).rstrip() + "\n")
+            line = ""
+            for cell, width, name in zip(row, self._widths, self.header, strict=True):
+                text = cell
+                if name in self.table.shortened_names:
+                    # Names of later systems may be wider than their column.
+                    text = cut_text(cell, max(1, min(width, max_width - measure_width(line))))
+                line += pad_text(text, width, right=name not in self.table.text_names)
+                line += self.SEPARATOR
+            self.output.write(line.rstrip() + "\n")
 
     def _format_cells(self, name: str, value: Any) -> list[str]:
         if name in self._flat_names:
             is_percentage = bool(self._scaled_names)
             return [self.format_score(score, is_percentage=is_percentage) for score in value]
-        is_percentage = name in self._scaled_names
-        return [
-            self.format_score(value, is_percentage=is_percentage)
-            if name in self.table.score_names
-            else self.format_cell(value)
-        ]
+        if name in self.table.score_names:
+            return [self.format_score(value, is_percentage=name in self._scaled_names)]
+        text = self.format_cell(value)
+        if name in self.table.text_names and name not in self.table.shortened_names:
+            text = shorten_text(text, self.output.get_width(DEFAULT_WIDTH) // 3)
+        return [text]
 
     def finish(self) -> None:
         """Write the signatures."""
@@ -307,6 +305,6 @@ def to_json(value: Any) -> str:
     return json_writer.format_json(value, default=str)
 
 
-def to_json_value(value: Any) -> Any:
+def to_finite_json(value: Any) -> Any:
     """Convert a value for JSON. NaN and infinite numbers become strings."""
     return str(value) if isinstance(value, float) and not isfinite(value) else value

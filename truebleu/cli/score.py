@@ -14,7 +14,7 @@ examples:
   zcat system.txt.gz | truebleu score table.tsv#3 -lc -b
       score standard input against the third column of a table, in lower case; print only the score
 
-  truebleu score reference.en -i system.en --docs documents.txt
+  truebleu score reference.en -i system.en --docs documents.txt --by document
       also score each document
 
   truebleu score reference.en -i system.en --log scores.jsonl --log-note "more data"
@@ -61,10 +61,11 @@ def list_score_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
     """Yield the option groups of `truebleu score`."""
     yield from files.list_input_groups(words)
     yield from metric_options.list_metric_groups(words)
-    yield OptionGroup("more", files.SOURCE, f"{files.DOCUMENTS}, and add document scores")
+    yield OptionGroup("more", files.SOURCE, f"{files.DOCUMENTS}, for --by document or --resample")
     yield OptionGroup("intervals", *shared.INTERVALS, *shared.RESAMPLE)
     yield table_options.make_table_group(
-        "score each group of rows with equal values in these columns"
+        "score each group of rows with equal values in these columns; for text files, document "
+        "scores each document of --docs"
     )
     yield shared.LOG
     yield shared.PAPER
@@ -92,10 +93,7 @@ def run(options: argparse.Namespace) -> None:
                 print_message("warning", line)
         return
     inputs = files.Inputs(options)
-    if options.resample == "documents" and files.get_documents(options, inputs) is None:
-        raise UsageError("--resample documents needs document names; use --docs")
-    if options.resample == "documents" and shared.get_resample_count(options) is None:
-        raise UsageError("--resample has no effect without --confidence")
+    _check_document_options(options, inputs)
     scorer = SystemScorer(options, metrics, inputs, shared.get_resample_count(options), {}, {})
     logger = _open_log(options, inputs)
     results: list[ScoreResult] = []
@@ -137,6 +135,25 @@ def run(options: argparse.Namespace) -> None:
     raise_if_failed(scorer.failed.values())
 
 
+def _check_document_options(options: argparse.Namespace, inputs: files.Inputs) -> None:
+    """Raise UsageError for missing document names, and for options without effect."""
+    resamples_documents = options.resample == "documents"
+    has_documents = files.get_documents(options, inputs) is not None
+    for option, is_used in (
+        ("--resample documents", resamples_documents),
+        ("--by document", "document" in (options.by or ())),
+    ):
+        if is_used and not has_documents:
+            raise UsageError(f"{option} needs document names; use --docs")
+    if resamples_documents and shared.get_resample_count(options) is None:
+        raise UsageError("--resample has no effect without --confidence")
+    if options.docs is not None and not (resamples_documents or "document" in (options.by or ())):
+        raise UsageError(
+            "--docs has no effect without --by document, which scores each document, or "
+            "--resample documents"
+        )
+
+
 def _open_log(options: argparse.Namespace, inputs: files.Inputs) -> ScoreLogger | None:
     """Return the logger, or None if --log is not used. Report errors in the log before scoring."""
     if options.log is not None:
@@ -151,7 +168,7 @@ def _open_log(options: argparse.Namespace, inputs: files.Inputs) -> ScoreLogger 
 
 
 class SystemScorer(Record):
-    """Scorer that computes corpus, document and group scores of each system."""
+    """Scorer that computes corpus and group scores of each system."""
 
     options: argparse.Namespace
     metrics: Mapping[Metric[Any], str | None]
@@ -169,7 +186,7 @@ class SystemScorer(Record):
     def score_system(
         self, system: str, logger: ScoreLogger | None, progress: Progress
     ) -> list[ScoreResult]:
-        """Return the corpus scores, document scores and group scores of a system."""
+        """Return the corpus scores and group scores of a system."""
         hypotheses: Any = self.inputs.systems[system]
         references = self.inputs.read_references()
         if logger is not None:
@@ -183,8 +200,7 @@ class SystemScorer(Record):
         )
         has_several_systems = len(self.inputs.systems) > 1
         activity = f"reading {system}" if has_several_systems else "reading segments"
-        keeps_totals_only = self.resamples is None and self.inputs.documents is None
-        keeps_totals_only = keeps_totals_only and not getattr(self.options, "by", None)
+        keeps_totals_only = self.resamples is None and not self.options.by
         corpus = Corpus(
             hypotheses,
             references,
@@ -220,24 +236,24 @@ class SystemScorer(Record):
             )
             for metric_and_name, table, interval in table_intervals
         ]
-        if self.inputs.documents is not None:
-            from truebleu.comparison import segment_labels
-
-            document_labels = segment_labels.read_document_names(
-                self.inputs.documents, len(tables[0])
-            )
-            results += [
-                make_result(*metric_and_name, part, document=document_labels.names[i])
-                for metric_and_name, table in zip(metrics.items(), tables, strict=True)
-                for i, part in table.parts(document_labels.indices).items()
-            ]
-        test_set = self.inputs.test_set
-        groups = [] if test_set is None else test_set.get_group_keys(self.options.by)
+        groups = self._get_group_keys(len(tables[0])) if self.options.by else []
         return results + [
             make_result(*metric_and_name, part, group={"system": system, **group})
             for metric_and_name, table in zip(metrics.items(), tables, strict=True)
             for group, part in _split_by_group(table, groups)
         ]
+
+    def _get_group_keys(self, segment_count: int) -> list[dict[str, str]]:
+        """Return the --by labels of each segment."""
+        labels = self.inputs.get_labels(segment_count)
+        names = list(dict.fromkeys(self.options.by))
+        for name in names:
+            if name not in labels:
+                test_set = self.inputs.test_set
+                owner = "the text files have" if test_set is None else f"{test_set.name} has"
+                raise UsageError(f"--by: {owner} no label '{name}' (expected {', '.join(labels)})")
+        key_values = zip(*(labels[name] for name in names), strict=True)
+        return [dict(zip(names, values, strict=True)) for values in key_values]
 
     def _get_document_indices(self, segments: int) -> list[int] | None:
         """Return the document index of each segment, or None if documents are not resampled."""

@@ -1,4 +1,4 @@
-"""Writers for the scores of systems, documents and groups, in all formats."""
+"""Writers for the scores of systems and groups, in all formats."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORMATS = ("text", "sacrebleu", "json", "tsv", "csv", "markdown", "latex", "html
 
 
 class ScoreResult(Record):
-    """One metric's score for a system, a document or a group of rows."""
+    """One metric's score for a system or a group of segments."""
 
     system: str
     name: str
@@ -33,9 +33,8 @@ class ScoreResult(Record):
     score: Score
     digits: int = 1
     segments: int | None = None
-    document: str | None = None
     group: Mapping[str, object] | None = None
-    """The values that all rows of the group share, by column name."""
+    """The values that all segments of the group share, by column name."""
     interval: Interval | None = None
     test_set: Mapping[str, str] = MappingProxyType({})
     """The signature fields of the published test set."""
@@ -50,15 +49,13 @@ class ScoreResult(Record):
     @property
     def is_corpus_score(self) -> bool:
         """True if this is the score of all segments of a system."""
-        return self.document is None and self.group is None
+        return self.group is None
 
     @property
     def keys(self) -> dict[str, object]:
-        """The values that identify the row in a table: system, document or group columns."""
+        """The values that identify the row in a table: the system or group columns."""
         if self.group is not None:
             return {**self.group, "segments": self.segments}
-        if self.document is not None:
-            return {"system": self.system, "document": self.document, "segments": self.segments}
         return {"system": self.system}
 
     @property
@@ -99,9 +96,9 @@ class ScoreResult(Record):
         """Return the JSON fields, both sacreBLEU's and truebleu's."""
         key_fields = dict(self.keys)
         if self.group is not None:
-            from truebleu.cli.row_writers import to_json_value
+            from truebleu.cli.row_writers import to_finite_json
 
-            group = {name: to_json_value(value) for name, value in self.group.items()}
+            group = {name: to_finite_json(value) for name, value in self.group.items()}
             key_fields = {"system": self.system, "group": group, "segments": self.segments}
         score = self.score.to_dict()
         fields = {**key_fields, "name": self.name, "score": score["score"]}
@@ -148,14 +145,13 @@ def write_scores(
     """
     from truebleu.metrics import text_warnings
 
-    corpus_scores = (
-        (result.system, result.name, result.score) for result in results if result.document is None
-    )
-    warnings = [*warnings, *text_warnings.warn_about_zero_scores(corpus_scores)]
+    checked_results = [result for result in results if result.is_corpus_score] or results
+    checked_scores = ((result.system, result.name, result.score) for result in checked_results)
+    warnings = [*warnings, *text_warnings.warn_about_zero_scores(checked_scores)]
     rows = list(_group_results(results, len(metrics)))
     output.print_warnings(warnings, in_results=not output.score_only)
     if output.form == "json":
-        content = _build_json(results, output)
+        content: dict[str, Any] = {"scores": [_build_entry(one, output) for one in results]}
         if warnings:
             content["warnings"] = list(warnings)
         if test_set is not None:
@@ -188,7 +184,7 @@ def write_scores(
 def _group_results(
     results: Sequence[ScoreResult], metric_count: int
 ) -> Iterator[list[ScoreResult]]:
-    """Yield the scores of each system, document or group for all metrics."""
+    """Yield the scores of each system or group for all metrics."""
     by_keys: dict[tuple[str, ...], list[ScoreResult]] = {}
     # Compare keys by their representation, because NaN does not equal itself.
     for result in results:
@@ -198,24 +194,18 @@ def _group_results(
             yield scores[start : start + metric_count]
 
 
-def _build_json(results: Sequence[ScoreResult], output: Results) -> dict[str, Any]:
-    """Return the JSON object with the scores and the document scores."""
-
-    def render_entry(result: ScoreResult) -> dict[str, Any]:
-        entry = result.to_dict()
-        if output.width is not None:
-            entry["score"] = float(result.format_value(result.score.value, output))
-        return entry
-
-    content = {"scores": [render_entry(result) for result in results if result.document is None]}
-    documents = [render_entry(result) for result in results if result.document is not None]
-    return content | ({"documents": documents} if documents else {})
+def _build_entry(result: ScoreResult, output: Results) -> dict[str, Any]:
+    """Return the JSON object of a score."""
+    entry = result.to_dict()
+    if output.width is not None:
+        entry["score"] = float(result.format_value(result.score.value, output))
+    return entry
 
 
 def _format_lines(row: Sequence[ScoreResult], output: Results, *, named: bool) -> Iterator[str]:
     """Yield one line per metric in sacreBLEU's format, with the interval if there is one.
 
-    named: whether the line starts with the system, document or group.
+    named: whether the line starts with the system or group.
     """
     names = [escape_unprintable(str(key)) for key in row[0].keys.values()] if named else []
     heads = [f"{result.score.name}|{output.format_signature(result.signature)}" for result in row]
@@ -250,7 +240,7 @@ DETAILS: dict[str, dict[str, Callable[[Score], str]]] = {
 def _build_elements(
     rows: Sequence[Sequence[ScoreResult]], output: Results, warnings: Sequence[Mapping[str, Any]]
 ) -> Iterator[Block]:
-    """Yield warnings, tables with a row per system, document or group, and signatures."""
+    """Yield warnings, tables with a row per system or group, and signatures."""
     from truebleu.rendering.elements import Paragraph, build_warnings
     from truebleu.rendering.elements import Table as TableElement
 
@@ -266,8 +256,10 @@ def _build_elements(
         tables.setdefault(tuple(row[0].keys), []).append(row)
     for names, table_rows in tables.items():
         first = table_rows[0]
-        # Tables of several metrics would become too wide with details.
+        # Tables of several metrics, or with several columns of names, have less space.
         details = DETAILS.get(first[0].score.name, {}) if len(first) == 1 else {}
+        if len(names) > 1:
+            details = {name: details[name] for name in ("BP", "ratio") if name in details}
         cells = [
             [
                 *(
@@ -282,8 +274,9 @@ def _build_elements(
         ]
         detail_names = ["precisions", *details] if details else []
         header = [*names, *(result.name for result in first), *detail_names]
+        text_columns = [i for i, name in enumerate(names) if name != "segments"]
         yield TableElement.from_text_rows(
-            header, cells, [i for i, name in enumerate(names) if name != "segments"]
+            header, cells, text_columns, name_count=max(1, len(text_columns))
         )
     heads = [
         f"{result.score.name}|{output.format_signature(result.signature)}"
@@ -302,7 +295,7 @@ def _build_paper_blocks(
     label: str = "tab:truebleu",
     signature: str = "footnote",
 ) -> Iterator[PaperBlock]:
-    """Yield warnings, and a table of systems and metrics with sections per document or group."""
+    """Yield warnings, and a table of systems and metrics with sections per group."""
     from truebleu.comparison.paper_layout import (
         MAX_PAGE_ROWS,
         build_paper_table,
@@ -418,7 +411,7 @@ def _describe_estimate(result: ScoreResult, output: Results) -> str:
 
 
 def _write_rows(rows: Sequence[Sequence[ScoreResult]], output: Results) -> None:
-    """Write a row per system, document or group, with the statistics of its scores."""
+    """Write a row per system or group, with the statistics of its scores."""
     first = rows[0]
     names = [*dict.fromkeys(name for row in rows for name in row[0].keys)]
     scores = [result.name for result in first]

@@ -22,6 +22,8 @@ ExtraColumns = Sequence[Sequence[Any]]
 
 # "sacrebleu" is the format of `sacrebleu --sentence-level`.
 FORMATS = (*ROW_FORMATS, "sacrebleu")
+# Formats that contain the statistics of the scores always, or on request.
+STATISTICS_FORMATS, REQUESTED_STATISTICS_FORMATS = ("json", "jsonl", "parquet"), ("tsv", "csv")
 
 
 class SegmentWriter:
@@ -37,7 +39,9 @@ class SegmentWriter:
         extra_names: Sequence[str] = (),
         arrow_types: Any = None,
         test_set: Mapping[str, str] = MappingProxyType({}),
+        statistics: bool = False,
     ) -> None:
+        self._statistics_requested = statistics
         self.metrics = metrics
         self.test_set = test_set
         self.output = output
@@ -48,15 +52,16 @@ class SegmentWriter:
             return
         scores = [name or metric.name for metric, name in metrics.items()]
         prefixes = [""] if len(metrics) == 1 else [f"{name}_" for name in scores]
-        statistics = [
+        statistic_names = [
             f"{prefix}{column}"
             for metric, prefix in zip(metrics, prefixes, strict=True)
             for column in metric.segment_detail_names
+            if self.writes_statistics
         ]
         number_column = "row" if "segment" in extra_names else "segment"
         systems = [system_column] if has_several_systems or not self.shows_texts else []
         names = [number_column, *systems, *extra_names, *scores]
-        names += ["text"] if self.shows_texts else statistics
+        names += ["text"] if self.shows_texts else statistic_names
         duplicates = [name for name in extra_names if names.count(name) > 1]
         if duplicates:
             raise UsageError(f"--by: the results already have a column '{duplicates[0]}'")
@@ -73,7 +78,7 @@ class SegmentWriter:
                 name for name, metric in zip(scores, metrics, strict=True) if metric.is_percentage
             ],
             text_names=[*systems, *extra_names, "text"],
-            statistic_names=statistics,
+            statistic_names=statistic_names,
             shortened_names=["text"] if self.shows_texts else [],
             metadata={"signatures": self._signatures},
             arrow_types=arrow_types,
@@ -83,8 +88,13 @@ class SegmentWriter:
 
     @property
     def shows_texts(self) -> bool:
-        """True if each row shows the hypothesis instead of the statistics."""
+        """True if each row shows the hypothesis."""
         return self.output.form == "text"
+
+    @property
+    def writes_statistics(self) -> bool:
+        """True if each row contains the statistics of the scores."""
+        return self.output.form in STATISTICS_FORMATS or self._statistics_requested
 
     def write(
         self,
@@ -111,6 +121,7 @@ class SegmentWriter:
         details = (
             column
             for metric, (table, _) in zip(self.metrics, segment_scores, strict=True)
+            if self.writes_statistics
             for column in metric.compute_segment_details(table)
         )
         names = [None if one is None else escape_unprintable(str(one)) for one in systems]

@@ -6,7 +6,8 @@ examples:
       sacrebleu -sl
 
   truebleu segments reference.en -i cedar.en birch.en -m bleu,chrf -f tsv -o segments.tsv
-      write a table with segment numbers, systems, scores and statistics
+      write a table with segment numbers, systems and scores; --statistics adds
+      matches, lengths and other statistics of each score
 
   truebleu segments reference.en -i system.en -f tsv | sort -k3n | head
       list the segments with the lowest scores
@@ -29,7 +30,7 @@ from truebleu.cli import metric_options, table_options
 from truebleu.cli.common_options import Command, OptionGroup
 from truebleu.cli.output import Results, UsageError, raise_if_failed
 from truebleu.cli.progress import Progress
-from truebleu.cli.segment_writers import FORMATS, SegmentWriter
+from truebleu.cli.segment_writers import FORMATS, REQUESTED_STATISTICS_FORMATS, SegmentWriter
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Corpus
 from truebleu.metrics.joint_counting import compute_batch_statistics, compute_statistics_or_errors
@@ -41,13 +42,20 @@ if TYPE_CHECKING:
     from truebleu.metrics.joint_counting import FailedMetrics
 
 
+STATISTICS = (
+    "--statistics  in tsv and csv, add matches, lengths and other statistics of each score (json, "
+    "jsonl and parquet always contain them)"
+)
+
+
 def list_segment_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
     """Yield the option groups of `truebleu segments`."""
     yield from files.list_input_groups(words)
     yield from metric_options.list_metric_groups(words)
     yield OptionGroup("more", files.SOURCE)
     yield table_options.make_table_group("copy these columns to the results")
-    yield shared.make_output_group(list(FORMATS), "jsonl", shared.SCORE_ONLY, digits=shared.DIGITS)
+    further_options = (shared.SCORE_ONLY, *shared.parse_options(STATISTICS))
+    yield shared.make_output_group(list(FORMATS), "jsonl", *further_options, digits=shared.DIGITS)
     yield shared.RUNNING
 
 
@@ -59,6 +67,11 @@ def run(options: argparse.Namespace) -> None:
         output.form = "tsv"
     if output.score_only and output.form == "sacrebleu":
         raise UsageError("-b/--score-only does not support -f sacrebleu; use text or tsv")
+    if options.statistics and (
+        output.score_only or output.form not in REQUESTED_STATISTICS_FORMATS
+    ):
+        cause = "-b/--score-only" if output.score_only else f"-f {output.form}"
+        raise UsageError(f"--statistics has no effect with {cause}")
     output.check_scale()
     if table_options.uses_tables(options):
         from truebleu.cli import tabular_scores
@@ -82,7 +95,11 @@ def run(options: argparse.Namespace) -> None:
             language=metric_options.get_language_tag(options),
         )
         writer = SegmentWriter(
-            metrics, output, has_several_systems=len(inputs.systems) > 1, test_set=inputs.signature
+            metrics,
+            output,
+            has_several_systems=len(inputs.systems) > 1,
+            test_set=inputs.signature,
+            statistics=options.statistics,
         )
         if writer.shows_texts:
             inputs.systems = {name: make_rereadable(file) for name, file in inputs.systems.items()}

@@ -58,11 +58,13 @@ def uses_tables(options: argparse.Namespace) -> bool:
     if getattr(options, "test_set", None) is not None:
         return _reject_table_options(options)
     paths = [*options.references, *(split_system_name(word)[1] for word in options.input or ())]
+    is_by_document = options.command == "score" and "document" in (options.by or ())
     table_flags = [
         name.replace("_", "-")
         for name in (*TABLE_OPTION_NAMES, *COMPARISON_OPTION_NAMES)
-        # In comparisons of text files, --by selects tables of the result.
-        if getattr(options, name, None) is not None and (name, options.command) != ("by", "compare")
+        if getattr(options, name, None) is not None
+        # For text files, --by selects tables of a comparison, or scores each document.
+        and not (name == "by" and (options.command == "compare" or is_by_document))
     ]
     tables = [name for name in paths if is_table(name, accept_tsv=bool(table_flags))]
     lines = [name for name in paths if name not in tables]
@@ -71,7 +73,12 @@ def uses_tables(options: argparse.Namespace) -> bool:
             raise InputError(f"{name}: {NO_TABLE_FILES}")
     if not tables:
         if table_flags:
-            raise UsageError(f"--{table_flags[0]} needs tables, but REF and HYP are text files")
+            hint = ", or --docs and --by document" if options.command == "score" else ""
+            flag = f"--{table_flags[0]}"
+            raise UsageError(
+                f"{flag} needs tables{hint if flag == '--by' else ''}, but REF and HYP are text "
+                "files"
+            )
         return False
     if lines:
         kind = "directory of tables" if os.path.isdir(tables[0]) else "table"

@@ -17,6 +17,7 @@ from truebleu.cli.input_files import (
     drop_duplicates,
     split_system_name,
 )
+from truebleu.cli.metric_options import warn_about_signatures
 from truebleu.cli.output import Results, UnavailableError, UsageError, print_message
 from truebleu.cli.progress import Progress
 from truebleu.cli.score_writers import ScoreResult
@@ -63,6 +64,8 @@ class Tables:
         self.by: list[str] = list(dict.fromkeys(options.by or ()))
         self.join: list[str] = options.join or []
         self.refs: list[str] = options.ref_column or ["ref"]
+        if len(self.refs) > 1:
+            warn_about_signatures(options, len(self.refs), {})
         hypothesis_columns: list[str] = list(dict.fromkeys(options.hyp_column or ["hyp"]))
         if options.input is None:
             if self.join and not paired:
@@ -274,6 +277,7 @@ def write_segments(options: argparse.Namespace, metrics: Metrics, output: Result
                     system_column=tables.system_name if system_position is None else "system",
                     extra_names=written_names,
                     arrow_types=rows.arrow_types,
+                    statistics=options.statistics,
                 )
                 source = rows.read_batches(writer.BATCH_ROWS)
                 batches = _score_batches(source, metrics, rows.text_columns, options)

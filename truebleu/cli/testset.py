@@ -41,7 +41,7 @@ from truebleu.text.terminal_layout import format_count
 TestSetResult = tuple[Sequence[dict[str, Any]], Iterable[Block]]
 
 # For test sets with more language pairs, lists show only the number of pairs.
-MAX_LISTED_PAIRS = 4
+MAX_LISTED_PAIRS = 2
 
 
 def run(options: argparse.Namespace) -> None:
@@ -115,7 +115,7 @@ def _list_test_sets(options: argparse.Namespace) -> TestSetResult:
 def _format_pairs(test_set: testset_operations.TestSetSummary, langpair: str | None) -> str:
     """Return the language pairs, or their number if there are many."""
     if test_set.languages:
-        return f"any two of {len(test_set.languages)} languages"
+        return f"{len(test_set.languages)} languages"
     if langpair is not None:
         segment_count = test_set.segments.get(langpair)
         return (

@@ -23,8 +23,8 @@ from truebleu.comparison.check_layout import (
     rescale_check,
 )
 from truebleu.comparison.comparison_request import Request, Significance, StatisticsByMetric
+from truebleu.comparison.gate_limits import resolve_limits
 from truebleu.comparison.history import find_last_comparable_entry, read_earlier_entries
-from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, MetricFailedError, Score
 from truebleu.metrics.text_warnings import raise_text_warnings
 from truebleu.rendering.elements import Block
@@ -47,9 +47,9 @@ class Check(View):
     KIND = "check"
 
     @classmethod
-    def from_job(cls, job: CheckJob, scale: int = 100) -> Self:
+    def from_job(cls, job: CheckJob) -> Self:
         """Run the job and return its result."""
-        return cls({f"truebleu_{cls.KIND}": cls.VERSION, **job.build_content()}, scale)
+        return cls({f"truebleu_{cls.KIND}": cls.VERSION, **job.build_content()}, job.scale)
 
     @property
     def passed(self) -> bool:
@@ -131,8 +131,9 @@ def check(
         that got worse.
     significant: fail if a score is significantly worse than the score of `against`, by approximate
         randomization with p < 1 - `level`. samples, seed: see `compare`.
-    source, documents, workers, scale, check_text: see `compare`. Minimum and drop are on the 0-100
-        scale.
+    source, documents, workers, check_text: see `compare`.
+    scale: scale of the minimum and the drop of percentages such as BLEU, and of displayed scores:
+        100 or 1.
 
     Raises ValueError for invalid conditions, such as one that no output could fail;
     `IncomparableError` (a ValueError) if the log is missing or has no score of this name, signature
@@ -155,8 +156,9 @@ def check(
         source=source,
         documents=documents,
         workers=workers,
+        scale=scale,
     )
-    result = Check.from_job(job, scale)
+    result = Check.from_job(job)
     if check_text:
         raise_text_warnings(result.warnings)
     return result
@@ -226,6 +228,7 @@ class CheckJob:
     """Scores of a system, earlier scores, and the conditions to check.
 
     system: the system name, if it differs from the file name.
+    scale: the scale of limits for percentages, and of the displayed scores, 100 or 1.
     """
 
     def __init__(
@@ -239,8 +242,10 @@ class CheckJob:
         level: float = DEFAULT_LEVEL,
         samples: int | None = None,
         seed: int | None = argument_checks.DEFAULT_SEED,
+        scale: int = 100,
         **inputs: Any,
     ) -> None:
+        self.scale = scale
         self.conditions = conditions
         self.system = system or name_system(hypotheses) or "this output"
         systems = {self.system: hypotheses}
@@ -270,29 +275,8 @@ class CheckJob:
         names = {metric: name or metric.name for metric, name in self.request.metrics.items()}
         # The name of each metric in the results.
         self.metric_names: dict[Metric[Any], str] = {}
-        self.minimum = _resolve_limits("minimum", conditions.minimum, names)
-        self.max_drop = _resolve_limits("max_drop", conditions.max_drop, names)
-        for metric, minimum in self.minimum.items():
-            worst = metric.WORST
-            if worst is not None and (
-                minimum >= worst if metric.lower_is_better else minimum <= worst
-            ):
-                raise ParameterError(
-                    f"[[minimum]]: no output can fail {minimum:g} for {names[metric]} (the worst "
-                    f"score is {worst:g}). Use a stricter limit."
-                )
-        for metric, drop in self.max_drop.items():
-            if drop < 0:
-                raise ParameterError(
-                    f"[[max_drop]]: invalid drop for {names[metric]} (expected 0 or more, found "
-                    f"{drop:g})"
-                )
-            best, worst = 0.0 if metric.lower_is_better else metric.bound, metric.WORST
-            if best is not None and worst is not None and drop >= abs(best - worst):
-                raise ParameterError(
-                    f"[[max_drop]]: no output can fail {drop:g} for {names[metric]} (scores are "
-                    f"from {worst:g} to {best:g}). Allow a smaller drop."
-                )
+        self.minimum = resolve_limits("minimum", conditions.minimum, names, scale)
+        self.max_drop = resolve_limits("max_drop", conditions.max_drop, names, scale)
 
     def build_content(self) -> dict[str, Any]:
         """Return the contents of a `Check`, and append the scores to the log if requested."""
@@ -538,54 +522,6 @@ def _find_logged_score(path: Any, entries: Sequence[log.Entry], entry: log.Entry
 
 def _get_input_path(texts: Any, default_path: str) -> str:
     return str(segments.as_file(texts).path) if segments.is_file(texts) else default_path
-
-
-def _resolve_limits(
-    role: str, limits: Any, names: Mapping[Metric[Any], str]
-) -> dict[Metric[Any], float]:
-    """Return the limits by metric, for metrics that have a limit."""
-    if limits is None:
-        return {}
-    if hasattr(limits, "items") and not limits:
-        raise ParameterError(f"[[{role}]]: expected a number for at least one metric")
-    if not hasattr(limits, "items"):
-        if len(names) > 1:
-            hint = ", ".join(f"{name}=…" for name in names.values())
-            raise ParameterError(f"[[{role}]]: expected one number per metric, such as {hint}")
-        return {metric: _parse_limit(role, limits) for metric in names}
-    resolved_limits = {}
-    for metric_name, value in limits.items():
-        key = str(metric_name).casefold()
-        matching_metrics = [metric for metric, name in names.items() if key == name.casefold()]
-        if not matching_metrics:
-            try:
-                named_metrics = registry.resolve_metrics([metric_name])
-            except ValueError:
-                named_metrics = {}
-            matching_metrics = [metric for metric in names if metric in named_metrics]
-        if not matching_metrics:
-            hint = argument_checks.suggest_names(metric_name, list(names.values()))
-            raise ParameterError(
-                f"[[{role}]]: metric '{metric_name}' is not among the metrics{hint}"
-            )
-        if len(matching_metrics) > 1:
-            raise ParameterError(
-                f"[[{role}]]: '{metric_name}' is ambiguous ({len(matching_metrics)} metrics). "
-                "Use longer names."
-            )
-        if matching_metrics[0] in resolved_limits:
-            raise ParameterError(
-                f"[[{role}]]: two numbers for {names[matching_metrics[0]]}. Pass only one"
-            )
-        resolved_limits[matching_metrics[0]] = _parse_limit(role, value)
-    return resolved_limits
-
-
-def _parse_limit(role: str, value: Any) -> float:
-    """Convert a limit to a float. Raises ValueError if it is not a number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 1e100:
-        raise ParameterError(f"[[{role}]]: expected a number, found {value!r:.40}")
-    return float(value)
 
 
 def _is_same_input(first_input: Any, second_input: Any) -> bool:

@@ -151,11 +151,16 @@ class Table(ElementRecord):
         *,
         fold: str = "",
         has_total_row: bool = False,
+        name_count: int = 1,
     ) -> Table:
-        """Return a table from a header and rows of text; `text_columns` are aligned to the left."""
+        """Return a table from a header and rows of text.
+
+        text_columns: numbers of the columns that are aligned to the left.
+        name_count: number of columns that name the rows.
+        """
         words = frozenset(text_columns)
         columns = [
-            Column(name, "" if i == 0 else "more", is_left_aligned=i in words)
+            Column(name, "" if i < name_count else "more", is_left_aligned=i in words)
             for i, name in enumerate(header)
         ]
         cell_rows = [

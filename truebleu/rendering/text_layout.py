@@ -1,12 +1,13 @@
 """Lay out blocks as lines of plain text, in pieces with a style for colouring.
 
-In tables that are too wide, row names are shortened, or the table is split into parts that are
-placed below each other. Only drawings, which repeat the numbers, may be left out.
+In tables that are too wide, texts continue on further lines, names of rows are shortened, or the
+table is split into parts that are placed below each other. Only drawings, which repeat the numbers,
+may be left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from truebleu.rendering import elements
 from truebleu.rendering.elements import (
@@ -35,6 +36,8 @@ MIN_WIDTH = 40
 GAP = "  "
 # Shorter names are hard to recognize.
 MIN_NAME_WIDTH = 12
+# Columns of text with more than one line per cell are at least this wide.
+MIN_TEXT_WIDTH = 25
 
 BARS = "▁▂▃▄▅▆▇█"
 
@@ -92,15 +95,23 @@ def _layout_block(block: Block, width: int) -> Iterator[Line]:
         case elements.Chart():
             yield from ([(line, "")] for line in layout_chart(block, width))
         case elements.Facts():
-            yield from _layout_facts(block)
+            yield from _layout_facts(block, width)
         case _:
-            yield from ([(f"  {line}", "formula")] for line in as_text(block.equations))
+            for line in as_text(block.equations):
+                left, sign, right = line.partition(" = ")
+                start = f"  {left}{sign}"
+                for text in wrap_text(right, width - measure_width(start)):
+                    yield [(start + text, "formula")]
+                    start = " " * measure_width(start)
 
 
-def _layout_facts(block: Facts) -> Iterator[Line]:
-    width = max((measure_width(name) for name, _ in block.pairs), default=0)
+def _layout_facts(block: Facts, width: int) -> Iterator[Line]:
+    """Yield a line per fact, and further lines for long values."""
+    name_width = max((measure_width(name) for name, _ in block.pairs), default=0)
     for name, cell in block.pairs:
-        yield [(pad_text(name, width) + GAP, "head"), (cell.text, cell.mark)]
+        text_lines = wrap_text(cell.text, max(MIN_TEXT_WIDTH, width - name_width - len(GAP)))
+        for i, line in enumerate(text_lines or [""]):
+            yield [(pad_text("" if i else name, name_width) + GAP, "head"), (line, cell.mark)]
 
 
 # ---- tables ----
@@ -110,14 +121,10 @@ def _split_table(table: Table, width: int) -> Iterator[list[Line]]:
     """Yield the table, or its parts if it is too wide.
 
     Every part starts with the columns that name the rows. Names are shortened if this keeps the
-    table in one part.
+    table in one part. Texts in other columns continue on further lines.
     """
     table = _shorten_names(table, width)
-    column_layouts = {
-        i: _layout_column(column, [row[i] for row in table.rows])
-        for i, column in enumerate(table.columns)
-        if not column.is_drawing
-    }
+    column_layouts = _layout_columns(table)
     groups: dict[str, list[int]] = {}
     for i, column in enumerate(table.columns):
         groups.setdefault("drawn" if column.is_drawing else column.group, []).append(i)
@@ -134,30 +141,53 @@ def _split_table(table: Table, width: int) -> Iterator[list[Line]]:
                 parts.append(list(name_columns))
             parts[-1] += added_columns
     for i, part in enumerate(parts):
-        part_layouts = [column_layouts[number] for number in part]
+        part_layouts = {number: column_layouts[number] for number in part}
+        free_width = width - _measure_width(column_layouts, part)
+        for number in part:
+            # Let narrow columns of text use the free width first.
+            layout = part_layouts[number].with_text_width(free_width)
+            free_width -= layout.width - part_layouts[number].width
+            part_layouts[number] = layout
+        shown_layouts = list(part_layouts.values())
         if i and name_columns and table.caption:
             # The caption identifies the metric of a separate part.
-            part_layouts[len(name_columns) - 1] = column_layouts[name_columns[-1]].with_header(
+            shown_layouts[len(name_columns) - 1] = column_layouts[name_columns[-1]].with_header(
                 table.caption
             )
-        remaining_width = width - _measure_width(column_layouts, part) - len(GAP)
-        if drawing_columns and len(parts) == 1 and remaining_width >= MIN_DRAWING_WIDTH:
+        free_width -= len(GAP)
+        if drawing_columns and len(parts) == 1 and free_width >= MIN_DRAWING_WIDTH:
             ranges = [row[drawing_columns[0]] for row in table.rows]
-            part_layouts.append(_layout_drawings(ranges, min(remaining_width, MAX_DRAWING_WIDTH)))
-        yield _layout_rows(part_layouts, width, has_total_row=table.has_total_row)
+            shown_layouts.append(_layout_drawings(ranges, min(free_width, MAX_DRAWING_WIDTH)))
+        yield _layout_rows(shown_layouts, width, has_total_row=table.has_total_row)
+
+
+def _layout_columns(table: Table) -> dict[int, _ColumnLayout]:
+    """Return the layouts of the columns with text, by number of the column."""
+    return {
+        i: _layout_column(column, [row[i] for row in table.rows])
+        for i, column in enumerate(table.columns)
+        if not column.is_drawing
+    }
 
 
 def _shorten_names(table: Table, width: int) -> Table:
-    """Return the table, with names shortened in the middle if this makes it fit into the width."""
-    shown = [i for i, column in enumerate(table.columns) if not column.is_drawing]
-    layouts = {i: _layout_column(table.columns[i], [row[i] for row in table.rows]) for i in shown}
-    excess = _measure_width(layouts, shown) - width
-    names = [i for i in shown if not table.columns[i].group and table.columns[i].is_left_aligned]
+    """Return the table, with names shortened in the middle if this makes it fit into the width.
+
+    If the table does not fit, names take at most half of the width.
+    """
+    layouts = _layout_columns(table)
+    excess = _measure_width(layouts, list(layouts)) - width
+    names = [i for i in layouts if not table.columns[i].group and table.columns[i].is_left_aligned]
     widest = max(names, key=lambda i: layouts[i].width, default=None)
-    if excess <= 0 or widest is None or layouts[widest].width - excess < MIN_NAME_WIDTH:
+    if excess <= 0 or widest is None:
+        return table
+    name_width = layouts[widest].width - excess
+    if name_width < MIN_NAME_WIDTH:
+        name_width = width // 2
+    if name_width >= layouts[widest].width:
         return table
     cells = [cell for row in table.rows if isinstance(cell := row[widest], Cell)]
-    texts = shorten_column([cell.text for cell in cells], layouts[widest].width - excess)
+    texts = shorten_column([cell.text for cell in cells], name_width)
     rows = [
         [
             *row[:widest],
@@ -169,31 +199,45 @@ def _shorten_names(table: Table, width: int) -> Table:
     return table.replace(rows=rows)
 
 
-def _measure_width(columns: dict[int, _ColumnLayout], indices: Sequence[int]) -> int:
-    """Return the total width of some columns; text in the last column may overflow."""
-    *leading_columns, last = indices
-    width = sum(columns[i].width + len(GAP) for i in leading_columns)
-    return width + (0 if columns[last].runs_over else columns[last].width)
+def _measure_width(columns: Mapping[int, _ColumnLayout], indices: Sequence[int]) -> int:
+    """Return the total width of some columns."""
+    return sum(columns[i].width + len(GAP) for i in indices) - len(GAP)
 
 
 class _ColumnLayout(ElementRecord):
-    """A column as pieces of equal width: its header and its cells."""
+    """A column as pieces of equal width: its header, and the lines of its cells.
+
+    texts: the text and style of each cell if the text may continue on further lines.
+    """
 
     header: Line
-    cells: list[Line]
+    cells: list[list[Line]]
     width: int
-    runs_over: bool = False
+    texts: Sequence[Piece] = ()
 
     def with_header(self, header: str) -> _ColumnLayout:
         """Return the column with another header, aligned to the left."""
         width = max(self.width, measure_width(header))
         space = " " * (width - self.width)
-        cells = [[*cell, (space, "")] for cell in self.cells]
+        cells = [[[*line, (space, "")] for line in lines] for lines in self.cells]
         return _ColumnLayout([(pad_text(header, width), "head")], cells, width)
+
+    def with_text_width(self, free_width: int) -> _ColumnLayout:
+        """Return the column with up to `free_width` more columns for its texts."""
+        if not self.texts:
+            return self
+        natural_width = max(measure_width(text) for text, _ in self.texts)
+        width = max(self.width, min(natural_width, self.width + free_width))
+        cells = [
+            [[(pad_text(line, width), style)] for line in wrap_text(text, width) or [""]]
+            for text, style in self.texts
+        ]
+        ((header, style),) = self.header
+        return _ColumnLayout([(pad_text(header, width), style)], cells, width)
 
 
 def _layout_column(column: Column, cells: Sequence[Cell | Range]) -> _ColumnLayout:
-    """Lay out a column as pieces of equal width."""
+    """Return a column as pieces of equal width. Long texts have `MIN_TEXT_WIDTH` or more."""
     text_cells = [cell for cell in cells if isinstance(cell, Cell)]
     header = column.header
     # Letters are not superscripts, because some capitals have no superscript form in Unicode.
@@ -205,21 +249,24 @@ def _layout_column(column: Column, cells: Sequence[Cell | Range]) -> _ColumnLayo
     width = max(text_width + raised_width, measure_width(header))
     styles = [cell.mark or ("code" if cell.code else "") for cell in text_cells]
     if column.is_left_aligned:
-        cell_pieces = [
-            [(pad_text(cell.text, width), style)]
-            for cell, style in zip(text_cells, styles, strict=True)
+        texts: list[Piece] = [
+            (cell.text, style) for cell, style in zip(text_cells, styles, strict=True)
         ]
-        return _ColumnLayout(
-            [(pad_text(header, width), "head")], cell_pieces, width, runs_over=bool(column.group)
-        )
+        if column.group and width > MIN_TEXT_WIDTH:
+            width = max(MIN_TEXT_WIDTH, measure_width(header))
+            return _ColumnLayout([(pad_text(header, width), "head")], [], width, texts)
+        aligned_cells = [[[(pad_text(text, width), style)]] for text, style in texts]
+        return _ColumnLayout([(pad_text(header, width), "head")], aligned_cells, width)
     # Align headers with the ends of the numbers; put letters to the right if there is space.
     end = measure_width(header) + min(raised_width, max(0, width - measure_width(header)))
     cell_pieces = [
         [
-            (" " * (width - raised_width - measure_width(cell.text)), ""),
-            (cell.text, style),
-            (letters, style or "raised"),
-            (" " * (raised_width - measure_width(letters)), ""),
+            [
+                (" " * (width - raised_width - measure_width(cell.text)), ""),
+                (cell.text, style),
+                (letters, style or "raised"),
+                (" " * (raised_width - measure_width(letters)), ""),
+            ]
         ]
         for cell, style, letters in zip(text_cells, styles, raised, strict=True)
     ]
@@ -232,7 +279,7 @@ def _layout_drawings(cells: Sequence[Cell | Range], width: int) -> _ColumnLayout
     ranges = [cell for cell in cells if isinstance(cell, Range)]
     head = " " * _locate_value(ranges[0], 0.0, width) + "0"
     return _ColumnLayout(
-        [(f"{head:<{width}}", "head")], [draw_range_text(one, width) for one in ranges], width
+        [(f"{head:<{width}}", "head")], [[draw_range_text(one, width)] for one in ranges], width
     )
 
 
@@ -265,10 +312,19 @@ def _layout_rows(
     """Return the header, a rule and the rows, with another rule above a total row."""
     width = sum(column.width + len(GAP) for column in columns) - len(GAP)
     rule: Line = [("─" * min(width, max_rule_width), "rule")]
-    rows = [_join_cells(row) for row in zip(*(column.cells for column in columns), strict=True)]
+    row_lines: list[list[Line]] = []
+    for row in zip(*(column.cells for column in columns), strict=True):
+        padded_cells = zip(row, columns, strict=True)
+        height = max(map(len, row))
+        filled = [
+            [*lines, *[[(" " * column.width, "")]] * (height - len(lines))]
+            for lines, column in padded_cells
+        ]
+        row_lines.append([_join_cells(line) for line in zip(*filled, strict=True)])
     if has_total_row:
-        rows.insert(len(rows) - 1, rule)
-    return [_join_cells([column.header for column in columns]), rule, *rows]
+        row_lines.insert(len(row_lines) - 1, [rule])
+    lines = [line for lines in row_lines for line in lines]
+    return [_join_cells([column.header for column in columns]), rule, *lines]
 
 
 def _join_cells(cells: Sequence[Line]) -> Line:

@@ -12,7 +12,6 @@ import dataclasses
 import json
 import os
 import re
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,6 +32,7 @@ from truebleu.text.operating_system import (
     write_atomically,
 )
 from truebleu.text.segments import File
+from truebleu.text.terminal_layout import print_wrapped
 
 FIELDS_FILE, SOURCE_FILE = "FIELDS.json", "SOURCE.json"
 # Kinds of test sets that store the document attributes for filters in the source file.
@@ -488,7 +488,7 @@ def find_archive(entry: CatalogueEntry, archive: Archive) -> tuple[str, download
         receipt = dataclasses.replace(receipt, verified="")
     if entry.licence and not download.settings.quiet:
         # Printed only once, because the archive is cached.
-        print(f"truebleu: {entry.name}: licence: {entry.licence}", file=sys.stderr)  # noqa: T201
+        print_wrapped(f"truebleu: {entry.name}: licence: {entry.licence}")
     return path, receipt
 
 

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from truebleu._kernel import InputError
 from truebleu.text.operating_system import hold_lock
+from truebleu.text.terminal_layout import print_wrapped
 
 # The maximum size of a download whose size is not known in advance.
 MAX_BYTES_OF_UNKNOWN_SIZE = 2 * 10**9
@@ -204,8 +205,8 @@ def _use_process_folder(reason: str) -> str:
 
 
 def _print_message(message: str) -> None:
-    if not settings.quiet and sys.stderr is not None:
-        print(message, file=sys.stderr, flush=True)  # noqa: T201
+    if not settings.quiet:
+        print_wrapped(message)
 
 
 def hold_path_lock(path: str) -> AbstractContextManager[bool]:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from truebleu.text.argument_checks import is_whole_number, load_json
+from truebleu.text.terminal_layout import cut_text, get_terminal_width
 
 # READ_TIMEOUT_SECONDS limits the wait for data. RETRY_WAIT_SECONDS lists the waits before retries;
 # MAX_RETRY_WAIT_SECONDS limits the wait that a server requests.
@@ -381,6 +382,7 @@ class Progress:
         self._write(line)
 
     def _write(self, line: str) -> None:
+        line = cut_text(line, get_terminal_width(80, 2) - 1)
         print(f"\r{line.ljust(self.line_width)}", end="", file=sys.stderr, flush=True)  # noqa: T201
         self.line_width = len(line)
 

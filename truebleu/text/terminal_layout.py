@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Collection, Sequence
 
 # Invisible characters that are not escaped, because they are parts of words and emoji.
@@ -115,20 +117,83 @@ def format_table(
     return "\n".join(lines)
 
 
+# Parts of a message that users copy, and values such as p = 0.05.
+_UNBROKEN_TEXT = (
+    r"\b\w+ [=<>] \S+"
+    r"|\b(?:pip install|python -m|truebleu) [a-z'][\w'\[\]-]*"
+    r"(?: (?:-{1,2}[a-z][\w-]*|[A-Z][A-Z0-9_]+\b(?:\.\.\.)?))*"
+    r"|(?<!\S)-{1,2}[a-z][\w/-]* (?:[A-Z][A-Z0-9_=]*\b|\d[\d.,]*)"
+    r"|(?<!\S)-f [a-z]+"
+    r"|(?<![\w'])'[^' ]+(?: [^' ]+)*'(?!\w)"
+)
+
+
 def wrap_text(text: str, width: int) -> list[str]:
     """Return the lines of a paragraph, broken only between words.
 
-    A p-value stays on one line.
+    A value after "=", a command, an option with its value or a quoted name stays on one line. Only
+    words that are wider than a line, and that are not paths, are broken at their hyphens.
 
     >>> wrap_text("a difference (p = 0.05)", 18)
     ['a difference', '(p = 0.05)']
+    >>> wrap_text("Test it with truebleu compare.", 20)
+    ['Test it with', 'truebleu compare.']
     """
     from re import sub
     from textwrap import wrap
 
-    joined_text = sub(r"\bp ([=<]) ", "p\0\\1\0", text)
-    lines = wrap(joined_text, width, break_long_words=False, break_on_hyphens=False)
+    joined_text = sub(
+        _UNBROKEN_TEXT,
+        lambda part: part[0].replace(" ", "\0") if len(part[0]) <= width else part[0],
+        text,
+    )
+    is_too_wide = any(len(word) > width and "/" not in word for word in joined_text.split())
+    lines = wrap(joined_text, width, break_long_words=False, break_on_hyphens=is_too_wide)
     return [line.replace("\0", " ") for line in lines]
+
+
+def wrap_command(words: Sequence[str], width: int, prompt: str = "") -> list[str]:
+    r"""Return the lines of a shell command after a prompt. An option and its value stay together.
+
+    >>> wrap_command(["truebleu", "score", "ref.en", "-i", "a.en"], 25)
+    ['truebleu score ref.en \\\\', '    -i a.en']
+    """
+    parts: list[str] = []
+    for word in words:
+        if parts and parts[-1].startswith("-") and " " not in parts[-1] and word[0] != "-":
+            parts[-1] += f" {word}"
+        else:
+            parts.append(word)
+    lines = [prompt + parts[0]]
+    for part in parts[1:]:
+        if len(lines[-1]) + len(part) + len("  \\") > width:
+            lines[-1] += " \\"
+            lines.append(f"{' ' * (len(prompt) - len(prompt.lstrip()))}    {part}")
+        else:
+            lines[-1] += f" {part}"
+    return lines
+
+
+def get_terminal_width(default: int, descriptor: int = 1) -> int:
+    """Return the number of columns of the terminal, or the default if it is unknown.
+
+    descriptor: the file descriptor of the terminal: 1 for standard output, 2 for standard error.
+    """
+    try:
+        columns = int(os.environ.get("COLUMNS") or os.get_terminal_size(descriptor).columns)
+    except (OSError, ValueError):
+        columns = 0
+    # Some pseudo-terminals have 0 columns.
+    return columns or default
+
+
+def print_wrapped(text: str) -> None:
+    """Write a message to standard error: wrapped on a terminal, otherwise on one line."""
+    if sys.stderr is None:
+        return
+    if sys.stderr.isatty():
+        text = "\n  ".join(wrap_text(text, get_terminal_width(80, 2) - 2))
+    print(text, file=sys.stderr, flush=True)  # noqa: T201
 
 
 def format_count(number: int, noun: str) -> str:

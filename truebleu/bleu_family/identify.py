@@ -92,7 +92,7 @@ class Identification(Record):
     """Members and settings that produce a score on a text, or the closest candidates."""
 
     target_score: str
-    """The score whose origin is searched for, with the digits that the user gave."""
+    """The score to identify, with as many digits as the user gave."""
     matches: list[Candidate]
     """The matching candidates, likeliest first; those with changed settings are last."""
     nearest: list[Candidate]

@@ -13,7 +13,7 @@ from truebleu.text import corpus_inputs
 # Name and version of the `state_dict` format.
 STATE_FORMAT = "truebleu accumulator 1"
 
-# Totals have this limit, because other programs store them as 64-bit integers.
+# Limit on totals, because other programs store them as 64-bit integers.
 MAX_TOTAL = 2**63 - 1
 
 
@@ -115,8 +115,8 @@ class Accumulator:
         """Return the state as a dictionary of numbers, strings and lists, for JSON or torch.save.
 
         "metric" recreates the metric. "references" is the range [min, max] of the number of
-        references per segment. To merge states, add "segments" and "totals", and widen
-        "references".
+        references per segment. To merge states, add "segments" and "totals", and combine the
+        ranges.
         """
         return {
             "format": STATE_FORMAT,
@@ -130,7 +130,8 @@ class Accumulator:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Replace the state. Raises InputError if the state belongs to another metric.
 
-        Metrics that differ only in the formula, as in the smoothing, accept each other's state.
+        Metrics that differ only in their formula (for example, smoothing) accept each other's
+        state.
         """
         segments, totals, references = _validate_state(state)
         self._metric.check_fingerprint("totals", state["fingerprint"])

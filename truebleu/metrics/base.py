@@ -39,7 +39,7 @@ else:
 
     S = TypeVar("S", bound=Score, covariant=True)  # noqa: PLC0105
 
-# The sacreBLEU release whose scores the metrics reproduce and whose version signatures contain.
+# The sacreBLEU release whose scores the metrics reproduce; signatures name it.
 SACREBLEU_VERSION = "2.6.0"
 
 # Mean lengths are integers in units of 1/720,720 token: 720,720 is divisible by 1, 2, ..., 16.
@@ -167,7 +167,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Self:
-        """Return the metric for the fields of a signature, except `CONTEXT_FIELDS`."""
+        """Return the metric that a signature's fields (other than `CONTEXT_FIELDS`) describe."""
         for key, (value, _) in cls.CONSTANTS.items():
             if fields.get(key, value) != value:
                 raise ValueError(f"{key}:{fields[key]}: {cls.NAME} only has {key}:{value}")
@@ -415,7 +415,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return self._reads_text
 
     def _scan_text(self, corpus: Corpus) -> Scan | None:
-        """Return an object that counts in the kernel, or None if Python counts."""
+        """Return the kernel's scan of the corpus, or None if Python reads the text."""
         return corpus_inputs.scan_corpus(
             self._kernel,
             corpus.hypotheses,
@@ -432,7 +432,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return result
 
     def _compute_scores(self, table: Table, *, segment: bool) -> Scores:
-        """Return the score (0-100) of each row: the counts of a segment or of a corpus."""
+        """Return the score (0-100) of each row, which holds the counts of a segment or corpus."""
         return self._kernel.scores(table, corpus=not segment)
 
     def _compute_score(self, row: Sequence[int], *, segment: bool) -> float:
@@ -729,7 +729,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return PairsInPython(metric._make_pair_scorer(workers), hypothesis_texts, reference_texts)  # noqa: SLF001
 
     def _make_pair_scorer(self, workers: int) -> Callable[[Sequence[Any], Sequence[Any]], Scores]:
-        """Return a function that scores n pairs of text and reference, as `sentence` does."""
+        """Return a function that scores n pairs of a text and a reference, as `sentence` does."""
         if self.NEEDS_SOURCE:
             raise ValueError(f"{self.NAME} needs a source for each pair")
         return lambda texts, others: self._score_segments(

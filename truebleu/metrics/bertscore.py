@@ -18,7 +18,7 @@ from truebleu.metrics.neural_metric import NeuralMetric, find_model, read_config
 from truebleu.metrics.python_metric import SegmentTexts
 
 DEFAULT_MODEL = "roberta-large"
-# Keys for the number of layers in model configurations.
+# Keys of model configurations that contain the number of layers.
 LAYER_COUNT_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 
 

@@ -311,7 +311,7 @@ class BLEU(Metric[BLEUScore]):
     )
     arithmetic: p.Parameter[str] = p.Choice(
         "sacrebleu",
-        "the program whose order of floating-point operations decides the last bit",
+        "the program whose order of floating-point operations determines the last bit",
         dict.fromkeys(ARITHMETICS, ""),
         key="arith",
         short="fp",

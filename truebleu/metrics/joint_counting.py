@@ -1,4 +1,4 @@
-"""Computation of several metrics' statistics of the same text, in one kernel pass if possible."""
+"""Joint computation of several metrics' statistics, in one pass over the text if possible."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def compute_joint_statistics(
 def compute_statistics_or_errors(
     metrics: Sequence[Metric[Any]], corpus: Corpus, failed: FailedMetrics, system: str = ""
 ) -> tuple[list[Statistics], Summary]:
-    """Return statistics of the metrics that can score the text; add errors of others to `failed`.
+    """Return statistics of the metrics that can score the text; `failed` receives all errors.
 
     system: name of the system in messages. Raises the first error if all metrics fail.
     """

@@ -19,7 +19,7 @@ METRIC_NAME = "METEOR"
 ANSWER_LENGTH = 23
 # Maximum number of processes, one per command line; with paraphrases, each uses 0.5 GB.
 MAX_PROCESSES = 2
-# Segments per batch; their answers fit into any pipe buffer, so neither process blocks.
+# Number of segments per batch; their answers fit into any pipe buffer, so neither process blocks.
 BATCH_SIZE = 64
 # Invalid command that ends each corpus, and the program's answer, which confirms the end.
 END_REQUEST, END_RESPONSE = b"END\n", b"Error: specify SCORE or EVAL"
@@ -105,7 +105,8 @@ class _MeteorProcess:
         # The operating system deletes this unnamed file even if Python crashes.
         self.errors: IO[bytes] = TemporaryFile()  # noqa: SIM115
         try:
-            # A new session does not receive Ctrl-C; Python handles it and ends the process.
+            # A process in a new session does not receive Ctrl-C; Python handles it and ends the
+            # process.
             self.process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,

@@ -32,7 +32,7 @@ MODEL_FILE_SUFFIXES = (
     ".yaml",
     ".yml",
 )
-# Of files larger than the limit, only evenly spaced blocks are hashed.
+# Only evenly spaced blocks are hashed if a file is larger than the limit.
 MAX_FULLY_HASHED_BYTES, HASHED_BLOCKS, BLOCK_BYTES = 1 << 22, 64, 1 << 16
 # Phrases in torch's errors about insufficient memory of a device or of this machine.
 OUT_OF_MEMORY_PHRASES = ("out of memory", "can't allocate memory", "not enough memory")
@@ -59,7 +59,7 @@ class NeuralMetric(SegmentMeanMetric):
     BOUND: ClassVar[float | None] = None
     WORST: ClassVar[float | None] = None
     IS_CACHED = True
-    # The last bits depend on the device and on the other texts in the batch.
+    # The last bits of scores depend on the device and on the other texts in the batch.
     DETERMINISTIC = False
     # The package and its module, and the command that installs the package.
     PACKAGE: ClassVar[tuple[str, str]]

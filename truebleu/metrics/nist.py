@@ -88,7 +88,7 @@ class NIST(PythonMetric):
 
     @property
     def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
-        # An n-gram has less than 64 bits of information.
+        # An n-gram has fewer than 64 bits of information.
         parts = (("information", 64 << 20), ("information_rest", 1 << 32))
         return tuple(
             (f"{part}_{order}", limit, f"totals_{order}")

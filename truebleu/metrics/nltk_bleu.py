@@ -34,7 +34,7 @@ class Weights(p.Parameter["Any"]):
     metavar = "X"
 
     def __get__(self, metric: Any, _: type | None = None) -> Any:
-        """Return a metric's weight sequences, one per score, or a class's declaration."""
+        """Return the weight sequences, one per score, or (for a class) the declaration."""
         return self if metric is None else _as_sequences(metric.parameters["weights"])
 
     def validate(self, value: Any) -> tuple[Any, ...]:

@@ -32,7 +32,7 @@ class StoredPairs(PairScores):
 
 
 class Matrix(StoredPairs):
-    """Scores of each hypothesis against each reference: n × m numbers.
+    """Matrix of the scores of each hypothesis against each reference: n × m numbers.
 
     A metric's `matrix` method returns it. It is read-only; `numpy.asarray(matrix)` shares its
     memory, and Arrow libraries read it as n lists of m numbers.
@@ -117,7 +117,7 @@ class Matrix(StoredPairs):
 
 
 class Triangle(StoredPairs):
-    """Scores of each text with each later text: n(n-1)/2 numbers in one row.
+    """Triangle of the scores of each text with each later text: n(n-1)/2 numbers in one row.
 
     A metric's `triangle` method returns it. The order is `itertools.combinations(texts, 2)`: (0,1),
     (0,2), ..., (1,2), ... `numpy.asarray` shares its memory.
@@ -183,7 +183,7 @@ class Triangle(StoredPairs):
 class PairsInPython:
     """Pairs that are scored in Python, with the same methods as `_kernel.Pairs` but slower.
 
-    segments: function that scores texts against the same number of references, pair by pair.
+    segments: function that scores hypotheses, each against the reference at the same position.
     """
 
     def __init__(

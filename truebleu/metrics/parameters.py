@@ -126,7 +126,7 @@ class Parametrized:
         self._prepare()
 
     def _store_parameters(self, values: Mapping[str, Any]) -> None:
-        """Check and store the parameters; use the defaults of missing parameters.
+        """Check and store the parameters. Missing parameters get their defaults.
 
         values: the values, keyed by parameter name; unknown names are ignored.
         """
@@ -158,7 +158,7 @@ class Parametrized:
 
     @property
     def _equality_key(self) -> Any:
-        """A representation of the parameters that is equal if signatures are equal."""
+        """A form of the parameters that is equal for metrics with equal signatures."""
         return tuple(self._values.values())
 
     def __eq__(self, other: object) -> bool:
@@ -402,7 +402,7 @@ class Number(Parameter[T]):
         if value is None and self.default is None:
             return None
         number = argument_checks.check_number(self.name, value, self.minimum, self.maximum)
-        # In signatures, longer integers look like floating-point numbers.
+        # In signatures, longer integers would look like floating-point numbers.
         return (
             value if self.integers and type(value) is int and number < MAX_EXACT_INTEGER else number
         )

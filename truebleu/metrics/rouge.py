@@ -162,7 +162,7 @@ class ROUGE(SegmentMeanMetric):
         return list(self._iterate_scores(texts))
 
     def _count_extra_columns(self, texts: SegmentTexts) -> Iterator[Sequence[int]]:
-        """Yield each segment's numbers of Latin and other letters if ROUGE's tokenizer is used."""
+        """Yield each segment's counts of Latin and of other letters if ROUGE splits the text."""
         for hypothesis, references in texts:
             yield (
                 _count_letters((hypothesis, *references))

@@ -18,7 +18,7 @@ from truebleu.text.terminal_layout import format_count
 # code. The JSON has "columns", "fingerprint", "references" and "segments".
 FRAME_KIND = "statistics"
 
-# Maximum number of rows in a notebook, in addition to their sum.
+# Maximum number of rows that a notebook displays, in addition to their sum.
 MAX_SHOWN_ROWS = 10
 
 

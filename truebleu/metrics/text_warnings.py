@@ -172,7 +172,7 @@ def warn_about_texts(
 
 
 def _add_affected_metrics(warning: dict[str, Any], metrics: Mapping[Metric[Any], str]) -> None:
-    """Add, to a warning about some systems, the metrics whose scores are therefore unreliable."""
+    """Extend a warning about some systems with the metrics whose scores are unreliable."""
     kind, systems = warning["kind"], warning["systems"]
     if kind not in (SCRIPT_KIND, TOKENIZED_KIND):
         return
@@ -327,7 +327,7 @@ def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
 
 
 def _warn_about_marks(summary: Summary, tokenize: str | None) -> Iterator[tuple[str, int, str]]:
-    """Yield warnings, like `_warn_about_inputs`, about marks of preprocessing in an input."""
+    """Yield warnings about marks of preprocessing, in the form of `_warn_about_inputs`."""
     examined, inputs = summary.get("text_marks") or (0, [])
     for number, marks in enumerate(inputs):
         for kind, mark in marks.items():

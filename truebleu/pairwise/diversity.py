@@ -278,7 +278,7 @@ class Distinct(NamedTuple):
 
     @property
     def per_token(self) -> float:
-        """The number of distinct n-grams per token (Li et al., 2016); for n = 1, it is `value`."""
+        """The number of distinct n-grams per token (Li et al., 2016); equals `value` for n = 1."""
         return self.distinct / self.tokens
 
     @property

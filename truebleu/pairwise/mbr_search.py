@@ -44,7 +44,7 @@ def search_candidates_by_aggregation(
     John DeNero, David Chiang and Kevin Knight (2009): Fast consensus decoding over translation
     forests. ACL. Jannis Vamvas and Rico Sennrich (2024): Linear-time minimum Bayes risk decoding
     with reference aggregation. ACL. They divide the sum by the number of references; this function
-    multiplies the candidate's counts by this number, so the ratios are the same for integers.
+    multiplies the candidate's counts by it instead, so that all counts are integers.
     """
     for expected in utility.score_against_sums(sources):
         yield SearchResult(expected, [1] * len(expected))
@@ -138,7 +138,7 @@ class _Race:
         ]
 
     def to_result(self) -> SearchResult:
-        """Return the mean score of each candidate, which is exact unless it was dropped."""
+        """Return each candidate's mean score, which is exact unless the candidate was dropped."""
         expected = []
         for scores in self.scores:
             ordered = sorted(scores)

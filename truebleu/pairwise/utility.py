@@ -206,7 +206,7 @@ class MetricUtility(TextUtility):
             yield list(islice(means, len(source.candidates)))
 
     def _compute_all_expected_scores(self, sources: list[Source]) -> Iterator[float] | None:
-        """Return the expected scores of all candidates after one call, or None if unsupported."""
+        """Return all candidates' expected scores, computed in one call, or None if unsupported."""
         candidate_texts: list[str] = []
         reference_texts: list[str] = []
         sets, alike = [], True

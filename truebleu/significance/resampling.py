@@ -52,7 +52,7 @@ class Resampling(NamedTuple):
     workers: int = 1
     """The number of threads."""
     progress: Callable[[int, int], None] | None = None
-    """Called with the number of completed resamples and randomizations, and with their total."""
+    """Function called with the numbers of completed and of all resamples and randomizations."""
 
 
 def bootstrap_intervals(measures: Sequence[Measure], **options: Any) -> list[dict[str, Interval]]:

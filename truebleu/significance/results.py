@@ -98,7 +98,7 @@ class Difference(Record):
     With several runs, `deviation` excludes the part that `run_error` covers.
     """
     run_error: float
-    """The standard error from runs; 0 if each system has only one run, which cannot show it."""
+    """The standard error due to runs; 0 if each system has only one run, which cannot show it."""
     note: str
     """A remark, or an empty string."""
 

@@ -45,7 +45,7 @@ def unpack_archive(
         os.makedirs(os.path.dirname(target), exist_ok=True)
         with download.hold_path_lock(target):
             try:
-                # A process that was killed may have left the folder.
+                # A process that was killed may have left the folder behind.
                 rmtree(work_folder, ignore_errors=True)
                 os.mkdir(work_folder)
                 with _convert_archive_errors(label):

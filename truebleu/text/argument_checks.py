@@ -215,7 +215,7 @@ def check_workers(workers: object) -> int:
 
 
 def check_segment_keys(parameter: str, keys: Iterable[Hashable], segment_count: int) -> list[Any]:
-    """Return keys, such as documents, as a list. Raise InputError if any segment has no key."""
+    """Return keys, such as documents, as a list. Raise InputError if their number is wrong."""
     if isinstance(keys, str):
         raise TypeError(f"{parameter}: expected a sequence of keys, found a single str")
     key_list = list(keys)

@@ -1,4 +1,4 @@
-"""Works to cite, keyed by name: papers on metrics, tests and test sets, and programs.
+"""Works to cite, by key: programs, and papers on metrics, tests and test sets.
 
 citations.bib contains the entries; metrics, BLEU family members and test sets refer to the keys.
 """

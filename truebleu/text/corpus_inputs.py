@@ -193,7 +193,7 @@ def read_text_list(role: str, texts: Hypotheses) -> list[str]:
 
 
 def read_text_sets(role: str, texts: Any) -> tuple[list[list[str]], bool]:
-    """Return one or more sets of texts, and whether there is one set per source, not just one set.
+    """Return the sets of texts, and whether there is one per source instead of a single set.
 
     A sequence of strings is one set; a sequence of such sequences has one set per source.
     """
@@ -305,7 +305,7 @@ def _refuse_reference_streams(hypotheses: Any, references: tuple[Any, ...]) -> N
     """Raise InputError for sacreBLEU's reference streams: one list per reference, not per segment.
 
     If there are as many lists as segments, they are treated as streams only if they match the
-    hypotheses clearly better in this way. Tuples, which zip() yields, are never treated as streams.
+    hypotheses clearly better that way. Tuples, which zip() yields, are never treated as streams.
     """
     stream_count = len(references)
     # The number of lines in a file is not known yet.

@@ -1,4 +1,4 @@
-"""Download of one URL over HTTP to a partial file, which is retried and resumed."""
+"""Download of one URL over HTTP to a partial file, with retries and resumption."""
 
 from __future__ import annotations
 

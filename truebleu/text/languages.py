@@ -456,7 +456,7 @@ MAX_WORD_CHARACTERS = 6
 
 
 def can_split(tokenize: tokenizers.Tokenize, script: str) -> bool:
-    """Return whether a tokenizer splits a script of `UNSPLIT_SCRIPTS` and keeps its letters.
+    """Return whether a tokenizer splits text in `script` and keeps its letters.
 
     A custom function may change letters. If it raises an exception, it is assumed to split text.
 
@@ -530,7 +530,7 @@ def recommend_tokenizer(language: Language, requested_tokenizer: str | None) -> 
         return ""
     if not kind.recommended:
         return (
-            f"{language.name}: chrF++ is more informative than BLEU: -m "
+            f"{language.name}: chrF++ is more informative than BLEU; use -m "
             f"{' '.join(kind.also_report)}"
         )
     return (

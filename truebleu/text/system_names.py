@@ -42,7 +42,7 @@ def name_system(hypotheses: Any) -> str | None:
 
 
 def name_systems(files: Sequence[str | os.PathLike[str] | File]) -> list[str]:
-    """Return a distinct name for each file, as from `derive_system_name`, with folders if required.
+    """Return a distinct name for each file, which includes folders if file names are equal.
 
     >>> name_systems(["run1/out.de", "run2/out.de", "best.de"])
     ['run1/out', 'run2/out', 'best']

@@ -79,7 +79,7 @@ def pad_text(text: str, width: int, *, right: bool = False) -> str:
 
 
 def cut_text(text: str, width: int) -> str:
-    """Return a text cut to at most `width` columns, with an ellipsis if anything is missing.
+    """Return a text cut to at most `width` columns, with an ellipsis if anything was cut.
 
     >>> cut_text("the cat sat", 8), cut_text("那天天气很好", 8), cut_text("a cat", 8)
     ('the cat…', '那天天…', 'a cat')

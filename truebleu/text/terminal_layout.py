@@ -156,7 +156,7 @@ def wrap_command(words: Sequence[str], width: int, prompt: str = "") -> list[str
     r"""Return the lines of a shell command after a prompt. An option and its value stay together.
 
     >>> wrap_command(["truebleu", "score", "ref.en", "-i", "a.en"], 25)
-    ['truebleu score ref.en \\\\', '    -i a.en']
+    ['truebleu score ref.en \\', '    -i a.en']
     """
     parts: list[str] = []
     for word in words:

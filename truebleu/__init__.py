@@ -113,9 +113,18 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     if name not in PUBLIC:
-        from truebleu.compat.equivalents import make_name_error
+        import sys
+        from importlib.util import find_spec
 
-        raise make_name_error(name)
+        # `from truebleu import name` first looks for an attribute, and hides an AttributeError.
+        is_import = sys._getframe(1).f_code.co_name == "_handle_fromlist"  # noqa: SLF001
+        if is_import and find_spec(f"truebleu.{name}"):
+            raise AttributeError(name)  # Python imports the module next
+
+        from truebleu.compat.equivalents import describe_missing_name
+
+        message = describe_missing_name(name, __all__)
+        raise ImportError(message, name=__name__) if is_import else AttributeError(message)
     value = getattr(import_module(f"truebleu.{PUBLIC[name]}"), name)
     globals()[name] = value
     return value

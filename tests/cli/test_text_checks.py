@@ -29,8 +29,8 @@ def checked_folder(write, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("command", "kind", "parts"),
     [
-        ("score nfc -i nfd", "unicode form", ("nfd: 3 of the first 3", "--normalize nfc")),
-        ("score nfd -i nfc", "unicode form", ("nfd: 3 of the first 3", "--normalize nfc")),
+        ("score nfc -i nfd", "unicode form", ("nfd: 3 of the first 3", "--unicode-form nfc")),
+        ("score nfd -i nfc", "unicode form", ("nfd: 3 of the first 3", "--unicode-form nfc")),
         ("score plain -i empty", "empty", ("empty: 2 of 3 hypotheses are empty (lines 2 and 3)",)),
         ("score empty -i plain", "empty", ("empty: 2 of 3 references are empty (lines 2 and 3)",)),
         ("score tabs -i plain", "tabs", ("tabs: every line has a tab", "-nr/--num-refs")),
@@ -54,7 +54,7 @@ def test_suspicious_text_gives_warning(checked_folder, truebleu_command, command
 @pytest.mark.parametrize(
     "command",
     [
-        "score nfc -i nfd --normalize nfc",
+        "score nfc -i nfd --unicode-form nfc",
         "score tabs -i plain -nr 2",
         "score tabs#1 -i plain",
         "score short -i short --effective-order yes",
@@ -71,7 +71,7 @@ def test_remedy_ends_warning(checked_folder, truebleu_command, command):
 
 
 def test_strip_diacritics_is_in_signature(checked_folder, truebleu_command):
-    for options, form in (([], "nfc"), (["--normalize", "nfkc"], "nfkc")):
+    for options, form in (([], "nfc"), (["--unicode-form", "nfkc"], "nfkc")):
         arguments = ["score", "nfc", "-i", "nfd", "-m", "bleu", "chrf", "--strip-diacritics"]
         result = truebleu_command(*arguments, *options, "-f", "json")
         scores = json.loads(result.output)["scores"]

@@ -1,6 +1,8 @@
 """Names of other packages: an error names truebleu's equivalent, which exists."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -45,6 +47,32 @@ def test_every_public_name_of_sacrebleu_has_an_equivalent_or_exists():
 def test_unknown_name_has_no_equivalent():
     with pytest.raises(AttributeError, match=r"^truebleu has no 'hello'$"):
         tb.hello  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("blue", "did you mean 'bleu'?"),
+        ("Bleu", "did you mean 'BLEU'?"),
+        ("nist", "did you mean 'NIST'?"),
+        ("rougeL", "use tb.metric('rouge-l').score(hypotheses, references)."),
+        ("rouge_l", "use tb.metric('rouge-l').score(hypotheses, references)."),
+        ("METEOR", "use tb.metric('meteor').score(hypotheses, references)."),
+        ("comet", "use tb.metric('comet:MODEL').score(hypotheses, references)."),
+        ("google_bleu", "use tb.metric('google-bleu').score(hypotheses, references)."),
+    ],
+)
+def test_name_of_a_metric_or_similar_name_has_a_suggestion(name, advice):
+    with pytest.raises(AttributeError, match=re.escape(f"truebleu has no '{name}'; {advice}")):
+        getattr(tb, name)
+    with pytest.raises(ImportError, match=re.escape(f"truebleu has no '{name}'; {advice}")):
+        exec(f"from truebleu import {name}")
+
+
+def test_import_of_a_submodule_works_before_its_first_use():
+    code = "from truebleu import compat, engines; print(compat.__name__, engines.__name__)"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert printed.stdout.split() == [b"truebleu.compat", b"truebleu.engines"]
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ def test_docstring_names_every_parameter(cls):
 @pytest.mark.parametrize(("function", "cls"), SHORTCUTS, ids=["bleu", "chrf", "ter"])
 def test_function_parameters_equal_metric_parameters(function, cls):
     function_parameters = dict(inspect.signature(function).parameters)
-    for name in ("hypotheses", "references", "workers", "check_text", "unknown"):
+    for name in ("hypotheses", "references", "workers", "check_text"):
         del function_parameters[name]
     declared = inspect.signature(cls).parameters
     assert list(function_parameters) == list(declared)
@@ -240,7 +240,22 @@ def test_function_parameters_equal_metric_parameters(function, cls):
         (tb.CHRF, "n_char_order", "it is called 'char_order' here"),
         (tb.CHRF, "max_len", "it is called 'char_order' here"),
         (tb.CHRF, "word_orders", "did you mean 'word_order'?"),
-        (tb.TER, "lowercase", "it is called 'case_sensitive' here"),
+        (tb.BLEU, "order", "it is called 'max_order' here"),
+        (tb.BLEU, "n", "it is called 'max_order' here"),
+        (tb.BLEU, "lc", "it is called 'lowercase' here"),
+        (tb.BLEU, "trg_lang", "use tokenize=tb.language('zh').tokenizer"),
+        (tb.BLEU, "n_jobs", "use the argument `workers` of tb.bleu and of methods"),
+        (tb.BLEU, "force", "use check_text=False in tb.bleu"),
+        (tb.BLEU, "references", "use a method: .score(hypotheses, references)"),
+        (tb.NLTKBLEU, "smoothing_function", "it is called 'method' here"),
+        (tb.GLEU, "min_len", "it is called 'min_order' here"),
+        (tb.CodeBLEU, "lang", "it is called 'language' here"),
+        (tb.CHRF, "tokenize", "chrF compares characters and needs no tokenizer"),
+        (tb.CHRF, "max_order", "Use char_order or word_order"),
+        (tb.CHRF, "normalize", "it is called 'unicode_form' here"),
+        (tb.TER, "lowercase", "TER ignores case. Use case_sensitive"),
+        (tb.TER, "tokenize", "Use normalized, no_punct or asian_support"),
+        (tb.TER, "normalize", "use normalized (split off punctuation) or unicode_form (convert"),
         (tb.TER, "ignore_punct", "it is called 'no_punct' here"),
         (tb.TER, "support_zh_ja_chars", "it is called 'asian_support' here"),
         (tb.NIST, "max_orders", "did you mean 'max_order'?"),
@@ -250,6 +265,40 @@ def test_unknown_keyword_suggests_similar_name(make, arguments, message):
     """Keywords are names in sacreBLEU, NLTK and other programs, and typing errors."""
     with pytest.raises(TypeError, match=f"no parameter '{arguments}'.*{re.escape(message)}"):
         make(**{arguments: 1})
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "advice"),
+    [
+        (lambda: tb.bleu(predictions=["a"], references=["a"]), TypeError, "called 'hypotheses' he"),
+        (lambda: tb.bleu(["a"], refs=["a"]), TypeError, "called 'references' here"),
+        (lambda: tb.bleu(["a"]), TypeError, "takes hypotheses and references"),
+        (lambda: tb.bleu(["a"], ["a"], "intl"), TypeError, "Pass other arguments by name"),
+        (lambda: tb.bleu("a", "a"), TypeError, r"Pass a list of strings \(\[text\] for"),
+        (lambda: tb.bleu({"A": ["a"]}, ["a"]), TypeError, r"compare\(systems, references\)"),
+        (lambda: tb.BLEU(["a"], ["a"]), TypeError, r"BLEU\(\).score\(hypotheses, references\)"),
+        (lambda: tb.CHRF(["a"], ["a"]), TypeError, r"CHRF\(\).score\(hypotheses, references\)"),
+        (lambda: tb.BLEU(smoothing="method1"), ValueError, r"tb.NLTKBLEU\(method=1\)"),
+        (lambda: tb.BLEU(lowercase=None), ValueError, "available: False, True, ascii, after"),
+        (lambda: tb.bleu([[["a"]]], [["a"]]), tb.InputError, "Hypotheses come first"),
+        (lambda: tb.bleu([["a"]], [[["a"]]]), tb.InputError, "require tokenize='none'"),
+        (lambda: tb.bleu(["a", "b"], [["a", "b"]]), tb.InputError, r"list\(zip\(\*streams\)\)"),
+        (lambda: tb.ngrams("a b", "a c"), TypeError, r"& ngrams\(other_text, n\)"),
+        (lambda: tb.tokenize(["a b"]), TypeError, "one at a time"),
+        (lambda: tb.document_bleu(["a"], ["a"], 1), TypeError, "expected a sequence of keys"),
+        (lambda: tb.compare([["a"]], ["a"]), TypeError, r'\{"A": hypotheses_of_a'),
+        (lambda: tb.compare({"A": ["a"]}, ["a"], metric="ter"), TypeError, "called 'metrics' here"),
+        (lambda: tb.check(["a"], ["a"], threshold=9), TypeError, "called 'minimum' here"),
+        (lambda: tb.BLEU().compute(), AttributeError, r"use \.score\(hypotheses, references\)"),
+        (lambda: tb.BLEU().add_batch(), AttributeError, r"tb.Accumulator\(metric\).update\("),
+        (lambda: tb.Accumulator().add_batch(), AttributeError, r"use \.update\(hypotheses, ref"),
+        (lambda: tb.bleu(["a"], ["a"])["score"], TypeError, r"use \.value or \.to_dict\(\)"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::truebleu.TextWarning")
+def test_habit_from_other_package_raises_error_with_remedy(call, error, advice):
+    with pytest.raises(error, match=advice):
+        call()
 
 
 @pytest.mark.parametrize(("function", "cls"), SHORTCUTS, ids=["bleu", "chrf", "ter"])

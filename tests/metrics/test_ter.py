@@ -406,7 +406,7 @@ def test_signature_recreates_metric(options):
         assert truebleu.metric(text) == metric
         assert truebleu.metric(f"TER|{text} = 12.3") == metric
     assert pickle.loads(pickle.dumps(metric)) == metric
-    assert metric.parameters == {**options, "normalize": None}
+    assert metric.parameters == {**options, "unicode_form": None}
     assert len({TER(**other) for other in COMBINATIONS}) == 16
 
 

@@ -53,7 +53,7 @@ EXPECTED = {
     "HTML entities": "have HTML entities such as &quot; .*; the references have 0",
     "unsplit": "they look like Japanese.* Use tokenize='ja-mecab'",
     "empty": r"1 of 30 hypotheses are empty \(line 1\)",
-    "unicode form": r"separate accents \(NFD\).* normalize='nfc' composes them",
+    "unicode form": r"separate accents \(NFD\).* unicode_form='nfc' composes them",
     "identical": "all 30 hypotheses are identical to the reference",
     "tabs": r"every line has a tab.* use File\(path, N\)",
     "byte-order mark": "byte-order mark.* File.path, encoding='utf-8-sig'. removes it",

@@ -277,7 +277,7 @@ def test_tokens_equal_python():
 @needs_kernel
 @needs_node
 def test_invalid_recipe_is_reported():
-    default_recipe = BLEU().browser_settings
+    default_recipe = browser_kernel.get_kernel_settings(BLEU())
     invalid_recipes = [
         (default_recipe | {"metric": "meteor"}, "metric meteor is not available in the browser"),
         (

@@ -161,7 +161,7 @@ class NAType:  # noqa: PLW1641
 
 @pytest.mark.parametrize(
     "metric",
-    [BLEU(), BLEU("none", normalize="nfc"), BLEU(str.split), truebleu.NIST(), truebleu.CHRF()],
+    [BLEU(), BLEU("none", unicode_form="nfc"), BLEU(str.split), truebleu.NIST(), truebleu.CHRF()],
     ids=repr,
 )
 @pytest.mark.parametrize(

@@ -122,8 +122,9 @@ class SharedCounts:
         self, corpus: SharedCorpus, tokenize: Tokenize, lowercase: bool | str, max_order: int
     ) -> None:
         self.max_order = max_order
+        metric = BLEU(tokenize, lowercase=lowercase, max_order=max_order)
         scan = corpus_inputs.scan_corpus(
-            BLEU(tokenize, lowercase=lowercase, max_order=max_order).make_counter(LENGTH_RULES),
+            metric.build_kernel_metric(reference_lengths=list(LENGTH_RULES)),
             corpus.hypotheses,
             corpus.references,
             tokenize=tokenize,

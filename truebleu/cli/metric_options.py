@@ -22,6 +22,7 @@ from truebleu.cli.output import UsageError, print_message
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, Signature
 from truebleu.metrics.parameters import Parameter
+from truebleu.text.argument_checks import ParameterError
 from truebleu.text.terminal_layout import format_count, get_terminal_width, wrap_text
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 DEFAULT_METRIC = "bleu"
 COMMON_METRICS = ("bleu", "chrf", "ter")
 TOKENIZE = "--tokenize"
-NORMALIZE = "--normalize"
+UNICODE_FORM = "--unicode-form"
 DEFAULT_TOKENIZER = "13a"
 
 
@@ -93,30 +94,6 @@ def find_requested_names(words: Sequence[str]) -> list[str]:
     return parse_names(parser.parse_known_args(list(words))[0].metrics) or []
 
 
-# Reasons why metrics do not have a parameter of BLEU, by the name of the metric.
-_MODEL_TOKENIZES = {"tokenize": "the model has its own tokenizer"}
-MISSING_PARAMETERS: dict[str, dict[str, str]] = {
-    "TER": {
-        "tokenize": "TER has its own tokenizer. Use --ter-normalized, --ter-no-punct or "
-        "--ter-asian-support",
-        "lowercase": "TER ignores case. Use --ter-case-sensitive to change this",
-        "smoothing": "TER needs no smoothing",
-    },
-    "chrF": {
-        "tokenize": "chrF compares characters and needs no tokenizer",
-        "smoothing": "chrF has only one smoothing method. Use --chrf-eps-smoothing",
-        "max_order": "chrF has two orders. Use --chrf-char-order or --chrf-word-order",
-    },
-    "CER": {"tokenize": "CER compares characters"},
-    "ROUGE": {"lowercase": "ROUGE ignores case"},
-    "METEOR": {
-        "tokenize": "METEOR has its own tokenizer. Use --meteor-language, --meteor-normalize or "
-        "--meteor-no-punct"
-    },
-    **dict.fromkeys(("BERTScore", "BLEURT", "COMET"), _MODEL_TOKENIZES),
-}
-
-
 def describe_metric_option(words: Sequence[str], flag: str) -> str:
     """Return a message about an option of another metric, or "" for unknown options.
 
@@ -147,7 +124,10 @@ def _explain_missing_parameter(cls: type[Metric], parameter_name: str) -> str:
     for parameter in cls.PARAMETERS:
         if parameter.name == parameter_name:
             return f"for {cls.NAME}, use {parameter.format_option(cls.PREFIX)}"
-    return MISSING_PARAMETERS.get(cls.NAME, {}).get(parameter_name, "")
+    options = {one.name: one.format_option(cls.PREFIX) for one in cls.PARAMETERS}
+    return ParameterError(cls.ABSENT_PARAMETERS.get(parameter_name, "")).format_with_options(
+        options
+    )
 
 
 def split_metric_names(word: str) -> list[str]:
@@ -203,8 +183,8 @@ def select_metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]
     """
     values = {name: value for name, value in vars(options).items() if name.startswith("--")}
     if getattr(options, "strip_diacritics", False):
-        form = values.get(NORMALIZE) or "nfc"
-        values[NORMALIZE] = f"{form.removesuffix('-strip')}-strip"
+        form = values.get(UNICODE_FORM) or "nfc"
+        values[UNICODE_FORM] = f"{form.removesuffix('-strip')}-strip"
     requested: dict[Metric[Any], str | None] = {}
     changed_parameters: dict[Metric[Any], Collection[str]] = {}
     used: set[str] = set()

@@ -6,8 +6,11 @@ port code. The names are not aliases: arguments and scales differ.
 
 from __future__ import annotations
 
-import sys
-from opcode import opmap
+import re
+from collections.abc import Sequence
+
+from truebleu.metrics import registry
+from truebleu.text.argument_checks import find_closest
 
 # Difference between the references of truebleu's and sacreBLEU's corpus functions.
 _STREAMS = (
@@ -25,6 +28,7 @@ _TORCHMETRICS = (
     "0-100 scale."
 )
 _JIWER = "jiwer expects references first; here, hypotheses come first. Scores are on a 0-100 scale."
+_TESTS = "`test` is 'ar' (approximate randomization) or 'bs' (paired bootstrap)."
 _EVALUATE = (
     "`references` has one string or one list of strings per segment. "
     "truebleu.integrations.evaluate has a module for evaluate.load."
@@ -114,30 +118,58 @@ EQUIVALENTS: dict[str, tuple[str, str]] = {
         name: (_format_call(f"{name.upper()}()", "score"), _JIWER)
         for name in ("wer", "cer", "mer", "wil", "wip")
     },
+    **dict.fromkeys(
+        ("paired_bootstrap", "bootstrap", "paired_bs_test", "PairedTest", "significance_test"),
+        ("tb.compare({'A': hypotheses_of_a, 'B': hypotheses_of_b}, references)", _TESTS),
+    ),
+    **dict.fromkeys(("word_tokenize", "tokenizer", "tokenizers"), ("tb.tokenize(text, name)", "")),
     "process_words": ("tb.explain(hypotheses, references, 'wer')", _JIWER),
     "RougeScorer": (
         _format_call("metric('rouge-l')", "sentence"),
         "The score has `precision`, `recall` and `value`, the F-measure. Hypotheses come first.",
     ),
+    "rouge_scorer": ("tb.metric('rouge-l')", "Other names: 'rouge-1', 'rouge-2', 'rouge-lsum'."),
+    "bert_score": ("tb.metric('bertscore:MODEL').score(hypotheses, references)", ""),
     "rouge": (_format_call("metric('rouge-l')", "score"), _EVALUATE),
     "sacrebleu": ("tb.bleu(hypotheses, references)", _EVALUATE),
-    "load": ("tb.metric(name).score(hypotheses, references)", _EVALUATE),
+    **dict.fromkeys(
+        ("load", "load_metric", "evaluate", "compute", "score", "corpus_score"),
+        ("tb.metric(name).score(hypotheses, references)", _EVALUATE),
+    ),
+    "sentence_score": ("tb.metric(name).sentence(hypothesis, references)", _SENTENCE),
+    "chrfpp": ("tb.chrf(hypotheses, references, word_order=2)", ""),
 }
 
 
-def make_name_error(name: str) -> AttributeError | ImportError:
-    """Return the error for a name that truebleu does not have, from the module's `__getattr__`.
+def _simplify(name: str) -> str:
+    return re.sub("[^a-z0-9+]", "", name.lower())
 
-    >>> make_name_error("sentence_ter")
-    AttributeError("truebleu has no 'sentence_ter'; use tb.TER().sentence(hypothesis, ...")
-    >>> make_name_error("BLUE")
-    AttributeError("truebleu has no 'BLUE'")
+
+def describe_missing_name(name: str, public_names: Sequence[str]) -> str:
+    """Return the message for a name that truebleu does not have, with its equivalent if known.
+
+    Upper case and underscores are ignored, as in "rougeL" or "rouge_l". Names of metrics, and of
+    other packages, have an equivalent; the message suggests similar public names otherwise.
+
+    >>> describe_missing_name("sentence_ter", [])
+    "truebleu has no 'sentence_ter'; use tb.TER().sentence(hypothesis, references). ..."
+    >>> describe_missing_name("blue", ["bleu", "chrf"])
+    "truebleu has no 'blue'; did you mean 'bleu'?"
     """
-    call, note = EQUIVALENTS.get(name, ("", ""))
-    hint = f"; use {call}.{note and ' '}{note}" if call else ""
-    message = f"truebleu has no '{name}'{hint}"
-    frame = sys._getframe(1).f_back
-    if frame and frame.f_code.co_code[frame.f_lasti] == opmap["IMPORT_FROM"]:
-        # Python replaces the message of an AttributeError in `from truebleu import corpus_bleu`.
-        return ImportError(message, name="truebleu")
-    return AttributeError(message)
+    problem = f"truebleu has no '{name}'"
+    if name.startswith("_"):
+        return problem
+    simple_name = _simplify(name)
+    known_names = {_simplify(one): equivalent for one, equivalent in EQUIVALENTS.items()}
+    call, note = EQUIVALENTS.get(name) or known_names.get(simple_name, ("", ""))
+    near = next((one for one in public_names if one.lower() == name.lower()), "")
+    if not (call or near):
+        metrics = {_simplify(one): one for one in registry.list_metric_names()}
+        metrics |= {one: f"{one}:MODEL" for one in registry.PREFIXED_METRICS}
+        if simple_name in metrics:
+            call = _format_call(f"metric('{metrics[simple_name]}')", "score")
+        else:
+            near = find_closest(name, public_names, cutoff=0.7)
+    if call:
+        return f"{problem}; use {call}.{note and ' '}{note}"
+    return problem + (f"; did you mean '{near}'?" if near else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from truebleu._kernel import InputError, Table
 from truebleu.metrics import registry
@@ -12,6 +12,12 @@ from truebleu.text import corpus_inputs
 
 # Name and version of the `state_dict` format.
 STATE_FORMAT = "truebleu accumulator 1"
+
+# Methods of other packages' accumulators and their equivalents, for messages.
+_FOREIGN_METHODS = {
+    **dict.fromkeys(("add", "add_batch", "append"), "update(hypotheses, references)"),
+    **dict.fromkeys(("result", "score", "value"), "compute()"),
+}
 
 # Limit on totals, because other programs store them as 64-bit integers.
 MAX_TOTAL = 2**63 - 1
@@ -110,6 +116,13 @@ class Accumulator:
         self._metric.check_corpus(Table.from_rows([self._totals], len(self._totals)))
         score: Score = self._metric.score_from_row(self.totals, self.references)
         return score
+
+    if not TYPE_CHECKING:  # type checkers would accept any attribute
+
+        def __getattr__(self, name: str) -> Any:
+            method = _FOREIGN_METHODS.get(name)
+            hint = f"; use .{method}" if method else ""
+            raise AttributeError(f"Accumulator has no attribute '{name}'{hint}")
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state as a dictionary of numbers, strings and lists, for JSON or torch.save.

@@ -5,56 +5,30 @@ The kernel counts the integers and applies the formula, unless a subclass does s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from sys import maxsize
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
+from typing import TYPE_CHECKING, Any
 
 from truebleu import _kernel
-from truebleu._kernel import InputError, Scores, Table, __version__
+from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
-from truebleu.metrics.pairwise_scores import PairsInPython, PairwiseScoring
-from truebleu.metrics.scores import CONTEXT_FIELDS, Score, Signature, TableScore, unpack_row
+from truebleu.metrics.pairwise_scores import PairwiseScoring
+from truebleu.metrics.scores import CONTEXT_FIELDS, Score, Signature, unpack_row
 from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.table_metric import S, TableMetric, as_input_error
 from truebleu.text import argument_checks, corpus_inputs, tokenizers
 
 __all__ = ["CONTEXT_FIELDS", "Metric", "MetricFailedError", "Score", "Signature"]
 
-# Column names, indices of columns that may be negative, and limits relative to other columns.
-Constraints = tuple[Sequence[str], list[int], list[tuple[int, int, int]]]
 # Table with one row per segment, and the range of the number of references per segment.
 CountedRows = tuple[list[list[int]], tuple[int, int]]
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeVar
-
-    from truebleu._kernel import Pairs as CompiledPairs
     from truebleu._kernel import Scan, ScriptSummary, Summary
-    from truebleu.text.languages import Language
-
-    Pairs = CompiledPairs | PairsInPython
-    S = TypeVar("S", bound=Score, default=Score, covariant=True)  # noqa: PLC0105
-else:
-    from typing import TypeVar
-
-    S = TypeVar("S", bound=Score, covariant=True)  # noqa: PLC0105
-
-# The sacreBLEU release whose scores the metrics reproduce; signatures name it.
-SACREBLEU_VERSION = "2.6.0"
 
 # Mean lengths are integers in units of 1/720,720 token: 720,720 is divisible by 1, 2, ..., 16.
 PARTS_PER_TOKEN = 720720
-
-# Signed 64-bit integers range from -INT64_LIMIT to INT64_LIMIT - 1.
-INT64_LIMIT = 1 << 63
-
-# Methods of sacreBLEU's metrics and their equivalents, for messages.
-_SACREBLEU_METHODS = {
-    "corpus_score": "score(hypotheses, references) with one string or list of strings per segment "
-    "as references; list(zip(*streams)) converts sacreBLEU's reference streams",
-    "sentence_score": "sentence(hypothesis, references)",
-    "get_signature": "signature(references=1)",
-}
 
 _allocate = object.__new__
 
@@ -92,7 +66,8 @@ class Corpus:
     unicode_form: str | None = None
 
     def __post_init__(self) -> None:
-        self.workers = argument_checks.check_workers(self.workers)
+        if type(self.workers) is not int or self.workers != 1:
+            self.workers = argument_checks.check_workers(self.workers)
 
     def with_unicode_form(self, form: str | None) -> Corpus:
         """Return the corpus with its text in a Unicode form, or unchanged if the form is None."""
@@ -109,7 +84,7 @@ class Corpus:
         )
 
 
-class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
+class Metric(TableMetric[S], PairwiseScoring):
     """Metric with its parameters: frozen, hashable, and equal to metrics with equal parameters.
 
     A metric counts a row of integers per segment, sums the rows and computes a score of class `S`.
@@ -119,229 +94,15 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     __slots__ = ("_kernel", "_reads_text", "_tokenizes_in_kernel")
 
-    NAME: ClassVar[str]
-    # Keys of the papers to cite, in truebleu.text.citations.
-    CITATIONS: ClassVar[tuple[str, ...]] = ()
-    # Signature fields in sacreBLEU's order; other fields follow.
-    FIELDS: ClassVar[tuple[str, ...]] = ()
-    # Signature fields with a constant value: the value and the short name of the field.
-    CONSTANTS: ClassVar[dict[str, tuple[str, str]]] = {}
-    # Prefix of the metric's command-line options.
-    PREFIX: ClassVar[str] = ""
-    LOWER_IS_BETTER: ClassVar[bool] = False
-    # Score of a perfect match, or None for metrics without an upper bound.
-    BOUND: ClassVar[float | None] = 100.0
-    # Worst possible score, or None for metrics without a worst score.
-    WORST: ClassVar[float | None] = 0.0
-    # The number of decimals to print.
-    DIGITS: ClassVar[int] = 1
-    # True if scores equal sacreBLEU's; signatures then name its version.
-    MATCHES_SACREBLEU: ClassVar[bool] = False
-    # Public names in addition to the parameters, in the order of `dir()`.
-    PUBLIC: ClassVar[tuple[str, ...]] = (
-        *("score", "sentence", "segments", "matrix", "triangle", "top_k"),
-        "expected",
-        *("statistics", "from_statistics", "scores", "columns", "fingerprint"),
-        *("name", "parameters", "signature", "warnings"),
-    )
-    SCORE: ClassVar[type[TableScore]]
-    # Reason why the statistics of parts of a corpus cannot be added, or None if they can.
-    NON_ADDITIVE_REASON: ClassVar[str | None] = None
-    # A sentence that distinguishes the metric from another one with the same name, or "".
-    NAMESAKE: ClassVar[str] = ""
-    # True if the metric needs the source of each segment.
-    NEEDS_SOURCE: ClassVar[bool] = False
-    # True if the metric may fail on text that other metrics can score.
-    FALLIBLE: ClassVar[bool] = False
-    # True if the metric accepts lists of tokens as well as text.
-    TAKES_TOKENS: ClassVar[bool] = True
     # True if the kernel also computes the formula.
     _has_kernel_formula = True
     # Largest number of references per segment.
     _max_references = maxsize
 
     _: KW_ONLY
-    normalize: p.Parameter[str | None] = p.declare_normalization()
+    unicode_form: p.Parameter[str | None] = p.declare_unicode_form()
 
-    # ---- signatures ----
-
-    @classmethod
-    def from_fields(cls, fields: Mapping[str, str]) -> Self:
-        """Return the metric that a signature's fields (other than `CONTEXT_FIELDS`) describe."""
-        for key, (value, _) in cls.CONSTANTS.items():
-            if fields.get(key, value) != value:
-                raise ValueError(f"{key}:{fields[key]}: {cls.NAME} only has {key}:{value}")
-        values: dict[str, Any] = {}
-        for parameter in cls.PARAMETERS:
-            if parameter.key in fields:
-                try:
-                    values[parameter.name] = parameter.from_field(fields[parameter.key])
-                except ValueError as error:
-                    raise ValueError(f"{parameter.key}: {error}") from None
-        return cls(**values)
-
-    @classmethod
-    def fields_from_name(cls, name: str) -> dict[str, str] | None:
-        """Return the fields that a score name implies, or None for names of other metrics."""
-        return {} if name.lower() == cls.NAME.lower() else None
-
-    @classmethod
-    def get_short_names(cls) -> dict[str, str]:
-        """Return the short name of each signature field."""
-        constants = {key: short for key, (_, short) in cls.CONSTANTS.items()}
-        return {**CONTEXT_FIELDS, **constants, **{p.key: p.short for p in cls.PARAMETERS}}
-
-    def _build_fields(self, *, segment: bool | None) -> dict[str, str]:  # noqa: ARG002
-        """Return the signature's parameter fields. `signature` explains `segment`."""
-        fields = {key: value for key, (value, _) in self.CONSTANTS.items()}
-        for parameter in self.PARAMETERS:
-            value = self._values[parameter.name]
-            if parameter.is_hidden:
-                continue
-            if not parameter.optional or value != parameter.default:
-                fields[parameter.key] = parameter.to_field(value)
-        return fields
-
-    def signature(
-        self, references: int | str | None = None, *, segment: bool | None = False
-    ) -> Signature:
-        """Return the signature: the settings that reproduce the computation.
-
-        references: number of references per segment, or "var".
-        segment: True for the score of a segment, False for a corpus, None for the metric itself.
-        """
-        parameter_fields = self._build_fields(segment=segment)
-        fields = {} if references is None else {"nrefs": str(references)}
-        fields |= {key: parameter_fields[key] for key in self.FIELDS if key in parameter_fields}
-        fields |= parameter_fields
-        if self.MATCHES_SACREBLEU:
-            fields["version"] = SACREBLEU_VERSION
-        return Signature(self, {**fields, "by": f"truebleu-{__version__}"})
-
-    @property
-    def name(self) -> str:
-        """The name of the score, including parameters where that is customary, as in chrF2++."""
-        return self.NAME
-
-    @property
-    def bound(self) -> float | None:
-        """The score of a perfect match, or None for metrics without an upper bound."""
-        return self.BOUND
-
-    @property
-    def is_percentage(self) -> bool:
-        """True if scores are percentages, which can also be given on a 0-1 scale (unlike NIST)."""
-        return True
-
-    @property
-    def citations(self) -> tuple[str, ...]:
-        """The keys of the papers to cite for these parameters, in `truebleu.text.citations`."""
-        return self.CITATIONS
-
-    @property
-    def lower_is_better(self) -> bool:
-        """True if lower scores are better, as for error rates."""
-        return self.LOWER_IS_BETTER
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Sentences that warn about unusual parameters."""
-        return ()
-
-    # ---- languages ----
-
-    def can_split(self, script: str) -> bool:
-        """Return whether the metric splits text in `script`, one of the `UNSPLIT_SCRIPTS`.
-
-        The result is True for metrics without a tokenizer, which count characters or use a model.
-        """
-        from truebleu.text import languages
-
-        tokenize = self._values.get("tokenize")
-        return tokenize is None or languages.can_split(tokenize, script)
-
-    def get_splitting_parameters(self, script: str) -> dict[str, Any]:
-        """Return the parameters that make the metric split text in `script`, if there are any."""
-        from truebleu.text import languages
-
-        has_tokenizer = "tokenize" in self._values
-        return (
-            {"tokenize": languages.UNSPLIT_SCRIPTS[script].recommended[0]} if has_tokenizer else {}
-        )
-
-    def adapt_to_language(self, language: Language, user_parameters: Collection[str] = ()) -> Self:
-        """Return the metric with the parameters that its original program uses for a language.
-
-        user_parameters: names of parameters that the user has set and that must not change.
-        """
-        default_tokenizer = self._CHECKS.get("tokenize", (None,))[0]
-        # "none" means tokenized input, and jiwer and ROUGE have no language-specific tokenizers.
-        language_tokenizer = language.tokenizer
-        fits = default_tokenizer in ("13a", "jiwer", "rouge") and (
-            default_tokenizer == "13a" or language_tokenizer != "13a"
-        )
-        is_default = self._values.get("tokenize") == default_tokenizer
-        if not (fits and is_default) or "tokenize" in user_parameters:
-            return self
-        return self.with_parameters(tokenize=language_tokenizer)
-
-    # ---- columns ----
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The column names of the metric's statistics."""
-        raise NotImplementedError
-
-    @property
-    def _signed_columns(self) -> tuple[str, ...]:
-        """The columns that may be negative."""
-        return ()
-
-    @property
-    def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
-        """The upper limits of columns, which hold in every row and therefore in every sum of rows.
-
-        In `(column, factor, other)`, the column is at most `factor` times the other column.
-        """
-        return ()
-
-    @property
-    def constraints(self) -> Constraints:
-        """The row constraints for the kernel, with column indices instead of names."""
-        columns = self.columns
-        positions = {name: place for place, name in enumerate(columns)}
-        limits = [
-            (positions[column], limit, positions[by]) for column, limit, by in self._column_limits
-        ]
-        return columns, [positions[name] for name in self._signed_columns], limits
-
-    @property
-    def segment_detail_names(self) -> tuple[str, ...]:
-        """The names of the details listed next to segment scores; by default, the column names."""
-        return self.columns
-
-    def compute_segment_details(self, table: Table) -> list[Any]:
-        """Return the details of each segment of a table, one sequence per name."""
-        return [table.columns_of([i]) for i in range(table.width)]
-
-    @property
-    def fingerprint(self) -> str:
-        """The parameters that determine the statistics, as in `Statistics.fingerprint`."""
-        fields = self._build_fields(segment=False)
-        return "|".join([self.name, *(f"{key}:{value}" for key, value in fields.items())])
-
-    @property
-    def non_additive_reason(self) -> str | None:
-        """The reason why statistics of parts of a corpus cannot be added, or None if they can."""
-        if self._is_sum_based:
-            return self.NON_ADDITIVE_REASON
-        mean = f"{self.NAME} averages segment scores, which do not add up exactly"
-        return self.order_dependence_reason or mean
-
-    @property
-    def order_dependence_reason(self) -> str | None:
-        """The reason why segments cannot be resampled (their order matters), or None."""
-        return None
+    # ---- counting in the kernel ----
 
     @property
     def _tokenizer_settings(self) -> dict[str, Any]:
@@ -351,40 +112,12 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
             return {}
         return {"tokenize": values["tokenize"], "lowercase": values["lowercase"]}
 
-    def score_from_row(
-        self,
-        row: Sequence[int],
-        references: int | str | None,
-        *,
-        segment: bool = False,
-        value: float | None = None,
-    ) -> S:
-        """Return the score of a row of statistics. Pass `value` if it is already computed."""
-        try:
-            return self.SCORE(self, row, references, segment, value)  # type: ignore[return-value]
-        except (ArithmeticError, ValueError) as error:
-            raise _as_input_error(self, error) from None
-
-    def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
-        """Return the reason for a score of 0 and a remedy, or "" if the reason is unknown."""
-        return ""
-
-    # ---- counting in the kernel ----
-
     def build_kernel_settings(self) -> dict[str, Any] | None:
         """Return the kernel's metric settings: the metric's name in the kernel, and its options.
 
         The result is None for metrics whose statistics are computed in Python.
         """
         return None
-
-    @property
-    def browser_settings(self) -> dict[str, Any] | None:
-        """The metric settings for a browser kernel, or None for metrics that it does not have.
-
-        Both kernels give equal scores if `reads_text` is True and both have the metric's tokenizer.
-        """
-        return self.build_kernel_settings()
 
     def _prepare(self) -> None:
         """Create the kernel's counter after checking the parameters."""
@@ -394,9 +127,10 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
             values.get("tokenize", "none"), values["lowercase"]
         )
         self._reads_text = self._tokenizes_in_kernel and self.unicode_form is None
-        self._kernel: _kernel.Metric = self._build_kernel_metric()
+        self._kernel: _kernel.Metric = self.build_kernel_metric()
 
-    def _build_kernel_metric(self, **changes: Any) -> Any:
+    def build_kernel_metric(self, **changes: Any) -> Any:
+        """Return the kernel's metric, with changed settings."""
         settings = self.build_kernel_settings()
         if settings is None:
             return None
@@ -445,25 +179,10 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         self,
         hypotheses: corpus_inputs.Hypotheses,
         references: corpus_inputs.References,
-        *,
-        workers: int = 1,
-        sources: corpus_inputs.Hypotheses | None = None,
-        progress: Callable[[int], None] | None = None,
-        totals: bool = False,
-        is_part: bool = False,
+        **options: Any,
     ) -> tuple[Statistics, Summary]:
-        """Return the statistics, or with `totals` their sum, and a summary of the text.
-
-        With `totals`, memory use does not depend on the size of files. `Corpus` describes the
-        arguments.
-        """
-        return self.count_corpus(
-            Corpus(
-                *(hypotheses, references, workers, sources, progress),
-                totals=totals,
-                is_part=is_part,
-            )
-        )
+        """Return the statistics of a corpus and a summary of the text. `Corpus` has the options."""
+        return self.count_corpus(Corpus(hypotheses, references, **options))
 
     def count_corpus(self, corpus: Corpus) -> tuple[Statistics, Summary]:
         """Return the statistics of a corpus, or their sum, and a summary of the text."""
@@ -472,14 +191,14 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
             table, summarize_reference_count(summary["references"])
         ), summary
 
-    @property
-    def unicode_form(self) -> str | None:
-        """The Unicode form of the text during counting, as set by the parameter `normalize`."""
-        return self._values["normalize"]  # type: ignore[no-any-return]
+    def make_corpus(self, *arguments: Any, totals: bool = False, **options: Any) -> Corpus:
+        """Return `Corpus(*arguments, **options)` in the metric's Unicode form.
 
-    def _make_corpus(self, *arguments: Any, **options: Any) -> Corpus:
-        """Return `Corpus(*arguments, **options)` in the metric's Unicode form."""
-        return Corpus(*arguments, **options).with_unicode_form(self.unicode_form)
+        totals: count only totals if the metric computes scores from them.
+        """
+        totals = totals and self._is_sum_based
+        corpus = Corpus(*arguments, totals=totals, **options)
+        return corpus.with_unicode_form(self._values["unicode_form"])
 
     def _normalize_texts(self, *texts: Any) -> tuple[Any, ...]:
         """Convert texts of any supported type to the metric's Unicode form."""
@@ -503,12 +222,6 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     def check_corpus(self, table: Table) -> None:
         """Raise MetricFailedError if the metric cannot score a corpus with these statistics."""
-
-    def make_statistics(self, table: Table, references: int | str | None) -> Statistics:
-        """Convert a table of rows to this metric's statistics."""
-        return Statistics(
-            table, columns=self.columns, fingerprint=self.fingerprint, references=references
-        )
 
     def summarize_references(self, corpus: Corpus, summary: Summary) -> ScriptSummary:  # noqa: ARG002
         """Return a summary of the scripts in the references of a corpus."""
@@ -538,39 +251,37 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         Memory use does not depend on the size of files. Raises InputError for unequal lengths,
         missing text and invalid UTF-8; the message names the input and the segment.
         """
-        corpus = self._make_corpus(hypotheses, references, workers, totals=self._is_sum_based)
-        return self._score_corpus(corpus)
+        return self._score_corpus(self.make_corpus(hypotheses, references, workers, totals=True))
 
-    def score_and_summarize(
-        self,
-        hypotheses: corpus_inputs.Hypotheses,
-        references: corpus_inputs.References,
-        *,
-        workers: int = 1,
-    ) -> tuple[S, Summary]:
-        """Return a corpus score and a summary of the text. `score` describes the arguments."""
-        corpus = self._make_corpus(hypotheses, references, workers, totals=self._is_sum_based)
-        return self._summarize_and_score(corpus)
-
-    def _score_corpus(self, corpus: Corpus) -> S:
-        return self._summarize_and_score(corpus)[0]
-
-    def _summarize_and_score(self, corpus: Corpus) -> tuple[S, Summary]:
+    def score_and_summarize(self, corpus: Corpus) -> tuple[S, Summary]:
+        """Return a corpus score and a summary of the text."""
         table, summary = self._count_and_check_corpus(corpus)
         references = summarize_reference_count(summary["references"])
         if corpus.totals:
             return self.score_from_row(table.tolist()[0], references), summary
         return self._average_rows(table, references), summary
 
+    def _score_corpus(self, corpus: Corpus) -> S:
+        return self.score_and_summarize(corpus)[0]
+
     @property
     def _is_sum_based(self) -> bool:
         """True if the corpus score is computed from sums, False if it is a mean."""
         return True
 
-    @property
-    def is_mean(self) -> bool:
-        """True if the corpus score is the mean of segment scores, even when resampling."""
-        return not self._is_sum_based
+    def score_from_row(
+        self,
+        row: Sequence[int],
+        references: int | str | None,
+        *,
+        segment: bool = False,
+        value: float | None = None,
+    ) -> S:
+        """Return the score of a row of statistics. Pass `value` if it is already computed."""
+        try:
+            return self.SCORE(self, row, references, segment, value)  # type: ignore[return-value]
+        except (ArithmeticError, ValueError) as error:
+            raise as_input_error(self, error) from None
 
     def statistics(
         self,
@@ -595,7 +306,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         >>> BLEU().segments(["a b c d e", "a b"], ["a b c d f", "a c"])
         Scores(2 segments: [66.87, 50.00])
         """
-        return self._score_segments(self._make_corpus(hypotheses, references, workers))
+        return self._score_segments(self.make_corpus(hypotheses, references, workers))
 
     def _score_segments(self, corpus: Corpus) -> Scores:
         if not self._has_kernel_formula:
@@ -640,93 +351,12 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
             )
         reference_texts = tuple(references) if isinstance(references, list) else references
         table, summary = self._count_and_check_corpus(
-            self._make_corpus((hypothesis,), (reference_texts,), sources=sources)
+            self.make_corpus((hypothesis,), (reference_texts,), sources=sources)
         )
         row = table.tolist()[0]
         return self.score_from_row(
             row, summarize_reference_count(summary["references"]), segment=True
         )
-
-    # ---- scores from statistics ----
-
-    def from_statistics(
-        self, totals: Statistics | Sequence[int], *, references: int | str | None = None
-    ) -> S:
-        """Return the score computed from statistics, without any text.
-
-        totals: a table of this metric's statistics, or the k integers of one row in the order of
-            `columns`. A table is summed; metrics that average segment scores score each row.
-        references: number of references for the signature; not needed for tables, which contain it.
-        """
-        if not isinstance(totals, Statistics):
-            return self.score_from_row(self._validate_totals(totals), references)
-        self._check_statistics_table(totals)
-        references = totals.references if references is None else references
-        if self._is_sum_based or not len(totals):
-            return self.score_from_row(totals.total().tolist()[0], references)
-        return self._average_rows(totals, references)
-
-    def _average_rows(self, table: Table, references: int | str | None) -> S:
-        """Compute the corpus score of a metric that averages segment scores."""
-        raise NotImplementedError
-
-    def scores(self, totals: Statistics | Table) -> Scores:
-        """Return one score per row of a table, treating each row as the totals of a corpus.
-
-        Resampling calls it with one row per resample: the sum over its segments.
-        """
-        return self._compute_checked_scores(totals, segment=False)
-
-    def segment_scores(self, statistics: Statistics | Table) -> Scores:
-        """Return one score per row of a table, treating each row as a segment."""
-        return self._compute_checked_scores(statistics, segment=True)
-
-    def _compute_checked_scores(self, table: Table, *, segment: bool) -> Scores:
-        self._check_statistics_table(table)
-        try:
-            return self._compute_scores(table, segment=segment)
-        except (ArithmeticError, ValueError) as error:
-            raise _as_input_error(self, error) from None
-
-    # ---- pairwise scores ----
-
-    @property
-    def tokenizes_in_python(self) -> bool:
-        """True if Python tokenizes the text; tokenizing each text only once then saves time."""
-        plain = self.unicode_form is None and not self.reads_text
-        return plain and "tokenize" in self._values and self.TAKES_TOKENS
-
-    def _make_pairs(
-        self,
-        hypotheses: corpus_inputs.Hypotheses,
-        references: corpus_inputs.Hypotheses | None,
-        workers: int,
-    ) -> Pairs:
-        """Return an object that scores all pairs, in the kernel or in Python."""
-        hypotheses, references = self._normalize_texts(hypotheses, references)
-        if self._has_kernel_formula:
-            return corpus_inputs.scan_pairs(
-                self._kernel, hypotheses, references, workers=workers, **self._tokenizer_settings
-            )
-        workers = argument_checks.check_workers(workers)
-        hypothesis_texts = corpus_inputs.read_single_texts(
-            "hypotheses", hypotheses, allow_tokens=True
-        )
-        reference_texts = hypothesis_texts
-        if references is not None:
-            tokens = corpus_inputs.has_token_segments(hypothesis_texts)
-            reference_texts = corpus_inputs.read_single_texts(
-                "references", references, allow_tokens=tokens
-            )
-        metric = self
-        if self.tokenizes_in_python and not corpus_inputs.has_token_segments(hypothesis_texts):
-            # Split each text once, not once per pair.
-            split = tokenizers.make_tokenizer(**self._tokenizer_settings)
-            hypothesis_texts, reference_texts = (
-                tuple(map(split, texts)) for texts in (hypothesis_texts, reference_texts)
-            )
-            metric = self.with_parameters(tokenize="none", lowercase=False)
-        return PairsInPython(metric._make_pair_scorer(workers), hypothesis_texts, reference_texts)  # noqa: SLF001
 
     def _make_pair_scorer(self, workers: int) -> Callable[[Sequence[Any], Sequence[Any]], Scores]:
         """Return a function that scores n pairs of a text and a reference, as `sentence` does."""
@@ -735,85 +365,6 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return lambda texts, others: self._score_segments(
             Corpus(texts, others, workers, is_part=True)
         )
-
-    # ---- checks ----
-
-    def _check_statistics_table(self, table: Table) -> None:
-        if isinstance(table, Statistics):
-            self.check_fingerprint("statistics", table.fingerprint)
-            if table.columns != self.columns:
-                table_columns, metric_columns = (
-                    ", ".join(columns) for columns in (table.columns, self.columns)
-                )
-                raise InputError(
-                    f"columns of the statistics do not match {self.name} (expected "
-                    f"{metric_columns}, found {table_columns})"
-                )
-            table.check(*self.constraints)
-        elif table.width != len(self.columns):
-            raise InputError(f"expected {len(self.columns)} columns, not {table.width}")
-
-    def check_fingerprint(self, subject: str, fingerprint: str) -> None:
-        """Raise InputError if statistics or totals belong to another metric."""
-        if fingerprint != self.fingerprint:
-            raise InputError(
-                f"these {subject} were computed with {fingerprint}, but this metric is "
-                f"{self.fingerprint}"
-            )
-
-    def check_totals(self, subject: str, totals: Sequence[int]) -> None:
-        """Raise InputError for a row of integers that cannot be totals of this metric."""
-        if len(totals) != len(self.columns):
-            raise InputError(f"{subject}: expected {len(self.columns)} totals, not {len(totals)}")
-        try:
-            Table.from_rows([totals], len(totals)).check(*self.constraints)
-        except InputError as error:
-            raise InputError(f"{subject}: {error}") from None
-
-    def _validate_totals(self, totals: Sequence[int]) -> list[int]:
-        try:
-            row = [value.__index__() for value in totals]
-        except (AttributeError, TypeError):
-            row = None
-        if row is None or any(
-            value < 0 and name not in self._signed_columns
-            for value, name in zip(row, (*self.columns, *[""] * len(row)), strict=False)
-        ):
-            raise InputError(
-                "totals: expected a table of statistics or a row of non-negative integers, "
-                f"not {totals!r:.80}"
-            )
-        if len(row) != len(self.columns):
-            columns = ", ".join(self.columns)
-            raise InputError(f"totals: expected {len(self.columns)}, not {len(row)}: {columns}")
-        if any(not -INT64_LIMIT <= value < INT64_LIMIT for value in row):
-            raise InputError(f"totals: expected 64-bit integers, not {totals!r:.80}")
-        return row
-
-    # ---- names and text form ----
-
-    def __dir__(self) -> list[str]:
-        return [*self.PUBLIC, *self._values]
-
-    if not TYPE_CHECKING:  # type checkers would accept any attribute
-
-        def __getattr__(self, name: str) -> Any:
-            equivalent = _SACREBLEU_METHODS.get(name, "")
-            hint = f"; use .{equivalent}" if equivalent else ""
-            raise AttributeError(f"{type(self).__name__} has no attribute '{name}'{hint}")
-
-    def __str__(self) -> str:
-        """Return the metric's name and signature, from which `metric` recreates the metric."""
-        return f"{self.name}|{self.signature(segment=None)}"
-
-
-def _as_input_error(metric: Metric[Any], error: Exception) -> InputError:
-    """Convert an error that the formula raised to an InputError; return an InputError unchanged."""
-    if isinstance(error, InputError):
-        return error
-    return InputError(
-        f"{metric.name} is not defined for these statistics ({error}), so they are invalid"
-    )
 
 
 def summarize_reference_count(reference_range: tuple[int, int] | None) -> int | str | None:

@@ -1,5 +1,17 @@
 """The BLEU metric: its parameters, statistics and scores.
 
+BLEU = BP · exp(Σ wₙ ln pₙ), where n is an n-gram order from 1 to N (`max_order`, 4 by default), and
+
+* pₙ = matches of order n / n-grams of order n in the hypotheses. A match counts at most as often as
+  in the reference that has it most often (clipping); smoothing replaces precisions of 0.
+* wₙ = 1/N (`weights`), and BP = exp(1 − r/c) if c < r, otherwise 1 (`brevity_penalty`): c is the
+  number of hypothesis tokens, and r adds up each segment's reference length closest to its own.
+
+`Metric.score` in base.py sends the text to the kernel (`scan`), which returns the sum of one row of
+integers per segment: c, r, N matches, N totals (`BLEU.columns`). The kernel then applies the
+formula to the sum (kernel/src/bleu.rs). `BLEUScore` names its components. bleu_formula.py has the
+formulas of other programs, which `_has_kernel_formula` excludes from the kernel.
+
 Kishore Papineni, Salim Roukos, Todd Ward and Wei-Jing Zhu (2002): BLEU, a method for automatic
 evaluation of machine translation. ACL. Counts and floating-point operations match sacreBLEU 2.6.0
 (Matt Post, 2018: A call for clarity in reporting BLEU scores. WMT).
@@ -18,13 +30,13 @@ from truebleu.metrics.base import PARTS_PER_TOKEN, Metric
 from truebleu.metrics.bleu_formula import FIXED_SMOOTHING, SMOOTHING, SMOOTHING_VALUES, Formula
 from truebleu.metrics.pairwise_scores import COMPENSATED
 from truebleu.metrics.scores import TableScore
-from truebleu.metrics.text_warnings import score_corpus
+from truebleu.metrics.table_metric import make_ngram_column_limits
+from truebleu.metrics.text_warnings import score_function
 from truebleu.text import corpus_inputs, tokenizers
 
 __all__ = ["BLEU", "BLEUScore", "bleu"]
 
 if TYPE_CHECKING:
-    from truebleu import _kernel
     from truebleu._kernel import Summary
 
 LENGTH_RULES = {
@@ -173,7 +185,8 @@ class BLEU(Metric[BLEUScore]):
         short="s",
         flags=("-s", "--smooth-method"),
         common=True,
-        hints=("smooth_method", "smoothing_function", "smooth"),
+        hints=("smooth_method", "smoothing_function", "smoothing_method", "smooth"),
+        remedy=". tb.NLTKBLEU(method=1) has the methods of NLTK's SmoothingFunction.",
         labels={"none": "unsmoothed", "tiny": "tiny for 0", "epsilon": "guards"},
     )
     smoothing_value: p.Parameter[float | None] = SmoothingValue(
@@ -206,7 +219,7 @@ class BLEU(Metric[BLEUScore]):
         short="ord",
         phrase="order {}",
         common=True,
-        hints=("max_ngram_order", "n", "n_gram"),
+        hints=("max_ngram_order", "order", "n", "N", "n_gram", "n_grams", "ngram", "max_n"),
         optional=True,
     )
     weights: p.Numbers = p.Numbers(
@@ -328,68 +341,6 @@ class BLEU(Metric[BLEUScore]):
 
     def _prepare(self) -> None:
         """Check parameters that depend on each other, and create the kernel's counter."""
-        self._check_parameter_combinations()
-        values = self._values
-        self._has_kernel_formula = (
-            values["smoothing"] in ("exp", "floor", "add-k", "none")
-            and values["brevity_penalty"] == "standard"
-            and values["empty_brevity"] == 0.0
-            and values["no_match"] == "zero"
-            and values["missing_order"] in (None, "zero", "drop")
-            and values["arithmetic"] == "sacrebleu"
-            and values["reference_length"] != "average"
-        )
-        self._max_references = 1 if values["reference_length"] == "single" else maxsize
-        super()._prepare()
-
-    def make_counter(self, reference_lengths: Sequence[str]) -> _kernel.Metric:
-        """Return a kernel metric with one column per reference length rule."""
-        counter_metric: _kernel.Metric = self._build_kernel_metric(
-            reference_lengths=list(reference_lengths)
-        )
-        return counter_metric
-
-    def build_kernel_settings(self) -> dict[str, Any]:
-        """Return the metric settings for the kernel."""
-        values = self._values
-        return {
-            "metric": "bleu",
-            **self._build_lexer_settings(),
-            "max_order": values["max_order"],
-            "reference_lengths": [self.length_rule],
-            "at_least_one": values["missing_order"] == "at-least-one",
-            "smoothing": values["smoothing"] if self._has_kernel_formula else "none",
-            "smoothing_value": self.smoothing_value or 0.0,
-            "effective_order": (
-                self.resolve_missing_order(segment=True) == "drop",
-                self.resolve_missing_order(segment=False) == "drop",
-            ),
-            "weights": values["weights"],
-            "compensated": COMPENSATED,
-        }
-
-    @property
-    def browser_settings(self) -> dict[str, Any]:
-        """The metric settings for a browser kernel, which computes the formulas of all variants."""
-        values = self._values
-        settings = self.build_kernel_settings()
-        del settings["effective_order"]
-        parameter_names = (
-            "smoothing",
-            "no_match",
-            "brevity_penalty",
-            "empty_brevity",
-            "arithmetic",
-        )
-        missing = (
-            self.resolve_missing_order(segment=True),
-            self.resolve_missing_order(segment=False),
-        )
-        formula_settings = {name: values[name] for name in (*parameter_names, "aggregate")}
-        return settings | formula_settings | {"missing": missing}
-
-    def _check_parameter_combinations(self) -> None:
-        """Check parameters that depend on each other, and store None for default values."""
         values = self._values
         smoothing, value = values["smoothing"], values["smoothing_value"]
         if value is not None:
@@ -407,18 +358,48 @@ class BLEU(Metric[BLEUScore]):
             raise ValueError(f"weights={weights}: at least one must not be 0")
         if values["missing_order"] is not None and values["effective_order"] is not None:
             raise ValueError("effective_order and missing_order are mutually exclusive")
+        self._has_kernel_formula = (
+            values["smoothing"] in ("exp", "floor", "add-k", "none")
+            and values["brevity_penalty"] == "standard"
+            and values["empty_brevity"] == 0.0
+            and values["no_match"] == "zero"
+            and values["missing_order"] in (None, "zero", "drop")
+            and values["arithmetic"] == "sacrebleu"
+            and values["reference_length"] != "average"
+        )
+        self._max_references = 1 if values["reference_length"] == "single" else maxsize
+        super()._prepare()
+
+    def build_kernel_settings(self) -> dict[str, Any]:
+        """Return the metric settings for the kernel."""
+        values = self._values
+        return {
+            "metric": "bleu",
+            **self._build_lexer_settings(),
+            "max_order": values["max_order"],
+            "reference_lengths": [self.length_rule],
+            "at_least_one": values["missing_order"] == "at-least-one",
+            "smoothing": values["smoothing"] if self._has_kernel_formula else "none",
+            "smoothing_value": self.smoothing_value or 0.0,
+            "effective_order": tuple(one == "drop" for one in self.missing_orders),
+            "weights": values["weights"],
+            "compensated": COMPENSATED,
+        }
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings about weights that do not add up to 1, and about ignored smoothing."""
-        messages = p.check_weight_sum("weights", self.weights)
-        applied_smoothing = FIXED_SMOOTHING.get(self.arithmetic, self.smoothing)
+        weights, smoothing, arithmetic = (
+            self._values[name] for name in ("weights", "smoothing", "arithmetic")
+        )
+        messages = () if weights is None else p.check_weight_sum("weights", weights)
+        applied_smoothing = FIXED_SMOOTHING.get(arithmetic, smoothing)
         # cdec and allennlp do not smooth without a value.
-        unsmoothed = self.smoothing == "none" and self.arithmetic in ("cdec", "allennlp")
-        if self.smoothing != applied_smoothing and not unsmoothed:
+        unsmoothed = smoothing == "none" and arithmetic in ("cdec", "allennlp")
+        if smoothing != applied_smoothing and not unsmoothed:
             value = self.smoothing_value or 0.0
             value_text = f" {value:g}" if applied_smoothing in SMOOTHING_VALUES else ""
-            ignored = f"arithmetic {self.arithmetic} ignores smoothing {self.smoothing}"
+            ignored = f"arithmetic {arithmetic} ignores smoothing {smoothing}"
             messages += (f"{ignored}; it applies smoothing {applied_smoothing}{value_text}",)
         return messages
 
@@ -458,15 +439,15 @@ class BLEU(Metric[BLEUScore]):
         return "drop" if (segment if effective is None else effective) else "zero"
 
     @property
+    def missing_orders(self) -> tuple[str, str]:
+        """The treatment of missing orders in segments, and in corpora."""
+        return self.resolve_missing_order(segment=True), self.resolve_missing_order(segment=False)
+
+    @property
     def _equality_key(self) -> tuple[Any, ...]:
         # `effective_order` and `missing_order` are two names for one setting.
-        missing = {
-            "missing_order": (
-                self.resolve_missing_order(segment=True),
-                self.resolve_missing_order(segment=False),
-            )
-        }
-        return tuple((self._values | missing | {"effective_order": None}).values())
+        missing = {"missing_order": self.missing_orders, "effective_order": None}
+        return tuple((self._values | missing).values())
 
     def make_formula(self, *, segment: bool = False) -> Formula:
         """Return the formula, for a corpus or for one segment."""
@@ -599,6 +580,7 @@ class BLEU(Metric[BLEUScore]):
         return BLEUScore(self, table.total().tolist()[0], references, segment=True, value=mean)
 
 
+@score_function(BLEU)
 def bleu(
     hypotheses: corpus_inputs.Hypotheses,
     references: corpus_inputs.References,
@@ -620,9 +602,8 @@ def bleu(
     aggregate: str = "corpus",
     published_scale: float = 100.0,
     arithmetic: str = "sacrebleu",
-    normalize: str | None = None,
+    unicode_form: str | None = None,
     check_text: bool = True,
-    **unknown: Any,
 ) -> BLEUScore:
     """Return the BLEU score of a corpus: `BLEU(...).score(hypotheses, references)`.
 
@@ -634,34 +615,4 @@ def bleu(
     >>> round(float(score), 2)
     53.73
     """
-    metric = BLEU(
-        tokenize,
-        lowercase=lowercase,
-        smoothing=smoothing,
-        smoothing_value=smoothing_value,
-        effective_order=effective_order,
-        max_order=max_order,
-        weights=weights,
-        reference_length=reference_length,
-        tie=tie,
-        brevity_penalty=brevity_penalty,
-        empty_brevity=empty_brevity,
-        missing_order=missing_order,
-        no_match=no_match,
-        aggregate=aggregate,
-        published_scale=published_scale,
-        arithmetic=arithmetic,
-        normalize=normalize,
-        **unknown,
-    )
-    score: BLEUScore = score_corpus(
-        metric, hypotheses, references, workers=workers, check_text=check_text
-    )
-    return score
-
-
-def make_ngram_column_limits(max_order: int) -> tuple[tuple[str, int, str], ...]:
-    """Return column limits: matches do not exceed totals, which do not grow with the order."""
-    matches = ((f"matches_{order}", 1, f"totals_{order}") for order in range(1, max_order + 1))
-    longer = ((f"totals_{order}", 1, f"totals_{order - 1}") for order in range(2, max_order + 1))
-    return (*matches, *longer)
+    raise NotImplementedError  # `score_function` replaces the body

@@ -16,7 +16,7 @@ from typing import Any
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Metric
 from truebleu.metrics.scores import TableScore
-from truebleu.metrics.text_warnings import score_corpus
+from truebleu.metrics.text_warnings import score_function
 from truebleu.text import argument_checks, corpus_inputs
 
 __all__ = ["CHRF", "CHRFScore", "chrf"]
@@ -115,6 +115,13 @@ class CHRF(Metric[CHRFScore]):
     SCORE = CHRFScore
     PREFIX = "chrf-"
     FIELDS = ("case", "eff", "nc", "nw", "space", "beta")
+    ABSENT_PARAMETERS = {  # noqa: RUF012
+        "tokenize": "chrF compares characters and needs no tokenizer",
+        "smoothing": "chrF has only one smoothing method. Use [[eps_smoothing]]",
+        **dict.fromkeys(
+            ("max_order", "order", "n"), "chrF has two orders. Use [[char_order]] or [[word_order]]"
+        ),
+    }
     char_order: p.Parameter[int] = p.WholeNumber(
         6,
         "the largest order of character n-grams",
@@ -123,7 +130,7 @@ class CHRF(Metric[CHRFScore]):
         key="nc",
         flags=("-cc",),
         common=True,
-        hints=("n_char_order", "max_len"),
+        hints=("n_char_order", "max_len", "char_ngram_order"),
     )
     word_order: p.Parameter[int] = p.WholeNumber(
         0,
@@ -132,7 +139,7 @@ class CHRF(Metric[CHRFScore]):
         key="nw",
         flags=("-cw",),
         common=True,
-        hints=("n_word_order",),
+        hints=("n_word_order", "word_ngram_order"),
     )
     beta: p.Parameter[float] = p.Number(
         2,
@@ -230,6 +237,7 @@ def _to_percentages(numerators: Sequence[int], denominators: Sequence[int]) -> t
     )
 
 
+@score_function(CHRF)
 def chrf(
     hypotheses: corpus_inputs.Hypotheses,
     references: corpus_inputs.References,
@@ -241,9 +249,8 @@ def chrf(
     lowercase: bool = False,
     whitespace: bool = False,
     eps_smoothing: bool = False,
-    normalize: str | None = None,
+    unicode_form: str | None = None,
     check_text: bool = True,
-    **unknown: Any,
 ) -> CHRFScore:
     """Return the chrF score of a corpus: `CHRF(...).score(hypotheses, references)`.
 
@@ -255,17 +262,4 @@ def chrf(
     >>> round(float(score), 2)
     61.93
     """
-    metric = CHRF(
-        char_order=char_order,
-        word_order=word_order,
-        beta=beta,
-        lowercase=lowercase,
-        whitespace=whitespace,
-        eps_smoothing=eps_smoothing,
-        normalize=normalize,
-        **unknown,
-    )
-    score: CHRFScore = score_corpus(
-        metric, hypotheses, references, workers=workers, check_text=check_text
-    )
-    return score
+    raise NotImplementedError  # `score_function` replaces the body

@@ -86,6 +86,7 @@ class CodeBLEU(PythonMetric):
         "the programming language whose reserved words the weighted component uses",
         {None: "", **dict.fromkeys(KEYWORDS, "")},
         short="lg",
+        hints=("lang",),
         optional=True,
     )
     keywords: p.Words = p.Words(

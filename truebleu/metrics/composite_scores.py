@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.metrics import registry
 from truebleu.metrics.base import Corpus, Metric, Score, Signature
 from truebleu.metrics.joint_counting import compute_joint_statistics
-from truebleu.metrics.text_warnings import check_texts, score_corpus
+from truebleu.metrics.text_warnings import check_texts, score_with_warnings
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.system_names import name_system
 
@@ -106,14 +107,12 @@ def document_bleu(
         lines.append(text)
         for column, reference in zip(columns, references_of_segment, strict=True):
             column.append(reference)
-    score: Score = score_corpus(
-        metric,
+    score_texts = partial(score_with_warnings, metric) if check_text else metric.score
+    return score_texts(
         [" ".join(lines) for lines, _ in joined.values()],
         [tuple(map(" ".join, columns)) for _, columns in joined.values()],
         workers=workers,
-        check_text=check_text,
     )
-    return score
 
 
 def mean_document_bleu(

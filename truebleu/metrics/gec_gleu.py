@@ -105,7 +105,7 @@ class GECGLEU(SourceMetric):
         """Return the score of one segment: the smoothed mean over its references."""
         reference_texts = references if isinstance(references, str) else tuple(references)
         (row,) = self._count_ngrams_with_sources(
-            self._make_corpus((hypothesis,), (reference_texts,), sources=(source,))
+            self.make_corpus((hypothesis,), (reference_texts,), sources=(source,))
         )
         return PythonScore(self, (), len(row), True, _average_smoothed_scores(row), {})
 

@@ -38,10 +38,14 @@ class GLEU(PythonMetric):
     _: KW_ONLY
     lowercase: p.Parameter[bool | str] = p.declare_lowercase()
     min_order: p.Parameter[int] = p.WholeNumber(
-        1, "the smallest n-gram order", key="least", short="mn"
+        1, "the smallest n-gram order", key="least", short="mn", hints=("min_len",)
     )
     max_order: p.Parameter[int] = p.WholeNumber(
-        4, "the largest n-gram order", key="order", short="ord"
+        4,
+        "the largest n-gram order",
+        key="order",
+        short="ord",
+        hints=("order", "n", "N", "max_len"),
     )
 
     def _prepare(self) -> None:

@@ -140,6 +140,9 @@ class METEOR(PythonMetric):
     TAKES_TOKENS = False
     FALLIBLE = True
     FIELDS = ("language", "task", "mod", "norm")
+    ABSENT_PARAMETERS = {  # noqa: RUF012
+        "tokenize": "METEOR has its own tokenizer. Use [[language]], [[normalize]] or [[no_punct]]"
+    }
     PUBLIC = (*PythonMetric.PUBLIC, "eval_id")
     language: p.Parameter[str] = p.Choice("en", "the language of the text", LANGUAGES, short="lng")
     task: p.Parameter[str] = p.Choice(
@@ -163,7 +166,7 @@ class METEOR(PythonMetric):
         "modules of the language",
         key="mod",
     )
-    normalize: p.Parameter[bool | str] = p.Choice(  # type: ignore[assignment]
+    normalize: p.Parameter[bool | str] = p.Choice(
         True,
         "the preparation of text",
         {True: "tokenize and lower-case", "lower": "lower-case", False: "none"},
@@ -196,7 +199,6 @@ class METEOR(PythonMetric):
     weights: p.Numbers = p.Numbers(
         None, "the weights of the modules (default: the task's weights)", optional=True
     )
-    unicode_form: p.Parameter[str | None] = p.declare_normalization()
 
     def _prepare(self) -> None:
         """Check parameters that depend on each other."""

@@ -59,6 +59,7 @@ class NeuralMetric(SegmentMeanMetric):
     BOUND: ClassVar[float | None] = None
     WORST: ClassVar[float | None] = None
     IS_CACHED = True
+    ABSENT_PARAMETERS: ClassVar[dict[str, str]] = {"tokenize": "the model has its own tokenizer"}
     # The last bits of scores depend on the device and on the other texts in the batch.
     DETERMINISTIC = False
     # The package and its module, and the command that installs the package.

@@ -55,7 +55,7 @@ class NIST(PythonMetric):
     _: KW_ONLY
     lowercase: p.Parameter[bool | str] = p.declare_lowercase()
     max_order: p.Parameter[int] = p.WholeNumber(
-        5, "the largest n-gram order", key="order", short="ord"
+        5, "the largest n-gram order", key="order", short="ord", hints=("order", "n", "N")
     )
     variant: p.Parameter[str] = p.Choice(
         "mteval",

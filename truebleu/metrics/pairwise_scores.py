@@ -13,7 +13,7 @@ from typing import Any, overload
 
 from truebleu._kernel import InputError, PairScores, Scores
 from truebleu.metrics.statistics import resolve_index
-from truebleu.text import argument_checks, corpus_inputs
+from truebleu.text import argument_checks, corpus_inputs, tokenizers
 
 # sacreBLEU's sum of logarithms and mean of scores use sum(), which compensates for rounding errors
 # since Python 3.12. The last bit therefore depends on the Python version, even in the kernel.
@@ -283,14 +283,43 @@ class PairwiseScoring:
         """True if lower scores are better, as for error rates."""
         raise NotImplementedError
 
+    @property
+    def tokenizes_in_python(self: Any) -> bool:
+        """True if Python tokenizes the text; tokenizing each text only once then saves time."""
+        plain = self.unicode_form is None and not self.reads_text
+        return plain and "tokenize" in self._values and self.TAKES_TOKENS
+
     def _make_pairs(
-        self,
+        self: Any,
         hypotheses: corpus_inputs.Hypotheses,
         references: corpus_inputs.Hypotheses | None,
         workers: int,
     ) -> Any:
-        """Return an object that scores all pairs: `_kernel.Pairs` or `PairsInPython`."""
-        raise NotImplementedError
+        """Return an object that scores all pairs, in the kernel or in Python."""
+        hypotheses, references = self._normalize_texts(hypotheses, references)
+        if self._has_kernel_formula:
+            return corpus_inputs.scan_pairs(
+                self._kernel, hypotheses, references, workers=workers, **self._tokenizer_settings
+            )
+        workers = argument_checks.check_workers(workers)
+        hypothesis_texts = corpus_inputs.read_single_texts(
+            "hypotheses", hypotheses, allow_tokens=True
+        )
+        reference_texts = hypothesis_texts
+        if references is not None:
+            tokens = corpus_inputs.has_token_segments(hypothesis_texts)
+            reference_texts = corpus_inputs.read_single_texts(
+                "references", references, allow_tokens=tokens
+            )
+        metric = self
+        if self.tokenizes_in_python and not corpus_inputs.has_token_segments(hypothesis_texts):
+            # Split each text once, not once per pair.
+            split = tokenizers.make_tokenizer(**self._tokenizer_settings)
+            hypothesis_texts, reference_texts = (
+                tuple(map(split, texts)) for texts in (hypothesis_texts, reference_texts)
+            )
+            metric = self.with_parameters(tokenize="none", lowercase=False)
+        return PairsInPython(metric._make_pair_scorer(workers), hypothesis_texts, reference_texts)  # noqa: SLF001
 
     def matrix(
         self,

@@ -13,6 +13,7 @@ from math import fsum, inf
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
 
 from truebleu.text import argument_checks, tokenizers
+from truebleu.text.terminal_layout import format_count
 
 if TYPE_CHECKING:
     import inspect
@@ -25,6 +26,19 @@ MAX_ORDER = 16
 MAX_WEIGHT_SUM = 100
 # Integers below this limit are exact as floating-point numbers, and have at most 15 digits.
 MAX_EXACT_INTEGER = 10**15
+
+# Parameters of other packages, and what replaces them, for messages.
+_WORKERS = "the argument `workers` of tb.bleu and of methods"
+_LANGUAGE = "tokenize=tb.language('zh').tokenizer, with the code of your language"
+FOREIGN_PARAMETERS = {
+    **dict.fromkeys(("n_jobs", "num_workers", "workers", "threads", "n_threads"), _WORKERS),
+    **dict.fromkeys(("trg_lang", "lang", "language", "target_lang"), _LANGUAGE),
+    **dict.fromkeys(("force", "check_text"), "check_text=False in tb.bleu to skip warnings"),
+    **dict.fromkeys(
+        ("hypotheses", "references", "predictions", "preds", "target"),
+        "a method: .score(hypotheses, references)",
+    ),
+}
 
 
 # ---- objects defined by parameters ----
@@ -69,6 +83,8 @@ class Parametrized:
     __slots__ = ("_values",)
 
     PARAMETERS: ClassVar[tuple[Parameter[Any], ...]] = ()
+    # Parameters of other metrics that this one lacks, each with the reason and [[PARAMETER]] names.
+    ABSENT_PARAMETERS: ClassVar[Mapping[str, str]] = {}
     # Default and validator of each parameter, and the names of positional parameters.
     _CHECKS: ClassVar[dict[str, tuple[Any, Callable[[Any], Any]]]] = {}
     _POSITIONAL: ClassVar[tuple[str, ...]] = ()
@@ -99,24 +115,34 @@ class Parametrized:
             cls.__doc__ = f"{head.rstrip()}\n\n{parameter_help}\n{mark}{example}"
 
     def __new__(cls, *_: Any, **values: Any) -> Self:
-        """Raise TypeError for unknown parameters, and suggest the most similar name."""
+        """Raise TypeError for unknown parameters, and suggest the name to use."""
         if not values.keys() <= cls._CHECKS.keys():
             name = min(values.keys() - cls._CHECKS.keys())
-            for parameter in cls.PARAMETERS:
-                if name in parameter.hints:
-                    raise TypeError(
-                        f"{cls.__name__} has no parameter '{name}'; it is called "
-                        f"'{parameter.name}' here"
-                    )
-            near = argument_checks.suggest_names(name, list(cls._CHECKS))
-            raise TypeError(f"{cls.__name__} has no parameter '{name}'{near}")
+            raise TypeError(f"{cls.__name__} has no parameter '{name}'{cls._suggest_name(name)}")
         return object.__new__(cls)
 
+    @classmethod
+    def _suggest_name(cls, name: str) -> str:
+        """Return the end of a message about an unknown parameter: what to use instead."""
+        synonyms = [parameter for parameter in cls.PARAMETERS if name in parameter.hints]
+        if len(synonyms) == 1:
+            return f"; it is called '{synonyms[0].name}' here"
+        if synonyms:
+            meanings = (f"{one.name} ({one.help.partition(',')[0]})" for one in synonyms)
+            return f"; use {' or '.join(meanings)}"
+        if name in cls.ABSENT_PARAMETERS:
+            return f": {argument_checks.ParameterError(cls.ABSENT_PARAMETERS[name])}"
+        if name in FOREIGN_PARAMETERS:
+            return f"; use {FOREIGN_PARAMETERS[name]}"
+        return argument_checks.suggest_names(name, list(cls._CHECKS))
+
     def __init__(self, *positional_values: Any, **keyword_values: Any) -> None:
-        if len(positional_values) > len(self._POSITIONAL):
+        is_text = any(isinstance(value, list) for value in positional_values)
+        if is_text or len(positional_values) > len(self._POSITIONAL):
+            name, count = type(self).__name__, len(self._POSITIONAL)
             raise TypeError(
-                f"{type(self).__name__} takes at most {len(self._POSITIONAL)} positional "
-                f"arguments, not {len(positional_values)}. Pass the others by name."
+                f"{name} takes at most {format_count(count, 'positional argument')}, no text. Pass "
+                f"text to a method: {name}().score(hypotheses, references), and parameters by name."
             )
         for name, value in zip(self._POSITIONAL, positional_values, strict=False):
             if name in keyword_values:
@@ -325,9 +351,11 @@ class Choice(Parameter[T]):
     """Parameter with a fixed set of values and their meanings.
 
     words: names in signatures for values that are not strings.
+    remedy: sentence at the end of messages about unknown values.
     """
 
     words: Mapping[Any, str] = {}
+    remedy = ""
 
     def __init__(
         self,
@@ -343,10 +371,8 @@ class Choice(Parameter[T]):
         values = list(self.meanings)
         if value in values:
             return values[values.index(value)]  # 1 is True
-        words = [word for word in values if isinstance(word, str)]
-        raise ValueError(
-            f"unknown {self.name} {value!r}{argument_checks.suggest_names(str(value), words)}"
-        )
+        hint = argument_checks.suggest_names(str(value), map(str, values))
+        raise ValueError(f"unknown {self.name} {value!r:.60}{hint}{self.remedy}")
 
     def to_field(self, value: Any) -> str:
         return str(self.words.get(value, value))
@@ -617,7 +643,7 @@ def declare_lowercase(*, has_variants: bool = True, shared: bool = True) -> Choi
         flags=("-lc",) if shared else (),
         shared=shared,
         common=True,
-        hints=("case_insensitive", "case_sensitive"),
+        hints=("case_insensitive", "case_sensitive", "lc", "lower", "do_lower_case"),
         labels={
             False: "case kept",
             True: "lower case",
@@ -627,8 +653,8 @@ def declare_lowercase(*, has_variants: bool = True, shared: bool = True) -> Choi
     )
 
 
-def declare_normalization() -> Choice[str | None]:
-    """Declare `normalize`, the Unicode form of text, which is a parameter of all metrics."""
+def declare_unicode_form() -> Choice[str | None]:
+    """Declare `unicode_form`, the Unicode form of text, which is a parameter of all metrics."""
     return Choice(
         None,
         "convert all text to a Unicode form first",
@@ -645,8 +671,7 @@ def declare_normalization() -> Choice[str | None]:
         common=True,
         optional=True,
         inherited=True,
-        hints=("normalization", "unicode_normalization", "strip_diacritics"),
-        long="normalize",
+        hints=("normalize", "normalization", "unicode_normalization", "strip_diacritics"),
         labels={None: "unchanged text"},
     )
 

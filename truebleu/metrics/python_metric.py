@@ -190,7 +190,7 @@ class SourceMetric(PythonMetric):
     ) -> PythonScore:
         """Return the score of a corpus. Takes the arguments of `BLEU.score`, and the sources."""
         return self._score_corpus(
-            self._make_corpus(hypotheses, references, workers, sources, totals=True)
+            self.make_corpus(hypotheses, references, workers, sources, totals=True)
         )
 
     def statistics(
@@ -213,7 +213,7 @@ class SourceMetric(PythonMetric):
         workers: int = 1,
     ) -> Scores:
         """Return the score of each segment, 0-100. `score` describes the arguments."""
-        return self._score_segments(self._make_corpus(hypotheses, references, workers, sources))
+        return self._score_segments(self.make_corpus(hypotheses, references, workers, sources))
 
     def sentence(
         self, hypothesis: str, references: str | Sequence[str | None], source: str | None = None

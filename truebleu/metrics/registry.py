@@ -282,8 +282,8 @@ def _find_class_of_signature(
             return cls, {}
     if not name:
         return get_metric_class("bleu"), {}
-    known_names = list_metric_names()
-    closest = argument_checks.find_closest(name, known_names)
+    known_names = [*list_metric_names(), *PREFIXED_METRICS]
+    closest = argument_checks.find_closest(name.replace("_", "-"), known_names)
     hint = f"; did you mean '{closest}'? Available:" if closest else "; available:"
     source_descriptions = "".join(f", {about}" for about, _, _ in NAME_SOURCES)
     raise ValueError(

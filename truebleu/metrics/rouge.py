@@ -99,6 +99,7 @@ class ROUGE(SegmentMeanMetric):
     NUMBER_NAMES = ("fmeasure", "precision", "recall")
     DIGITS = 2
     FIELDS = ("type", "stem", "tok", "agg")
+    ABSENT_PARAMETERS = {"lowercase": "ROUGE ignores case"}  # noqa: RUF012
     type: p.Parameter[str] = _TypeParameter(
         "l",
         "the kind of ROUGE",
@@ -107,7 +108,10 @@ class ROUGE(SegmentMeanMetric):
     )
     _: KW_ONLY
     stemmer: p.Parameter[bool] = p.Flag(
-        "stem English words with the Porter stemmer", key="stem", short="st"
+        "stem English words with the Porter stemmer",
+        key="stem",
+        short="st",
+        hints=("use_stemmer",),
     )
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer(ROUGE_TOKENIZER)
 

@@ -207,13 +207,14 @@ def split_signature(text: str) -> tuple[str, dict[str, str]]:
     return name, fields
 
 
-# Names of score attributes in sacreBLEU, for messages.
-_SACREBLEU_NAMES = {
-    "score": "value",
+# Names of score attributes in other packages, for messages.
+_FOREIGN_ATTRIBUTES = {
+    **dict.fromkeys(("score", "bleu", "bleu_score", "item", "compute"), "value"),
     "bp": "brevity_penalty",
-    "sys_len": "hypothesis_length",
-    "ref_len": "reference_length",
-    "ref_length": "reference_length",
+    **dict.fromkeys(("sys_len", "hyp_len", "translation_length"), "hypothesis_length"),
+    **dict.fromkeys(("ref_len", "ref_length"), "reference_length"),
+    "length_ratio": "ratio",
+    "precision": "precisions",
     "counts": "matches",
     "num_edits": "edits",
 }
@@ -281,6 +282,11 @@ class Score(Picklable):
 
     # ---- conversion to numbers, and comparison ----
 
+    __iter__ = None
+
+    def __getitem__(self, key: object) -> Any:
+        raise TypeError(f"{type(self).__name__} is not a dictionary; use .value or .to_dict()")
+
     def __float__(self) -> float:
         return self.value
 
@@ -329,7 +335,7 @@ class Score(Picklable):
         components: dict[str, Any] = {} if name[0] == "_" else getattr(self, "_details", {})
         if name in components:
             return components[name]
-        attribute = _SACREBLEU_NAMES.get(name, "")
+        attribute = _FOREIGN_ATTRIBUTES.get(name, "")
         hint = f"; use .{attribute}" if hasattr(type(self), attribute) else ""
         raise AttributeError(f"{type(self).__name__} has no attribute '{name}'{hint}")
 

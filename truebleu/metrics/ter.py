@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import PARTS_PER_TOKEN, Metric
 from truebleu.metrics.scores import TableScore
-from truebleu.metrics.text_warnings import score_corpus
+from truebleu.metrics.text_warnings import score_function
 from truebleu.text import corpus_inputs
 
 __all__ = ["TER", "TERScore", "ter"]
@@ -87,6 +87,12 @@ class TER(Metric[TERScore]):
     PREFIX = "ter-"
     FIELDS = ("case", "tok", "norm", "punct", "asian")
     CONSTANTS = {"tok": ("tercom", "t")}  # noqa: RUF012
+    ABSENT_PARAMETERS = {  # noqa: RUF012
+        "tokenize": "TER has its own tokenizer. Use [[normalized]], [[no_punct]] or "
+        "[[asian_support]]",
+        "lowercase": "TER ignores case. Use [[case_sensitive]] to change this",
+        "smoothing": "TER needs no smoothing",
+    }
     LOWER_IS_BETTER = True
     BOUND = None
     WORST = None
@@ -96,6 +102,7 @@ class TER(Metric[TERScore]):
         key="norm",
         short="nr",
         common=True,
+        hints=("normalize", "normalise"),
     )
     no_punct: p.Parameter[bool] = p.Flag(
         "delete punctuation",
@@ -119,7 +126,6 @@ class TER(Metric[TERScore]):
         key="case",
         short="c",
         common=True,
-        hints=("lowercase",),
     )
 
     def build_kernel_settings(self) -> dict[str, Any]:
@@ -172,6 +178,7 @@ class TER(Metric[TERScore]):
     PUBLIC = (*Metric.PUBLIC, "alignment")
 
 
+@score_function(TER)
 def ter(
     hypotheses: corpus_inputs.Hypotheses,
     references: corpus_inputs.References,
@@ -181,9 +188,8 @@ def ter(
     no_punct: bool = False,
     asian_support: bool = False,
     case_sensitive: bool = False,
-    normalize: str | None = None,
+    unicode_form: str | None = None,
     check_text: bool = True,
-    **unknown: Any,
 ) -> TERScore:
     """Return the TER score of a corpus: `TER(...).score(hypotheses, references)`.
 
@@ -195,15 +201,4 @@ def ter(
     >>> round(float(score), 2)
     18.18
     """
-    metric = TER(
-        normalized=normalized,
-        no_punct=no_punct,
-        asian_support=asian_support,
-        case_sensitive=case_sensitive,
-        normalize=normalize,
-        **unknown,
-    )
-    score: TERScore = score_corpus(
-        metric, hypotheses, references, workers=workers, check_text=check_text
-    )
-    return score
+    raise NotImplementedError  # `score_function` replaces the body

@@ -11,15 +11,17 @@ import re
 import sys
 import warnings as python_warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, wraps
 from itertools import chain
 from sys import maxsize
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from truebleu._kernel import Scores, Table
 from truebleu.metrics.base import Metric, Score
 from truebleu.metrics.joint_counting import LENGTH_COLUMN
 from truebleu.metrics.scores import PRINTED_AS_ZERO
 from truebleu.text import text_marks
+from truebleu.text.argument_checks import check_keywords
 from truebleu.text.segments import is_stream, iterate_items, name_references
 from truebleu.text.system_names import name_system
 from truebleu.text.terminal_layout import join_words
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from truebleu._kernel import Summary
 
     Warnings = list[dict[str, Any]]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Number of hypotheses ending in " ." that triggers a warning: in any text (as in sacreBLEU), and in
 # text in which they are at least 1% of all segments.
@@ -320,8 +324,8 @@ def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
             comparison = "the hypotheses have" if number else "the references have"
             text = (
                 f"{count} of the first {examined} lines have letters with separate accents (NFD); "
-                f"{comparison} {smallest_count}, so identical words do not match; --normalize nfc "
-                "(normalize='nfc' in Python) composes them"
+                f"{comparison} {smallest_count}, so identical words do not match; "
+                "--unicode-form nfc (unicode_form='nfc' in Python) composes them"
             )
             yield "unicode form", number, text
 
@@ -614,22 +618,50 @@ def check_texts(
     raise_text_warnings(warn_about_texts(summaries, name_references(references), metrics))
 
 
-def score_corpus(
-    metric: Metric[Any],
-    hypotheses: Any,
-    references: Any,
-    *,
-    workers: int = 1,
-    check_text: bool = True,
+def score_function(metric_class: type[Metric[Any]]) -> Callable[[Function], Function]:
+    """Return a decorator that gives a declared function its body: it scores a corpus.
+
+    The function passes its other keywords to the metric class. With `check_text`, it raises
+    `TextWarning` for suspicious text.
+    """
+    get_default_metric = cache(metric_class)
+
+    def decorate(declaration: Any) -> Any:
+        @wraps(declaration)
+        def score_corpus(
+            hypotheses: Any = ...,
+            references: Any = ...,
+            *others: Any,
+            workers: int = 1,
+            check_text: bool = True,
+            **parameters: Any,
+        ) -> Any:
+            if hypotheses is ... or references is ... or others:
+                check_keywords(declaration.__name__, parameters, metric_class._CHECKS)  # noqa: SLF001
+                raise TypeError(
+                    f"{declaration.__name__}() takes hypotheses and references. Pass other "
+                    f"arguments by name: {declaration.__name__}(hypotheses, references, workers=2)"
+                )
+            metric = metric_class(**parameters) if parameters else get_default_metric()
+            if not check_text:
+                return metric.score(hypotheses, references, workers=workers)
+            return score_with_warnings(metric, hypotheses, references, workers)
+
+        return score_corpus
+
+    return decorate
+
+
+def score_with_warnings(
+    metric: Metric[Any], hypotheses: Any, references: Any, workers: int = 1
 ) -> Any:
-    """Return the score of a corpus; with `check_text`, raise `TextWarning` for suspicious text."""
-    if not check_text:
-        return metric.score(hypotheses, references, workers=workers)
+    """Return the score of a corpus, and raise `TextWarning` for suspicious text."""
     hypotheses = text_marks.keep_start(hypotheses)
-    score, summary = metric.score_and_summarize(hypotheses, references, workers=workers)
+    corpus = metric.make_corpus(hypotheses, references, workers, totals=True)
+    score, summary = metric.score_and_summarize(corpus)
     summary["text_marks"] = text_marks.find_marks(hypotheses, references)
     tokens = getattr(score, LENGTH_COLUMN, None)
-    if tokens is not None and hasattr(metric, "tokenize"):
+    if tokens is not None and "tokenize" in metric._CHECKS:  # noqa: SLF001
         summary["tokens"] = tokens
     if not _needs_no_warning(summary, metric):
         system = name_system(hypotheses) or "hypotheses"

@@ -12,8 +12,9 @@ from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import Metric, S
+from truebleu.metrics.base import Metric
 from truebleu.metrics.scores import TableScore
+from truebleu.metrics.table_metric import S
 from truebleu.text import tokenizers
 
 __all__ = ["CER", "MER", "WER", "WIL", "WIP", "CERScore", "WERScore"]
@@ -279,6 +280,7 @@ class CER(_EditMetric[CERScore]):
     CITATIONS = ("morris-etal-2004-wer",)
     SCORE = CERScore
     PREFIX = "cer-"
+    ABSENT_PARAMETERS = {"tokenize": "CER compares characters"}  # noqa: RUF012
     CONSTANTS = {"measure": ("cer", "m")}  # noqa: RUF012
     lowercase: p.Parameter[bool | str] = p.declare_lowercase(has_variants=False)
 

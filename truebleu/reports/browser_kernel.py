@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from truebleu.metrics.bleu import BLEU
 from truebleu.reports import payload
 from truebleu.text import tokenizers
 
@@ -32,14 +33,19 @@ CHUNK_SIZE = 256
 
 def get_kernel_settings(metric: Any) -> dict[str, Any]:
     """Return the metric settings for the browser kernel."""
-    settings: dict[str, Any] = metric.browser_settings
+    settings: dict[str, Any] = metric.build_kernel_settings()
+    if isinstance(metric, BLEU):  # the browser kernel computes the formulas of all variants
+        del settings["effective_order"]
+        names = ("smoothing", "no_match", "brevity_penalty", "empty_brevity", "arithmetic")
+        settings |= {name: metric.parameters[name] for name in (*names, "aggregate")}
+        settings["missing"] = metric.missing_orders
     # A tokenizer that the browser kernel lacks is replaced by "none".
     return settings if _has_tokenizer(settings) else settings | {"tokenizer": "none"}
 
 
 def can_compute_statistics(metric: Any) -> bool:
     """Return whether the browser kernel can compute the statistics of this metric."""
-    return bool(metric.reads_text) and _has_tokenizer(metric.browser_settings)
+    return bool(metric.reads_text) and _has_tokenizer(metric.build_kernel_settings())
 
 
 def can_compute_on_load(metric: Any, segment_count: int) -> bool:

@@ -673,7 +673,7 @@ def _find_unicode_form(metrics: Sequence[Any]) -> str | None:
     forms = {metric.unicode_form: metric for metric in metrics}
     if len(forms) > 1:
         raise ValueError(
-            "metrics: normalize differs between the metrics "
+            "metrics: unicode_form differs between the metrics "
             f"({', '.join(map(repr, forms))}). Use the same form for all metrics of a report."
         )
     return next(iter(forms), None)
@@ -683,8 +683,7 @@ def _apply_unicode_form(metric: Any, unicode_form: str | None) -> Any:
     """Return the metric with this Unicode normalization form, unless it already has one."""
     if unicode_form is None or metric.unicode_form is not None:
         return metric
-    parameter_name = "unicode_form" if "unicode_form" in metric.parameters else "normalize"
-    return metric.with_parameters(**{parameter_name: unicode_form})
+    return metric.with_parameters(unicode_form=unicode_form)
 
 
 def _is_parameter_change(text: str, compared_metrics: Sequence[Metric]) -> bool:

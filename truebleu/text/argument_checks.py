@@ -55,11 +55,31 @@ def find_closest(name: str, candidates: Iterable[str], cutoff: float = 0.4) -> s
     return matches[0] if matches else ""
 
 
+# Arguments of functions in other packages, and their names in truebleu, for messages.
+_FOREIGN_ARGUMENTS = {
+    **dict.fromkeys(
+        ("predictions", "preds", "hypothesis", "hyp", "hyps", "sys", "candidates", "translations"),
+        "hypotheses",
+    ),
+    **dict.fromkeys(
+        ("reference", "ref", "refs", "target", "targets", "list_of_references", "labels"),
+        "references",
+    ),
+    **dict.fromkeys(("n_samples", "num_samples", "n_resamples", "n_bootstrap"), "samples"),
+    **dict.fromkeys(("paired", "paired_bs", "paired_ar", "method"), "test"),
+    **dict.fromkeys(("metric", "metric_name"), "metrics"),
+    "threshold": "minimum",
+}
+
+
 def check_keywords(function: str, keywords: Iterable[str], allowed: Collection[str]) -> None:
-    """Raise TypeError for unknown keywords of a function; the message suggests a similar name."""
+    """Raise TypeError for unknown keywords of a function; the message suggests a name."""
     for name in keywords:
         if name not in allowed:
-            raise TypeError(f"{function}() has no parameter '{name}'{suggest_names(name, allowed)}")
+            local_name = _FOREIGN_ARGUMENTS.get(name)
+            hint = f"; it is called '{local_name}' here" if local_name else ""
+            hint = hint or suggest_names(name, allowed)
+            raise TypeError(f"{function}() has no parameter '{name}'{hint}")
 
 
 def suggest_names(name: str, candidates: Iterable[str]) -> str:
@@ -216,8 +236,9 @@ def check_workers(workers: object) -> int:
 
 def check_segment_keys(parameter: str, keys: Iterable[Hashable], segment_count: int) -> list[Any]:
     """Return keys, such as documents, as a list. Raise InputError if their number is wrong."""
-    if isinstance(keys, str):
-        raise TypeError(f"{parameter}: expected a sequence of keys, found a single str")
+    if isinstance(keys, str) or not hasattr(keys, "__iter__"):
+        found = describe_type(keys, "a single ")
+        raise TypeError(f"{parameter}: expected a sequence of keys, found {found}")
     key_list = list(keys)
     if len(key_list) != segment_count:
         raise InputError(

@@ -23,6 +23,7 @@ from truebleu.text.segments import (
     iterate_items,
     label_reference_columns,
 )
+from truebleu.text.terminal_layout import format_count
 
 Hypotheses: TypeAlias = Any
 References: TypeAlias = Any
@@ -272,17 +273,20 @@ def _recognize_input(role: str, value: Any) -> Any:
             return value
         if isinstance(value, str):
             raise TypeError(
-                f"{role}: expected one str per segment, found a single str. "
-                "Pass a list of strings, or a pathlib.Path."
+                f"{role}: expected one str per segment, found a single str. Pass a list of "
+                "strings ([text] for a single text), or a pathlib.Path for a file."
             )
         if isinstance(value, bytes | bytearray):
             raise TypeError(f"{role}: expected a list of strings, found bytes. Decode them first.")
         if isinstance(value, dict | set | frozenset) or not (
             hasattr(value, "__len__") and hasattr(value, "__getitem__")
         ):
+            advice = "compare(systems, references) accepts a dictionary of systems"
+            if not isinstance(value, dict):
+                advice = "for an iterator, use list(...)"
             raise TypeError(
                 f"{role}: {type(value).__name__} has no order or no length. Pass a list with one "
-                "entry per segment (for an iterator, list(...))."
+                f"entry per segment ({advice})."
             )
     segments = tuple(value)
     if not segments or isinstance(segments[0], str) or not is_column(segments[0]):
@@ -320,7 +324,8 @@ def _refuse_reference_streams(hypotheses: Any, references: tuple[Any, ...]) -> N
     ):
         return
     problem = (
-        f"{stream_count} streams of {segment_count} references (expected {segment_count} segments)"
+        f"{format_count(stream_count, 'stream')} of {format_count(segment_count, 'reference')} "
+        f"(expected {format_count(segment_count, 'segment')})"
     )
     if stream_count == segment_count:
         if is_file(hypotheses) and not is_rereadable(as_file(hypotheses).path):
@@ -394,7 +399,10 @@ def _make_splitter(
 
     role: the name of the hypotheses in messages.
     """
-    if tokenize is not None and not tokenizers.uses_kernel_tokenizer(tokenize, lowercase):
+    is_in_table = tokenize in tokenizers.KERNEL_TOKENIZERS and lowercase != "after"
+    if not (
+        tokenize is None or is_in_table or tokenizers.uses_kernel_tokenizer(tokenize, lowercase)
+    ):
         return Splitter(tokenizers.make_tokenizer(tokenize, lowercase))
     if not isinstance(hypotheses, tuple) or not has_token_segments(hypotheses):
         return None
@@ -405,9 +413,13 @@ def _make_splitter(
             else f"tokens require tokenize='none', not {tokenize!r}"
         )
         kind = type(hypotheses[0]).__name__
-        is_swapped = isinstance(references, tuple) and isinstance(next(iter(references), None), str)
+        first = next(iter(references), None) if isinstance(references, tuple) else None
+        # NLTK expects several lists of tokens per segment, before the hypotheses.
+        has_several = any(map(is_sequence, hypotheses[0] or ()))
         hint = (
-            ". Are hypotheses and references swapped? Hypotheses come first" if is_swapped else ""
+            ". Are hypotheses and references swapped? Hypotheses come first"
+            if has_several or isinstance(first, str)
+            else ""
         )
         raise InputError(f"{role}: segment 1 is a {kind}, not a str; {problem}{hint}")
     if not isinstance(references, tuple):
@@ -539,11 +551,11 @@ class Splitter:
             yield row
 
 
-# ---- Unicode normalization: the parameter `normalize` of metrics ----
+# ---- Unicode normalization: the parameter `unicode_form` of metrics ----
 
 
 def normalize_text(form: str, text: str) -> str:
-    """Convert text to a Unicode form that the parameter `normalize` accepts.
+    """Convert text to a Unicode form that the parameter `unicode_form` accepts.
 
     Diacritics are all characters of category Mn (nonspacing marks) of the decomposed text.
 

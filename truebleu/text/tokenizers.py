@@ -260,6 +260,9 @@ def tokenize(text: str, name: str = "13a", *, lowercase: bool = False) -> list[s
     >>> tokenize("It's 5,000.50", "intl")
     ['It', "'", 's', '5,000.50']
     """
+    if not isinstance(text, str):
+        found = argument_checks.describe_type(text, "")  # type: ignore[unreachable]
+        raise TypeError(f"text: expected a str, found {found}. Tokenize texts one at a time.")
     return make_tokenizer(name, lowercase)(text)
 
 
@@ -285,6 +288,11 @@ def ngrams(
     >>> matches.total(), list(matches)
     (2, [('the',), ('cat',)])
     """
+    if isinstance(n, str):  # type: ignore[unreachable]
+        raise TypeError(
+            f"n={argument_checks.format_value(n)}: expected the n-gram order, such as 2, found a "
+            "str. Compare two texts with ngrams(text, n) & ngrams(other_text, n)."
+        )
     argument_checks.check_integer("n", n, 1)
     if isinstance(text, str):
         return count_ngrams(make_tokenizer(tokenize, lowercase)(text), n)

@@ -1,4 +1,4 @@
-"""Tests of the parameter `normalize`: scores equal the scores of converted text."""
+"""Tests of the parameter `unicode_form`: scores equal the scores of converted text."""
 
 import unicodedata
 
@@ -26,9 +26,9 @@ def convert_text(form: str, text: str) -> str:
 
 @pytest.mark.parametrize("form", ["nfc", "nfkc", *LETTERS])
 @pytest.mark.parametrize("name", METRICS)
-def test_normalize_gives_scores_of_converted_text(name, form):
+def test_unicode_form_gives_scores_of_converted_text(name, form):
     plain = registry.metric(name)
-    metric = plain.with_parameters(normalize=form)
+    metric = plain.with_parameters(unicode_form=form)
     pairs = [*zip(DECOMPOSED, TEXTS[::-1], strict=True)], [*zip(DECOMPOSED, TEXTS, strict=True)]
     for rows in pairs:
         texts = [list(column) for column in zip(*rows, strict=True)]
@@ -47,8 +47,8 @@ def test_normalize_gives_scores_of_converted_text(name, form):
 
 
 @pytest.mark.parametrize("name", ["bleu", "chrf", "ter"])
-def test_normalize_converts_every_kind_of_input(name, write):
-    metric = registry.metric(name).with_parameters(normalize="nfc")
+def test_unicode_form_converts_every_kind_of_input(name, write):
+    metric = registry.metric(name).with_parameters(unicode_form="nfc")
     perfect = metric.score(TEXTS, TEXTS).value
     hypotheses = write("hypotheses", DECOMPOSED)
     references = write("references", [f"{i}\t{text}" for i, text in enumerate(TEXTS)])
@@ -61,27 +61,27 @@ def test_normalize_converts_every_kind_of_input(name, write):
     assert metric.score(DECOMPOSED, pyarrow.array([[text] for text in TEXTS])).value == perfect
 
 
-def test_normalize_changes_fingerprint():
-    statistics = truebleu.BLEU(normalize="nfc").statistics(DECOMPOSED, TEXTS)
+def test_unicode_form_changes_fingerprint():
+    statistics = truebleu.BLEU(unicode_form="nfc").statistics(DECOMPOSED, TEXTS)
     with pytest.raises(truebleu.InputError, match="unicode:nfc"):
         truebleu.BLEU().from_statistics(statistics)
-    accumulator = truebleu.Accumulator(truebleu.CHRF(normalize="nfc"))
+    accumulator = truebleu.Accumulator(truebleu.CHRF(unicode_form="nfc"))
     accumulator.update(DECOMPOSED, TEXTS)
     assert accumulator.compute().value == 100
 
 
 def test_alignment_uses_converted_text():
-    for metric in (truebleu.TER(normalize="nfc"), truebleu.CER(normalize="nfc")):
+    for metric in (truebleu.TER(unicode_form="nfc"), truebleu.CER(unicode_form="nfc")):
         assert metric.alignment(DECOMPOSED[1], [TEXTS[1]]).edits == 0
-    explanation = truebleu.explain(DECOMPOSED[1], TEXTS[1], truebleu.BLEU(normalize="nfc"))
+    explanation = truebleu.explain(DECOMPOSED[1], TEXTS[1], truebleu.BLEU(unicode_form="nfc"))
     assert explanation.to_dict()["systems"][0]["text"] == TEXTS[1]
 
 
 def test_report_shows_converted_text_without_recounting():
     systems = {"a": DECOMPOSED * 10, "b": TEXTS[::-1] * 10}
-    metric = truebleu.BLEU(normalize="nfc")
+    metric = truebleu.BLEU(unicode_form="nfc")
     page = truebleu.report(systems, TEXTS * 10, metrics=[metric], also=["chrf"]).to_dict()
     assert [setting["countable"] for setting in page["settings"]] == [False, False]
     assert all("unicode:nfc" in setting["signature"] for setting in page["settings"])
-    with pytest.raises(ValueError, match="normalize differs between the metrics"):
+    with pytest.raises(ValueError, match="unicode_form differs between the metrics"):
         truebleu.report(systems, TEXTS * 10, metrics=[metric, truebleu.CHRF()])

@@ -444,7 +444,7 @@ def test_file_without_nbest_size_is_one_source(matrix_folder, truebleu_command):
         (["ref", "--triangle", "-i", "hyp"], "--triangle and -i/--input are mutually exclusive"),
         (["ref", "--triangle", "-k", "2"], "--triangle cannot be combined with"),
         (["ref", "--float32"], "--float32 needs -f npy"),
-        (["ref", "-k", "1", "-f", "npy"], "npy does not support"),
+        (["ref", "-k", "1", "-f", "npy"], "-f npy cannot be combined with"),
         (["ref", "-b", "-f", "npy"], "-b/--score-only"),
         (["ref", "-w", "2", "-f", "npy"], "-w/--width"),
         (["ref", "-f", "xml"], "unknown value 'xml'"),

@@ -77,7 +77,7 @@ def test_sacrebleu_lines_name_several_systems(truebleu_command):
 def test_score_only_refuses_sacrebleu_lines(truebleu_command, command):
     result = truebleu_command(command, *CEDAR, "-f", "sacrebleu", "-b")
     assert (result.status, result.output) == (2, "")
-    assert "-b/--score-only does not support -f sacrebleu" in result.error
+    assert "-b/--score-only cannot be combined with -f sacrebleu" in result.error
 
 
 def test_segments_show_number_score_and_cut_text(truebleu_command):

@@ -82,8 +82,8 @@ TESTING = OptionGroup(
                            bootstrap), koehn (fraction of resamples where the system loses),
                            bs-sacrebleu (sacreBLEU's bootstrap; finds too many differences),
                            or none (default: ar)
-    -par --paired-ar       the same as --test ar, as in sacreBLEU
-    -pbs --paired-bs       the same as --test bs, as in sacreBLEU
+    -par --paired-ar       same as --test ar, for compatibility with sacreBLEU
+    -pbs --paired-bs       same as --test bs, for compatibility with sacreBLEU
     -parn --paired-ar-n N  use N randomizations (default: 10000)
     -pbsn --paired-bs-n N  use N resamples for bootstrap tests and intervals (default: 1000)
     --correction NAME      correct p-values for multiple comparisons: holm, or bh (Benjamini and

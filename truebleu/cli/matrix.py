@@ -156,12 +156,14 @@ def _check_options(options: argparse.Namespace, output_format: str) -> None:
         "--triangle cannot be combined with --top-k or --mbr": options.triangle and selects_pairs,
         "--float32 needs -f npy or -f parquet, without --top-k or --mbr": options.float32
         and (selects_pairs or not is_binary),
-        "-f/--format: npy does not support --top-k or --mbr": selects_pairs
-        and output_format == "npy",
+        "-f npy cannot be combined with --top-k or --mbr": selects_pairs and output_format == "npy",
         f"-f/--format: {LINES} needs --mbr": output_format == LINES and not options.mbr,
-        f"-b/--score-only does not support {LINES}": output_format == LINES and options.score_only,
-        "-b/--score-only does not support parquet or npy": options.score_only and is_binary,
-        "-w/--width does not support parquet or npy": options.width is not None and is_binary,
+        f"-b/--score-only cannot be combined with -f {LINES}": output_format == LINES
+        and options.score_only,
+        "-b/--score-only cannot be combined with -f parquet or -f npy": options.score_only
+        and is_binary,
+        "-w/--width cannot be combined with -f parquet or -f npy": options.width is not None
+        and is_binary,
     }
     for message, has_problem in problems.items():
         if has_problem:

@@ -8,7 +8,7 @@ from typing import Any
 from truebleu.metrics.base import Score
 from truebleu.text.terminal_layout import join_words
 
-# Counts by field of `Score.details`, in the order of display.
+# Counts by field of `Score.details`, in display order.
 _COUNT_LABELS = {
     "edits": "edits",
     "hits": "correct",

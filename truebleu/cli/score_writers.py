@@ -127,7 +127,9 @@ def adjust_format(output: Results, options: argparse.Namespace) -> None:
     if options.format is None and options.output is None and output.form != "text":
         output.form = "tsv"
     if output.form in ("sacrebleu", "json", "markdown", "latex", "html"):
-        raise UsageError(f"-b/--score-only does not support -f {output.form}; use text or tsv")
+        raise UsageError(
+            f"-b/--score-only cannot be combined with -f {output.form}; use text or tsv"
+        )
 
 
 def write_scores(

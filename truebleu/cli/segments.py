@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
     if output.score_only and options.format is None and output.form == "jsonl":
         output.form = "tsv"
     if output.score_only and output.form == "sacrebleu":
-        raise UsageError("-b/--score-only does not support -f sacrebleu; use text or tsv")
+        raise UsageError("-b/--score-only cannot be combined with -f sacrebleu; use text or tsv")
     if options.statistics and (
         output.score_only or output.form not in REQUESTED_STATISTICS_FORMATS
     ):

@@ -179,7 +179,7 @@ class Comparison(ComparisonView):
     def __init__(
         self, content: dict[str, Any], request: Request | None = None, scale: int = 100
     ) -> None:
-        """Store the contents, the request with the texts, and the default scale of the display."""
+        """Store the contents, the request with the texts, and the default display scale."""
         super().__init__(content, scale)
         self._request = request
 
@@ -310,7 +310,7 @@ class Comparisons(ComparisonView):
         group_columns: Iterable[str],
         comparisons: Iterable[tuple[Mapping[str, Any], Comparison]],
     ) -> Comparisons:
-        """Return the comparisons of groups; each key maps `group_columns` to a group's values."""
+        """Build the comparisons of groups, each with a dict from `group_columns` to its values."""
         groups = [
             {"group": dict(key), "comparison": comparison.to_dict()}
             for key, comparison in comparisons

@@ -211,7 +211,7 @@ def resample_metrics(
 ) -> Iterator[tuple[Metric[Any], _MetricColumn]]:
     """Compute and resample the metrics of a request.
 
-    system_order: the systems as tables show them.
+    system_order: the systems in the order of the tables.
     unreliable_systems: the systems with unreliable scores, by metric.
     """
     if not request.metrics:
@@ -322,7 +322,7 @@ class _MetricColumn:
         result: PairedTests | None,
         system_order: Sequence[str],
     ) -> None:
-        """Add the results of resampling; `system_order` lists the systems as tables show them."""
+        """Add the results of resampling; `system_order` lists the systems in table order."""
         self.score_intervals, self.result = score_intervals, result
         # The systems as tables show them, and best first by this metric.
         self.system_order = system_order

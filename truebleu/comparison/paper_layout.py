@@ -164,7 +164,7 @@ def build_paper_table(
     signatures: Sequence[str],
     signature: str,
 ) -> PaperTable:
-    """Return a table, with its signatures in the footnote, in the caption, or left out."""
+    """Return a table whose signatures are in the footnote, in the caption, or left out."""
     notes = [Paragraph(line, "signature") for line in signatures]
     return PaperTable(
         columns,

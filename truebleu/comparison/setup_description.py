@@ -190,7 +190,7 @@ class SetupDescription(Record):
         escape: Callable[[str], str],
         escape_signature: Callable[[str], str],
     ) -> Iterator[str]:
-        """Yield sentences; the functions format citations, text and signatures."""
+        """Yield the sentences, using the functions to format citations, text and signatures."""
         # Sections of one table may have different signatures of a metric.
         metric_texts = [escape(one.name) + cite(one.citations) for one in self.metrics]
         metrics = join_words(list(dict.fromkeys(metric_texts)))

@@ -36,7 +36,7 @@ _EVALUATE = (
 
 
 def _format_call(metric: str, method: str) -> str:
-    """Return the call of a metric's method with the usual arguments."""
+    """Format the call of a metric's method with the usual arguments."""
     argument = "hypothesis" if method == "sentence" else "hypotheses"
     return f"tb.{metric}.{method}({argument}, references)"
 
@@ -72,7 +72,7 @@ EQUIVALENTS: dict[str, tuple[str, str]] = {
     ),
     "get_available_testsets": ("the command `truebleu testset list`", ""),
     "get_langpairs_for_testset": ("the command `truebleu testset info NAME`", ""),
-    "smart_open": ("pathlib.Path", "Every function accepts paths, even of compressed files."),
+    "smart_open": ("pathlib.Path", "Every function accepts paths, including compressed files."),
     "SACREBLEU_DIR": ("the environment variable TRUEBLEU_CACHE", ""),
     # NLTK's translate module
     "modified_precision": (

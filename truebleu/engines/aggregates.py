@@ -237,7 +237,7 @@ class Sums:
 
     @property
     def nulls(self) -> dict[str, int]:
-        """The number of rows that have no hypothesis, and that have no reference, by column."""
+        """The number of null hypotheses, and the number of null references, by column name."""
         _, hypotheses, references, _ = self._groups.counted()
         return {self._hyp: hypotheses, ", ".join(self._ref): references}
 

@@ -107,7 +107,7 @@ class TableFiles:
         other_columns: Sequence[str],
         list_columns: Sequence[str] = (),
     ) -> DuckDBPyRelation:
-        """Return a relation of text columns and other columns, without reordering the rows.
+        """Return a relation with text columns and other columns, without reordering the rows.
 
         The names must be in `columns`, or "filename". `list_columns` may contain lists of strings.
         """

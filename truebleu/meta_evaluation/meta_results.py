@@ -330,8 +330,8 @@ def _build_notes(
         )
         row_count = values[0][1].rows + values[0][1].left_out
         yield (
-            f"{task.name}: {span} of {row_count:,} rows are left out, because all their human or "
-            "all their metric scores are equal."
+            f"{task.name}: {span} of {row_count:,} rows are left out, because their human scores "
+            "or their metric scores are all equal."
         )
     yield from _build_threshold_notes(by_task)
 

@@ -116,7 +116,7 @@ class CHRF(Metric[CHRFScore]):
     PREFIX = "chrf-"
     FIELDS = ("case", "eff", "nc", "nw", "space", "beta")
     ABSENT_PARAMETERS = {  # noqa: RUF012
-        "tokenize": "chrF compares characters and needs no tokenizer",
+        "tokenize": "chrF compares characters and does not use a tokenizer",
         "smoothing": "chrF has only one smoothing method. Use [[eps_smoothing]]",
         **dict.fromkeys(
             ("max_order", "order", "n"), "chrF has two orders. Use [[char_order]] or [[word_order]]"

@@ -91,7 +91,7 @@ class TER(Metric[TERScore]):
         "tokenize": "TER has its own tokenizer. Use [[normalized]], [[no_punct]] or "
         "[[asian_support]]",
         "lowercase": "TER ignores case. Use [[case_sensitive]] to change this",
-        "smoothing": "TER needs no smoothing",
+        "smoothing": "TER does not use smoothing",
     }
     LOWER_IS_BETTER = True
     BOUND = None

@@ -41,7 +41,7 @@ def _render_markdown_block(block: PaperBlock, level: int) -> str:
         case elements.MarkedTokens():
             token_lines = [
                 "".join(text for text, _ in line)
-                for line in text_layout.layout_tokens(block, WIDTH)
+                for line in text_layout.lay_out_tokens(block, WIDTH)
             ]
             parts = [
                 f"{escape_markdown(block.label)}:",
@@ -50,7 +50,7 @@ def _render_markdown_block(block: PaperBlock, level: int) -> str:
             ]
             return "\n\n".join(part for part in parts if part)
         case elements.Chart():
-            return _fence_lines(text_layout.layout_chart(block, WIDTH))
+            return _fence_lines(text_layout.lay_out_chart(block, WIDTH))
         case elements.Facts():
             return "\n".join(
                 f"- {escape_markdown(name)}: {_render_markdown_cell(cell)}"

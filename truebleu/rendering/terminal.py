@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.text import Text
 
 from truebleu.rendering.elements import Block
-from truebleu.rendering.text_layout import layout_lines
+from truebleu.rendering.text_layout import lay_out_lines
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -43,7 +43,7 @@ class RichBlocks(NamedTuple):
     blocks: Callable[[], Iterable[Block]]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        for line in layout_lines(self.blocks(), options.max_width):
+        for line in lay_out_lines(self.blocks(), options.max_width):
             line_text = Text(no_wrap=True, overflow="ignore")
             for piece, kind in line:
                 style = STYLES.get(kind.removesuffix(" cut"), "")

@@ -45,12 +45,12 @@ BARS = "▁▂▃▄▅▆▇█"
 def render_text(blocks: Iterable[Block], width: int) -> str:
     """Render blocks as text, in lines of about `width` characters."""
     text_lines = (
-        "".join(text for text, _ in line).rstrip() for line in layout_lines(blocks, width)
+        "".join(text for text, _ in line).rstrip() for line in lay_out_lines(blocks, width)
     )
     return "".join(f"{line}\n" for line in text_lines)
 
 
-def layout_lines(blocks: Iterable[Block], width: int) -> Iterator[Line]:
+def lay_out_lines(blocks: Iterable[Block], width: int) -> Iterator[Line]:
     """Yield the lines of blocks, with empty lines between unrelated blocks."""
     width = max(width, MIN_WIDTH)
     previous_kind = ""
@@ -60,10 +60,10 @@ def layout_lines(blocks: Iterable[Block], width: int) -> Iterator[Line]:
         if previous_kind and not is_continued and (previous_kind, kind) != ("legend", "signature"):
             yield []
         previous_kind = kind or type(block).__name__
-        yield from _layout_block(block, width)
+        yield from _lay_out_block(block, width)
 
 
-def _layout_block(block: Block, width: int) -> Iterator[Line]:
+def _lay_out_block(block: Block, width: int) -> Iterator[Line]:
     """Yield the lines of one block."""
     match block:
         case elements.Heading():
@@ -85,7 +85,7 @@ def _layout_block(block: Block, width: int) -> Iterator[Line]:
                 yield from part
         case elements.MarkedTokens():
             yield [(f"{block.label}:", "head")]
-            yield from layout_tokens(block, width)
+            yield from lay_out_tokens(block, width)
             if block.legend:
                 yield []
                 yield from (
@@ -93,9 +93,9 @@ def _layout_block(block: Block, width: int) -> Iterator[Line]:
                     for line in wrap_text(block.legend, min(width, MAX_PROSE_WIDTH))
                 )
         case elements.Chart():
-            yield from ([(line, "")] for line in layout_chart(block, width))
+            yield from ([(line, "")] for line in lay_out_chart(block, width))
         case elements.Facts():
-            yield from _layout_facts(block, width)
+            yield from _lay_out_facts(block, width)
         case _:
             for line in as_text(block.equations):
                 left, sign, right = line.partition(" = ")
@@ -105,7 +105,7 @@ def _layout_block(block: Block, width: int) -> Iterator[Line]:
                     start = " " * measure_width(start)
 
 
-def _layout_facts(block: Facts, width: int) -> Iterator[Line]:
+def _lay_out_facts(block: Facts, width: int) -> Iterator[Line]:
     """Yield a line per fact, and further lines for long values."""
     name_width = max((measure_width(name) for name, _ in block.pairs), default=0)
     for name, cell in block.pairs:
@@ -124,7 +124,7 @@ def _split_table(table: Table, width: int) -> Iterator[list[Line]]:
     table in one part. Texts in other columns continue on further lines.
     """
     table = _shorten_names(table, width)
-    column_layouts = _layout_columns(table)
+    column_layouts = _lay_out_columns(table)
     groups: dict[str, list[int]] = {}
     for i, column in enumerate(table.columns):
         groups.setdefault("drawn" if column.is_drawing else column.group, []).append(i)
@@ -157,14 +157,14 @@ def _split_table(table: Table, width: int) -> Iterator[list[Line]]:
         free_width -= len(GAP)
         if drawing_columns and len(parts) == 1 and free_width >= MIN_DRAWING_WIDTH:
             ranges = [row[drawing_columns[0]] for row in table.rows]
-            shown_layouts.append(_layout_drawings(ranges, min(free_width, MAX_DRAWING_WIDTH)))
-        yield _layout_rows(shown_layouts, width, has_total_row=table.has_total_row)
+            shown_layouts.append(_lay_out_drawings(ranges, min(free_width, MAX_DRAWING_WIDTH)))
+        yield _lay_out_rows(shown_layouts, width, has_total_row=table.has_total_row)
 
 
-def _layout_columns(table: Table) -> dict[int, _ColumnLayout]:
+def _lay_out_columns(table: Table) -> dict[int, _ColumnLayout]:
     """Return the layouts of the columns with text, by number of the column."""
     return {
-        i: _layout_column(column, [row[i] for row in table.rows])
+        i: _lay_out_column(column, [row[i] for row in table.rows])
         for i, column in enumerate(table.columns)
         if not column.is_drawing
     }
@@ -175,7 +175,7 @@ def _shorten_names(table: Table, width: int) -> Table:
 
     If the table does not fit, names take at most half of the width.
     """
-    layouts = _layout_columns(table)
+    layouts = _lay_out_columns(table)
     excess = _measure_width(layouts, list(layouts)) - width
     names = [i for i in layouts if not table.columns[i].group and table.columns[i].is_left_aligned]
     widest = max(names, key=lambda i: layouts[i].width, default=None)
@@ -236,7 +236,7 @@ class _ColumnLayout(ElementRecord):
         return _ColumnLayout([(pad_text(header, width), style)], cells, width)
 
 
-def _layout_column(column: Column, cells: Sequence[Cell | Range]) -> _ColumnLayout:
+def _lay_out_column(column: Column, cells: Sequence[Cell | Range]) -> _ColumnLayout:
     """Return a column as pieces of equal width. Long texts have `MIN_TEXT_WIDTH` or more."""
     text_cells = [cell for cell in cells if isinstance(cell, Cell)]
     header = column.header
@@ -274,7 +274,7 @@ def _layout_column(column: Column, cells: Sequence[Cell | Range]) -> _ColumnLayo
     return _ColumnLayout([*space, (pad_text(header, end), "head")], cell_pieces, width)
 
 
-def _layout_drawings(cells: Sequence[Cell | Range], width: int) -> _ColumnLayout:
+def _lay_out_drawings(cells: Sequence[Cell | Range], width: int) -> _ColumnLayout:
     """Return the column of drawings, with a 0 in the header above the line at 0."""
     ranges = [cell for cell in cells if isinstance(cell, Range)]
     head = " " * _locate_value(ranges[0], 0.0, width) + "0"
@@ -306,7 +306,7 @@ def _locate_value(range_cell: Range, value: float, width: int) -> int:
     return round(range_cell.get_axis_position(value, width - 1))
 
 
-def _layout_rows(
+def _lay_out_rows(
     columns: Sequence[_ColumnLayout], max_rule_width: int, *, has_total_row: bool
 ) -> list[Line]:
     """Return the header, a rule and the rows, with another rule above a total row."""
@@ -334,7 +334,7 @@ def _join_cells(cells: Sequence[Line]) -> Line:
 # ---- marked tokens and charts ----
 
 
-def layout_tokens(block: MarkedTokens, width: int) -> Iterator[Line]:
+def lay_out_tokens(block: MarkedTokens, width: int) -> Iterator[Line]:
     """Yield lines of tokens, with the mark of each token below it."""
     above: Line = []
     below: Line = []
@@ -360,7 +360,7 @@ def _build_token_lines(above: Line, below: Line, *, has_marks: bool) -> Iterator
         yield [(" ", ""), *below]
 
 
-def layout_chart(block: Chart, width: int) -> Iterator[str]:
+def lay_out_chart(block: Chart, width: int) -> Iterator[str]:
     """Yield the lines of a bar chart of the values, scaled to the range from minimum to maximum."""
     values = [point.value for point in block.points]
     low, high = (f"{end:.{block.digits}f}" for end in (min(values), max(values)))

@@ -104,7 +104,7 @@ class Finding(dict[str, Any]):
 
 
 def collect_findings(inputs: FindingInputs) -> list[Finding]:
-    """Return the findings of a report, grouped by kind, the largest weight first."""
+    """Return the findings of a report, grouped by kind and sorted by decreasing weight."""
     candidates = [
         *_find_segments_behind_delta(inputs),
         *_find_frequent_flags(inputs),

@@ -73,8 +73,8 @@ def _enumerate_glossary_entries(value: Any) -> tuple[Iterable[tuple[int, Any]], 
     pairs = value.items() if hasattr(value, "items") else value
     if isinstance(pairs, str | bytes) or not hasattr(pairs, "__iter__"):
         raise TypeError(
-            "terms: expected a mapping from source terms to target terms, pairs of them, or a "
-            f"file, found {type(value).__name__}"
+            "terms: expected a mapping from source terms to target terms, pairs of terms, or "
+            f"a file, found {type(value).__name__}"
         )
     return enumerate(pairs, 1), "terms", "given terms"
 

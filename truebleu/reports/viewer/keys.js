@@ -75,7 +75,7 @@ export class KeyboardShortcuts {
       row("1 … 9", "compare this system with the baseline"),
       ...Object.entries(GENERAL_KEYS).map(([key, action]) => row(key, action.title)),
       ...views.flatMap(view => Object.entries(view.keys ?? {}).map(([key, action]) => row(key, `${action.title} (${view.title})`))),
-      row("↑ ↓ Home End PageUp PageDown", "move in the list"), row("← →", "move between tokens of a text"), row("?", "show this help"),
+      row("↑ ↓ Home End PageUp PageDown", "move through the list"), row("← →", "move between tokens of a text"), row("?", "show this help"),
     ];
     openDialog("Help and keyboard",
       el("p", {}, "All numbers were computed by truebleu or recomputed from its counts with the same formulas. Δ is the score of the compared system minus the score of the baseline. Influence is how much Δ would decrease without a segment. Each state of the page has a URL."),

@@ -286,8 +286,8 @@ def test_gleu_worked_through():
 @pytest.mark.parametrize(
     ("metric", "sentence"),
     [
-        (CHRF(), "Reference 2 is used because it gives the best score."),
-        (GLEU(), "Reference 2 is used because it gives the best score."),
+        (CHRF(), "Reference 2 is used because it has the best score."),
+        (GLEU(), "Reference 2 is used because it has the best score."),
         (TER(), "Reference 2 is used because it needs the fewest edits."),
     ],
     ids=["chrF", "GLEU", "TER"],
@@ -432,7 +432,7 @@ def test_terminal_output_is_coloured(metric):
 
 
 def test_number_of_examined_segments_is_limited(monkeypatch):
-    monkeypatch.setattr("truebleu.explanation.ter.MAX_ALIGNED_SEGMENTS", 2)
+    monkeypatch.setattr("truebleu.explanation.edit_rates.MAX_ALIGNED_SEGMENTS", 2)
     monkeypatch.setattr("truebleu.explanation.naive_bleu.MAX_EXAMINED_SEGMENTS", 20)
     texts = ["a b c d", "b c d e", "x y z w"]
     for metric in (TER(), CHRF()):

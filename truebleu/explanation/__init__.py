@@ -4,8 +4,7 @@ All output formats are rendered from the dict that `Explanation.to_dict` returns
 
 explanation_builder.py    builds the dict from texts and a metric
 explanation_layout.py     turns the dict into headings, tables and paragraphs
-bleu.py  chrf.py  ter.py  nist.py  gleu.py  wer.py  f_score.py    metric-specific parts
-edit_layout.py            edit operations of TER and of error rates
+bleu.py  chrf.py  edit_rates.py  nist.py  gleu.py  f_score.py    metric-specific parts
 naive_bleu.py             n-grams, clipping and lengths over tokens
 """
 

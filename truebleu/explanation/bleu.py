@@ -37,8 +37,6 @@ CONVENTION = (
     "hold for your language, your text or a single sentence."
 )
 
-TOKEN = "token"
-
 # Value of BLEU's parameter `aggregate` that makes the corpus score a mean of segment scores.
 SEGMENTS = "segments"
 

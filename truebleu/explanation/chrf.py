@@ -20,8 +20,6 @@ from truebleu.text.terminal_layout import format_count
 if TYPE_CHECKING:
     from truebleu.metrics.chrf import CHRF, CHRFScore
 
-TOKEN = "character"
-
 # Punctuation that is split off words, as sacreBLEU and chrF++.py do.
 PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 

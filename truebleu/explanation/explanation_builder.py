@@ -3,10 +3,9 @@
 Each metric-specific module defines
 
 explain_segment, explain_corpus    fields of the explanation of a segment or a corpus
-split_text, TOKEN                  units counted in a text, and their name
+split_text                         units counted in a text
 get_components                     components that a comparison of two systems shows (not BLEU)
 split_difference, build_comparison the comparison of two systems (only BLEU)
-BEST_REFERENCE_SENTENCE            sentence that says which reference is used (optional)
 build_formula                      computation of the score, line by line
 """
 
@@ -16,7 +15,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from truebleu.explanation import bleu, chrf, f_score, gleu, nist, statistics_table, ter, wer
+from truebleu.explanation import bleu, chrf, edit_rates, f_score, gleu, nist, statistics_table
 from truebleu.explanation.naive_bleu import ExplanationCase, enumerate_references
 from truebleu.metrics.base import Corpus, Metric
 from truebleu.metrics.bleu import BLEU
@@ -32,11 +31,10 @@ if TYPE_CHECKING:
 EXPLAINED: dict[str, ModuleType] = {
     "BLEU": bleu,
     "chrF": chrf,
-    "TER": ter,
     "NIST": nist,
     "GLEU": gleu,
     **dict.fromkeys(("NGram-F", "ROUGE"), f_score),
-    **dict.fromkeys(("WER", "MER", "WIL", "WIP", "CER"), wer),
+    **dict.fromkeys(("TER", "WER", "MER", "WIL", "WIP", "CER"), edit_rates),
 }
 
 

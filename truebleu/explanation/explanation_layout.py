@@ -23,8 +23,8 @@ from truebleu.text.terminal_layout import format_count
 # Default number of decimals of scores.
 DIGITS = 2
 
-# Sentence that says which of several references is used.
-BEST_REFERENCE_SENTENCE = "Reference {} is used because it gives the best score."
+# Names of the counted units, by metric (default: token).
+UNITS = {"chrF": "character", "TER": "word"}
 
 
 def build_layout(
@@ -32,7 +32,8 @@ def build_layout(
 ) -> Iterator[Block]:
     """Yield the elements of an explanation; `digits` is the number of decimals of scores."""
     format_score = _make_score_formatter(content, digits)
-    metric_module = get_metric_module(content["metric"]["name"])
+    metric = content["metric"]["name"]
+    metric_module, unit = get_metric_module(metric), UNITS.get(metric, "token")
     systems = content["systems"]
     references = content.get("references", ())
     has_two_systems = len(systems) > 1
@@ -48,20 +49,17 @@ def build_layout(
             content, format_score
         )
     for reference in references:
-        length = format_count(reference["length"], metric_module.TOKEN)
+        length = format_count(reference["length"], unit)
         yield MarkedTokens(f"Reference {reference['number']}, {length}", reference["tokens"])
     level = 3 if has_two_systems else 2
     for system in systems:
         if has_two_systems:
             yield Heading(2, f"{system['name']}: {label} = {format_score(system['score'])}")
         if "reference" in system and len(references) > 1:
-            yield Paragraph(
-                getattr(metric_module, "BEST_REFERENCE_SENTENCE", BEST_REFERENCE_SENTENCE).format(
-                    system["reference"]
-                )
-            )
+            reason = "needs the fewest edits" if metric == "TER" else "has the best score"
+            yield Paragraph(f"Reference {system['reference']} is used because it {reason}.")
         if "cover" in system:
-            yield ngram_layout.mark_tokens(system, metric_module.TOKEN)
+            yield ngram_layout.mark_tokens(system, unit)
         yield from metric_module.build_layout(content, system, level)
         yield Heading(level, "Formula")
         yield Equations(metric_module.build_formula(system, content["metric"]["parameters"]))

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import naive_bleu, ngram_layout
-from truebleu.explanation.naive_bleu import ExplanationCase, Tokens
+from truebleu.explanation.naive_bleu import COUNT_KEYS, ExplanationCase, Tokens
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.number_format import format_number, name_ngrams
 from truebleu.rendering.view import Content
@@ -15,11 +15,8 @@ from truebleu.rendering.view import Content
 if TYPE_CHECKING:
     from truebleu.rendering.equations import Equation
 
-TOKEN = "token"
-BEST_REFERENCE_SENTENCE = "Reference {} is used because it has the best score."
 # Components that have the scale of the score.
 PERCENTAGES = ("precision", "recall")
-COUNT_KEYS = ("matches", "total", "reference_total")
 
 
 def split_text(metric: Any, text: Any) -> list[str]:
@@ -38,19 +35,7 @@ def explain_segment(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
     number, _ = case.references[best_index]
     split = partial(split_text, metric)
     hypothesis_tokens, reference_tokens = split(text), split(reference_texts[best_index])
-    orders = [
-        {
-            "order": n,
-            **dict(
-                zip(
-                    COUNT_KEYS,
-                    naive_bleu.count_overlap(hypothesis_tokens, reference_tokens, n),
-                    strict=True,
-                )
-            ),
-        }
-        for n in _get_orders(metric)
-    ]
+    orders = naive_bleu.describe_overlap(hypothesis_tokens, reference_tokens, _get_orders(metric))
     system = {**_describe_system(case), "orders": orders, "reference": number}
     if orders:
         naive_bleu.add_ngrams_to_segment(system, hypothesis_tokens, [reference_tokens], [number])

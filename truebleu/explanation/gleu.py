@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import naive_bleu, ngram_layout
-from truebleu.explanation.naive_bleu import ExplanationCase, Tokens, split_text
+from truebleu.explanation.naive_bleu import COUNT_KEYS, ExplanationCase, Tokens, split_text
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.number_format import format_number
 from truebleu.rendering.view import Content
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from truebleu.metrics.gleu import GLEU
     from truebleu.metrics.python_metric import PythonScore
     from truebleu.rendering.equations import Equation
-
-TOKEN = "token"
-COUNT_KEYS = ("matches", "total", "reference_total")
 
 
 def explain_segment(case: ExplanationCase[GLEU, PythonScore]) -> dict[str, Any]:
@@ -63,15 +60,9 @@ def _find_best_reference(
     """Return the index of the reference with the highest score, and its counts."""
     best_index, best_ratio, best_orders = 0, -1.0, []
     for i, reference in enumerate(references):
-        orders = [
-            {
-                "order": n,
-                **dict(
-                    zip(COUNT_KEYS, naive_bleu.count_overlap(hypothesis, reference, n), strict=True)
-                ),
-            }
-            for n in range(metric.min_order, metric.max_order + 1)
-        ]
+        orders = naive_bleu.describe_overlap(
+            hypothesis, reference, range(metric.min_order, metric.max_order + 1)
+        )
         matches, *totals = (sum(order[key] for order in orders) for key in COUNT_KEYS)
         reference_ratio = matches / max(totals) if any(totals) else -0.5
         if reference_ratio > best_ratio:

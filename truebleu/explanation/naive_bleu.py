@@ -7,7 +7,7 @@ explanations.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from operator import add
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -22,6 +22,9 @@ Ngram = tuple[str, ...]
 # kind, so that memory use does not grow with the corpus.
 MAX_EXAMINED_SEGMENTS = 20_000
 MAX_LISTED_NGRAMS = 10
+
+# Names of the counts that `count_overlap` returns.
+COUNT_KEYS = ("matches", "total", "reference_total")
 
 M = TypeVar("M")
 S = TypeVar("S")
@@ -145,6 +148,19 @@ def count_overlap(hypothesis: Tokens, reference: Tokens, order: int) -> tuple[in
         hypothesis_counts.total(),
         reference_counts.total(),
     )
+
+
+def describe_overlap(
+    hypothesis: Tokens, reference: Tokens, orders: Iterable[int]
+) -> list[dict[str, Any]]:
+    """Return each order with the matches and n-gram totals of two texts."""
+    return [
+        {
+            "order": order,
+            **dict(zip(COUNT_KEYS, count_overlap(hypothesis, reference, order), strict=True)),
+        }
+        for order in orders
+    ]
 
 
 def choose_reference_length(

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from truebleu.metrics.nist import NIST
     from truebleu.metrics.python_metric import PythonScore
 
-TOKEN = "token"
-
 
 def compute_information(
     references: Sequence[Tokens], max_order: int, *, zero: bool
@@ -56,25 +54,12 @@ def explain_segment(case: ExplanationCase[NIST, PythonScore]) -> dict[str, Any]:
     hypothesis_tokens, *reference_tokens = (split_text(metric, text) for text in case.texts)
     bits = compute_information(reference_tokens, metric.max_order, zero=metric.variant == "mteval")
     system = explain_corpus(case)
-    tables = [
-        naive_bleu.clip_ngrams(hypothesis_tokens, reference_tokens, order["order"])
-        for order in system["orders"]
-    ]
-    for order, table in zip(system["orders"], tables, strict=True):
-        order["ngrams"] = [
-            {
-                "ngram": list(row.ngram),
-                "count": row.occurrences,
-                "clipped": row.clipped,
-                "information": bits.get(row.ngram),
-            }
-            for row in table
-        ]
-    return {
-        **system,
-        "tokens": hypothesis_tokens,
-        "cover": naive_bleu.find_covering_ngrams(hypothesis_tokens, tables),
-    }
+    numbers = [number for number, _ in case.references]
+    naive_bleu.add_ngrams_to_segment(system, hypothesis_tokens, reference_tokens, numbers)
+    for order in system["orders"]:
+        for row in order["ngrams"]:
+            row["information"] = bits.get(tuple(row["ngram"]))
+    return system
 
 
 def explain_corpus(case: ExplanationCase[NIST, PythonScore]) -> dict[str, Any]:
@@ -153,7 +138,7 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
     yield Heading(level, "Length")
     mean = "a mean of " if len(content.get("references", ())) != 1 else ""
     yield Paragraph(
-        f"The hypothesis has {format_count(system['hypothesis_length'], TOKEN)}; the "
+        f"The hypothesis has {format_count(system['hypothesis_length'], 'token')}; the "
         f"reference has {mean}"
         f"{format_compact(system['reference_length'])}."
     )

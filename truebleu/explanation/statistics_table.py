@@ -14,8 +14,6 @@ from truebleu.rendering.view import Content
 if TYPE_CHECKING:
     from truebleu.rendering.equations import Equation
 
-TOKEN = "token"
-
 
 def split_text(metric: Any, text: Any) -> list[str]:
     """Return the tokens of a text, or its words if the metric has no tokenizer."""

@@ -45,6 +45,8 @@ class Summary(TypedDict):
     tokens: NotRequired[int]
     # Result of `text_marks.find_marks`, which Python adds.
     text_marks: NotRequired[Any]
+    # Result of `input_mixups.find_mixup`, which Python adds.
+    mixup: NotRequired[tuple[str, str] | None]
 
 @final
 class Source: ...

@@ -501,3 +501,80 @@ def test_report_refuses_runs(truebleu_command, run_files, tmp_path):
     assert result.status == 2
     assert "reports support one output per system; for runs, use truebleu compare" in result.error
     assert not page.exists()
+
+
+# ---- long names, and files in the wrong place ----
+
+
+@pytest.fixture
+def long_names(tmp_path):
+    """Return the references and two outputs in files with long names."""
+    for name, source in (("Online-A", "birch"), ("M2", "cedar")):
+        text = (EXAMPLES / f"{source}.en").read_text("utf-8")
+        (tmp_path / f"newstest2022.de-en.hyp.{name}.en").write_text(text, "utf-8")
+    return [EXAMPLES / "reference.a.en", "-i", *sorted(tmp_path.iterdir())]
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "latex", "html"])
+def test_readers_see_short_names(truebleu_command, long_names, form):
+    output = truebleu_command("compare", *long_names, "-f", form).output
+    assert "Online-A" in output
+    complete_names = output.count("newstest2022")
+    assert complete_names == " ".join(output.split()).count(" is short for newstest2022") == 1
+
+
+@pytest.mark.parametrize("command", ["score", "segments"])
+def test_scores_have_short_names_in_text(truebleu_command, long_names, command):
+    result = truebleu_command(command, *long_names, "-f", "text")
+    text = result.output + result.error
+    assert "M2" in text
+    assert text.count("newstest2022") == text.count(" is short for newstest2022") == 1
+
+
+def test_data_has_complete_names_and_options_accept_short_names(truebleu_command, long_names):
+    words = ("compare", *long_names, "-f", "json", "--baseline", "Online-A")
+    content = json.loads(truebleu_command(*words).output)
+    assert content["baseline"] == "newstest2022.de-en.hyp.Online-A"
+    assert "name_note" not in content
+    result = truebleu_command("compare", *long_names, "--baseline", "hyp")
+    assert "--baseline: 'hyp' is ambiguous (expected one of M2, Online-A)" in result.error
+
+
+def test_check_has_short_names(truebleu_command, long_names):
+    reference, _, first, second = long_names
+    words = ("check", reference, "-i", second, "--against", first, "--significant", "-f", "text")
+    output = " ".join(truebleu_command(*words).output.split())
+    assert "Online-A failed: BLEU fell 16.99 from M2, which is significant" in output
+
+
+def test_source_as_system_is_named(truebleu_command):
+    source, reference = EXAMPLES / "source.de", EXAMPLES / "reference.a.en"
+    words = ("compare", reference, "-i", EXAMPLES / "cedar.en", source, "-f", "json")
+    error = truebleu_command(*words, "-src", source).error
+    assert "source: 128 of its first 128 lines are identical to the source. Is this the" in error
+    error = truebleu_command(*words).error
+    assert "warning: source: this looks like another language than the references (" in error
+
+
+def test_reference_as_system_is_named(truebleu_command):
+    references = [EXAMPLES / f"reference.{name}.en" for name in "ab"]
+    for reference in references:
+        words = ("compare", *references, "-i", EXAMPLES / "cedar.en", reference, "-f", "json")
+        error = truebleu_command(*words).error
+        assert error.count("Is this the reference instead of a system output?") == 1
+
+
+def test_metrics_share_a_warning_about_the_best_system():
+    first = [f"the cat number {i} sat on the mat" for i in range(40)]
+    second = [f"a dog with name {i} lay by the door" for i in range(40)]
+    systems = {"x": [*first[:36], *second[36:]], "y": [*first[:3], *second[3:]]}
+    systems["x"][0] += " again"
+    references = list(zip(first, second, strict=True))
+    comparison = truebleu.compare(
+        systems, references, metrics=["bleu", "chrf", "ter"], samples=99, check_text=False
+    )
+    kind = "winner depends on the reference"
+    [warning] = [one for one in comparison.warnings if one["kind"] == kind]
+    assert warning["metrics"] == ["BLEU", "chrF2", "TER"]
+    assert warning["text"].startswith("BLEU, chrF2 and TER: the best system depends on the ref")
+    assert "By chrF2 and TER, y is best, but x with ref 1 alone." in warning["text"]

@@ -286,14 +286,19 @@ def test_escaped_characters_in_latex_are_read():
 @pytest.mark.parametrize("test", list(TESTS))
 @pytest.mark.parametrize("columns", [None, ["system", "score", "p"]])
 def test_printed_table_has_the_setup_of_the_result(test, correction, columns):
-    """The caption of a table states the test, the level and the correction."""
+    """Every output states the test, the level and the correction."""
     comparison = tb.compare(
         SYSTEMS, REFERENCE, test=test, correction=correction, level=0.9, samples=99
     )
-    expected = cite(comparison).text().replace("90% confidence", "95% confidence")
-    for printed in (comparison.latex(columns=columns), comparison.markdown(columns=columns)):
+    texts = [comparison.text(), comparison.text(explain=True), comparison.text(columns=columns)]
+    tables = [comparison.latex(columns=columns), comparison.markdown(columns=columns)]
+    for printed in (*texts, *tables):
         setup = read_result(printed, "table")
-        assert setup.text() == expected
+        # Short signatures do not state the version of truebleu.
+        text, expected = (
+            re.sub(r"\|by:[^|)]*", "", one.text()) for one in (setup, cite(comparison))
+        )
+        assert text == expected
         assert setup.notes == []
 
 
@@ -313,23 +318,22 @@ def test_table_without_significant_difference_has_the_correction():
     assert read_result(comparison.markdown(), "x").correction == "holm"
 
 
-def test_text_without_p_values_has_a_note_on_the_correction():
+def test_signature_alone_has_notes_on_the_level_and_the_correction():
     comparison = tb.compare(SYSTEMS, REFERENCE, correction="holm", samples=99)
     signature = comparison.text().splitlines()[-1]
     setup = read_result(signature, "out.txt")
-    assert (setup.test, setup.correction) == ("ar", None)
+    assert (setup.test, setup.correction, setup.confidence) == ("ar", None, None)
     assert setup.notes == [
-        "out.txt does not state whether p-values were corrected. Use the output of -f json."
+        "out.txt does not state the significance level. Use the output of -f json.",
+        "out.txt does not state whether p-values were corrected. Use the output of -f json.",
     ]
 
 
-def test_text_of_bootstrap_test_has_a_note():
-    comparison = tb.compare(SYSTEMS, REFERENCE, test="bs", samples=99)
-    setup = read_result(comparison.text(), "out.txt")
-    assert setup.test is None
-    assert setup.notes == [
-        "out.txt does not name the significance test. Use the output of -f json."
-    ]
+def test_table_without_test_and_intervals_claims_neither():
+    comparison = tb.compare(SYSTEMS, REFERENCE, test=None, level=0.9)
+    assert read_result(comparison.latex(), "x").confidence is None
+    setup = read_result(comparison.latex(columns=["system", "interval"]), "x")
+    assert (setup.test, setup.level) == (None, 0.9)
 
 
 def test_metric_with_several_signatures_is_named_once():

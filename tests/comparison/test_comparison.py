@@ -457,7 +457,7 @@ def test_compressed_files_give_equal_results(tmp_path):
         ({"A": ["x"]}, ["x"], {"level": 95}, ValueError, "level=95: .* between 0 and 1"),
         ({"A": ["x"]}, ["x"], {"seed": -1}, ValueError, "seed=-1: .* non-negative"),
         ({"A": ["x"]}, ["x"], {"correction": "by"}, ValueError, "unknown correction 'by'"),
-        ({"A": ["x"]}, ["x"], {"scores": {"M": {"B": [1]}}}, ValueError, "M has no system 'B'"),
+        ({"A": ["x"]}, ["x"], {"scores": {"M": {"B": [1]}}}, ValueError, "M: no system 'B'"),
         ({"A": ["x"]}, ["x"], {"scores": {"M": {}}}, ValueError, "M has no scores of system 'A'"),
         (
             {"A": ["x"]},
@@ -499,7 +499,7 @@ def test_invalid_arguments_are_refused(systems, references, options, error, mess
         (["1\t2", "3"], r"line 2: expected 2 tab-separated columns, found 1"),
         (["1\t2\t3"], r"line 1: expected 2 tab-separated columns, found 3"),
         (["a\ta", "1\t2"], r"line 1: duplicate system name"),
-        (["a\tc", "1\t2"], r"M has no system 'c'"),
+        (["a\tc", "1\t2"], r"M: no system 'c'"),
         (["a 1", "a 2", "b"], r"line 3: expected a system and a score"),
         (["a 1", "a 2", "b z"], r"line 3: expected a number, found 'z'"),
         (["a 1", "a 2", "b 1"], r"M, b: expected one number per segment \(2\), found 1"),
@@ -884,7 +884,7 @@ def test_nondeterministic_metric_has_note(monkeypatch):
     monkeypatch.setattr(type(rouge), "DETERMINISTIC", False)
     notes = compare(SYSTEMS, REFERENCES, **options).to_dict()["notes"]
     [note] = [note for note in notes if note["kind"] == "not repeatable"]
-    assert note["metric"] == "ROUGE-L"
+    assert note["metric_names"] == ["ROUGE-L"]
     assert note["text"].startswith("ROUGE-L may score the same text differently")
 
 

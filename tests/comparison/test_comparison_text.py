@@ -47,7 +47,7 @@ def documents():
 
 def test_four_systems_by_three_metrics_fit_on_one_screen(four_systems):
     lines = four_systems.text(80, hint="More: --explain").splitlines()
-    assert len(lines) <= 24
+    assert len(lines) <= 25
     assert max(map(measure_width, lines)) <= 80
 
 
@@ -60,7 +60,7 @@ def test_text_starts_with_headline_of_report(four_systems):
 
 def test_table_has_compact_columns(four_systems):
     header = four_systems.text().split("\n\n")[1].splitlines()[0]
-    assert header.split() == ["metric", "system", "score", "95%", "interval", "Δ", "p", "rank"]
+    assert header.split() == ["metric", "system", "score", "95%", "interval", "Δ", "p", "cluster"]
 
 
 @pytest.mark.parametrize("metrics", [["bleu"], ["bleu", "ter"]])
@@ -80,9 +80,14 @@ def test_single_system_has_score_and_interval():
     assert text.startswith("cedar scores 47.0 BLEU (95% interval 43.2 to 50.8).\n\nsystem  BLEU ↑")
 
 
-def test_legend_is_one_line_with_hint(four_systems):
-    legend, *signatures = four_systems.text(hint="More: --explain").split("\n\n")[-1].splitlines()
-    assert legend == "128 segments. *: p < 0.05, uncorrected. More: --explain"
+def test_legend_names_the_test_and_has_a_hint(four_systems):
+    last = four_systems.text(hint="More: --explain").split("\n\n")[-1]
+    *legend, first, second, third = last.splitlines()
+    signatures = [first, second, third]
+    assert " ".join(legend) == (
+        "128 segments. *: p < 0.05, paired approximate randomization, uncorrected. Systems in "
+        "different clusters differ significantly. More: --explain"
+    )
     assert [line.partition("|")[0] for line in signatures] == ["BLEU", "chrF2", "TER"]
     assert all("|#:1|" in line for line in signatures)
 

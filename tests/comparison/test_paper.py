@@ -135,7 +135,7 @@ def test_latex_is_one_environment_with_all_metrics():
     source = compare_scores({"M": {"a": 1.0, "b": 2.0}, "TER": {"a": 3.0, "b": 2.0}}).latex()
     assert source.count(r"\begin{table}") == source.count(r"\begin{tabular}") == 1
     header, *rows = read_latex_rows(source)
-    assert header == ["System", r"M $\uparrow$", r"TER $\downarrow$"]
+    assert header == ["system", r"M $\uparrow$", r"TER $\downarrow$"]
     assert [row[0] for row in rows] == ["b", "a"]
     for part in (r"\caption{", r"\label{tab:truebleu}", r"\toprule", r"\bottomrule"):
         assert source.count(part) == 1
@@ -219,7 +219,7 @@ def test_columns_are_grouped_by_metric():
     assert r"\multicolumn{3}{c}{M $\uparrow$} & \multicolumn{3}{c}{N $\uparrow$}" in source
     assert r"\cmidrule(lr){2-4} \cmidrule(lr){5-7}" in source
     header = comparison.markdown(columns=columns).splitlines()[2]
-    assert header.replace(" ", "") == "|System|M↑|MΔ|Mp|N↑|NΔ|Np|"
+    assert header.replace(" ", "") == "|system|M↑|MΔ|Mp|N↑|NΔ|Np|"
 
 
 def test_both_intervals_have_distinct_headers():
@@ -241,7 +241,7 @@ def test_wide_table_has_a_section_per_metric():
     columns = ["system", "score", "delta", "p", "won"]
     source = compare_scores(scores).latex(columns=columns)
     assert re.findall(r"\\emph\{(M\d)", source) == ["M0", "M1", "M2"]
-    assert read_latex_rows(source)[0] == ["System", "score", r"$\Delta$", "p", "won"]
+    assert read_latex_rows(source)[0] == ["system", "score", r"$\Delta$", "p", "won"]
 
 
 @pytest.mark.parametrize(
@@ -362,12 +362,23 @@ def test_documents_have_a_sentence_that_they_were_not_tested():
     assert sentence not in untested.markdown(by=["document"])
 
 
-def test_documents_that_exceed_a_page_are_left_out_of_latex_with_a_note():
+def test_documents_that_exceed_a_page_are_split_into_several_tables():
     comparison = compare_documents(20)
     source = comparison.latex(by=["document"])
-    assert "% Note: the scores by document need 62 rows and do not fit on a page" in source
-    assert len(read_latex_rows(source)) == 1 + 2
-    assert comparison.markdown(by=["document"]).count("segments)**") == 20
+    assert "% Note: the table has 42 rows and is split into 3 tables." in source
+    assert source.count(r"\begin{tabular}") == 3
+    assert (
+        source.count(r"\emph{d") == comparison.markdown(by=["document"]).count("segments)**") == 20
+    )
+    assert r"\caption{Table~\ref{tab:truebleu}, continued.}" in source
+    assert r"\label{tab:truebleu-2}" in source
+
+
+def test_systems_that_exceed_a_page_are_split_into_several_tables():
+    scores = {"M": {f"system {i}": float(i) for i in range(40)}}
+    tables = compare_scores(scores).latex().split(r"\begin{table}")[1:]
+    row_counts = [len(re.findall(r"^system \d+ +&", table, re.MULTILINE)) for table in tables]
+    assert row_counts == [31, 9]
 
 
 def test_groups_are_sections():

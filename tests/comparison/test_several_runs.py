@@ -57,9 +57,10 @@ def test_notes_and_signature_describe_runs(comparison):
     text = str(comparison)
     assert "± runs" in text
     notes = [note["text"] for note in comparison.to_dict()["notes"] if note["kind"] == "runs"]
-    assert len(notes) == 2
-    assert notes[0].startswith("BLEU, new against old: the variation between runs, ")
-    assert "than the variation due to the test set" in notes[0]
+    assert all(note.startswith("new against old: the variation between runs is ") for note in notes)
+    sizes = " ".join(notes)
+    assert "than the variation due to the test set (standard errors of the difference: " in sizes
+    assert sizes.count("BLEU ") == sizes.count("chrF2 ") == 1
     assert "and runs differed as much as they do here" in comparison.text(100, explain=True)
     assert "|runs:var|" in text
     signature = comparison.to_dict()["metrics"][0]["signature"]
@@ -69,7 +70,7 @@ def test_notes_and_signature_describe_runs(comparison):
 def test_single_system_with_runs_has_note():
     single_comparison = compare({"old": RUNS["old"]}, LINES, **FEW_SAMPLES)
     [note] = [one for one in single_comparison.to_dict()["notes"] if one["kind"] == "runs"]
-    assert "(standard deviation of 3 runs, standard error of the mean)" in note["text"]
+    assert "(standard deviation of 3 runs, standard error of the mean: BLEU " in note["text"]
     assert "|runs:3|" in str(single_comparison)
 
 

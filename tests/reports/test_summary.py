@@ -191,10 +191,10 @@ def test_legend_explains_terms():
         "In brackets: 95% intervals (percentile bootstrap).",
         "Δ: difference from the baseline, poor.",
         "(paired approximate randomization, corrected by Holm); *: p < 0.05, significant.",
-        "Cluster: significantly better than all systems in clusters with higher numbers.",
+        "Systems in different clusters differ significantly.",
     ):
         assert explanation in text
-    assert text.index("Cluster: significantly") < text.index("in detail:")
+    assert text.index("Systems in different clusters") < text.index("in detail:")
 
 
 def test_forest_plot_has_panel_and_axis_per_metric():

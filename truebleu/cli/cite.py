@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
-from truebleu._kernel import InputError
 from truebleu.cli import common_options as shared
 from truebleu.cli import metric_options
 from truebleu.cli.common_options import Command, OptionGroup
@@ -28,6 +27,8 @@ from truebleu.cli.output import Results, UsageError, print_message
 from truebleu.comparison import setup_description
 from truebleu.comparison.comparison_request import TESTS
 from truebleu.significance import CORRECTIONS
+from truebleu.text.segments import File
+from truebleu.text.system_names import format_path
 from truebleu.text.terminal_layout import wrap_text
 
 
@@ -91,8 +92,9 @@ def _describe_setup(options: argparse.Namespace) -> setup_description.SetupDescr
         for name, flag in flags.items():
             if getattr(options, name) is not None:
                 raise UsageError(f"{flag} has no effect with a result FILE")
-        name = "standard input" if options.result == "-" else options.result
-        return setup_description.read_result(_read_text(options.result), name)
+        file = File(options.result)
+        text = "\n".join(file.read_lines())
+        return setup_description.read_result(text, format_path(file))
     if options.correction is not None and options.test is None:
         raise UsageError("--correction has no effect without --test")
     with shared.reraise_as_usage_error("-m/--metrics"):
@@ -103,23 +105,6 @@ def _describe_setup(options: argparse.Namespace) -> setup_description.SetupDescr
             test_sets=options.test_set or (),
             registry_file=options.registry,
         )
-
-
-def _read_text(name: str) -> str:
-    """Return the text of a file or of standard input."""
-    import sys
-
-    if name == "-":
-        data = sys.stdin.buffer.read()
-    else:
-        with open(name, "rb") as file:
-            data = file.read()
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise InputError(
-            f"{name}: not UTF-8 text (expected a result of score or compare)"
-        ) from None
 
 
 COMMAND = Command(

@@ -102,7 +102,8 @@ COLUMN_SELECTION = OptionGroup(
     "columns",
     f"""
     --columns NAME...  show these columns: {", ".join(COLUMNS)} (default: letter, system, score,
-                       interval, delta, p and rank in text; system and score in latex and markdown)
+                       interval, delta, p and cluster in text; system and score in latex and
+                       markdown)
     --explain          in text, explain the columns and the test, list all notes, and print complete
                        signatures
     """,

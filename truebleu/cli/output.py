@@ -14,6 +14,7 @@ from truebleu.metrics.base import Signature
 from truebleu.rendering.score_scale import MORE_DIGITS
 from truebleu.text import json_writer
 from truebleu.text.operating_system import open_atomically
+from truebleu.text.system_names import ShortNames
 from truebleu.text.terminal_layout import get_terminal_width, print_wrapped
 
 if TYPE_CHECKING:
@@ -208,6 +209,8 @@ class Results(Output):
         self.scale: int = getattr(options, "scale", 100)
         self._quiet: bool = getattr(options, "quiet", False)
         self.color: str = getattr(options, "color", "never")
+        # Names of systems in messages, and in formats for readers.
+        self.short_names = ShortNames(())
 
     @property
     def digits(self) -> int:
@@ -277,7 +280,7 @@ class Results(Output):
         if self._quiet or (in_results and self.is_read_directly):
             return
         for warning in warnings:
-            print_message("warning", warning["text"])
+            print_message("warning", self.short_names.shorten(warning["text"]))
 
     def write_object(self, kind: str, content: dict[str, Any]) -> None:
         """Write a JSON object that starts with its kind and version."""

@@ -13,6 +13,7 @@ from truebleu.metrics.registry import lower_is_better
 from truebleu.rendering.number_format import format_percent
 from truebleu.text import json_writer
 from truebleu.text.record import Record
+from truebleu.text.system_names import ShortNames
 from truebleu.text.terminal_layout import format_count, join_words
 
 if TYPE_CHECKING:
@@ -150,6 +151,7 @@ def write_scores(
     checked_results = [result for result in results if result.is_corpus_score] or results
     checked_scores = ((result.system, result.name, result.score) for result in checked_results)
     warnings = [*warnings, *text_warnings.warn_about_zero_scores(checked_scores)]
+    output.short_names = ShortNames(result.system for result in results)
     rows = list(_group_results(results, len(metrics)))
     output.print_warnings(warnings, in_results=not output.score_only)
     if output.form == "json":
@@ -171,14 +173,30 @@ def write_scores(
         named = len(rows) > 1
         lines = (line for row in rows for line in _format_lines(row, output, named=named))
         output.write("".join(f"{line}\n" for line in lines))
-    elif output.form in ("markdown", "latex"):
+    else:
+        shorten = output.short_names.shorten_all
+        rows = [
+            [one.replace(system=shorten(one.system), group=shorten(one.group)) for one in row]
+            for row in rows
+        ]
+        _write_for_readers(rows, output, shorten(list(warnings)), paper)
+
+
+def _write_for_readers(
+    rows: Sequence[Sequence[ScoreResult]],
+    output: Results,
+    warnings: Sequence[Mapping[str, Any]],
+    paper: Mapping[str, str],
+) -> None:
+    """Write the scores as text, HTML, or a table for a paper."""
+    if output.form in ("markdown", "latex"):
         from truebleu.rendering.latex import render_latex_tables
         from truebleu.rendering.markdown import render_markdown
 
         render = render_markdown if output.form == "markdown" else render_latex_tables
         output.write_rendered(render(_build_paper_blocks(rows, output, warnings, **paper)))
     else:
-        title = ", ".join(dict.fromkeys(result.system for result in results))
+        title = ", ".join(dict.fromkeys(row[0].system for row in rows))
         blocks = _build_elements(rows, output, warnings)
         output.write_elements(blocks, title=title)
 
@@ -280,6 +298,8 @@ def _build_elements(
         yield TableElement.from_text_rows(
             header, cells, text_columns, name_count=max(1, len(text_columns))
         )
+    if output.short_names:
+        yield Paragraph(output.short_names.note, "legend")
     heads = [
         f"{result.score.name}|{output.format_signature(result.signature)}"
         for row in signed_rows
@@ -299,15 +319,12 @@ def _build_paper_blocks(
 ) -> Iterator[PaperBlock]:
     """Yield warnings, and a table of systems and metrics with sections per group."""
     from truebleu.comparison.paper_layout import (
-        MAX_PAGE_ROWS,
         build_paper_table,
-        count_rows,
         format_data,
         format_systems,
         mark_best,
-        shorten_names,
     )
-    from truebleu.rendering.elements import Cell, Column, Paragraph, build_warnings
+    from truebleu.rendering.elements import Cell, Column, build_warnings
 
     yield from build_warnings({"warnings": warnings})
     first = rows[0]
@@ -321,7 +338,7 @@ def _build_paper_blocks(
             title = f"{title} ({format_count(int(str(segment_count)), 'segment')})"
         section_rows.setdefault(title if names_systems else "", []).append(row)
     key_names = ["system"] if names_systems else list(first[0].keys)
-    columns = [Column(name.capitalize(), is_left_aligned=name != "segments") for name in key_names]
+    columns = [Column(name, is_left_aligned=name != "segments") for name in key_names]
     columns += [
         Column(f"{result.name} {'↓' if result.lower_is_better else '↑'}") for result in first
     ]
@@ -336,8 +353,6 @@ def _build_paper_blocks(
                 cell.text = _format_estimate(result, output).replace("-", "−")
             score_columns.append(cells)
         key_texts = [[str(row[0].keys[name]) for row in same_section_rows] for name in key_names]
-        if names_systems:
-            key_texts = [shorten_names(key_texts[0])]
         key_columns = [list(map(Cell, texts)) for texts in key_texts]
         sections.append(
             (
@@ -345,9 +360,6 @@ def _build_paper_blocks(
                 list(zip(*key_columns, *score_columns, strict=True)),
             )
         )
-    row_count = count_rows(sections)
-    if output.form == "latex" and row_count > MAX_PAGE_ROWS:
-        yield Paragraph(f"Note: the table has {row_count} rows, too many for one page.", "note")
     signatures = dict.fromkeys(
         f"{result.score.name}|{output.format_signature(result.signature)}"
         for row in rows

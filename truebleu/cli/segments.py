@@ -28,14 +28,14 @@ from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
 from truebleu.cli import metric_options, table_options
 from truebleu.cli.common_options import Command, OptionGroup
-from truebleu.cli.output import Results, UsageError, raise_if_failed
+from truebleu.cli.output import Results, UsageError, print_message, raise_if_failed
 from truebleu.cli.progress import Progress
 from truebleu.cli.segment_writers import FORMATS, REQUESTED_STATISTICS_FORMATS, SegmentWriter
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Corpus
 from truebleu.metrics.joint_counting import compute_batch_statistics, compute_statistics_or_errors
 from truebleu.text.segments import make_rereadable
-from truebleu.text.system_names import format_path
+from truebleu.text.system_names import ShortNames, format_path
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
@@ -79,6 +79,7 @@ def run(options: argparse.Namespace) -> None:
         tabular_scores.write_segments(options, metrics, output)
         return
     inputs = files.Inputs(options)
+    output.short_names = ShortNames(inputs.systems)
     expected = sum(files.estimate_line_count(file) or 0 for file in inputs.systems.values())
     seen: dict[str, Summary] = {}
     zeros = text_warnings.ZeroSegments()
@@ -105,6 +106,7 @@ def run(options: argparse.Namespace) -> None:
             inputs.systems = {name: make_rereadable(file) for name, file in inputs.systems.items()}
         done = 0
         for system, hypotheses in inputs.systems.items():
+            shown_name = output.short_names.shorten(system) if writer.shows_texts else system
             first = 1
             lines = hypotheses.read_lines() if writer.shows_texts else None
             corpus = Corpus(hypotheses, inputs.read_references(), options.threads, inputs.source)
@@ -122,7 +124,7 @@ def run(options: argparse.Namespace) -> None:
                     zeros.add_segments(system, metric, table, scores)
                 texts = None if lines is None else list(islice(lines, count))
                 numbers = range(first, first + count)
-                writer.write([system] * count, numbers, segment_scores, texts=texts)
+                writer.write([shown_name] * count, numbers, segment_scores, texts=texts)
                 first += count
                 done += count
                 if not output.is_terminal:
@@ -134,6 +136,8 @@ def run(options: argparse.Namespace) -> None:
             (warning for warning in warnings if not needs_only_first_batch(warning)),
             in_results=False,
         )
+    if writer.shows_texts and output.short_names and not options.quiet:
+        print_message("note", output.short_names.note)
     raise_if_failed(failed.values())
 
 

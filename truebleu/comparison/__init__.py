@@ -31,6 +31,7 @@ from truebleu.metrics.text_warnings import raise_text_warnings
 from truebleu.rendering.elements import Block, HtmlBlock
 from truebleu.rendering.view import Content, RecordView, render_blocks
 from truebleu.text import argument_checks, corpus_inputs
+from truebleu.text.system_names import find_system
 from truebleu.text.terminal_layout import format_count
 
 
@@ -63,7 +64,7 @@ class ComparisonView(RecordView):
         100 or, with 1, from 0 to 1 (default: the scale that the comparison was created with).
         `choice` contains fields of `TextOptions`. Raises ValueError for an unknown name.
         """
-        view = self._convert_to_scale(scale)
+        view = self._for_readers(scale)
         blocks = view._build_text_blocks(digits, short=short, **choice)  # noqa: SLF001
         return render_blocks(blocks, "text", width=width or self.WIDTH)
 
@@ -78,7 +79,7 @@ class ComparisonView(RecordView):
         """Return an object that the `rich` library prints in colour; see `text` for the options."""
         from truebleu.rendering.terminal import RichBlocks
 
-        view = self._convert_to_scale(scale)
+        view = self._for_readers(scale)
         build_blocks = view._build_text_blocks  # noqa: SLF001
         return RichBlocks(lambda: build_blocks(digits, short=short, **choice))
 
@@ -93,7 +94,7 @@ class ComparisonView(RecordView):
         """Return one Markdown table for a paper; `paper` contains fields of `PaperOptions`."""
         from truebleu.rendering.markdown import render_markdown
 
-        groups = self._convert_to_scale(scale)._list_paper_groups()  # noqa: SLF001
+        groups = self._for_readers(scale)._list_paper_groups()  # noqa: SLF001
         blocks = paper_layout.build_paper_blocks(groups, digits, short=short, **paper)
         return render_markdown(blocks)
 
@@ -107,14 +108,13 @@ class ComparisonView(RecordView):
     ) -> str:
         """Return one LaTeX table for a paper; `paper` contains fields of `PaperOptions`.
 
-        pdfLaTeX compiles it with the package booktabs and its default font encoding.
+        pdfLaTeX compiles it with the package booktabs and its default font encoding. A table of
+        more than 32 rows is split into several tables.
         """
         from truebleu.rendering.latex import render_latex_tables
 
-        groups = self._convert_to_scale(scale)._list_paper_groups()  # noqa: SLF001
-        blocks = paper_layout.build_paper_blocks(
-            groups, digits, short=short, max_rows=paper_layout.MAX_PAGE_ROWS, **paper
-        )
+        groups = self._for_readers(scale)._list_paper_groups()  # noqa: SLF001
+        blocks = paper_layout.build_paper_blocks(groups, digits, short=short, **paper)
         return render_latex_tables(blocks)
 
     def _list_paper_groups(self) -> list[tuple[str, Content]]:
@@ -139,10 +139,10 @@ class ComparisonView(RecordView):
         from truebleu.comparison import overview
         from truebleu.rendering import html
 
-        view = self._convert_to_scale(scale)
+        view = self._for_readers(scale)
         groups = view._list_groups()  # noqa: SLF001
         blocks = overview.build_html_blocks(groups, digits, short=short, by=by)
-        return html.render_page(self._format_title(), blocks)
+        return html.render_page(view._format_title(), blocks)  # noqa: SLF001
 
     def _build_html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
         from truebleu.comparison import overview
@@ -262,6 +262,10 @@ class Comparison(ComparisonView):
         return [("", self._content)]
 
     @classmethod
+    def _list_systems(cls, content: Content) -> Iterable[str]:
+        return [system["name"] for system in content["systems"]]
+
+    @classmethod
     def _rescale(cls, content: Content) -> Content:
         from truebleu.comparison import display_scale
 
@@ -288,10 +292,11 @@ class Comparison(ComparisonView):
     def __getitem__(self, system: str) -> dict[str, Any]:
         from copy import deepcopy
 
-        for system_entry in self._content["systems"]:
-            if system_entry["name"] == system:
-                return deepcopy(system_entry)
-        raise KeyError(f"no system '{system}'; available: {', '.join(self)}")
+        try:
+            name = find_system(system, list(self), "systems")
+        except ValueError as error:
+            raise KeyError(str(error)) from None
+        return deepcopy(next(one for one in self._content["systems"] if one["name"] == name))
 
 
 class Comparisons(ComparisonView):
@@ -325,10 +330,16 @@ class Comparisons(ComparisonView):
         return (*self._content["within"], *Comparison.COLUMNS)
 
     def _list_groups(self) -> list[tuple[str, Content]]:
+        name_note = {"name_note": self._content.get("name_note", "")}
         return [
-            (_format_group_name(group["group"]), group["comparison"])
+            (_format_group_name(group["group"]), {**group["comparison"], **name_note})
             for group in self._content["groups"]
         ]
+
+    @classmethod
+    def _list_systems(cls, content: Content) -> Iterable[str]:
+        comparisons = [group["comparison"] for group in content["groups"]]
+        return [system["name"] for one in comparisons for system in one["systems"]]
 
     @classmethod
     def _rescale(cls, content: Content) -> Content:

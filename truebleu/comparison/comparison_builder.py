@@ -156,7 +156,9 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
 
 
 # Kinds of warnings about texts that do not occur for systems in human evaluations.
-UNUSUAL_TEXTS = ("unsplit", "script", "tokenized", "tokenized references", "identical")
+UNUSUAL_TEXTS = (
+    *("unsplit", "script", "tokenized", "tokenized references", "identical", "wrong file"),
+)
 # Range of BLEU scores of systems in human evaluations; copies of a reference score higher.
 USUAL_BLEU = (10, 90)
 

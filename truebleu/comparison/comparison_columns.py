@@ -31,8 +31,7 @@ COLUMNS = {
     "mean": "mean of the bootstrap resamples' scores",
     "half-width": "half the width of the score's interval, which sacreBLEU prints after ±",
     "runs": "standard deviation between training runs (number of runs)",
-    "rank": "rank by the score",
-    "cluster": "significantly better than all systems in clusters with higher numbers",
+    "cluster": "group of systems; systems in different clusters differ significantly",
     "delta": "score minus the score of the baseline",
     "delta-interval": "confidence interval of the delta",
     "std-error": "standard error of the delta",
@@ -43,10 +42,8 @@ COLUMNS = {
     "lost": "segments with a worse score than the baseline",
     "needed": "similar segments required to detect the delta with 80% power",
 }
-# Columns of a complete table. Clusters express ranks, and intervals express standard errors.
-DEFAULT_COLUMNS = tuple(
-    name for name in COLUMNS if name not in ("rank", "mean", "half-width", "std-error")
-)
+# Columns of a complete table. Intervals express standard errors.
+DEFAULT_COLUMNS = tuple(name for name in COLUMNS if name not in ("mean", "half-width", "std-error"))
 # Columns whose cells are the same for all metrics.
 SYSTEM_COLUMNS = ("letter", "system")
 _COUNT_KEYS = {"won": "wins", "tied": "ties", "lost": "losses"}
@@ -83,7 +80,6 @@ def list_columns(content: Content, metric: Content) -> list[str]:
         "letter": has_several_systems,
         **dict.fromkeys(("interval", "mean", "half-width"), bool(content["intervals"])),
         "runs": any(score["runs"] for score in scores),
-        "rank": has_several_systems and can_rank(content, metric["name"]),
         "cluster": has_several_systems and metric["clusters"] is not None,
         "delta-interval": has_several_systems and bool(content["intervals"]),
         "p-uncorrected": is_tested and bool(content["correction"]),
@@ -149,15 +145,10 @@ def build_metric_columns(
             lambda one: _format_run_deviation(one["runs"], format_score),
             "standard deviation between runs (number of runs)",
         ),
-        "rank": lambda: (
-            Column("rank", "rank"),
-            # Unreliable scores have no rank.
-            [Cell("–" if one["rank"] is None else str(one["rank"])) for one in scores],
-        ),
-        "cluster": lambda: build_score_column(
-            "cluster",
-            lambda one: "" if one["cluster"] is None else str(one["cluster"]),
-            "significantly better than all systems in clusters with higher numbers",
+        "cluster": lambda: (
+            Column("cluster", "cluster", tooltip=COLUMNS["cluster"]),
+            # Unreliable scores have no cluster.
+            [Cell("–" if one["cluster"] is None else str(one["cluster"])) for one in scores],
         ),
         "delta": lambda: build_delta_column(
             Column("Δ", "difference", tooltip=f"score minus the score of {content['baseline']}"),

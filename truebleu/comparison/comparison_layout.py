@@ -14,10 +14,9 @@ from truebleu.comparison.comparison_columns import (
     build_system_columns,
     build_table,
     format_metric_header,
-    format_p_header,
     get_score_digits,
-    get_unit_name,
 )
+from truebleu.comparison.legend import LETTERS, build_legend
 from truebleu.rendering.elements import (
     Block,
     Cell,
@@ -26,7 +25,7 @@ from truebleu.rendering.elements import (
 )
 from truebleu.rendering.number_format import make_formatter
 from truebleu.rendering.view import Content
-from truebleu.text.terminal_layout import format_count, join_words
+from truebleu.text.terminal_layout import format_count
 
 
 def format_title(content: Content) -> str:
@@ -181,46 +180,11 @@ def build_document_tables(content: Content, digits: int | None) -> Iterator[Bloc
 # ---- sentences ----
 
 
-def _describe_marks(content: Content) -> list[str]:
-    """Return sentences that explain the marks in the tables."""
-    if len(content["systems"]) < 2:
-        return []
-    lines = []
-    test, correction = content["test"], content["correction"]
-    if test:
-        p_header = format_p_header(content)
-        lines.append(
-            "Letters after a score: significantly better than these systems "
-            f"({p_header} < {test['alpha']:g}, also marked *). Each system is "
-            "significantly better than all systems in clusters with higher numbers."
-        )
-        if correction and len(content["systems"]) > 2:
-            pairs = len(content["pairs"]) // len(content["metrics"])
-            lines.append(
-                f"{p_header} is corrected for the tests in its column; letters and clusters are "
-                f"corrected for all {pairs} pairs, per metric."
-            )
-    win_sentence = (
-        f"Won, tied, lost: {get_unit_name(content)} with a higher, equal or lower score than "
-        f"{content['baseline']}{_describe_metric_directions(content)}."
-    )
-    power_sentence = (
-        " Needed: similar segments required to detect a difference of this size with 80% power."
-    )
-    return [*lines, win_sentence + (power_sentence if test else "")]
-
-
-def _describe_metric_directions(content: Content) -> str:
-    """Return a remark that names the metrics for which lower is better."""
-    names = [metric["name"] for metric in content["metrics"] if not metric["higher_is_better"]]
-    return f" (for {join_words(names)}, lower wins)" if names else ""
-
-
 def collect_notes(content: Content) -> list[str]:
-    """Return the sentences below the tables, which explain the marks, the test and the data."""
+    """Return the sentences below the tables of all columns: a legend, test limits, and notes."""
+    legend = build_legend(content, ("won", "tied", "lost", "needed"), (LETTERS,))
     limits = [content["reading"]] if content["reading"] else []
-    notes = [f"Note: {note['text']}" for note in content["notes"]]
-    return [*_describe_marks(content), *limits, *notes]
+    return [*legend, *limits, *(f"Note: {note['text']}" for note in content["notes"])]
 
 
 def separate_disagreement_notes(content: Content) -> tuple[list[Content], Content]:

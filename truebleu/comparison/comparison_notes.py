@@ -42,35 +42,32 @@ def describe_test_limits(
 def build_run_variance_notes(content: Content) -> Iterator[dict[str, Any]]:
     """Yield notes that compare the variance between runs with the variance due to the test set."""
     systems = content["systems"]
-    for metric in content["metrics"]:
-        format_score = make_formatter(get_score_digits(content, metric, None) + 1)
-        for system in systems:
+    sizes: dict[tuple[str, str], dict[str, str]] = {}
+    for system in systems:
+        for metric in content["metrics"]:
             score = system["scores"][metric["name"]]
             runs, difference = score["runs"], score["difference"]
             if difference is not None and difference["errors"] is not None:
                 subject = f"{system['name']} against {content['baseline']}"
-                run_error, test_set_error = (
-                    difference["errors"]["runs"],
-                    difference["errors"]["test_set"],
-                )
-                errors = "standard errors of the difference"
+                errors = difference["errors"]["runs"], difference["errors"]["test_set"]
             elif runs is not None and len(systems) == 1:
-                subject, run_error, test_set_error = (
-                    system["name"],
-                    runs["deviation"],
-                    runs["test_set_error"],
-                )
-                errors = f"standard deviation of {system['runs']} runs, standard error of the mean"
+                subject, errors = system["name"], (runs["deviation"], runs["test_set_error"])
             else:
                 continue
-            comparative = "larger" if run_error > test_set_error else "smaller"
-            yield {
-                "kind": "runs",
-                "metric": metric["name"],
-                "text": f"{metric['name']}, {subject}: the variation between runs, "
-                f"{format_score(run_error)}, is {comparative} than the variation due to "
-                f"the test set, {format_score(test_set_error)} ({errors}).",
-            }
+            format_score = make_formatter(get_score_digits(content, metric, None) + 1)
+            comparative = "larger" if errors[0] > errors[1] else "smaller"
+            size = f"{metric['name']} {' and '.join(map(format_score, errors))}"
+            sizes.setdefault((subject, comparative), {})[metric["name"]] = size
+    measures = "standard errors of the difference"
+    if len(systems) == 1:
+        measures = f"standard deviation of {systems[0]['runs']} runs, standard error of the mean"
+    for (subject, comparative), by_metric in sizes.items():
+        yield {
+            "kind": "runs",
+            "metric_names": [*by_metric],
+            "text": f"{subject}: the variation between runs is {comparative} than the variation "
+            f"due to the test set ({measures}: {'; '.join(by_metric.values())}).",
+        }
     single_run_systems = [system["name"] for system in systems if system["runs"] == 1]
     if single_run_systems and len(single_run_systems) < len(systems):
         yield {
@@ -91,8 +88,12 @@ def build_data_limit_notes(
     def build_note(kind: str, text: str, **fields: Any) -> dict[str, Any]:
         return {"kind": kind, **fields, "text": text}
 
-    for name, error_text in request.failure_messages.items():
-        yield build_note("failed", f"{name} is left out: {error_text}", metric=name)
+    for error_text in dict.fromkeys(request.failure_messages.values()):
+        names = [name for name, text in request.failure_messages.items() if text == error_text]
+        verb = "is" if len(names) == 1 else "are"
+        yield build_note(
+            "failed", f"{join_words(names)} {verb} left out: {error_text}", metric_names=names
+        )
     if segment_count == 1:
         yield build_note(
             "one segment",
@@ -119,14 +120,14 @@ def build_data_limit_notes(
         document_effect = _describe_document_effect(results, request.documents)
         if document_effect:
             yield build_note("similar segments", document_effect)
-    for metric in request.metrics:
-        if not getattr(metric, "DETERMINISTIC", True):
-            yield build_note(
-                "not repeatable",
-                f"{metric.name} may score the same text differently each time. Intervals and "
-                "p-values do not include this variation.",
-                metric=metric.name,
-            )
+    variable = [one.name for one in request.metrics if not getattr(one, "DETERMINISTIC", True)]
+    if variable:
+        yield build_note(
+            "not repeatable",
+            f"{join_words(variable)} may score the same text differently each time. Intervals and "
+            "p-values do not include this variation.",
+            metric_names=variable,
+        )
     for first, second in _find_identical_systems(results):
         p = ", so p = 1" if testing.test else ""
         yield build_note(

@@ -21,6 +21,7 @@ from truebleu.metrics.statistics import Statistics
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.text import argument_checks, segments
 from truebleu.text.segments import File
+from truebleu.text.system_names import ShortNames, find_system
 from truebleu.text.terminal_layout import format_count
 
 if TYPE_CHECKING:
@@ -312,6 +313,24 @@ class Request:
         request.labels = self.labels if labels is None else labels
         return request
 
+    def shorten_system_names(self) -> str:
+        """Use short names of the systems, for readers; return a sentence with a complete name.
+
+        The systems must not have several runs.
+        """
+        short_names = ShortNames(self.runs)
+        self.runs = {one: [one] for one in map(short_names.shorten, self.runs)}
+        self.systems, self.original_systems, self.text_summaries = (
+            {short_names.shorten(name): value for name, value in by_name.items()}
+            for by_name in (self.systems, self.original_systems, self.text_summaries)
+        )
+        self.external_scores = {
+            metric: {short_names.shorten(name): column for name, column in columns.items()}
+            for metric, columns in self.external_scores.items()
+        }
+        self.baseline = self.baseline and short_names.shorten(self.baseline)
+        return short_names.note
+
     def make_rereadable(self, *, copy_all: bool = True, on_disk: bool = False) -> None:
         """Make the inputs rereadable; see `segments.make_rereadable`."""
         to_rereadable = partial(segments.make_rereadable, copy_all=copy_all, on_disk=on_disk)
@@ -476,10 +495,8 @@ def _find_external_systems(
 
 def _resolve_baseline(baseline: str | None, systems: Sequence[str]) -> str | None:
     """Return the name of the baseline, or None for a single system."""
-    if baseline is not None and baseline not in systems:
-        raise ValueError(
-            f"baseline: no system '{baseline}'{argument_checks.suggest_names(baseline, systems)}"
-        )
+    if baseline is not None:
+        baseline = find_system(baseline, systems, "baseline")
     if len(systems) == 1:
         return None
     return systems[0] if baseline is None else baseline

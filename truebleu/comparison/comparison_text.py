@@ -13,15 +13,14 @@ from truebleu.comparison.comparison_columns import (
     build_interval_drawings,
     build_metric_columns,
     build_table,
-    can_rank,
     check_column_names,
     format_metric_header,
-    format_p_header,
     get_score_digits,
     list_columns,
     require_columns,
 )
 from truebleu.comparison.comparison_request import TEST_SET_PARTS
+from truebleu.comparison.legend import SIGNIFICANT, build_legend
 from truebleu.rendering.elements import (
     Block,
     Cell,
@@ -36,7 +35,7 @@ from truebleu.text.argument_checks import check_choice
 from truebleu.text.terminal_layout import format_count
 
 # The columns of a table that fits into 80 characters.
-COMPACT_COLUMNS = ("letter", "system", "score", "interval", "runs", "delta", "p", "rank")
+COMPACT_COLUMNS = ("letter", "system", "score", "interval", "runs", "delta", "p", "cluster")
 # Kinds of notes that the headline and the legend replace.
 SUMMARIZED_NOTES = ("disagreement", "many tests")
 
@@ -77,13 +76,16 @@ def build_text_blocks(
         if title:
             yield from _build_notes(_collect_notes(content, explain=explain))
     contents = [content for _, content in groups]
+    explained = [name for name in names if name not in ("interval", "delta", "p")]
     if explain:
         yield from _build_notes(_explain_columns(contents[0], names))
+        explained = []
     if len(contents) == 1:
         yield from _build_notes(_collect_notes(contents[0], explain=explain))
-    if not explain:
-        sizes = "" if groups[0][0] else f"{_format_sizes(contents[0])}. "
-        yield Paragraph(f"{sizes}{_format_legend(contents[0], names, hint)}", "legend")
+    sizes = [] if groups[0][0] else [f"{_format_sizes(contents[0])}."]
+    legend = build_legend(contents[0], explained, (SIGNIFICANT,))
+    ends = [contents[0].get("name_note", ""), "" if explain else hint]
+    yield Paragraph(" ".join(filter(None, [*sizes, *legend, *ends])), "legend")
     signatures = [
         line
         for content in contents
@@ -162,17 +164,6 @@ def _format_sizes(content: Content) -> str:
     if content["references"] not in (None, 1, "var"):
         sizes.append(format_count(content["references"], "reference"))
     return ", ".join(sizes)
-
-
-def _format_legend(content: Content, names: Sequence[str], hint: str) -> str:
-    """Return the meaning of the mark for significant differences, and the hint."""
-    test = content["test"]
-    has_marks = any(can_rank(content, metric["name"]) for metric in content["metrics"])
-    if not test or not has_marks or len(content["systems"]) < 2 or "p" not in names:
-        return hint
-    is_uncorrected = content["correction"] is None and len(content["systems"]) > 2
-    uncorrected = ", uncorrected" if is_uncorrected else ""
-    return f"*: {format_p_header(content)} < {test['alpha']:g}{uncorrected}. {hint}".rstrip()
 
 
 def _explain_columns(content: Content, names: Sequence[str]) -> list[str]:

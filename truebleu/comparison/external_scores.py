@@ -18,7 +18,7 @@ from truebleu._kernel import InputError
 from truebleu.text import argument_checks, segments
 from truebleu.text.argument_checks import load_json, to_score
 from truebleu.text.segments import File
-from truebleu.text.system_names import derive_system_name
+from truebleu.text.system_names import derive_system_name, find_system, shorten_names
 from truebleu.text.terminal_layout import format_count, join_words
 
 if TYPE_CHECKING:
@@ -55,10 +55,10 @@ def read_metric_scores(
             f"a file, found {type(columns).__name__}"
         )
     system_names = list(columns) if systems is None else list(systems)
-    for system in columns:
-        if system not in system_names:
-            hint = argument_checks.suggest_names(system, system_names)
-            raise ValueError(f"scores: {name} has no system '{system}'{hint}")
+    columns = {
+        find_system(system, system_names, f"scores: {name}"): column
+        for system, column in columns.items()
+    }
     scores_by_system = {}
     for system in system_names:
         if system not in columns:
@@ -131,11 +131,13 @@ def _parse_system_rows(
 ) -> dict[str, ScoreColumn]:
     """Parse lines with a system name and a score, keeping only the given systems."""
     columns: dict[str, ScoreColumn] = {}
+    complete_names = dict(zip(shorten_names(systems or ()), systems or (), strict=True))
     for number, fields in rows:
         pair = _split_named_score(fields) or "\t".join(fields).rsplit(None, 1)
         if len(pair) != 2:
             raise InputError(f"{file_label}, line {number}: expected a system and a score")
-        system, score = pair
+        score = pair[1]
+        system = complete_names.get(pair[0], pair[0])
         if systems is None or system in systems:
             columns.setdefault(system, array("d")).append(
                 _parse_finite_score(score, f"{file_label}, line {number}")

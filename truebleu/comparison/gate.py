@@ -7,7 +7,7 @@ for build servers, is built from that dict.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple, Self, TypedDict, Unpack
@@ -60,10 +60,8 @@ class Check(View):
     @property
     def failures(self) -> list[str]:
         """One sentence per condition that does not hold."""
-        view = self._convert_to_scale()
-        if view is not self:
-            return view.failures
-        return [one["message"] for one in self._iterate_conditions() if not one["passed"]]
+        conditions = self._for_readers()._iterate_conditions()  # noqa: SLF001
+        return [one["message"] for one in conditions if not one["passed"]]
 
     def _iterate_conditions(self) -> Iterator[Mapping[str, Any]]:
         return (one for metric in self._content["metrics"] for one in metric["conditions"])
@@ -87,8 +85,7 @@ class Check(View):
 
     def junit(self) -> str:
         """Return JUnit XML for build servers, with one test case per condition."""
-        view = self._convert_to_scale()
-        return build_junit(self._content) if view is self else view.junit()
+        return build_junit(self._for_readers()._content)  # noqa: SLF001
 
     def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
         return build_check_blocks(self._content, digits, short=short)
@@ -96,6 +93,10 @@ class Check(View):
     @classmethod
     def _rescale(cls, content: Content) -> Content:
         return rescale_check(content)
+
+    @classmethod
+    def _list_systems(cls, content: Content) -> Iterable[str]:
+        return filter(None, (content["system"], content["earlier"]["output"]))
 
     def _format_title(self) -> str:
         return f"{self._content['system']}: {'passed' if self.passed else 'failed'}"

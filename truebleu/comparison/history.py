@@ -21,6 +21,7 @@ from truebleu.rendering.number_format import make_formatter, make_signed_formatt
 from truebleu.rendering.score_scale import MORE_DIGITS, rescale
 from truebleu.rendering.view import Content, RecordView
 from truebleu.text.argument_checks import load_json
+from truebleu.text.system_names import find_system
 from truebleu.text.terminal_layout import format_count
 
 __all__ = ["Entry", "Group", "History", "IncomparableError", "Input", "Series", "history"]
@@ -285,8 +286,12 @@ class History(RecordView):
         ]
         return {**content, "groups": groups}
 
+    @classmethod
+    def _list_systems(cls, content: Content) -> Iterable[str]:
+        return [group["name"] for group in content["groups"]]
+
     def _format_title(self) -> str:
-        names = ", ".join(dict.fromkeys(group.tracked_name for group in self.groups))
+        names = ", ".join(dict.fromkeys(group["name"] for group in self._content["groups"]))
         return f"{names}: score history" if names else "Score history"
 
     def _build_records(self) -> Iterator[Mapping[str, Any]]:
@@ -317,13 +322,21 @@ def history(
         get_metric_names = _build_name_lookup(
             [metric] if isinstance(metric, str) else metric, entries
         )
-        entries = _filter_entries(
-            path, "metric", metric, entries, lambda entry: {entry.metric, *get_metric_names(entry)}
-        )
+        entries = _filter_by_metric(path, metric, entries, get_metric_names)
     if system is not None:
-        entries = _filter_entries(
-            path, "system", system, entries, lambda entry: {entry.tracked_name, entry.system}
-        )
+        known = list(dict.fromkeys(s for one in entries for s in (one.tracked_name, one.system)))
+        folded = [name.casefold() for name in known]
+        names = [system] if isinstance(system, str) else system
+        try:
+            selected = {
+                known[folded.index(name.casefold())]
+                if name.casefold() in folded
+                else find_system(name, known, os.fspath(path))
+                for name in names
+            }
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        entries = [one for one in entries if {one.tracked_name, one.system} & selected]
     return History(entries)
 
 
@@ -350,24 +363,26 @@ def _build_name_lookup(
     return get_matching_names
 
 
-def _filter_entries(
+def _filter_by_metric(
     path: str | os.PathLike[str],
-    field_name: str,
     requested_names: str | Sequence[str],
     entries: Sequence[Entry],
-    get_names: Callable[[Entry], set[str]],
+    get_metric_names: Callable[[Entry], Iterable[str]],
 ) -> list[Entry]:
-    """Return the entries with one of the requested names, ignoring case."""
-    names_by_folded = {
-        name.casefold(): name
-        for name in ([requested_names] if isinstance(requested_names, str) else requested_names)
-    }
-    known_names = {name.casefold(): name for entry in entries for name in sorted(get_names(entry))}
-    for folded, name in names_by_folded.items():
+    """Return the entries with one of the requested metrics, ignoring case."""
+    names = [requested_names] if isinstance(requested_names, str) else requested_names
+    folded_names = {name.casefold(): name for name in names}
+    names_of_entries = [
+        {name.casefold(): name for name in sorted({one.metric, *get_metric_names(one)})}
+        for one in entries
+    ]
+    known_names = {folded: name for one in names_of_entries for folded, name in one.items()}
+    for folded, name in folded_names.items():
         if folded not in known_names:
             alternatives = ", ".join(known_names.values()) or "none"
-            raise InputError(f"{os.fspath(path)}: no {field_name} '{name}' (found: {alternatives})")
-    return [e for e in entries if any(name.casefold() in names_by_folded for name in get_names(e))]
+            raise InputError(f"{os.fspath(path)}: no metric '{name}' (found: {alternatives})")
+    pairs = zip(entries, names_of_entries, strict=True)
+    return [entry for entry, known in pairs if not known.keys().isdisjoint(folded_names)]
 
 
 # ---- formats ----

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from truebleu.comparison import comparison_layout
 from truebleu.comparison.comparison_columns import (
+    COLUMNS,
     build_system_columns,
     build_table,
     can_rank,
@@ -22,6 +23,7 @@ from truebleu.comparison.comparison_columns import (
     get_difference_mark,
     get_score_digits,
 )
+from truebleu.comparison.legend import BEST, SIGNIFICANT, build_legend
 from truebleu.metrics.text_warnings import list_unreliable_systems
 from truebleu.rendering.elements import (
     Cell,
@@ -47,6 +49,8 @@ from truebleu.text.terminal_layout import format_count, join_words
 
 # Parts of a sentence: text, or names of systems.
 SentenceParts = list[str | dict[str, str]]
+# Columns that the cells of the overview table combine.
+OVERVIEW_COLUMNS = ("score", "interval", "delta", "p", "cluster")
 
 
 def build_html_blocks(
@@ -86,7 +90,7 @@ def build_first_screen(content: Content, digits: int | None = None) -> Iterator[
     yield from build_warnings(content)
     yield Paragraph(format_headline(content), "lead")
     yield build_overview_table(content, digits)
-    yield Paragraph(" ".join(build_legend(content)), "note")
+    yield Paragraph(" ".join(explain_overview(content)), "note")
     forest_plot = build_forest_plot(content)
     if forest_plot is not None:
         yield forest_plot
@@ -339,7 +343,7 @@ def build_overview_table(content: Content, digits: int | None = None) -> Table:
             )
         )
         if metric["clusters"] is not None:
-            tooltip = "significantly better than all systems in clusters with higher numbers"
+            tooltip = COLUMNS["cluster"]
             cells = [Cell("" if one["cluster"] is None else str(one["cluster"])) for one in scores]
             table_columns.append(
                 (Column("cluster", group_header=group_header, tooltip=tooltip), cells)
@@ -365,29 +369,15 @@ def _build_difference_cell(
     )
 
 
-def build_legend(content: Content, *, omit_baseline: bool = False) -> list[str]:
+def explain_overview(content: Content, *, omit_baseline: bool = False) -> list[str]:
     """Return sentences that explain the table's terms and marks.
 
     omit_baseline: leave out the baseline, which users of a report can change.
     """
-    level = format_percent(content["level"])
-    sentences = []
-    if content["intervals"]:
-        sentences.append(f"In brackets: {level} intervals ({content['intervals']['title']}).")
-    if len(content["systems"]) < 2:
-        return sentences
-    sentences.insert(0, "Bold: best by the metric.")
-    if not omit_baseline:
-        sentences.append(f"Δ: difference from the baseline, {content['baseline']}.")
-    test, correction = content["test"], content["correction"]
-    if test:
-        corrected = f", corrected by {correction['title']}" if correction else ""
-        sentences.append(
-            f"p: probability of a difference this large by chance ({test['title']}{corrected}); "
-            f"*: p < {test['alpha']:g}, significant. "
-            "Cluster: significantly better than all systems in clusters with higher numbers."
-        )
-    return sentences
+    legend = build_legend(
+        content, OVERVIEW_COLUMNS, (SIGNIFICANT, BEST), omit_baseline=omit_baseline
+    )
+    return [*legend, *filter(None, [content.get("name_note")])]
 
 
 # ---- forest plot ----

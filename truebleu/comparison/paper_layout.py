@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypedDict
+from collections.abc import Iterator, Sequence
+from typing import TypedDict
 
 from truebleu.comparison import comparison_layout
 from truebleu.comparison.comparison_columns import (
@@ -14,33 +14,29 @@ from truebleu.comparison.comparison_columns import (
     format_metric_header,
     get_difference_mark,
     get_score_digits,
-    get_unit_name,
     list_columns,
     require_columns,
 )
-from truebleu.comparison.comparison_request import CORRECTION_METHODS, TEST_SET_PARTS
-from truebleu.comparison.references import remove_common_parts
+from truebleu.comparison.comparison_request import TEST_SET_PARTS
+from truebleu.comparison.legend import BETTER, WORSE, build_legend
 from truebleu.rendering.elements import (
     Cell,
     Column,
     PaperBlock,
     PaperTable,
     Paragraph,
+    Section,
     build_warnings,
 )
-from truebleu.rendering.number_format import MINUS, format_percent
+from truebleu.rendering.number_format import MINUS
 from truebleu.rendering.view import Content
 from truebleu.text.argument_checks import check_choice
 from truebleu.text.terminal_layout import format_count, join_words
 
 PAPER_COLUMNS = ("system", "score")
 SIGNATURE_PLACES = ("footnote", "caption", "none")
-# Maximum numbers of rows, and of columns after the system names, that fit on a page of a paper.
-MAX_PAGE_ROWS = 32
+# Maximum number of columns after the system names that fit on a page of a paper.
 MAX_COLUMNS = 8
-# Longer names of systems lose the parts that all names share.
-MAX_NAME_LENGTH = 20
-BETTER, WORSE = "†", "‡"
 MARKS = {"better": BETTER, "worse": WORSE}
 
 
@@ -68,7 +64,6 @@ def build_paper_blocks(
     digits: int | None = None,
     *,
     short: bool = False,
-    max_rows: int | None = None,
     columns: Sequence[str] | None = None,
     caption: str | None = None,
     label: str = "tab:truebleu",
@@ -78,7 +73,6 @@ def build_paper_blocks(
     """Yield warnings, one table, and disagreements of metrics.
 
     groups: titles and contents of comparisons by the same metrics; they become sections.
-    max_rows: leave out the scores of documents and references if they need more rows.
     """
     names = PAPER_COLUMNS if columns is None else columns
     check_column_names(names)
@@ -91,57 +85,27 @@ def build_paper_blocks(
         yield from build_warnings(content)
     if columns is not None:
         require_columns(contents[0], names)
-    metric_count = len(contents[0]["metrics"])
-    column_count = metric_count * len([name for name in names if name not in SYSTEM_COLUMNS])
-    is_stacked = metric_count > 1 and column_count > MAX_COLUMNS
-    if is_stacked:
-        groups = [
-            (f"{title + ': ' if title else ''}{format_metric_header(metric)}", one_metric)
-            for title, content in groups
-            for metric in content["metrics"]
-            for one_metric in [{**content, "metrics": [metric]}]
-        ]
-    parts = [build_section(content, names, digits) for _, content in groups]
-    table_columns = [column for column, _ in parts[0]]
-    if is_stacked and "score" in names:
-        score_header = format_metric_header(groups[0][1]["metrics"][0])
-        table_columns = [
-            Column("score") if column.header == score_header else column for column in table_columns
-        ]
-    sections: list[tuple[str, Sequence[Sequence[Cell]]]] = [
-        (title, list(zip(*(cells for _, cells in part), strict=True)))
-        for (title, _), part in zip(groups, parts, strict=True)
-    ]
-    part_sections = [
-        (": ".join(filter(None, (title, name))), rows)
-        for title, content in groups
-        for name, rows in _build_part_sections(content, names, digits, by)
-    ]
-    row_count = count_rows([*sections, *part_sections])
-    shown_parts: Sequence[str] = ()
-    if part_sections and (max_rows is None or row_count <= max_rows):
+    table_columns, sections, part_sections = _build_all_sections(groups, names, digits, by)
+    if part_sections:
         total_title = "all references" if by == ["reference"] else "all segments"
         sections = [(title or total_title, rows) for title, rows in sections]
         sections += part_sections
-        shown_parts = by
-    elif part_sections:
-        yield Paragraph(
-            f"Note: the scores by {' and '.join(by)} need {row_count} rows and do not fit on a "
-            "page. Write them with -f markdown or json.",
-            "note",
-        )
-    elif max_rows is not None and row_count > max_rows:
-        yield Paragraph(f"Note: the table has {row_count} rows, too many for one page.", "note")
-    caption_text = format_caption(contents, shown_parts) if caption is None else caption
-    marks = {cell.raised for _, rows in sections for row in rows for cell in row}
-    has_best = any(cell.mark == "best" for _, rows in sections for row in rows for cell in row)
-    explanations = list(_explain_cells(contents[0], names, marks, has_best=has_best))
+    shown_parts = by if part_sections else ()
+    marks = {
+        mark
+        for _, rows in sections
+        for row in rows
+        for cell in row
+        for mark in (cell.raised, cell.mark)
+    }
+    explanations = list(build_legend(contents[0], names, marks))
     signatures = comparison_layout.format_signatures(contents[0], short=short)
     if "reference" in shown_parts:
         single_reference = _use_single_reference_signatures(contents[0])
         signatures += comparison_layout.format_signatures(single_reference, short=short)
     if "document" in shown_parts and any("p < " in one for one in explanations):
         explanations.append("Scores of documents were not tested.")
+    caption_text = format_caption(contents, shown_parts) if caption is None else caption
     yield build_paper_table(
         table_columns,
         sections,
@@ -153,6 +117,45 @@ def build_paper_blocks(
     for content in contents:
         disagreements, _ = comparison_layout.separate_disagreement_notes(content)
         yield from (Paragraph(note["text"], "note") for note in disagreements)
+    if "name_note" in contents[0]:
+        yield Paragraph(contents[0]["name_note"], "note")
+
+
+def _build_all_sections(
+    groups: Sequence[tuple[str, Content]],
+    names: Sequence[str],
+    digits: int | None,
+    by: Sequence[str],
+) -> tuple[list[Column], list[Section], list[Section]]:
+    """Return the columns, a section per group, and the sections of documents and references.
+
+    If several metrics need too many columns, each metric has its own sections.
+    """
+    metrics = groups[0][1]["metrics"]
+    column_count = len(metrics) * len([name for name in names if name not in SYSTEM_COLUMNS])
+    is_stacked = len(metrics) > 1 and column_count > MAX_COLUMNS
+    if is_stacked:
+        groups = [
+            (f"{title + ': ' if title else ''}{format_metric_header(metric)}", one_metric)
+            for title, content in groups
+            for metric in content["metrics"]
+            for one_metric in [{**content, "metrics": [metric]}]
+        ]
+    group_columns = [build_section(content, names, digits) for _, content in groups]
+    columns = [column for column, _ in group_columns[0]]
+    if is_stacked and "score" in names:
+        score_header = format_metric_header(metrics[0])
+        columns = [Column("score") if one.header == score_header else one for one in columns]
+    sections: list[Section] = [
+        (title, list(zip(*(cells for _, cells in section), strict=True)))
+        for (title, _), section in zip(groups, group_columns, strict=True)
+    ]
+    part_sections: list[Section] = [
+        (": ".join(filter(None, (title, name))), rows)
+        for title, content in groups
+        for name, rows in _build_part_sections(content, names, digits, by)
+    ]
+    return columns, sections, part_sections
 
 
 def build_paper_table(
@@ -175,11 +178,6 @@ def build_paper_table(
     )
 
 
-def count_rows(sections: Iterable[tuple[str, Sequence[Any]]]) -> int:
-    """Return the number of rows in sections, including their titles."""
-    return sum(len(rows) + bool(title) for title, rows in sections)
-
-
 def build_section(
     content: Content, names: Sequence[str], digits: int | None
 ) -> list[tuple[Column, list[Cell]]]:
@@ -194,11 +192,8 @@ def build_section(
     system_names = [name for name in names if name in SYSTEM_COLUMNS]
     metric_names = [name for name in names if name not in SYSTEM_COLUMNS]
     for column, cells in build_metric_columns(content, metrics[0], system_names, 0):
-        header = column.header.capitalize() or "ID"
         texts = [cell.text for cell in cells]
-        if column.header == "system":
-            texts = shorten_names([system["name"] for system in content["systems"]])
-        table_columns.append((Column(header, is_left_aligned=True), list(map(Cell, texts))))
+        table_columns.append((Column(column.header, is_left_aligned=True), list(map(Cell, texts))))
     for metric in metrics:
         score_digits = get_score_digits(content, metric, digits)
         cells_by_name = _build_metric_cells(content, metric, metric_names, score_digits)
@@ -244,18 +239,6 @@ def _build_column_headers(
         return Column(full_header, "score")
     short_header = "score" if name == "score" else header
     return Column(short_header, "score", group_header=metric_header, long_header=full_header)
-
-
-def shorten_names(names: Sequence[str]) -> list[str]:
-    """Return system names without the parts that all of them share, if some are long.
-
-    >>> shorten_names(["newstest2022.en-de.hyp.Online-A", "newstest2022.en-de.hyp.M2"])
-    ['Online-A', 'M2']
-    >>> shorten_names(["small.en", "large.en"])
-    ['small.en', 'large.en']
-    """
-    is_long = len(names) > 1 and max(map(len, names)) > MAX_NAME_LENGTH
-    return remove_common_parts(names) if is_long else list(names)
 
 
 def _select_ranked_cells(content: Content, metric: Content, cells: Sequence[Cell]) -> list[Cell]:
@@ -304,7 +287,7 @@ def _build_part_sections(
     metric_names = [name for name in names if name not in SYSTEM_COLUMNS]
     texts_by_column = {
         "letter": [system["letter"] for system in content["systems"]],
-        "system": shorten_names([system["name"] for system in content["systems"]]),
+        "system": [system["name"] for system in content["systems"]],
     }
     for title, part, part_names in _list_parts(content, metric_names, by):
         columns = [
@@ -427,63 +410,3 @@ def format_data(segment_count: int, signature: str) -> str:
     names = [fields[name] for name in ("test", "lang") if name in fields]
     test_set = f" of {' '.join(names)}" if "test" in fields else ""
     return f"on {format_count(segment_count, 'segment')}{test_set}"
-
-
-def _are_all_differences_tested(content: Content) -> bool:
-    """Return whether every difference was tested; this requires reliable scores."""
-    scores = [one for system in content["systems"] for one in system["scores"].values()]
-    differences = [one["difference"] for one in scores if one["difference"] is not None]
-    return bool(differences) and all(one["significant"] is not None for one in differences)
-
-
-def _explain_cells(
-    content: Content, names: Sequence[str], marks: set[str], *, has_best: bool
-) -> Iterator[str]:
-    """Yield sentences that explain the marks and the columns of a table."""
-    if any(system["runs"] > 1 for system in content["systems"]):
-        yield "Scores are means over training runs."
-    if has_best:
-        yield "Bold: best score."
-    test, correction = content["test"], content["correction"]
-    system_names = [system["name"] for system in content["systems"]]
-    short_names = dict(zip(system_names, shorten_names(system_names), strict=True))
-    baseline = short_names.get(content["baseline"])
-    if test:
-        samples = "randomizations" if test["name"] == "ar" else "resamples"
-        test_text = f"{test['title']} with {test['samples']:,} {samples}"
-        if correction:
-            test_text += f", p-values corrected by {CORRECTION_METHODS[correction['name']]}"
-        explained_marks = [
-            f"{mark}: significantly {word} than {baseline}"
-            for mark, word in ((BETTER, "better"), (WORSE, "worse"))
-            if mark in marks
-        ]
-        if explained_marks:
-            yield f"{'; '.join(explained_marks)} (p < {test['alpha']:g}, {test_text})."
-        elif "p" in names:
-            yield f"p: {test_text}."
-        elif {"score", "delta"} & {*names} and _are_all_differences_tested(content):
-            yield (
-                f"No printed score differs significantly from the score of {baseline} "
-                f"(p < {test['alpha']:g}, {test_text})."
-            )
-    if any(name in names for name in ("delta", "delta-interval", "p")):
-        yield f"Δ: difference from {baseline}."
-    counts = [name for name in ("won", "tied", "lost") if name in names]
-    if counts:
-        words = {"won": "better", "tied": "equal", "lost": "worse"}
-        comparatives = join_words([words[name] for name in counts]).replace(" and ", " or ")
-        yield (
-            f"{join_words(counts).capitalize()}: {get_unit_name(content)} with a {comparatives} "
-            f"score compared with {baseline}."
-        )
-    if "interval" in names or "delta-interval" in names:
-        intervals = content["intervals"]
-        yield (
-            f"Brackets: {format_percent(content['level'])} intervals "
-            f"({intervals['title']}, {intervals['samples']:,} resamples)."
-        )
-    if "cluster" in names:
-        yield "A system is significantly better than all systems in clusters with higher numbers."
-    if "needed" in names:
-        yield "Needed: similar segments required to detect the difference with 80% power."

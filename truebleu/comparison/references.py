@@ -19,7 +19,7 @@ from truebleu.metrics.base import MetricFailedError
 from truebleu.rendering.number_format import make_formatter, make_signed_formatter
 from truebleu.rendering.view import Content
 from truebleu.text import segments
-from truebleu.text.system_names import format_path
+from truebleu.text.system_names import format_path, remove_common_parts
 from truebleu.text.terminal_layout import format_count, join_words
 
 # Separate scores need one pass over all systems per reference, so their number is limited.
@@ -108,29 +108,6 @@ def _shorten_file_names(paths: Sequence[str]) -> list[str]:
         if seen[name] > 1:
             names[i] = f"{name} ({seen[name]})"
     return names
-
-
-def remove_common_parts(names: Sequence[str]) -> list[str]:
-    """Return distinct names without their common parts at the start and end."""
-    import re
-
-    # Parts and separators alternate. Keep at least one part.
-    split = [re.split(r"([./\\])", name) for name in names]
-    max_common = min(map(len, split)) - 1
-    start = min(_count_common_parts(split), max_common) // 2 * 2
-    if len({parts[start] for parts in split}) == 1:  # One name is a prefix of another.
-        return list(names)
-    end = min(_count_common_parts([parts[::-1] for parts in split]), max_common - start) // 2 * 2
-    shortened = ["".join(parts[start : len(parts) - end]) for parts in split]
-    return shortened if all(shortened) and len(set(shortened)) == len(shortened) else list(names)
-
-
-def _count_common_parts(rows: Sequence[Sequence[str]]) -> int:
-    """Return the number of leading parts that all rows have in common."""
-    from itertools import takewhile
-
-    columns = zip(*rows, strict=False)
-    return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, columns))
 
 
 # ---- scores ----
@@ -261,21 +238,35 @@ def _describe_copies(counts: dict[str, int], size: int) -> Iterator[tuple[str, d
 
 def build_reference_warnings(content: Content) -> Iterator[dict[str, Any]]:
     """Yield warnings if the winner depends on the reference, or if a system copies a reference."""
-    for metric in content["metrics"]:
-        if metric["name"] in content["by_reference"][0]["scores"]:
-            yield from _build_winner_warnings(content, metric)
-    for reference in content["by_reference"]:
+    yield from _build_winner_warnings(content)
+    reported = {
+        system
+        for one in content.get("warnings", ())
+        if one["kind"] == "identical"
+        for system in one["systems"]
+    }
+    for i, reference in enumerate(content["by_reference"]):
         for system, copies in reference["identical"].items():
-            if copies["is_copy"]:
-                yield {
-                    "kind": "copied reference",
-                    "systems": [system],
-                    "text": f"{system} is identical to {reference['name']} in "
-                    f"{copies['segments']:,} of {format_count(reference['segments'], 'segment')} "
-                    f"({100 * copies['share']:.1f}%; median of the other systems: "
-                    f"{copies['others_median']:,.0f}). One of the two may be derived from the "
-                    f"other, so scores with {reference['name']} favour {system}.",
-                }
+            if copies["is_copy"] and not (i == 0 and system in reported):
+                yield _build_copy_warning(system, reference, copies)
+
+
+def _build_copy_warning(system: str, reference: Content, copies: Content) -> dict[str, Any]:
+    """Return a warning about a system that equals a reference suspiciously often."""
+    name = reference["name"]
+    if copies["share"] > 0.5:
+        explanation = "Is this the reference instead of a system output?"
+    else:
+        explanation = (
+            f"One of the two may be derived from the other, so scores with {name} favour {system}."
+        )
+    return {
+        "kind": "copied reference",
+        "systems": [system],
+        "text": f"{system} is identical to {name} in {copies['segments']:,} of "
+        f"{format_count(reference['segments'], 'segment')} ({100 * copies['share']:.1f}%; median "
+        f"of the other systems: {copies['others_median']:,.0f}). {explanation}",
+    }
 
 
 def _find_winners(content: Content, metric: str, reference: Content | None = None) -> list[str]:
@@ -288,28 +279,69 @@ def _find_winners(content: Content, metric: str, reference: Content | None = Non
     return [name for name in names if scores[name]["rank"] == 1]
 
 
-def _build_winner_warnings(content: Content, metric: Content) -> Iterator[dict[str, Any]]:
-    """Yield a warning if references disagree about which system is best."""
-    name, references = metric["name"], content["by_reference"]
-    best, *ties = _find_winners(content, name)
-    differing = [one for one in references if best not in _find_winners(content, name, one)]
-    if not differing or any(
-        all(tie in _find_winners(content, name, one) for one in references) for tie in ties
-    ):
+def _build_winner_warnings(content: Content) -> Iterator[dict[str, Any]]:
+    """Yield a warning if references disagree about which system is best, by one or more metrics.
+
+    The warning gives the differences by the first of these metrics.
+    """
+    references = content["by_reference"]
+    metrics = [
+        metric
+        for metric in content["metrics"]
+        if metric["name"] in references[0]["scores"]
+        and _depends_on_reference(content, metric["name"])
+    ]
+    if not metrics:
         return
-    rival = _find_winners(content, name, differing[0])[0]
+    first, *others = metrics
+    systems, verdicts = _compare_winners(content, first)
+    sentences = [f"the best system depends on the reference: {join_words(verdicts)}."]
+    metrics_by_verdict: dict[str, list[str]] = {}
+    for metric in others:
+        best = _find_winners(content, metric["name"])[0]
+        references_by_winner: dict[str, list[str]] = {}
+        for one in references:
+            winners = _find_winners(content, metric["name"], one)
+            if best not in winners:
+                references_by_winner.setdefault(winners[0], []).append(one["name"])
+        systems += [best, *references_by_winner]
+        rivals = [
+            f"{rival} with {join_words(names)} alone"
+            for rival, names in references_by_winner.items()
+        ]
+        verdict = f"{best} is best, but {join_words(rivals)}."
+        metrics_by_verdict.setdefault(verdict, []).append(metric["name"])
+    sentences += [f"By {join_words(one)}, {text}" for text, one in metrics_by_verdict.items()]
+    names = [metric["name"] for metric in metrics]
+    yield {
+        "kind": "winner depends on the reference",
+        "metrics": names,
+        "systems": list(dict.fromkeys(systems)),
+        "text": f"{join_words(names)}: {' '.join(sentences)}",
+    }
+
+
+def _depends_on_reference(content: Content, metric: str) -> bool:
+    """Return whether no system that is best with all references is best with each of them."""
+    references = content["by_reference"]
+    return not any(
+        all(name in _find_winners(content, metric, one) for one in references)
+        for name in _find_winners(content, metric)
+    )
+
+
+def _compare_winners(content: Content, metric: Content) -> tuple[list[str], list[str]]:
+    """Return the two systems that are best, and a clause for each choice of references."""
+    name, references = metric["name"], content["by_reference"]
+    best = _find_winners(content, name)[0]
+    winners = [_find_winners(content, name, one) for one in references]
+    rival = next(one[0] for one in winners if best not in one)
     verdicts = [f"with all references {_describe_winner(content, metric, content, best, rival)}"]
-    for reference in references:
-        winner = _find_winners(content, name, reference)[0]
+    for reference, (winner, *_) in zip(references, winners, strict=True):
         runner_up = best if winner != best else rival
         verdict = _describe_winner(content, metric, reference, winner, runner_up)
         verdicts.append(f"with {reference['name']} alone {verdict}")
-    yield {
-        "kind": "winner depends on the reference",
-        "metrics": [name],
-        "systems": [best, rival],
-        "text": f"{name}: the best system depends on the reference: {join_words(verdicts)}.",
-    }
+    return [best, rival], verdicts
 
 
 def _describe_winner(

@@ -58,13 +58,17 @@ EXTERNAL_CITATIONS = {
     "bertscore": ("zhang-etal-2020-bertscore",),
 }
 TEST_SET_NAMES = {"multi30k": "Multi30k", "mtedx": "mTEDx"}
-# The significance test in the caption of a table, and the significance level in text and captions.
+# The significance test, the significance level and the confidence level in legends and captions.
 PRINTED_TEST = re.compile(
-    rf"({'|'.join(TESTS.values())})(?: of \w+)? with ([\d,]+) (?:randomizations|resamples)"
+    rf"({'|'.join(TESTS.values())})(?: of \w+)?(?: with ([\d,]+) (?:randomizations|resamples)|[,.])"
 )
-PRINTED_LEVEL = re.compile(r"(?:\*: p(?: \w+)? < |significant at |\(p < (?=[\d.]+, ))(\d*\.\d+)")
+PRINTED_ALPHA = re.compile(
+    r"(?:\*: p(?: \w+)? < |significant at |significant: p < |\(p < (?=[\d.]+, ))(\d*\.\d+)"
+)
+PRINTED_LEVEL = re.compile(r"\b(\d+(?:\.\d+)?)% interval")
 # A p-value or its explanation; the correction would be between the "p" and the following sign.
 PRINTED_P_VALUES = re.compile(r"\bp(?: [=<] [\d.]|: )")
+REMEDY = "Use the output of -f json."
 # Escape sequences for colours and for the window title in recorded terminal sessions.
 TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 # A signature in printed output, such as "BLEU|nrefs:1|case:mixed|...|version:2.6.0".
@@ -310,15 +314,23 @@ def _add_printed_test(setup: SetupDescription, text: str, name: str) -> SetupDes
     prose = " ".join(re.sub(r"[\\$]", "", text).split())
     if match := PRINTED_TEST.search(prose):
         test = next(key for key, title in TESTS.items() if title == match[1])
-        setup = setup.replace(test=test, samples=int(match[2].replace(",", "")))
-    level = PRINTED_LEVEL.search(prose)
-    if level is not None:
-        setup = setup.replace(alpha=float(level[1]))
-    remedy = "Use the output of -f json."
+        samples = setup.samples if test == "ar" else setup.confidence
+        samples = int(match[2].replace(",", "")) if match[2] else samples
+        setup = setup.replace(test=test, samples=samples)
+    alpha, level = PRINTED_ALPHA.search(prose), PRINTED_LEVEL.search(prose)
+    # Each of the two levels determines the other.
+    if alpha is not None:
+        setup = setup.replace(alpha=float(alpha[1]), level=round(1 - float(alpha[1]), 12))
+    elif level is not None:
+        share = round(float(level[1]) / 100, 12)
+        setup = setup.replace(alpha=round(1 - share, 12), level=share)
+    elif setup.confidence is not None:
+        setup = setup.replace(confidence=None)  # The text shows no intervals.
+    missing = []
     if setup.test is None:
-        if level is None:
-            return setup
-        return setup.replace(omissions=(f"{name} does not name the significance test. {remedy}",))
+        missing += ["name the significance test"] if alpha is not None else []
+    elif alpha is None and level is None:
+        missing.append("state the significance level")
     correction = next(
         (
             key
@@ -328,10 +340,10 @@ def _add_printed_test(setup: SetupDescription, text: str, name: str) -> SetupDes
         None,
     )
     is_stated = correction is not None or PRINTED_P_VALUES.search(prose) is not None
-    if not is_stated and setup.program.startswith("truebleu "):
-        text = f"{name} does not state whether p-values were corrected. {remedy}"
-        setup = setup.replace(omissions=(text,))
-    return setup.replace(correction=correction)
+    if setup.test and not is_stated and setup.program.startswith("truebleu "):
+        missing.append("state whether p-values were corrected")
+    omissions = tuple(f"{name} does not {one}. {REMEDY}" for one in missing)
+    return setup.replace(correction=correction if setup.test else None, omissions=omissions)
 
 
 def describe_result(content: Mapping[str, Any]) -> SetupDescription:

@@ -10,7 +10,7 @@ naive_bleu.py             n-grams, clipping and lengths over tokens
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import registry
@@ -43,6 +43,10 @@ class Explanation(View):
         from truebleu.explanation import explanation_layout
 
         return explanation_layout.rescale(content)
+
+    @classmethod
+    def _list_systems(cls, content: Content) -> Iterable[str]:
+        return [system["name"] for system in content["systems"]]
 
     def _format_title(self) -> str:
         from truebleu.explanation import explanation_layout

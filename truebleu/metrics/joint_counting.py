@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from truebleu._kernel import Scan, Scores, Table
 from truebleu.metrics.base import Corpus, Metric, MetricFailedError, summarize_reference_count
 from truebleu.metrics.statistics import Statistics
-from truebleu.text import corpus_inputs, text_marks
+from truebleu.text import corpus_inputs, input_mixups, text_marks
 from truebleu.text.segments import make_rereadable
 
 if TYPE_CHECKING:
@@ -75,7 +75,12 @@ def compute_statistics_or_errors(
             "reference_text": scored_metrics[0].summarize_references(corpus, summary),
         }
     tables = [statistics[metric] for metric in scored_metrics]
-    summary["text_marks"] = text_marks.find_marks(corpus.hypotheses, corpus.references)
+    has_low_score = any(
+        is_low_score(metric, metric.from_statistics(table).value)
+        for metric, table in zip(scored_metrics, tables, strict=True)
+        if metric.NAME in LOW_SCORES
+    )
+    examine_start(summary, corpus, has_low_score=has_low_score)
     return tables, _add_token_count(summary, scored_metrics, tables)
 
 
@@ -101,7 +106,7 @@ def compute_batch_statistics(
     table, summary = run.table(segments)
     # An empty first batch is an error; an empty later batch is the end of the text.
     Metric.check_summary(metrics[0], summary, corpus.hypotheses)
-    summary["text_marks"] = text_marks.find_marks(corpus.hypotheses, corpus.references)
+    examine_start(summary, corpus)
     while summary["segments"]:
         statistics = _split_table_by_metric(metrics, table, summary, corpus)
         tables = [statistics[metric] for metric in metrics]
@@ -109,6 +114,24 @@ def compute_batch_statistics(
         summary = _add_token_count(summary, metrics, tables)
         yield [(table, metric.segment_scores(table)) for metric, table in pairs], summary
         table, summary = run.table(segments)
+
+
+# Scores of text in another language are lower.
+LOW_SCORES = {"BLEU": 10, "chrF": 30}
+
+
+def is_low_score(metric: Metric[Any], value: float) -> bool:
+    """Return whether a corpus score is so low that the text may be in another language."""
+    return metric.NAME in LOW_SCORES and value < LOW_SCORES[metric.NAME]
+
+
+def examine_start(summary: Summary, corpus: Corpus, *, has_low_score: bool = False) -> None:
+    """Add what the first segments show to a summary: marks, and inputs in the wrong place."""
+    hypotheses, references = corpus.hypotheses, corpus.references
+    summary["text_marks"] = text_marks.find_marks(hypotheses, references)
+    summary["mixup"] = input_mixups.find_mixup(
+        hypotheses, references, corpus.sources, has_low_score=has_low_score
+    )
 
 
 def _add_token_count(

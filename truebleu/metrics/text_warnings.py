@@ -17,10 +17,10 @@ from sys import maxsize
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from truebleu._kernel import Scores, Table
-from truebleu.metrics.base import Metric, Score
-from truebleu.metrics.joint_counting import LENGTH_COLUMN
+from truebleu.metrics.base import Corpus, Metric, Score
+from truebleu.metrics.joint_counting import LENGTH_COLUMN, examine_start, is_low_score
 from truebleu.metrics.scores import PRINTED_AS_ZERO
-from truebleu.text import text_marks
+from truebleu.text import input_mixups, text_marks
 from truebleu.text.argument_checks import check_keywords
 from truebleu.text.segments import is_stream, iterate_items, name_references
 from truebleu.text.system_names import name_system
@@ -101,6 +101,14 @@ UNSPLIT_KIND = "unsplit"
 # unreliable.
 SCRIPT_KIND, TOKENIZED_KIND = "script", text_marks.TOKENIZED
 TOKENIZED_REFERENCES_KIND = "tokenized references"
+MIXUP_KIND = "wrong file"
+MIXUPS = {
+    input_mixups.SOURCE: "{evidence}. Is this the source instead of a system output?",
+    input_mixups.SOURCE_LANGUAGE: "this looks like the language of the source ({evidence}). Is "
+    "this the wrong file?",
+    input_mixups.OTHER_LANGUAGE: "this looks like another language than the references "
+    "({evidence}). Is this the source, or another wrong file?",
+}
 
 
 def warn_about_texts(
@@ -115,19 +123,19 @@ def warn_about_texts(
 
     >>> summary = dict(segments=2, identical=2, tokenized=(0, []), marked=[])
     >>> summary |= dict(characters=(2, 9), scripts={"latin": 8})
-    >>> [warning["text"] for warning in warn_about_texts({"out.txt": summary}, ["ref.txt"], {})]
-    ['out.txt: all 2 hypotheses are identical to the reference in ref.txt']
+    >>> warnings = warn_about_texts({"out.txt": summary}, ["ref.txt"], {})
+    >>> warnings[0]["kind"], warnings[0]["systems"]
+    ('identical', ['out.txt'])
     """
     systems_by_warning: dict[tuple[str, str], list[str]] = {}
     tokenizing_metric = next((one for one in metrics if "tokenize" in one.parameters), None)
     tokenize = None if tokenizing_metric is None else str(tokenizing_metric.parameters["tokenize"])
     # All systems have the same references.
     warnings = list(warn_about_references(summaries, metrics))
-    warnings += [
-        {"kind": "parameters", "systems": [], "metrics": [name], "text": f"{name}: {line}"}
-        for metric, name in metrics.items()
-        for line in metric.warnings
-    ]
+    for line in dict.fromkeys(line for metric in metrics for line in metric.warnings):
+        names = [name for metric, name in metrics.items() if line in metric.warnings]
+        text = f"{join_words(names)}: {line}"
+        warnings.append({"kind": "parameters", "systems": [], "metrics": names, "text": text})
 
     def add_warning(kind: str, system: str, text: str) -> None:
         names = systems_by_warning.setdefault((kind, text), [])
@@ -155,6 +163,8 @@ def warn_about_texts(
         for kind, text in _warn_about_language(summary, language):
             add_warning(kind, system, text)
         add_warning("identical", system, _warn_about_copies(summary, references[0]))
+        if mixup := summary.get("mixup"):
+            add_warning(MIXUP_KIND, system, MIXUPS[mixup[0]].format(evidence=mixup[1]))
         if not list_unsplit_metrics(warnings):
             add_warning(UNSPLIT_KIND, system, _warn_about_unsplit_text(summary, tokenize))
     for (kind, text), names in systems_by_warning.items():
@@ -217,45 +227,47 @@ def warn_about_references(
     from truebleu.text import languages
 
     for script in languages.find_unsplit_scripts(text):
-        script_properties = languages.UNSPLIT_SCRIPTS[script]
+        properties = languages.UNSPLIT_SCRIPTS[script]
         by_option: dict[str, list[Metric[Any]]] = {}
         for metric in metrics:
             if not metric.can_split(script):
                 by_option.setdefault(_find_splitting_option(metric, script), []).append(metric)
+        if properties.has_spaces:
+            by_option.pop("", None)
+        if not by_option:
+            continue
+        names = [metrics[one] for unsplit_metrics in by_option.values() for one in unsplit_metrics]
+        advice = []
         for option, unsplit_metrics in by_option.items():
-            if script_properties.has_spaces and not option:
+            subject = join_words([metrics[one] for one in unsplit_metrics])
+            if not option:
+                advice.append(
+                    f"No option of {subject} helps; use chrF or CER, which need no words."
+                )
                 continue
-            names = [metrics[one] for one in unsplit_metrics]
-            verb = "does" if len(names) == 1 else "do"
-            if option.startswith("-tok"):
-                parameters = f"tokenize='{script_properties.recommended[0]}'"
-                advice = (
-                    f"Use {languages.format_tokenizer_option(script_properties.recommended)} "
-                    f"({parameters} in Python)"
-                )
-            elif option:
-                parameters = ", ".join(
-                    f"{name}=True" for name in unsplit_metrics[0].get_splitting_parameters(script)
-                )
-                advice = f"Use {option} ({parameters} in Python)"
-            else:
-                advice = (
-                    f"No option of {join_words(names)} helps; use chrF or CER, which need no words"
-                )
-            message = (
-                f"{join_words(names)} {verb} not split the references into words: they look like "
-                f"{script_properties.language}, which {script_properties.reason}. {advice}."
-            )
-            is_decided = script_properties.has_spaces and script != "diacritics"
-            if not is_decided:
-                message += _describe_unreliability(names)
-            yield {
-                "kind": "language" if is_decided else UNSPLIT_KIND,
-                "systems": [*summaries],
-                "metrics": names,
-                "text": message,
-                **({"option": option} if option else {}),
-            }
+            parameters = f"tokenize='{properties.recommended[0]}'"
+            flags = languages.format_tokenizer_option(properties.recommended)
+            if not option.startswith("-tok"):
+                values = unsplit_metrics[0].get_splitting_parameters(script)
+                parameters, flags = ", ".join(f"{name}=True" for name in values), option
+            use = "Use" if len(by_option) == 1 else f"For {subject}, use"
+            advice.append(f"{use} {flags} ({parameters} in Python).")
+        message = (
+            f"{join_words(names)} {'does' if len(names) == 1 else 'do'} not split the references "
+            f"into words: they look like {properties.language}, which {properties.reason}. "
+            f"{' '.join(advice)}"
+        )
+        is_decided = properties.has_spaces and script != "diacritics"
+        if not is_decided:
+            message += _describe_unreliability(names)
+        options = " ".join(filter(None, by_option))
+        yield {
+            "kind": "language" if is_decided else UNSPLIT_KIND,
+            "systems": [*summaries],
+            "metrics": names,
+            "text": message,
+            **({"option": options} if options else {}),
+        }
 
 
 def _describe_unreliability(metrics: Sequence[str], systems: Sequence[str] = ()) -> str:
@@ -372,18 +384,22 @@ def _warn_about_marks(summary: Summary, tokenize: str | None) -> Iterator[tuple[
 
 def warn_about_zero_scores(scores: Iterable[tuple[str, str, Score]]) -> Warnings:
     """Return warnings that explain scores of 0, from tuples of system, metric name and score."""
-    systems_by_reason: dict[tuple[str, str], list[str]] = {}
+    metrics_by_system: dict[tuple[str, str], list[str]] = {}
     for system, name, score in scores:
         if reason := getattr(score, "zero_reason", ""):
-            systems_by_reason.setdefault((name, reason), []).append(system)
+            metrics_by_system.setdefault((system, reason), []).append(name)
+    systems_by_reason: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (system, reason), names in metrics_by_system.items():
+        systems_by_reason.setdefault((reason, tuple(names)), []).append(system)
     return [
         {
             "kind": "zero",
             "systems": systems,
-            "metrics": [name],
-            "text": f"{join_words(systems)}: {name} is 0 because {reason}",
+            "metrics": list(names),
+            "text": f"{join_words(systems)}: {join_words(names)} "
+            f"{'is' if len(names) == 1 else 'are'} 0 because {reason}",
         }
-        for (name, reason), systems in systems_by_reason.items()
+        for (reason, names), systems in systems_by_reason.items()
     ]
 
 
@@ -540,7 +556,10 @@ def _warn_about_unsplit_text(summary: Summary, tokenize: str | None) -> str:
 def _warn_about_copies(summary: Summary, reference: str) -> str:
     count, segment_count = summary["identical"], summary["segments"]
     if count == segment_count > 1:
-        return f"all {count} hypotheses are identical to the reference in {reference}"
+        return (
+            f"all {count} hypotheses are identical to the reference in {reference}. Is this the "
+            "reference instead of a system output?"
+        )
     if segment_count >= MIN_SEGMENTS and count > segment_count / 2:
         return (
             f"{count} of {segment_count} hypotheses are identical to the reference in {reference}"
@@ -659,7 +678,9 @@ def score_with_warnings(
     hypotheses = text_marks.keep_start(hypotheses)
     corpus = metric.make_corpus(hypotheses, references, workers, totals=True)
     score, summary = metric.score_and_summarize(corpus)
-    summary["text_marks"] = text_marks.find_marks(hypotheses, references)
+    examine_start(
+        summary, Corpus(hypotheses, references), has_low_score=is_low_score(metric, score.value)
+    )
     tokens = getattr(score, LENGTH_COLUMN, None)
     if tokens is not None and "tokenize" in metric._CHECKS:  # noqa: SLF001
         summary["tokens"] = tokens
@@ -677,6 +698,7 @@ def _needs_no_warning(summary: Summary, metric: Metric[Any]) -> bool:
     segment_count, text = summary["segments"], summary["reference_text"]
     return not (
         summary["text_marks"]
+        or summary["mixup"]
         or 2 * summary["identical"] > segment_count
         or summary["tokenized"][0] >= MIN_TOKENIZED_WITH_SHARE
         or summary.get("tokens", maxsize) < MIN_TOKENS_PER_SEGMENT * segment_count

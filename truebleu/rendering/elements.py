@@ -175,6 +175,10 @@ class Table(ElementRecord):
         return [self.columns[i] for i in text_indices], rows
 
 
+# A title, which may be empty, and the rows below it.
+Section = tuple[str, "Sequence[Sequence[Cell]]"]
+
+
 class PaperTable(ElementRecord):
     """A table for a paper, with its caption and footnotes; only Markdown and LaTeX render it.
 
@@ -184,7 +188,7 @@ class PaperTable(ElementRecord):
     """
 
     columns: Sequence[Column]
-    sections: Sequence[tuple[str, Sequence[Sequence[Cell]]]]
+    sections: Sequence[Section]
     caption: Sequence[Paragraph]
     footnotes: Sequence[Paragraph] = ()
     label: str = "tab:truebleu"

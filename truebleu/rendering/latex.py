@@ -7,7 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from truebleu.rendering import elements
-from truebleu.rendering.elements import Block, Cell, MarkedTokens, PaperBlock, PaperTable, Table
+from truebleu.rendering.elements import (
+    Block,
+    Cell,
+    MarkedTokens,
+    PaperBlock,
+    PaperTable,
+    Section,
+    Table,
+)
 from truebleu.rendering.equations import as_latex
 from truebleu.text.terminal_layout import pad_columns
 from truebleu.text.tex_letters import CODE_POINT, encode_tex
@@ -140,7 +148,7 @@ def _render_tables(blocks: Iterable[PaperBlock]) -> Iterator[str]:
             for block in group:
                 if isinstance(block, PaperTable):
                     yield from ["\n".join(comment_lines)] if comment_lines else []
-                    yield _render_paper_table(block)
+                    yield from _render_paper_tables(block)
                     comment_lines = []
                 else:
                     comment_lines += [f"% {line}" for line in _list_comment_lines(block)]
@@ -175,8 +183,46 @@ def _render_tabular(tables: Sequence[Table]) -> str:
 DIGIT_WIDTH, COLUMN_SPACE, COLUMN_WIDTH, PAGE_WIDTH = 5, 12, 219, 345
 
 
-def _render_paper_table(block: PaperTable) -> str:
-    """Return a `table` environment, or a `table*` if the table is wider than a text column."""
+# Maximum number of rows that fit on a page of a paper.
+MAX_PAGE_ROWS = 32
+
+
+def _render_paper_tables(block: PaperTable) -> Iterator[str]:
+    """Yield a table, or the parts of a table that is too long for one page."""
+    pages = list(_split_into_pages(block.sections))
+    if len(pages) == 1:
+        yield _render_paper_table(block)
+        return
+    row_count = sum(len(rows) for _, rows in block.sections)
+    yield f"% Note: the table has {row_count} rows and is split into {len(pages)} tables."
+    yield _render_paper_table(block.replace(sections=pages[0]))
+    caption = rf"Table~\ref{{{block.label}}}, continued."
+    for number, page in enumerate(pages[1:], 2):
+        label = f"{block.label}-{number}"
+        part = block.replace(sections=page, footnotes=(), label=label)
+        yield _render_paper_table(part, caption)
+
+
+def _split_into_pages(sections: Sequence[Section]) -> Iterator[list[Section]]:
+    """Yield the sections of each page; only sections longer than a page are divided."""
+    page: list[Section] = []
+    free_rows = MAX_PAGE_ROWS
+    for title, rows in sections:
+        for start in range(0, len(rows), MAX_PAGE_ROWS - 1):
+            part = rows[start : start + MAX_PAGE_ROWS - 1]
+            if page and len(part) + bool(title) > free_rows:
+                yield page
+                page, free_rows = [], MAX_PAGE_ROWS
+            page.append((f"{title} (continued)" if title and start else title, part))
+            free_rows -= len(part) + bool(title)
+    yield page
+
+
+def _render_paper_table(block: PaperTable, caption: str = "") -> str:
+    """Return a `table` environment, or a `table*` if the table is wider than a text column.
+
+    caption: LaTeX to use instead of the caption of the block.
+    """
     rows = [row for _, section_rows in block.sections for row in section_rows]
     headers = [escape_latex(column.header) for column in block.columns]
     cells = pad_columns(
@@ -215,7 +261,7 @@ def _render_paper_table(block: PaperTable) -> str:
     if block.footnotes:
         notes = [f"{_render_note(note)}\\par" for note in block.footnotes]
         output += [r"\par\smallskip", "{\\footnotesize\\raggedright", *notes, "}"]
-    caption = " ".join(map(_render_note, block.caption))
+    caption = caption or " ".join(map(_render_note, block.caption))
     return "\n".join(
         [
             *output,

@@ -9,6 +9,7 @@ from truebleu._kernel import InputError
 from truebleu.rendering.score_scale import check_scale
 from truebleu.text.argument_checks import load_json
 from truebleu.text.record import Picklable
+from truebleu.text.system_names import ShortNames
 
 if TYPE_CHECKING:
     from truebleu.rendering.elements import Block, HtmlBlock
@@ -85,23 +86,37 @@ class View(Picklable):
         """Return the contents with percentages converted to fractions (0-1)."""
         return content
 
-    def _convert_to_scale(self, scale: int | None = None) -> Self:
-        """Return the view, or a copy that displays percentages as fractions (0-1).
+    @classmethod
+    def _list_systems(cls, content: Content) -> Iterable[str]:  # noqa: ARG003
+        """Return the names of the systems, which readers see in a short form."""
+        return ()
+
+    def _for_readers(self, scale: int | None = None) -> Self:
+        """Return a copy for display, with short names of systems and percentages on a scale.
 
         scale: 100 or 1; None for the scale that the view was created with.
         """
-        if check_scale(self._scale if scale is None else scale) == 100:
-            return self
         from copy import copy
 
+        is_rescaled = check_scale(self._scale if scale is None else scale) == 1
+        content = self._rescale(self._content) if is_rescaled else self._content
+        short_names = ShortNames(self._list_systems(content))
+        content = dict(short_names.shorten_all(content))
         view = copy(self)
-        view._content, view._scale = dict(self._rescale(self._content)), 100  # noqa: SLF001
+        view._content, view._scale = content, 100  # noqa: SLF001
+        if short_names:
+            content["name_note"] = short_names.note
         return view
 
     def _build_scaled_blocks(
         self, scale: int | None, *, digits: int | None, short: bool
     ) -> Iterator[Block]:
-        return self._convert_to_scale(scale)._build_blocks(digits=digits, short=short)  # noqa: SLF001
+        view = self._for_readers(scale)
+        yield from view._build_blocks(digits=digits, short=short)  # noqa: SLF001
+        if "name_note" in view._content:  # noqa: SLF001
+            from truebleu.rendering.elements import Paragraph
+
+            yield Paragraph(view._content["name_note"], "legend")  # noqa: SLF001
 
     def _format_title(self) -> str:
         """Return the title of an HTML page."""
@@ -115,8 +130,13 @@ class View(Picklable):
 
     @property
     def warnings(self) -> list[dict[str, Any]]:
-        """The warnings about the texts: kind, text, systems, metrics, and the option to change."""
-        return list(self.to_dict().get("warnings", ()))
+        """The warnings about the texts: kind, text, systems, metrics, and the option to change.
+
+        The texts have short names of systems; the lists of systems have complete names.
+        """
+        shorten = ShortNames(self._list_systems(self._content)).shorten
+        warnings = self.to_dict().get("warnings", ())
+        return [{**one, "text": shorten(one["text"])} for one in warnings]
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON."""
@@ -171,14 +191,14 @@ class View(Picklable):
         """Return a complete HTML page without scripts, for light and dark mode."""
         from truebleu.rendering import html
 
-        view = self._convert_to_scale(scale)
+        view = self._for_readers(scale)
         blocks = view._build_html_blocks(digits=digits, short=short)  # noqa: SLF001
-        return html.render_page(self._format_title(), blocks)
+        return html.render_page(view._format_title(), blocks)  # noqa: SLF001
 
     def _repr_html_(self) -> str:
         from truebleu.rendering.html import render_fragment
 
-        view = self._convert_to_scale()
+        view = self._for_readers()
         return render_fragment(view._build_html_blocks(digits=None, short=False))  # noqa: SLF001
 
     def rich(

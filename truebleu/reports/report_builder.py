@@ -148,6 +148,7 @@ class ReportData:
             raise ValueError(
                 "systems: a report does not support multiple runs per system. Use compare."
             )
+        name_note = request.shorten_system_names()
         unicode_form = _find_unicode_form(list(request.metrics))
         viewer_metrics = [metric for metric in request.metrics if metric.NAME in VIEWER_METRICS]
         further_metrics = [
@@ -161,6 +162,8 @@ class ReportData:
         counts = request.compute_statistics(further_metrics)
         self.segment_count = request.count_segments(counts)
         self.comparison = Comparison.from_request(request, counts).to_dict()
+        if name_note:
+            self.comparison["name_note"] = name_note
         # The page lists the systems, their letters and blocks in the order of the comparison.
         names = [system["name"] for system in self.comparison["systems"]]
         request.systems = {name: request.systems[name] for name in names}
@@ -405,7 +408,7 @@ class ReportData:
             "live": browser_kernel.KERNEL_BLOCKS if browser_kernel.load_kernel_blocks() else None,
             "scale": self.scale,
             "headline": overview.build_headline(displayed_comparison),
-            "legend": overview.build_legend(self.comparison, omit_baseline=True),
+            "legend": overview.explain_overview(self.comparison, omit_baseline=True),
             # Sentences are displayed unchanged; the viewer scales the numbers.
             "comparison": self.comparison
             | {

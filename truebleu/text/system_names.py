@@ -1,10 +1,11 @@
-"""Names of systems, taken from the names of their output files."""
+"""Names of systems, taken from the names of their output files, and short names for readers."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from truebleu.text.segments import COMPRESSED_SUFFIXES, File, as_file, is_file
@@ -70,3 +71,135 @@ def name_systems(files: Sequence[str | os.PathLike[str] | File]) -> list[str]:
         name if name not in names[:i] else f"{name} ({names[:i].count(name) + 1})"
         for i, name in enumerate(names)
     ]
+
+
+# ---- short names ----
+
+# Longer names lose the parts that all names of a call share.
+MAX_NAME_LENGTH = 20
+# Shorter names, such as "B", would look like letters of systems; numbers would look like scores.
+_MIN_SHORT_NAME = re.compile(r"(?=.*[^\W\d_]).{2,}", re.DOTALL)
+_SEPARATOR = re.compile(r"([./\\:])")
+# What follows a name in a sentence: not the continuation of a longer name.
+_NAME_END = r"(?![\w-]|[./\\:#]\w)"
+
+
+def remove_common_parts(names: Sequence[str], shortest: re.Pattern[str] | None = None) -> list[str]:
+    """Return distinct names without their common parts at the start and end.
+
+    shortest: pattern of names that are long enough; shorter names keep more of their start.
+    """
+    # Parts and separators alternate. Keep at least one part.
+    split = [_SEPARATOR.split(name) for name in names]
+    max_common = min(map(len, split)) - 1
+    start = min(_count_common_parts(split), max_common) // 2 * 2
+    if len({parts[start] for parts in split}) == 1:  # One name is a prefix of another.
+        return list(names)
+    end = min(_count_common_parts([parts[::-1] for parts in split]), max_common - start) // 2 * 2
+    shortened = list(names)
+    while start >= 0:
+        shortened = ["".join(parts[start : len(parts) - end]) for parts in split]
+        if shortest is None or all(map(shortest.fullmatch, shortened)):
+            break
+        start -= 2
+    return shortened if all(shortened) and len(set(shortened)) == len(shortened) else list(names)
+
+
+def _count_common_parts(rows: Sequence[Sequence[str]]) -> int:
+    """Return the number of leading parts that all rows have in common."""
+    columns = zip(*rows, strict=False)
+    return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, columns))
+
+
+def shorten_names(names: Sequence[str]) -> list[str]:
+    """Return system names without the parts that all of them share, if some are long.
+
+    If short names are among them, only the long names are compared with each other.
+
+    >>> shorten_names(["newstest2022.en-de.hyp.Online-A", "newstest2022.en-de.hyp.M2"])
+    ['Online-A', 'M2']
+    >>> shorten_names(["small.en", "large.en"])
+    ['small.en', 'large.en']
+    >>> shorten_names(["base", "newstest2022.en-de.hyp.A", "newstest2022.en-de.hyp.B"])
+    ['base', 'hyp.A', 'hyp.B']
+    """
+    long_names = [name for name in names if len(name) > MAX_NAME_LENGTH]
+    for compared in (names, long_names) if long_names else ():
+        if len(compared) > 1:
+            short = dict(zip(compared, remove_common_parts(compared, _MIN_SHORT_NAME), strict=True))
+            shortened = [short.get(name, name) for name in names]
+            if shortened != list(names) and len(set(shortened)) == len(set(names)):
+                return shortened
+    return list(names)
+
+
+class ShortNames:
+    """Short names of the systems of one call, for readers; data formats have the complete names."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        names = list(dict.fromkeys(names))
+        pairs = zip(names, shorten_names(names), strict=True)
+        self._by_name = {name: short for name, short in pairs if name != short}
+        # Longer names first, because one name may start with another.
+        alternatives = "|".join(map(re.escape, sorted(self._by_name, key=len, reverse=True)))
+        self._pattern = re.compile(rf"(?<![\w./\\:-])(?:{alternatives}){_NAME_END}")
+
+    def __bool__(self) -> bool:
+        return bool(self._by_name)
+
+    def shorten(self, text: str) -> str:
+        """Return a text, such as a name or a sentence, with the short names.
+
+        >>> short = ShortNames(["wmt22.en-de.hyp.Online-A", "wmt22.en-de.hyp.Online-B"])
+        >>> short.shorten("wmt22.en-de.hyp.Online-A.")
+        'Online-A.'
+        """
+        return self._pattern.sub(lambda match: self._by_name[match[0]], text) if self else text
+
+    def shorten_all(self, content: Any) -> Any:
+        """Return a copy of JSON-compatible contents with the short names in keys and texts."""
+        if not self:
+            return content
+        if isinstance(content, str):
+            return self.shorten(content)
+        if isinstance(content, Mapping):
+            return {self.shorten(key): self.shorten_all(value) for key, value in content.items()}
+        return [*map(self.shorten_all, content)] if isinstance(content, list) else content
+
+    @property
+    def note(self) -> str:
+        """A sentence with the complete form of the names, or an empty string.
+
+        >>> ShortNames(["wmt22.en-de.hyp.Online-A", "wmt22.en-de.hyp.Online-B"]).note
+        'Online-A is short for wmt22.en-de.hyp.Online-A, and so on.'
+        """
+        if not self:
+            return ""
+        name, short = next(iter(self._by_name.items()))
+        others = ", and so on" if len(self._by_name) > 1 else ""
+        return f"{short} is short for {name}{others}."
+
+
+def find_system(name: str, names: Sequence[str], role: str) -> str:
+    """Return the system with this name, this short name, or this part of its name.
+
+    Raises ValueError, with `role` in the message, if no system or several systems match.
+
+    >>> find_system("M2", ["wmt22.en-de.hyp.Online-A", "wmt22.en-de.hyp.M2"], "system")
+    'wmt22.en-de.hyp.M2'
+    """
+    from truebleu.text.argument_checks import suggest_names
+
+    if name in names:
+        return name
+    short_names = shorten_names(names)
+    if name in short_names:
+        return names[short_names.index(name)]
+    part = re.compile(rf"(?:.*[./\\:])?{re.escape(name)}(?:[./\\:].*)?", re.DOTALL)
+    matching = [i for i, one in enumerate(names) if name and part.fullmatch(one)]
+    if len(matching) > 1:
+        expected = ", ".join(short_names[i] for i in matching)
+        raise ValueError(f"{role}: '{name}' is ambiguous (expected one of {expected})")
+    if not matching:
+        raise ValueError(f"{role}: no system '{name}'{suggest_names(name, short_names)}")
+    return names[matching[0]]

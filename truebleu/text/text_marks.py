@@ -56,14 +56,20 @@ def find_marks(hypotheses: Any, references: Any) -> tuple[int, list[dict[str, Ma
         with suppress(TypeError):  # not strings
             if not _may_have_marks("\n".join(first_texts)):
                 return None
+    samples = sample_inputs(hypotheses, references)
+    inputs = [_count_marks(one) for one in samples]
+    return (len(samples[0]), inputs) if any(inputs) else None
+
+
+def sample_inputs(hypotheses: Any, references: Any) -> list[Sequence[Any]]:
+    """Return the first segments of the hypotheses and each reference; none if they are tokens."""
     sample = _sample_texts(hypotheses)
     if not sample or not (sample[0] is None or isinstance(sample[0], str)):  # tokens
-        return None
+        return [[]]
     samples = [sample]
     for column in references if segments.has_several_columns(references) else [references]:
         samples += _split_rows(_sample_texts(column))
-    inputs = [_count_marks(one) for one in samples]
-    return (len(sample), inputs) if any(inputs) else None
+    return samples
 
 
 def _sample_texts(value: Any) -> Sequence[Any]:

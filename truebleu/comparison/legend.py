@@ -1,0 +1,111 @@
+"""Sentences that explain the columns and marks of a comparison's tables, in every format."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from truebleu.comparison.comparison_columns import format_p_header, get_unit_name
+from truebleu.comparison.comparison_request import CORRECTION_METHODS
+from truebleu.rendering.number_format import format_percent
+from truebleu.rendering.view import Content
+from truebleu.text.terminal_layout import join_words
+
+# Marks of significant differences in tables for papers.
+BETTER, WORSE = "†", "‡"
+# Marks that a legend explains: an asterisk after a p-value, bold scores, and letters of systems.
+SIGNIFICANT, BEST, LETTERS = "*", "best", "letters"
+COMPARATIVES = {"won": "better", "tied": "equal", "lost": "worse"}
+
+
+def build_legend(
+    content: Content,
+    names: Collection[str],
+    marks: Collection[str] = (SIGNIFICANT,),
+    *,
+    omit_baseline: bool = False,
+) -> Iterator[str]:
+    """Yield the sentences that explain the columns `names` and the marks of a table.
+
+    marks: the marks of significant differences, "best" for bold scores, and "letters".
+    omit_baseline: leave out the baseline, which users of a report can change.
+    """
+    if any(system["runs"] > 1 for system in content["systems"]):
+        yield "Scores are means over training runs."
+    has_several_systems = len(content["systems"]) > 1
+    if BEST in marks and has_several_systems:
+        yield "Bold: best score."
+    if has_several_systems:
+        yield from _explain_significance(content, names, marks)
+        if not omit_baseline and not {"delta", "delta-interval", "p"}.isdisjoint(names):
+            yield f"Δ: difference from {content['baseline']}."
+        yield from _explain_counts(content, names)
+    intervals = content["intervals"]
+    if intervals and not {"interval", "delta-interval"}.isdisjoint(names):
+        yield (
+            f"Brackets: {format_percent(content['level'])} intervals "
+            f"({intervals['title']}, {intervals['samples']:,} resamples)."
+        )
+    if content["test"] and has_several_systems:
+        if "cluster" in names and any(metric["clusters"] for metric in content["metrics"]):
+            yield "Systems in different clusters differ significantly."
+        if "needed" in names:
+            yield "Needed: similar segments required to detect the difference with 80% power."
+
+
+def _explain_significance(
+    content: Content, names: Collection[str], marks: Collection[str]
+) -> Iterator[str]:
+    """Yield a sentence that names the test and the significance level."""
+    test, correction = content["test"], content["correction"]
+    if not test:
+        return
+    samples = "randomizations" if test["name"] == "ar" else "resamples"
+    test_text = f"{test['title']} with {test['samples']:,} {samples}"
+    if correction:
+        test_text += f", p-values corrected by {CORRECTION_METHODS[correction['name']]}"
+    threshold = f"p < {test['alpha']:g}"
+    explained_marks = [
+        f"{mark}: significantly {word} than {content['baseline']}"
+        for mark, word in ((BETTER, "better"), (WORSE, "worse"))
+        if mark in marks
+    ]
+    if explained_marks:
+        yield f"{'; '.join(explained_marks)} ({threshold}, {test_text})."
+    elif SIGNIFICANT in marks:
+        # Signatures state the number of samples, and the header of p-values names the correction.
+        is_uncorrected = not correction and len(content["systems"]) > 2
+        uncorrected = ", uncorrected" if is_uncorrected else ""
+        yield f"*: {format_p_header(content)} < {test['alpha']:g}, {test['title']}{uncorrected}."
+    elif "p" in names:
+        yield f"p: {test_text}; significant: {threshold}."
+    elif not {"score", "delta"}.isdisjoint(names) and _are_all_differences_tested(content):
+        yield (
+            "No printed score differs significantly from the score of "
+            f"{content['baseline']} ({threshold}, {test_text})."
+        )
+    if LETTERS in marks:
+        yield f"Letters after a score: significantly better than these systems ({threshold})."
+        if correction and len(content["systems"]) > 2:
+            pair_count = len(content["pairs"]) // len(content["metrics"])
+            yield (
+                f"{format_p_header(content)} is corrected for the tests in its column; letters and "
+                f"clusters are corrected for all {pair_count} pairs, per metric."
+            )
+
+
+def _are_all_differences_tested(content: Content) -> bool:
+    """Return whether every difference was tested; this requires reliable scores."""
+    scores = [one for system in content["systems"] for one in system["scores"].values()]
+    differences = [one["difference"] for one in scores if one["difference"] is not None]
+    return bool(differences) and all(one["significant"] is not None for one in differences)
+
+
+def _explain_counts(content: Content, names: Collection[str]) -> Iterator[str]:
+    """Yield a sentence that explains the numbers of won, tied and lost segments."""
+    counts = [name for name in COMPARATIVES if name in names]
+    if counts:
+        words = join_words([COMPARATIVES[name] for name in counts]).replace(" and ", " or ")
+        yield (
+            f"{join_words(counts).capitalize()}: {get_unit_name(content)} with a {words} score "
+            f"compared with {content['baseline']}."
+        )

@@ -1,0 +1,70 @@
+"""Detection of sources, references and other texts that are given as a system output by mistake.
+
+Only the first segments are examined. In the outputs of WMT22, at least 50% of the words occur in
+the references, and at most 38% in the source; 21% of the words of a source occur in the references.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from truebleu.text import text_marks
+
+# Kinds of mix-ups.
+SOURCE, SOURCE_LANGUAGE, OTHER_LANGUAGE = "source", "source language", "other language"
+MIN_WORDS = 100
+MAX_FOREIGN_SHARE = 0.25
+# An output in the language of the source has this share of its words in the source.
+MIN_SOURCE_SHARE = 0.4
+# Longer words on average mean that spaces do not separate words.
+MAX_WORD_LENGTH = 12
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def find_mixup(
+    hypotheses: Any, references: Any, source: Any, *, has_low_score: bool
+) -> tuple[str, str] | None:
+    """Return the kind and the evidence of a mix-up, or None.
+
+    has_low_score: whether the score is low; a text in another language is sought only then,
+        unless the source is known.
+    """
+    if source is None and not has_low_score:
+        return None
+    output, *others = text_marks.sample_inputs(hypotheses, references)
+    source_texts = () if source is None else text_marks.sample_inputs(source, [])[0]
+    copy_count = _count_identical_texts(output, source_texts)
+    # With a reference in the language of the source, as in simplification, copies are normal.
+    if len(output) > 2 and 2 * copy_count > len(output):
+        is_usual = any(
+            2 * _count_identical_texts(source_texts, one) > len(output) for one in others
+        )
+        evidence = f"{copy_count} of its first {len(output)} lines are identical to the source"
+        return None if is_usual else (SOURCE, evidence)
+    words, source_words = _list_words(output), _list_words(source_texts)
+    reference_words = [word for one in others for word in _list_words(one)]
+    if len(words) < MIN_WORDS or not reference_words:
+        return None
+    if sum(map(len, reference_words)) > MAX_WORD_LENGTH * len(reference_words):
+        return None
+    share, source_share = (
+        sum(map(set(known).__contains__, words)) / len(words)
+        for known in (reference_words, source_words)
+    )
+    if share >= MAX_FOREIGN_SHARE:
+        return None
+    evidence = f"{share:.0%} of its first words occur in the references"
+    if source_share >= MIN_SOURCE_SHARE:
+        return SOURCE_LANGUAGE, f"{evidence}, {source_share:.0%} in the source"
+    return (OTHER_LANGUAGE, evidence) if has_low_score else None
+
+
+def _list_words(texts: Sequence[Any]) -> list[str]:
+    return [word for text in texts if isinstance(text, str) for word in _WORD.findall(text.lower())]
+
+
+def _count_identical_texts(texts: Sequence[Any], others: Sequence[Any]) -> int:
+    pairs = zip(texts, others, strict=False)
+    return sum(isinstance(text, str) and text.strip() == other for text, other in pairs)

@@ -315,7 +315,7 @@ class Comparisons(ComparisonView):
         group_columns: Iterable[str],
         comparisons: Iterable[tuple[Mapping[str, Any], Comparison]],
     ) -> Comparisons:
-        """Build the comparisons of groups, each with a dict from `group_columns` to its values."""
+        """Build from pairs of a key, which maps `group_columns` to values, and a comparison."""
         groups = [
             {"group": dict(key), "comparison": comparison.to_dict()}
             for key, comparison in comparisons

@@ -461,8 +461,8 @@ def _check_systems(systems: Mapping[str, Any], references: Any) -> dict[str, Any
     if not hasattr(systems, "items"):
         hint = ". Are systems and references swapped? Systems come first"
         raise TypeError(
-            f"systems: expected a mapping from names to hypotheses, "
-            f'{{"A": hypotheses_of_a, "B": hypotheses_of_b}}, not {type(systems).__name__}'
+            "systems: expected a mapping from names to hypotheses, "
+            f'{{"A": hypotheses_of_a, "B": hypotheses_of_b}}, found {type(systems).__name__}'
             f"{hint if hasattr(references, 'items') else ''}"
         )
     checked_systems = dict(systems.items())

@@ -511,7 +511,7 @@ class CheckJob:
 
 
 def _find_logged_score(path: Any, entries: Sequence[log.Entry], entry: log.Entry) -> dict[str, Any]:
-    """Return the logged score to compare an entry with."""
+    """Return the logged score with which an entry is compared."""
     earlier_entry = find_last_comparable_entry(path, entries, entry)
     return {
         "score": earlier_entry.score,

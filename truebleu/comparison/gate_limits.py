@@ -25,7 +25,7 @@ def resolve_limits(
     Raises ParameterError for a limit on the wrong scale, or that no output can fail.
     """
     resolved_limits = {}
-    for metric, limit in _find_metrics_of_limits(role, limits, names).items():
+    for metric, limit in _match_limits_to_metrics(role, limits, names).items():
         if metric.is_percentage:
             _check_scale_of_limit(role, limit, metric, names[metric], scale)
             # Rounding prevents limits such as 28.999999999999996.
@@ -71,10 +71,10 @@ def _check_scale_of_limit(
         )
 
 
-def _find_metrics_of_limits(
+def _match_limits_to_metrics(
     role: str, limits: Any, names: Mapping[Metric[Any], str]
 ) -> dict[Metric[Any], float]:
-    """Return the limits by metric as the user gave them, for metrics that have a limit."""
+    """Return the user's limit for each metric that has one."""
     if limits is None:
         return {}
     if hasattr(limits, "items") and not limits:

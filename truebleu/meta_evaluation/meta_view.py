@@ -232,7 +232,7 @@ hits 3, epsilon 0.0>)
     if tree is not None:
         if human is not None:
             raise ValueError("human: the tree already contains human scores. Pass only one.")
-        # Splitting a set, and computing intervals, requires segment scores.
+        # Splitting a set and computing intervals require segment scores.
         needs_segments = statistics.by is not None or tests.confidence is not None
         judged = _read_tree(tree, metrics, gold, selection, statistics, workers, needs_segments)
     elif human is None:

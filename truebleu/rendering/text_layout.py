@@ -162,7 +162,7 @@ def _split_table(table: Table, width: int) -> Iterator[list[Line]]:
 
 
 def _lay_out_columns(table: Table) -> dict[int, _ColumnLayout]:
-    """Return the layouts of the columns with text, by number of the column."""
+    """Return the layouts of the columns with text, by column number."""
     return {
         i: _lay_out_column(column, [row[i] for row in table.rows])
         for i, column in enumerate(table.columns)
@@ -223,7 +223,7 @@ class _ColumnLayout(ElementRecord):
         return _ColumnLayout([(pad_text(header, width), "head")], cells, width)
 
     def with_text_width(self, free_width: int) -> _ColumnLayout:
-        """Return the column with up to `free_width` more columns for its texts."""
+        """Return the column, widened by up to `free_width` characters for its texts."""
         if not self.texts:
             return self
         natural_width = max(measure_width(text) for text, _ in self.texts)
@@ -237,7 +237,7 @@ class _ColumnLayout(ElementRecord):
 
 
 def _lay_out_column(column: Column, cells: Sequence[Cell | Range]) -> _ColumnLayout:
-    """Return a column as pieces of equal width. Long texts have `MIN_TEXT_WIDTH` or more."""
+    """Lay out a column as pieces of equal width. Long texts get at least `MIN_TEXT_WIDTH`."""
     text_cells = [cell for cell in cells if isinstance(cell, Cell)]
     header = column.header
     # Letters are not superscripts, because some capitals have no superscript form in Unicode.

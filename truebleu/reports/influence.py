@@ -13,7 +13,7 @@ from truebleu.metrics.statistics import Statistics
 def compute_influences(
     metric: Metric[Any], tables: Mapping[str, Statistics], systems: Sequence[str]
 ) -> list[float]:
-    """Return, for each segment, the absolute change of the score or delta without the segment.
+    """Return, for each segment, the absolute change of the score or delta if it is removed.
 
     With one system, this is the change of its score. With more systems, it is the largest change of
     any delta relative to the first system.

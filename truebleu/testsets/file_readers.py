@@ -310,7 +310,7 @@ def _convert_wmt24pp_segment(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _split_paragraphs(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Split a WMT25 document into paragraphs, if source and references have equally many."""
+    """Split a WMT25 document into paragraphs, unless their number differs between its texts."""
     texts = {"src": row["src_text"]}
     for name, reference in (row.get("refs") or {}).items():
         texts[f"ref:{name}"] = reference.get("ref") if isinstance(reference, dict) else reference

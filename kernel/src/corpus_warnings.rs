@@ -11,7 +11,7 @@ use std::iter;
 /// Maximum number of segment numbers stored per warning.
 const MAX_EXAMPLES: usize = 3;
 
-/// The count of segments with a property, and the numbers of the first few, counted from 1.
+/// The number of segments with a property, and the indices of the first few, counted from 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Occurrences {
     /// The number of segments.

@@ -9,7 +9,7 @@ use crate::text_batches::Block;
 use crate::tokens::View;
 use std::sync::Arc;
 
-/// The part of a metric that computes the counts of a row.
+/// The part of a metric that computes the counts in a row.
 pub trait Metric: Send + Sync + 'static {
     /// The reusable buffers of one thread.
     type Scratch: Default + Send;
@@ -17,7 +17,7 @@ pub trait Metric: Send + Sync + 'static {
     /// Whether the metric uses [`View::keys`].
     const KEYS: bool = true;
 
-    /// The number of columns of a row.
+    /// The number of columns in a row.
     fn width(&self) -> usize;
 
     /// Write the row of one segment. `references` is not empty, and `row` is filled with 0.
@@ -41,7 +41,7 @@ pub trait Formula: Send + Sync {
     fn score(&self, row: &[i64]) -> f64;
 }
 
-/// Lexers and a metric that turn text into rows.
+/// Lexers and a metric, which turn text into rows.
 pub struct Counter<M> {
     /// The lexer for hypotheses.
     pub hypotheses: Lexer,
@@ -60,7 +60,7 @@ impl<M> Counter<M> {
 
 /// A component that computes a scan's rows, for one metric or for several metrics side by side.
 pub trait Count: Send + Sync {
-    /// Return the number of columns of a row.
+    /// Return the number of columns in a row.
     fn width(&self) -> usize;
 
     /// Return a worker for one thread.
@@ -86,7 +86,7 @@ pub trait Reader: Send {
     fn sentence(&mut self, texts: &Block, references: usize) -> Result<&[i64], Error>;
 
     /// Pass the score of each hypothesis against each reference to `take`, row by row. Each block
-    /// is paired with the number of its segments. No segment may be missing.
+    /// comes with its number of segments. No segment may be missing.
     fn pairs(
         &mut self,
         hypotheses: (&Block, usize),
@@ -121,7 +121,7 @@ impl InputNames {
     }
 }
 
-/// The results of a run except for its rows.
+/// The results of a run, except the rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// The number of segments.
@@ -258,14 +258,14 @@ struct CountScratch<S> {
 }
 
 impl<S> CountScratch<S> {
-    /// Create any missing buffers for this number of references.
+    /// Create the buffers that this number of references needs, if they are missing.
     fn reserve_references(&mut self, references: usize) {
         if self.references.len() < references {
             self.references.resize_with(references, Default::default);
         }
     }
 
-    /// Lex all blocks. Errors contain the index of the stream, where 0 means the hypotheses.
+    /// Lex all blocks. Errors contain the index of the stream; 0 means the hypotheses.
     fn lex<'a, M: Metric>(
         &'a mut self,
         counter: &Counter<M>,

@@ -143,7 +143,7 @@ impl ListSettings<'_> {
         (lists, sufficient)
     }
 
-    /// Return the values and the ids of the n-grams to list, for each kind.
+    /// Return the n-grams to list for each kind, as values and ids.
     fn select_ngrams(&self, counts: &CorpusCounts, pair: SystemPair) -> [(Vec<u32>, Vec<u32>); 3] {
         ListKind::ALL.map(|kind| {
             interrupt::poll();
@@ -293,9 +293,9 @@ struct CorpusCounts {
     records: Tally,
 }
 
-/// The counts of an n-gram: occurrences in each system, matches in each system, the sum of its
-/// largest reference counts, occurrences in all references, and occurrences in segments where
-/// systems differ.
+/// The counts of an n-gram: occurrences per system, matches per system, the sum of the largest
+/// reference counts, occurrences in all references, and occurrences in segments where systems
+/// differ.
 struct CountRecord<'a> {
     systems: usize,
     values: &'a [u32],
@@ -519,8 +519,8 @@ struct Sketch {
 }
 
 impl Sketch {
-    /// Create a sketch for about `keys` keys, to find the keys that are added at least `min_count`
-    /// times.
+    /// Create a sketch for about `keys` keys, which finds the keys that are added at least
+    /// `min_count` times.
     fn new(keys: usize, min_count: u32) -> Self {
         let bits = keys.max(1).ilog2().clamp(10, 24);
         let least = min_count.min(u32::from(u8::MAX)) as u8;

@@ -21,7 +21,7 @@ pub use align::Aligner;
 /// An edit operation on one token of the reference or hypothesis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edit {
-    /// Equal tokens in hypothesis and reference.
+    /// A reference token that equals its hypothesis token.
     Hit,
     /// A reference token replaced by another token.
     Substitution,
@@ -189,7 +189,7 @@ impl SegmentCharacters {
         interner.clear();
         for (view, ids) in [(reference, &mut *reference_ids), (hypothesis, &mut *hypothesis_ids)] {
             ids.clear();
-            // White space is compared inside a text, but not at its ends.
+            // White space within a text is compared, but white space at the ends of a text is not.
             let mut text = whitespace::trim_end(whitespace::trim_start(view.span()));
             let mut work = Work::default();
             while !text.is_empty() {

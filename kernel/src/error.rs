@@ -29,7 +29,7 @@ pub enum Error {
     MissingText {
         /// The input.
         input: String,
-        /// The number of the text, counted from 1.
+        /// The number of the text in the input, counted from 1.
         segment: u64,
     },
     /// A segment without any reference.

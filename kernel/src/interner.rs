@@ -13,7 +13,7 @@ pub(crate) struct WordIds {
     pub(crate) words: Vec<(u32, u32)>,
     pub(crate) hypothesis: Vec<u32>,
     pub(crate) reference: Vec<u32>,
-    /// Size of the largest one-to-one matching of equal words.
+    /// Size of the largest one-to-one matching between equal words.
     common: usize,
 }
 

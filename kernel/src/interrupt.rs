@@ -97,7 +97,7 @@ pub fn poll() {
     }
 }
 
-/// Counter that polls whenever enough work has been done.
+/// A counter that polls whenever enough work has been done.
 #[derive(Default)]
 pub struct Work(usize);
 

@@ -1,7 +1,7 @@
 //! The natural logarithm, the exponential function, and powers of positive numbers.
 //!
-//! Scores must equal the scores of Python programs, so the kernel calls the mathematical library
-//! that Python calls. WebAssembly uses the compiler's functions; scores in a browser agree with
+//! Scores must equal the scores of Python programs, so the kernel calls the same mathematical
+//! library as Python. WebAssembly uses the compiler's functions; scores in a browser agree with
 //! Python's scores to 12 digits.
 
 /// Functions of the system's library, called through the standard library.

@@ -123,7 +123,7 @@ impl PairCounts {
         counts
     }
 
-    /// Return the count of pairs of this kind.
+    /// Return the number of pairs of this kind.
     fn count_mut(&mut self, human_tied: bool, metric_tied: bool, is_concordant: bool) -> &mut i64 {
         match (human_tied, metric_tied, is_concordant) {
             (true, true, _) => &mut self.both_tied,
@@ -271,7 +271,7 @@ fn mean_ranks(values: &[f64]) -> Vec<f64> {
 pub struct TieCalibration {
     /// Metric scores that differ by at most this threshold are tied.
     pub epsilon: f64,
-    /// For each row, the numbers of pairs, and of agreeing pairs with and without the threshold.
+    /// For each row, three counts: all pairs, and the agreeing pairs with and without the threshold.
     pub rows: Vec<[i64; 3]>,
     /// The number of pairs that the threshold ties.
     pub tied: i64,
@@ -284,7 +284,7 @@ pub struct TieCalibration {
 /// Source: Daniel Deutsch, George Foster and Markus Freitag (2023): Ties matter: meta-evaluating
 /// modern metrics with pairwise accuracy and tie calibration. EMNLP.
 pub fn calibrate_ties(rows: &[ScoreRow]) -> TieCalibration {
-    // A newly tied pair starts agreeing if its human scores tie, and stops agreeing if it was
+    // A newly tied pair now agrees if its human scores tie, and no longer agrees if it was
     // concordant.
     let mut changes: Vec<(f64, u32, i8)> = Vec::new();
     let mut row_counts: Vec<[i64; 3]> = Vec::with_capacity(rows.len());
@@ -436,8 +436,8 @@ pub fn count_leads(
     counts
 }
 
-/// Number of sums per metric that Pearson's r needs: of its scores, of their squares, and of their
-/// products with human scores. The sums are integers, in units of 1 / `scale`.
+/// Number of sums per metric that Pearson's r needs: the sum of scores, the sum of their squares,
+/// and the sum of their products with human scores. The sums are integers, in units of 1 / `scale`.
 pub const MOMENTS: usize = 3;
 
 /// Return, for each pair of metrics, the number of swaps after which the first leads the second in
@@ -459,7 +459,7 @@ pub fn count_exceeding_leads(
     let r = |moments: [i64; MOMENTS]| {
         let [sum, squares, products] = moments.map(|value| value as f64 / scale);
         let deviations = (squares - sum * sum / cells).max(0.0).sqrt() * human_deviation;
-        // The correlation with a constant column is defined as 0.
+        // A correlation with a constant column is defined as 0.
         if deviations > 0.0 { (products - sum * human_sum / cells) / deviations } else { 0.0 }
     };
     let moments_of_metric = |values: &[i64], metric: usize| -> [i64; MOMENTS] {
@@ -501,7 +501,7 @@ pub fn subset_sums(rows: &[i64], width: usize) -> Vec<i64> {
     sums
 }
 
-/// The name of a system, and its number of consecutive lines.
+/// The name of a system, and the number of its consecutive lines.
 pub type SystemBlock<'a> = (&'a str, usize);
 
 /// Parse lines that contain a system name and a score (or `None`). Return the systems in blocks,

@@ -44,7 +44,7 @@ pub struct MatchScratch {
     equal: Vec<u64>,
     /// The hypothesis tokens with hashed keys that also occur in the reference.
     hashed: Vec<u32>,
-    /// The hypothesis positions whose n-grams matched in any of the references, per order.
+    /// Per order, the hypothesis positions whose n-grams match in any reference.
     marks: Vec<u64>,
     /// The positions of each key of the current reference.
     index: PositionIndex,

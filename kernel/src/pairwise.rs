@@ -45,7 +45,7 @@ pub const BAND_HEIGHT: usize = 16;
 
 /// Two lists of texts that can be scored against each other.
 pub trait Pairs: Send + Sync {
-    /// Return the numbers of hypotheses and references.
+    /// Return the number of hypotheses and the number of references.
     fn shape(&self) -> (usize, usize);
 
     /// Return the end of the block of references that starts with `first`.

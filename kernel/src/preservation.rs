@@ -166,7 +166,7 @@ pub fn has_source_words(
         return false;
     }
     let word_mask = WordMask::from_text(hypothesis);
-    // The starts of the last candidate words; the oldest is overwritten.
+    // The starts of the last candidate words; the oldest entry is overwritten.
     let (mut starts, mut run_length) = ([0; RUN_WORDS], 0);
     for &(start, end) in rows {
         if start < end && word_mask.may_have(&source[start..end]) {

@@ -314,7 +314,7 @@ impl LexerSettings {
         }
     }
 
-    /// Return a lexer that uses this instruction set.
+    /// Return a lexer for this instruction set.
     fn to_lexer(&self, instructions: Instructions) -> PyResult<Lexer> {
         let tokenizer = self.tokenizer()?;
         Ok(Lexer { tokenizer, lowercase: self.lowercase.clone(), instructions })

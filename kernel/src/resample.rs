@@ -483,8 +483,8 @@ impl Stack {
     }
 }
 
-/// Columns of several tables as 32-bit floats, added in the order of the samples. Sums beyond 2^24
-/// depend on that order.
+/// Columns of several tables as 32-bit floats, which are added in the order of the samples. Sums
+/// beyond 2^24 depend on that order.
 pub struct SingleStack {
     rows: usize,
     width: usize,
@@ -533,7 +533,7 @@ fn check_rows(rows: usize) -> Result<(), Error> {
     }
 }
 
-/// Return each column of all tables as a slice that starts at its first value, and a stride.
+/// Return each column of all tables: a slice that starts at the column's first value, and a stride.
 fn columns<'a>(
     tables: &[(&'a [i64], usize)],
     rows: usize,

@@ -296,7 +296,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sink that sums rows.
+/// A sink that sums rows.
 #[derive(Clone, Debug)]
 pub struct RowTotals(pub Vec<i64>);
 
@@ -310,7 +310,7 @@ impl Sink for RowTotals {
     }
 }
 
-/// Sink that converts each row to a score and discards the row.
+/// A sink that converts each row to a score and discards the row.
 pub struct RowScores<'a> {
     formula: &'a dyn Formula,
     width: usize,
@@ -338,7 +338,7 @@ impl Sink for RowScores<'_> {
     }
 }
 
-/// Sink that keeps all rows.
+/// A sink that keeps all rows.
 #[derive(Clone, Debug, Default)]
 pub struct RowList(Vec<(usize, Vec<i64>)>);
 

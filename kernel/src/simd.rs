@@ -224,9 +224,9 @@ pub unsafe trait Vector: Copy {
     /// One boolean per order.
     type Flags: Copy;
 
-    /// Return the same bitset for each order.
+    /// Return a value with this bitset for every order.
     unsafe fn orders(bits: u64) -> Self::Orders;
-    /// Return true for each order.
+    /// Return a value that is true for every order.
     unsafe fn unfound() -> Self::Flags;
     /// Return the end positions of n-grams after the next token. They are the ends of the next
     /// lower order, shifted by one, where the token is `equal`. `carry` contains the bits carried

@@ -95,7 +95,7 @@ pub struct Shift {
 }
 
 impl Shift {
-    /// Return the position of a phrase after it is moved before the word `target`. If the target is
+    /// Return the new position of a phrase that moves before the word `target`. If the target is
     /// inside the phrase, the phrase moves to the right, so that it starts at `target`.
     fn target_position(words: usize, start: usize, length: usize, target: usize) -> usize {
         if target > start + length { target - length } else { target.min(words - length) }

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Number of readable bytes before and after [`Padded`] text, so that blocks of 64 bytes and keys
-/// of 8 bytes can be read at its edges.
+/// of 8 bytes can be read at the edges of the text.
 pub const MARGIN: usize = 96;
 
 /// Bytes with at least [`MARGIN`] readable bytes before and after them.
@@ -427,7 +427,7 @@ pub struct Stream {
     start: usize,
     /// Chunks to refill once no batch refers to them.
     reusable_chunks: Vec<Arc<Chunk>>,
-    /// The numbers of bytes and lines returned so far.
+    /// The number of bytes and the number of lines returned so far.
     offset: u64,
     line_count: u64,
     ended: bool,
@@ -603,7 +603,8 @@ impl Source for Stream {
 mod tests {
     use super::*;
 
-    /// Return the number of lines that a search finds, their end, and whether the batch is full.
+    /// Return the number of lines that a search finds, the end of the last, and whether the batch
+    /// is full.
     fn search_lines(text: &[u8], size: BatchSize) -> (usize, usize, bool) {
         let mut search = LineSearch::default();
         let is_full = search.advance(text, size);

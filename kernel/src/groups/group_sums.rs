@@ -11,7 +11,7 @@ use std::hash::Hasher;
 /// The row counts of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowCounts {
-    /// The number of rows with a hypothesis and a reference.
+    /// The number of rows with both a hypothesis and a reference.
     pub segments: i64,
     /// The number of rows without a hypothesis.
     pub null_hypotheses: i64,
@@ -439,7 +439,7 @@ mod tests {
             for second in &types {
                 assert_eq!(first.join(second), second.join(first));
                 for third in &types {
-                    // One order of joins may fail, but all orders that succeed give the same type.
+                    // Joins may fail in some orders, but all that succeed give the same type.
                     let left = join(first.join(second), third);
                     let right = join(second.join(third), first);
                     if let (Some(left), Some(right)) = (left, right) {

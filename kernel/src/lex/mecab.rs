@@ -1,5 +1,5 @@
 //! Segmentation of Japanese and Korean text into morphemes, with a compiled dictionary of MeCab
-//! 0.996 (Kudo, Yamamoto and Matsumoto 2004) or of its Korean version. The results equal MeCab's.
+//! 0.996 (Kudo, Yamamoto and Matsumoto 2004) or of its Korean version, and with equal results.
 //!
 //! A text is split into the sequence of words with the lowest total cost. Each word has a cost, and
 //! so does each pair of adjacent words. The candidates at a position are words from the dictionary.
@@ -86,7 +86,7 @@ struct Lexicon<'a> {
 /// The header of a word list.
 struct LexiconHeader {
     words: u32,
-    /// The numbers of word types on the left and on the right of a connection.
+    /// The number of left word types, and the number of right word types, of a connection.
     type_counts: (u32, u32),
     array: usize,
     entries: usize,

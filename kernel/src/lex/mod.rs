@@ -214,7 +214,7 @@ impl<'a> Lexed<'a> {
         exception_index.is_ok_and(|index| self.exceptions[index].tokens.is_none())
     }
 
-    /// Return the text of segment `i` as it was lexed, if the segments are lines.
+    /// Return the lexed text of segment `i`, if the segments are lines.
     pub fn line(&self, i: usize) -> Option<&'a [u8]> {
         self.has_lines.then(|| self.lines.line(self.text.bytes(), i))
     }

@@ -467,7 +467,7 @@ struct NgramWalk<T> {
 }
 
 impl<T> NgramWalk<T> {
-    /// Start a text; no n-gram has been looked up yet.
+    /// Start a new text, of which no n-gram has been looked up.
     #[inline(always)]
     fn start_text(&mut self, nodes: &NgramTree, units: &[u32]) {
         self.work.add(units.len());

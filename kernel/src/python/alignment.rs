@@ -1,4 +1,4 @@
-//! Functions that return word-level alignments for TER and the error rates to Python.
+//! Functions that return word-level alignments to Python, for TER and the error rates.
 
 use super::run::{LongSequence, interruptible, run_on_text};
 use super::sentence::SegmentTexts;

@@ -75,7 +75,7 @@ impl Frame {
     }
 }
 
-/// A metric that is counted by a Python function: `call(hypotheses, references)` returns a table.
+/// A metric whose rows a Python function counts: `call(hypotheses, references)` returns a table.
 struct PythonCounter {
     call: Py<PyAny>,
     width: usize,

@@ -179,7 +179,7 @@ pub fn subset_sums(py: Python<'_>, table: &Table) -> PyResult<Table> {
     Ok(Table::new(sums, width))
 }
 
-/// The name of a system, and its number of consecutive lines.
+/// The name of a system, and the number of its consecutive lines.
 type SystemBlock = (String, usize);
 
 /// Parse a score file. Return its systems, and their scores as bytes of doubles. On failure, raise

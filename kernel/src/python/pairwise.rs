@@ -79,7 +79,7 @@ fn memory_error(height: usize, width: usize, size: usize) -> PyErr {
 
 #[pymethods]
 impl Pairs {
-    /// Return the numbers of hypotheses and references.
+    /// Return the number of hypotheses and the number of references.
     #[getter]
     fn shape(&self) -> (usize, usize) {
         self.pairs.shape()
@@ -182,7 +182,7 @@ enum ScoreValues {
     Single(Vec<f32>),
 }
 
-/// Scores of pairs: a matrix, or a flat list of scores.
+/// Scores of pairs: a matrix, or a flat list.
 #[pyclass(frozen, subclass, module = "truebleu._kernel")]
 pub struct PairScores {
     numbers: Arc<ScoreValues>,

@@ -136,7 +136,7 @@ impl StringSource {
     }
 }
 
-/// Return the maximum numbers of segments and bytes of a batch.
+/// Return the maximum number of segments, and the maximum number of bytes, of a batch.
 fn batch_limits(size: BatchSize) -> (usize, usize) {
     match size {
         BatchSize::Segments(segments) => (segments, usize::MAX),

@@ -153,7 +153,7 @@ pub struct Occurrences {
 }
 
 impl Occurrences {
-    /// Maximum total size of `dense` in 64-bit words, so that it fits the first- or second-level
+    /// Maximum total size of `dense` in 64-bit words, so that it fits in the first- or second-level
     /// cache.
     const MAX_DENSE_WORDS: usize = 1 << 14;
 

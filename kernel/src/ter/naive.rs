@@ -9,7 +9,7 @@ use crate::interrupt::Work;
 /// An edit of a word that turns the hypothesis into the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Equal words in hypothesis and reference.
+    /// A hypothesis word that equals its reference word.
     Match,
     /// A hypothesis word replaced by another word.
     Substitution,

@@ -203,8 +203,8 @@ impl Search {
         self.error_distance_in_reference = in_reference;
     }
 
-    /// Find the candidates. Return their number as the definition counts them, which includes
-    /// duplicates. Stop at `max_count`.
+    /// Find the candidates. Return their number, including duplicates as in the definition. Stop at
+    /// `max_count`.
     #[inline(always)]
     fn find_candidates(&mut self, reference: &[u32], max_count: usize) -> usize {
         self.candidates.clear();

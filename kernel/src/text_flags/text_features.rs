@@ -14,7 +14,7 @@ use crate::simd::{Classes, Vector};
 /// Counts over all texts of a column.
 #[derive(Clone)]
 pub struct ColumnTotals {
-    /// The number of left-to-right letters, and of right-to-left letters.
+    /// The number of left-to-right letters, and the number of right-to-left letters.
     pub letters: [u64; 2],
     /// The number of occurrences of each of [`FlagOptions::marks`].
     pub marks: Vec<u64>,

@@ -64,7 +64,7 @@ class ComparisonView(RecordView):
         100 or, with 1, from 0 to 1 (default: the scale that the comparison was created with).
         `choice` contains fields of `TextOptions`. Raises ValueError for an unknown name.
         """
-        view = self._for_readers(scale)
+        view = self._prepare_for_readers(scale)
         blocks = view._build_text_blocks(digits, short=short, **choice)  # noqa: SLF001
         return render_blocks(blocks, "text", width=width or self.WIDTH)
 
@@ -79,7 +79,7 @@ class ComparisonView(RecordView):
         """Return an object that the `rich` library prints in colour; see `text` for the options."""
         from truebleu.rendering.terminal import RichBlocks
 
-        view = self._for_readers(scale)
+        view = self._prepare_for_readers(scale)
         build_blocks = view._build_text_blocks  # noqa: SLF001
         return RichBlocks(lambda: build_blocks(digits, short=short, **choice))
 
@@ -94,7 +94,7 @@ class ComparisonView(RecordView):
         """Return one Markdown table for a paper; `paper` contains fields of `PaperOptions`."""
         from truebleu.rendering.markdown import render_markdown
 
-        groups = self._for_readers(scale)._list_paper_groups()  # noqa: SLF001
+        groups = self._prepare_for_readers(scale)._list_paper_groups()  # noqa: SLF001
         blocks = paper_layout.build_paper_blocks(groups, digits, short=short, **paper)
         return render_markdown(blocks)
 
@@ -113,7 +113,7 @@ class ComparisonView(RecordView):
         """
         from truebleu.rendering.latex import render_latex_tables
 
-        groups = self._for_readers(scale)._list_paper_groups()  # noqa: SLF001
+        groups = self._prepare_for_readers(scale)._list_paper_groups()  # noqa: SLF001
         blocks = paper_layout.build_paper_blocks(groups, digits, short=short, **paper)
         return render_latex_tables(blocks)
 
@@ -139,7 +139,7 @@ class ComparisonView(RecordView):
         from truebleu.comparison import overview
         from truebleu.rendering import html
 
-        view = self._for_readers(scale)
+        view = self._prepare_for_readers(scale)
         groups = view._list_groups()  # noqa: SLF001
         blocks = overview.build_html_blocks(groups, digits, short=short, by=by)
         return html.render_page(view._format_title(), blocks)  # noqa: SLF001

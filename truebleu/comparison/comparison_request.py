@@ -314,7 +314,7 @@ class Request:
         return request
 
     def shorten_system_names(self) -> str:
-        """Use short names of the systems, for readers; return a sentence with a complete name.
+        """Shorten the names of the systems for display; return a sentence with a complete name.
 
         The systems must not have several runs.
         """

@@ -60,7 +60,7 @@ class Check(View):
     @property
     def failures(self) -> list[str]:
         """One sentence per condition that does not hold."""
-        conditions = self._for_readers()._iterate_conditions()  # noqa: SLF001
+        conditions = self._prepare_for_readers()._iterate_conditions()  # noqa: SLF001
         return [one["message"] for one in conditions if not one["passed"]]
 
     def _iterate_conditions(self) -> Iterator[Mapping[str, Any]]:
@@ -85,7 +85,7 @@ class Check(View):
 
     def junit(self) -> str:
         """Return JUnit XML for build servers, with one test case per condition."""
-        return build_junit(self._for_readers()._content)  # noqa: SLF001
+        return build_junit(self._prepare_for_readers()._content)  # noqa: SLF001
 
     def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
         return build_check_blocks(self._content, digits, short=short)

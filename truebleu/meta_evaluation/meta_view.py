@@ -151,7 +151,7 @@ class MetaEvaluation(RecordView):
     ) -> str:
         """Return a complete HTML page with charts, without scripts, for light and dark mode."""
         page = super().html(digits=digits, short=short, scale=scale)
-        return charts.add_charts(page, self._for_readers(scale).to_dict())
+        return charts.add_charts(page, self._prepare_for_readers(scale).to_dict())
 
     def svg(self, picture: str = "scatter", metric: str | None = None) -> str:
         """Draw a chart as SVG: "scatter" (systems by human and metric score) or "agreement".

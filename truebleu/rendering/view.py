@@ -91,8 +91,8 @@ class View(Picklable):
         """Return the names of the systems, which readers see in a short form."""
         return ()
 
-    def _for_readers(self, scale: int | None = None) -> Self:
-        """Return a copy for display, with short names of systems and percentages on a scale.
+    def _prepare_for_readers(self, scale: int | None = None) -> Self:
+        """Return a copy for display, with short system names and percentages on the scale.
 
         scale: 100 or 1; None for the scale that the view was created with.
         """
@@ -111,7 +111,7 @@ class View(Picklable):
     def _build_scaled_blocks(
         self, scale: int | None, *, digits: int | None, short: bool
     ) -> Iterator[Block]:
-        view = self._for_readers(scale)
+        view = self._prepare_for_readers(scale)
         yield from view._build_blocks(digits=digits, short=short)  # noqa: SLF001
         if "name_note" in view._content:  # noqa: SLF001
             from truebleu.rendering.elements import Paragraph
@@ -191,14 +191,14 @@ class View(Picklable):
         """Return a complete HTML page without scripts, for light and dark mode."""
         from truebleu.rendering import html
 
-        view = self._for_readers(scale)
+        view = self._prepare_for_readers(scale)
         blocks = view._build_html_blocks(digits=digits, short=short)  # noqa: SLF001
         return html.render_page(view._format_title(), blocks)  # noqa: SLF001
 
     def _repr_html_(self) -> str:
         from truebleu.rendering.html import render_fragment
 
-        view = self._for_readers()
+        view = self._prepare_for_readers()
         return render_fragment(view._build_html_blocks(digits=None, short=False))  # noqa: SLF001
 
     def rich(

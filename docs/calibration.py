@@ -1,12 +1,12 @@
-"""Measure the error rates of the tests in truebleu.significance, for two pages of docs/.
+"""Measure the error rates of the tests in truebleu.significance, for two pages in docs/.
 
     python docs/calibration.py tests WMT22        writes calibration.json, 30 minutes
     python docs/calibration.py buckets WMT22      writes calibration_buckets.json, 10 minutes
     python docs/calibration.py documents WMT23    writes calibration_documents.json, 2 minutes
     python docs/calibration.py runs               writes calibration_runs.json, 6 minutes
 
-WMT22 is the folder of the general task's data, WMT23 the folder of the metrics task's data. The
-data are not part of the project; docs/significance.md and docs/at-scale.md show the stored results.
+WMT22 is the folder of the general task's data, and WMT23 is the folder of the metrics task's data.
+The data are not part of the project; docs/significance.md and docs/at-scale.md show the results.
 
 A null trial is a test set of real segments; in each segment, the outputs of two systems are swapped
 with probability 1/2. The systems then do not differ, and a calibrated test at 5% finds a
@@ -16,8 +16,8 @@ tests      rejections in null trials, whose segments are sampled without replace
 buckets    rejections in null trials with segments in hash buckets (the ids begin with the trial
            number); and the ratio of bucket-based to segment-based standard errors
 documents  `errors`: the standard error of a difference when documents are resampled, divided by
-           the standard error when segments are resampled; quartiles over all pairs of systems.
-           `intervals`: misses of the difference on all documents by the 95% interval, in test
+           the standard error when segments are resampled, as quartiles over all system pairs.
+           `intervals`: how often the 95% interval misses the difference on all documents, in test
            sets of documents sampled with replacement. `tests`: rejections by randomization for
            two nearly equal systems whose outputs are swapped at random in each document
 runs       two equal systems: the score of run r of system s on segment i is d(i) + v(s, i) +
@@ -56,15 +56,15 @@ LEVELS = (0.05, 0.10)
 SEED = 20021109
 
 
-def collect_statistics(metric: Metric, wmt22: Path) -> list[Statistics]:
+def collect_statistics(metric: Metric, wmt22_folder: Path) -> list[Statistics]:
     """Return the segment statistics of both systems for all language pairs into English."""
     tables = []
     for system in SYSTEMS:
         total = None
         for pair in PAIRS:
-            output = wmt22 / "system-outputs" / f"generaltest2022.{pair}.hyp.{system}.en"
+            output = wmt22_folder / "system-outputs" / f"generaltest2022.{pair}.hyp.{system}.en"
             letter = "B" if pair == "cs-en" else "A"
-            reference = wmt22 / "references" / f"generaltest2022.{pair}.ref.{letter}.en"
+            reference = wmt22_folder / "references" / f"generaltest2022.{pair}.ref.{letter}.en"
             part = metric.statistics(output, reference)
             total = part if total is None else total + part
         tables.append(total)
@@ -102,11 +102,11 @@ SEGMENTS = (200, 1000, 2000)
 TRIALS = 10_000
 
 
-def calibrate_segment_tests(wmt22: str) -> dict[str, Any]:
+def calibrate_segment_tests(wmt22_folder: str) -> dict[str, Any]:
     """Count the null trials in which each test finds a difference, per significance level."""
     metrics: dict[str, Any] = {}
     for name, metric in METRICS.items():
-        tables = collect_statistics(metric, Path(wmt22))
+        tables = collect_statistics(metric, Path(wmt22_folder))
         metrics[name] = {}
         for segments in SEGMENTS:
             generator = random.Random(SEED + segments)
@@ -157,10 +157,10 @@ def sum_random_buckets(table: Statistics, bucket_count: int, trial: int) -> Stat
     )
 
 
-def calibrate_buckets(wmt22: str) -> dict[str, Any]:
+def calibrate_bucket_tests(wmt22_folder: str) -> dict[str, Any]:
     """Measure interval widths and false positives when buckets are resampled instead of segments."""
     metric = METRICS["BLEU"]
-    tables = collect_statistics(metric, Path(wmt22))
+    tables = collect_statistics(metric, Path(wmt22_folder))
     return {
         "systems": SYSTEMS,
         "pairs": PAIRS,
@@ -333,12 +333,12 @@ class Pool:
         return {**counts, "pairs": len(near)}
 
 
-def calibrate_documents(wmt23: str) -> dict[str, Any]:
+def calibrate_document_tests(wmt23_folder: str) -> dict[str, Any]:
     """Measure the error rates of intervals and tests that assume independent segments."""
     results = []
     for name in DOCUMENT_METRICS:
         for pair in DOCUMENT_PAIRS:
-            pool = Pool(Path(wmt23), pair, name)
+            pool = Pool(Path(wmt23_folder), pair, name)
             results.append(
                 {
                     "metric": name,
@@ -374,7 +374,7 @@ CAUSES = {
 RUNS = ((2, 2), (3, 3), (5, 5), (3, 1))
 
 
-def calibrate_runs() -> dict[str, Any]:
+def calibrate_run_tests() -> dict[str, Any]:
     """Measure the error rates of tests of systems with several runs."""
     results = []
     for cause, sizes in CAUSES.items():
@@ -428,9 +428,9 @@ def main() -> None:
     """Run the named measurement, and store the result."""
     kinds = {
         "tests": calibrate_segment_tests,
-        "buckets": calibrate_buckets,
-        "documents": calibrate_documents,
-        "runs": calibrate_runs,
+        "buckets": calibrate_bucket_tests,
+        "documents": calibrate_document_tests,
+        "runs": calibrate_run_tests,
     }
     if len(sys.argv) < 2 or sys.argv[1] not in kinds:
         sys.exit(f"usage: python docs/calibration.py {{{','.join(kinds)}}} [FOLDER]")

@@ -271,7 +271,7 @@ fn mean_ranks(values: &[f64]) -> Vec<f64> {
 pub struct TieCalibration {
     /// Metric scores that differ by at most this threshold are tied.
     pub epsilon: f64,
-    /// For each row, three counts: all pairs, and the agreeing pairs with and without the threshold.
+    /// For each row, three counts: all pairs, and agreeing pairs with and without the threshold.
     pub rows: Vec<[i64; 3]>,
     /// The number of pairs that the threshold ties.
     pub tied: i64,

@@ -352,7 +352,7 @@ impl Stack {
             let mut maximum = values().max().unwrap_or(0);
             if (maximum as u128) * (rows as u128) > i64::MAX as u128 {
                 return Err(Error::Input(format!(
-                    "statistics are too large: {maximum} times {rows} rows may overflow 64-bit integers"
+                    "statistics are too large: {rows} rows of up to {maximum} may overflow 64-bit integers"
                 )));
             }
             if maximum > i16::MAX as u64 / MIN_SPAN {
@@ -529,7 +529,9 @@ fn boxed<T: IntegerTile + 'static>(tiles: Vec<T>) -> Vec<Box<dyn IntegerTile>> {
 fn check_rows(rows: usize) -> Result<(), Error> {
     match u32::try_from(rows) {
         Ok(1..) => Ok(()),
-        _ => Err(Error::Input(format!("cannot resample {rows} segments"))),
+        _ => Err(Error::Input(format!(
+            "cannot resample {rows} segments (expected 1 to 4,294,967,295)"
+        ))),
     }
 }
 

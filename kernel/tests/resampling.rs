@@ -224,7 +224,10 @@ fn test_invalid_tables_fail() {
     let message = |tables: &[(&[i64], usize)], rows| {
         Stack::new(tables, rows).err().map(|error| error.to_string())
     };
-    assert_eq!(message(&[(&[], 2)], 0).unwrap(), "cannot resample 0 segments");
+    assert_eq!(
+        message(&[(&[], 2)], 0).unwrap(),
+        "cannot resample 0 segments (expected 1 to 4,294,967,295)"
+    );
     assert!(message(&[(&[1, 2], 1), (&[1, 2, 3], 1)], 2).unwrap().contains("different lengths"));
     assert!(message(&[(&[i64::MAX, 1], 1)], 2).unwrap().contains("overflow 64-bit integers"));
     assert_eq!(message(&[(&[i64::MAX / 2, 1], 1)], 2), None);

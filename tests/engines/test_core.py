@@ -596,7 +596,7 @@ def test_null_ids_and_unsupported_id_types_raise_error():
     table = pa.table({**TEXT, "id": ["a", None, "c"], "x": [1.5, 2.5, 3.5]})
     with pytest.raises(InputError, match=r"id: row 2 is null \(every row needs an id\)"):
         Sums(bucket=("id", 5)).update(table)
-    with pytest.raises(InputError, match=r"x: expected ids to be strings, .*, not float64"):
+    with pytest.raises(InputError, match=r"x: expected ids to be strings, .*, found float64"):
         Sums(bucket=("x", 5)).update(table)
     for wrong in ("id", ("id",), ("id", 1), ("id", "5"), (5, "id")):
         with pytest.raises(ValueError, match="bucket="):

@@ -60,7 +60,7 @@ impl ColumnRoles {
                 if !matches!(id.key_type(), Binary | Fixed(_) | Integer(_) | Null | Text) {
                     let type_name = id.key_type().name();
                     return Err(Error::Input(format!(
-                        "{name}: expected ids to be strings, integers or binary values, not {type_name}"
+                        "{name}: expected ids to be strings, integers or binary values, found {type_name}"
                     )));
                 }
                 types.push(KeyType::Integer(b'l'));

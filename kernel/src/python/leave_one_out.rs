@@ -44,7 +44,7 @@ pub fn left_out(
         PyValueError::new_err(format!("unknown reference length rule '{reference_length}'"))
     })?;
     if !(1..=MAX_ORDER).contains(&max_order) {
-        return Err(PyValueError::new_err("max_order must be 1 to 16"));
+        return Err(PyValueError::new_err("max_order must be from 1 to 16"));
     }
     let set = read_set(py, texts, (tokenizer, lowercase), most)?;
     let workers = workers.clamp(1, MAX_WORKERS);

@@ -110,7 +110,7 @@ pub fn with_dictionary<'py>(
     let columns = text_codec::TextColumns(PythonTexts::columns(&columns)?);
     // Sizes are stored in four bytes.
     if columns.column_sizes().any(|size| u32::try_from(size).is_err()) {
-        let message = "the texts of a system or reference have 4 GiB or more. Embed fewer texts";
+        let message = "a system or reference has 4 GiB of text or more. Embed fewer texts";
         return Err(PyValueError::new_err(message));
     }
     Ok(PyBytes::new(py, &interruptible(py, || columns.encode())?))

@@ -76,7 +76,7 @@ def test_intervals_equal_resampled_sums(measure):
         scores = sorted(score_sums(measure, rows[one].sum(0)) for one in draws)
         assert (intervals[name].low, intervals[name].high) == (scores[3], scores[56])
         assert intervals[name].mean == math.fsum(scores) / 60
-        assert intervals[name].value == measure.get_value(name)
+        assert intervals[name].value == measure.get_score(name)
         assert intervals[name].half_width == (scores[56] - scores[3]) / 2
         assert (intervals[name].level, intervals[name].resamples, intervals[name].seed) == (
             0.9,

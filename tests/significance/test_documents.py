@@ -98,7 +98,7 @@ def test_external_scores_are_averaged_over_resampled_documents(data):
     resampled, _ = resample_naively(score, documents, 3, 40)
     for name, values in zip(("one", "other"), resampled, strict=True):
         assert result.intervals[name].mean == pytest.approx(sum(values) / 40, abs=1e-9)
-        assert result.intervals[name].value == measure.get_value(name)
+        assert result.intervals[name].value == measure.get_score(name)
 
 
 def test_single_segment_documents_equal_segments(document_corpus):

@@ -60,7 +60,7 @@ def test_bootstrap_tests_equal_definitions(measures):
     measure = measures[0]
     scores = resample_scores(measure, 5, 120)
     deltas = [a - b for a, b in zip(scores["good"], scores["fair"], strict=True)]
-    observed = measure.get_value("good") - measure.get_value("fair")
+    observed = measure.get_score("good") - measure.get_score("fair")
     mean = math.fsum(deltas) / 120
     options = {"baseline": "fair", "resamples": 120, "seed": 5}
     [bs] = run_paired_tests([measure], test="bs", **options)
@@ -207,7 +207,7 @@ def test_few_resamples_give_note(measures):
 def test_segment_scores_are_resampled_as_mean():
     scores = {"x": [1.5, 2.25, 3.0, 0.5], "y": [2.0, 2.25, 1.0, 4.0]}
     measure = Measure.from_scores("stars", scores)
-    assert measure.get_value("x") == statistics.fmean(scores["x"])
+    assert measure.get_score("x") == statistics.fmean(scores["x"])
     assert measure.metric is None
     [intervals] = bootstrap_intervals([measure], resamples=80, seed=9)
     draws = np.random.default_rng(9).choice(4, (80, 4))
@@ -242,7 +242,7 @@ def test_any_scores_give_valid_results(pairs):
     measure = Measure.from_scores("s", scores)
     [result] = run_paired_tests([measure], randomizations=30, resamples=30)
     difference = result.differences["y"]
-    assert measure.get_value("x") == pytest.approx(math.fsum(scores["x"]) / len(pairs), abs=1e-9)
+    assert measure.get_score("x") == pytest.approx(math.fsum(scores["x"]) / len(pairs), abs=1e-9)
     assert 0 < difference.p <= 1
     assert result.intervals["x"].low <= result.intervals["x"].mean + 1e-9
     assert difference.interval.low <= difference.interval.high
@@ -280,7 +280,7 @@ def test_segment_mean_metric_equals_segment_scores(noisy_systems):
     for system, difference in metric_result.differences.items():
         assert difference.p == scores.differences[system].p
         assert difference.interval.low == pytest.approx(scores.differences[system].interval.low)
-    assert measure.get_value("good") == metric.score(hyps["good"], refs).value
+    assert measure.get_score("good") == metric.score(hyps["good"], refs).value
     with pytest.raises(ValueError, match="bs-sacrebleu"):
         run_paired_tests([measure], test="bs-sacrebleu")
 

@@ -346,7 +346,7 @@ class _MetricColumn:
 
     def get_system_score(self, system: str) -> float:
         """Return the score of a system: the mean over its runs."""
-        values = [self.measure.get_value(run) for run in self.runs[system]]
+        values = [self.measure.get_score(run) for run in self.runs[system]]
         return fsum(values) / len(values)
 
     def get_sort_key(self, system: str) -> tuple[bool, float]:

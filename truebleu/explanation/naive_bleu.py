@@ -153,7 +153,7 @@ def count_overlap(hypothesis: Tokens, reference: Tokens, order: int) -> tuple[in
 def describe_overlap(
     hypothesis: Tokens, reference: Tokens, orders: Iterable[int]
 ) -> list[dict[str, Any]]:
-    """Return each order with the matches and n-gram totals of two texts."""
+    """Return, for each order, the number of matches and the n-gram totals of two texts."""
     return [
         {
             "order": order,

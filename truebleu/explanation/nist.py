@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 
 def compute_information(
-    references: Sequence[Tokens], max_order: int, *, zero: bool
+    references: Sequence[Tokens], max_order: int, *, zero_is_false: bool
 ) -> dict[Ngram, float]:
     """Return the information of n-grams in bits: log₂(count of the history / count of the n-gram).
 
-    zero: whether to treat the token 0 as a missing history, as mteval does.
+    zero_is_false: whether to treat the token 0 as a missing history, as mteval does.
     """
     ngram_counts: Counter[Ngram] = Counter()
     for reference in references:
         for order in range(1, max_order + 1):
             ngram_counts.update(naive_bleu.count_ngrams(reference, order))
     token_count = sum(map(len, references))
-    histories_without_count = {("0",), ("",)} if zero else set()
+    histories_without_count = {("0",), ("",)} if zero_is_false else set()
     return {
         ngram: log(
             (
@@ -52,7 +52,9 @@ def explain_segment(case: ExplanationCase[NIST, PythonScore]) -> dict[str, Any]:
     """Return the explanation of a segment."""
     metric = case.metric
     hypothesis_tokens, *reference_tokens = (split_text(metric, text) for text in case.texts)
-    bits = compute_information(reference_tokens, metric.max_order, zero=metric.variant == "mteval")
+    bits = compute_information(
+        reference_tokens, metric.max_order, zero_is_false=metric.variant == "mteval"
+    )
     system = explain_corpus(case)
     numbers = [number for number, _ in case.references]
     naive_bleu.add_ngrams_to_segment(system, hypothesis_tokens, reference_tokens, numbers)

@@ -525,7 +525,7 @@ class BLEU(Metric[BLEUScore]):
                 "but this metric is only defined for one"
             )
 
-    def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:
+    def explain_zero_score(self, row: Sequence[int], *, segment: bool) -> str:
         """Return the reason why the score of a row is 0, and what to use instead."""
         orders = self.max_order
         matches, totals = row[2 : 2 + orders], row[2 + orders :]

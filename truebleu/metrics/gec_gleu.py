@@ -126,7 +126,7 @@ class GECGLEU(SourceMetric):
             )
         return [list(row[0]) for row in rows], (1, 1)
 
-    def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
+    def explain_zero_score(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return the reason why a score is 0."""
         return f"at least one order up to {len(ORDERS)} has no matching n-grams"
 

@@ -83,9 +83,9 @@ class IBLEU(SourceMetric):
             [*row, *source_row] for row, source_row in zip(rows, source_rows, strict=True)
         ], numbers
 
-    def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:
+    def explain_zero_score(self, row: Sequence[int], *, segment: bool) -> str:
         """Return the reason why the BLEU score against the references is 0."""
-        return self._bleu.explain_zero(row[: len(self._bleu.columns)], segment=segment)
+        return self._bleu.explain_zero_score(row[: len(self._bleu.columns)], segment=segment)
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
         half = len(self._bleu.columns)

@@ -134,7 +134,7 @@ class NIST(PythonMetric):
             *(max(0, segment.length - n) for n in range(self.max_order)),
         ]
 
-    def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
+    def explain_zero_score(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return the reason why the score of a row is 0, and what to use instead."""
         return (
             "no n-gram matches, or matching n-grams have no information, as with few or short "

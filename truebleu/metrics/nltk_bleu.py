@@ -246,7 +246,7 @@ class NLTKBLEU(PythonMetric):
     def _compute_scores(self, table: Table, *, segment: bool) -> Scores:
         return super()._compute_scores(table, segment=segment or self.aggregate == "segments")
 
-    def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
+    def explain_zero_score(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return the reason why the score of a row is almost 0, and what to use instead."""
         return (
             f"at least one order up to {self.max_order} has no matching n-grams; "

@@ -83,7 +83,7 @@ class Parametrized:
     __slots__ = ("_values",)
 
     PARAMETERS: ClassVar[tuple[Parameter[Any], ...]] = ()
-    # Parameters of other metrics that this one lacks, each with the reason and [[PARAMETER]] names.
+    # Parameters that only other metrics have, with the reason and the [[PARAMETER]] to use instead.
     ABSENT_PARAMETERS: ClassVar[Mapping[str, str]] = {}
     # Default and validator of each parameter, and the names of positional parameters.
     _CHECKS: ClassVar[dict[str, tuple[Any, Callable[[Any], Any]]]] = {}

@@ -140,7 +140,7 @@ class ROUGE(SegmentMeanMetric):
         """Return the kinds of ROUGE: 1 to 9, l, lsum."""
         return cls.PARAMETERS[0].choices
 
-    def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
+    def explain_zero_score(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return the reason why the score is 0, and what to use instead."""
         if self.type in ("1", "l", "lsum"):
             return "no hypothesis shares a word with its references"

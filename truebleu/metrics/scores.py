@@ -456,7 +456,7 @@ class TableScore(Score):
         """
         if abs(self.value) >= PRINTED_AS_ZERO:
             return ""
-        return self._metric.explain_zero(self._row, segment=self._segment)  # type: ignore[no-any-return]
+        return self._metric.explain_zero_score(self._row, segment=self._segment)  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = (self._metric, self.row, self._references, self._segment, self._value)

@@ -85,7 +85,7 @@ class TableMetric(DescribedMetric, Generic[S]):
         """The reason why segments cannot be resampled (their order matters), or None."""
         return None
 
-    def explain_zero(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
+    def explain_zero_score(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return the reason for a score of 0 and a remedy, or "" if the reason is unknown."""
         return ""
 

@@ -416,7 +416,7 @@ class ZeroSegments:
         self._segments[key] = self._segments.get(key, 0) + len(scores)
         zeros = [i for i, score in enumerate(scores) if score == 0]
         for row in table.pick(zeros).tolist() if zeros else ():
-            if reason := metric.explain_zero(row, segment=True):
+            if reason := metric.explain_zero_score(row, segment=True):
                 self._reasons[*key, reason] = self._reasons.get((*key, reason), 0) + 1
 
     def list_warnings(self) -> Warnings:
@@ -638,7 +638,7 @@ def check_texts(
 
 
 def score_function(metric_class: type[Metric[Any]]) -> Callable[[Function], Function]:
-    """Return a decorator that gives a declared function its body: it scores a corpus.
+    """Return a decorator that replaces the body of a function with one that scores a corpus.
 
     The function passes its other keywords to the metric class. With `check_text`, it raises
     `TextWarning` for suspicious text.

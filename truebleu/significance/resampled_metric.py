@@ -144,7 +144,7 @@ class Measure:
         """Return the score of each system, computed in the same way as resampled scores."""
         return [self.scores(table.total())[0] for table in self.tables]
 
-    def get_value(self, system: str) -> float:
+    def get_score(self, system: str) -> float:
         """Return a system's score over all segments."""
         return self._values[system]
 

@@ -262,7 +262,7 @@ class _ResamplingRun:
         return fsum(scores[i] for i in members) / len(members)
 
     def _get_system_score(self, measure: Measure, system: int) -> float:
-        return self._average_runs([measure.get_value(name) for name in measure.systems], system)
+        return self._average_runs([measure.get_score(name) for name in measure.systems], system)
 
     def _average_resamples(self, measure_index: int, system: int) -> list[float]:
         """Return a system's mean score over its runs in each resample."""
@@ -295,7 +295,7 @@ class _ResamplingRun:
         members = self._run_indices[system]
         if len(members) == 1:
             return None
-        scores = tuple(measure.get_value(measure.systems[run]) for run in members)
+        scores = tuple(measure.get_score(measure.systems[run]) for run in members)
         deviation, error = sqrt(compute_variance(scores, 1)), sqrt(compute_variance(resampled, 1))
         return Runs(scores=scores, deviation=deviation, error=error)
 

@@ -68,7 +68,7 @@ def sample_inputs(hypotheses: Any, references: Any) -> list[Sequence[Any]]:
         return [[]]
     samples = [sample]
     for column in references if segments.has_several_columns(references) else [references]:
-        samples += _split_rows(_sample_texts(column))
+        samples += _transpose_rows(_sample_texts(column))
     return samples
 
 
@@ -95,7 +95,7 @@ def _may_have_marks(text: str) -> bool:
     return any(mark in text for mark in marks) or text.endswith(" .")
 
 
-def _split_rows(rows: Sequence[Any]) -> list[Sequence[Any]]:
+def _transpose_rows(rows: Sequence[Any]) -> list[Sequence[Any]]:
     """Return the segments of each reference. Each row is one text or several texts."""
     if rows and isinstance(rows[0], str):
         return [rows]

@@ -188,7 +188,7 @@ impl<M: Metric> SingleMetricCount for Counter<M> {
     }
 }
 
-/// Counter that puts the rows of several metrics side by side, reading the text once.
+/// A counter that reads the text once and puts the rows of several metrics side by side.
 pub struct JointCounter(pub Vec<Arc<dyn Count>>);
 
 impl Count for JointCounter {
@@ -405,9 +405,9 @@ pub(crate) fn count_next<M: Metric>(
     let _ = instructions.run(batch);
 }
 
-/// Job that counts the segments of one batch. A single segment is a batch of one segment, and pairs
-/// are batches with a repeated hypothesis. So the metric's code, which dominates the compile time,
-/// is compiled only once per instruction set.
+/// A job that counts the segments of one batch. A single segment is a batch of one segment, and
+/// pairs are batches with a repeated hypothesis. So the metric's code, which dominates the compile
+/// time, is compiled only once per instruction set.
 struct CountBatch<'a, 'b, M: Metric> {
     hypotheses: Lexed<'a>,
     references: &'b mut [Lexed<'a>],

@@ -63,7 +63,7 @@ impl EditMeasure {
     }
 
     /// Return the measure as a fraction; error rates can exceed 1. The order of floating-point
-    /// operations is jiwer's.
+    /// operations is the same as in jiwer.
     fn fraction(self, row: &[i64]) -> f64 {
         let [hits, substitutions, deletions, insertions] = [row[0], row[1], row[2], row[3]];
         let (reference, hypothesis) =

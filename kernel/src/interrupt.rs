@@ -34,7 +34,7 @@ thread_local! {
     static CALL: RefCell<Option<Call>> = const { RefCell::new(None) };
 }
 
-/// Guard that marks a call as a thread's current call until it is dropped.
+/// A guard that marks a call as a thread's current call until it is dropped.
 struct CallScope(Option<Call>);
 
 impl CallScope {
@@ -204,7 +204,7 @@ struct RunningThreads {
     owner: thread::Thread,
 }
 
-/// Guard that registers a running thread until it is dropped.
+/// A guard that registers a running thread until it is dropped.
 struct ThreadRegistration<'a>(&'a RunningThreads);
 
 impl Drop for ThreadRegistration<'_> {

@@ -99,11 +99,11 @@ impl Band {
     }
 }
 
-/// Receiver of the scores of a hypothesis, called with the hypothesis, the first reference and the
-/// scores.
+/// A receiver of a hypothesis's scores, which is called with the hypothesis, the first reference
+/// and the scores.
 pub type TakeScores<'a> = dyn FnMut(usize, usize, &[f64]) + 'a;
 
-/// Receiver of the scores of one hypothesis.
+/// A receiver of the scores of one hypothesis.
 pub trait Row: Send {
     /// Receive the scores against the references from `first` on. Calls are in ascending order.
     fn take(&mut self, first: usize, scores: &[f64]);

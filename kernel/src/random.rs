@@ -1,4 +1,4 @@
-//! Random number generator that reproduces NumPy's `numpy.random.default_rng(seed)` bit for bit.
+//! A random number generator that reproduces NumPy's `numpy.random.default_rng(seed)` bit for bit.
 //!
 //! The generator is PCG64 (Melissa O'Neill, 2014: PCG, a family of simple fast space-efficient
 //! statistically good algorithms for random number generation; the XSL-RR 128/64 member), seeded by

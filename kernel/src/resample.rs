@@ -184,7 +184,7 @@ where
     }
 }
 
-/// Job that sums resampled rows. Each replicate has one index per table row.
+/// A job that sums resampled rows. Each replicate has one index per table row.
 struct SumSamplesJob<'a, L, O, const N: usize, A> {
     tile: &'a Tile<L, N, A>,
     draws: &'a [u32],
@@ -284,7 +284,7 @@ impl<L: Lane, const N: usize, A: Copy> SubsetSums<L, N, A> {
     }
 }
 
-/// Job that sums the rows selected in each trial.
+/// A job that sums the rows selected in each trial.
 struct SumSelectionsJob<'a, L, const N: usize, A> {
     tile: &'a Tile<L, N, A>,
     halves: &'a RowSelections,

@@ -34,7 +34,7 @@ struct BatchFeed {
     limit: u64,
 }
 
-/// The same range of segments from all inputs, before lexing.
+/// One range of segments from all inputs, before lexing.
 struct UnlexedBatch {
     number: usize,
     first: u64,
@@ -120,7 +120,7 @@ fn count_remaining(source: &mut dyn Source) -> Result<u64, Error> {
     Ok(count)
 }
 
-/// Receiver of the rows of batches.
+/// A receiver of the rows of each batch.
 pub trait Sink: Send {
     /// Receive the rows of a batch, given its number.
     fn take(&mut self, batch: usize, rows: &[i64]);
@@ -152,7 +152,7 @@ impl FeedAccess {
     }
 }
 
-/// Guard that gives exclusive access to the feed until it is dropped.
+/// A guard that gives exclusive access to the feed until it is dropped.
 struct FeedGuard<'a> {
     feed: MutexGuard<'a, BatchFeed>,
     access: &'a FeedAccess,
@@ -172,7 +172,7 @@ pub struct Scan {
     is_busy: AtomicBool,
 }
 
-/// Guard for a part of a run. If the guard is dropped before the part is complete, the run ends.
+/// A guard for a part of a run. If the guard is dropped before the part is complete, the run ends.
 struct RunPart<'a> {
     scan: &'a Scan,
     is_complete: bool,

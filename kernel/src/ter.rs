@@ -69,7 +69,7 @@ impl Beam {
         distance as usize + hypothesis.abs_diff(reference) <= 2 * (Limits::BEAM_HALF_WIDTH - 2)
     }
 
-    /// Return the maximum number of columns of a row, except for the last row.
+    /// Return the maximum number of columns in any row except the last.
     fn width(&self) -> usize {
         2 * self.half_width
     }

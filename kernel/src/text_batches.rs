@@ -234,7 +234,7 @@ pub fn check_text_size(name: &str, length: usize) -> Result<(), Error> {
     }
 }
 
-/// Incremental search for the last line end of a batch.
+/// An incremental search for the last line end of a batch.
 #[derive(Default)]
 struct LineSearch {
     /// The number of lines so far.

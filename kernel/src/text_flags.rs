@@ -349,7 +349,7 @@ impl<'a> FlaggedTexts<'a> {
     }
 }
 
-/// Job that computes the flags of all texts.
+/// A job that computes the flags of all texts.
 struct FlagsJob<'a> {
     texts: &'a FlaggedTexts<'a>,
     options: &'a FlagOptions,

@@ -64,8 +64,7 @@ impl Tokens {
         self.count += 1;
     }
 
-    /// Return pointers to the first start and the first end, with space for `count` values and the
-    /// slack.
+    /// Return pointers to the starts and to the ends, with space for `count` values and the slack.
     #[inline(always)]
     pub(crate) fn reserve_positions(&mut self, count: usize) -> (*mut u32, *mut u32) {
         self.ensure_capacity(count);

@@ -1,4 +1,4 @@
-//! Reader of tables. The caller selects columns by name, and then reads their entries row by row,
+//! A reader of tables. The caller selects columns by name, and then reads their entries row by row,
 //! as texts, keys or integers.
 
 use super::check::{Layout, check_table, integer_bits};

@@ -18,7 +18,7 @@ use crate::interrupt::Work;
 /// Minimum number of cells within the band for which rapidfuzz splits the table.
 const SPLIT_CELLS: usize = 1 << 22;
 
-/// Aligner with the reusable buffers of one thread.
+/// An aligner with the reusable buffers of one thread.
 #[derive(Default)]
 pub struct Aligner {
     columns: TokenColumns,

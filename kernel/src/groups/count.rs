@@ -217,7 +217,7 @@ impl SliceFeed {
     }
 }
 
-/// Guard that ends the feed when it is dropped.
+/// A guard that ends the feed when it is dropped.
 struct EndOnDrop<'a>(&'a SliceFeed);
 
 impl Drop for EndOnDrop<'_> {

@@ -143,7 +143,7 @@ impl LineTable {
     }
 }
 
-/// Job that lexes `text` with the rule `R`, and stores the result in `tokens` and `lines`.
+/// A job that lexes `text` with the rule `R`, and stores the result in `tokens` and `lines`.
 pub struct LexBlocks<'a, R> {
     /// Text that ends with a newline.
     pub text: Padded<'a>,

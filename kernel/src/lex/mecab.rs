@@ -209,7 +209,7 @@ impl<'a> Lexicon<'a> {
     }
 }
 
-/// Bit field with the types of a character and the rules for generating words that start with it.
+/// A bit field with the types of a character and the rules for generating words that start with it.
 #[derive(Clone, Copy, Default)]
 struct CharacterTypes(u32);
 

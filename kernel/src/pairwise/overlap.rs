@@ -436,7 +436,7 @@ impl<T: CountInteger> NgramIndex<T> {
     }
 }
 
-/// Job that counts the matches of one text.
+/// A job that counts the matches of one text.
 struct CountTextJob<'a, T> {
     index: &'a NgramIndex<T>,
     units: &'a [u32],
@@ -542,7 +542,7 @@ impl<M: Overlap, T: CountInteger> Worker for OverlapWorker<'_, M, T> {
     }
 }
 
-/// Job that scores a band against a block.
+/// A job that scores a band against a block.
 struct ScoreBandJob<'a, 'b, 'c, M: Overlap, T> {
     worker: &'a mut OverlapWorker<'b, M, T>,
     band: &'a Band,

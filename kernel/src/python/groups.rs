@@ -481,8 +481,8 @@ fn capsules(
     ))
 }
 
-/// Counts of segments, of rows without a hypothesis and of rows without a reference, then the
-/// smallest and largest number of references.
+/// The number of segments, the number of rows without a hypothesis, the number of rows without a
+/// reference, and the smallest and largest number of references per segment.
 type CountTuple = (i64, i64, i64, Option<(i32, i32)>);
 
 fn count_tuple(counts: &RowCounts) -> CountTuple {

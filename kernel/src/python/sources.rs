@@ -85,7 +85,7 @@ impl ByteOwners {
     }
 }
 
-/// Source of hypotheses from a tuple of strings.
+/// A source of hypotheses from a tuple of strings.
 struct StringSource {
     name: String,
     items: Py<PyTuple>,
@@ -154,7 +154,7 @@ impl text_batches::Source for StringSource {
     }
 }
 
-/// Source of texts already encoded as UTF-8, from a tuple of bytes and `None`.
+/// A source of texts already encoded as UTF-8, from a tuple of bytes and `None`.
 struct EncodedSource {
     name: String,
     items: Py<PyTuple>,
@@ -211,8 +211,8 @@ impl text_batches::Source for EncodedSource {
     }
 }
 
-/// Source of references from a tuple with one entry per segment: a string, or a sequence of strings
-/// and `None`.
+/// A source of references from a tuple with one entry per segment: a string, or a sequence of
+/// strings and `None`.
 struct ReferenceSource {
     items: Py<PyTuple>,
     position: usize,
@@ -312,7 +312,7 @@ pub fn several<'py>(item: &Bound<'py, PyAny>, segment: usize) -> PyResult<Bound<
     PyTuple::new(item.py(), item.try_iter()?.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// Source of tokenized segments from an iterator over sequences of strings or integers. For
+/// A source of tokenized segments from an iterator over sequences of strings or integers. For
 /// references, each item is a list that contains such sequences or `None`.
 struct TokenSource {
     name: String,

@@ -60,7 +60,7 @@ impl Swap {
     }
 }
 
-/// In hypotheses with more words, each candidate is followed by a poll for interrupts.
+/// Maximum number of words without a poll for interrupts at each candidate.
 const MAX_UNPOLLED_WORDS: usize = 1 << 12;
 
 /// Buffers and results of the search.

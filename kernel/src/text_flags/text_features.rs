@@ -266,7 +266,7 @@ const SPECIAL_BYTES: Classes = Classes::new([
     (0, 0),
 ]);
 
-/// Detector of UTF-8 that was decoded as Windows-1252 or Latin-1: é as Ã©, ’ as â€™, и as Ð¸.
+/// A detector of UTF-8 that was decoded as Windows-1252 or Latin-1: é as Ã©, ’ as â€™, и as Ð¸.
 #[derive(Default)]
 struct MojibakeDetector {
     /// The total weight of the evidence so far; 2 is sufficient.

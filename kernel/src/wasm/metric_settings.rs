@@ -136,7 +136,7 @@ impl<'a> Settings<'a> {
         Err(format!("{name}={order}: expected {min_order} to {MAX_ORDER}"))
     }
 
-    /// Return a lexer with the lowercase setting.
+    /// Return a lexer with the lowercase mode of the settings.
     fn lexer(&self, tokenizer: Tokenizer) -> TextResult<Lexer> {
         self.lexer_with_lowercase(tokenizer, self.text("lowercase")?)
     }

@@ -49,7 +49,7 @@ impl TextColumn {
     }
 }
 
-/// Source of a range of the texts of a column.
+/// A source that returns a range of a column's texts.
 pub struct TextRange {
     texts: Arc<TextColumn>,
     position: usize,

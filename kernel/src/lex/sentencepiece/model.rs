@@ -1,4 +1,4 @@
-//! Reader of model files, which are Protocol Buffers messages with pieces, scores and settings.
+//! A reader of model files, which are Protocol Buffers messages with pieces, scores and settings.
 
 use super::SPACE_MARK;
 use super::normalizer::Normalizer;

@@ -156,8 +156,8 @@ class Results:
     def get_nanoseconds_per_line_pair(self, metric: str) -> float | None:
         """Return the processor time of `truebleu score` in nanoseconds per pair of lines."""
         starts = {
-            "bleu": "1 M pairs, two files, whole",
-            "chrf": "chrF, 1 M pairs, two files, whole",
+            "bleu": "1 M pairs, two files, whole process",
+            "chrf": "chrF, 1 M pairs, two files, whole process",
         }
         return _compute_nanoseconds_per_row(
             self._get_benchmark_figures(starts[metric]).get("truebleu"), 10**6
@@ -165,7 +165,9 @@ class Results:
 
     def get_sacrebleu_nanoseconds_per_pair(self) -> float | None:
         """Return the processor time of sacreBLEU on the sample in nanoseconds per pair."""
-        costs = self._get_benchmark_figures("1 M pairs, two files, whole").get("sacrebleu, sample")
+        costs = self._get_benchmark_figures("1 M pairs, two files, whole process").get(
+            "sacrebleu, sample"
+        )
         return _compute_nanoseconds_per_row(costs, 20_000)
 
     def get_parquet_nanoseconds_per_row(self, engine: str) -> float | None:

@@ -11,7 +11,7 @@ from truebleu.metrics.nltk_bleu import NLTKBLEU
 
 
 def list_captioning_and_code_members() -> Iterator[Member]:
-    """Yield the members from COCO, nlg-eval, CodeXGLUE and code summarization."""
+    """Yield the members from COCO and nlg-eval, and the members for source code."""
     for order in range(1, 5):
         coco = BLEU(**p.COCO, max_order=order)
         tokenization_quirk = (
@@ -33,6 +33,11 @@ def list_captioning_and_code_members() -> Iterator[Member]:
             citations=("sharma-etal-2017-relevance",),
             digits=6,
         )  # fmt: skip
+    yield from _list_code_members()
+
+
+def _list_code_members() -> Iterator[Member]:
+    """Yield the members from CodeXGLUE, CodeBLEU and code summarization."""
     yield Member(
         "codenn", "CodeNN bleu.py (BLEU-CN)", BLEU("codenn", **p.CODENN),
         "Mean of segment scores. Adds one to the counts above order 1, and to the lengths.",

@@ -111,25 +111,10 @@ def list_library_members() -> Iterator[Member]:
         digits=2,
     )  # fmt: skip
     yield from _list_pytorch_members()
-    yield Member(
-        "allennlp", "AllenNLP BLEU",
-        BLEU(
-            **p.PRETOKENIZED,
-            smoothing="add-k-all",
-            smoothing_value=1e-13,
-            no_match="smoothed",
-            reference_length="single",
-            published_scale=1.0,
-            arithmetic="allennlp",
-        ),
-        "Counts token indices; without exclude_indices, the lengths include padding. An order "
-        "without n-grams has precision 1.",
-        used="training with AllenNLP", citations=("gardner-etal-2018-allennlp",),
-    )  # fmt: skip
 
 
 def _list_pytorch_members() -> Iterator[Member]:
-    """Yield the members from torchmetrics, torchtext and PyTorch-Ignite."""
+    """Yield the members from torchmetrics, torchtext, PyTorch-Ignite and AllenNLP."""
     tie_quirk = "the first of two equally close reference lengths"
     zero_quirk = (
         f"{tie_quirk}, so the order of references matters. The score is 0 if any order has no "
@@ -161,4 +146,19 @@ def _list_pytorch_members() -> Iterator[Member]:
         ("ignite-micro", "PyTorch-Ignite Bleu, average='micro'", corpus),
         used="training with PyTorch-Ignite",
         citations=("fomin-etal-2020-ignite",),
+    )  # fmt: skip
+    yield Member(
+        "allennlp", "AllenNLP BLEU",
+        BLEU(
+            **p.PRETOKENIZED,
+            smoothing="add-k-all",
+            smoothing_value=1e-13,
+            no_match="smoothed",
+            reference_length="single",
+            published_scale=1.0,
+            arithmetic="allennlp",
+        ),
+        "Counts token indices; without exclude_indices, the lengths include padding. An order "
+        "without n-grams has precision 1.",
+        used="training with AllenNLP", citations=("gardner-etal-2018-allennlp",),
     )  # fmt: skip

@@ -129,7 +129,7 @@ _SACREBLEU: tuple[tuple[str, dict[str, Any], str, str], ...] = (
 
 def list_tool_members() -> Iterator[Member]:
     """Yield the members from other decoders and from programs that compare systems."""
-    phrasal: dict[str, Any] = {"tokenize": "mteval-v11b", "lowercase": True, "tie": "first"}
+    yield from _list_decoder_members()
     compare: dict[str, Any] = {**p.NLTK, "tokenize": "compare-mt", "published_scale": 100.0}
     compare["reference_length"] = "single"
     viewer: dict[str, Any] = {
@@ -138,32 +138,10 @@ def list_tool_members() -> Iterator[Member]:
         "no_match": "smoothed",
         "published_scale": 1.0,
     }
-    default_quirk = "Uses NIST's tokenizer and lower-cases by default"
-    tie_quirk = "uses the first of two equally close reference lengths."
-    zero_quirk = "An order without a match counts as 0.01 matches."
     tokenizer_quirk = (
         "Its tokenizer does not split off ! # % * < = > \\ ^ _ and |. Not the metric iBLEU with "
         "source penalty (Sun and Zhou 2012), which is -m ibleu."
     )
-    yield from make_members(
-        ("phrasal", "Phrasal BLEUMetric", BLEU(**phrasal, **p.UNSMOOTHED),
-         f"{default_quirk}; {tie_quirk} Single segments are always smoothed."),
-        ("phrasal-smooth", "Phrasal BLEUMetric -smooth, mean of segments",
-         BLEU(**phrasal, smoothing="add-k", **p.SEGMENTS), f"{default_quirk}."),
-        used="Stanford's statistical machine translation", citations=p.GREEN, digits=3,
-    )  # fmt: skip
-    yield from make_members(
-        ("cdec-ibm", "cdec IBM_BLEU", BLEU(**p.CDEC, tie="first"), zero_quirk),
-        ("cdec-nist", "cdec NIST_BLEU", BLEU(**p.CDEC, reference_length="shortest"), zero_quirk),
-        ("cdec-koehn", "cdec KOEHN_BLEU", BLEU(**p.CDEC, reference_length="average"), zero_quirk),
-        used="tuning and scoring with cdec", citations=p.DYER, digits=2,
-    )  # fmt: skip
-    yield Member(
-        "cdec-qcri", "cdec QCRI_BLEU", CdecBLEU(),
-        "Counts one match for orders without matches, has a special brevity penalty, and subtracts "
-        "the score of a text without any match.",
-        used="tuning with cdec", citations=p.DYER, digits=2,
-    )  # fmt: skip
     yield Member(
         "jbleu", "jBLEU in MultEval",
         BLEU(**p.PRETOKENIZED, missing_order="one", no_match="smoothed"),
@@ -190,4 +168,31 @@ def list_tool_members() -> Iterator[Member]:
         ("ibleu-viewer-cased", "the viewer iBLEU (Madnani 2011), case-sensitive",
          BLEU("madnani-ibleu", **viewer), tokenizer_quirk),
         used="viewing scores in a browser", citations=("madnani-2011-ibleu",), digits=4,
+    )  # fmt: skip
+
+
+def _list_decoder_members() -> Iterator[Member]:
+    """Yield the members from Phrasal and cdec."""
+    phrasal: dict[str, Any] = {"tokenize": "mteval-v11b", "lowercase": True, "tie": "first"}
+    default_quirk = "Uses NIST's tokenizer and lower-cases by default"
+    tie_quirk = "uses the first of two equally close reference lengths."
+    zero_quirk = "An order without a match counts as 0.01 matches."
+    yield from make_members(
+        ("phrasal", "Phrasal BLEUMetric", BLEU(**phrasal, **p.UNSMOOTHED),
+         f"{default_quirk}; {tie_quirk} Single segments are always smoothed."),
+        ("phrasal-smooth", "Phrasal BLEUMetric -smooth, mean of segments",
+         BLEU(**phrasal, smoothing="add-k", **p.SEGMENTS), f"{default_quirk}."),
+        used="Stanford's statistical machine translation", citations=p.GREEN, digits=3,
+    )  # fmt: skip
+    yield from make_members(
+        ("cdec-ibm", "cdec IBM_BLEU", BLEU(**p.CDEC, tie="first"), zero_quirk),
+        ("cdec-nist", "cdec NIST_BLEU", BLEU(**p.CDEC, reference_length="shortest"), zero_quirk),
+        ("cdec-koehn", "cdec KOEHN_BLEU", BLEU(**p.CDEC, reference_length="average"), zero_quirk),
+        used="tuning and scoring with cdec", citations=p.DYER, digits=2,
+    )  # fmt: skip
+    yield Member(
+        "cdec-qcri", "cdec QCRI_BLEU", CdecBLEU(),
+        "Counts one match for orders without matches, has a special brevity penalty, and subtracts "
+        "the score of a text without any match.",
+        used="tuning with cdec", citations=p.DYER, digits=2,
     )  # fmt: skip

@@ -41,7 +41,8 @@ def _format_call(metric: str, method: str) -> str:
     return f"tb.{metric}.{method}({argument}, references)"
 
 
-# Names, each with the equivalent call and a note about differences.
+# Names, each with the equivalent call and a note about differences. Lookups ignore upper case and
+# underscores, so that "BLEUScore" is also torchmetrics' function bleu_score.
 EQUIVALENTS: dict[str, tuple[str, str]] = {
     # sacreBLEU's module
     "corpus_bleu": (
@@ -91,28 +92,23 @@ EQUIVALENTS: dict[str, tuple[str, str]] = {
     "single_meteor_score": (_format_call("metric('meteor-nltk')", "sentence"), _NLTK),
     "everygrams": ("tb.ngrams(text, n)", "It counts the n-grams of one order."),
     # torchmetrics' classes and functions
-    "BLEUScore": ("tb.metric('torchmetrics')", _TORCHMETRICS),
-    "SacreBLEUScore": ("tb.metric('torchmetrics-sacrebleu')", _TORCHMETRICS),
-    "CHRFScore": ("tb.CHRF(word_order=2)", _TORCHMETRICS),
-    "TranslationEditRate": ("tb.TER()", _TORCHMETRICS),
-    "WordErrorRate": ("tb.WER()", _TORCHMETRICS),
-    "CharErrorRate": ("tb.CER()", _TORCHMETRICS),
-    "MatchErrorRate": ("tb.MER()", _TORCHMETRICS),
-    "WordInfoLost": ("tb.WIL()", _TORCHMETRICS),
-    "WordInfoPreserved": ("tb.WIP()", _TORCHMETRICS),
+    **{
+        name: (_format_call(metric, "score"), _TORCHMETRICS)
+        for name, metric in {
+            "BLEUScore": "metric('torchmetrics')",
+            "SacreBLEUScore": "metric('torchmetrics-sacrebleu')",
+            "CHRFScore": "CHRF(word_order=2)",
+            "TranslationEditRate": "TER()",
+            "WordErrorRate": "WER()",
+            "CharErrorRate": "CER()",
+            "MatchErrorRate": "MER()",
+            "WordInfoLost": "WIL()",
+            "WordInformationLost": "WIL()",
+            "WordInfoPreserved": "WIP()",
+            "WordInformationPreserved": "WIP()",
+        }.items()
+    },
     "ROUGEScore": ("tb.metric('rouge-1')", "Other names: 'rouge-2', 'rouge-l', 'rouge-lsum'."),
-    "bleu_score": ("tb.metric('torchmetrics').score(hypotheses, references)", _TORCHMETRICS),
-    "sacre_bleu_score": (
-        "tb.metric('torchmetrics-sacrebleu').score(hypotheses, references)",
-        _TORCHMETRICS,
-    ),
-    "chrf_score": ("tb.chrf(hypotheses, references, word_order=2)", _TORCHMETRICS),
-    "translation_edit_rate": ("tb.ter(hypotheses, references)", _TORCHMETRICS),
-    "word_error_rate": (_format_call("WER()", "score"), _TORCHMETRICS),
-    "char_error_rate": (_format_call("CER()", "score"), _TORCHMETRICS),
-    "match_error_rate": (_format_call("MER()", "score"), _TORCHMETRICS),
-    "word_information_lost": (_format_call("WIL()", "score"), _TORCHMETRICS),
-    "word_information_preserved": (_format_call("WIP()", "score"), _TORCHMETRICS),
     # jiwer, rouge-score, bert-score and evaluate
     **{
         name: (_format_call(f"{name.upper()}()", "score"), _JIWER)

@@ -136,46 +136,22 @@ def warn_about_texts(
         names = [name for metric, name in metrics.items() if line in metric.warnings]
         text = f"{join_words(names)}: {line}"
         warnings.append({"kind": "parameters", "systems": [], "metrics": names, "text": text})
-
-    def add_warning(kind: str, system: str, text: str) -> None:
-        names = systems_by_warning.setdefault((kind, text), [])
-        if system not in names:
-            names.append(system)
-
-    def get_input_name(index: int) -> str:
-        """Return the name of an input; references in lists share one name."""
-        return references[min(index, len(references)) - 1] if index else system
-
+    has_unsplit_metrics = bool(list_unsplit_metrics(warnings))
     for system, summary in summaries.items():
-        for number in summary["marked"]:
-            # Every system's summary lists the references' marks; one warning is enough.
-            text = (
-                "starts with a byte-order mark, which is scored as part of its first word; "
-                "-e utf-8-sig (File(path, encoding='utf-8-sig') in Python) removes it"
-            )
-            add_warning("byte-order mark", get_input_name(number), text)
-        for kind, number, text in chain(
-            _warn_about_inputs(summary), _warn_about_marks(summary, tokenize)
-        ):
-            has_own_name = len(references) > 1 or len(summary["empty"]) < 3
-            add_warning(kind, get_input_name(number if has_own_name else min(number, 1)), text)
-        add_warning(TOKENIZED_KIND, system, _warn_about_tokenized_text(summary, tokenize))
-        for kind, text in _warn_about_language(summary, language):
-            add_warning(kind, system, text)
-        add_warning("identical", system, _warn_about_copies(summary, references[0]))
-        if mixup := summary.get("mixup"):
-            add_warning(MIXUP_KIND, system, MIXUPS[mixup[0]].format(evidence=mixup[1]))
-        if not list_unsplit_metrics(warnings):
-            add_warning(UNSPLIT_KIND, system, _warn_about_unsplit_text(summary, tokenize))
+        for kind, index, text in _warn_about_system(summary, references, tokenize, language):
+            if text and not (kind == UNSPLIT_KIND and has_unsplit_metrics):
+                # References in lists share one name. Every system's summary lists their marks.
+                name = references[min(index, len(references)) - 1] if index else system
+                names = systems_by_warning.setdefault((kind, text), [])
+                names += [] if name in names else [name]
     for (kind, text), names in systems_by_warning.items():
-        if text:
-            systems = [name for name in names if name in summaries]
-            separator = ":" if kind != SCRIPT_KIND else " is" if len(names) == 1 else " are"
-            warnings.append(
-                {"kind": kind, "systems": systems, "text": f"{join_words(names)}{separator} {text}"}
-            )
-            _add_affected_metrics(warnings[-1], metrics)
-        if text and kind == UNSPLIT_KIND:
+        systems = [name for name in names if name in summaries]
+        separator = ":" if kind != SCRIPT_KIND else " is" if len(names) == 1 else " are"
+        warnings.append(
+            {"kind": kind, "systems": systems, "text": f"{join_words(names)}{separator} {text}"}
+        )
+        _add_affected_metrics(warnings[-1], metrics)
+        if kind == UNSPLIT_KIND:
             unsplit_metrics = [
                 one for one in metrics if str(one.parameters.get("tokenize")) == tokenize
             ]
@@ -183,6 +159,30 @@ def warn_about_texts(
             warnings[-1] |= {"metrics": unsplit_names, "option": "-tok char"}
             warnings[-1]["text"] += f".{_describe_unreliability(unsplit_names)}"
     return warnings
+
+
+def _warn_about_system(
+    summary: Summary, references: Sequence[str], tokenize: str | None, language: str | None
+) -> Iterator[tuple[str, int, str]]:
+    """Yield the kind, input index (0 for hypotheses) and text, possibly "", of each warning."""
+    for index in summary["marked"]:
+        text = (
+            "starts with a byte-order mark, which is scored as part of its first word; "
+            "-e utf-8-sig (File(path, encoding='utf-8-sig') in Python) removes it"
+        )
+        yield "byte-order mark", index, text
+    has_own_name = len(references) > 1 or len(summary["empty"]) < 3
+    for kind, index, text in chain(
+        _warn_about_inputs(summary), _warn_about_marks(summary, tokenize)
+    ):
+        yield kind, index if has_own_name else min(index, 1), text
+    yield TOKENIZED_KIND, 0, _warn_about_tokenized_text(summary, tokenize)
+    for kind, text in _warn_about_language(summary, language):
+        yield kind, 0, text
+    yield "identical", 0, _warn_about_copies(summary, references[0])
+    if mixup := summary.get("mixup"):
+        yield MIXUP_KIND, 0, MIXUPS[mixup[0]].format(evidence=mixup[1])
+    yield UNSPLIT_KIND, 0, _warn_about_unsplit_text(summary, tokenize)
 
 
 def _add_affected_metrics(warning: dict[str, Any], metrics: Mapping[Metric[Any], str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack, overload
 
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics.base import Metric, Signature
@@ -139,31 +139,33 @@ def _shorten(text: str) -> str:
     return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
 
 
+class MBROptions(TypedDict, total=False):
+    """Options of `mbr` for one source and for several sources."""
+
+    utility: AnyUtility | None
+    method: str
+    level: float
+    seed: int | None
+    workers: int
+
+
 @overload
 def mbr(
     candidates: Sequence[str],
     *,
     references: Sequence[str] | None = None,
-    utility: AnyUtility | None = None,
     sources: str | None = None,
     weights: Sequence[float] | None = None,
-    method: str = "exact",
-    level: float = 0.99,
-    seed: int | None = argument_checks.DEFAULT_SEED,
-    workers: int = 1,
+    **options: Unpack[MBROptions],
 ) -> MBR: ...
 @overload
 def mbr(
     candidates: Sequence[list[str]] | Sequence[tuple[str, ...]],
     *,
     references: Sequence[Sequence[str]] | None = None,
-    utility: AnyUtility | None = None,
     sources: Sequence[str] | None = None,
     weights: Sequence[Sequence[float]] | None = None,
-    method: str = "exact",
-    level: float = 0.99,
-    seed: int | None = argument_checks.DEFAULT_SEED,
-    workers: int = 1,
+    **options: Unpack[MBROptions],
 ) -> list[MBR]: ...
 def mbr(
     candidates: Any,
@@ -236,11 +238,9 @@ def mbr(
         resolved_utility = make_precomputed_utility(
             utility, sets, has_several_sources=has_several_sources
         )
-        reference_sets, scored = (
-            _match_references(
-                resolved_utility, references, sets, has_several_sources=has_several_sources
-            ),
-            sets,
+        scored = sets
+        reference_sets = _match_references(
+            resolved_utility, references, sets, has_several_sources=has_several_sources
         )
     else:
         resolved_utility = make_text_utility(utility, workers)
@@ -254,20 +254,7 @@ def mbr(
         raise InputError(
             f"sources: {resolved_utility.name} needs a source text per list of candidates"
         )
-    texts = _read_sources(sources, len(sets), has_several_sources=has_several_sources)
-    numbers = _read_weights(weights, len(sets), has_several_sources=has_several_sources)
-    work = []
-    for number, source_inputs in enumerate(
-        zip(scored, reference_sets, numbers, texts, strict=True), 1
-    ):
-        source_candidates, source_references, weight, text = source_inputs
-        location = f" of source {number}" if has_several_sources else ""
-        checked = (
-            None
-            if weight is None
-            else validate_reference_weights(weight, len(source_references), location)
-        )
-        work.append(Source(source_candidates, source_references, checked, text, location))
+    work = _build_sources(scored, reference_sets, weights, sources, has_several_sources)
     results: Iterable[mbr_search.SearchResult]
     if method == "pruned":
         results = mbr_search.search_candidates_with_pruning(resolved_utility, work, level, seed)
@@ -281,6 +268,29 @@ def mbr(
         for source, candidates, one in zip(work, sets, results, strict=True)
     ]
     return ranked if has_several_sources else ranked[0]
+
+
+def _build_sources(
+    candidate_sets: list[list[str]],
+    reference_sets: list[list[str]],
+    weights: Any,
+    sources: Any,
+    has_several_sources: bool,
+) -> list[Source]:
+    """Return the candidates, references, checked weights and text of each source."""
+    count = len(candidate_sets)
+    texts = _read_sources(sources, count, has_several_sources=has_several_sources)
+    numbers = _read_weights(weights, count, has_several_sources=has_several_sources)
+    work = []
+    for number, (candidates, references, weight, text) in enumerate(
+        zip(candidate_sets, reference_sets, numbers, texts, strict=True), 1
+    ):
+        location = f" of source {number}" if has_several_sources else ""
+        checked = None
+        if weight is not None:
+            checked = validate_reference_weights(weight, len(references), location)
+        work.append(Source(candidates, references, checked, text, location))
+    return work
 
 
 def _match_references(

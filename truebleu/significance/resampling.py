@@ -108,63 +108,17 @@ def run_paired_tests(
     argument_checks.check_choice("test", test, TESTS)
     argument_checks.check_choice("pairs", pairs, PAIRS)
     argument_checks.check_choice("correction", correction, (None, *CORRECTIONS))
-    settings = Resampling(**options)
-    if settings.documents is not None and test == "bs-sacrebleu":
-        raise ValueError("test 'bs-sacrebleu' does not support documents, only segments")
-    run = _ResamplingRun(measures, settings, randomizations if test == "ar" else 0)
-    trials = randomizations if test == "ar" else run.resamples
-    systems = run.systems
-    if run.has_several_runs and test not in ("ar", "bs"):
-        raise ValueError(f"test '{test}' does not support multiple runs; use 'ar' or 'bs'")
-    if baseline is None:
-        baseline = systems[0]
-    elif baseline not in systems:
-        raise ValueError(
-            f"baseline: no system '{baseline}'{argument_checks.suggest_names(baseline, systems)}"
-        )
-    baseline_index = systems.index(baseline)
-    tested_pairs = [(i, baseline_index) for i in range(len(systems)) if i != baseline_index]
-    if pairs == "all":
-        tested_pairs = list(combinations(range(len(systems)), 2))
-    run.bootstrap()
-    if test == "ar":
-        counts = run.count_larger_random_differences(tested_pairs, trials)
-    elif test == "bs-sacrebleu":
-        counts = run.count_sacrebleu_resamples(tested_pairs, trials)
-    else:
-        counts = [{} for _ in measures]
-    results = []
-    for measure_index, (measure, trial_counts) in enumerate(zip(measures, counts, strict=True)):
-        differences = {
-            pair: run.build_difference(measure_index, pair, test, trials, trial_counts.get(pair))
-            for pair in tested_pairs
-        }
-        baseline_differences = {
-            systems[i]: differences[i, baseline_index]
-            if (i, baseline_index) in differences
-            else differences[baseline_index, i].swap_systems()
-            for i in range(len(systems))
-            if i != baseline_index
-        }
-        results.append(
-            PairedTests(
-                measure=measure,
-                test=test,
-                baseline=baseline,
-                correction=correction,
-                documents=run.documents,
-                seed=run.seed,
-                resamples=run.resamples,
-                randomizations=randomizations if test == "ar" else None,
-                level=run.level,
-                intervals=run.build_intervals(measure_index),
-                differences=_correct_p_values(baseline_differences, correction),
-                pairs=_correct_p_values(
-                    {(d.system, d.baseline): d for d in differences.values()}, correction
-                ),
-            )
-        )
-    return results
+    run = _ResamplingRun(measures, Resampling(**options), randomizations if test == "ar" else 0)
+    run.check_test(test)
+    baseline = run.systems[0] if baseline is None else baseline
+    if baseline not in run.systems:
+        near = argument_checks.suggest_names(baseline, run.systems)
+        raise ValueError(f"baseline: no system '{baseline}'{near}")
+    tested_pairs = list(combinations(range(len(run.systems)), 2))
+    if pairs == "baseline":
+        j = run.systems.index(baseline)
+        tested_pairs = [(i, j) for i in range(len(run.systems)) if i != j]
+    return run.test_pairs(tested_pairs, test, randomizations, baseline, correction)
 
 
 def estimate_document_errors(
@@ -449,6 +403,61 @@ class _ResamplingRun:
             )
         return system_intervals
 
+    def check_test(self, test: str) -> None:
+        """Raise ValueError if a test does not support documents or multiple runs."""
+        if self.documents is not None and test == "bs-sacrebleu":
+            raise ValueError("test 'bs-sacrebleu' does not support documents, only segments")
+        if self.has_several_runs and test not in ("ar", "bs"):
+            raise ValueError(f"test '{test}' does not support multiple runs; use 'ar' or 'bs'")
+
+    def test_pairs(
+        self,
+        tested_pairs: PairIndices,
+        test: str,
+        randomizations: int,
+        baseline: str,
+        correction: str | None,
+    ) -> list[PairedTests]:
+        """Return the tests of all pairs of systems, one result per measure."""
+        self.bootstrap()
+        trials = randomizations if test == "ar" else self.resamples
+        counts: list[dict[tuple[int, int], int]] = [{} for _ in self.measures]
+        if test == "ar":
+            counts = self.count_larger_random_differences(tested_pairs, trials)
+        elif test == "bs-sacrebleu":
+            counts = self.count_sacrebleu_resamples(tested_pairs, trials)
+        base, results = self.systems.index(baseline), []
+        for k, measure in enumerate(self.measures):
+            differences = {
+                pair: self.build_difference(k, pair, test, trials, counts[k].get(pair))
+                for pair in tested_pairs
+            }
+            baseline_differences = {
+                system: differences[i, base]
+                if (i, base) in differences
+                else differences[base, i].swap_systems()
+                for i, system in enumerate(self.systems)
+                if i != base
+            }
+            pairs = {(one.system, one.baseline): one for one in differences.values()}
+            results.append(
+                PairedTests(
+                    measure=measure,
+                    test=test,
+                    baseline=baseline,
+                    correction=correction,
+                    documents=self.documents,
+                    seed=self.seed,
+                    resamples=self.resamples,
+                    randomizations=randomizations if test == "ar" else None,
+                    level=self.level,
+                    intervals=self.build_intervals(k),
+                    differences=_correct_p_values(baseline_differences, correction),
+                    pairs=_correct_p_values(pairs, correction),
+                )
+            )
+        return results
+
     def build_difference(
         self, measure_index: int, pair: tuple[int, int], test: str, trials: int, count: int | None
     ) -> Difference:
@@ -457,9 +466,7 @@ class _ResamplingRun:
         pair: the indices of the system and the baseline.
         count: the number of trials with a difference at least as large; None to count resamples.
         """
-        measure = self.measures[measure_index]
-        i, j = pair
-        system, baseline = self.systems[i], self.systems[j]
+        measure, (i, j) = self.measures[measure_index], pair
         observed = self.observed[measure_index][i] - self.observed[measure_index][j]
         value = self._get_system_score(measure, i) - self._get_system_score(measure, j)
         differences = self._get_resampled_differences(measure_index, pair)
@@ -472,11 +479,10 @@ class _ResamplingRun:
         mean, size = interval.mean, len(differences)
         positive_count = sum(difference > 0 for difference in differences)
         negative_count = sum(difference < 0 for difference in differences)
-        sign = -1 if measure.lower_is_better else 1
-        won, lost = (
-            (positive_count, negative_count) if sign > 0 else (negative_count, positive_count)
-        )
-        is_better = None if observed == 0 else observed * sign > 0
+        won, lost = positive_count, negative_count
+        if measure.lower_is_better:
+            won, lost = lost, won
+        is_better = None if observed == 0 else (observed > 0) != measure.lower_is_better
         if test == "bs":
             count = sum(abs(difference - mean) >= abs(observed) for difference in differences)
         elif test == "koehn":
@@ -495,8 +501,8 @@ class _ResamplingRun:
             note = "the systems have the same score"
         return Difference(
             measure=measure.name,
-            system=system,
-            baseline=baseline,
+            system=self.systems[i],
+            baseline=self.systems[j],
             value=value,
             interval=interval,
             p=p,

@@ -76,7 +76,7 @@ def compute_statistics_or_errors(
         }
     tables = [statistics[metric] for metric in scored_metrics]
     has_low_score = any(
-        is_low_score(metric, metric.from_statistics(table).value)
+        metric.from_statistics(table).value < LOW_SCORES[metric.NAME]
         for metric, table in zip(scored_metrics, tables, strict=True)
         if metric.NAME in LOW_SCORES
     )
@@ -118,11 +118,6 @@ def compute_batch_statistics(
 
 # Scores of text in another language are lower.
 LOW_SCORES = {"BLEU": 10, "chrF": 30}
-
-
-def is_low_score(metric: Metric[Any], value: float) -> bool:
-    """Return whether a corpus score is so low that the text may be in another language."""
-    return metric.NAME in LOW_SCORES and value < LOW_SCORES[metric.NAME]
 
 
 def examine_start(summary: Summary, corpus: Corpus, *, has_low_score: bool = False) -> None:

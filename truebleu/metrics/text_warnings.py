@@ -17,8 +17,8 @@ from sys import maxsize
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from truebleu._kernel import Scores, Table
-from truebleu.metrics.base import Corpus, Metric, Score
-from truebleu.metrics.joint_counting import LENGTH_COLUMN, examine_start, is_low_score
+from truebleu.metrics.base import Metric, Score
+from truebleu.metrics.joint_counting import LENGTH_COLUMN, LOW_SCORES
 from truebleu.metrics.scores import PRINTED_AS_ZERO
 from truebleu.text import input_mixups, text_marks
 from truebleu.text.argument_checks import check_keywords
@@ -678,9 +678,9 @@ def score_with_warnings(
     hypotheses = text_marks.keep_start(hypotheses)
     corpus = metric.make_corpus(hypotheses, references, workers, totals=True)
     score, summary = metric.score_and_summarize(corpus)
-    examine_start(
-        summary, Corpus(hypotheses, references), has_low_score=is_low_score(metric, score.value)
-    )
+    summary["text_marks"], summary["mixup"] = text_marks.find_marks(hypotheses, references), None
+    if score.value < LOW_SCORES.get(metric.NAME, 0):
+        summary["mixup"] = input_mixups.find_mixup(hypotheses, references, None, has_low_score=True)
     tokens = getattr(score, LENGTH_COLUMN, None)
     if tokens is not None and "tokenize" in metric._CHECKS:  # noqa: SLF001
         summary["tokens"] = tokens

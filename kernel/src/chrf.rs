@@ -137,7 +137,7 @@ impl ChrfColumns {
             let (a, b) = (hypothesis_text.words.count(), reference_text.words.count());
             let hypothesis = hypothesis.view_tokens(&hypothesis_text.words, 0, a);
             let references = &[reference.view_tokens(&reference_text.words, 0, b)];
-            // Specialized code for four orders is faster than general code for two.
+            // The specialized code for four orders is faster than the general code for two orders.
             let orders = self.word_order.max(4);
             // SAFETY: the caller guarantees that `V` is available.
             let matches = unsafe {

@@ -229,7 +229,7 @@ pub fn pearson(row: &ScoreRow) -> f64 {
     (product / squares).clamp(-1.0, 1.0)
 }
 
-/// Return Spearman's ρ: Pearson's r of ranks, where ties get their mean rank.
+/// Return Spearman's ρ: Pearson's r of ranks, where tied values get their mean rank.
 pub fn spearman(row: &ScoreRow) -> f64 {
     pearson(&ScoreRow { human: mean_ranks(&row.human), metric: mean_ranks(&row.metric) })
 }
@@ -247,7 +247,7 @@ fn compensated_sum(values: impl Iterator<Item = f64>) -> f64 {
     total + compensation
 }
 
-/// Return the ranks of values, where ties get their mean rank.
+/// Return the ranks of values, where tied values get their mean rank.
 fn mean_ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     let mut work = Work::default();

@@ -69,7 +69,7 @@ impl count::Metric for NgramFColumns {
         let mut best = f64::NEG_INFINITY;
         let NgramFScratch { ngrams: scratch, candidate } = scratch;
         candidate.resize(row.len(), 0);
-        // Specialized code for four orders is faster than general code for two.
+        // The specialized code for four orders is faster than the general code for two orders.
         let orders = self.orders.last().map_or(4, |&order| order.max(4));
         for reference in references.chunks(1) {
             let scratch = &mut *scratch;

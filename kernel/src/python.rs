@@ -119,7 +119,7 @@ fn python_lowercase(py: Python<'_>) -> PyResult<Arc<Lowercase>> {
                 .and_then(|text| text.call_method1("encode", ("utf-8", "surrogatepass")));
             match lowered.as_ref().map(|bytes| bytes.cast::<PyBytes>()) {
                 Ok(Ok(bytes)) => out.extend_from_slice(bytes.as_bytes()),
-                // This only fails if memory is exhausted.
+                // This fails only if memory is exhausted.
                 _ => out.extend_from_slice(segment),
             }
         });

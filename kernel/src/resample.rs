@@ -251,7 +251,7 @@ impl RowSelections {
     }
 }
 
-/// The sums of the 256 subsets of each group of eight rows, for eight groups.
+/// For each of eight groups of eight rows, the sums of all 256 subsets.
 struct SubsetSums<L, const N: usize, A>(Vec<[Lanes<L, N, A>; 256]>);
 
 impl<L: Lane, const N: usize, A: Copy> SubsetSums<L, N, A> {

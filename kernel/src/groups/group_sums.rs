@@ -203,7 +203,7 @@ impl GroupSums {
         Ok(())
     }
 
-    /// Extend the key types to the given types. Return an error if the types are incompatible.
+    /// Widen the key types to include these types. Return an error if they are incompatible.
     pub fn join_types(&mut self, types: &[KeyType]) -> Result<(), Error> {
         let Some(own_types) = &self.types else {
             self.types = Some(types.to_vec());

@@ -21,9 +21,9 @@ pub struct Lowercase {
     fallback: LowercaseFallback,
 }
 
-/// Capital sigma. Its lowercase form depends on its context.
+/// Capital sigma, whose lowercase form depends on the context.
 const SIGMA: u32 = 0x3A3;
-/// Capital I with dot above. Its lowercase form has two characters.
+/// Capital I with dot above, whose lowercase form has two characters.
 const DOTTED_I: u32 = 0x130;
 
 impl Lowercase {

@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyCapsule, PyList, PyTuple};
 use std::ffi::{CStr, c_int};
 use std::sync::Arc;
 
-/// Exclusive upper bound of the sum of the weights of a set's references.
+/// Exclusive upper bound on the sum of a set's reference weights.
 const WEIGHT_LIMIT: u64 = 1 << 31;
 
 /// Two lists of texts and a metric for scoring all or some pairs of them.

@@ -367,7 +367,7 @@ impl SingleStack {
         })?
     }
 
-    /// Return the sums of bootstrap samples of rows of numbers.
+    /// Resample rows of numbers, and return the sums of each bootstrap sample.
     #[staticmethod]
     fn sums(
         py: Python<'_>,

@@ -502,8 +502,8 @@ def run_on_terminal(tmp_path, *arguments):
     """Return the terminal output of a command that shows progress without delay."""
     script = (
         "import sys\n"
-        "from truebleu.cli import main, progress\n"
-        "progress.FIRST_UPDATE_SECONDS = progress.UPDATE_INTERVAL_SECONDS = 0\n"
+        "from truebleu.cli import main, output\n"
+        "output.FIRST_UPDATE_SECONDS = output.UPDATE_INTERVAL_SECONDS = 0\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
     pty = pytest.importorskip("pty")

@@ -7,7 +7,7 @@ import pytest
 
 import truebleu as tb
 from truebleu.cli import main
-from truebleu.cli import progress as progress_module
+from truebleu.cli import output as progress_module
 
 console = pytest.importorskip("rich.console")
 

@@ -21,10 +21,9 @@ from collections.abc import Sequence
 
 from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
-from truebleu.cli import metric_options, table_options
+from truebleu.cli import metric_options
 from truebleu.cli.common_options import Command, OptionGroup
-from truebleu.cli.output import Output, Results, ScoreTooLowError, UsageError
-from truebleu.cli.progress import Progress
+from truebleu.cli.output import Output, Progress, Results, ScoreTooLowError, UsageError
 from truebleu.text.argument_checks import DEFAULT_SEED, parse_number
 
 # Map from the parameters of `truebleu.check` to command-line options, for error messages.
@@ -69,7 +68,7 @@ def run(options: argparse.Namespace) -> None:
 
     output = Results(options)
     output.check_display_options()
-    if table_options.uses_tables(options):
+    if files.uses_tables(options):
         raise UsageError("truebleu check does not read tables; use truebleu score")
     metrics = metric_options.select_metrics(options)
     inputs = files.Inputs(options)

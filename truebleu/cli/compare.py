@@ -25,10 +25,9 @@ from typing import Any, NamedTuple
 
 from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
-from truebleu.cli import metric_options, table_options, tabular_comparison
+from truebleu.cli import metric_options, tabular_inputs
 from truebleu.cli.common_options import Command, OptionGroup
-from truebleu.cli.output import Results, UsageError, raise_if_failed
-from truebleu.cli.progress import Progress
+from truebleu.cli.output import Progress, Results, UsageError, raise_if_failed
 from truebleu.comparison import Comparison, Comparisons
 from truebleu.comparison.comparison_columns import COLUMNS, check_column_names
 from truebleu.comparison.comparison_request import (
@@ -116,7 +115,7 @@ def run(options: argparse.Namespace) -> None:
     output = Results(options)
     output.check_display_options()
     choice = _get_display_options(options, output.form)
-    if table_options.uses_tables(options):
+    if files.uses_tables(options):
         _compare_tables(options, output, choice)
         return
     request = build_request(options).request
@@ -135,7 +134,7 @@ def run(options: argparse.Namespace) -> None:
 def _get_display_options(options: argparse.Namespace, output_format: str) -> dict[str, Any]:
     """Return the options of a format. Raise UsageError if one is invalid or has no effect."""
     choice: dict[str, Any] = dict(shared.get_paper_options(options, output_format))
-    parts = [] if table_options.uses_tables(options) else options.by or []
+    parts = [] if files.uses_tables(options) else options.by or []
     for name in parts:
         if name not in TEST_SET_PARTS:
             expected = " or ".join(TEST_SET_PARTS)
@@ -204,7 +203,7 @@ def _build_table_requests(
         request.language = metric_options.get_language_tag(options)
         return request
 
-    yield from tabular_comparison.build_requests(options, metrics, progress, make_request)
+    yield from tabular_inputs.build_requests(options, metrics, progress, make_request)
 
 
 class RequestedComparison(NamedTuple):
@@ -218,7 +217,7 @@ class RequestedComparison(NamedTuple):
 
 def build_request(options: argparse.Namespace, labels: Any = None) -> RequestedComparison:
     """Return the comparison requested on the command line. Tables must form a single group."""
-    if table_options.uses_tables(options):
+    if files.uses_tables(options):
         with Progress(quiet=options.quiet) as progress:
             ((_, request),) = _build_table_requests(options, progress)
         return RequestedComparison(request, None, metric_options.select_metrics(options))
@@ -352,7 +351,7 @@ COMMAND = Command(
         SYSTEMS,
         OptionGroup("more", files.SOURCE, files.DOCUMENTS),
         TESTING,
-        tabular_comparison.make_comparison_table_group(),
+        tabular_inputs.make_comparison_table_group(),
         *metric_options.list_metric_groups(words),
         COLUMN_SELECTION,
         shared.PAPER,

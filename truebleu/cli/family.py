@@ -29,8 +29,7 @@ from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
 from truebleu.cli import metric_options
 from truebleu.cli.common_options import Command, OptionGroup
-from truebleu.cli.output import Results, UsageError
-from truebleu.cli.progress import Progress
+from truebleu.cli.output import Progress, Results, UsageError
 from truebleu.rendering.elements import Block, Cell, Facts, Heading, Paragraph, Table
 from truebleu.text.terminal_layout import format_count
 

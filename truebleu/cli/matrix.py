@@ -32,12 +32,10 @@ from truebleu._kernel import InputError
 from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
 from truebleu.cli import metric_options
-from truebleu.cli.binary_writers import NumpyWriter
 from truebleu.cli.common_options import Command, OptionGroup, make_integer_type
-from truebleu.cli.output import Results, UsageError
-from truebleu.cli.progress import Progress
-from truebleu.cli.row_formats import FORMATS as ROWS
-from truebleu.cli.row_writers import RowWriter, TableSpec
+from truebleu.cli.output import Progress, Results, UsageError
+from truebleu.cli.row_writers import ROW_FORMATS as ROWS
+from truebleu.cli.row_writers import NumpyWriter, RowWriter, TableSpec
 from truebleu.metrics.base import Metric
 from truebleu.metrics.pairwise_scores import Matrix
 from truebleu.text.record import Record

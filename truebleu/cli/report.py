@@ -28,18 +28,18 @@ from shlex import join
 from typing import TYPE_CHECKING, Any
 
 from truebleu.cli import common_options as shared
-from truebleu.cli import compare, metric_options, score, table_options, tabular_comparison
+from truebleu.cli import compare, metric_options, score, tabular_inputs
 from truebleu.cli import input_files as files
 from truebleu.cli.common_options import Command, OptionGroup, make_integer_type
 from truebleu.cli.output import (
     Output,
+    Progress,
     UsageError,
     is_terminal,
     print_message,
     print_text,
     raise_if_failed,
 )
-from truebleu.cli.progress import Progress
 from truebleu.reports import Report, browser_kernel
 from truebleu.reports.report_builder import (
     MAX_EMBEDDED,
@@ -109,7 +109,7 @@ def run(options: argparse.Namespace) -> None:
     labels = _parse_labels(options)
     request, inputs, metrics = compare.build_request(options, labels)
     test_set = None if inputs is None else inputs.test_set
-    if inputs is None and not table_options.uses_tables(options):
+    if inputs is None and not files.uses_tables(options):
         raise UsageError("missing REF: name at least one reference file")
     if inputs is not None and any(len(files) > 1 for files in inputs.runs.values()):
         raise UsageError(
@@ -232,7 +232,7 @@ def _parse_labels(options: argparse.Namespace) -> dict[str, File] | File | None:
 
 def build_commands(options: argparse.Namespace) -> Iterator[str]:
     """Yield command lines that reproduce the scores. File names are given without folders."""
-    compares_systems = table_options.uses_tables(options) or len(options.input or ()) > 1
+    compares_systems = files.uses_tables(options) or len(options.input or ()) > 1
     name, command = ("compare", compare.COMMAND) if compares_systems else ("score", score.COMMAND)
     yield join(["truebleu", "report", *_list_option_words(COMMAND, options), "-o", "report.html"])
     yield join(["truebleu", name, *_list_option_words(command, options)])
@@ -284,7 +284,7 @@ COMMAND = Command(
     lambda words: [
         *files.list_input_groups(words),
         *metric_options.list_metric_groups(words),
-        table_options.make_table_group(tabular_comparison.BY_HELP),
+        files.make_table_group(tabular_inputs.BY_HELP),
         PAGE,
         compare.SYSTEMS,
         compare.TESTING,

@@ -38,10 +38,9 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
-from truebleu.cli import metric_options, score_writers, table_options
+from truebleu.cli import metric_options, score_writers
 from truebleu.cli.common_options import Command, OptionGroup
-from truebleu.cli.output import Results, UsageError, print_message, raise_if_failed
-from truebleu.cli.progress import Progress
+from truebleu.cli.output import Progress, Results, UsageError, print_message, raise_if_failed
 from truebleu.cli.score_writers import ScoreResult
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Corpus, Metric
@@ -63,7 +62,7 @@ def list_score_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
     yield from metric_options.list_metric_groups(words)
     yield OptionGroup("more", files.SOURCE, f"{files.DOCUMENTS}, for --by document or --resample")
     yield OptionGroup("intervals", *shared.INTERVALS, *shared.RESAMPLE)
-    yield table_options.make_table_group(
+    yield files.make_table_group(
         "score each group of rows with equal values in these columns; for text files, document "
         "scores each document of --docs"
     )
@@ -81,12 +80,12 @@ def run(options: argparse.Namespace) -> None:
     output = Results(options)
     score_writers.adjust_format(output, options)
     paper = shared.get_paper_options(options, output.form)
-    if table_options.uses_tables(options):
-        from truebleu.cli import tabular_scores
+    if files.uses_tables(options):
+        from truebleu.cli import tabular_inputs
 
         with output:
             with Progress(quiet=options.quiet) as progress:
-                scores = tabular_scores.score_tables(options, list(metrics), progress)
+                scores = tabular_inputs.score_tables(options, list(metrics), progress)
             score_writers.write_scores(scores, metrics, output, paper=paper)
         if not options.quiet:
             for line in dict.fromkeys(line for result in scores for line in result.score.warnings):

@@ -19,21 +19,31 @@ examples:
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from itertools import islice, repeat
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from truebleu._kernel import InputError, Scores
 from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
-from truebleu.cli import metric_options, table_options
+from truebleu.cli import metric_options
 from truebleu.cli.common_options import Command, OptionGroup
-from truebleu.cli.output import Results, UsageError, print_message, raise_if_failed
-from truebleu.cli.progress import Progress
-from truebleu.cli.segment_writers import FORMATS, REQUESTED_STATISTICS_FORMATS, SegmentWriter
+from truebleu.cli.output import (
+    Progress,
+    Results,
+    UsageError,
+    escape_unprintable,
+    print_message,
+    raise_if_failed,
+)
+from truebleu.cli.row_writers import ROW_FORMATS, RowWriter, TableSpec
 from truebleu.metrics import text_warnings
-from truebleu.metrics.base import Corpus
+from truebleu.metrics.base import Corpus, Metric
 from truebleu.metrics.joint_counting import compute_batch_statistics, compute_statistics_or_errors
+from truebleu.metrics.statistics import Statistics
 from truebleu.text.segments import make_rereadable
 from truebleu.text.system_names import ShortNames, format_path
 
@@ -53,7 +63,7 @@ def list_segment_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
     yield from files.list_input_groups(words)
     yield from metric_options.list_metric_groups(words)
     yield OptionGroup("more", files.SOURCE)
-    yield table_options.make_table_group("copy these columns to the results")
+    yield files.make_table_group("copy these columns to the results")
     further_options = (shared.SCORE_ONLY, *shared.parse_options(STATISTICS))
     yield shared.make_output_group(list(FORMATS), "jsonl", *further_options, digits=shared.DIGITS)
     yield shared.RUNNING
@@ -73,10 +83,8 @@ def run(options: argparse.Namespace) -> None:
         cause = "-b/--score-only" if output.score_only else f"-f {output.form}"
         raise UsageError(f"--statistics has no effect with {cause}")
     output.check_scale()
-    if table_options.uses_tables(options):
-        from truebleu.cli import tabular_scores
-
-        tabular_scores.write_segments(options, metrics, output)
+    if files.uses_tables(options):
+        write_table_segments(options, metrics, output)
         return
     inputs = files.Inputs(options)
     output.short_names = ShortNames(inputs.systems)
@@ -169,6 +177,265 @@ def _score_all_segments(
         system: [(score_tables(tables), seen)]
         for system, (tables, seen) in tables_by_system.items()
     }
+
+
+# ---- tables ----
+
+
+def write_table_segments(
+    options: argparse.Namespace, metrics: Metrics, output: Results
+) -> None:
+    """Write a row per segment, in file order."""
+    from truebleu.cli.tabular_inputs import Tables
+
+    tables = Tables(options)
+    extra_names = list(dict.fromkeys([*tables.join, *tables.by]))
+    written_names, system_position = extra_names, None
+    if "system" in tables.by and len(tables.systems) == 1:
+        # This column contains the system of each row.
+        system_position = extra_names.index("system")
+        written_names = [name for name in extra_names if name != "system"]
+    writer: SegmentWriter | None = None
+    with output, Progress(quiet=options.quiet) as progress:
+        for system in tables.systems:
+            with tables.open_rows(system, extra_names) as rows:
+                writer = writer or SegmentWriter(
+                    metrics,
+                    output,
+                    has_several_systems=len(tables.systems) > 1 or system_position is not None,
+                    system_column=tables.system_name if system_position is None else "system",
+                    extra_names=written_names,
+                    arrow_types=rows.arrow_types,
+                    statistics=options.statistics,
+                )
+                source = rows.read_batches(writer.BATCH_ROWS)
+                batches = _score_batches(source, metrics, rows.text_columns, options)
+                for numbers, texts, segment_scores, extra_columns in batches:
+                    columns = list(extra_columns)
+                    names = (
+                        [system.name] * len(numbers)
+                        if system_position is None
+                        else columns.pop(system_position)
+                    )
+                    writer.write(names, numbers, segment_scores, columns, texts=texts)
+                    if not output.is_terminal:
+                        progress("scoring rows", numbers[-1])
+        assert writer is not None
+        writer.finish()
+
+
+def _score_batches(
+    source: Iterator[list[tuple[Any, ...]]],
+    metrics: Metrics,
+    text_columns: Sequence[str],
+    options: argparse.Namespace,
+) -> Iterator[tuple[list[int], list[str], SegmentScores, Sequence[Sequence[Any]]]]:
+    """Yield the row numbers, hypotheses, statistics and extra columns of each batch of rows.
+
+    text_columns: names of the text columns.
+    """
+    from truebleu.engines.aggregates import describe_nulls
+
+    count, scored, nulls = 0, 0, [0, 0]
+    first_null = None
+    for rows in source:
+        numbers, complete_rows = [], []
+        for number, row in enumerate(rows, count + 1):
+            missing = (row[0] is None, row[1] is None)
+            if not any(missing):
+                numbers.append(number)
+                complete_rows.append(row)
+                continue
+            first_null = first_null or number
+            nulls = [so_far + is_null for so_far, is_null in zip(nulls, missing, strict=True)]
+        count += len(rows)
+        # After the first null, count all nulls without scoring.
+        if not complete_rows or (first_null and options.nulls != "skip"):
+            continue
+        hypotheses, references, *extra_columns = map(list, zip(*complete_rows, strict=True))
+        corpus = Corpus(hypotheses, references, options.threads)
+        for segment_scores, _ in compute_batch_statistics(
+            list(metrics), corpus, len(complete_rows)
+        ):
+            scored += len(segment_scores[0][1])
+            yield numbers, hypotheses, segment_scores, extra_columns
+    null_counts = describe_nulls({text_columns[0]: nulls[0], ", ".join(text_columns[1:]): nulls[1]})
+    if null_counts and options.nulls != "skip":
+        raise InputError(
+            f"{null_counts} (first in row {first_null}); every row needs a hypothesis and a "
+            "reference. Use --nulls skip to skip incomplete rows"
+        )
+    if null_counts:
+        warnings.warn(f"skipped rows with null values: {null_counts}", stacklevel=2)
+    if not scored:
+        raise InputError("the tables contain no segments")
+
+
+Metrics = Mapping[Metric[Any], str | None]
+# The statistics and scores of a batch of segments per metric, and its extra columns.
+SegmentScores = Sequence[tuple[Statistics, Scores]]
+ExtraColumns = Sequence[Sequence[Any]]
+
+
+# "sacrebleu" is the format of `sacrebleu --sentence-level`.
+FORMATS = (*ROW_FORMATS, "sacrebleu")
+# Formats that contain the statistics of the scores always, or on request.
+STATISTICS_FORMATS, REQUESTED_STATISTICS_FORMATS = ("json", "jsonl", "parquet"), ("tsv", "csv")
+
+
+class SegmentWriter:
+    """Writer of segment scores as rows, or as lines in sacreBLEU's format."""
+
+    def __init__(
+        self,
+        metrics: Metrics,
+        output: Results,
+        *,
+        has_several_systems: bool,
+        system_column: str = "system",
+        extra_names: Sequence[str] = (),
+        arrow_types: Any = None,
+        test_set: Mapping[str, str] = MappingProxyType({}),
+        statistics: bool = False,
+    ) -> None:
+        self._statistics_requested = statistics
+        self.metrics = metrics
+        self.test_set = test_set
+        self.output = output
+        self.has_several_systems = has_several_systems
+        self._rows: RowWriter | None = None
+        if output.form == "sacrebleu":
+            self.BATCH_ROWS = RowWriter.BATCH_ROWS
+            return
+        scores = [name or metric.name for metric, name in metrics.items()]
+        prefixes = [""] if len(metrics) == 1 else [f"{name}_" for name in scores]
+        statistic_names = [
+            f"{prefix}{column}"
+            for metric, prefix in zip(metrics, prefixes, strict=True)
+            for column in metric.segment_detail_names
+            if self.writes_statistics
+        ]
+        number_column = "row" if "segment" in extra_names else "segment"
+        systems = [system_column] if has_several_systems or not self.shows_texts else []
+        names = [number_column, *systems, *extra_names, *scores]
+        names += ["text"] if self.shows_texts else statistic_names
+        duplicates = [name for name in extra_names if names.count(name) > 1]
+        if duplicates:
+            raise UsageError(f"--by: the results already have a column '{duplicates[0]}'")
+        # The name of the score and the signature of each metric.
+        self._signatures = {
+            name: self._format_signature(metric)
+            for name, metric in zip(scores, metrics, strict=True)
+        }
+        table = TableSpec(
+            "segments",
+            names,
+            score_names=scores,
+            percentage_names=[
+                name for name, metric in zip(scores, metrics, strict=True) if metric.is_percentage
+            ],
+            text_names=[*systems, *extra_names, "text"],
+            statistic_names=statistic_names,
+            shortened_names=["text"] if self.shows_texts else [],
+            metadata={"signatures": self._signatures},
+            arrow_types=arrow_types,
+        )
+        self._rows = ROW_FORMATS[output.form](output, table)
+        self.BATCH_ROWS = self._rows.BATCH_ROWS
+
+    @property
+    def shows_texts(self) -> bool:
+        """True if each row shows the hypothesis."""
+        return self.output.form == "text"
+
+    @property
+    def writes_statistics(self) -> bool:
+        """True if each row contains the statistics of the scores."""
+        return self.output.form in STATISTICS_FORMATS or self._statistics_requested
+
+    def write(
+        self,
+        systems: Sequence[Any],
+        numbers: Sequence[int],
+        segment_scores: SegmentScores,
+        extra_columns: ExtraColumns = (),
+        *,
+        texts: Sequence[str] | None = None,
+    ) -> None:
+        """Write a batch of segments with the system of each segment, and extra columns.
+
+        texts: the hypotheses; only needed if `shows_texts`.
+        """
+        if self._rows is None:
+            self._write_lines(systems, segment_scores, extra_columns)
+            return
+        if self.shows_texts:
+            # The number of references is not known before the first batch.
+            for score, metric, (table, _) in zip(
+                self._signatures, self.metrics, segment_scores, strict=True
+            ):
+                self._signatures[score] = self._format_signature(metric, table.references)
+        details = (
+            column
+            for metric, (table, _) in zip(self.metrics, segment_scores, strict=True)
+            if self.writes_statistics
+            for column in metric.compute_segment_details(table)
+        )
+        names = [None if one is None else escape_unprintable(str(one)) for one in systems]
+        has_system = self.has_several_systems or not self.shows_texts
+        self._rows.write(
+            [
+                numbers,
+                *([names] if has_system else []),
+                *extra_columns,
+                *(metric_scores for _, metric_scores in segment_scores),
+                *([texts] if self.shows_texts else details),
+            ]
+        )
+
+    def _format_signature(self, metric: Metric[Any], *references: Any) -> str:
+        """Return the signature of a metric, without an unknown number of references."""
+        signature = metric.signature(*references, segment=True)
+        return self.output.format_signature(signature.with_test_set(self.test_set))
+
+    def finish(self, warnings: Sequence[Mapping[str, Any]] = ()) -> None:
+        """Write the end of the output; JSON includes the warnings about the text."""
+        if self._rows is not None:
+            self._rows.warnings = warnings
+            self._rows.finish()
+
+    def _write_lines(
+        self, systems: Sequence[Any], segment_scores: SegmentScores, extra_columns: ExtraColumns
+    ) -> None:
+        """Write a line per segment and metric, like sacreBLEU's --sentence-level."""
+        output = self.output
+        columns_before = [systems, *extra_columns] if self.has_several_systems else extra_columns
+        prefixes = [
+            "".join(
+                "\t" if cell is None else f"{escape_unprintable(str(cell))}\t" for cell in cells
+            )
+            for cells in (
+                zip(*columns_before, strict=True)
+                if columns_before
+                else repeat((), len(segment_scores[0][1]))
+            )
+        ]
+        parts = []
+        for metric, (statistics, scores) in zip(self.metrics, segment_scores, strict=True):
+            references = statistics.references
+            head = f"{metric.name}|{self._format_signature(metric, references)}"
+            lines = []
+            for row, value in zip(statistics.tolist(), scores.tolist(), strict=True):
+                score = metric.score_from_row(row, references, segment=True, value=value)
+                number = output.format_score(value, is_percentage=metric.is_percentage)
+                lines.append(f"{head} = {number} {output.format_details(score)}".rstrip())
+            parts.append(lines)
+        line_groups = zip(prefixes, zip(*parts, strict=True), strict=True)
+        self.output.write(
+            "".join(
+                f"{prefix}{line}\n" for prefix, group_lines in line_groups for line in group_lines
+            )
+        )
 
 
 COMMAND = Command("truebleu segments REF... -i HYP... [options]", __doc__, list_segment_groups, run)

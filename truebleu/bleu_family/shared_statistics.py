@@ -140,11 +140,6 @@ class SharedCounts:
         return self.table.total().tolist()[0]
 
     @cached_property
-    def segment_counts(self) -> list[list[int]]:
-        """The counts of each segment."""
-        return self.table.tolist()
-
-    @cached_property
     def segments_without_ngrams(self) -> list[int]:
         """The number of segments without n-grams, for each order."""
         first = 1 + len(LENGTH_RULES) + self.max_order

@@ -11,7 +11,6 @@ from truebleu.cli.output import Results, UsageError, escape_unprintable
 from truebleu.metrics.base import Metric, Score, Signature
 from truebleu.metrics.registry import lower_is_better
 from truebleu.rendering.number_format import format_percent
-from truebleu.text import json_writer
 from truebleu.text.record import Record
 from truebleu.text.system_names import ShortNames
 from truebleu.text.terminal_layout import format_count, join_words
@@ -425,52 +424,39 @@ def _describe_estimate(result: ScoreResult, output: Results) -> str:
 
 
 def _write_rows(rows: Sequence[Sequence[ScoreResult]], output: Results) -> None:
-    """Write a row per system or group, with the statistics of its scores."""
-    first = rows[0]
-    names = [*dict.fromkeys(name for row in rows for name in row[0].keys)]
-    scores = [result.name for result in first]
-    row_details = [dict(_list_details(row)) for row in rows]
-    detail_names = list(dict.fromkeys(name for result in row_details for name in result))
-    signatures = ["signature"] if len(first) == 1 else [f"{name}_signature" for name in scores]
-    columns: list[list[Any]] = [[row[0].keys.get(name) for row in rows] for name in names]
-    columns += [[row[i].score.value for row in rows] for i in range(len(first))]
-    columns += [[result.get(name) for result in row_details] for name in detail_names]
-    columns += [
-        [output.format_signature(row[i].signature) for row in rows] for i in range(len(first))
-    ]
-    from truebleu.cli.row_writers import ROW_FORMATS as ROWS
-    from truebleu.cli.row_writers import TableSpec
+    """Write a row per system or group: its scores, the ends of intervals, and the signatures."""
+    from truebleu.cli.row_writers import ROW_FORMATS, TableSpec
 
+    scores = [result.name for result in rows[0]]
+    prefixes = [""] if len(scores) == 1 else [f"{name}_" for name in scores]
+    records = [
+        {
+            **row[0].keys,
+            **{result.name: result.score.value for result in row},
+            **{
+                f"{prefix}{end}": value
+                for prefix, result in zip(prefixes, row, strict=True)
+                for end, value in result.interval_ends.items()
+            },
+            **{
+                f"{prefix}signature": output.format_signature(result.signature)
+                for prefix, result in zip(prefixes, row, strict=True)
+            },
+        }
+        for row in rows
+    ]
+    # Groups have more keys than systems.
+    names = list(max(records, key=lambda record: len(record)))
     table = TableSpec(
         "score",
-        [*names, *scores, *detail_names, *signatures],
+        names,
         score_names=scores,
-        percentage_names=[result.name for result in first if result.score.is_percentage],
-        text_names=[*names, *detail_names, *signatures],
+        percentage_names=[result.name for result in rows[0] if result.score.is_percentage],
+        text_names=[name for name in names if name not in scores],
     )
-    writer = ROWS[output.form](output, table)
-    writer.write(columns)
+    writer = ROW_FORMATS[output.form](output, table)
+    writer.write([[record.get(name) for record in records] for name in names])
     writer.finish()
-
-
-def _list_details(row: Sequence[ScoreResult]) -> Iterator[tuple[str, Any]]:
-    """Yield the statistics of a score, or only the interval ends for several metrics."""
-    for result in row:
-        if len(row) > 1:
-            yield from (
-                (f"{result.name}_{end}", value) for end, value in result.interval_ends.items()
-            )
-            continue
-        details = {**result.score.details(), **result.interval_ends}
-        if result.interval is not None:
-            details["level"] = result.interval.level
-        for name, value in details.items():
-            if isinstance(value, list):
-                yield from ((f"{name}_{order}", part) for order, part in enumerate(value, 1))
-            elif isinstance(value, dict):
-                yield name, json_writer.format_json(value, default=str)
-            else:
-                yield name, value
 
 
 # Counts by field of `Score.details`, in display order.

@@ -182,9 +182,7 @@ def _score_all_segments(
 # ---- tables ----
 
 
-def write_table_segments(
-    options: argparse.Namespace, metrics: Metrics, output: Results
-) -> None:
+def write_table_segments(options: argparse.Namespace, metrics: Metrics, output: Results) -> None:
     """Write a row per segment, in file order."""
     from truebleu.cli.tabular_inputs import Tables
 

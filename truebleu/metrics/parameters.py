@@ -297,10 +297,6 @@ class Parameter(Generic[T]):
         """
         return self.labels.get(value) or self.phrase.format(self.to_field(value))
 
-    def to_json_value(self, value: Any) -> Any:
-        """Return a JSON-compatible value."""
-        return list(value) if isinstance(value, tuple) else value
-
     @property
     def python_help(self) -> str:
         """The help text, with the possible values in Python notation."""
@@ -605,9 +601,6 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
             if value == "none"
             else f"tokens {tokenizers.format_signature_label(value)}"
         )
-
-    def to_json_value(self, value: Any) -> str:
-        return tokenizers.format_signature_label(value)
 
     @property
     def choices(self) -> list[str]:

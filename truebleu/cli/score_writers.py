@@ -429,7 +429,7 @@ def _write_rows(rows: Sequence[Sequence[ScoreResult]], output: Results) -> None:
 
     scores = [result.name for result in rows[0]]
     prefixes = [""] if len(scores) == 1 else [f"{name}_" for name in scores]
-    records = [
+    records: list[dict[str, Any]] = [
         {
             **row[0].keys,
             **{result.name: result.score.value for result in row},
@@ -446,7 +446,7 @@ def _write_rows(rows: Sequence[Sequence[ScoreResult]], output: Results) -> None:
         for row in rows
     ]
     # Groups have more keys than systems.
-    names = list(max(records, key=lambda record: len(record)))
+    names = list(max(records, key=len))
     table = TableSpec(
         "score",
         names,

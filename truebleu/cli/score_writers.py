@@ -429,7 +429,7 @@ def _write_rows(rows: Sequence[Sequence[ScoreResult]], output: Results) -> None:
 
     scores = [result.name for result in rows[0]]
     prefixes = [""] if len(scores) == 1 else [f"{name}_" for name in scores]
-    records: list[dict[str, Any]] = [
+    records = [
         {
             **row[0].keys,
             **{result.name: result.score.value for result in row},
@@ -445,8 +445,8 @@ def _write_rows(rows: Sequence[Sequence[ScoreResult]], output: Results) -> None:
         }
         for row in rows
     ]
-    # Groups have more keys than systems.
-    names = list(max(records, key=len))
+    # Groups follow systems and have more keys.
+    names = [*dict.fromkeys(name for record in reversed(records) for name in record)]
     table = TableSpec(
         "score",
         names,

@@ -250,7 +250,7 @@ def test_function_parameters_equal_metric_parameters(function, cls):
         (tb.NLTKBLEU, "smoothing_function", "it is called 'method' here"),
         (tb.GLEU, "min_len", "it is called 'min_order' here"),
         (tb.CodeBLEU, "lang", "it is called 'language' here"),
-        (tb.CHRF, "tokenize", "chrF compares characters and needs no tokenizer"),
+        (tb.CHRF, "tokenize", "chrF compares characters and does not use a tokenizer"),
         (tb.CHRF, "max_order", "Use char_order or word_order"),
         (tb.CHRF, "normalize", "it is called 'unicode_form' here"),
         (tb.TER, "lowercase", "TER ignores case. Use case_sensitive"),

@@ -68,9 +68,9 @@ def test_document_bleu_reads_files(write):
 
 
 def test_invalid_documents_raise_error():
-    with pytest.raises(InputError, match="3 keys for 4 segments"):
+    with pytest.raises(InputError, match=r"one key per segment \(4\), found 3"):
         document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS[:3])
-    with pytest.raises(InputError, match="3 keys for 4 segments"):
+    with pytest.raises(InputError, match=r"one key per segment \(4\), found 3"):
         mean_document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS[:3])
     with pytest.raises(InputError, match="segment 3 has 1, but earlier segments of document 'one'"):
         document_bleu(HYPOTHESES, [*REFERENCES[:2], ("a",), REFERENCES[3]], DOCUMENTS)

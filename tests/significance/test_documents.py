@@ -145,14 +145,14 @@ def test_single_document_is_not_significant():
     measure = Measure.from_scores("x", {"one": [1, 2, 3], "other": [3, 4, 5]})
     [result] = run_paired_tests([measure], documents=["d"] * 3)
     assert result.differences["other"].p == 1
-    assert result.differences["other"].note.startswith("one document cannot show")
+    assert result.differences["other"].note.startswith("a single document cannot show")
     assert result.intervals["one"].note.startswith("with one document, all resamples are equal")
 
 
 @pytest.mark.parametrize(
     ("documents", "test", "error", "message"),
     [
-        (["a"] * 2, "ar", InputError, "documents: 2 keys for 3 segments"),
+        (["a"] * 2, "ar", InputError, r"documents: expected one key per segment \(3\), found 2"),
         ("aab", "ar", TypeError, "documents: .*found a single str"),
         (["a"] * 3, "bs-sacrebleu", ValueError, "does not support documents"),
     ],

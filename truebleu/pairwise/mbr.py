@@ -19,7 +19,7 @@ from truebleu.pairwise.utility import (
 )
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.record import Record
-from truebleu.text.terminal_layout import format_count, pad_columns
+from truebleu.text.terminal_layout import pad_columns
 
 if TYPE_CHECKING:
     # f(candidates, references) or f(candidates, references, sources) returns one number per pair.
@@ -310,8 +310,9 @@ def _match_references(
     ):
         if width != len(source_references):
             location = f" of source {number}" if has_several_sources else ""
+            count = len(source_references)
             raise InputError(
-                f"utility{location}: {width} columns for {len(source_references)} references"
+                f"utility{location}: expected one column per reference ({count}), found {width}"
             )
     return reference_sets
 
@@ -329,7 +330,7 @@ def _read_sources(sources: Any, count: int, *, has_several_sources: bool) -> Seq
     source_list = corpus_inputs.read_text_list("sources", sources)
     if len(source_list) != count:
         raise InputError(
-            f"sources: {format_count(len(source_list), 'source text')} for {count} candidate lists"
+            f"sources: expected one text per list of candidates ({count}), found {len(source_list)}"
         )
     return source_list
 

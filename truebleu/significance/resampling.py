@@ -228,7 +228,7 @@ class _ResamplingRun:
     def _estimate_noise(
         self, measure_index: int, systems: Sequence[int], values: Sequence[float]
     ) -> Noise | None:
-        """Return the standard errors of a system's mean score or of a difference of two systems."""
+        """Return the standard errors of a system's mean or of a difference between two systems."""
         run_scores, resampled = self._run_scores[measure_index], self._resampled[measure_index]
         members = [self._run_indices[system] for system in systems]
         return estimate_noise(
@@ -236,7 +236,7 @@ class _ResamplingRun:
         )
 
     def _get_resampled_differences(self, measure_index: int, pair: tuple[int, int]) -> list[float]:
-        """Return the difference of two systems in each resample."""
+        """Return the difference between two systems in each resample."""
         first_scores, second_scores = (
             self._average_resamples(measure_index, system) for system in pair
         )
@@ -496,7 +496,7 @@ class _ResamplingRun:
         if identical:
             p, note = 1.0, "the systems are identical: no segment differs"
         elif self.unit_count == 1:
-            p, note = 1.0, f"one {self._unit} cannot show a difference"
+            p, note = 1.0, f"a single {self._unit} cannot show a difference"
         elif is_better is None:
             note = "the systems have the same score"
         return Difference(

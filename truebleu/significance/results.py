@@ -174,7 +174,7 @@ class PairedTests(Record):
     differences: dict[str, Difference]
     """The difference between each other system and the baseline."""
     pairs: dict[tuple[str, str], Difference]
-    """The difference of each tested pair (system, other), corrected as one family of tests."""
+    """The difference in each tested pair (system, other), corrected as one family of tests."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -185,7 +185,7 @@ class PairedTests(Record):
 
     @property
     def caution(self) -> str:
-        """The meaning of the p-value and its limitations, in one line."""
+        """The meaning of the p-value and its limitations, on one line."""
         return self.describe_caution("segment" if self.documents is None else "document")
 
     def describe_caution(self, unit: str) -> str:
@@ -196,7 +196,7 @@ class PairedTests(Record):
         return f"{text}. {LIMITATION}"
 
     def get_difference(self, system: str, other: str) -> Difference:
-        """Return the difference of two systems: the score of `system` minus that of `other`."""
+        """Return the difference between two systems: the score of `system` minus the other."""
         if (system, other) in self.pairs:
             return self.pairs[system, other]
         if (other, system) in self.pairs:

@@ -75,7 +75,7 @@ def estimate_noise(
     """Return the noise of a mean or a difference, or None if each system has only one run.
 
     systems: the scores and the resampled scores of each system's runs.
-    values: the resampled mean, or the resampled differences of the two means.
+    values: the resampled mean, or the resampled differences between the two means.
     """
     degrees_of_freedom = sum(len(scores) - 1 for scores, _ in systems)
     if not degrees_of_freedom:

@@ -242,8 +242,7 @@ def check_segment_keys(parameter: str, keys: Iterable[Hashable], segment_count: 
     key_list = list(keys)
     if len(key_list) != segment_count:
         raise InputError(
-            f"{parameter}: {len(key_list)} keys for {segment_count} segments; "
-            "provide one key per segment"
+            f"{parameter}: expected one key per segment ({segment_count}), found {len(key_list)}"
         )
     return key_list
 

@@ -7,7 +7,6 @@ output of `bert-score`.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from functools import lru_cache
 from typing import Any
@@ -98,26 +97,19 @@ class BERTScore(NeuralMetric):
         layer = int(fields.get("layer", 0))
         self._check_layer(folder, layer)
         baseline = self._find_baseline(self._strip_revision(fields["model"]))
-        scorer_arguments = (
-            folder,
-            layer,
-            self.idf,
-            baseline,
-            self.device,
-            self._describe_environment(),
+        environment = self._describe_environment()
+        scorer = self._load_with_clear_errors(
+            _load_scorer, folder, layer, self.idf, baseline, self.device, environment
         )
-        scorer = self._load_with_clear_errors(_load_scorer, *scorer_arguments)
         if self.idf:
-            self._load_with_clear_errors(
-                _compute_idf, scorer, [other for _, others in texts for other in others]
-            )
+            references = [other for _, others in texts for other in others]
+            self._load_with_clear_errors(scorer.compute_idf, references)
 
         def predict(indices: range) -> list[Any]:
             batch = [texts[i] for i in indices]
+            hypotheses, references = zip(*batch, strict=True)
             precision, recall, f1 = scorer.score(
-                [text for text, _ in batch],
-                [others for _, others in batch],
-                batch_size=self.batch,
+                list(hypotheses), list(references), batch_size=self.batch
             )
             return list(zip(f1.tolist(), precision.tolist(), recall.tolist(), strict=True))
 
@@ -223,7 +215,3 @@ def _load_scorer(
         rescale_with_baseline=baseline is not None,
         baseline_path=baseline,
     )
-
-
-def _compute_idf(scorer: Any, references: Sequence[str]) -> None:
-    scorer.compute_idf(references)

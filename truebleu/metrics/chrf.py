@@ -15,14 +15,14 @@ from typing import Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Metric
-from truebleu.metrics.scores import TableScore
+from truebleu.metrics.scores import OverlapScore
 from truebleu.metrics.text_warnings import score_function
 from truebleu.text import argument_checks, corpus_inputs
 
 __all__ = ["CHRF", "CHRFScore", "chrf"]
 
 
-class CHRFScore(TableScore):
+class CHRFScore(OverlapScore):
     """chrF score and its components."""
 
     __slots__ = ()
@@ -50,21 +50,6 @@ class CHRFScore(TableScore):
         return self._metric.beta
 
     @property
-    def hypothesis_totals(self) -> tuple[int, ...]:
-        """The number of n-grams per order in the hypotheses: characters, then words."""
-        return tuple(self._row[0::3])
-
-    @property
-    def reference_totals(self) -> tuple[int, ...]:
-        """The number of n-grams per order in the references."""
-        return tuple(self._row[1::3])
-
-    @property
-    def matches(self) -> tuple[int, ...]:
-        """The clipped matches of each order."""
-        return tuple(self._row[2::3])
-
-    @property
     def precision(self) -> float:
         """The mean precision of the orders, 0-100."""
         return self._average_orders(self.precisions)
@@ -83,16 +68,6 @@ class CHRFScore(TableScore):
         totals = zip(self.hypothesis_totals, self.reference_totals, strict=True)
         used = [one for one, counts in zip(percentages, totals, strict=True) if all(counts)]
         return sum(used) / len(used) if used else 0.0
-
-    @property
-    def precisions(self) -> tuple[float, ...]:
-        """The percentage of hypothesis n-grams that match, per order."""
-        return _to_percentages(self.matches, self.hypothesis_totals)
-
-    @property
-    def recalls(self) -> tuple[float, ...]:
-        """The percentage of reference n-grams that are matched, per order."""
-        return _to_percentages(self.matches, self.reference_totals)
 
 
 class CHRF(Metric[CHRFScore]):
@@ -228,13 +203,6 @@ class CHRF(Metric[CHRFScore]):
         plus = len(lower) - len(lower.rstrip("+"))
         words = {"nw": str(plus)} if plus else {}
         return words if beta in ("", "2") else {**words, "beta": beta}
-
-
-def _to_percentages(numerators: Sequence[int], denominators: Sequence[int]) -> tuple[float, ...]:
-    return tuple(
-        100.0 * numerator / denominator if denominator else 0.0
-        for numerator, denominator in zip(numerators, denominators, strict=True)
-    )
 
 
 @score_function(CHRF)

@@ -374,16 +374,8 @@ class METEOR(PythonMetric):
             " ".join(map(repr, n)) for n in (self._formula_parameters, self._used_weights)
         )
         return [
-            *(
-                "-l",
-                self.language,
-                "-p",
-                parameters,
-                "-m",
-                " ".join(self._used_modules),
-                "-w",
-                weights,
-            ),
+            *("-l", self.language, "-p", parameters),
+            *("-m", " ".join(self._used_modules), "-w", weights),
             *PREPARATIONS[self.normalize, self.no_punct][1],
             *(["-ch"] if self.characters else []),
         ]

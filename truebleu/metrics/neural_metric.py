@@ -22,15 +22,8 @@ from truebleu.text.argument_checks import load_json
 
 # Suffixes of model files; files with other suffixes do not affect scores.
 MODEL_FILE_SUFFIXES = (
-    ".json",
-    ".txt",
-    ".model",
-    ".safetensors",
-    ".bin",
-    ".ckpt",
-    ".pt",
-    ".yaml",
-    ".yml",
+    *(".json", ".txt", ".model", ".safetensors", ".bin"),
+    *(".ckpt", ".pt", ".yaml", ".yml"),
 )
 # Only evenly spaced blocks are hashed if a file is larger than the limit.
 MAX_FULLY_HASHED_BYTES, HASHED_BLOCKS, BLOCK_BYTES = 1 << 22, 64, 1 << 16
@@ -106,14 +99,8 @@ class NeuralMetric(SegmentMeanMetric):
     def _describe_environment(self) -> str:
         folder = find_model(self.model)
         state = _compute_revision(folder) if folder else ""
-        return " ".join(
-            [
-                state,
-                find_installed_version("torch"),
-                find_installed_version("transformers"),
-                self.device,
-            ]
-        )
+        versions = map(find_installed_version, ("torch", "transformers"))
+        return " ".join([state, *versions, self.device])
 
     def _find_folder(self) -> str:
         """Return the model's folder; raise MetricFailedError if it or its package is missing."""

@@ -7,56 +7,32 @@ from typing import Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Metric
-from truebleu.metrics.scores import TableScore
+from truebleu.metrics.scores import OverlapScore, compute_percentage
 from truebleu.text import tokenizers
 
 __all__ = ["NGramF", "NGramFScore"]
 
 
-class NGramFScore(TableScore):
+class NGramFScore(OverlapScore):
     """F-score of n-grams and its components."""
 
     __slots__ = ()
 
+    PLACES = (1, 2, 0)
     DETAILS = (
         *("precision", "recall", "precisions", "recalls"),
         *("matches", "hypothesis_totals", "reference_totals"),
     )
 
     @property
-    def matches(self) -> tuple[int, ...]:
-        """The clipped matches of each order."""
-        return tuple(self._row[0::3])
-
-    @property
-    def hypothesis_totals(self) -> tuple[int, ...]:
-        """The number of n-grams per order in the hypotheses."""
-        return tuple(self._row[1::3])
-
-    @property
-    def reference_totals(self) -> tuple[int, ...]:
-        """The number of n-grams per order in the selected references."""
-        return tuple(self._row[2::3])
-
-    @property
     def precision(self) -> float:
         """The percentage of hypothesis n-grams that match."""
-        return _to_percentage(sum(self.matches), sum(self.hypothesis_totals))
+        return compute_percentage(sum(self.matches), sum(self.hypothesis_totals))
 
     @property
     def recall(self) -> float:
         """The percentage of reference n-grams that are matched."""
-        return _to_percentage(sum(self.matches), sum(self.reference_totals))
-
-    @property
-    def precisions(self) -> tuple[float, ...]:
-        """The precision of each order, 0-100."""
-        return tuple(map(_to_percentage, self.matches, self.hypothesis_totals))
-
-    @property
-    def recalls(self) -> tuple[float, ...]:
-        """The recall of each order, 0-100."""
-        return tuple(map(_to_percentage, self.matches, self.reference_totals))
+        return compute_percentage(sum(self.matches), sum(self.reference_totals))
 
 
 class NGramF(Metric[NGramFScore]):
@@ -111,7 +87,3 @@ class NGramF(Metric[NGramFScore]):
     def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
         sides = ("hypothesis", "reference")
         return tuple((f"matches_{n}", 1, f"{side}_{n}") for n in self.orders for side in sides)
-
-
-def _to_percentage(numerator: int, denominator: int) -> float:
-    return 100.0 * numerator / denominator if denominator else 0.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, dataclass, field
 from math import exp, log
 from typing import Any
 
@@ -177,32 +177,17 @@ def _compute_length_penalty(hypothesis_length: int, reference_length: float) -> 
     return exp(beta * log(ratio) ** 2)
 
 
+@dataclass(slots=True)
 class _SegmentCounts:
     """N-gram counts of a segment and its references, keyed by n-gram ID."""
 
-    __slots__ = (
-        "best",
-        "hypothesis_counts",
-        "information",
-        "length",
-        "lengths",
-        "reference_counts",
-    )
-
-    def __init__(
-        self,
-        length: int,
-        lengths: list[int],
-        hypothesis_counts: list[dict[int, int]],
-        reference_counts: list[Counter[int]],
-    ) -> None:
-        self.length = length
-        self.lengths = lengths
-        self.hypothesis_counts = hypothesis_counts
-        self.reference_counts = reference_counts
-        self.information: list[float] = []
-        # The length of NLTK's best reference for each order.
-        self.best: list[int] = []
+    length: int
+    lengths: list[int]
+    hypothesis_counts: list[dict[int, int]]
+    reference_counts: list[Counter[int]]
+    information: list[float] = field(default_factory=list)
+    # The length of NLTK's best reference for each order.
+    best: list[int] = field(default_factory=list)
 
     def set_clipped_bits(self, bits: Sequence[float]) -> None:
         """Set the information of matches, which are clipped to the largest reference count."""

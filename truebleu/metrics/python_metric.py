@@ -35,6 +35,18 @@ FIXED_POINT_SCALE, STEP_SCALE = 1 << (HIGH_BITS + 2 * STEP_BITS), float(1 << STE
 NUMBER_LIMIT = 1 << 13
 
 
+# The summary of a text that the kernel does not read.
+_NO_SCRIPTS = {"segments": 0, "characters": 0, "words": 0, "accented": 0, "scripts": {}}
+_EMPTY_SUMMARY: Any = {
+    **{name: [] for name in ("marked", "empty", "decomposed", "tabs", "han")},
+    "tokenized": (0, []),
+    "identical": 0,
+    "characters": (0, 0),
+    "scripts": {},
+    "reference_text": _NO_SCRIPTS,
+}
+
+
 class PythonScore(TableScore):
     """Score of a metric that is computed in Python, with its components."""
 
@@ -133,26 +145,8 @@ class PythonMetric(Metric[PythonScore]):
     def _count_text(self, corpus: Corpus) -> tuple[Table, Summary]:
         rows, reference_range = self._count_rows(corpus)
         table = Table.from_rows(rows, len(self.columns))
-        return table.total() if corpus.totals else table, {
-            "segments": len(rows),
-            "references": reference_range,
-            "tokenized": (0, []),
-            "identical": 0,
-            "marked": [],
-            "empty": [],
-            "decomposed": [],
-            "tabs": [],
-            "characters": (0, 0),
-            "scripts": {},
-            "han": [],
-            "reference_text": {
-                "segments": 0,
-                "characters": 0,
-                "words": 0,
-                "accented": 0,
-                "scripts": {},
-            },
-        }
+        summary = _EMPTY_SUMMARY | {"segments": len(rows), "references": reference_range}
+        return table.total() if corpus.totals else table, summary
 
     def summarize_references(self, corpus: Corpus, summary: Summary) -> ScriptSummary:  # noqa: ARG002
         """Return the kernel's summary of the references, which this metric reads in Python."""

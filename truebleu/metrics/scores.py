@@ -480,6 +480,45 @@ class TableScore(Score):
         return self._metric.signature(self._references, segment=self._segment)  # type: ignore[no-any-return]
 
 
+class OverlapScore(TableScore):
+    """Score from n-gram counts per order: hypothesis n-grams, reference n-grams and matches."""
+
+    __slots__ = ()
+
+    # Positions of hypothesis n-grams, reference n-grams and matches in the columns of each order.
+    PLACES: ClassVar[tuple[int, int, int]] = (0, 1, 2)
+
+    @property
+    def hypothesis_totals(self) -> tuple[int, ...]:
+        """The number of n-grams per order in the hypotheses; for chrF, characters, then words."""
+        return tuple(self._row[self.PLACES[0] :: 3])
+
+    @property
+    def reference_totals(self) -> tuple[int, ...]:
+        """The number of n-grams per order in the selected references."""
+        return tuple(self._row[self.PLACES[1] :: 3])
+
+    @property
+    def matches(self) -> tuple[int, ...]:
+        """The clipped matches of each order."""
+        return tuple(self._row[self.PLACES[2] :: 3])
+
+    @property
+    def precisions(self) -> tuple[float, ...]:
+        """The percentage of hypothesis n-grams that match, per order."""
+        return tuple(map(compute_percentage, self.matches, self.hypothesis_totals))
+
+    @property
+    def recalls(self) -> tuple[float, ...]:
+        """The percentage of reference n-grams that are matched, per order."""
+        return tuple(map(compute_percentage, self.matches, self.reference_totals))
+
+
+def compute_percentage(part: int, total: int) -> float:
+    """Return a part of a total as a percentage, or 0 if the total is 0."""
+    return 100.0 * part / total if total else 0.0
+
+
 def format_html_table(
     title: str, rows: Iterable[Sequence[object]], header: Sequence[object] = ()
 ) -> str:

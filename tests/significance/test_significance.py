@@ -179,7 +179,7 @@ def test_single_segment_is_not_significant(test):
         [Measure(metric, tables)], test=test, resamples=50, randomizations=50
     )
     assert result.differences["y"].p == 1.0
-    assert "one segment" in result.differences["y"].note
+    assert "single segment" in result.differences["y"].note
     interval = result.intervals["x"]
     assert interval.low == interval.high == interval.value
     assert "one segment" in interval.note

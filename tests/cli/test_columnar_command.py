@@ -509,7 +509,7 @@ def test_unmatched_ids_give_error_or_are_skipped(columnar_files, truebleu_comman
         (["both.parquet", "-e", "latin-1"], 2, "Tables must be UTF-8"),
         (["both.parquet", "--nulls", "drop"], 2, "unknown value 'drop'"),
         (["both.parquet", "--memory", "lots"], 1, r"\(--memory\): expected a size such as 384MB"),
-        (["nothing"], 1, r"nothing: no \.parquet, .* files in this directory"),
+        (["nothing"], 1, r"nothing: no \.parquet, .* files in this folder"),
         (["both.parquet", "nothing"], 1, r"nothing: no \.parquet"),
         (["s3://bucket/a.parquet"], 1, "expected a local file"),
         (

@@ -399,14 +399,14 @@ def test_utf16_is_read_with_encoding_option(truebleu_command, write):
 
 def test_directory_gives_specific_error(expect_error, tmp_path):
     error = expect_error("explain", REFERENCE, "-i", tmp_path, status=2)
-    assert f"{tmp_path}: expected a file, found a directory" in error
+    assert f"{tmp_path}: expected a file, found a folder" in error
 
 
 @pytest.mark.parametrize("name", ["score", "segments", "compare", "report"])
 def test_directory_of_tables_with_text_file_gives_specific_error(expect_error, tmp_path, name):
     (tmp_path / "part.csv").write_text("hyp\na\n")
     error = expect_error(name, REFERENCE, "-i", tmp_path, status=2)
-    assert f"{REFERENCE} is a text file and {tmp_path} is a directory of tables" in error
+    assert f"{REFERENCE} is a text file and {tmp_path} is a folder of tables" in error
 
 
 @pytest.mark.parametrize("name", ["score", "segments", "compare", "explain", "report"])

@@ -63,7 +63,7 @@ def test_all_exchanges_are_counted_where_cells_are_few(name, statistic):
     metric_matrices = [
         [Matrix.from_scores(dict(zip(gold.systems, row, strict=True)))] for row in (FIRST, SECOND)
     ]
-    trials = tests.run_perm_both([gold], metric_matrices, name)
+    trials = tests.run_perm_both_test([gold], metric_matrices, name)
     assert (trials.exact, trials.trials) == (True, 256)
     assert trials.get_p_value(0, 1) == enumerated(statistic, GOLD, FIRST, SECOND)
 
@@ -74,20 +74,20 @@ def test_sampled_exchanges_are_within_three_standard_errors(name, monkeypatch):
     metric_matrices = [
         [Matrix.from_scores(dict(zip(gold.systems, row, strict=True)))] for row in (FIRST, SECOND)
     ]
-    exact = tests.run_perm_both([gold], metric_matrices, name).get_p_value(0, 1)
+    exact = tests.run_perm_both_test([gold], metric_matrices, name).get_p_value(0, 1)
     monkeypatch.setattr(tests, "ENUMERATED", 2)
-    sampled = tests.run_perm_both([gold], metric_matrices, name, samples=2000, seed=1)
+    sampled = tests.run_perm_both_test([gold], metric_matrices, name, samples=2000, seed=1)
     assert not sampled.exact
     assert (
         abs(sampled.get_p_value(0, 1) - exact) < 3 * (exact * (1 - exact) / 2000) ** 0.5 + 1 / 2000
     )
     assert (
         sampled.counts
-        == tests.run_perm_both([gold], metric_matrices, name, samples=2000, seed=1).counts
+        == tests.run_perm_both_test([gold], metric_matrices, name, samples=2000, seed=1).counts
     )
     assert (
         sampled.counts
-        != tests.run_perm_both([gold], metric_matrices, name, samples=2000, seed=2).counts
+        != tests.run_perm_both_test([gold], metric_matrices, name, samples=2000, seed=2).counts
     )
 
 
@@ -106,7 +106,7 @@ def test_pooled_sets_exchange_within_each():
             Matrix.from_scores({"d": 1, "e": 4, "f": 5}),
         ],
     ]
-    trials = tests.run_perm_both(golds, metric_matrices, "pairwise")
+    trials = tests.run_perm_both_test(golds, metric_matrices, "pairwise")
     # Only no exchange at all keeps all six pairs right on one side and wrong on the other,
     # but the middle systems are the same for both metrics.
     assert trials.get_p_value(0, 1) == 4 / 64
@@ -121,9 +121,9 @@ def test_pairs_change_places_for_accuracy_with_ties():
     matrices = [Matrix.from_scores(good), Matrix.from_scores(poor)]
     values = [meta.acc_eq_opt(people, one) for one in matrices]
     epsilons = [value.epsilon for value in values]
-    trials = tests.run_pair_permutation(people, matrices, epsilons, samples=500)
+    trials = tests.run_pair_permutation_test(people, matrices, epsilons, samples=500)
     assert trials.get_p_value(0, 1) < 0.01 < 0.98 < 1 - trials.get_p_value(0, 1) + 0.01
-    same = tests.run_pair_permutation(people, [matrices[0]] * 2, epsilons[:1] * 2, samples=50)
+    same = tests.run_pair_permutation_test(people, [matrices[0]] * 2, epsilons[:1] * 2, samples=50)
     assert same.get_p_value(0, 1) == 1.0
 
 
@@ -134,7 +134,7 @@ def test_pair_permutation_is_right_as_often_as_it_says():
     for _ in range(200):
         gold = [[draw.gauss(0, 1) for _ in range(12)] for _ in range(3)]
         metric_rows = [[[g + draw.gauss(0, 1) for g in row] for row in gold] for _ in range(2)]
-        trials = tests.run_pair_permutation(
+        trials = tests.run_pair_permutation_test(
             Matrix.from_scores(gold),
             [Matrix.from_scores(one) for one in metric_rows],
             [0.0, 0.0],

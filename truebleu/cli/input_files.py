@@ -123,7 +123,7 @@ class Inputs:
         named_paths = [self._parse_runs(options, word) for word in hypotheses]
         for name in (*references, *(path for _, paths in named_paths for path in paths)):
             if os.path.isdir(name):
-                raise UsageError(f"{name}: expected a file, found a directory")
+                raise UsageError(f"{name}: expected a file, found a folder")
             if get_table_format(name) not in (None, "tsv"):
                 raise UsageError(
                     f"{name}: truebleu {options.command} does not read tables; use truebleu score, "
@@ -487,8 +487,8 @@ COMPARISON_OPTION_NAMES = ("within", "bucket")
 
 
 TABLE_HELP = (
-    "REF and HYP can be tables: files that end in .parquet .csv .jsonl .ndjson .json (all but\n"
-    ".parquet also with .gz .zst), directories, or quoted patterns ('out/*.parquet'). A .tsv\n"
+    "REF and HYP can be tables: files that end in .parquet, .csv, .jsonl, .ndjson or .json (all\n"
+    "but .parquet also with .gz or .zst), folders, or quoted patterns ('out/*.parquet'). A .tsv\n"
     "file is a table if one of these options is used, otherwise a text file. Hypotheses are\n"
     "in REF, or in HYP if --join matches its rows. Tables may exceed memory. DuckDB reads\n"
     "them: pip install 'truebleu[duckdb]'"
@@ -550,7 +550,7 @@ def uses_tables(options: argparse.Namespace) -> bool:
             )
         return False
     if lines:
-        kind = "directory of tables" if os.path.isdir(tables[0]) else "table"
+        kind = "folder of tables" if os.path.isdir(tables[0]) else "table"
         raise UsageError(
             f"expected only tables or only text files, but {lines[0]} is a text file and "
             f"{tables[0]} is a {kind}"

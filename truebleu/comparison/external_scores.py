@@ -295,7 +295,7 @@ def _match_system_names(
 
 
 def _get_name_variants(name: str) -> tuple[str, str, str]:
-    """Return a file name in full, without its directory, and without directory and extension."""
+    """Return a file name in full, without its folder, and without folder and extension."""
     base = os.path.basename(name.replace("\\", "/"))
     return name, base, derive_system_name(base)
 

@@ -207,7 +207,7 @@ def _write_in_one_call(descriptor: int, data: bytes) -> None:
 
 
 def _parse_entry(path: str, number: int, line: bytes) -> Entry:
-    """Return the entry in a line. Raises InputError if the line is invalid or incomplete."""
+    """Parse a line of a log. Raises InputError if the line is invalid or incomplete."""
     location = f"{path}, line {number}"
     try:
         content = load_json(line.decode("utf-8", "surrogatepass"))

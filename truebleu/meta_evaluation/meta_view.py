@@ -388,7 +388,7 @@ def _split_metrics(
 
 
 def _resolve_metric_name(metric: Any, names_by_casefold: Mapping[str, str]) -> str:
-    """Return the name of a metric, or of the stored metric that is the same."""
+    """Return a metric's name, or the name of the stored metric that equals it."""
     for name, stored in names_by_casefold.items():
         if name in registry.METRICS and resolve_metric(name) == metric:
             return stored

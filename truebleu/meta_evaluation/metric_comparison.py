@@ -50,7 +50,7 @@ class Trials:
         return count / self.trials if self.exact else (count + 1) / (self.trials + 1)
 
 
-def run_perm_both(
+def run_perm_both_test(
     gold: Sequence[Matrix],
     metrics: Sequence[Sequence[Matrix]],
     statistic: str = "pearson",
@@ -262,7 +262,7 @@ def _count_generic_trials(
     return counts
 
 
-def run_pair_permutation(
+def run_pair_permutation_test(
     gold: Matrix,
     metrics: Sequence[Matrix],
     epsilons: Sequence[float],
@@ -273,7 +273,7 @@ def run_pair_permutation(
 ) -> Trials:
     """Test accuracy with ties by swapping the outcomes of the two metrics for random pairs.
 
-    epsilons: the fixed tie threshold of each metric. For other arguments, see `run_perm_both`.
+    epsilons: the fixed tie threshold of each metric. For other arguments, see `run_perm_both_test`.
     (Deutsch, Foster and Freitag 2023; see `acc_eq`.)
     """
     hits = [
@@ -617,9 +617,9 @@ def _test_metric_pairs(
     if task.statistic in ("acc-eq", "acc-eq-opt"):
         first_set = [one[0] for one in metric_matrices]
         epsilons = [value.epsilon or 0.0 for value in values]
-        trials = run_pair_permutation(gold[0], first_set, epsilons, task.average, **draws)
+        trials = run_pair_permutation_test(gold[0], first_set, epsilons, task.average, **draws)
     else:
-        trials = run_perm_both(gold, metric_matrices, task.statistic, task.average, **draws)
+        trials = run_perm_both_test(gold, metric_matrices, task.statistic, task.average, **draws)
     p = {pair: trials.get_p_value(*pair) for pair in combinations(range(len(names)), 2)}
     decisive = p
     if tests.correction is not None:

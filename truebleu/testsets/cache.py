@@ -102,7 +102,7 @@ def get_writable_path(entry: CatalogueEntry, *names: str) -> str:
 
 
 def get_entry_folder(entry: CatalogueEntry, root: str) -> str:
-    """Return the folder of a test set in a root folder of test sets."""
+    """Return the folder of a test set below a root folder."""
     return os.path.join(root, *entry.name.split("/"), entry.digest)
 
 

@@ -39,7 +39,7 @@ TABLE_FORMATS = {
     ".ndjson": "json",
     ".json": "json",
 }
-NO_TABLE_FILES = "no .parquet, .csv, .tsv, .jsonl or .json files in this directory"
+NO_TABLE_FILES = "no .parquet, .csv, .tsv, .jsonl or .json files in this folder"
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 CHUNK_BYTES = 1 << 18
 ENCODING_HINT = (

@@ -159,7 +159,7 @@ def _read_settings(model: str) -> tuple[str, tuple[str, ...], str]:
 
 @lru_cache(maxsize=2)
 def _load_model(path: str, _identity: str) -> Any:
-    """Load a model with its package and return it."""
+    """Return a model, loaded with its package."""
     from comet import load_from_checkpoint
 
     return load_from_checkpoint(path, local_files_only=True)

@@ -121,7 +121,7 @@ def warn_about_texts(
 
     metrics: the metrics and their names. language: the user's language tag, or None.
 
-    >>> summary = dict(segments=2, identical=2, tokenized=(0, []), marked=[])
+    >>> summary = dict(segments=2, identical=2, tokenized=(0, []), marked=[], empty=[])
     >>> summary |= dict(characters=(2, 9), scripts={"latin": 8})
     >>> warnings = warn_about_texts({"out.txt": summary}, ["ref.txt"], {})
     >>> warnings[0]["kind"], warnings[0]["systems"]

@@ -42,7 +42,7 @@ class Resampling(NamedTuple):
     segments.
     """
     runs: Mapping[str, Sequence[str]] | None = None
-    """The outputs of each system's runs (training seeds); its score is their mean score."""
+    """The outputs of each system's runs (training seeds); its score is the mean over its runs."""
     resamples: int = RESAMPLES
     """The number of test sets resampled from this test set, with replacement."""
     seed: int | None = argument_checks.DEFAULT_SEED

@@ -58,7 +58,7 @@ def unpack_archive(
 
 
 def _move_into_place(work_folder: str, folder: str) -> None:
-    """Move a folder to the target, or its files into the target if it exists."""
+    """Move a folder to the target, or move its files into the target if the target exists."""
     if not os.path.lexists(folder):
         os.rename(work_folder, folder)
         return

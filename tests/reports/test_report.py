@@ -17,7 +17,7 @@ import truebleu as tb
 from truebleu import InputError
 from truebleu.comparison.comparison_request import Request, Significance
 from truebleu.reports import browser_kernel, report_builder
-from truebleu.reports.influence import compute_influences
+from truebleu.reports.findings import compute_influences
 
 REFERENCES = ["the cat is on the mat", "nobody was there at all", "it rains again today"] * 4
 GOOD = ["the cat is on a mat", "nobody was there at all", "it rains again today"] * 4

@@ -41,13 +41,8 @@ from truebleu.cli.output import (
     raise_if_failed,
 )
 from truebleu.reports import Report, browser_kernel
-from truebleu.reports.report_builder import (
-    MAX_EMBEDDED,
-    VIEWER_METRICS,
-    ReportData,
-    check_metrics,
-    parse_further_settings,
-)
+from truebleu.reports.report_builder import MAX_EMBEDDED, ReportData
+from truebleu.reports.report_settings import select_further_metrics
 from truebleu.text.segments import File
 
 if TYPE_CHECKING:
@@ -119,9 +114,7 @@ def run(options: argparse.Namespace) -> None:
         test_set.add_labels(request)
     # Check the settings before reading files, so that errors appear early.
     with shared.reraise_as_usage_error("--also", compare.COMPARE_OPTIONS):
-        page_metrics = [metric for metric in metrics if metric.NAME in VIEWER_METRICS]
-        further_settings = list(parse_further_settings(options.also, page_metrics))
-        check_metrics(list(metrics), further_settings)
+        further_metrics = select_further_metrics(options.also, list(metrics))
     word_counts, terms = (
         files.get_option_file(options, "word_counts"),
         files.get_option_file(options, "terms"),
@@ -139,7 +132,7 @@ def run(options: argparse.Namespace) -> None:
         request.progress = progress.callback
         contents = ReportData(
             request,
-            further_settings,
+            further_metrics,
             title=options.title,
             word_counts=word_counts,
             commands=list(build_commands(options)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import exp, fsum, log
 from typing import Any
 
@@ -39,6 +39,7 @@ CONVENTION = (
 
 # Value of BLEU's parameter `aggregate` that makes the corpus score a mean of segment scores.
 SEGMENTS = "segments"
+SMALLEST_FLOAT = sys.float_info.min
 
 
 def explain_segment(case: ExplanationCase[BLEU, BLEUScore]) -> dict[str, Any]:
@@ -216,26 +217,14 @@ def _describe_smoothing(
         return _build_smoothing(matches + TINY, total + SMALL, explanation)
     if matches or not total:
         return None
-    match kind:
-        case "exp":
-            explanation = (
-                f"zero matches count as 1/{2**zero_orders}, halved for each order without matches"
-            )
-            return _build_smoothing(1, 2**zero_orders * total, explanation)
-        case "floor":
-            return _build_smoothing(value, total, f"zero matches count as {value:g}")
-        case "tiny":
-            return _build_smoothing(
-                SMALLEST_FLOAT, 1, "the precision is the smallest positive number"
-            )
-        case "add-k-tiny":
-            return _build_smoothing(
-                SMALLEST_FLOAT, total, "zero matches count as the smallest positive number"
-            )
-    return None
-
-
-SMALLEST_FLOAT = sys.float_info.min
+    halved = f"1/{2**zero_orders}, halved for each order without matches"
+    smoothings = {
+        "exp": (1, 2**zero_orders * total, f"zero matches count as {halved}"),
+        "floor": (value, total, f"zero matches count as {value:g}"),
+        "tiny": (SMALLEST_FLOAT, 1, "the precision is the smallest positive number"),
+        "add-k-tiny": (SMALLEST_FLOAT, total, "zero matches count as the smallest positive number"),
+    }
+    return _build_smoothing(*smoothings[kind]) if kind in smoothings else None
 
 
 def _build_smoothing(numerator: float, denominator: float, explanation: str) -> dict[str, Any]:
@@ -332,10 +321,9 @@ def split_difference(
 def build_layout(content: Content, system: Content, level: int) -> Iterator[Block]:
     """Yield the n-grams (for a corpus, only the most frequent), the precisions and the lengths."""
     if "tokens" in system:
-        has_several_references = len(content["references"]) > 1
-        yield from ngram_layout.build_match_tables(
-            system, level, has_several_references=has_several_references
-        )
+        has_several = len(content["references"]) > 1
+        build_tables = ngram_layout.build_match_tables
+        yield from build_tables(system, level, has_several_references=has_several)
     yield Heading(level, "Precisions")
     yield from _build_precision_table(system)
     yield from _build_recall_table(system, level)
@@ -347,28 +335,23 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
 
 def _build_precision_table(system: Content) -> Iterator[Block]:
     orders = system["orders"]
-    header = ["order", "matches", "precision", "weight", "ln p"]
-    has_smoothing = any(order["smoothed"] for order in orders)
-    if has_smoothing:
-        header.insert(2, "smoothed")
-    has_cumulative_scores = "cumulative" in orders[0]
-    if has_cumulative_scores:
-        header.append("BLEU up to n")
-    rows = []
-    for order in orders:
-        row = [str(order["order"]), f"{order['matches']}/{order['total']}"]
-        if has_smoothing:
-            row.append(_format_fraction(order["smoothed"]))
-        rows.append(
-            [
-                *row,
-                _format_precision(order),
-                format_compact(order["weight"]),
-                _format_logarithm(order),
-                *([_format_cumulative_score(order)] if has_cumulative_scores else []),
-            ]
-        )
-    yield Table.from_text_rows(header, rows, text_columns=())
+    columns: dict[str, Callable[[Content], str]] = {
+        "order": lambda order: str(order["order"]),
+        "matches": lambda order: f"{order['matches']}/{order['total']}",
+        "smoothed": lambda order: _format_fraction(order["smoothed"]),
+        "precision": _format_precision,
+        "weight": lambda order: format_compact(order["weight"]),
+        "ln p": _format_logarithm,
+        "BLEU up to n": lambda order: (
+            format_number(order["cumulative"]) if "cumulative" in order else ""
+        ),
+    }
+    if not any(order["smoothed"] for order in orders):
+        del columns["smoothed"]
+    if "cumulative" not in orders[0]:
+        del columns["BLEU up to n"]
+    rows = [[format_cell(order) for format_cell in columns.values()] for order in orders]
+    yield Table.from_text_rows(list(columns), rows, text_columns=())
     yield from (Paragraph(note) for note in map(_format_note, orders) if note)
 
 
@@ -378,22 +361,20 @@ def _build_recall_table(system: Content, level: int) -> Iterator[Block]:
     if "recall" not in orders[0]:
         return
     yield Heading(level, "Recall (not used by BLEU)")
-    has_several_references = len(orders[0]["recall"]) > 1
-    header = ["order", *(["reference"] if has_several_references else []), "matches", "recall", "F"]
-    rows = []
-    for order in orders:
-        for recall in order["recall"]:
-            reference_cell = [str(recall["reference"])] if has_several_references else []
-            counts = f"{recall['matches']}/{recall['total']}"
-            rows.append(
-                [
-                    str(order["order"]),
-                    *reference_cell,
-                    counts,
-                    format_number(recall["recall"]),
-                    format_number(recall["f"]),
-                ]
-            )
+    header = ["order", "reference", "matches", "recall", "F"]
+    rows = [
+        [
+            str(order["order"]),
+            str(recall["reference"]),
+            f"{recall['matches']}/{recall['total']}",
+            *(format_number(recall[key]) for key in ("recall", "f")),
+        ]
+        for order in orders
+        for recall in order["recall"]
+    ]
+    if len(orders[0]["recall"]) == 1:
+        header.remove("reference")
+        rows = [[order, *others] for order, _, *others in rows]
     yield Table.from_text_rows(header, rows, text_columns=())
     yield Paragraph(
         "Recall is clipped like precision, for each reference. F is the harmonic mean of precision "
@@ -412,10 +393,6 @@ def _format_fraction(smoothed: Content | None) -> str:
 def _format_precision(order: Content) -> str:
     special_values = {"left out": "skipped", "counts as 1": "1"}
     return special_values.get(order["state"]) or format_number(order["precision"] / 100)
-
-
-def _format_cumulative_score(order: Content) -> str:
-    return format_number(order["cumulative"]) if "cumulative" in order else ""
 
 
 def _format_logarithm(order: Content) -> str:
@@ -458,9 +435,8 @@ def _describe_lengths(content: Content, system: Content) -> str:
     )
     if content["kind"] == "corpus":
         text = (
-            f"All hypotheses have {format_count(c, 'token')}; the effective reference "
-            "length, summed over "
-            f"all segments, is {format_number(r)}. "
+            f"All hypotheses have {format_count(c, 'token')}; the effective reference length, "
+            f"summed over all segments, is {format_number(r)}. "
         )
         if len(choice["segments"]) > 1:
             first, *other_counts = choice["segments"].items()
@@ -472,11 +448,9 @@ def _describe_lengths(content: Content, system: Content) -> str:
         if choice["rule"].startswith("average"):
             text += f"It is {rule} ({lengths}). "
         else:
-            reference_numbers = " and ".join(map(str, choice["references"]))
+            numbers = " and ".join(map(str, choice["references"]))
             plural = "s" if len(choice["references"]) > 1 else ""
-            text += (
-                f"It is the length of reference{plural} {reference_numbers}, {rule} ({lengths}). "
-            )
+            text += f"It is the length of reference{plural} {numbers}, {rule} ({lengths}). "
             other_distances = {abs(length - c) for length in choice["lengths"] if length != r}
             if choice["rule"] == "closest" and abs(r - c) in other_distances:
                 text += f"For ties, the {choice['tie']} length is used. "
@@ -514,10 +488,7 @@ def build_comparison(content: Content, format_score: NumberFormatter) -> Iterato
     orders = [f"p{order['order']}" for order in systems[0]["orders"]]
     yield Table.from_text_rows(["system", "BLEU", *orders, "BP"], rows)
     yield Heading(2, "Parts of the difference")
-    points, logs = (
-        make_signed_formatter(format_score),
-        make_signed_formatter(make_formatter(4)),
-    )
+    points, logs = map(make_signed_formatter, (format_score, make_formatter(4)))
     names = f"from {comparison['first']} to {comparison['second']}"
     if comparison["zero"] is not None:
         difference = points(comparison["difference"])
@@ -540,9 +511,8 @@ def build_comparison(content: Content, format_score: NumberFormatter) -> Iterato
     if comparison["weights"] is not None:
         parts.append(("weights that do not sum to 1", comparison["weights"]))
     rows_of_parts = [[name, logs(part["log"]), points(part["points"])] for name, part in parts]
-    rows_of_parts.append(
-        ["total", logs(comparison["log_difference"]), points(comparison["difference"])]
-    )
+    total = [logs(comparison["log_difference"]), points(comparison["difference"])]
+    rows_of_parts.append(["total", *total])
     yield Table.from_text_rows(["part", "Δ ln BLEU", "points"], rows_of_parts, has_total_row=True)
 
 

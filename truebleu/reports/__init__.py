@@ -1,6 +1,7 @@
 """The interactive report: one self-contained HTML file that compares systems.
 
 report_builder.py   computes the manifest (the contract with the viewer) and the data blocks
+report_settings.py  metrics and further settings of a page
 distinctive_ngrams.py  bins.py  data_checks.py  term_glossary.py  findings.py   further analyses
 payload.py          encodes blocks as bytes
 static_summary.py   the part that is readable without JavaScript

@@ -26,12 +26,12 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from truebleu import _kernel
+from truebleu._kernel import Table, exchanged
 from truebleu.metrics.base import Metric
 from truebleu.metrics.statistics import Statistics
 from truebleu.rendering.number_format import make_formatter, make_signed_formatter
 from truebleu.rendering.score_scale import MORE_DIGITS
 from truebleu.reports.data_checks import FLAGS, STYLE_MARKS, RoleTotals
-from truebleu.reports.influence import compute_leave_one_out_changes
 from truebleu.text.segments import Texts, to_kernel_texts
 from truebleu.text.terminal_layout import format_count, join_words
 
@@ -338,3 +338,43 @@ def _find_style_marks(inputs: FindingInputs) -> Iterator[Finding]:
             weight = abs(counts[systems[0]] - mean) / sqrt(counts[systems[0]] + mean)
             # The text search accepts a single mark.
             yield Finding("style", weight, text, find=marks[0], **{"in": role})
+
+
+# ---- influence of segments ----
+
+
+def compute_influences(
+    metric: Metric[Any], tables: Mapping[str, Statistics], systems: Sequence[str]
+) -> list[float]:
+    """Return, for each segment, the absolute change of the score or delta if it is removed.
+
+    With one system, this is the change of its score. With more systems, it is the largest change of
+    any delta relative to the first system.
+    """
+    changes_by_system = [
+        compute_leave_one_out_changes(metric, tables[system]) for system in systems
+    ]
+    if len(changes_by_system) == 1:
+        return list(map(abs, changes_by_system[0]))
+    first, *other_systems = changes_by_system
+    return [
+        max(abs(change - baseline) for change in row)
+        for baseline, *row in zip(first, *other_systems, strict=True)
+    ]
+
+
+def compute_leave_one_out_changes(metric: Metric[Any], table: Table) -> Sequence[float]:
+    """Return, for each row, the score without the row minus the score of all rows.
+
+    Rows are the statistics of segments, or the aggregated statistics of groups. If the corpus score
+    is the mean of segment scores, the rows must be segments.
+    """
+    if getattr(metric, "aggregate", "corpus") == "segments":
+        values = metric.segment_scores(table)
+        mean = sum(values) / len(values)
+        return [(mean - value) / max(1, len(values) - 1) for value in values]
+    totals = table.total()
+    zero_table = Table.from_bytes(bytes(8 * len(table) * table.width), table.width)
+    leave_one_out, _ = exchanged((zero_table, table), (totals, totals))
+    total_score = metric.scores(totals)[0]
+    return [value - total_score for value in metric.scores(leave_one_out)]

@@ -16,6 +16,7 @@ from truebleu.reports import (
     html_page,
     payload,
     report_builder,
+    report_settings,
 )
 
 PLAYGROUND_TITLE = "truebleu playground"
@@ -65,7 +66,7 @@ def build_manifest() -> dict[str, Any]:
             "python": type(metric).__name__,
             "options": {one.name: one.format_option(metric.PREFIX) for one in metric.PARAMETERS},
         }
-        entries.append(names | report_builder.describe_metric(metric, metric.signature(1)))
+        entries.append(names | report_settings.describe_metric(metric, metric.signature(1)))
     return {
         "truebleu_report": report_builder.MANIFEST_VERSION,
         "title": PLAYGROUND_TITLE,

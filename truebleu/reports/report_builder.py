@@ -42,9 +42,9 @@ setup, bibtex       sentences on the methods for a paper, and the BibTeX entries
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from truebleu._kernel import Corpus, __version__
 from truebleu.comparison import (
@@ -56,15 +56,11 @@ from truebleu.comparison import (
 )
 from truebleu.comparison.comparison_columns import can_rank, get_score_digits
 from truebleu.comparison.comparison_request import (
-    MetricStatistics,
     Request,
     StatisticsByMetric,
 )
 from truebleu.comparison.setup_description import describe_result
-from truebleu.metrics import registry
-from truebleu.metrics.base import Metric
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.statistics import Statistics
 from truebleu.rendering.score_scale import check_scale
 from truebleu.reports import (
     bins,
@@ -74,50 +70,29 @@ from truebleu.reports import (
     findings,
     payload,
 )
-from truebleu.reports.influence import compute_influences
+from truebleu.reports.report_settings import (
+    VIEWER_METRICS,
+    MetricSetting,
+    ScoreColumn,
+    collect_score_columns,
+    describe_metric,
+    describe_recipe,
+    find_unicode_form,
+    label_settings,
+    name_blocks,
+    select_further_metrics,
+)
 from truebleu.reports.term_glossary import count_term_uses as count_terms
 from truebleu.reports.term_glossary import parse_glossary
-from truebleu.text import argument_checks, languages, segments
+from truebleu.text import languages, segments
 from truebleu.text.segments import COMPRESSED_SUFFIXES, Texts
 from truebleu.text.terminal_layout import join_words
 
 # Increased when older viewers cannot show the new format.
 MANIFEST_VERSION = 1
 
-# Metrics that the viewer can compute. Others appear in tables, but not in the segment browser.
-VIEWER_METRICS = ("BLEU", "chrF", "TER", "WER", "MER", "WIL", "WIP", "CER")
-
 # Default maximum number of segments with text. Larger files are difficult to share.
 MAX_EMBEDDED = 100_000
-
-
-class MetricSetting(NamedTuple):
-    """Metric with its parameters, and its statistics for each system."""
-
-    id: str
-    metric: Metric[Any]
-    tables: Mapping[str, Statistics]
-    # Label, unique among all settings.
-    label: str
-    # Name of the metric in the comparison, or None for further settings.
-    comparison_name: str | None
-
-    def get_block_names(self) -> dict[str, str]:
-        """Return the name of each system's block."""
-        return {system: f"s{self.id}.{i}" for i, system in enumerate(self.tables)}
-
-
-class ScoreColumn(NamedTuple):
-    """Segment scores of a metric that the viewer shows but cannot compute."""
-
-    id: str
-    comparison_entry: Mapping[str, Any]
-    # Segment scores by system.
-    scores: Mapping[str, Sequence[float]]
-
-    def get_block_names(self) -> dict[str, str]:
-        """Return the name of each system's block."""
-        return {system: f"{self.id}.{i}" for i, system in enumerate(self.scores)}
 
 
 class ReportData:
@@ -139,24 +114,11 @@ class ReportData:
         scale: int = 100,
     ) -> None:
         self.scale = check_scale(scale)
-        if any(hypotheses is None for hypotheses in request.systems.values()):
-            raise ValueError("scores: a report needs the texts of all systems, not only scores")
-        if terms is not None and request.source is None:
-            raise ValueError("terms: a glossary needs source texts. Add source.")
+        _check_request(request, terms)
         glossary = None if terms is None else parse_glossary(terms)
-        if system_runs.has_several_runs(request.runs):
-            raise ValueError(
-                "systems: a report does not support multiple runs per system. Use compare."
-            )
         name_note = request.shorten_system_names()
-        unicode_form = _find_unicode_form(list(request.metrics))
         viewer_metrics = [metric for metric in request.metrics if metric.NAME in VIEWER_METRICS]
-        further_metrics = [
-            _apply_unicode_form(further, unicode_form)
-            for further in parse_further_settings(also, viewer_metrics)
-        ]
-        further_metrics = [metric for metric in further_metrics if metric not in request.metrics]
-        check_metrics(list(request.metrics), further_metrics)
+        further_metrics = select_further_metrics(also, list(request.metrics))
         request.make_rereadable(on_disk=on_disk)
         # Count all settings in a single pass; only the requested metrics are compared.
         counts = request.compute_statistics(further_metrics)
@@ -171,31 +133,12 @@ class ReportData:
             metric: {name: counts[metric].tables[name] for name in names}
             for metric in (*viewer_metrics, *further_metrics)
         }
-        self.settings = list(_label_settings(tables, list(request.metrics), self.comparison))
+        self.settings = list(label_settings(tables, list(request.metrics), self.comparison))
         self.human_view = None if human is None else _build_human_view(human, request, counts)
-        self.columns = list(_collect_score_columns(request, counts, self.comparison, self.settings))
-        request.normalize_texts(unicode_form, on_disk=on_disk)
-        self.systems = {
-            name: segments.read_texts(name, hypotheses)
-            for name, hypotheses in request.systems.items()
-        }
-        self.references = segments.read_reference_streams(request.references)
-        count = self.segment_count
-        self.source: Texts | None = None
-        if request.source is not None:
-            self.source = segments.read_segment_column(
-                "source", request.source, count, on_disk=on_disk
-            )
-        self.documents = request.documents
-        self.test_set = request.test_set
-        self.labels = (
-            {}
-            if request.labels is None
-            else segment_labels.read_segment_labels(request.labels, count)
-        )
-        self.is_redacted = is_redacted
+        self.columns = list(collect_score_columns(request, counts, self.comparison, self.settings))
+        self._read_texts(request, on_disk=on_disk)
+        self.is_redacted, self.commands = is_redacted, list(commands)
         self.title = title or _make_title(list(self.systems))
-        self.commands = list(commands)
         given_systems, given_source = request.original_systems, request.original_source
         targets = {_guess_language(system) for system in given_systems.values()}
         target = targets.pop() if len(targets) == 1 else None
@@ -212,6 +155,24 @@ class ReportData:
         self.input_hashes = dict(
             self._hash_inputs(given_systems, request.original_references, given_source)
         )
+
+    def _read_texts(self, request: Request, *, on_disk: bool) -> None:
+        """Read the texts and labels of a request, in the Unicode form of its metrics."""
+        request.normalize_texts(find_unicode_form(list(request.metrics)), on_disk=on_disk)
+        self.systems = {
+            name: segments.read_texts(name, hypotheses)
+            for name, hypotheses in request.systems.items()
+        }
+        self.references = segments.read_reference_streams(request.references)
+        self.source: Texts | None = None
+        if request.source is not None:
+            self.source = segments.read_segment_column(
+                "source", request.source, self.segment_count, on_disk=on_disk
+            )
+        self.documents = request.documents
+        self.test_set = request.test_set
+        count, labels = self.segment_count, request.labels
+        self.labels = {} if labels is None else segment_labels.read_segment_labels(labels, count)
 
     def _hash_inputs(self, systems: Any, references: Any, source: Any) -> Iterator[tuple[str, str]]:
         """Yield the name and the hash of each input."""
@@ -291,16 +252,13 @@ class ReportData:
         if self.is_redacted:
             return None
         bleu = self._first_bleu
-        recipe = {
-            name: _to_json_value(value)
-            for name, value in browser_kernel.get_kernel_settings(bleu).items()
-        }
         entry = (
             distinctive_ngrams.describe_ngram_lists(bleu, self.segment_count)
             if self._finds_ngrams_in_page(counts_in_page)
             else {**self._ngram_lists, "pairs": None, "block": "ngrams"}
         )
-        return entry | {"recipe": recipe if browser_kernel.can_compute_statistics(bleu) else None}
+        can_count = browser_kernel.can_compute_statistics(bleu)
+        return entry | {"recipe": describe_recipe(bleu) if can_count else None}
 
     def _counts_words_in_page(self, counts_in_page: bool) -> bool:
         """Return whether the page itself counts the word frequencies."""
@@ -361,7 +319,7 @@ class ReportData:
         from random import Random
 
         first_setting = self.settings[0]
-        influences = compute_influences(
+        influences = findings.compute_influences(
             first_setting.metric, first_setting.tables, list(self.systems)
         )
         order = sorted(range(self.segment_count), key=influences.__getitem__, reverse=True)
@@ -416,15 +374,10 @@ class ReportData:
                 for key in ("notes", "warnings")
                 if key in self.comparison
             },
-            "tables": {
-                "latex": Comparison(self.comparison).latex(scale=self.scale),
-                "markdown": Comparison(self.comparison).markdown(scale=self.scale),
-            },
+            **self._describe_exports(),
             "people": self.human_view,
             "data_hash": self.input_hashes,
             "commands": self.commands,
-            "setup": describe_result(self.comparison).text(),
-            "bibtex": describe_result(self.comparison).bibtex(),
             "documents": None
             if self.documents is None
             else {"names": self.documents.names, "block": "documents"},
@@ -436,6 +389,18 @@ class ReportData:
             "buckets": self._describe_bins(counts_in_page),
             **self.extra_entries,
             "findings": self.findings,
+        }
+
+    def _describe_exports(self) -> dict[str, Any]:
+        """Return the manifest entries of the tables and texts for a paper."""
+        comparison, setup = Comparison(self.comparison), describe_result(self.comparison)
+        return {
+            "tables": {
+                "latex": comparison.latex(scale=self.scale),
+                "markdown": comparison.markdown(scale=self.scale),
+            },
+            "setup": setup.text(),
+            "bibtex": setup.bibtex(),
         }
 
     def _find_text_directions(self) -> dict[str, str | None]:
@@ -481,7 +446,7 @@ class ReportData:
             },
             "blocks": None
             if counts_in_page and browser_kernel.can_compute_on_load(metric, self.segment_count)
-            else setting.get_block_names(),
+            else name_blocks(setting),
         }
 
     def _describe_column(self, column: ScoreColumn) -> dict[str, Any]:
@@ -500,7 +465,7 @@ class ReportData:
                 system["name"]: system["scores"][name]["score"]
                 for system in self.comparison["systems"]
             },
-            "blocks": column.get_block_names(),
+            "blocks": name_blocks(column),
         }
 
     def collect_texts(self) -> dict[str, Texts]:
@@ -517,10 +482,10 @@ class ReportData:
                 setting.metric, self.segment_count
             ):
                 continue
-            for system, name in setting.get_block_names().items():
+            for system, name in name_blocks(setting).items():
                 blocks[name] = payload.encode_table(setting.tables[system])
         for column in self.columns:
-            for system, name in column.get_block_names().items():
+            for system, name in name_blocks(column).items():
                 blocks[name] = payload.encode_floats(column.scores[system])
         if self.documents is not None:
             blocks["documents"] = payload.encode_indices(self.documents.indices)
@@ -547,66 +512,16 @@ class ReportData:
         )
 
 
-def describe_metric(metric: Metric[Any], signature: Any) -> dict[str, Any]:
-    """Return the manifest entry of a metric, without scores."""
-    return {
-        "metric": metric.NAME,
-        "signature": str(signature),
-        "short": signature.short(),
-        "higher_is_better": not metric.lower_is_better,
-        "parameters": {name: _to_json_value(value) for name, value in metric.parameters.items()},
-        "recipe": {
-            name: _to_json_value(value)
-            for name, value in browser_kernel.get_kernel_settings(metric).items()
-        },
-        "countable": browser_kernel.can_compute_statistics(metric),
-        "columns": list(metric.columns),
-    }
-
-
-_VIEWER_METRIC_NAMES = join_words(VIEWER_METRICS)
-
-
-def check_metrics(metrics: Sequence[Metric], further_metrics: Sequence[Metric]) -> None:
-    """Raise ValueError unless the viewer supports all further metrics and one of `metrics`."""
-    for metric in further_metrics:
-        if metric.NAME not in VIEWER_METRICS:
-            raise ValueError(f"also: expected {_VIEWER_METRIC_NAMES}, found {metric.NAME}")
-    if not any(metric.NAME in VIEWER_METRICS for metric in metrics):
-        names = join_words([metric.name for metric in metrics]) if metrics else "no metric"
+def _check_request(request: Request, terms: Any) -> None:
+    """Raise ValueError for requests that a report does not support."""
+    if any(hypotheses is None for hypotheses in request.systems.values()):
+        raise ValueError("scores: a report needs the texts of all systems, not only scores")
+    if terms is not None and request.source is None:
+        raise ValueError("terms: a glossary needs source texts. Add source.")
+    if system_runs.has_several_runs(request.runs):
         raise ValueError(
-            f"metrics: expected at least one of {_VIEWER_METRIC_NAMES}, found {names}. Add one of "
-            "these. The report shows other metrics only in its tables."
+            "systems: a report does not support multiple runs per system. Use compare."
         )
-
-
-def _label_settings(
-    tables: Mapping[Metric[Any], dict[str, Statistics]],
-    compared_metrics: Sequence[Metric],
-    comparison: Mapping[str, Any],
-) -> Iterator[MetricSetting]:
-    """Yield each metric as a setting, with a unique label that names its distinctive parameters."""
-    metric_names = [
-        metric["name"] for metric in comparison["metrics"] if metric["source"] == "truebleu"
-    ]
-    comparison_names = dict(zip(compared_metrics, metric_names, strict=True))
-    label_counts = dict.fromkeys(metric_names, 1)
-    first_fields: dict[str, dict[str, str]] = {}
-    for i, (metric, statistics) in enumerate(tables.items()):
-        references = next(iter(statistics.values())).references
-        fields = metric.signature(references).fields
-        default_fields = first_fields.setdefault(metric.NAME, fields)
-        label = comparison_name = comparison_names.get(metric)
-        if label is None:
-            differing_fields = [
-                f"{key}:{value}"
-                for key, value in fields.items()
-                if default_fields.get(key) != value
-            ]
-            label = " ".join([metric.name, *differing_fields])
-            label_counts[label] = label_counts.get(label, 0) + 1
-            label = label if label_counts[label] == 1 else f"{label} ({label_counts[label]})"
-        yield MetricSetting(str(i), metric, statistics, label, comparison_name)
 
 
 def _build_human_view(
@@ -633,97 +548,6 @@ def _build_human_view(
     return meta_evaluate_report(
         human_scores, scores, systems, references, documents=document_names, workers=request.workers
     )
-
-
-def _collect_score_columns(
-    request: Request,
-    counts: Mapping[Metric[Any], MetricStatistics],
-    comparison: Mapping[str, Any],
-    settings: Sequence[MetricSetting],
-) -> Iterator[ScoreColumn]:
-    """Yield the compared metrics that the viewer cannot compute, with their segment scores."""
-    setting_names = {setting.comparison_name for setting in settings}
-    scores: list[Mapping[str, Sequence[float]]] = [
-        counts[metric].scores for metric in request.metrics
-    ]
-    scores += request.external_scores.values()
-    for i, (entry, column_scores) in enumerate(zip(comparison["metrics"], scores, strict=True)):
-        if entry["name"] not in setting_names:
-            yield ScoreColumn(
-                f"c{i}", entry, {system: column_scores[system] for system in request.systems}
-            )
-
-
-# ---- settings as text ----
-
-
-def parse_further_settings(also: Any, compared_metrics: Sequence[Metric]) -> Iterator[Any]:
-    """Yield further settings: metrics, or variants of the compared metrics with changed parameters.
-
-    "tokenize=intl,char" yields two variants of a metric, "lowercase" yields one, and
-    "tokenize=intl+lowercase" yields one with both changes.
-    """
-    is_single = isinstance(also, str) or not hasattr(also, "__iter__")
-    for item in [also] if is_single else also:
-        if isinstance(item, str) and _is_parameter_change(item, compared_metrics):
-            yield from _apply_parameter_changes(item, compared_metrics)
-        else:
-            yield from registry.resolve_metrics([item])
-
-
-def _find_unicode_form(metrics: Sequence[Any]) -> str | None:
-    """Return the Unicode normalization form that all metrics use."""
-    forms = {metric.unicode_form: metric for metric in metrics}
-    if len(forms) > 1:
-        raise ValueError(
-            "metrics: unicode_form differs between the metrics "
-            f"({', '.join(map(repr, forms))}). Use the same form for all metrics of a report."
-        )
-    return next(iter(forms), None)
-
-
-def _apply_unicode_form(metric: Any, unicode_form: str | None) -> Any:
-    """Return the metric with this Unicode normalization form, unless it already has one."""
-    if unicode_form is None or metric.unicode_form is not None:
-        return metric
-    return metric.with_parameters(unicode_form=unicode_form)
-
-
-def _is_parameter_change(text: str, compared_metrics: Sequence[Metric]) -> bool:
-    name = text.partition("+")[0].partition("=")[0]
-    return "=" in text or any(name in metric.parameters for metric in compared_metrics)
-
-
-def _apply_parameter_changes(changes: str, compared_metrics: Sequence[Metric]) -> Iterator[Metric]:
-    from itertools import product
-
-    choices: list[list[tuple[str, str]]] = []
-    for change in changes.split("+"):
-        name, has_value, values = change.partition("=")
-        if not any(name in metric.parameters for metric in compared_metrics):
-            names = dict.fromkeys(name for metric in compared_metrics for name in metric.parameters)
-            raise ValueError(
-                f"also: unknown parameter '{name}'{argument_checks.suggest_names(name, names)}"
-            )
-        alternatives = values.split(",") if has_value else ["yes"]
-        choices.append([(name, value) for value in alternatives])
-    for combination in product(*choices):
-        for metric in compared_metrics:
-            parameters = {parameter.name: parameter for parameter in metric.PARAMETERS}
-            if all(name in parameters for name, _ in combination):
-                try:
-                    yield metric.with_parameters(
-                        **{name: parameters[name].from_option(value) for name, value in combination}
-                    )
-                except (TypeError, ValueError) as error:
-                    raise ValueError(f"also: {changes}: {error}") from None
-
-
-def _to_json_value(value: Any) -> Any:
-    """Convert a parameter to a JSON-compatible value, or to None if JSON cannot represent it."""
-    if isinstance(value, tuple | list):
-        return [_to_json_value(item) for item in value]
-    return value if value is None or isinstance(value, bool | int | float | str) else None
 
 
 # ---- names ----

@@ -180,7 +180,7 @@ def test_statistics_with_different_parameters_cannot_be_merged():
         ({"char_order": -1}, "char_order=-1"),
         ({"char_order": True}, "char_order=True"),
         ({"word_order": 17}, "word_order=17"),
-        ({"char_order": 0}, "nothing to count"),
+        ({"char_order": 0}, "at least one must be 1 or more"),
         ({"beta": -1}, "beta=-1"),
         ({"beta": float("nan")}, "beta=nan"),
         ({"beta": "2"}, "beta='2'"),

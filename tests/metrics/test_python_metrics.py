@@ -13,7 +13,7 @@ import truebleu
 from truebleu import InputError
 from truebleu.metrics.bleu_formula import round_to_single
 from truebleu.metrics.cdec import CdecBLEU
-from truebleu.metrics.codebleu import KEYWORDS, CodeBLEU, combine_parts
+from truebleu.metrics.codebleu import KEYWORDS, CodeBLEU
 from truebleu.metrics.gec_gleu import GECGLEU
 from truebleu.metrics.gleu import GLEU
 from truebleu.metrics.nist import NIST
@@ -430,11 +430,6 @@ def test_keywords_equal_codebleu(language):
     folder = Path(pytest.importorskip("codebleu").__file__).parent / "keywords"
     text = (folder / f"{language}.txt").read_text(encoding="utf-8")
     assert sorted(KEYWORDS[language].split()) == sorted(set(text.split()))
-
-
-def test_combine_parts_gives_codebleu():
-    assert combine_parts(0.5, 0.25, 1.0, 0.0) == 0.25 * 0.5 + 0.25 * 0.25 + 0.25 + 0.25
-    assert combine_parts(0.5, 0.25, 0.0, 0.0, (0.1, 0.2, 0.3, 0.4)) == 0.1 * 0.5 + 0.2 * 0.25 + 0.4
 
 
 # cdec

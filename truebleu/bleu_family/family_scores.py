@@ -47,11 +47,6 @@ class MemberScore(Record):
         """The member's name, followed by "!" if the member has a known defect."""
         return f"{self.member.name} !" if self.member.defect else self.member.name
 
-    @property
-    def formatted_value(self) -> str:
-        """The score with four decimal places, or a dash if there is no score."""
-        return self.format_value()
-
     def format_value(self, scale: int = 100) -> str:
         """Return the score with four decimal places, or a dash if there is no score.
 
@@ -137,7 +132,7 @@ class FamilyScores(Picklable):
         rows = [row for row in self.rows if row.is_bounded == bounded]
         return [
             ["member", "0-100" if bounded else "score", "printed score", "differences"],
-            *([row.label, row.formatted_value, row.short_printed_score, row.notes] for row in rows),
+            *([row.label, row.format_value(), row.short_printed_score, row.notes] for row in rows),
         ]
 
     def list_defects(self) -> list[str]:

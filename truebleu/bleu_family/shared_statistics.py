@@ -17,13 +17,8 @@ from truebleu.text.tokenizers import Tokenize
 
 # All reference length rules of the kernel; the statistics have one column per rule.
 LENGTH_RULES = (
-    "closest",
-    "closest-first",
-    "closest-longer",
-    "shortest",
-    "longest",
-    "average",
-    "average-truncated",
+    *("closest", "closest-first", "closest-longer", "shortest"),
+    *("longest", "average", "average-truncated"),
 )
 
 

@@ -73,10 +73,8 @@ class Corpus:
         """Return the corpus with its text in a Unicode form, or unchanged if the form is None."""
         if form == self.unicode_form:
             return self
-        from truebleu.text.corpus_inputs import normalize_input
-
         hypotheses, references, sources = (
-            normalize_input(form, value)
+            corpus_inputs.normalize_input(form, value)
             for value in (self.hypotheses, self.references, self.sources)
         )
         return replace(
@@ -202,12 +200,7 @@ class Metric(TableMetric[S], PairwiseScoring):
 
     def _normalize_texts(self, *texts: Any) -> tuple[Any, ...]:
         """Convert texts of any supported type to the metric's Unicode form."""
-        form = self.unicode_form
-        if form is None:
-            return texts
-        from truebleu.text.corpus_inputs import normalize_input
-
-        return tuple(normalize_input(form, text) for text in texts)
+        return tuple(corpus_inputs.normalize_input(self.unicode_form, text) for text in texts)
 
     def _count_and_check_corpus(self, corpus: Corpus) -> tuple[Table, Summary]:
         if self.NEEDS_SOURCE and corpus.sources is None:

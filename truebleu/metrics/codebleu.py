@@ -51,8 +51,8 @@ KEYWORDS = {
 class CodeBLEU(PythonMetric):
     """One of CodeBLEU's two n-gram components.
 
-    `combine_parts` computes CodeBLEU from all four components. CodeBLEU strips the code and splits
-    it at white space.
+    CodeBLEU is the weighted mean of four components, each with weight 0.25 by default; a data-flow
+    match of 0 counts as 1. CodeBLEU strips the code and splits it at white space.
 
     >>> hypothesis, reference = "return a + b ;", "return x + b ;"
     >>> print(CodeBLEU(language="java").sentence(hypothesis, reference))
@@ -160,19 +160,3 @@ def _count_weighted_ngrams(
                 total += count * weight
             totals[order] += max(WEIGHT_UNITS, total)
     return [len(hypothesis), ORIGINAL_REFERENCE_LENGTH, *matches, *totals]
-
-
-def combine_parts(
-    ngram: float,
-    weighted: float,
-    syntax: float,
-    dataflow: float,
-    weights: Sequence[float] = (0.25, 0.25, 0.25, 0.25),
-) -> float:
-    """Return CodeBLEU from its four components, each on a 0-1 scale.
-
-    A data flow score of 0 is replaced by 1, because the original assumes code without data flow.
-    """
-    parts = (ngram, weighted, syntax, dataflow or 1)
-    alpha, beta, gamma, theta = weights
-    return alpha * parts[0] + beta * parts[1] + gamma * parts[2] + theta * parts[3]

@@ -13,7 +13,12 @@ from typing import Any, Self
 from truebleu.metrics import parameters as p
 from truebleu.metrics import registry
 from truebleu.metrics.base import Corpus, MetricFailedError
-from truebleu.metrics.python_metric import SegmentMeanMetric, SegmentTexts
+from truebleu.metrics.python_metric import (
+    SegmentMeanMetric,
+    SegmentTexts,
+    describe_exit,
+    start_program,
+)
 from truebleu.text.argument_checks import parse_number
 
 # Placeholders for files in the arguments of a program, with their meanings.
@@ -206,17 +211,9 @@ def _run_program(name: str, command_words: Sequence[str], folder: str, timeout: 
         open(os.path.join(folder, "printed"), "w+b") as printed,
         open(os.path.join(folder, "said"), "w+b") as errors,
     ):
-        try:
-            process = subprocess.Popen(
-                command_words,
-                stdin=subprocess.DEVNULL,
-                stdout=printed,
-                stderr=errors,
-                start_new_session=True,
-            )
-        except OSError as error:
-            reason = error.strerror or error
-            raise MetricFailedError(f"{name}: cannot run {command_words[0]}: {reason}") from None
+        process = start_program(
+            name, command_words, stdin=subprocess.DEVNULL, stdout=printed, stderr=errors
+        )
         try:
             status = process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -230,7 +227,7 @@ def _run_program(name: str, command_words: Sequence[str], folder: str, timeout: 
             errors.seek(0)
             lines = errors.read().decode("utf-8", "replace").strip().splitlines()
             message = f": {lines[-1].strip():.200}" if lines else ""
-            ending = f"status {status}" if status > 0 else f"signal {-status}"
+            ending = describe_exit(status)
             raise MetricFailedError(f"{name}: {command_words[0]} ended with {ending}{message}")
         printed.seek(0)
         return printed.read().decode("utf-8", "replace")

@@ -11,7 +11,11 @@ from contextlib import suppress
 from typing import IO
 
 from truebleu.metrics.base import MetricFailedError
-from truebleu.metrics.python_metric import make_missing_package_error
+from truebleu.metrics.python_metric import (
+    describe_exit,
+    make_missing_package_error,
+    start_program,
+)
 from truebleu.text.argument_checks import parse_number
 
 METRIC_NAME = "METEOR"
@@ -105,20 +109,16 @@ class _MeteorProcess:
         # The operating system deletes this unnamed file even if Python crashes.
         self.errors: IO[bytes] = TemporaryFile()  # noqa: SIM115
         try:
-            # A process in a new session does not receive Ctrl-C; Python handles it and ends the
-            # process.
-            self.process = subprocess.Popen(
+            self.process = start_program(
+                METRIC_NAME,
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self.errors,
-                start_new_session=True,
             )
-        except OSError as error:
+        except MetricFailedError:
             self.errors.close()
-            raise MetricFailedError(
-                f"{METRIC_NAME}: cannot run {command[0]}: {error.strerror or error}"
-            ) from None
+            raise
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.requests: IO[bytes] = self.process.stdin
@@ -171,9 +171,8 @@ class _MeteorProcess:
         status = self.process.wait()
         self.errors.seek(0)
         lines = self.errors.read().decode("utf-8", "replace").splitlines()
-        cause = f"status {status}" if status >= 0 else f"signal {-status}"
         raise MetricFailedError(
-            f"{METRIC_NAME}: segment {segment}: the Java program ended ({cause})"
+            f"{METRIC_NAME}: segment {segment}: the Java program ended ({describe_exit(status)})"
             f"{_extract_java_error(lines)}"
         )
 

@@ -34,10 +34,6 @@ FOREIGN_PARAMETERS = {
     **dict.fromkeys(("n_jobs", "num_workers", "workers", "threads", "n_threads"), _WORKERS),
     **dict.fromkeys(("trg_lang", "lang", "language", "target_lang"), _LANGUAGE),
     **dict.fromkeys(("force", "check_text"), "check_text=False in tb.bleu to skip warnings"),
-    **dict.fromkeys(
-        ("hypotheses", "references", "predictions", "preds", "target"),
-        "a method: .score(hypotheses, references)",
-    ),
 }
 
 
@@ -134,6 +130,8 @@ class Parametrized:
             return f": {argument_checks.ParameterError(cls.ABSENT_PARAMETERS[name])}"
         if name in FOREIGN_PARAMETERS:
             return f"; use {FOREIGN_PARAMETERS[name]}"
+        if name in argument_checks.FOREIGN_ARGUMENTS or name in ("hypotheses", "references"):
+            return "; use a method: .score(hypotheses, references)"
         return argument_checks.suggest_names(name, list(cls._CHECKS))
 
     def __init__(self, *positional_values: Any, **keyword_values: Any) -> None:

@@ -26,6 +26,8 @@ SegmentTexts = Sequence[tuple[str, list[str]]]
 SegmentNumbers = Sequence[float] | Sequence[Sequence[float]]
 
 if TYPE_CHECKING:
+    import subprocess
+
     from truebleu._kernel import ScriptSummary, Summary
 
 # A number is stored in units of 2^-20, 2^-50 and 2^-80, which preserves all bits of numbers of at
@@ -430,3 +432,22 @@ def format_package_version(package: str) -> str:
 def make_missing_package_error(name: str, installation: str) -> MetricMissingError:
     """Return the error for a missing package, with the command or steps that install it."""
     return MetricMissingError(f"the metric {name} is not installed: {installation}")
+
+
+def start_program(name: str, command: Sequence[str], **streams: Any) -> subprocess.Popen[bytes]:
+    """Start a metric's program, or raise MetricFailedError.
+
+    A new session does not receive Ctrl-C; Python handles it and ends the program.
+    """
+    import subprocess
+
+    try:
+        return subprocess.Popen(command, start_new_session=True, **streams)
+    except OSError as error:
+        reason = error.strerror or error
+        raise MetricFailedError(f"{name}: cannot run {command[0]}: {reason}") from None
+
+
+def describe_exit(status: int) -> str:
+    """Return the exit status of a program, or the signal that ended it."""
+    return f"status {status}" if status >= 0 else f"signal {-status}"

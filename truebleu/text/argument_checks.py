@@ -56,7 +56,7 @@ def find_closest(name: str, candidates: Iterable[str], cutoff: float = 0.4) -> s
 
 
 # Arguments of functions in other packages, and their names in truebleu, for messages.
-_FOREIGN_ARGUMENTS = {
+FOREIGN_ARGUMENTS = {
     **dict.fromkeys(
         ("predictions", "preds", "hypothesis", "hyp", "hyps", "sys", "candidates", "translations"),
         "hypotheses",
@@ -76,7 +76,7 @@ def check_keywords(function: str, keywords: Iterable[str], allowed: Collection[s
     """Raise TypeError for unknown keywords of a function; the message suggests a name."""
     for name in keywords:
         if name not in allowed:
-            local_name = _FOREIGN_ARGUMENTS.get(name)
+            local_name = FOREIGN_ARGUMENTS.get(name)
             hint = f"; it is called '{local_name}' here" if local_name else ""
             hint = hint or suggest_names(name, allowed)
             raise TypeError(f"{function}() has no parameter '{name}'{hint}")

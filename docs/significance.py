@@ -79,7 +79,7 @@ def _format_example_table(measures: list[Measure]) -> str:
                     format_segments_needed(difference.segments_needed),
                 )
             )
-    header = ["", "system", "score", "Δ to birch", "p (ar)", "resamples won", "segments needed"]
+    header = ["", "system", "score", "Δ from birch", "p (ar)", "resamples won", "segments needed"]
     return format_table(header, rows, left_aligned=2)
 
 

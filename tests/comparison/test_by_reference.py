@@ -32,8 +32,8 @@ def english_chinese(wmt22):
 
 WINNER = (
     "BLEU: the best system depends on the reference: with all references Online-B is best "
-    "(+6.7 to HuaweiTSC, p = 0.0001), with ref A alone HuaweiTSC is best (+0.6 to Online-B, "
-    "p = 0.0129) and with ref B alone Online-B is best (+9.3 to HuaweiTSC, p = 0.0001)."
+    "(+6.7 vs. HuaweiTSC, p = 0.0001), with ref A alone HuaweiTSC is best (+0.6 vs. Online-B, "
+    "p = 0.0129) and with ref B alone Online-B is best (+9.3 vs. HuaweiTSC, p = 0.0001)."
 )
 COPY = (
     "Online-B is identical to ref B in 373 of 2,037 segments (18.3%; median of the other "

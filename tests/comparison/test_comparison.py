@@ -730,7 +730,7 @@ def test_repr_length_and_title(examples):
     assert str(examples) == examples.text()
     assert json.loads(examples.to_json()) == examples.to_dict()
     assert comparison_layout.format_title(examples.to_dict()) == (
-        "3 systems, 128 segments, 2 references per segment; Δ to birch"
+        "3 systems, 128 segments, 2 references per segment; Δ from birch"
     )
 
 

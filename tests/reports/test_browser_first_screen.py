@@ -148,9 +148,9 @@ def test_forest_plot_has_panel_per_metric(five_systems, open_report):
     plot = tab.locator("main.view .forest-plot").first
     panels = plot.get_by_role("group")
     assert panels.evaluate_all("all => all.map(g => g.getAttribute('aria-label'))") == [
-        "Δ BLEU to A",
-        "Δ chrF2 to A",
-        "Δ TER to A",
+        "Δ BLEU from A",
+        "Δ chrF2 from A",
+        "Δ TER from A",
     ]
     for k, metric in enumerate(manifest["comparison"]["metrics"]):
         panel = panels.nth(k)

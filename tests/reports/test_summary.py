@@ -150,7 +150,7 @@ def test_table_has_all_systems_and_metrics():
     manifest = build_manifest(metrics=["bleu", "ter"])
     over, head, good, poor = read_first_table(manifest)
     assert over == ["", "system", "BLEU ↑", "TER ↓"]
-    assert head == ["score", "Δ to B", "cluster"] * 2
+    assert head == ["score", "Δ from B", "cluster"] * 2
     best, baseline = manifest["comparison"]["systems"]
     assert (best["name"], baseline["name"]) == ("good", "poor")
     assert good[:2] == ["A", "good"]
@@ -202,7 +202,7 @@ def test_forest_plot_has_panel_and_axis_per_metric():
     markup = static_summary.render_summary(manifest)
     plot = markup[markup.index('<table class="forest-plot">') :]
     plot = plot[: plot.index("</table>")]
-    assert re.findall('<th scope="col">(.*?)</th>', plot) == ["Δ BLEU to B", "Δ TER to B"]
+    assert re.findall('<th scope="col">(.*?)</th>', plot) == ["Δ BLEU from B", "Δ TER from B"]
     names = re.findall('<th scope="row">(.*?)</th>', plot)
     assert names == [f"{s['letter']} {s['name']}" for s in manifest["comparison"]["systems"]]
     drawings = re.findall("<svg.*?</svg>", plot)

@@ -42,7 +42,7 @@ def format_title(content: Content) -> str:
     elif references is not None:
         parts.append(f"{format_count(references, 'reference')} per segment")
     heading = ", ".join(parts)
-    return heading if content["baseline"] is None else f"{heading}; Δ to {content['baseline']}"
+    return heading if content["baseline"] is None else f"{heading}; Δ from {content['baseline']}"
 
 
 def build_metric_table(

@@ -332,7 +332,7 @@ def build_overview_table(content: Content, digits: int | None = None) -> Table:
             continue
         baseline_letter = format_letters(content, [content["baseline"]])
         column = Column(
-            f"Δ to {baseline_letter}",
+            f"Δ from {baseline_letter}",
             group_header=group_header,
             tooltip=f"difference from {content['baseline']}, with its p-value",
         )
@@ -408,7 +408,7 @@ def build_forest_plot(content: Content) -> Forest | None:
             for score in scores
         ]
         panel_title = (
-            f"Δ {metric['name']} to {format_letters(content, [baseline])}"
+            f"Δ {metric['name']} from {format_letters(content, [baseline])}"
             if has_several_systems
             else ""
         )

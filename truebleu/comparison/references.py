@@ -331,7 +331,7 @@ def _depends_on_reference(content: Content, metric: str) -> bool:
 
 
 def _compare_winners(content: Content, metric: Content) -> tuple[list[str], list[str]]:
-    """Return the two systems that are best, and a clause for each choice of references."""
+    """Return the best system and its rival, and a clause on the winner with each reference."""
     name, references = metric["name"], content["by_reference"]
     best = _find_winners(content, name)[0]
     winners = [_find_winners(content, name, one) for one in references]
@@ -355,7 +355,7 @@ def _describe_winner(
     )
     value = pair["value"] if pair["first"] == winner else -pair["value"]
     format_delta = make_signed_formatter(make_formatter(get_score_digits(content, metric, None)))
-    size = f"{format_delta(value)} to {rival}"
+    size = f"{format_delta(value)} vs. {rival}"
     if pair["p"] is not None:
         size += f", {format_p_equation(content, pair)}"
         size += "" if pair["significant"] else ", not significant"

@@ -215,7 +215,7 @@ def _parse_entry(path: str, number: int, line: bytes) -> Entry:
         if not line.endswith(b"\n"):
             raise InputError(
                 f"{location}: incomplete line, so no scores can be appended. Delete the line, and "
-                "score again if necessary."
+                "score the system again."
             ) from None
         raise InputError(
             f"{location}: invalid JSON. Was this file written by truebleu score --log?"

@@ -106,7 +106,7 @@ def _render_markdown_cell(cell: Cell) -> str:
 
 
 def render_code(content: str) -> str:
-    """Return code enclosed in enough backticks."""
+    """Enclose code in a sufficient number of backticks."""
     run_lengths = _measure_backtick_runs(content)
     ticks = "`" * next(n for n in range(1, len(run_lengths) + 2) if n not in run_lengths)
     space = " " if content[:1] == "`" or content[-1:] == "`" else ""

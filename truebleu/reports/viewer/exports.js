@@ -101,8 +101,8 @@ export const exportsView = {
       el("p.joined", {}, createButton("Save as TSV", () => saveSegments(context, false, store.get("safe")), { disabled: !!waiting }), createButton("Save as JSON Lines", () => saveSegments(context, true, false), { disabled: !!waiting }), createGuardCheckbox())));
     const pairs = data.systems.filter(s => s !== a).map(s => ({ system: s, value: current.scoreCorpus(s) - current.scoreCorpus(a), pair: current.getPair(a, s) }));
     const charts = el("section", {}, el("h2", {}, "Charts"));
-    if (pairs.some(p => p.pair?.interval)) charts.append(renderFigure({ title: `Δ ${metric.name} to ${a.letter} ${a.name}.`, summary: metric.higherIsBetter ? "Filled points mark significant differences." : "Lower is better. Filled points mark significant differences.",
-      draw: width => drawForestPlot(pairs.map(p => ({ label: `${p.system.letter} ${p.system.name}`, value: p.value, ends: p.pair?.interval, sure: p.pair?.significant ?? false })), `Δ ${metric.name} to ${a.letter}`, width),
+    if (pairs.some(p => p.pair?.interval)) charts.append(renderFigure({ title: `Δ ${metric.name} from ${a.letter} ${a.name}.`, summary: metric.higherIsBetter ? "Filled points mark significant differences." : "Lower is better. Filled points mark significant differences.",
+      draw: width => drawForestPlot(pairs.map(p => ({ label: `${p.system.letter} ${p.system.name}`, value: p.value, ends: p.pair?.interval, sure: p.pair?.significant ?? false })), `Δ ${metric.name} from ${a.letter}`, width),
       columns: [{ title: "System" }, { title: "Δ", number: true }, { title: "interval", number: true }], rows: pairs.map(p => [renderBadge(p.system, true), formatDelta(p.value), p.pair?.interval ? formatScoreInterval(p.pair.interval.low, p.pair.interval.high) : "n too small"]) }));
     const column = b ? "delta" : "scoreA", values = current.getColumn(column), sorted = [...values].filter(v => !Number.isNaN(v)).sort((x, y) => x - y), getPercentile = (/** @type {number} */ q) => sorted[Math.round(q * (sorted.length - 1))];
     const tieCount = b ? values.filter(v => v === 0).length : 0;

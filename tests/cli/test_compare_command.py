@@ -553,7 +553,7 @@ def test_source_as_system_is_named(truebleu_command):
     error = truebleu_command(*words, "-src", source).error
     assert "source: 128 of its first 128 lines are identical to the source. Is this the" in error
     error = truebleu_command(*words).error
-    assert "warning: source: this looks like another language than the references (" in error
+    assert "warning: source: this does not look like the language of the references (" in error
 
 
 def test_reference_as_system_is_named(truebleu_command):

@@ -80,7 +80,7 @@ def compute_statistics_or_errors(
         for metric, table in zip(scored_metrics, tables, strict=True)
         if metric.NAME in LOW_SCORES
     )
-    examine_start(summary, corpus, has_low_score=has_low_score)
+    scan_first_segments(summary, corpus, has_low_score=has_low_score)
     return tables, _add_token_count(summary, scored_metrics, tables)
 
 
@@ -106,7 +106,7 @@ def compute_batch_statistics(
     table, summary = run.table(segments)
     # An empty first batch is an error; an empty later batch is the end of the text.
     Metric.check_summary(metrics[0], summary, corpus.hypotheses)
-    examine_start(summary, corpus)
+    scan_first_segments(summary, corpus)
     while summary["segments"]:
         statistics = _split_table_by_metric(metrics, table, summary, corpus)
         tables = [statistics[metric] for metric in metrics]
@@ -116,12 +116,12 @@ def compute_batch_statistics(
         table, summary = run.table(segments)
 
 
-# Scores of text in another language are lower.
+# Text in another language gets lower scores than these.
 LOW_SCORES = {"BLEU": 10, "chrF": 30}
 
 
-def examine_start(summary: Summary, corpus: Corpus, *, has_low_score: bool = False) -> None:
-    """Add what the first segments show to a summary: marks, and inputs in the wrong place."""
+def scan_first_segments(summary: Summary, corpus: Corpus, *, has_low_score: bool = False) -> None:
+    """Add marks and mix-ups of inputs, found in the first segments, to a summary."""
     hypotheses, references = corpus.hypotheses, corpus.references
     summary["text_marks"] = text_marks.find_marks(hypotheses, references)
     summary["mixup"] = input_mixups.find_mixup(

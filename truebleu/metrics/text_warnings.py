@@ -106,7 +106,7 @@ MIXUPS = {
     input_mixups.SOURCE: "{evidence}. Is this the source instead of a system output?",
     input_mixups.SOURCE_LANGUAGE: "this looks like the language of the source ({evidence}). Is "
     "this the wrong file?",
-    input_mixups.OTHER_LANGUAGE: "this looks like another language than the references "
+    input_mixups.OTHER_LANGUAGE: "this does not look like the language of the references "
     "({evidence}). Is this the source, or another wrong file?",
 }
 
@@ -164,7 +164,7 @@ def warn_about_texts(
 def _warn_about_system(
     summary: Summary, references: Sequence[str], tokenize: str | None, language: str | None
 ) -> Iterator[tuple[str, int, str]]:
-    """Yield the kind, input index (0 for hypotheses) and text, possibly "", of each warning."""
+    """Yield the kind, input index (0: hypotheses) and text (possibly "") of each warning."""
     for index in summary["marked"]:
         text = (
             "starts with a byte-order mark, which is scored as part of its first word; "

@@ -196,7 +196,7 @@ class PairedTests(Record):
         return f"{text}. {LIMITATION}"
 
     def get_difference(self, system: str, other: str) -> Difference:
-        """Return the difference between two systems: the score of `system` minus the other."""
+        """Return the difference between systems: the score of `system` minus that of `other`."""
         if (system, other) in self.pairs:
             return self.pairs[system, other]
         if (other, system) in self.pairs:

@@ -12,13 +12,13 @@ from typing import Any
 
 from truebleu.text import text_marks
 
-# Kinds of mix-ups.
+# Kinds of mix-ups of inputs.
 SOURCE, SOURCE_LANGUAGE, OTHER_LANGUAGE = "source", "source language", "other language"
 MIN_WORDS = 100
 MAX_FOREIGN_SHARE = 0.25
-# An output in the language of the source has this share of its words in the source.
+# Minimum share of an output's words in the source if both are in the same language.
 MIN_SOURCE_SHARE = 0.4
-# Longer words on average mean that spaces do not separate words.
+# If the mean word length is larger, spaces do not separate the words.
 MAX_WORD_LENGTH = 12
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -28,15 +28,15 @@ def find_mixup(
 ) -> tuple[str, str] | None:
     """Return the kind and the evidence of a mix-up, or None.
 
-    has_low_score: whether the score is low; a text in another language is sought only then,
-        unless the source is known.
+    has_low_score: whether the score is low. If the source is unknown, only outputs with low scores
+        are examined.
     """
     if source is None and not has_low_score:
         return None
     output, *others = text_marks.sample_inputs(hypotheses, references)
     source_texts = () if source is None else text_marks.sample_inputs(source, [])[0]
     copy_count = _count_identical_texts(output, source_texts)
-    # With a reference in the language of the source, as in simplification, copies are normal.
+    # If a reference is in the language of the source, as in simplification, copies are normal.
     if len(output) > 2 and 2 * copy_count > len(output):
         is_usual = any(
             2 * _count_identical_texts(source_texts, one) > len(output) for one in others

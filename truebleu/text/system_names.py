@@ -75,12 +75,12 @@ def name_systems(files: Sequence[str | os.PathLike[str] | File]) -> list[str]:
 
 # ---- short names ----
 
-# Longer names lose the parts that all names of a call share.
+# If names are longer, the parts that all names of a call share are removed.
 MAX_NAME_LENGTH = 20
 # Shorter names, such as "B", would look like letters of systems; numbers would look like scores.
 _MIN_SHORT_NAME = re.compile(r"(?=.*[^\W\d_]).{2,}", re.DOTALL)
 _SEPARATOR = re.compile(r"([./\\:])")
-# What follows a name in a sentence: not the continuation of a longer name.
+# Pattern of the end of a name in a sentence, where no longer name may continue.
 _NAME_END = r"(?![\w-]|[./\\:#]\w)"
 
 

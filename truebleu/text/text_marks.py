@@ -62,7 +62,7 @@ def find_marks(hypotheses: Any, references: Any) -> tuple[int, list[dict[str, Ma
 
 
 def sample_inputs(hypotheses: Any, references: Any) -> list[Sequence[Any]]:
-    """Return the first segments of the hypotheses and each reference; none if they are tokens."""
+    """Return the first segments of the hypotheses and of each reference, or none for tokens."""
     sample = _sample_texts(hypotheses)
     if not sample or not (sample[0] is None or isinstance(sample[0], str)):  # tokens
         return [[]]

@@ -199,7 +199,8 @@ MEASURE_SELECTED_NAMES = """() => ["a", "b"].map(choice => {
 
 @pytest.mark.parametrize("width", [390, 1024, 1440])
 def test_selected_names_of_wmt_files_are_not_cut(open_report, width):
-    names = {"JDExploreAcademy": "birch", "CUNI-DocTransformer": "cedar"}
+    prefix = "generaltest2022.zh-en.hyp."
+    names = {f"{prefix}JDExploreAcademy": "birch", f"{prefix}CUNI-DocTransformer": "cedar"}
     wmt_report = tb.report(
         {name: read_example_lines(f"de-en/{file}.en") for name, file in names.items()},
         read_example_lines("de-en/reference.a.en"),

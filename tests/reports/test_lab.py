@@ -379,6 +379,18 @@ def test_scale_of_1_shows_fractions(page, name):
     assert page.locator(".big").text_content().startswith("0.")
 
 
+def test_ngrams_break_only_between_words(open_report, lab_path):
+    page = open_report(lab_path, viewport={"width": 1440, "height": 900}).page
+    page.get_by_role("button", name="Two references", exact=True).click()
+    # Each word is on one line, and all columns are visible.
+    heights = page.locator(".orders section").first.locator("button.gram bdi")
+    assert set(heights.evaluate_all("all => all.map(e => e.getClientRects().length)")) == {1}
+    wide = page.locator(".orders .table").evaluate_all(
+        "all => all.map(e => e.scrollWidth - e.clientWidth)"
+    )
+    assert max(wide) <= 0
+
+
 def test_phone_shows_texts_before_score_and_options(open_report, lab_path):
     page = open_report(lab_path, viewport={"width": 390, "height": 844}).page
     places = ["textarea >> nth=0", "textarea >> nth=1", ".score-box", ".settings"]

@@ -46,7 +46,7 @@ if TYPE_CHECKING:  # imports for type checkers; a test compares them with _NAMES
     from truebleu.metrics.nltk_bleu import NLTKBLEU as NLTKBLEU
     from truebleu.metrics.registry import metric as metric
     from truebleu.metrics.statistics import Statistics as Statistics
-    from truebleu.metrics.text_warnings import TextWarning as TextWarning
+    from truebleu.metrics.checked_scores import TextWarning as TextWarning
     from truebleu.metrics.ter import TER as TER, ter as ter
     from truebleu.metrics.wer import CER as CER, MER as MER, WER as WER, WIL as WIL, WIP as WIP
     from truebleu.pairwise.diversity import (
@@ -81,6 +81,7 @@ _NAMES = {
     "metrics.accumulator": "Accumulator",
     "metrics.base": "Metric Score Signature",
     "metrics.bleu": "BLEU bleu",
+    "metrics.checked_scores": "TextWarning",
     "metrics.chrf": "CHRF chrf",
     "metrics.codebleu": "CodeBLEU",
     "metrics.composite_scores": "document_bleu mean_document_bleu",
@@ -92,7 +93,6 @@ _NAMES = {
     "metrics.nltk_bleu": "NLTKBLEU",
     "metrics.registry": "metric",
     "metrics.statistics": "Statistics",
-    "metrics.text_warnings": "TextWarning",
     "metrics.ter": "TER ter",
     "metrics.wer": "CER MER WER WIL WIP",
     "pairwise.diversity": "distinct_n pairwise_diversity self_bleu",

@@ -27,7 +27,7 @@ from truebleu.comparison.comparison_request import (
 )
 from truebleu.comparison.paper_layout import PaperOptions
 from truebleu.metrics.base import Metric
-from truebleu.metrics.text_warnings import raise_text_warnings
+from truebleu.metrics.checked_scores import raise_text_warnings
 from truebleu.rendering.elements import Block, HtmlBlock
 from truebleu.rendering.view import Content, RecordView, render_blocks
 from truebleu.text import argument_checks, corpus_inputs

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
-from truebleu.metrics.text_warnings import check_texts
+from truebleu.metrics.checked_scores import check_texts
 from truebleu.rendering.view import Content, View
 from truebleu.text import corpus_inputs, segments
 from truebleu.text.system_names import name_systems

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from truebleu._kernel import __version__
-from truebleu.metrics import parameters as p
+from truebleu.metrics.parametrized import Parametrized
 from truebleu.metrics.scores import CONTEXT_FIELDS, Signature
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _FOREIGN_METHODS = {
 }
 
 
-class DescribedMetric(p.Parametrized):
+class DescribedMetric(Parametrized):
     """Base class of metrics that describes their parameters in signatures and for languages."""
 
     __slots__ = ()

@@ -7,31 +7,20 @@ as `TextWarning`.
 
 from __future__ import annotations
 
-import re
-import sys
-import warnings as python_warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, wraps
 from itertools import chain
-from sys import maxsize
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import Scores, Table
 from truebleu.metrics.base import Metric, Score
-from truebleu.metrics.joint_counting import LENGTH_COLUMN, LOW_SCORES
-from truebleu.metrics.scores import PRINTED_AS_ZERO
 from truebleu.text import input_mixups, text_marks
-from truebleu.text.argument_checks import check_keywords
-from truebleu.text.segments import is_stream, iterate_items, name_references
-from truebleu.text.system_names import name_system
+from truebleu.text.segments import is_stream, iterate_items
 from truebleu.text.terminal_layout import join_words
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
 
     Warnings = list[dict[str, Any]]
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Number of hypotheses ending in " ." that triggers a warning: in any text (as in sacreBLEU), and in
 # text in which they are at least 1% of all segments.
@@ -49,24 +38,10 @@ MIN_DECOMPOSED_RATIO = 5
 # If a text has fewer tokens and more characters per segment, the tokenizer probably does not split
 # it.
 MIN_TOKENS_PER_SEGMENT = 2
-MIN_CHARACTERS_PER_SEGMENT = 20
 
 
 # Minimum share of the first segments that contain subword marks, special tokens or HTML entities.
 MIN_MARKED_SHARE = 0.01
-
-
-class TextWarning(UserWarning):
-    """Warning about text whose scores may mislead, such as text that looks tokenized.
-
-    `bleu`, `chrf`, `ter`, `document_bleu`, `mean_document_bleu`, `compare`, `report`, `check`,
-    `meta_evaluate`, and `explain` for corpora raise the warnings that the command line prints, each
-    kind at most once per call. Methods of metrics, `Accumulator`, engines and integrations do not,
-    because they run in training loops and other programs.
-
-    `check_text=False` turns off the checks of a call. Python's filters apply to all calls:
-    `warnings.filterwarnings("ignore", category=truebleu.TextWarning)`.
-    """
 
 
 def merge_summaries(earlier: Summary | None, later: Summary) -> Summary:
@@ -222,7 +197,7 @@ def warn_about_references(
     texts = [one["reference_text"] for one in summaries.values() if "reference_text" in one]
     text = max(texts, key=lambda one: one["characters"], default=None)
     # Avoid the import for text in scripts that every tokenizer splits.
-    if text is None or _is_always_split(text["scripts"], text["characters"], text["accented"]):
+    if text is None or is_always_split(text["scripts"], text["characters"], text["accented"]):
         return
     from truebleu.text import languages
 
@@ -449,40 +424,13 @@ def _warn_about_tokenized_text(summary: Summary, tokenize: str | None) -> str:
     )
 
 
-# The main script of a text has more than this share of its letters. At most the second share of the
-# other text's letters may be in this script, for example in names.
-MIN_MAIN_SHARE, MAX_FOREIGN_SHARE = 0.5, 0.1
-
-
-def _find_differing_scripts(summary: Summary) -> tuple[str, str] | None:
-    """Return the main scripts of the hypotheses and the references, or None if they do not differ.
-
-    The scripts are counted in the first segments.
-    """
-    counts, reference_counts = summary.get("scripts", {}), summary.get("reference_text")
-    total = sum(counts.values())
-    reference_total = sum(reference_counts["scripts"].values()) if reference_counts else 0
-    if reference_counts is None or min(total, reference_total) < MIN_CHARACTERS_PER_SEGMENT:
-        return None
-    script = max(counts, key=lambda name: counts[name])
-    reference_script = max(
-        reference_counts["scripts"], key=lambda name: reference_counts["scripts"][name]
-    )
-    if (
-        counts[script] <= MIN_MAIN_SHARE * total
-        or reference_counts["scripts"].get(script, 0) > MAX_FOREIGN_SHARE * reference_total
-    ):
-        return None
-    return script.capitalize(), reference_script.capitalize()
-
-
 def _warn_about_language(summary: Summary, language: str | None) -> Iterator[tuple[str, str]]:
     """Yield warnings, with their kinds, if the script does not fit the language or the references.
 
     A text of `SCRIPT_KIND` is the end of a sentence that begins with the system's name and "is".
     """
     _, characters = summary["characters"]
-    scripts = _find_differing_scripts(summary)
+    scripts = text_marks.find_differing_scripts(summary)
     if scripts:
         yield (
             SCRIPT_KIND,
@@ -494,7 +442,7 @@ def _warn_about_language(summary: Summary, language: str | None) -> Iterator[tup
     from truebleu.text import languages
 
     target = None if language is None else languages.get_target_language(language)
-    if target is not None and characters >= MIN_CHARACTERS_PER_SEGMENT:
+    if target is not None and characters >= text_marks.MIN_CHARACTERS_PER_SEGMENT:
         text = languages.describe_script_mismatch(target, compute_script_shares(summary))
         yield "language", text
     if summary.get("han"):
@@ -522,7 +470,7 @@ MIN_PLAIN_SHARE = 0.7
 MAX_ACCENTED = 0.01
 
 
-def _is_always_split(scripts: Mapping[str, int], characters: int, accented: int) -> bool:
+def is_always_split(scripts: Mapping[str, int], characters: int, accented: int) -> bool:
     """Return whether every tokenizer splits text with these letters into words."""
     plain = sum(scripts.get(name, 0) for name in PLAIN_SCRIPTS)
     return plain > MIN_PLAIN_SHARE * characters and accented <= MAX_ACCENTED * characters
@@ -540,9 +488,9 @@ def compute_script_shares(summary: Summary) -> dict[str, float]:
 def _warn_about_unsplit_text(summary: Summary, tokenize: str | None) -> str:
     segments, characters = summary["characters"]
     tokens = summary.get("tokens")
-    if tokens is None or _find_differing_scripts(summary):
+    if tokens is None or text_marks.find_differing_scripts(summary):
         return ""
-    if not segments or characters <= MIN_CHARACTERS_PER_SEGMENT * segments:
+    if not segments or characters <= text_marks.MIN_CHARACTERS_PER_SEGMENT * segments:
         return ""
     if tokens >= MIN_TOKENS_PER_SEGMENT * summary["segments"]:
         return ""
@@ -593,128 +541,3 @@ def _have_same_lines(earlier: Any, later: Any) -> bool:
         return False
     items = (iterate_items("systems", one) for one in (earlier, later))
     return all(a == b for a, b in zip(*items, strict=False))
-
-
-# ---- warnings in Python ----
-
-# An option and its parameter in a message: "-tok char (tokenize='char' in Python)".
-_OPTION_AND_PARAMETER = re.compile(
-    r"(?:--?[a-z][^\s()]*|FILE#N)(?: [^\s()]+)?(?: or --?[a-z]+ [^\s()]+)?"
-    r" \(((?:[^()]|\([^()]*\))*) in Python\)"
-)
-# An option in brackets after the metric that it selects: "chrF (-m chrf)".
-_OPTION_IN_BRACKETS = re.compile(r" \(--?[a-z][^()]*\)")
-
-
-def replace_options_with_parameters(text: str) -> str:
-    """Return a message with Python's parameters in place of command-line options.
-
-    >>> replace_options_with_parameters("-tok char (tokenize='char' in Python); chrF (-m chrf)")
-    "tokenize='char'; chrF"
-    """
-    return _OPTION_IN_BRACKETS.sub("", _OPTION_AND_PARAMETER.sub(r"\1", text))
-
-
-def raise_text_warnings(warnings: Iterable[Mapping[str, Any]]) -> None:
-    """Raise one `TextWarning` per kind of warning, at the line of the user's code."""
-    texts_by_kind: dict[str, list[str]] = {}
-    for warning in warnings:
-        texts_by_kind.setdefault(warning["kind"], []).append(warning["text"])
-    if not texts_by_kind:
-        return
-    level, frame = 1, sys._getframe()  # noqa: SLF001
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "truebleu":
-        level, frame = level + 1, frame.f_back
-    for texts in texts_by_kind.values():
-        message = replace_options_with_parameters("\n".join(texts))
-        python_warnings.warn(message, TextWarning, stacklevel=level)
-
-
-def check_texts(
-    summaries: Mapping[str, Summary], references: Any, metrics: Mapping[Metric[Any], str]
-) -> None:
-    """Raise `TextWarning` for suspicious text of systems that were scored in Python."""
-    raise_text_warnings(warn_about_texts(summaries, name_references(references), metrics))
-
-
-def score_function(metric_class: type[Metric[Any]]) -> Callable[[Function], Function]:
-    """Return a decorator that replaces the body of a function with one that scores a corpus.
-
-    The function passes its other keywords to the metric class. With `check_text`, it raises
-    `TextWarning` for suspicious text.
-    """
-    get_default_metric = cache(metric_class)
-
-    def decorate(declaration: Any) -> Any:
-        @wraps(declaration)
-        def score_corpus(
-            hypotheses: Any = ...,
-            references: Any = ...,
-            *others: Any,
-            workers: int = 1,
-            check_text: bool = True,
-            **parameters: Any,
-        ) -> Any:
-            if hypotheses is ... or references is ... or others:
-                check_keywords(declaration.__name__, parameters, metric_class._CHECKS)  # noqa: SLF001
-                raise TypeError(
-                    f"{declaration.__name__}() takes hypotheses and references. Pass other "
-                    f"arguments by name: {declaration.__name__}(hypotheses, references, workers=2)"
-                )
-            metric = metric_class(**parameters) if parameters else get_default_metric()
-            if not check_text:
-                return metric.score(hypotheses, references, workers=workers)
-            return score_with_warnings(metric, hypotheses, references, workers)
-
-        return score_corpus
-
-    return decorate
-
-
-def score_with_warnings(
-    metric: Metric[Any], hypotheses: Any, references: Any, workers: int = 1
-) -> Any:
-    """Return the score of a corpus, and raise `TextWarning` for suspicious text."""
-    hypotheses = text_marks.keep_start(hypotheses)
-    corpus = metric.make_corpus(hypotheses, references, workers, totals=True)
-    score, summary = metric.score_and_summarize(corpus)
-    summary["text_marks"], summary["mixup"] = text_marks.find_marks(hypotheses, references), None
-    if score.value < LOW_SCORES.get(metric.NAME, 0):
-        summary["mixup"] = input_mixups.find_mixup(hypotheses, references, None, has_low_score=True)
-    tokens = getattr(score, LENGTH_COLUMN, None)
-    if tokens is not None and "tokenize" in metric._CHECKS:  # noqa: SLF001
-        summary["tokens"] = tokens
-    if not _needs_no_warning(summary, metric):
-        system = name_system(hypotheses) or "hypotheses"
-        check_texts({system: summary}, references, {metric: metric.name})
-    if abs(score.value) < PRINTED_AS_ZERO:
-        system = name_system(hypotheses) or "hypotheses"
-        raise_text_warnings(warn_about_zero_scores([(system, metric.name, score)]))
-    return score
-
-
-def _needs_no_warning(summary: Summary, metric: Metric[Any]) -> bool:
-    """Return whether no warning can apply to a text, so that it needs no further checks."""
-    segment_count, text = summary["segments"], summary["reference_text"]
-    return not (
-        summary["text_marks"]
-        or summary["mixup"]
-        or 2 * summary["identical"] > segment_count
-        or summary["tokenized"][0] >= MIN_TOKENIZED_WITH_SHARE
-        or summary.get("tokens", maxsize) < MIN_TOKENS_PER_SEGMENT * segment_count
-        or summary["marked"]
-        or summary["han"]
-        or _find_differing_scripts(summary)
-        or any(summary["decomposed"])
-        or any(summary["tabs"])
-        or [count for count, _ in summary["empty"] if count]
-        or not (
-            text["scripts"].get("latin", 0) > MIN_PLAIN_SHARE * text["characters"]
-            or _is_always_split(text["scripts"], text["characters"], 0)
-        )
-        or (
-            text["accented"] > MAX_ACCENTED * text["characters"]
-            and not metric.can_split("diacritics")
-        )
-        or metric.warnings
-    )

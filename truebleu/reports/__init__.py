@@ -25,7 +25,7 @@ from truebleu.comparison.comparison_request import (
     SignificanceOptions,
 )
 from truebleu.metrics.base import Metric
-from truebleu.metrics.text_warnings import raise_text_warnings
+from truebleu.metrics.checked_scores import raise_text_warnings
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.record import Picklable, Record
 

@@ -149,3 +149,32 @@ class StreamStart(File):
 def keep_start(value: Any) -> Any:
     """Return a stream as a file whose start is kept; return other inputs unchanged."""
     return StreamStart(value) if type(value) is File and segments.is_stream(value) else value
+
+
+# The main script of a text has more than this share of its letters. At most the second share of the
+# other text's letters may be in this script, for example in names.
+MIN_MAIN_SHARE, MAX_FOREIGN_SHARE = 0.5, 0.1
+# Minimum number of letters of a text with a main script.
+MIN_CHARACTERS_PER_SEGMENT = 20
+
+
+def find_differing_scripts(summary: Any) -> tuple[str, str] | None:
+    """Return the main scripts of the hypotheses and the references, or None if they do not differ.
+
+    The scripts are counted in the first segments.
+    """
+    counts, reference_counts = summary.get("scripts", {}), summary.get("reference_text")
+    total = sum(counts.values())
+    reference_total = sum(reference_counts["scripts"].values()) if reference_counts else 0
+    if reference_counts is None or min(total, reference_total) < MIN_CHARACTERS_PER_SEGMENT:
+        return None
+    script = max(counts, key=lambda name: counts[name])
+    reference_script = max(
+        reference_counts["scripts"], key=lambda name: reference_counts["scripts"][name]
+    )
+    if (
+        counts[script] <= MIN_MAIN_SHARE * total
+        or reference_counts["scripts"].get(script, 0) > MAX_FOREIGN_SHARE * reference_total
+    ):
+        return None
+    return script.capitalize(), reference_script.capitalize()

@@ -1,0 +1,163 @@
+"""Warnings about texts in Python, and functions that score a corpus and raise them."""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings as python_warnings
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, wraps
+from sys import maxsize
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from truebleu.metrics import text_warnings
+from truebleu.metrics.base import Metric
+from truebleu.metrics.joint_counting import LENGTH_COLUMN, LOW_SCORES
+from truebleu.metrics.scores import PRINTED_AS_ZERO
+from truebleu.text import input_mixups, text_marks
+from truebleu.text.argument_checks import check_keywords
+from truebleu.text.segments import name_references
+from truebleu.text.system_names import name_system
+
+if TYPE_CHECKING:
+    from truebleu._kernel import Summary
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class TextWarning(UserWarning):
+    """Warning about text whose scores may mislead, such as text that looks tokenized.
+
+    `bleu`, `chrf`, `ter`, `document_bleu`, `mean_document_bleu`, `compare`, `report`, `check`,
+    `meta_evaluate`, and `explain` for corpora raise the warnings that the command line prints, each
+    kind at most once per call. Methods of metrics, `Accumulator`, engines and integrations do not,
+    because they run in training loops and other programs.
+
+    `check_text=False` turns off the checks of a call. Python's filters apply to all calls:
+    `warnings.filterwarnings("ignore", category=truebleu.TextWarning)`.
+    """
+
+
+# An option and its parameter in a message: "-tok char (tokenize='char' in Python)".
+_OPTION_AND_PARAMETER = re.compile(
+    r"(?:--?[a-z][^\s()]*|FILE#N)(?: [^\s()]+)?(?: or --?[a-z]+ [^\s()]+)?"
+    r" \(((?:[^()]|\([^()]*\))*) in Python\)"
+)
+# An option in brackets after the metric that it selects: "chrF (-m chrf)".
+_OPTION_IN_BRACKETS = re.compile(r" \(--?[a-z][^()]*\)")
+
+
+def replace_options_with_parameters(text: str) -> str:
+    """Return a message with Python's parameters in place of command-line options.
+
+    >>> replace_options_with_parameters("-tok char (tokenize='char' in Python); chrF (-m chrf)")
+    "tokenize='char'; chrF"
+    """
+    return _OPTION_IN_BRACKETS.sub("", _OPTION_AND_PARAMETER.sub(r"\1", text))
+
+
+def raise_text_warnings(warnings: Iterable[Mapping[str, Any]]) -> None:
+    """Raise one `TextWarning` per kind of warning, at the line of the user's code."""
+    texts_by_kind: dict[str, list[str]] = {}
+    for warning in warnings:
+        texts_by_kind.setdefault(warning["kind"], []).append(warning["text"])
+    if not texts_by_kind:
+        return
+    level, frame = 1, sys._getframe()  # noqa: SLF001
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "truebleu":
+        level, frame = level + 1, frame.f_back
+    for texts in texts_by_kind.values():
+        message = replace_options_with_parameters("\n".join(texts))
+        python_warnings.warn(message, TextWarning, stacklevel=level)
+
+
+def check_texts(
+    summaries: Mapping[str, Summary], references: Any, metrics: Mapping[Metric[Any], str]
+) -> None:
+    """Raise `TextWarning` for suspicious text of systems that were scored in Python."""
+    raise_text_warnings(
+        text_warnings.warn_about_texts(summaries, name_references(references), metrics)
+    )
+
+
+def score_function(metric_class: type[Metric[Any]]) -> Callable[[Function], Function]:
+    """Return a decorator that replaces the body of a function with one that scores a corpus.
+
+    The function passes its other keywords to the metric class. With `check_text`, it raises
+    `TextWarning` for suspicious text.
+    """
+    get_default_metric = cache(metric_class)
+
+    def decorate(declaration: Any) -> Any:
+        @wraps(declaration)
+        def score_corpus(
+            hypotheses: Any = ...,
+            references: Any = ...,
+            *others: Any,
+            workers: int = 1,
+            check_text: bool = True,
+            **parameters: Any,
+        ) -> Any:
+            if hypotheses is ... or references is ... or others:
+                check_keywords(declaration.__name__, parameters, metric_class._CHECKS)  # noqa: SLF001
+                raise TypeError(
+                    f"{declaration.__name__}() takes hypotheses and references. Pass other "
+                    f"arguments by name: {declaration.__name__}(hypotheses, references, workers=2)"
+                )
+            metric = metric_class(**parameters) if parameters else get_default_metric()
+            if not check_text:
+                return metric.score(hypotheses, references, workers=workers)
+            return score_with_warnings(metric, hypotheses, references, workers)
+
+        return score_corpus
+
+    return decorate
+
+
+def score_with_warnings(
+    metric: Metric[Any], hypotheses: Any, references: Any, workers: int = 1
+) -> Any:
+    """Return the score of a corpus, and raise `TextWarning` for suspicious text."""
+    hypotheses = text_marks.keep_start(hypotheses)
+    corpus = metric.make_corpus(hypotheses, references, workers, totals=True)
+    score, summary = metric.score_and_summarize(corpus)
+    summary["text_marks"], summary["mixup"] = text_marks.find_marks(hypotheses, references), None
+    if score.value < LOW_SCORES.get(metric.NAME, 0):
+        summary["mixup"] = input_mixups.find_mixup(hypotheses, references, None, has_low_score=True)
+    tokens = getattr(score, LENGTH_COLUMN, None)
+    if tokens is not None and "tokenize" in metric._CHECKS:  # noqa: SLF001
+        summary["tokens"] = tokens
+    if not _needs_no_warning(summary, metric):
+        system = name_system(hypotheses) or "hypotheses"
+        check_texts({system: summary}, references, {metric: metric.name})
+    if abs(score.value) < PRINTED_AS_ZERO:
+        system = name_system(hypotheses) or "hypotheses"
+        raise_text_warnings(text_warnings.warn_about_zero_scores([(system, metric.name, score)]))
+    return score
+
+
+def _needs_no_warning(summary: Summary, metric: Metric[Any]) -> bool:
+    """Return whether no warning can apply to a text, so that it needs no further checks."""
+    segment_count, text = summary["segments"], summary["reference_text"]
+    return not (
+        summary["text_marks"]
+        or summary["mixup"]
+        or 2 * summary["identical"] > segment_count
+        or summary["tokenized"][0] >= text_warnings.MIN_TOKENIZED_WITH_SHARE
+        or summary.get("tokens", maxsize) < text_warnings.MIN_TOKENS_PER_SEGMENT * segment_count
+        or summary["marked"]
+        or summary["han"]
+        or text_marks.find_differing_scripts(summary)
+        or any(summary["decomposed"])
+        or any(summary["tabs"])
+        or [count for count, _ in summary["empty"] if count]
+        or not (
+            text["scripts"].get("latin", 0) > text_warnings.MIN_PLAIN_SHARE * text["characters"]
+            or text_warnings.is_always_split(text["scripts"], text["characters"], 0)
+        )
+        or (
+            text["accented"] > text_warnings.MAX_ACCENTED * text["characters"]
+            and not metric.can_split("diacritics")
+        )
+        or metric.warnings
+    )

@@ -446,7 +446,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(
             prog, formatter_class=HelpFormatter, add_help=False, allow_abbrev=False, **texts
         )
-        # Function that returns a message about an option that the parser does not have, or "".
+        # Function that returns a message about an unknown option, or "".
         self.describe_option: Callable[[str], str] | None = None
         for group in groups:
             self._add_options(group)

@@ -50,7 +50,7 @@ BATCH_NEIGHBOURS, BATCH_SOURCES = 1 << 16, 64
 
 # NumPy files can hold only the scores.
 FORMATS = {**ROWS, "npy": NumpyWriter}
-# The format that writes only the texts that --mbr selects.
+# The format that contains only the texts selected with --mbr.
 LINES = "lines"
 
 # Larger matrices would flood a terminal.

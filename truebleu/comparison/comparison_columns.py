@@ -261,7 +261,7 @@ def get_best_mark(content: Content, score: Content | None) -> str:
 
 
 def format_metric_header(metric: Content) -> str:
-    """Return a metric's name with an arrow that shows which direction is better."""
+    """Return a metric's name with an arrow that points in the better direction."""
     return f"{metric['name']} {'↑' if metric['higher_is_better'] else '↓'}"
 
 

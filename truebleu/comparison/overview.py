@@ -194,7 +194,7 @@ def _list_unreliable_systems(content: Content, metric: str) -> list[str]:
 
 
 def _describe_unreliable_systems(content: Content, metric: str) -> str:
-    """Return a sentence that names the systems that are not ranked, or an empty string."""
+    """Return a sentence that names the unranked systems, or an empty string."""
     names = [one["name"] for one in content["systems"] if one["scores"][metric]["rank"] is None]
     return f" Scores of {join_words(names)} are unreliable and not ranked." if names else ""
 

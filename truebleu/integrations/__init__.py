@@ -92,7 +92,7 @@ def score_corpus(
 ) -> Score:
     """Return the corpus score of texts with one or more references per segment.
 
-    sources: n strings, which only metrics that read sources receive. A list that contains only None
+    sources: n strings, passed only to metrics that read sources. A list that contains only None
         is treated as missing.
 
     >>> float(score_corpus(resolve_metric("chrf", {}), ["a b", "b"], [["a b", "a"], ["b", "c"]]))

@@ -285,7 +285,7 @@ def summarize_results(content: Mapping[str, Any]) -> str:
 
 
 def describe_left_out_systems(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line per set that names the systems that are left out, with the reasons."""
+    """Yield a line per set that names the omitted systems and the reasons."""
     for set_content in sets:
         by_reason: dict[str, list[str]] = {}
         for system in set_content["left_out"]:

@@ -326,7 +326,7 @@ def escape_latex(text: str) -> str:
 
 
 def unescape_latex(text: str) -> str:
-    r"""Return LaTeX without the commands that escape characters and that typeset signatures.
+    r"""Return LaTeX without the commands that escape characters or typeset signatures.
 
     >>> unescape_latex(r"\texttt{M\_1|\allowbreak{}nrefs:1}\par: 50\%")
     ' M_1|nrefs:1 \\par: 50%'

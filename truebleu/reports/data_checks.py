@@ -1,4 +1,4 @@
-"""Flags for segments whose texts have problems that may explain their scores.
+"""Flags for problems in the texts of a segment that may explain its scores.
 
 kernel/src/text_flags.rs defines each flag exactly; this module explains it. No flag changes a
 score. A flag is useful if the reader can act on it: repair a file, remove a segment, choose another

@@ -75,7 +75,7 @@ class FindingInputs(NamedTuple):
     systems: Mapping[str, Texts]
     references: Sequence[Texts]
     baseline: str | None
-    # The first metric that the viewer can compute: id, label, metric and tables.
+    # The first metric that the viewer can compute: its id, label, metric and tables.
     setting_id: str
     setting_label: str
     metric: Metric[Any] | None

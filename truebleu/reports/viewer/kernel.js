@@ -1,4 +1,4 @@
-// WebAssembly kernel: computes counts, which equal Python's, and scores, which agree with Python's to 12 digits.
+// WebAssembly kernel: computes the same counts as Python, and scores that agree with Python's to 12 digits.
 
 /** @typedef {Record<string, string | number | boolean | (number | boolean)[] | null>} Recipe  metric parameters for the kernel */
 /** @typedef {number} Handle  of an object in the kernel's memory */

@@ -94,7 +94,7 @@ export async function buildReport(lab, client, columns, choices, onProgress) {
     const intervals = drawsIntervals ? await resampleIntervals(client, settings, names.length > 1 ? pairs : [[0, 0]], share => onProgress(0.3 + 0.7 * share)) : [];
     if (!intervals) return null;
     const comparison = buildComparison(client, n, references.length, rankedNames, baseline, described, settings.map(({ tables }) => tables), intervals);
-    // N-grams consist of the tokens of the first BLEU.
+    // N-grams consist of the tokens of the first BLEU metric.
     const ngramSetting = settings.find(({ setting }) => setting.metric === "BLEU")?.setting ?? resolveSetting(client, lab.metrics.find((/** @type {Setting} */ one) => one.metric === "BLEU"), {}, references.length, false);
     const referenceTable = /** @type {Table} */ (await client.countSystem(ngramSetting.recipe, ngramSetting.columns, "reference0", n, undefined, ["reference0"]));
     const targets = new Set(systems.map(column => guessLanguage(column.file, lab.languages)));

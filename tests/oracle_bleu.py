@@ -50,7 +50,7 @@ def brevity_penalty(hypothesis_length: int, reference_length: int) -> float:
 def smoothed_precisions(
     matches: list[int], totals: list[int], smoothing: str, value: float
 ) -> list[float]:
-    """Precisions in per cent, up to the longest order that the text has n-grams of.
+    """Precisions as percentages, up to the longest order that the text has n-grams of.
 
     Chen and Cherry, "A Systematic Comparison of Smoothing Techniques for Sentence-Level BLEU",
     WMT 2014: their methods 1 (`floor`), 2 (`add-k`) and 3 (`exp`).

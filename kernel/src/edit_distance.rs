@@ -90,7 +90,7 @@ impl EditMeasure {
 }
 
 impl count::Formula for EditMeasure {
-    /// Return the score of a row in per cent; error rates can exceed 100.
+    /// Return the score of a row as a percentage; error rates can exceed 100.
     fn score(&self, row: &[i64]) -> f64 {
         100.0 * self.fraction(row)
     }

@@ -197,7 +197,7 @@ impl count::Metric for TerColumns {
 pub struct TerFormula;
 
 impl count::Formula for TerFormula {
-    /// Return the score of a row in per cent (it can exceed 100), computed in sacreBLEU's order of
+    /// Return the score of a row as a percentage (it can exceed 100), computed in sacreBLEU's order of
     /// floating-point operations.
     fn score(&self, row: &[i64]) -> f64 {
         let (edits, length) = (row[0] as f64, row[1] as f64 / PARTS as f64);

@@ -263,7 +263,7 @@ def test_fastest_package_is_used_or_error_names_install_command(monkeypatch):
         tb.metric("rouge-l").sentence("a b", "a c")
 
 
-# Mean F-scores of a WMT22 system, in per cent, from rouge-score 0.1.2.
+# Mean F-scores of a WMT22 system, as percentages, from rouge-score 0.1.2.
 WMT22 = {
     "rouge-1": 65.172571,
     "rouge-2": 41.576298,

@@ -577,4 +577,4 @@ def test_metrics_share_a_warning_about_the_best_system():
     [warning] = [one for one in comparison.warnings if one["kind"] == kind]
     assert warning["metrics"] == ["BLEU", "chrF2", "TER"]
     assert warning["text"].startswith("BLEU, chrF2 and TER: the best system depends on the ref")
-    assert "By chrF2 and TER, y is best, but x with ref 1 alone." in warning["text"]
+    assert "reference. By BLEU, with all references " in warning["text"]

@@ -187,10 +187,10 @@ def test_details_fold_per_metric():
 def test_legend_explains_terms():
     text = Page(static_summary.render_summary(build_manifest(correction="holm"))).text
     for explanation in (
-        "Bold: best by the metric.",
-        "In brackets: 95% intervals (percentile bootstrap).",
-        "Δ: difference from the baseline, poor.",
-        "(paired approximate randomization, corrected by Holm); *: p < 0.05, significant.",
+        "Bold: best score.",
+        "Brackets: 95% intervals (percentile bootstrap, ",
+        "Δ: difference from poor.",
+        "*: p Holm < 0.05, paired approximate randomization.",
         "Systems in different clusters differ significantly.",
     ):
         assert explanation in text
@@ -366,7 +366,7 @@ def test_opposite_winners_precede_tables():
     assert len(notes) == 3
     for note in notes:
         assert text.count(note) == 1
-        assert text.index(note) < text.index("Won, tied, lost")
+        assert text.index(note) < text.index("Won, tied and lost")
     assert "BLEU calls good better than worst (+" in text
     assert "), X calls worst better (+0.4000, p = 0.0010)." in text
 

@@ -468,7 +468,7 @@ def build_requests(
     within = list(dict.fromkeys(getattr(options, "within", None) or ()))
     if getattr(options, "bucket", None):
         for key, (names, buckets) in aggregate_buckets(options, list(metrics), progress).items():
-            yield dict(zip(within, key, strict=True)), make_request(names, None, buckets=buckets)
+            yield dict(zip(within, key, strict=True)), make_request(names, buckets)
         return
     for key, (id_columns, references) in read_systems(options, progress).items():
         yield dict(zip(within, key, strict=True)), make_request(id_columns, references)

@@ -13,23 +13,16 @@ overview.py             builds the first screen of the HTML page from the dict
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Unpack
 
-from truebleu.comparison import paper_layout
 from truebleu.comparison.comparison_request import (
-    ExternalScores,
+    ComparisonOptions,
     Request,
-    Significance,
-    SignificanceOptions,
     StatisticsByMetric,
-    TextOptions,
 )
-from truebleu.comparison.paper_layout import PaperOptions
-from truebleu.metrics.base import Metric
 from truebleu.metrics.checked_scores import raise_text_warnings
-from truebleu.rendering.elements import Block, HtmlBlock
-from truebleu.rendering.view import Content, RecordView, render_blocks
+from truebleu.rendering.view import Content, RecordView
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.system_names import find_system
 from truebleu.text.terminal_layout import format_count
@@ -39,6 +32,10 @@ class ComparisonView(RecordView):
     """View of one comparison, or of one comparison per group.
 
     As text, it shows the best system and one table; as Markdown or LaTeX, a table for a paper.
+    Besides the options of all views, `text` and `rich` accept `columns` (names in
+    `comparison_columns.COLUMNS`), `by` ("document", "reference": tables of their scores) and
+    `explain`; `markdown` and `latex` accept `columns`, `by`, `caption`, `label` and `signature`
+    (its place: "footnote", "caption" or "none"); `html` accepts `by`.
     """
 
     __slots__ = ()
@@ -49,112 +46,24 @@ class ComparisonView(RecordView):
         """Return the title and contents of each comparison; a single one has an empty title."""
         raise NotImplementedError
 
-    def text(
-        self,
-        width: int | None = None,
-        *,
-        digits: int | None = None,
-        short: bool = False,
-        scale: int | None = None,
-        **choice: Unpack[TextOptions],
-    ) -> str:
-        """Return plain text in lines of about `width` characters.
+    def _build_format(
+        self, output_format: str, *, digits: int | None = None, short: bool = False, **options: Any
+    ) -> Iterator[Any]:
+        from truebleu.comparison import comparison_text, overview, paper_layout
 
-        digits: decimals of scores. short: use short signatures. scale: show percentages from 0 to
-        100 or, with 1, from 0 to 1 (default: the scale that the comparison was created with).
-        `choice` contains fields of `TextOptions`. Raises ValueError for an unknown name.
-        """
-        view = self._prepare_for_readers(scale)
-        blocks = view._build_text_blocks(digits, short=short, **choice)  # noqa: SLF001
-        return render_blocks(blocks, "text", width=width or self.WIDTH)
-
-    def rich(
-        self,
-        *,
-        digits: int | None = None,
-        short: bool = False,
-        scale: int | None = None,
-        **choice: Unpack[TextOptions],
-    ) -> object:
-        """Return an object that the `rich` library prints in colour; see `text` for the options."""
-        from truebleu.rendering.terminal import RichBlocks
-
-        view = self._prepare_for_readers(scale)
-        build_blocks = view._build_text_blocks  # noqa: SLF001
-        return RichBlocks(lambda: build_blocks(digits, short=short, **choice))
-
-    def markdown(
-        self,
-        *,
-        digits: int | None = None,
-        short: bool = False,
-        scale: int | None = None,
-        **paper: Unpack[PaperOptions],
-    ) -> str:
-        """Return one Markdown table for a paper; `paper` contains fields of `PaperOptions`."""
-        from truebleu.rendering.markdown import render_markdown
-
-        groups = self._prepare_for_readers(scale)._list_paper_groups()  # noqa: SLF001
-        blocks = paper_layout.build_paper_blocks(groups, digits, short=short, **paper)
-        return render_markdown(blocks)
-
-    def latex(
-        self,
-        *,
-        digits: int | None = None,
-        short: bool = False,
-        scale: int | None = None,
-        **paper: Unpack[PaperOptions],
-    ) -> str:
-        """Return one LaTeX table for a paper; `paper` contains fields of `PaperOptions`.
-
-        pdfLaTeX compiles it with the package booktabs and its default font encoding. A table of
-        more than 32 rows is split into several tables.
-        """
-        from truebleu.rendering.latex import render_latex_tables
-
-        groups = self._prepare_for_readers(scale)._list_paper_groups()  # noqa: SLF001
-        blocks = paper_layout.build_paper_blocks(groups, digits, short=short, **paper)
-        return render_latex_tables(blocks)
-
-    def _list_paper_groups(self) -> list[tuple[str, Content]]:
-        """Return a section of a table for each group, with its number of segments."""
-        return [
-            (f"{title} ({format_count(content['segments'], 'segment')})" if title else "", content)
-            for title, content in self._list_groups()
-        ]
-
-    def html(
-        self,
-        *,
-        digits: int | None = None,
-        short: bool = False,
-        scale: int | None = None,
-        by: Sequence[str] = (),
-    ) -> str:
-        """Return a complete HTML page without scripts, for light and dark mode.
-
-        by: "document" adds tables of scores per document.
-        """
-        from truebleu.comparison import overview
-        from truebleu.rendering import html
-
-        view = self._prepare_for_readers(scale)
-        groups = view._list_groups()  # noqa: SLF001
-        blocks = overview.build_html_blocks(groups, digits, short=short, by=by)
-        return html.render_page(view._format_title(), blocks)  # noqa: SLF001
-
-    def _build_html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
-        from truebleu.comparison import overview
-
-        return overview.build_html_blocks(self._list_groups(), digits, short=short)
-
-    def _build_text_blocks(
-        self, digits: int | None, *, short: bool, **choice: Unpack[TextOptions]
-    ) -> Iterator[Block]:
-        from truebleu.comparison import comparison_text
-
-        return comparison_text.build_text_blocks(self._list_groups(), digits, short=short, **choice)
+        groups = self._list_groups()
+        build_blocks: Callable[..., Iterator[Any]] = paper_layout.build_paper_blocks
+        if output_format == "text":
+            build_blocks = comparison_text.build_text_blocks
+        elif output_format == "html":
+            build_blocks = overview.build_html_blocks
+        else:
+            sizes = [format_count(content["segments"], "segment") for _, content in groups]
+            groups = [
+                (f"{title} ({size})" if title else "", content)
+                for (title, content), size in zip(groups, sizes, strict=True)
+            ]
+        return build_blocks(groups, digits, short=short, **options)
 
 
 class Comparison(ComparisonView):
@@ -376,18 +285,12 @@ def compare(
     systems: Mapping[str, corpus_inputs.Hypotheses] | None,
     references: corpus_inputs.References | None,
     *,
-    metrics: Sequence[str | Metric] = ("bleu",),
-    baseline: str | None = None,
-    order: str = "rank",
-    scores: Mapping[str, Any] | None = None,
-    lower_is_better: Sequence[str] = (),
-    higher_is_better: Sequence[str] = (),
     source: corpus_inputs.Hypotheses | None = None,
     documents: Any = None,
     workers: int = 1,
     scale: int = 100,
     check_text: bool = True,
-    **significance: Unpack[SignificanceOptions],
+    **options: Unpack[ComparisonOptions],
 ) -> Comparison:
     """Compare systems on the same segments, with confidence intervals and paired tests.
 
@@ -413,7 +316,7 @@ def compare(
     scale: show percentages from 0 to 100 or, with 1, from 0 to 1. `to_dict` is not affected.
     check_text: raise `TextWarning` for suspicious text, such as text that looks tokenized.
 
-    Further arguments set the intervals and tests:
+    Further options set the intervals and tests:
 
     test: "ar" (paired approximate randomization, the default), "bs" (paired bootstrap, centred),
         "koehn" (share of resamples lost), "bs-sacrebleu" (as in sacreBLEU, which finds too many
@@ -443,19 +346,9 @@ def compare(
     >>> difference["significant"], difference["wins"], difference["ties"], difference["losses"]
     (True, 20, 10, 0)
     """
-    argument_checks.check_keywords("compare", significance, SignificanceOptions.__annotations__)
-    request = Request(
-        systems,
-        references,
-        metrics,
-        testing=Significance(**significance),
-        baseline=baseline,
-        order=order,
-        external=ExternalScores(scores, lower_is_better, higher_is_better),
-        source=source,
-        documents=documents,
-        workers=workers,
-    )
+    argument_checks.check_keywords("compare", options, ComparisonOptions.__annotations__)
+    inputs = {"source": source, "documents": documents, "workers": workers}
+    request = Request.from_options(systems, references, options, **inputs)
     comparison = Comparison.from_request(request, scale=scale)
     request.warn_about_failures()
     if check_text:

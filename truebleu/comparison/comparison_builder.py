@@ -42,42 +42,14 @@ from truebleu.significance import (
 
 
 def build_comparison(request: Request, metric_statistics: StatisticsByMetric) -> dict[str, Any]:
-    """Build the dict of a comparison from its request and statistics."""
-    testing = request.testing
+    """Return a comparison as a dict."""
     segment_count = request.count_segments(metric_statistics)
     if request.documents is not None:
-        # Keep the names, so that a report on the same request does not read them again.
+        # Cached, so that a report on the same request does not read them again.
         request.documents = segment_labels.read_document_names(request.documents, segment_count)
-    columns = [
-        _MetricColumn.from_statistics(request, metric, name, metric_statistics[metric])
-        for metric, name in request.metrics.items()
-    ]
-    for name, scores in request.external_scores.items():
-        measure = Measure.from_scores(name, scores, lower_is_better=name in request.lower_is_better)
-        columns.append(_MetricColumn(request, name, measure, scores))
-    _rename_duplicate_metrics(columns)
-    computed = {one.metric: one.name for one in columns if one.metric is not None}
-    warnings = text_warnings.warn_about_texts(
-        request.text_summaries, request.reference_names, computed, request.language
-    )
-    warnings += text_warnings.warn_about_identical_outputs(
-        {output: request.systems[output] for output in request.text_summaries},
-        lambda output, earlier: all(
-            counts.tables[output] == counts.tables[earlier] for counts in metric_statistics.values()
-        ),
-    )
-    unsplit = text_warnings.list_unsplit_metrics(warnings)
-    for column in columns:
-        outputs = text_warnings.list_unreliable_systems(warnings, column.name)
-        column.unreliable_systems = {
-            name for name, runs in request.runs.items() if not outputs.isdisjoint(runs)
-        }
-        has_reliable_pair = len(request.runs) - len(column.unreliable_systems) > 1
-        column.can_rank = column.name not in unsplit and (
-            has_reliable_pair or not column.unreliable_systems
-        )
-    document_indices = request.get_document_indices()
-    unit_count = segment_count if document_indices is None else len(set(document_indices))
+    columns = _build_metric_columns(request, metric_statistics)
+    warnings = _warn_about_texts(request, metric_statistics, columns)
+    _mark_unreliable_scores(request, columns, warnings)
     results, score_intervals = _resample_metric_columns(request, columns)
     # Sort by the first metric that can rank systems, best first; otherwise keep the input order.
     first = next((column for column in columns if column.can_rank), None)
@@ -88,71 +60,133 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
         column.add_results(
             score_intervals[i], None if results is None else results[i], system_order
         )
-    rows = [
-        {
-            "name": system,
-            "letter": letter,
-            "runs": len(request.runs[system]),
-            "scores": {column.name: column.describe_system(system) for column in columns},
-        }
-        for system, letter in zip(system_order, generate_system_letters(), strict=False)
-    ]
-    tested = results is not None and testing.test is not None
-    resampling_suffix = "" if testing.resample == "segments" else f" of {testing.resample}"
-    buckets = request.buckets
-    references = next((one.references for one in columns if one.references is not None), None)
+    document_indices = request.get_document_indices()
+    unit_count = segment_count if document_indices is None else len(set(document_indices))
+    tested_results = None if request.testing.test is None else results
     content = {
         "by": f"truebleu-{__version__}",
-        "segments": segment_count if buckets is None else buckets.segments,
-        "buckets": None if buckets is None else segment_count,
-        "references": references,
+        "segments": request.buckets.segments if request.buckets else segment_count,
+        "buckets": segment_count if request.buckets else None,
+        "references": next((one.references for one in columns if one.references is not None), None),
         "baseline": request.baseline,
         "order": request.order,
-        "level": testing.level,
-        "seed": testing.seed,
-        "test": {
-            "name": testing.test,
-            "title": TESTS[testing.test or ""] + resampling_suffix,
-            "resampled": testing.resample,
-            "samples": testing.randomizations if testing.test == "ar" else testing.resamples,
-            "alpha": testing.alpha,
-        }
-        if tested
-        else None,
-        "intervals": None
-        if testing.confidence is None
-        else {
-            "name": "bootstrap",
-            "title": f"percentile bootstrap{resampling_suffix}",
-            "resampled": testing.resample,
-            "samples": testing.confidence,
-        },
-        "correction": None
-        if testing.correction is None or not tested
-        else {"name": testing.correction, "title": CORRECTION_TITLES[testing.correction]},
-        "reading": describe_test_limits(testing, unit_count, results if tested else None),
+        **_describe_testing(request, is_tested=tested_results is not None),
+        "reading": describe_test_limits(request.testing, unit_count, tested_results),
         "metrics": [column.describe_metric() for column in columns],
-        "systems": rows,
+        "systems": [
+            {
+                "name": system,
+                "letter": letter,
+                "runs": len(request.runs[system]),
+                "scores": {column.name: column.describe_system(system) for column in columns},
+            }
+            for system, letter in zip(system_order, generate_system_letters(), strict=False)
+        ],
         "pairs": [pair for column in columns for pair in column.describe_pairs()],
         "human_agreement": None
         if first is None or _has_unusual_scores(columns, warnings)
         else first.describe_human_agreement(),
         "documents": _score_documents(request, columns),
     }
-    notes = [
+    content["notes"] = [
         *build_disagreement_notes(content),
         *build_run_variance_notes(content),
         *build_data_limit_notes(request, segment_count, unit_count, results),
     ]
-    content["notes"] = notes
-    warnings += text_warnings.warn_about_zero_scores(
+    warnings += _warn_about_zero_scores(request, metric_statistics, columns)
+    return {**content, "warnings": warnings} if warnings else content
+
+
+def _build_metric_columns(
+    request: Request, metric_statistics: StatisticsByMetric
+) -> list[_MetricColumn]:
+    """Return a column per metric, with distinct names; external scores follow the metrics."""
+    columns = [
+        _MetricColumn.from_statistics(request, metric, name, metric_statistics[metric])
+        for metric, name in request.metrics.items()
+    ]
+    for name, scores in request.external_scores.items():
+        measure = Measure.from_scores(name, scores, lower_is_better=name in request.lower_is_better)
+        columns.append(_MetricColumn(request, name, measure, scores))
+    _rename_duplicate_metrics(columns)
+    return columns
+
+
+def _warn_about_texts(
+    request: Request, metric_statistics: StatisticsByMetric, columns: Sequence[_MetricColumn]
+) -> list[dict[str, Any]]:
+    """Return the warnings about the texts."""
+    computed = {one.metric: one.name for one in columns if one.metric is not None}
+    warnings = text_warnings.warn_about_texts(
+        request.text_summaries, request.reference_names, computed, request.language
+    )
+    return warnings + text_warnings.warn_about_identical_outputs(
+        {output: request.systems[output] for output in request.text_summaries},
+        lambda output, earlier: all(
+            counts.tables[output] == counts.tables[earlier] for counts in metric_statistics.values()
+        ),
+    )
+
+
+def _warn_about_zero_scores(
+    request: Request, metric_statistics: StatisticsByMetric, columns: Sequence[_MetricColumn]
+) -> list[dict[str, Any]]:
+    """Return warnings that explain scores of 0."""
+    return text_warnings.warn_about_zero_scores(
         (output, column.name, metric.from_statistics(metric_statistics[metric].tables[output]))
         for column, metric in zip(columns, request.metrics, strict=False)
         for system, outputs in request.runs.items()
         if not column.get_system_score(system)
         for output in outputs
     )
-    return {**content, "warnings": warnings} if warnings else content
+
+
+def _mark_unreliable_scores(
+    request: Request, columns: Sequence[_MetricColumn], warnings: list[dict[str, Any]]
+) -> None:
+    """Store which systems have unreliable scores, and which metrics cannot rank the systems."""
+    unsplit = text_warnings.list_unsplit_metrics(warnings)
+    for column in columns:
+        outputs = text_warnings.list_unreliable_systems(warnings, column.name)
+        column.unreliable_systems = {
+            name for name, runs in request.runs.items() if not outputs.isdisjoint(runs)
+        }
+        has_reliable_pair = len(request.runs) - len(column.unreliable_systems) > 1
+        column.can_rank = column.name not in unsplit and (
+            has_reliable_pair or not column.unreliable_systems
+        )
+
+
+def _describe_testing(request: Request, *, is_tested: bool) -> dict[str, Any]:
+    """Return the entries of a comparison that name the test, the intervals and the correction."""
+    testing = request.testing
+    unit = "" if testing.resample == "segments" else f" of {testing.resample}"
+    content: dict[str, Any] = {
+        "level": testing.level,
+        "seed": testing.seed,
+        "test": None,
+        "intervals": None,
+        "correction": None,
+    }
+    if is_tested:
+        content["test"] = {
+            "name": testing.test,
+            "title": TESTS[testing.test or ""] + unit,
+            "resampled": testing.resample,
+            "samples": testing.randomizations if testing.test == "ar" else testing.resamples,
+            "alpha": testing.alpha,
+        }
+    if testing.confidence is not None:
+        content["intervals"] = {
+            "name": "bootstrap",
+            "title": f"percentile bootstrap{unit}",
+            "resampled": testing.resample,
+            "samples": testing.confidence,
+        }
+    if is_tested and testing.correction is not None:
+        title = CORRECTION_TITLES[testing.correction]
+        content["correction"] = {"name": testing.correction, "title": title}
+    return content
 
 
 # Kinds of warnings about texts that do not occur for systems in human evaluations.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from math import floor, log10
 from typing import Any
 
@@ -24,7 +23,7 @@ ColumnCells = tuple[Column, Iterable[Any]]
 
 # Names of all columns in the order of a complete table, with their meanings.
 COLUMNS = {
-    "letter": "letter of the system, which other cells refer to",
+    "letter": "letter of the system, which sentences refer to",
     "system": "name of the system",
     "score": "score of the system",
     "interval": "confidence interval of the score",
@@ -46,6 +45,8 @@ COLUMNS = {
 DEFAULT_COLUMNS = tuple(name for name in COLUMNS if name not in ("mean", "half-width", "std-error"))
 # Columns whose cells are the same for all metrics.
 SYSTEM_COLUMNS = ("letter", "system")
+# Columns about the scores; the others are about differences from the baseline.
+SCORE_COLUMNS = ("score", "interval", "mean", "half-width", "runs", "cluster")
 _COUNT_KEYS = {"won": "wins", "tied": "ties", "lost": "losses"}
 
 
@@ -96,96 +97,91 @@ def build_metric_columns(
 
     digits: number of decimals of scores.
     """
-    format_score = make_formatter(digits)
-    format_delta = make_signed_formatter(format_score)
     scores = [system["scores"][metric["name"]] for system in content["systems"]]
-    interval_header = f"{format_percent(content['level'])} interval"
-    unit = get_unit_name(content)
-
-    def build_score_column(
-        header: str, build_text: Callable[[Content], str], tooltip: str = ""
-    ) -> ColumnCells:
-        return Column(header, "score", tooltip=tooltip), [Cell(build_text(one)) for one in scores]
-
-    def build_delta_column(
-        column: Column, build_cell: Callable[[Content, str], Cell], baseline: Cell | None = None
-    ) -> ColumnCells:
-        return column, [
-            baseline or Cell("")
-            if one["difference"] is None
-            else build_cell(one["difference"], get_difference_mark(one["difference"], metric))
-            for one in scores
-        ]
-
-    def build_count_column(name: str) -> ColumnCells:
-        tooltip = f"{unit} that the system {name} against the baseline"
-        return build_delta_column(
-            Column(name, unit, tooltip=tooltip, long_header=f"{unit} {name}"),
-            lambda one, _: Cell(f"{one[_COUNT_KEYS[name]]:,}"),
-        )
-
-    builders: dict[str, Callable[[], ColumnCells]] = {
-        "letter": lambda: (Column(""), [Cell(system["letter"]) for system in content["systems"]]),
-        "system": lambda: list(build_system_columns(content, scores))[-1],
-        "score": lambda: (
-            Column(format_metric_header(metric), "score"),
-            build_score_cells(content, scores, format_score),
-        ),
-        "interval": lambda: build_score_column(
-            interval_header, lambda one: format_interval(one["interval"], format_score)
-        ),
-        "mean": lambda: build_score_column(
-            "mean", lambda one: _format_interval_value(one["interval"], "mean", format_score)
-        ),
-        "half-width": lambda: build_score_column(
-            "±", lambda one: _format_interval_value(one["interval"], "half_width", format_score)
-        ),
-        "runs": lambda: build_score_column(
-            "± runs",
-            lambda one: _format_run_deviation(one["runs"], format_score),
-            "standard deviation between runs (number of runs)",
-        ),
-        "cluster": lambda: (
-            Column("cluster", "cluster", tooltip=COLUMNS["cluster"]),
-            # Unreliable scores have no cluster.
-            [Cell("–" if one["cluster"] is None else str(one["cluster"])) for one in scores],
-        ),
-        "delta": lambda: build_delta_column(
-            Column("Δ", "difference", tooltip=f"score minus the score of {content['baseline']}"),
-            lambda one, mark: Cell(format_delta(one["value"]), mark=mark),
-            Cell("baseline", mark="baseline"),
-        ),
-        "delta-interval": lambda: build_delta_column(
-            Column(interval_header, "difference", tooltip="interval of the difference"),
-            lambda one, _: Cell(format_interval(one["interval"], format_delta)),
-        ),
-        "std-error": lambda: build_delta_column(
-            Column("std. error", "difference", tooltip="standard error of the difference"),
-            lambda one, _: Cell(make_formatter(digits + 1)(one["standard_error"])),
-        ),
-        "p-uncorrected": lambda: build_delta_column(
-            Column("p", "difference"), lambda one, _: Cell(format_p_value(one["p"]))
-        ),
-        "p": lambda: build_delta_column(
-            Column(format_p_header(content), "difference", tooltip=content["test"]["title"]),
-            lambda one, mark: Cell(
-                _format_decisive_p(content, one), "*" if one["significant"] else "", mark
-            ),
-        ),
-        **{name: partial(build_count_column, name) for name in _COUNT_KEYS},
-        "needed": lambda: build_delta_column(
-            Column(
-                "needed",
-                unit,
-                tooltip="similar segments required to detect a difference of this size with 80% "
-                "power",
-                long_header="segments needed for 80% power",
-            ),
-            lambda one, _: Cell(format_segments_needed(one["segments_needed"])),
-        ),
-    }
     available = list_columns(content, metric)
-    return [builders[name]() for name in names if name in available]
+    columns: list[ColumnCells] = []
+    for name in names:
+        if name not in available:
+            continue
+        if name == "letter":
+            columns.append((Column(""), [Cell(system["letter"]) for system in content["systems"]]))
+        elif name == "system":
+            columns.append(list(build_system_columns(content, scores))[-1])
+        elif name in SCORE_COLUMNS:
+            columns.append(_build_score_column(content, metric, name, digits))
+        else:
+            columns.append(_build_difference_column(content, metric, name, digits))
+    return columns
+
+
+def _build_score_column(content: Content, metric: Content, name: str, digits: int) -> ColumnCells:
+    """Return a column about the scores of the systems."""
+    format_score = make_formatter(digits)
+    scores = [system["scores"][metric["name"]] for system in content["systems"]]
+    if name == "score":
+        cells = build_score_cells(content, scores, format_score)
+        return Column(format_metric_header(metric), "score"), cells
+    format_text: Callable[[Content], str]
+    tooltip, group = "", "score"
+    if name == "interval":
+        header = f"{format_percent(content['level'])} interval"
+        format_text = lambda one: format_interval(one["interval"], format_score)  # noqa: E731
+    elif name == "runs":
+        header, tooltip = "± runs", COLUMNS["runs"]
+        format_text = lambda one: _format_run_deviation(one["runs"], format_score)  # noqa: E731
+    elif name == "cluster":
+        header, group, tooltip = "cluster", "cluster", COLUMNS["cluster"]
+        # Unreliable scores have no cluster.
+        format_text = lambda one: str(one["cluster"] or "–")  # noqa: E731
+    else:
+        header, key = {"mean": ("mean", "mean"), "half-width": ("±", "half_width")}[name]
+        format_text = lambda one: _format_interval_value(  # noqa: E731
+            one["interval"], key, format_score
+        )
+    return Column(header, group, tooltip=tooltip), [Cell(format_text(one)) for one in scores]
+
+
+def _build_difference_column(
+    content: Content, metric: Content, name: str, digits: int
+) -> ColumnCells:
+    """Return a column about the differences from the baseline."""
+    format_delta = make_signed_formatter(make_formatter(digits))
+    unit = get_unit_name(content)
+    header, group, tooltip, long_header = name, "difference", "", ""
+    baseline_cell = Cell("")
+    if name == "delta":
+        header, tooltip = "Δ", f"score minus the score of {content['baseline']}"
+        baseline_cell = Cell("baseline", mark="baseline")
+    elif name == "delta-interval":
+        header, tooltip = f"{format_percent(content['level'])} interval", COLUMNS[name]
+    elif name == "std-error":
+        header, tooltip = "std. error", COLUMNS[name]
+    elif name == "p-uncorrected":
+        header = "p"
+    elif name == "p":
+        header, tooltip = format_p_header(content), content["test"]["title"]
+    elif name == "needed":
+        group, tooltip, long_header = unit, COLUMNS[name], "segments needed for 80% power"
+    else:
+        group, long_header = unit, f"{unit} {name}"
+        tooltip = f"{unit} that the system {name} against the baseline"
+
+    def build_cell(one: Content) -> Cell:
+        mark = get_difference_mark(one, metric) if name in ("delta", "p") else ""
+        star = "*" if name == "p" and one["significant"] else ""
+        texts: dict[str, Callable[[], str]] = {
+            "delta": lambda: format_delta(one["value"]),
+            "delta-interval": lambda: format_interval(one["interval"], format_delta),
+            "std-error": lambda: make_formatter(digits + 1)(one["standard_error"]),
+            "p-uncorrected": lambda: format_p_value(one["p"]),
+            "p": lambda: _format_decisive_p(content, one),
+            "needed": lambda: format_segments_needed(one["segments_needed"]),
+        }
+        return Cell(texts[name]() if name in texts else f"{one[_COUNT_KEYS[name]]:,}", star, mark)
+
+    differences = [system["scores"][metric["name"]]["difference"] for system in content["systems"]]
+    column = Column(header, group, tooltip=tooltip, long_header=long_header)
+    return column, [baseline_cell if one is None else build_cell(one) for one in differences]
 
 
 def build_interval_drawings(content: Content, metric: Content) -> Iterator[ColumnCells]:
@@ -210,15 +206,14 @@ def build_interval_drawings(content: Content, metric: Content) -> Iterator[Colum
 def build_score_cells(
     content: Content, scores: Iterable[Content], format_score: NumberFormatter
 ) -> list[Cell]:
-    """Return score cells with the letters of significantly worse systems."""
-    return [
-        Cell(
-            format_score(one["score"]),
-            format_letters(content, one["better_than"]),
-            get_best_mark(content, one),
-        )
-        for one in scores
-    ]
+    """Return score cells; the best of several systems is marked."""
+    return [Cell(format_score(one["score"]), mark=get_best_mark(content, one)) for one in scores]
+
+
+def get_baseline_letter(content: Content) -> str:
+    """Return the letter of the baseline."""
+    systems = content["systems"]
+    return next((one["letter"] for one in systems if one["name"] == content["baseline"]), "")
 
 
 def get_unit_name(content: Content) -> str:
@@ -317,29 +312,6 @@ def get_difference_mark(difference: Content, metric: Content) -> str:
     if not difference["significant"]:
         return ""
     return "better" if (difference["value"] > 0) == metric["higher_is_better"] else "worse"
-
-
-def format_letters(content: Content, names: Sequence[str]) -> str:
-    """Return the letters of some systems; three or more consecutive letters become a range.
-
-    >>> systems = [{"name": name, "letter": name.upper()} for name in "cabdef"]
-    >>> format_letters({"systems": systems}, ["f", "b", "c", "d"])
-    'B–D F'
-    """
-    selected_names = set(names)
-    systems = sorted(content["systems"], key=lambda one: (len(one["letter"]), one["letter"]))
-    sequences: list[list[str]] = []
-    was_selected = False
-    for system in systems:
-        if system["name"] in selected_names:
-            sequences = sequences if was_selected else [*sequences, []]
-            sequences[-1].append(system["letter"])
-        was_selected = system["name"] in selected_names
-    letter_groups = [
-        part for run in sequences for part in (run if len(run) < 3 else [f"{run[0]}–{run[-1]}"])
-    ]
-    # Single letters are unambiguous without spaces.
-    return ("" if all(len(part) == 1 for part in letter_groups) else " ").join(letter_groups)
 
 
 def get_score_digits(content: Content, metric: Content, digits: int | None) -> int:

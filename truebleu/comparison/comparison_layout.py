@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from truebleu.comparison.comparison_columns import (
-    DEFAULT_COLUMNS,
     ColumnCells,
-    build_interval_drawings,
-    build_metric_columns,
     build_score_cells,
     build_system_columns,
     build_table,
     format_metric_header,
     get_score_digits,
 )
-from truebleu.comparison.legend import LETTERS, build_legend
+from truebleu.comparison.legend import build_legend
 from truebleu.rendering.elements import (
     Block,
     Cell,
@@ -43,21 +40,6 @@ def format_title(content: Content) -> str:
         parts.append(f"{format_count(references, 'reference')} per segment")
     heading = ", ".join(parts)
     return heading if content["baseline"] is None else f"{heading}; Δ from {content['baseline']}"
-
-
-def build_metric_table(
-    content: Content, metric: Content, digits: int, names: Sequence[str] | None = None
-) -> Table:
-    """Return the table of one metric, with the given columns (default: all available columns).
-
-    names: column names in `comparison_columns.COLUMNS`.
-    """
-    table_columns = build_metric_columns(
-        content, metric, DEFAULT_COLUMNS if names is None else names, digits
-    )
-    if names is None:
-        table_columns += build_interval_drawings(content, metric)
-    return build_table(table_columns, metric["name"])
 
 
 def build_components_table(content: Content, metric: Content) -> Table | None:
@@ -181,20 +163,20 @@ def build_document_tables(content: Content, digits: int | None) -> Iterator[Bloc
 
 
 def collect_notes(content: Content) -> list[str]:
-    """Return the sentences below the tables of all columns: a legend, test limits, and notes."""
-    legend = build_legend(content, ("won", "tied", "lost", "needed"), (LETTERS,))
+    """Return the sentences below the tables of all columns: a legend, test limits, and notes.
+
+    Notes on disagreements of metrics are left out; see `list_disagreements`.
+    """
+    legend = build_legend(content, ("won", "tied", "lost", "needed"), ())
     limits = [content["reading"]] if content["reading"] else []
-    return [*legend, *limits, *(f"Note: {note['text']}" for note in content["notes"])]
+    kept = [note for note in content["notes"] if note["kind"] != "disagreement"]
+    notes = [f"Note: {note['text']}" for note in kept]
+    return [*legend, *limits, *notes]
 
 
-def separate_disagreement_notes(content: Content) -> tuple[list[Content], Content]:
-    """Return the notes on metrics that disagree, and the contents without these notes."""
-    notes = content["notes"]
-    opposing_notes = [note for note in notes if note["kind"] == "disagreement"]
-    return opposing_notes, {
-        **content,
-        "notes": [note for note in notes if note not in opposing_notes],
-    }
+def list_disagreements(content: Content) -> list[str]:
+    """Return the notes on metrics that disagree about a pair of systems."""
+    return [note["text"] for note in content["notes"] if note["kind"] == "disagreement"]
 
 
 def format_signatures(content: Content, *, short: bool = False) -> list[str]:

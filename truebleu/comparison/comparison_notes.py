@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import starmap
 from math import sqrt
 from typing import Any
 
@@ -94,24 +95,7 @@ def build_data_limit_notes(
         yield build_note(
             "failed", f"{join_words(names)} {verb} left out: {error_text}", metric_names=names
         )
-    if segment_count == 1:
-        yield build_note(
-            "one segment",
-            "one segment cannot be resampled, so there are no intervals, and no difference is "
-            "significant.",
-        )
-    elif testing.resample == "documents" and unit_count < FEW_DOCUMENTS:
-        yield build_note("few documents", _describe_few_documents(unit_count, testing))
-    elif segment_count < FEW_SEGMENTS:
-        unit_name = "buckets" if request.buckets else "segments"
-        sentence = f"{segment_count} {unit_name} are too few for precise intervals and p-values."
-        yield build_note(f"few {unit_name}", sentence)
-    elif testing.confidence is not None and testing.confidence * (1 - testing.level) < 2:
-        yield build_note(
-            "few resamples",
-            f"{testing.confidence} resamples are too few for {testing.level:.4g} intervals: "
-            "the intervals span all resamples.",
-        )
+    yield from starmap(build_note, _describe_small_samples(request, segment_count, unit_count))
     # With several runs, the effects of documents and of runs cannot be separated.
     uses_single_segments = (
         request.get_document_indices() is None and not system_runs.has_several_runs(request.runs)
@@ -144,6 +128,25 @@ def build_data_limit_notes(
             f"{test_count} pairs were tested per metric at {testing.alpha:g}, without a correction "
             "for multiple comparisons. Use --correction holm or bh.",
         )
+
+
+def _describe_small_samples(
+    request: Request, segment_count: int, unit_count: int
+) -> Iterator[tuple[str, str]]:
+    """Yield the kind and the text of a note if there are too few segments or resamples."""
+    testing = request.testing
+    unit_name = "buckets" if request.buckets else "segments"
+    if segment_count == 1:
+        text = "one segment cannot be resampled, so there are no intervals, and no difference is "
+        yield "one segment", f"{text}significant."
+    elif testing.resample == "documents" and unit_count < FEW_DOCUMENTS:
+        yield "few documents", _describe_few_documents(unit_count, testing)
+    elif segment_count < FEW_SEGMENTS:
+        text = f"{segment_count} {unit_name} are too few for precise intervals and p-values."
+        yield f"few {unit_name}", text
+    elif testing.confidence is not None and testing.confidence * (1 - testing.level) < 2:
+        text = f"{testing.confidence} resamples are too few for {testing.level:.4g} intervals"
+        yield "few resamples", f"{text}: the intervals span all resamples."
 
 
 def build_disagreement_notes(content: Content) -> Iterator[dict[str, Any]]:

@@ -116,21 +116,6 @@ class Significance:
         )
 
 
-class TextOptions(TypedDict, total=False):
-    """Options of the text of a comparison.
-
-    columns: names in `comparison_columns.COLUMNS` (default: columns that fit into 80 characters).
-    by: parts of the test set with a table of their own: "document", "reference".
-    explain: explain the columns and the test, list all notes, and give complete signatures.
-    hint: end of the legend, such as "More: --explain".
-    """
-
-    columns: Sequence[str] | None
-    by: Sequence[str]
-    explain: bool
-    hint: str
-
-
 class SignificanceOptions(TypedDict, total=False):
     """The fields of `Significance`, as keyword arguments of `compare` and `report`."""
 
@@ -202,11 +187,16 @@ class Request:
         source: Any = None,
         documents: Any = None,
         workers: int = 1,
-        buckets: Buckets | None = None,
         order: str = "rank",
     ) -> None:
+        """Check the arguments, which are the same as for `compare`.
+
+        references: `Buckets` instead of references for statistics that were already aggregated.
+        """
         argument_checks.check_choice("order", order, SYSTEM_ORDERS)
         self.order = order
+        self.testing = testing or Significance()
+        self.buckets = references if isinstance(references, Buckets) else None
         # Metrics that truebleu computes, with the requested name if it is more specific.
         self.metrics = dict(_resolve_metrics(metrics))
         outputs = None if systems is None else _check_systems(systems, references)
@@ -217,22 +207,76 @@ class Request:
             outputs, self.runs = system_runs.split_systems_into_runs(
                 "systems", outputs, accepts_tokens=in_tokens
             )
-        external = external or ExternalScores()
-        # External scores by metric and output, one number per segment.
+        self._read_all_external_scores(external or ExternalScores(), outputs)
+        # The hypotheses of each output; None for systems that only have external scores.
+        self.systems = (
+            _find_external_systems(self.external_scores, self.metrics)
+            if outputs is None
+            else outputs
+        )
+        if not self.runs:
+            self.runs = {name: [name] for name in self.systems}
+        # The system that the others are compared with; None for a single system.
+        self.baseline = _resolve_baseline(baseline, list(self.runs))
+        # Error messages of metrics that could not score a system; their scores are left out.
+        self.failure_messages: dict[str, str] = {}
+        # The kernel's observations about the text of each output.
+        self.text_summaries: dict[str, Summary] = {}
+        self.references = None if self.buckets else references
+        self.source = source
+        self.documents = documents
+        # Segment labels for a report.
+        self.labels: Any = None
+        # Keep the original arguments, because messages quote their file names.
+        self.original_systems = dict(self.systems)
+        self.original_references = self.references
+        self.original_source = source
+        self.workers = argument_checks.check_workers(workers)
+        self._check_settings()
+
+    @classmethod
+    def from_options(
+        cls, systems: Any, references: Any, options: Mapping[str, Any], **inputs: Any
+    ) -> Request:
+        """Return a request for the keyword arguments of `compare` (`ComparisonOptions`)."""
+        testing, external = (
+            {name: options[name] for name in names if name in options}
+            for names in (SignificanceOptions.__annotations__, ExternalScores._fields)
+        )
+        others = {name: options[name] for name in options if name not in {*testing, *external}}
+        return cls(
+            systems,
+            references,
+            testing=Significance(**testing),
+            external=ExternalScores(**external),
+            **others,
+            **inputs,
+        )
+
+    def _check_settings(self) -> None:
+        """Raise ValueError for inputs that the test or the metrics do not support."""
+        test, resample = self.testing.test, self.testing.resample
+        if self.metrics and self.references is None and self.buckets is None:
+            raise ValueError("references: the metrics need references")
+        if system_runs.has_several_runs(self.runs) and test not in ("ar", "bs", None):
+            raise ValueError(f"test: '{test}' does not support multiple runs; use 'ar' or 'bs'")
+        if self.documents is None and resample == "documents":
+            raise ValueError("resample: 'documents' needs the document of each segment")
+        if (self.buckets is None) == (resample == "buckets"):
+            raise ValueError(
+                "resample: use 'buckets' for statistics of truebleu.engines, but not for texts"
+            )
+
+    def _read_all_external_scores(self, external: ExternalScores, outputs: Any) -> None:
+        """Store the external scores by metric and output, and the metrics with lower as better."""
         self.external_scores = {
             name: self._read_external_scores(name, columns, are_systems_known=outputs is not None)
             for name, columns in (external.scores or {}).items()
         }
         # The options override the direction that a metric name implies.
-        higher_names = set(
-            _check_metric_names(
-                "higher_is_better", external.higher_is_better, list(self.external_scores)
-            )
-        )
-        lower_names = set(
-            _check_metric_names(
-                "lower_is_better", external.lower_is_better, list(self.external_scores)
-            )
+        higher_names, lower_names = (
+            set(_check_metric_names(role, getattr(external, role), list(self.external_scores)))
+            for role in ("higher_is_better", "lower_is_better")
         )
         if conflicting_names := sorted(higher_names & lower_names):
             raise ValueError(f"lower_is_better: {conflicting_names[0]} is also in higher_is_better")
@@ -240,43 +284,6 @@ class Request:
         self.lower_is_better = frozenset(lower_names | (implied_lower_names - higher_names))
         if not self.metrics and not self.external_scores:
             raise ValueError("metrics: expected at least one metric, or scores")
-        # The hypotheses of each output; None for systems that only have external scores.
-        self.systems = (
-            _find_external_systems(self.external_scores, self.metrics)
-            if outputs is None
-            else outputs
-        )
-        self.buckets = buckets
-        if self.metrics and references is None and buckets is None:
-            raise ValueError("references: the metrics need references")
-        if not self.runs:
-            self.runs = {name: [name] for name in self.systems}
-        # The system that the others are compared with; None for a single system.
-        self.baseline = _resolve_baseline(baseline, list(self.runs))
-        test = None if testing is None else testing.test
-        if system_runs.has_several_runs(self.runs) and test not in ("ar", "bs", None):
-            raise ValueError(f"test: '{test}' does not support multiple runs; use 'ar' or 'bs'")
-        # Error messages of metrics that could not score a system; their scores are left out.
-        self.failure_messages: dict[str, str] = {}
-        # The kernel's observations about the text of each output.
-        self.text_summaries: dict[str, Summary] = {}
-        self.references = references
-        self.source = source
-        self.documents = documents
-        # Segment labels for a report.
-        self.labels: Any = None
-        if documents is None and testing is not None and testing.resample == "documents":
-            raise ValueError("resample: 'documents' needs the document of each segment")
-        if (buckets is None) == (testing is not None and testing.resample == "buckets"):
-            raise ValueError(
-                "resample: use 'buckets' for statistics of truebleu.engines, but not for texts"
-            )
-        # Keep the original arguments, because messages quote their file names.
-        self.original_systems = dict(self.systems)
-        self.original_references = references
-        self.original_source = source
-        self.testing = Significance() if testing is None else testing
-        self.workers = argument_checks.check_workers(workers)
 
     def _read_external_scores(
         self, name: str, columns: Any, *, are_systems_known: bool

@@ -54,7 +54,10 @@ def build_text_blocks(
 
     groups: titles of groups and their comparisons; a single comparison has an empty title.
     digits: number of decimals on a 0-100 scale; None for the default of each metric.
-    For other parameters, see `TextOptions`.
+    columns: names in `comparison_columns.COLUMNS` (default: columns that fit into 80 characters).
+    by: parts of the test set with a table of their own: "document", "reference".
+    explain: explain the columns and the test, list all notes, and give complete signatures.
+    hint: end of the legend, such as "More: --explain".
     """
     names = COMPACT_COLUMNS if columns is None else columns
     check_column_names(names)
@@ -117,7 +120,7 @@ def build_compact_table(
         (columns,) = columns_by_metric
         if has_drawings and len(content["systems"]) > 1:
             columns += build_interval_drawings(content, metrics[0])
-        return build_table(_hide_letters(columns), metrics[0]["name"])
+        return build_table(columns, metrics[0]["name"])
     # Metrics may lack columns, for example the rank if a metric cannot split the text into words.
     available = [list_columns(content, one) for one in metrics]
     shown = [name for name in names if any(name in one for one in available)]
@@ -137,23 +140,7 @@ def build_compact_table(
                 headers.setdefault(name, column)
     stacked: list[ColumnCells] = [(Column("metric", is_left_aligned=True), metric_cells)]
     stacked += [(headers[name], cells_by_name[name]) for name in shown]
-    return build_table(_hide_letters(stacked))
-
-
-def _hide_letters(columns: Iterable[ColumnCells]) -> list[ColumnCells]:
-    """Return the columns without the letters of significantly worse systems."""
-    return [
-        (
-            column,
-            [
-                Cell(one.text, "", one.mark)
-                if isinstance(one, Cell) and one.raised[:1].isalpha()
-                else one
-                for one in cells
-            ],
-        )
-        for column, cells in columns
-    ]
+    return build_table(stacked)
 
 
 def _format_sizes(content: Content) -> str:

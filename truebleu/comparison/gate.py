@@ -107,15 +107,12 @@ def check(
     references: corpus_inputs.References,
     *,
     metrics: Sequence[str | Metric] = ("bleu",),
-    level: float = DEFAULT_LEVEL,
-    samples: int | None = None,
-    seed: int | None = argument_checks.DEFAULT_SEED,
     source: corpus_inputs.Hypotheses | None = None,
     documents: Any = None,
     workers: int = 1,
     scale: int = 100,
     check_text: bool = True,
-    **conditions: Unpack[ConditionOptions],
+    **options: Unpack[CheckOptions],
 ) -> Check:
     """Check whether scores meet conditions. A failed condition does not raise an exception.
 
@@ -145,19 +142,23 @@ def check(
     >>> result.passed, result.failures
     (False, ['BLEU 59.69 is below the minimum of 70.'])
     """
-    argument_checks.check_keywords("check", conditions, ConditionOptions.__annotations__)
+    argument_checks.check_keywords("check", options, CheckOptions.__annotations__)
+    conditions: Any
+    testing: Any
+    conditions, testing = (
+        {name: value for name, value in options.items() if (name in TESTING_OPTIONS) == is_testing}
+        for is_testing in (False, True)
+    )
     job = CheckJob(
         Conditions(**conditions),
         hypotheses,
         references,
         metrics,
-        level=level,
-        samples=samples,
-        seed=seed,
         source=source,
         documents=documents,
         workers=workers,
         scale=scale,
+        **testing,
     )
     result = Check.from_job(job)
     if check_text:
@@ -178,6 +179,18 @@ class ConditionOptions(TypedDict, total=False):
     keep: bool
     against: corpus_inputs.Hypotheses | None
     significant: bool
+
+
+# The options of `check` that set the significance test.
+TESTING_OPTIONS = ("level", "samples", "seed")
+
+
+class CheckOptions(ConditionOptions, total=False):
+    """Keyword arguments of `check`: conditions, and settings of the significance test."""
+
+    level: float
+    samples: int | None
+    seed: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -298,6 +311,69 @@ class CheckJob:
             metric: one["name"]
             for metric, one in zip(request.metrics, comparison["metrics"], strict=True)
         }
+        self._reject_invalid_scores(metric_statistics)
+        scores = {
+            metric: self._compute_score(metric, metric_statistics, self.system)
+            for metric in self.metric_names
+        }
+        entries: dict[Metric[Any], log.Entry] = {}
+        if conditions.log is not None:
+            entries |= self._build_log_entries(scores, comparison["segments"])
+        metrics: list[dict[str, Any]] = []
+        listing_metric: Metric[Any] | None = None
+        for metric in self.metric_names:
+            earlier = self._find_earlier_scores(
+                metric, metric_statistics, log_entries, entries.get(metric)
+            )
+            entry = self._describe_metric(metric, scores[metric], earlier, comparison)
+            has_fallen = any(
+                not one["passed"] and one["kind"] != "minimum" for one in entry["conditions"]
+            )
+            if listing_metric is None and has_fallen and self.earlier_name is not None:
+                listing_metric = metric
+            metrics.append(entry)
+        passed = all(one["passed"] for each in metrics for one in each["conditions"])
+        if conditions.keep and passed:
+            log.append_log_entries(os.fspath(conditions.log), entries.values())
+        worse_documents: Iterable[Any] = ()
+        worse_segments: Iterable[Any] = ()
+        if listing_metric is not None:
+            worse_documents = self._find_worse_documents(comparison, listing_metric)
+            worse_segments = self._find_worse_segments(metric_statistics, listing_metric)
+        warnings = comparison.get("warnings")
+        return {
+            "system": self.system,
+            **({"warnings": warnings} if warnings else {}),
+            "segments": comparison["segments"],
+            "passed": passed,
+            "earlier": {
+                "log": None if conditions.log is None else os.fspath(conditions.log),
+                "output": self.earlier_name,
+            },
+            "metrics": metrics,
+            "metric": listing_metric and self.metric_names[listing_metric],
+            "worse_documents": list(worse_documents),
+            "worse_segments": list(worse_segments),
+        }
+
+    def _find_earlier_scores(
+        self,
+        metric: Metric[Any],
+        metric_statistics: StatisticsByMetric,
+        log_entries: Sequence[log.Entry],
+        entry: log.Entry | None,
+    ) -> dict[str, Any]:
+        """Return the earlier scores by a metric in the log and of the earlier output, or None."""
+        earlier: dict[str, Any] = {"log": None, "output": None}
+        if entry is not None and metric in self.max_drop:
+            earlier["log"] = _find_logged_score(self.conditions.log, log_entries, entry)
+        if self.earlier_name is not None:
+            score = self._compute_score(metric, metric_statistics, self.earlier_name)
+            earlier["output"] = {"score": score.value}
+        return earlier
+
+    def _reject_invalid_scores(self, metric_statistics: StatisticsByMetric) -> None:
+        """Raise InputError for a score that is not finite, or that is based on no text."""
         for metric, name in self.metric_names.items():
             for system, table in metric_statistics[metric].tables.items():
                 score = self._compute_score(metric, metric_statistics, system).value
@@ -306,67 +382,25 @@ class CheckJob:
                     raise InputError(
                         f"{system}: no {name} (expected a finite score, found {shown_value})"
                     )
-        scores = {
-            metric: self._compute_score(metric, metric_statistics, self.system)
-            for metric in self.metric_names
+
+    def _describe_metric(
+        self, metric: Metric[Any], score: Score, earlier: Mapping[str, Any], comparison: Any
+    ) -> dict[str, Any]:
+        """Return the entry of a metric, with a message for each condition."""
+        name = self.metric_names[metric]
+        (scores,) = (one["scores"] for one in comparison["systems"] if one["name"] == self.system)
+        difference = scores[name].get("difference")
+        results = self._evaluate_conditions(metric, score.value, earlier, difference)
+        entry = {
+            "name": name,
+            "signature": str(score.signature.with_test_set(self.request.test_set)),
+            "higher_is_better": not metric.lower_is_better,
+            "percentage": metric.is_percentage,
+            "score": score.value,
+            "earlier": earlier,
+            "conditions": [result._asdict() for result in results],
         }
-        segment_count = comparison["segments"]
-        entries = (
-            {} if conditions.log is None else dict(self._build_log_entries(scores, segment_count))
-        )
-        (differences,) = (
-            one["scores"] for one in comparison["systems"] if one["name"] == self.system
-        )
-        metrics: list[dict[str, Any]] = []
-        listing_metric: Metric[Any] | None = None
-        for metric, name in self.metric_names.items():
-            earlier: dict[str, Any] = {"log": None, "output": None}
-            if conditions.log is not None and metric in self.max_drop:
-                earlier["log"] = _find_logged_score(conditions.log, log_entries, entries[metric])
-            if self.earlier_name is not None:
-                earlier["output"] = {
-                    "score": self._compute_score(metric, metric_statistics, self.earlier_name).value
-                }
-            value, difference = scores[metric].value, differences[name].get("difference")
-            results = list(self._evaluate_conditions(metric, value, earlier, difference))
-            has_fallen = any(not one.passed and one.kind != "minimum" for one in results)
-            listing_metric = (
-                metric
-                if listing_metric is None and has_fallen and self.earlier_name is not None
-                else listing_metric
-            )
-            entry = {
-                "name": name,
-                "signature": str(scores[metric].signature.with_test_set(request.test_set)),
-                "higher_is_better": not metric.lower_is_better,
-                "percentage": metric.is_percentage,
-                "score": value,
-                "earlier": earlier,
-                "conditions": [result._asdict() for result in results],
-            }
-            metrics.append(add_messages(entry, self.earlier_name))
-        passed = all(one["passed"] for each in metrics for one in each["conditions"])
-        if conditions.keep and passed:
-            log.append_log_entries(os.fspath(conditions.log), entries.values())
-        warnings = comparison.get("warnings")
-        return {
-            "system": self.system,
-            **({"warnings": warnings} if warnings else {}),
-            "segments": segment_count,
-            "passed": passed,
-            "earlier": {
-                "log": None if conditions.log is None else os.fspath(conditions.log),
-                "output": self.earlier_name,
-            },
-            "metrics": metrics,
-            "metric": listing_metric and self.metric_names[listing_metric],
-            "worse_documents": []
-            if listing_metric is None
-            else list(self._find_worse_documents(comparison, listing_metric)),
-            "worse_segments": []
-            if listing_metric is None
-            else list(self._find_worse_segments(metric_statistics, listing_metric)),
-        }
+        return add_messages(entry, self.earlier_name)
 
     def _reject_identical_inputs(self) -> None:
         """Raise ValueError if an output is compared with itself."""

@@ -12,8 +12,8 @@ from truebleu.text.terminal_layout import join_words
 
 # Marks of significant differences in tables for papers.
 BETTER, WORSE = "†", "‡"
-# Marks that a legend explains: an asterisk after a p-value, bold scores, and letters of systems.
-SIGNIFICANT, BEST, LETTERS = "*", "best", "letters"
+# Marks that a legend explains: an asterisk after a p-value, and bold scores.
+SIGNIFICANT, BEST = "*", "best"
 COMPARATIVES = {"won": "better", "tied": "equal", "lost": "worse"}
 
 
@@ -26,7 +26,7 @@ def build_legend(
 ) -> Iterator[str]:
     """Yield the sentences that explain the columns `names` and the marks of a table.
 
-    marks: the marks of significant differences, "best" for bold scores, and "letters".
+    marks: the marks of significant differences, and "best" for bold scores.
     omit_baseline: leave out the baseline, which users of a report can change.
     """
     if any(system["runs"] > 1 for system in content["systems"]):
@@ -83,14 +83,9 @@ def _explain_significance(
             "No printed score differs significantly from the score of "
             f"{content['baseline']} ({threshold}, {test_text})."
         )
-    if LETTERS in marks:
-        yield f"Letters after a score: significantly better than these systems ({threshold})."
-        if correction and len(content["systems"]) > 2:
-            pair_count = len(content["pairs"]) // len(content["metrics"])
-            yield (
-                f"{format_p_header(content)} is corrected for the tests in its column; letters and "
-                f"clusters are corrected for all {pair_count} pairs, per metric."
-            )
+    if correction and {SIGNIFICANT, BEST} <= {*marks} and len(content["systems"]) > 2:
+        pair_count = len(content["pairs"]) // len(content["metrics"])
+        yield f"Clusters are corrected for all {pair_count} pairs, per metric."
 
 
 def _are_all_differences_tested(content: Content) -> bool:

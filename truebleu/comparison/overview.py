@@ -11,13 +11,15 @@ from collections.abc import Iterator, Sequence
 from truebleu.comparison import comparison_layout
 from truebleu.comparison.comparison_columns import (
     COLUMNS,
+    DEFAULT_COLUMNS,
+    build_metric_columns,
     build_system_columns,
     build_table,
     can_rank,
     format_interval,
-    format_letters,
     format_metric_header,
     format_p_equation,
+    get_baseline_letter,
     get_best_mark,
     get_decisive_p,
     get_difference_mark,
@@ -70,14 +72,13 @@ def build_html_blocks(
         yield Heading(1, f"{title}: {heading}" if title else heading)
         yield from build_first_screen(content, digits)
         yield from comparison_layout.build_reference_tables(content, digits)
-        disagreements, remaining_content = comparison_layout.separate_disagreement_notes(content)
-        yield from (Paragraph(note["text"], "caution") for note in disagreements)
+        for text in comparison_layout.list_disagreements(content):
+            yield Paragraph(text, "caution")
         yield from build_metric_details(content, digits)
         if "document" in by:
             yield from comparison_layout.build_document_tables(content, digits)
         yield from (
-            Paragraph(sentence, "note")
-            for sentence in comparison_layout.collect_notes(remaining_content)
+            Paragraph(sentence, "note") for sentence in comparison_layout.collect_notes(content)
         )
         yield from (
             Paragraph(line, "signature")
@@ -121,33 +122,14 @@ def build_headline(content: Content) -> SentenceParts:
     """
     systems = content["systems"]
     metric = find_main_metric(content)
+    if len(systems) == 1:
+        return _describe_single_system(content, metric or content["metrics"][0])
     if metric is None:
-        names = join_words([one["name"] for one in content["metrics"]])
-        if len(systems) > 1:
-            unreliable = _list_unreliable_systems(content, content["metrics"][0]["name"])
-            reason = (
-                f"scores of {join_words(unreliable)} are unreliable."
-                if unreliable
-                else f"{names} cannot split this text into words."
-            )
-            return [f"No system is called best: {reason}"]
-        metric = content["metrics"][0]
+        return [f"No system is called best: {_explain_missing_ranks(content)}"]
     name = metric["name"]
     format_score = make_formatter(get_score_digits(content, metric, None))
-    best = next((one for one in systems if one["scores"][name]["rank"] == 1), systems[0])
+    best = next(one for one in systems if one["scores"][name]["rank"] == 1)
     score = best["scores"][name]
-    level = f"{format_percent(content['level'])} interval "
-    if len(systems) == 1:
-        interval = score["interval"]
-        interval_note = (
-            f" ({level}{format_score(interval['low'])} to {format_score(interval['high'])})"
-            if interval
-            else ""
-        )
-        return [
-            _build_headline_part(best["name"]),
-            f" scores {format_score(score['score'])} {metric['label']}{interval_note}.",
-        ]
     # Pairs are ordered by metric, with the higher-ranked system first.
     pair = next(one for one in content["pairs"] if one["metric"] == name)
     pair = _use_table_p_value(content, pair)
@@ -182,15 +164,31 @@ def build_headline(content: Content) -> SentenceParts:
     ]
 
 
+def _describe_single_system(content: Content, metric: Content) -> SentenceParts:
+    """Return the parts of the headline for one system: its score and the interval."""
+    format_score = make_formatter(get_score_digits(content, metric, None))
+    (system,) = content["systems"]
+    score = system["scores"][metric["name"]]
+    interval_note = ""
+    if score["interval"]:
+        low, high = (format_score(score["interval"][end]) for end in ("low", "high"))
+        interval_note = f" ({format_percent(content['level'])} interval {low} to {high})"
+    text = f" scores {format_score(score['score'])} {metric['label']}{interval_note}."
+    return [_build_headline_part(system["name"]), text]
+
+
+def _explain_missing_ranks(content: Content) -> str:
+    """Return the reason why no metric ranks the systems."""
+    metrics = content["metrics"]
+    unreliable = list_unreliable_systems(content.get("warnings", []), metrics[0]["name"])
+    if unreliable:
+        return f"scores of {join_words(sorted(unreliable))} are unreliable."
+    return f"{join_words([one['name'] for one in metrics])} cannot split this text into words."
+
+
 def find_main_metric(content: Content) -> Content | None:
     """Return the first metric that can rank the systems, or None."""
     return next((one for one in content["metrics"] if can_rank(content, one["name"])), None)
-
-
-def _list_unreliable_systems(content: Content, metric: str) -> list[str]:
-    """Return the systems whose scores by a metric are unreliable according to a warning."""
-    outputs = list_unreliable_systems(content.get("warnings", []), metric)
-    return sorted(outputs)
 
 
 def _describe_unreliable_systems(content: Content, metric: str) -> str:
@@ -330,9 +328,8 @@ def build_overview_table(content: Content, digits: int | None = None) -> Table:
         table_columns.append((Column("score", group_header=group_header, tooltip=tooltip), cells))
         if not has_several_systems:
             continue
-        baseline_letter = format_letters(content, [content["baseline"]])
         column = Column(
-            f"Δ from {baseline_letter}",
+            f"Δ from {get_baseline_letter(content)}",
             group_header=group_header,
             tooltip=f"difference from {content['baseline']}, with its p-value",
         )
@@ -408,9 +405,7 @@ def build_forest_plot(content: Content) -> Forest | None:
             for score in scores
         ]
         panel_title = (
-            f"Δ {metric['name']} from {format_letters(content, [baseline])}"
-            if has_several_systems
-            else ""
+            f"Δ {metric['name']} from {get_baseline_letter(content)}" if has_several_systems else ""
         )
         panels.append(
             Panel(
@@ -446,7 +441,10 @@ def build_metric_details(content: Content, digits: int | None = None) -> Iterato
     for metric in content["metrics"]:
         metric_digits = get_score_digits(content, metric, digits)
         inner: list[HtmlBlock] = [
-            comparison_layout.build_metric_table(content, metric, metric_digits)
+            build_table(
+                build_metric_columns(content, metric, DEFAULT_COLUMNS, metric_digits),
+                metric["name"],
+            )
         ]
         parts_table = comparison_layout.build_components_table(content, metric)
         if parts_table is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TypedDict
 
 from truebleu.comparison import comparison_layout
 from truebleu.comparison.comparison_columns import (
@@ -40,25 +39,6 @@ MAX_COLUMNS = 8
 MARKS = {"better": BETTER, "worse": WORSE}
 
 
-class PaperOptions(TypedDict, total=False):
-    """Options of tables for papers, in Markdown and LaTeX.
-
-    columns: names in `comparison_columns.COLUMNS` (default: system and score).
-    caption: the first sentence of the caption (default: the metrics and the amount of data).
-        Explanations of the marks in the table follow.
-    label: label of the LaTeX table.
-    signature: where the signatures are: "footnote", "caption" or "none".
-    by: "document" adds a section per document, with untested scores. "reference" adds a section
-        per reference, with tests.
-    """
-
-    columns: Sequence[str] | None
-    caption: str | None
-    label: str
-    signature: str
-    by: Sequence[str]
-
-
 def build_paper_blocks(
     groups: Sequence[tuple[str, Content]],
     digits: int | None = None,
@@ -73,6 +53,13 @@ def build_paper_blocks(
     """Yield warnings, one table, and disagreements of metrics.
 
     groups: titles and contents of comparisons by the same metrics; they become sections.
+    columns: names in `comparison_columns.COLUMNS` (default: system and score).
+    caption: the first sentence of the caption (default: the metrics and the amount of data).
+        Explanations of the marks in the table follow.
+    label: label of the LaTeX table.
+    signature: where the signatures are: "footnote", "caption" or "none".
+    by: "document" adds a section per document, with untested scores. "reference" adds a section
+        per reference, with tests.
     """
     names = PAPER_COLUMNS if columns is None else columns
     check_column_names(names)
@@ -115,8 +102,8 @@ def build_paper_blocks(
         signature=signature,
     )
     for content in contents:
-        disagreements, _ = comparison_layout.separate_disagreement_notes(content)
-        yield from (Paragraph(note["text"], "note") for note in disagreements)
+        for text in comparison_layout.list_disagreements(content):
+            yield Paragraph(text, "note")
     if "name_note" in contents[0]:
         yield Paragraph(contents[0]["name_note"], "note")
 

@@ -19,7 +19,7 @@ from truebleu.metrics.base import MetricFailedError
 from truebleu.rendering.number_format import make_formatter, make_signed_formatter
 from truebleu.rendering.view import Content
 from truebleu.text import segments
-from truebleu.text.system_names import format_path, remove_common_parts
+from truebleu.text.system_names import name_systems, remove_common_parts
 from truebleu.text.terminal_layout import format_count, join_words
 
 # Separate scores need one pass over all systems per reference, so their number is limited.
@@ -83,31 +83,8 @@ def _build_reference_names(original_references: Any, reference_count: int) -> li
         if len({file.path for file in files}) == 1:
             names = [str(file.column) for file in files]
         else:
-            names = _shorten_file_names(list(map(format_path, files)))
+            names = remove_common_parts(name_systems(files))
     return [name if "ref" in name.lower() else f"ref {name}" for name in names]
-
-
-def _shorten_file_names(paths: Sequence[str]) -> list[str]:
-    """Return short names of references: the parts of their paths that differ.
-
-    >>> _shorten_file_names(["wmt.ref.A.de", "wmt.ref.B.de"])
-    ['A', 'B']
-    >>> _shorten_file_names(["a/out.txt", "b/out.txt"]), _shorten_file_names(["x.txt", "x.txt"])
-    (['a', 'b'], ['x.txt', 'x.txt (2)'])
-    """
-    import os
-
-    names = [os.path.basename(path) for path in paths]
-    if len(set(names)) < len(names):
-        names = list(paths)
-    if len(set(names)) == len(names) > 1 and not any("#" in name for name in names):
-        names = remove_common_parts(names)
-    seen: dict[str, int] = {}
-    for i, name in enumerate(names):
-        seen[name] = seen.get(name, 0) + 1
-        if seen[name] > 1:
-            names[i] = f"{name} ({seen[name]})"
-    return names
 
 
 # ---- scores ----
@@ -293,31 +270,18 @@ def _build_winner_warnings(content: Content) -> Iterator[dict[str, Any]]:
     ]
     if not metrics:
         return
-    first, *others = metrics
-    systems, verdicts = _compare_winners(content, first)
-    sentences = [f"the best system depends on the reference: {join_words(verdicts)}."]
-    metrics_by_verdict: dict[str, list[str]] = {}
-    for metric in others:
-        best = _find_winners(content, metric["name"])[0]
-        references_by_winner: dict[str, list[str]] = {}
-        for one in references:
-            winners = _find_winners(content, metric["name"], one)
-            if best not in winners:
-                references_by_winner.setdefault(winners[0], []).append(one["name"])
-        systems += [best, *references_by_winner]
-        rivals = [
-            f"{rival} with {join_words(names)} alone"
-            for rival, names in references_by_winner.items()
-        ]
-        verdict = f"{best} is best, but {join_words(rivals)}."
-        metrics_by_verdict.setdefault(verdict, []).append(metric["name"])
-    sentences += [f"By {join_words(one)}, {text}" for text, one in metrics_by_verdict.items()]
+    systems, verdicts = _compare_winners(content, metrics[0])
     names = [metric["name"] for metric in metrics]
+    separator = f". By {names[0]}, " if len(names) > 1 else ": "
+    text = (
+        f"{join_words(names)}: the best system depends on the reference{separator}"
+        f"{join_words(verdicts)}."
+    )
     yield {
         "kind": "winner depends on the reference",
         "metrics": names,
-        "systems": list(dict.fromkeys(systems)),
-        "text": f"{join_words(names)}: {' '.join(sentences)}",
+        "systems": systems,
+        "text": text,
     }
 
 

@@ -146,11 +146,9 @@ class MetaEvaluation(RecordView):
     def _rescale(cls, content: Content) -> Content:
         return meta_layout.rescale_thresholds(content)
 
-    def html(
-        self, *, digits: int | None = None, short: bool = False, scale: int | None = None
-    ) -> str:
+    def html(self, *, scale: int | None = None, **display: Any) -> str:
         """Return a complete HTML page with charts, without scripts, for light and dark mode."""
-        page = super().html(digits=digits, short=short, scale=scale)
+        page = super().html(scale=scale, **display)
         return charts.add_charts(page, self._prepare_for_readers(scale).to_dict())
 
     def svg(self, picture: str = "scatter", metric: str | None = None) -> str:

@@ -63,7 +63,7 @@ class Paragraph(ElementRecord):
 
 
 class Cell:
-    """A table cell: text, superscript letters, and a mark.
+    """A table cell: text, a superscript, and a mark.
 
     mark: "better" or "worse" for a significant difference, "best" for the best system, "baseline"
         for the system that others are compared with, or an empty string.

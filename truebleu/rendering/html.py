@@ -14,7 +14,6 @@ from truebleu.rendering.elements import (
     HtmlBlock,
     MarkedTokens,
     Panel,
-    Range,
     Table,
 )
 from truebleu.rendering.equations import as_mathml
@@ -121,13 +120,12 @@ def _format_class(*names: str) -> str:
 
 
 def _render_html_table(block: Table) -> str:
-    """Return a table with drawn intervals, folded if it is long."""
-    head = _render_headers(block.columns)
+    """Return a table, folded if it is long."""
+    columns, text_rows = block.get_text_cells()
+    head = _render_headers(columns)
     rows = []
-    for number, row in enumerate(block.rows, 1):
-        cells = "".join(
-            _render_html_cell(cell, column) for cell, column in zip(row, block.columns, strict=True)
-        )
+    for number, row in enumerate(text_rows, 1):
+        cells = "".join(map(_render_html_cell, row, columns))
         sums = block.has_total_row and number == len(block.rows)
         rows.append(f"<tr{_format_class('sum' if sums else '')}>{cells}</tr>")
     body = "\n".join(rows)
@@ -172,9 +170,7 @@ def _render_header(column: Column, attributes: str = "") -> str:
     return f'<th scope="col"{kind}{title}{attributes}>{escape(header)}</th>'
 
 
-def _render_html_cell(cell: Cell | Range, column: Column) -> str:
-    if isinstance(cell, Range):
-        return f'<td class="drawing">{draw_range_svg(cell)}</td>'
+def _render_html_cell(cell: Cell, column: Column) -> str:
     attributes = _format_class("words-column" if column.is_left_aligned else "", cell.mark)
     return f"<td{attributes}>{_render_cell_content(cell)}</td>"
 
@@ -192,31 +188,6 @@ def _render_cell_content(cell: Cell) -> str:
         text = f'<a href="{escape_html(cell.href)}" rel="noreferrer">{text}</a>'
     # Names may be in a right-to-left script.
     return f"{text if text.isascii() else f'<bdi>{text}</bdi>'}{raised}{suffix}{second_line}"
-
-
-# Size of a drawn interval in pixels.
-RANGE_WIDTH, RANGE_HEIGHT = 140, 34
-
-
-def draw_range_svg(range_cell: Range) -> str:
-    """Return an SVG drawing of an interval: a line with a point, and a line at 0."""
-    inner = RANGE_WIDTH - 12
-
-    def scale_value(value: float) -> str:
-        return f"{6 + range_cell.get_axis_position(value, inner):.1f}"
-
-    middle = RANGE_HEIGHT // 2
-    zero = scale_value(0.0)
-    parts = [f'<line class="zero" x1="{zero}" x2="{zero}" y1="0" y2="{RANGE_HEIGHT}"/>']
-    if range_cell.interval is not None:
-        low, value, high = map(scale_value, range_cell.interval)
-        parts.append(f'<line x1="{low}" x2="{high}" y1="{middle}" y2="{middle}"/>')
-        parts.append(f'<circle cx="{value}" cy="{middle}" r="3.5"/>')
-    return (
-        f'<svg aria-hidden="true" width="{RANGE_WIDTH}" height="{RANGE_HEIGHT}" '
-        f'viewBox="0 0 {RANGE_WIDTH} {RANGE_HEIGHT}"{_format_class(range_cell.mark)}>'
-        f"{''.join(parts)}</svg>"
-    )
 
 
 # Sizes in a forest plot, in pixels. The margin of an axis is a share of its range.

@@ -22,7 +22,7 @@ from truebleu.rendering.elements import (
     Table,
 )
 from truebleu.rendering.equations import as_text
-from truebleu.text.terminal_layout import measure_width, pad_text, shorten_column, wrap_text
+from truebleu.text.terminal_layout import measure_width, pad_text, shorten_text, wrap_text
 
 # Text and its style: the mark of a cell, the kind of a paragraph, "title", "head", "rule", …
 Piece = tuple[str, str]
@@ -187,7 +187,7 @@ def _shorten_names(table: Table, width: int) -> Table:
     if name_width >= layouts[widest].width:
         return table
     cells = [cell for row in table.rows if isinstance(cell := row[widest], Cell)]
-    texts = shorten_column([cell.text for cell in cells], name_width)
+    texts = [shorten_text(cell.text, name_width) for cell in cells]
     rows = [
         [
             *row[:widest],
@@ -240,10 +240,7 @@ def _lay_out_column(column: Column, cells: Sequence[Cell | Range]) -> _ColumnLay
     """Lay out a column as pieces of equal width. Long texts get at least `MIN_TEXT_WIDTH`."""
     text_cells = [cell for cell in cells if isinstance(cell, Cell)]
     header = column.header
-    # Letters are not superscripts, because some capitals have no superscript form in Unicode.
-    raised = [
-        f" {cell.raised}" if cell.raised[:1].isalpha() else cell.raised for cell in text_cells
-    ]
+    raised = [cell.raised for cell in text_cells]
     raised_width = max(map(measure_width, raised), default=0)
     text_width = max((measure_width(cell.text) for cell in text_cells), default=0)
     width = max(text_width + raised_width, measure_width(header))

@@ -108,15 +108,24 @@ class View(Picklable):
             content["name_note"] = short_names.note
         return view
 
-    def _build_scaled_blocks(
-        self, scale: int | None, *, digits: int | None, short: bool
-    ) -> Iterator[Block]:
-        view = self._prepare_for_readers(scale)
-        yield from view._build_blocks(digits=digits, short=short)  # noqa: SLF001
-        if "name_note" in view._content:  # noqa: SLF001
+    def _build_format(
+        self, output_format: str, *, digits: int | None = None, short: bool = False, **options: Any
+    ) -> Iterator[Any]:
+        """Yield the blocks for one of `FORMATS`; `options` contains further options of the view."""
+        build = self._build_html_blocks if output_format == "html" else self._build_blocks
+        yield from build(digits=digits, short=short, **options)
+        if "name_note" in self._content:
             from truebleu.rendering.elements import Paragraph
 
-            yield Paragraph(view._content["name_note"], "legend")  # noqa: SLF001
+            yield Paragraph(self._content["name_note"], "legend")
+
+    def _render(
+        self, output_format: str, scale: int | None, width: int = 100, **display: Any
+    ) -> str:
+        view = self._prepare_for_readers(scale)
+        blocks = view._build_format(output_format, **display)  # noqa: SLF001
+        title = view._format_title() if output_format == "html" else ""  # noqa: SLF001
+        return render_blocks(blocks, output_format, width=width, title=title, paper=self.PAPER)
 
     def _format_title(self) -> str:
         """Return the title of an HTML page."""
@@ -155,59 +164,44 @@ class View(Picklable):
             raise InputError(f"expected a JSON object, found {type(content).__name__}")
         return cls(content)
 
-    def text(
-        self,
-        width: int | None = None,
-        *,
-        digits: int | None = None,
-        short: bool = False,
-        scale: int | None = None,
-    ) -> str:
+    def text(self, width: int | None = None, *, scale: int | None = None, **display: Any) -> str:
         """Return plain text in lines of about `width` characters.
 
-        digits: decimals of scores. short: use short signatures. scale: show percentages from 0 to
-        100 or, with 1, from 0 to 1 (default: the scale that the view was created with).
+        scale: show percentages from 0 to 100 or, with 1, from 0 to 1 (default: the scale that the
+        view was created with). display: `digits`, the decimals of scores; `short`, true for short
+        signatures; and further options that the class describes.
         """
-        blocks = self._build_scaled_blocks(scale, digits=digits, short=short)
-        return render_blocks(blocks, "text", width=width or self.WIDTH)
+        return self._render("text", scale, width or self.WIDTH, **display)
 
-    def markdown(
-        self, *, digits: int | None = None, short: bool = False, scale: int | None = None
-    ) -> str:
-        """Return Markdown, with tables in GitHub's syntax."""
-        blocks = self._build_scaled_blocks(scale, digits=digits, short=short)
-        return render_blocks(blocks, "markdown")
+    def markdown(self, *, scale: int | None = None, **display: Any) -> str:
+        """Return Markdown, with tables in GitHub's syntax; see `text` for the options."""
+        return self._render("markdown", scale, **display)
 
-    def latex(
-        self, *, digits: int | None = None, short: bool = False, scale: int | None = None
-    ) -> str:
-        """Return LaTeX to include in a document with `input`; it needs the package booktabs."""
-        blocks = self._build_scaled_blocks(scale, digits=digits, short=short)
-        return render_blocks(blocks, "latex", paper=self.PAPER)
+    def latex(self, *, scale: int | None = None, **display: Any) -> str:
+        """Return LaTeX to include in a document with `input`; see `text` for the options.
 
-    def html(
-        self, *, digits: int | None = None, short: bool = False, scale: int | None = None
-    ) -> str:
-        """Return a complete HTML page without scripts, for light and dark mode."""
-        from truebleu.rendering import html
+        It needs the package booktabs, and pdfLaTeX compiles it with its default font encoding.
+        """
+        return self._render("latex", scale, **display)
 
-        view = self._prepare_for_readers(scale)
-        blocks = view._build_html_blocks(digits=digits, short=short)  # noqa: SLF001
-        return html.render_page(view._format_title(), blocks)  # noqa: SLF001
+    def html(self, *, scale: int | None = None, **display: Any) -> str:
+        """Return a complete HTML page without scripts, for light and dark mode.
+
+        See `text` for the options.
+        """
+        return self._render("html", scale, **display)
 
     def _repr_html_(self) -> str:
         from truebleu.rendering.html import render_fragment
 
-        view = self._prepare_for_readers()
-        return render_fragment(view._build_html_blocks(digits=None, short=False))  # noqa: SLF001
+        return render_fragment(self._prepare_for_readers()._build_format("html"))  # noqa: SLF001
 
-    def rich(
-        self, *, digits: int | None = None, short: bool = False, scale: int | None = None
-    ) -> object:
-        """Return an object that the `rich` library prints in colour."""
+    def rich(self, *, scale: int | None = None, **display: Any) -> object:
+        """Return an object that the `rich` library prints in colour; see `text` for the options."""
         from truebleu.rendering.terminal import RichBlocks
 
-        return RichBlocks(lambda: self._build_scaled_blocks(scale, digits=digits, short=short))
+        view = self._prepare_for_readers(scale)
+        return RichBlocks(lambda: view._build_format("text", **display))  # noqa: SLF001
 
     def __rich__(self) -> object:
         return self.rich()

@@ -13,17 +13,11 @@ lab.py              the playground: an empty page for the reader's sentences and
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from truebleu.comparison import Comparison
-from truebleu.comparison.comparison_request import (
-    ComparisonOptions,
-    ExternalScores,
-    Request,
-    Significance,
-    SignificanceOptions,
-)
+from truebleu.comparison.comparison_request import ComparisonOptions, Request
 from truebleu.metrics.base import Metric
 from truebleu.metrics.checked_scores import raise_text_warnings
 from truebleu.text import argument_checks, corpus_inputs
@@ -216,21 +210,15 @@ def report(
 
     argument_checks.check_keywords("report", options, ReportOptions.__annotations__)
     request_options: dict[str, Any] = dict(options)
-    page_options = _pop_options(request_options, PageOptions.__annotations__)
-    score_options = _pop_options(request_options, ExternalScores._fields)
-    significance_options = _pop_options(request_options, SignificanceOptions.__annotations__)
+    page_options: dict[str, Any] = {
+        name: request_options.pop(name)
+        for name in PageOptions.__annotations__
+        if name in request_options
+    }
     if not isinstance(systems, Comparison):
-        request = Request(
-            systems,
-            references,
-            testing=Significance(**significance_options),
-            external=ExternalScores(**score_options),
-            source=source,
-            documents=documents,
-            workers=workers,
-            **request_options,
-        )
-    elif references is None and not (request_options or score_options or significance_options):
+        inputs = {"source": source, "documents": documents, "workers": workers}
+        request = Request.from_options(systems, references, request_options, **inputs)
+    elif references is None and not request_options:
         request = systems.request
     else:
         raise TypeError(
@@ -247,8 +235,3 @@ def report(
     if path is not None:
         report_page.save(path)
     return report_page
-
-
-def _pop_options(options: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Remove the options with the given names from `options` and return them."""
-    return {name: options.pop(name) for name in names if name in options}

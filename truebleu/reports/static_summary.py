@@ -33,13 +33,13 @@ def build_summary(manifest: Content) -> Iterator[HtmlBlock]:
     yield Heading(1, manifest["title"])
     yield Paragraph(_describe_inputs(manifest))
     yield from overview.build_first_screen(content)
-    opposing_notes, other_notes = comparison_layout.separate_disagreement_notes(content)
-    yield from (Paragraph(note["text"], "caution") for note in opposing_notes)
+    for text in comparison_layout.list_disagreements(content):
+        yield Paragraph(text, "caution")
     if manifest["findings"]:
         yield Heading(2, "Findings")
         yield from (Paragraph(f"{finding['text']}.", "note") for finding in manifest["findings"])
     yield from overview.build_metric_details(content)
-    yield from (Paragraph(line, "note") for line in comparison_layout.collect_notes(other_notes))
+    yield from (Paragraph(line, "note") for line in comparison_layout.collect_notes(content))
     yield from _build_term_table(manifest)
     yield Heading(2, "Settings and data")
     yield Facts(list(_list_facts(manifest)))

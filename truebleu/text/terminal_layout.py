@@ -57,21 +57,6 @@ def shorten_text(text: str, width: int) -> str:
     return f"{start}…{end}"
 
 
-def shorten_column(names: Sequence[str], width: int) -> list[str]:
-    """Return the names without their common start, shortened to at most `width` columns.
-
-    >>> shorten_column(["newstest2022.en-de.hyp.Online-A", "newstest2022.en-de.hyp.M2"], 12)
-    ['…Online-A', '…M2']
-    """
-    from itertools import takewhile
-
-    columns = zip(*names, strict=False)
-    common = "".join(one[0] for one in takewhile(lambda one: len(set(one)) == 1, columns))
-    start = max(common.rfind(mark) for mark in "./:") + 1
-    cut = [f"…{name[start:]}" for name in names] if start > 1 and len(names) > 1 else names
-    return [shorten_text(name, width) for name in cut]
-
-
 def pad_text(text: str, width: int, *, right: bool = False) -> str:
     """Return a text padded with spaces to a width."""
     space = " " * (width - measure_width(text))

@@ -19,7 +19,7 @@ from truebleu.meta_evaluation.agreement_statistics import STATISTICS, Value
 from truebleu.meta_evaluation.human_scores import JudgedSystems, Scores
 from truebleu.meta_evaluation.score_files import Matrix
 from truebleu.meta_evaluation.tasks import SEGMENTS, SYSTEMS, AgreementTests, Task
-from truebleu.significance.resampling import CORRECTION_FUNCTIONS
+from truebleu.significance.results import CORRECTION_FUNCTIONS
 from truebleu.text import argument_checks
 
 # Number of trials with a difference at least as large as observed, by pair of metrics.

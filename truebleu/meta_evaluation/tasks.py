@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from truebleu.meta_evaluation.agreement_statistics import AVERAGES, STATISTICS
-from truebleu.significance.resampling import CORRECTION_FUNCTIONS
+from truebleu.significance.results import CORRECTION_FUNCTIONS
 from truebleu.text import argument_checks
 
 SEGMENTS, SYSTEMS = "seg", "sys"

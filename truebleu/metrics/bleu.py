@@ -25,6 +25,7 @@ from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError, Scores, Table
+from truebleu.metrics import bleu_formula
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import PARTS_PER_TOKEN, Metric
 from truebleu.metrics.bleu_formula import FIXED_SMOOTHING, SMOOTHING, SMOOTHING_VALUES, Formula
@@ -47,7 +48,6 @@ LENGTH_RULES = {
     "average-truncated": "the mean length of each segment, truncated to an integer",
     "single": "reject segments with several references",
 }
-NO_TOKENS = "no hypothesis has any tokens"
 USE_INSTEAD = (
     "--effective-order yes (effective_order=True in Python) leaves out orders for which the "
     "text is too short, and chrF (-m chrf) suits short text better"
@@ -136,18 +136,6 @@ class BLEUScore(TableScore):
         )
 
 
-class SmoothingValue(p.Number["float | None"]):
-    """The smoothing value: the user's or the default; None for methods without one."""
-
-    def __get__(self, metric: Any, _: type | None = None) -> float | None:
-        """Return the user's value, or the default of the smoothing method."""
-        if metric is None:
-            return self  # type: ignore[return-value]
-        values = metric._values  # noqa: SLF001
-        value: float | None = values["smoothing_value"]
-        return SMOOTHING_VALUES.get(values["smoothing"]) if value is None else value
-
-
 class MaxOrder(p.WholeNumber):
     """The largest n-gram order; None stands for the number of weights."""
 
@@ -189,7 +177,7 @@ class BLEU(Metric[BLEUScore]):
         remedy=". tb.NLTKBLEU(method=1) has the methods of NLTK's SmoothingFunction.",
         labels={"none": "unsmoothed", "tiny": "tiny for 0", "epsilon": "guards"},
     )
-    smoothing_value: p.Parameter[float | None] = SmoothingValue(
+    smoothing_value: p.Parameter[float | None] = bleu_formula.SmoothingValue(
         None,
         "the smoothing value of floor (default: 0.1) or add-k (default: 1)",
         maximum=1e9,
@@ -530,7 +518,11 @@ class BLEU(Metric[BLEUScore]):
         orders = self.max_order
         matches, totals = row[2 : 2 + orders], row[2 + orders :]
         if not any(matches):
-            return "no hypothesis shares a token with its references" if row[0] else NO_TOKENS
+            return (
+                "no hypothesis shares a token with its references"
+                if row[0]
+                else "no hypothesis has any tokens"
+            )
         if (
             not totals[-1]
             and self.resolve_missing_order(segment=segment or not self._is_sum_based) == "zero"

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from math import exp, fsum, inf, log
 from typing import Any
 
+from truebleu.metrics import parameters as p
+
 # sacreBLEU's substitute for the logarithm of 0; its exponential is 0.
 LOG_OF_ZERO = -9999999999
 
@@ -39,6 +41,18 @@ FIXED_SMOOTHING = {
 }
 # Default smoothing values, for the methods that use one.
 SMOOTHING_VALUES = {"floor": 0.1, "add-k": 1.0, "add-k-all": 1.0, "add-k-tiny": 1.0}
+
+
+class SmoothingValue(p.Number["float | None"]):
+    """The smoothing value: the user's or the default; None for methods without one."""
+
+    def __get__(self, metric: Any, _: type | None = None) -> float | None:
+        """Return the user's value, or the default of the smoothing method."""
+        if metric is None:
+            return self  # type: ignore[return-value]
+        values = metric._values  # noqa: SLF001
+        value: float | None = values["smoothing_value"]
+        return SMOOTHING_VALUES.get(values["smoothing"]) if value is None else value
 
 
 class Formula:

@@ -11,7 +11,13 @@ from typing import Any, NamedTuple
 from truebleu._kernel import InputError, Scores, Stack, Stream, Table, count_apart, exchanged
 from truebleu.significance import memory_check
 from truebleu.significance.resampled_metric import Measure
-from truebleu.significance.results import Difference, Interval, PairedTests
+from truebleu.significance.results import (
+    CORRECTIONS,
+    Difference,
+    Interval,
+    PairedTests,
+    correct_p_values,
+)
 from truebleu.significance.run_variance import Noise, Runs, compute_variance, estimate_noise
 from truebleu.text import argument_checks
 
@@ -452,8 +458,8 @@ class _ResamplingRun:
                     randomizations=randomizations if test == "ar" else None,
                     level=self.level,
                     intervals=self.build_intervals(k),
-                    differences=_correct_p_values(baseline_differences, correction),
-                    pairs=_correct_p_values(pairs, correction),
+                    differences=correct_p_values(baseline_differences, correction),
+                    pairs=correct_p_values(pairs, correction),
                 )
             )
         return results
@@ -555,60 +561,3 @@ def _check_measures(measures: Sequence[Measure]) -> None:
                     f"{first.name} has {first_value}, but {measure.name} has {second_value}. "
                     f"All measures need the same {attribute}."
                 )
-
-
-# ---- corrections for multiple comparisons ----
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values adjusted to control the probability of any false discovery.
-
-    Sture Holm (1979): A simple sequentially rejective multiple test procedure. Scandinavian
-    Journal of Statistics 6.
-
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    adjusted, lower_bound = [0.0] * len(p_values), 0.0
-    for rank, i in enumerate(order):
-        lower_bound = max(lower_bound, min(1.0, (len(p_values) - rank) * p_values[i]))
-        adjusted[i] = lower_bound
-    return adjusted
-
-
-def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Return p-values adjusted to control the expected share of false discoveries.
-
-    Yoav Benjamini and Yosef Hochberg (1995): Controlling the false discovery rate. Journal of the
-    Royal Statistical Society B 57.
-
-    >>> benjamini_hochberg([0.01, 0.04, 0.03])
-    [0.03, 0.04, 0.04]
-    """
-    order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    adjusted, upper_bound = [0.0] * len(p_values), 1.0
-    for rank in range(len(p_values), 0, -1):
-        i = order[rank - 1]
-        upper_bound = min(upper_bound, p_values[i] * len(p_values) / rank)
-        adjusted[i] = upper_bound
-    return adjusted
-
-
-CORRECTION_FUNCTIONS = {"holm": holm, "bh": benjamini_hochberg}
-CORRECTIONS = tuple(CORRECTION_FUNCTIONS)
-
-
-def _correct_p_values(
-    differences: dict[Any, Difference], correction: str | None
-) -> dict[Any, Difference]:
-    """Return the differences with p-values corrected as one family of tests."""
-    if correction is None:
-        return differences
-    adjusted = CORRECTION_FUNCTIONS[correction](
-        [difference.p for difference in differences.values()]
-    )
-    return {
-        key: difference.replace(adjusted_p=p)
-        for (key, difference), p in zip(differences.items(), adjusted, strict=True)
-    }

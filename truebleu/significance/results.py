@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
 from typing import Any, Self
 
@@ -283,3 +284,60 @@ def compute_detectable_effect(alpha: float = ALPHA, power: float = POWER) -> flo
         argument_checks.check_fraction(name, value)
     quantile = NormalDist().inv_cdf
     return quantile(1 - alpha / 2) + quantile(power)
+
+
+# ---- corrections for multiple comparisons ----
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values adjusted to control the probability of any false discovery.
+
+    Sture Holm (1979): A simple sequentially rejective multiple test procedure. Scandinavian
+    Journal of Statistics 6.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted, lower_bound = [0.0] * len(p_values), 0.0
+    for rank, i in enumerate(order):
+        lower_bound = max(lower_bound, min(1.0, (len(p_values) - rank) * p_values[i]))
+        adjusted[i] = lower_bound
+    return adjusted
+
+
+def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+    """Return p-values adjusted to control the expected share of false discoveries.
+
+    Yoav Benjamini and Yosef Hochberg (1995): Controlling the false discovery rate. Journal of the
+    Royal Statistical Society B 57.
+
+    >>> benjamini_hochberg([0.01, 0.04, 0.03])
+    [0.03, 0.04, 0.04]
+    """
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted, upper_bound = [0.0] * len(p_values), 1.0
+    for rank in range(len(p_values), 0, -1):
+        i = order[rank - 1]
+        upper_bound = min(upper_bound, p_values[i] * len(p_values) / rank)
+        adjusted[i] = upper_bound
+    return adjusted
+
+
+CORRECTION_FUNCTIONS = {"holm": holm, "bh": benjamini_hochberg}
+CORRECTIONS = tuple(CORRECTION_FUNCTIONS)
+
+
+def correct_p_values(
+    differences: dict[Any, Difference], correction: str | None
+) -> dict[Any, Difference]:
+    """Return the differences with p-values corrected as one family of tests."""
+    if correction is None:
+        return differences
+    adjusted = CORRECTION_FUNCTIONS[correction](
+        [difference.p for difference in differences.values()]
+    )
+    return {
+        key: difference.replace(adjusted_p=p)
+        for (key, difference), p in zip(differences.items(), adjusted, strict=True)
+    }

@@ -179,7 +179,7 @@ class SystemScorer(Record):
 
     @property
     def remaining_metrics(self) -> dict[Metric[Any], str | None]:
-        """The metrics that have not failed, with their names in -m."""
+        """The metrics that have not failed, with the names that -m uses for them."""
         return {metric: name for metric, name in self.metrics.items() if metric not in self.failed}
 
     def score_system(

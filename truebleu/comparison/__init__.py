@@ -314,7 +314,7 @@ def compare(
     documents: document names, one per segment, or a file of names; adds scores per document.
     workers: number of threads.
     scale: show percentages from 0 to 100 or, with 1, from 0 to 1. `to_dict` is not affected.
-    check_text: raise `TextWarning` for suspicious text, such as text that looks tokenized.
+    check_text: issue `TextWarning` for suspicious text, such as text that looks tokenized.
 
     Further options set the intervals and tests:
 

@@ -82,7 +82,7 @@ def explain(
         parameters of `metric` still apply, and so does its tokenizer if it is not the default.
     names: names of the systems.
     scale: show scores from 0 to 100 or, with 1, from 0 to 1. `to_dict` is not affected.
-    check_text: raise `TextWarning` for suspicious text in a corpus.
+    check_text: issue `TextWarning` for suspicious text in a corpus.
 
     Raises InputError like `BLEU.score`, and for a missing segment; ValueError for a metric that
     cannot be explained, and for `textbook` with smoothing or a metric other than BLEU.

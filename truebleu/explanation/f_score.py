@@ -121,7 +121,7 @@ def get_components(system: Content) -> dict[str, float]:
 
 
 def build_formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
-    """Return the formulas of precision, recall and F-score; for a ROUGE corpus, the mean."""
+    """Return the formulas for precision, recall and F-score or, for a ROUGE corpus, the mean."""
     unit, digits = _get_unit(system)
     name, score = system["measure"], format_number(system["score"], digits)
     if not system["orders"] and "total" not in system:

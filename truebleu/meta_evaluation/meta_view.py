@@ -213,7 +213,7 @@ def meta_evaluate(
     gold: the name of the human scores; with `tree`, the stored human scores to use (such as mqm).
     selection: the systems to compare. statistics: the statistics to compute.
     tests: the tests between metrics, and the intervals. workers: number of threads.
-    check_text: raise `TextWarning` if a metric does not split the language of the references.
+    check_text: issue `TextWarning` if a metric does not split the language of the references.
 
     Raises InputError for inconsistent scores, and ValueError for an unknown name.
 

@@ -601,7 +601,7 @@ def bleu(
 
     Takes the text arguments of `BLEU.score` and the parameters of `BLEU`.
 
-    check_text: raise `TextWarning` for suspicious text, such as text that looks tokenized.
+    check_text: issue `TextWarning` for suspicious text, such as text that looks tokenized.
 
     >>> score = bleu(["the cat is on the mat"], [["the cat sat on the mat", "a cat is on it"]])
     >>> round(float(score), 2)

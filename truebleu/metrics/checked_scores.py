@@ -74,7 +74,7 @@ def raise_text_warnings(warnings: Iterable[Mapping[str, Any]]) -> None:
 def check_texts(
     summaries: Mapping[str, Summary], references: Any, metrics: Mapping[Metric[Any], str]
 ) -> None:
-    """Raise `TextWarning` for suspicious text of systems that were scored in Python."""
+    """Issue `TextWarning` for suspicious text of systems that were scored in Python."""
     raise_text_warnings(
         text_warnings.warn_about_texts(summaries, name_references(references), metrics)
     )
@@ -117,7 +117,7 @@ def score_function(metric_class: type[Metric[Any]]) -> Callable[[Function], Func
 def score_with_warnings(
     metric: Metric[Any], hypotheses: Any, references: Any, workers: int = 1
 ) -> Any:
-    """Return the score of a corpus, and raise `TextWarning` for suspicious text."""
+    """Return the score of a corpus, and issue `TextWarning` for suspicious text."""
     hypotheses = text_marks.keep_start(hypotheses)
     corpus = metric.make_corpus(hypotheses, references, workers, totals=True)
     score, summary = metric.score_and_summarize(corpus)

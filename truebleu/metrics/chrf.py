@@ -224,7 +224,7 @@ def chrf(
 
     Takes the text arguments of `CHRF.score` and the parameters of `CHRF`.
 
-    check_text: raise `TextWarning` for suspicious text, such as text that looks tokenized.
+    check_text: issue `TextWarning` for suspicious text, such as text that looks tokenized.
 
     >>> score = chrf(["the cat is on the mat"], [["the cat sat on the mat", "a cat is on it"]])
     >>> round(float(score), 2)

@@ -81,7 +81,7 @@ def document_bleu(
     documents: the document of each segment. The segments of a document keep their order but need
         not be adjacent. They all need the same number of references.
     metric: any metric (default: `BLEU()`).
-    check_text: raise `TextWarning` for suspicious text, such as text that looks tokenized.
+    check_text: issue `TextWarning` for suspicious text, such as text that looks tokenized.
 
     >>> hypotheses, references = ["a b c", "d e f", "a b"], ["a b c", "d e f", "a c"]
     >>> score = document_bleu(hypotheses, references, ["one", "one", "two"])
@@ -131,7 +131,7 @@ def mean_document_bleu(
 
     documents: the document of each segment.
     metric: any metric (default: `BLEU()`).
-    check_text: raise `TextWarning` for suspicious text, such as text that looks tokenized.
+    check_text: issue `TextWarning` for suspicious text, such as text that looks tokenized.
 
     >>> hypotheses, references = ["a b c d", "a b d c", "a b c d"], ["a b c d"] * 3
     >>> score = mean_document_bleu(hypotheses, references, ["one", "two", "two"])

@@ -195,7 +195,7 @@ def ter(
 
     Takes the text arguments of `TER.score` and the parameters of `TER`.
 
-    check_text: raise `TextWarning` for suspicious text, such as text that looks tokenized.
+    check_text: issue `TextWarning` for suspicious text, such as text that looks tokenized.
 
     >>> score = ter(["the cat is on the mat"], [["the cat sat on the mat", "a cat is on it"]])
     >>> round(float(score), 2)

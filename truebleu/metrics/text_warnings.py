@@ -1,8 +1,8 @@
 """Warnings about the scored text, which are part of the results in every format.
 
 A warning is a JSON object with its `kind`, its `text` for readers and, where applicable, the
-affected `systems` and `metrics` and the `option` that helps. Python's functions also raise warnings
-as `TextWarning`.
+affected `systems` and `metrics` and the `option` that would help. The Python functions also issue
+warnings, as `TextWarning`.
 """
 
 from __future__ import annotations

@@ -247,7 +247,8 @@ class WIP(WER):
     """WIP, word information preserved, 0 to 100 (100 is best).
 
     WIP is the percentage of reference words that are hits, times the share of hypothesis words that
-    are hits. With several references, the highest score is used. Otherwise, it is like `WER`.
+    are hits. With several references, the highest score is used. In all other respects, it is like
+    `WER`.
 
     >>> print(WIP().score(["a dog sat on the old mat"], ["the dog sat on the mat"]))
     WIP = 59.52

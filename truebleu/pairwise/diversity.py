@@ -266,7 +266,7 @@ class Distinct(NamedTuple):
     tokens: int
     texts: int
     shorter: int
-    """The number of texts without any n-gram."""
+    """The number of texts without any n-grams."""
     mean: float
     """Intra-distinct: the share of distinct n-grams in a text, averaged over texts (0 to 1)."""
     vocabulary: int | None

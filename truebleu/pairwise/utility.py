@@ -305,7 +305,7 @@ class FunctionUtility(TextUtility):
     def score_pairs(
         self, hypotheses: list[str], references: list[str], sources: list[str] | None
     ) -> Sequence[float]:
-        """Return the numbers that the function returns, one per pair."""
+        """Return the results of the function, one per pair."""
         returned = self.function(hypotheses, references, *([] if sources is None else [sources]))
         score_list = returned.tolist() if hasattr(returned, "tolist") else returned
         try:

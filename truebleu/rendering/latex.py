@@ -35,7 +35,7 @@ SPECIAL = str.maketrans(
         '"': "''",
         "'": r"\textquotesingle{}",
         "`": r"\textasciigrave{}",
-        # After a line end, LaTeX would interpret a bracket as an optional argument.
+        # After a line break, LaTeX would interpret a bracket as the start of an optional argument.
         "[": "{[}",
         "]": "{]}",
         # ... and a star as a part of the command for the line end.

@@ -192,7 +192,7 @@ def report(
     redact_text: omit all text; keep the names of systems, documents and labels.
     scale: show percentages from 0 to 100 or, with 1, from 0 to 1. Saved data use 0-100.
     workers: number of threads.
-    check_text: raise `TextWarning` for suspicious text. The texts of a `Comparison` are not checked
+    check_text: issue `TextWarning` for suspicious text. The texts of a `Comparison` are not checked
         again.
 
     All text is read once. The same input gives the same bytes. Raises InputError, which names the

@@ -50,7 +50,7 @@ class Interval(Record):
     """The number of documents if documents were resampled, or None if segments were resampled."""
     seed: int | None
     runs: Runs | None
-    """The runs of a system that has several runs, or else None."""
+    """The runs of a system, or None if it has only one."""
     note: str
     """A remark, or an empty string."""
 

@@ -193,7 +193,7 @@ def _make_process_folder() -> str:
 
 
 def _use_process_folder(reason: str) -> str:
-    """Return the temporary folder of this process, and print the reason at the first call."""
+    """Return the temporary folder of this process; the first call prints why it is needed."""
     is_new = not _make_process_folder.cache_info().currsize
     folder = _make_process_folder()
     if is_new:

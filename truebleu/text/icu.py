@@ -55,7 +55,7 @@ def format_signature_label(name: str) -> str:
 
 
 def parse_signature_label(label: str) -> str:
-    """Return the tokenizer name of a signature label; raise ValueError for another ICU release."""
+    """Return the tokenizer name for a signature label; raise ValueError for another ICU release."""
     _, release, locale = (*label.split("-", 2), "", "")[:3]
     name = f"icu:{locale}"
     try:

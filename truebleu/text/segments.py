@@ -131,7 +131,7 @@ class File:
         return f"{role} ({os.fsencode(self.path).decode('utf-8', 'backslashreplace')})"
 
     def make_source(self, role: str) -> _kernel.Source:
-        """Return a kernel source of the lines; messages call it `role`."""
+        """Return a kernel source of the lines; `role` is its name in messages."""
         name = self.format_label(role)
         # Do not open pipes here, because closing them would disconnect the writer.
         if self._is_plain_on_disk():
@@ -615,7 +615,7 @@ def _iter_chunks(texts: Any) -> Iterator[bytes]:
 
 
 def make_text_source(texts: Texts, role: str) -> _kernel.Source:
-    """Convert texts to a kernel source; messages call it `role`."""
+    """Convert texts to a kernel source; `role` is its name in messages."""
     if isinstance(texts, list | tuple):
         return _kernel.encoded(tuple(texts), role)
     chunks = _iter_chunks(texts)

@@ -203,7 +203,7 @@ def _register_model(name: str) -> str:
 
 
 def parse_signature_label(label: str) -> str:
-    """Return the tokenizer name of a label in a signature.
+    """Return the tokenizer name for a label in a signature.
 
     The model must have been used in this process or be listed in $TRUEBLEU_SPM. Raises ValueError
     for an unknown label.

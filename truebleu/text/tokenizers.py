@@ -112,7 +112,7 @@ def resolve_tokenizer(tokenize: Tokenize) -> Tokenize:
 
 
 def parse_signature_label(name: str) -> str:
-    """Return the tokenizer name of a label in a signature; raise ValueError for a callable."""
+    """Return the tokenizer name for a label in a signature; raise ValueError for a callable."""
     for kind, listed_name in (("spm-", "spm:FILE"), ("icu-", "icu:LOCALE")):
         if name.startswith(kind):
             return str(_select_module(listed_name).parse_signature_label(name))

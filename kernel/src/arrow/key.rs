@@ -167,7 +167,7 @@ impl KeyType {
             Self::Date => "is a date with a time of day, or out of range (cast it to a date)",
             Self::Decimal => "is a decimal of more than 38 digits (cast it to a shorter decimal)",
             _ => {
-                "is not an integer number of microseconds, or out of range (truncate it to microseconds)"
+                "is not a whole number of microseconds, or is out of range (truncate it to microseconds)"
             }
         }
     }

@@ -94,7 +94,7 @@ unsafe fn match_words<V: Vector, const W: usize>(
     }
 }
 
-/// Number of words of a long bitset that are processed together, and the maximum number of these
+/// Number of words of a long bitset that are processed as one group, and the maximum number of such
 /// groups.
 const GROUP_WORDS: usize = 4;
 const MAX_GROUPS: usize = MAX_BITS / 64 / GROUP_WORDS;

@@ -583,7 +583,7 @@ export class SelectionState {
    */
   async matchNgram(ngram, run, mask) {
     const { data, a, b } = this, holdsNgram = createNgramTest(data, ngram);
-    if (!holdsNgram) throw new Error(data.isRedacted ? "this report has no texts" : "the browser does not have the tokenizer of the n-gram lists");
+    if (!holdsNgram) throw new Error(data.isRedacted ? "this report has no texts" : "the tokenizer used for the n-gram lists is not available in the browser");
     const roles = data.roles.filter(role => role.startsWith("reference") || role === `system${a.index}` || role === `system${b?.index}`);
     return this.matchTexts(roles, text => roles.some(role => holdsNgram(text(role) ?? "")), run, mask);
   }

@@ -51,10 +51,7 @@ EQUIVALENTS: dict[str, tuple[str, str]] = {
     ),
     "corpus_chrf": ("tb.chrf(hypotheses, references)", _STREAMS),
     "corpus_ter": ("tb.ter(hypotheses, references)", _STREAMS),
-    "raw_corpus_bleu": (
-        "tb.metric('sacrebleu-raw').score(hypotheses, references)",
-        _STREAMS,
-    ),
+    "raw_corpus_bleu": (_format_call("metric('sacrebleu-raw')", "score"), _STREAMS),
     "sentence_bleu": (
         _format_call("BLEU()", "sentence"),
         f"{_SENTENCE} tb.NLTKBLEU().sentence(hypothesis, references) is NLTK's sentence_bleu.",
@@ -63,9 +60,10 @@ EQUIVALENTS: dict[str, tuple[str, str]] = {
     "sentence_ter": (_format_call("TER()", "sentence"), _SENTENCE),
     "extract_word_ngrams": ("tb.ngrams(tokens, n)", ""),
     "extract_char_ngrams": ("tb.ngrams(list(text), n)", "N-grams are tuples of characters."),
-    "dataset": ("tb.testset(name, langpair)", ""),
-    "DATASETS": ("tb.testset(name, langpair)", "`truebleu testset list` lists the names."),
-    "download_test_set": ("tb.testset(name, langpair)", ""),
+    **dict.fromkeys(
+        ("dataset", "DATASETS", "download_test_set"),
+        ("tb.testset(name, langpair)", "`truebleu testset list` lists the names."),
+    ),
     "get_source_file": ("tb.testset(name, langpair).path('source')", ""),
     "get_reference_files": (
         "tb.testset(name, langpair).references",
@@ -84,12 +82,15 @@ EQUIVALENTS: dict[str, tuple[str, str]] = {
     "brevity_penalty": ("tb.bleu(hypotheses, references).brevity_penalty", ""),
     "closest_ref_length": ("tb.bleu(hypotheses, references).reference_length", ""),
     "SmoothingFunction": ("tb.NLTKBLEU(method=1)", "`method` is NLTK's smoothing method."),
-    "corpus_gleu": (_format_call("GLEU()", "score"), _NLTK),
-    "sentence_gleu": (_format_call("GLEU()", "sentence"), _NLTK),
-    "corpus_nist": (_format_call("NIST()", "score"), _NLTK),
-    "sentence_nist": (_format_call("NIST()", "sentence"), _NLTK),
-    "meteor_score": (_format_call("metric('meteor-nltk')", "sentence"), _NLTK),
-    "single_meteor_score": (_format_call("metric('meteor-nltk')", "sentence"), _NLTK),
+    **{
+        f"{kind}_{name}": (_format_call(f"{name.upper()}()", method), _NLTK)
+        for kind, method in (("corpus", "score"), ("sentence", "sentence"))
+        for name in ("gleu", "nist")
+    },
+    **dict.fromkeys(
+        ("meteor_score", "single_meteor_score"),
+        (_format_call("metric('meteor-nltk')", "sentence"), _NLTK),
+    ),
     "everygrams": ("tb.ngrams(text, n)", "It counts the n-grams of one order."),
     # torchmetrics' classes and functions
     **{
@@ -108,7 +109,10 @@ EQUIVALENTS: dict[str, tuple[str, str]] = {
             "WordInformationPreserved": "WIP()",
         }.items()
     },
-    "ROUGEScore": ("tb.metric('rouge-1')", "Other names: 'rouge-2', 'rouge-l', 'rouge-lsum'."),
+    **dict.fromkeys(
+        ("ROUGEScore", "rouge_scorer"),
+        ("tb.metric('rouge-l')", "Other names: 'rouge-1', 'rouge-2', 'rouge-lsum'."),
+    ),
     # jiwer, rouge-score, bert-score and evaluate
     **{
         name: (_format_call(f"{name.upper()}()", "score"), _JIWER)
@@ -124,7 +128,6 @@ EQUIVALENTS: dict[str, tuple[str, str]] = {
         _format_call("metric('rouge-l')", "sentence"),
         "The score has `precision`, `recall` and `value`, the F-measure. Hypotheses come first.",
     ),
-    "rouge_scorer": ("tb.metric('rouge-l')", "Other names: 'rouge-1', 'rouge-2', 'rouge-lsum'."),
     "bert_score": ("tb.metric('bertscore:MODEL').score(hypotheses, references)", ""),
     "rouge": (_format_call("metric('rouge-l')", "score"), _EVALUATE),
     "sacrebleu": ("tb.bleu(hypotheses, references)", _EVALUATE),

@@ -30,6 +30,10 @@ class StoredPairs(PairScores):
         """The number type: "float64" or "float32"."""
         return "float32" if self.single else "float64"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        width = self.shape[1] if isinstance(self, Matrix) else None
+        return _restore_pairs, (type(self), self.to_bytes(), width, self.single)
+
 
 class Matrix(StoredPairs):
     """Matrix of the scores of each hypothesis against each reference: n × m numbers.
@@ -112,9 +116,6 @@ class Matrix(StoredPairs):
         lines = [f"[{' '.join(row)}{row_ending}]" for row in numbers]
         return "\n".join([head, *lines, *(["…"] if len(self) > len(rows) else [])])
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restore_pairs, (Matrix, self.to_bytes(), self.shape[1], self.single)
-
 
 class Triangle(StoredPairs):
     """Triangle of the scores of each text with each later text: n(n-1)/2 numbers in one row.
@@ -175,9 +176,6 @@ class Triangle(StoredPairs):
         numbers = [f"{self.at(k):.2f}" for k in range(min(len(self), 4))]
         scores = ", ".join([*numbers, *(["…"] if len(self) > len(numbers) else [])])
         return f"Triangle({self.texts} texts, {len(self)} pairs, {self.dtype}: [{scores}])"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restore_pairs, (Triangle, self.to_bytes(), None, self.single)
 
 
 class PairsInPython:

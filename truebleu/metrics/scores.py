@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partialmethod
 from itertools import chain, repeat
 from operator import ge, gt, le, lt
 from typing import Any, ClassVar
@@ -296,7 +297,7 @@ class Score(Picklable):
     def __format__(self, form: str) -> str:
         return format(self.value, form) if form else str(self)
 
-    def _compare(self, other: object, comparison: Callable[[float, float], bool]) -> bool:
+    def _compare(self, comparison: Callable[[float, float], bool], other: object) -> bool:
         if isinstance(other, int | float):
             return comparison(self.value, other)
         if not isinstance(other, Score):
@@ -308,17 +309,10 @@ class Score(Picklable):
             )
         return comparison(self.value, other.value)
 
-    def __lt__(self, other: object) -> bool:
-        return self._compare(other, lt)
-
-    def __le__(self, other: object) -> bool:
-        return self._compare(other, le)
-
-    def __gt__(self, other: object) -> bool:
-        return self._compare(other, gt)
-
-    def __ge__(self, other: object) -> bool:
-        return self._compare(other, ge)
+    __lt__ = partialmethod(_compare, lt)
+    __le__ = partialmethod(_compare, le)
+    __gt__ = partialmethod(_compare, gt)
+    __ge__ = partialmethod(_compare, ge)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, int | float):

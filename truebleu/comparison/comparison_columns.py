@@ -184,22 +184,32 @@ def _build_difference_column(
     return column, [baseline_cell if one is None else build_cell(one) for one in differences]
 
 
+def list_ranges(
+    content: Content, metric: Content
+) -> tuple[list[tuple[float, float, float] | None], list[str]]:
+    """Return the low end, value and high end of each difference, or score, and their marks.
+
+    A single system has no difference, so its score is used. The range is None without an interval.
+    """
+    ranges, marks = [], []
+    for system in content["systems"]:
+        score = system["scores"][metric["name"]]
+        entry = score["difference"] or {"interval": None}
+        if len(content["systems"]) == 1:
+            entry = {"interval": score["interval"], "value": score["score"], "significant": False}
+        interval = entry["interval"]
+        ranges.append(interval and (interval["low"], entry["value"], interval["high"]))
+        marks.append(get_difference_mark(entry, metric) if "value" in entry else "")
+    return ranges, marks
+
+
 def build_interval_drawings(content: Content, metric: Content) -> Iterator[ColumnCells]:
     """Yield a column that draws the intervals of the differences on a common axis with 0."""
-    differences = [one["scores"][metric["name"]]["difference"] for one in content["systems"]]
-    intervals = [
-        None
-        if one is None or one["interval"] is None
-        else (one["interval"]["low"], one["value"], one["interval"]["high"])
-        for one in differences
-    ]
-    interval_ends = [0.0, *(end for ends in intervals if ends is not None for end in ends)]
-    minimum, maximum = min(interval_ends), max(interval_ends)
-    if minimum < maximum:
-        marks = ["" if one is None else get_difference_mark(one, metric) for one in differences]
-        cells = [
-            Range(minimum, maximum, ends, mark) for ends, mark in zip(intervals, marks, strict=True)
-        ]
+    ranges, marks = list_ranges(content, metric)
+    ends = [0.0, *(end for one in ranges if one is not None for end in one)]
+    if min(ends) < max(ends):
+        pairs = zip(ranges, marks, strict=True)
+        cells = [Range(min(ends), max(ends), one, mark) for one, mark in pairs]
         yield Column("Δ plot", "drawings", is_drawing=True), cells
 
 

@@ -27,19 +27,16 @@ from truebleu.text.terminal_layout import format_count
 
 def format_title(content: Content) -> str:
     """Return a line with the numbers of systems, segments and references."""
-    parts = [
-        format_count(len(content["systems"]), "system"),
-        format_count(content["segments"], "segment"),
-    ]
+    parts = [format_count(len(content["systems"]), "system")]
+    parts.append(format_count(content["segments"], "segment"))
     if content["buckets"]:
-        parts.append(f"{format_count(content['buckets'], 'bucket')}")
+        parts.append(format_count(content["buckets"], "bucket"))
     references = content["references"]
     if references == "var":
         parts.append("a varying number of references per segment")
     elif references is not None:
         parts.append(f"{format_count(references, 'reference')} per segment")
-    heading = ", ".join(parts)
-    return heading if content["baseline"] is None else f"{heading}; Δ from {content['baseline']}"
+    return ", ".join(parts)
 
 
 def build_components_table(content: Content, metric: Content) -> Table | None:

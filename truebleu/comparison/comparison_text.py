@@ -67,7 +67,7 @@ def build_text_blocks(
         require_columns(content, names)
     for title, content in groups:
         if title:
-            heading = comparison_layout.format_title({**content, "baseline": None})
+            heading = comparison_layout.format_title(content)
             yield Heading(1, f"{title}: {heading}")
         yield from build_warnings(content)
         yield Paragraph(overview.format_headline(content), "lead")

@@ -325,15 +325,9 @@ def history(
         entries = _filter_by_metric(path, metric, entries, get_metric_names)
     if system is not None:
         known = list(dict.fromkeys(s for one in entries for s in (one.tracked_name, one.system)))
-        folded = [name.casefold() for name in known]
         names = [system] if isinstance(system, str) else system
         try:
-            selected = {
-                known[folded.index(name.casefold())]
-                if name.casefold() in folded
-                else find_system(name, known, os.fspath(path))
-                for name in names
-            }
+            selected = {find_system(name, known, os.fspath(path)) for name in names}
         except ValueError as error:
             raise InputError(str(error)) from None
         entries = [one for one in entries if {one.tracked_name, one.system} & selected]

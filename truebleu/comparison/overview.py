@@ -24,6 +24,7 @@ from truebleu.comparison.comparison_columns import (
     get_decisive_p,
     get_difference_mark,
     get_score_digits,
+    list_ranges,
 )
 from truebleu.comparison.legend import BEST, SIGNIFICANT, build_legend
 from truebleu.metrics.text_warnings import list_unreliable_systems
@@ -68,7 +69,7 @@ def build_html_blocks(
     by: "document" adds tables of scores per document.
     """
     for title, content in groups:
-        heading = comparison_layout.format_title({**content, "baseline": None})
+        heading = comparison_layout.format_title(content)
         yield Heading(1, f"{title}: {heading}" if title else heading)
         yield from build_first_screen(content, digits)
         yield from comparison_layout.build_reference_tables(content, digits)
@@ -387,35 +388,16 @@ def build_forest_plot(content: Content) -> Forest | None:
     if not content["intervals"]:
         return None
     panels = []
+    letter = get_baseline_letter(content)
     for metric in content["metrics"]:
-        scores = [system["scores"][metric["name"]] for system in systems]
-        ranges: list[tuple[float, float, float] | None] = []
-        for score in scores:
-            result = (
-                score["difference"] if has_several_systems else {**score, "value": score["score"]}
+        ranges, marks = list_ranges(content, metric)
+        if any(ranges):
+            title = f"Δ {metric['name']} from {letter}" if has_several_systems else metric["name"]
+            is_reversed = not metric["higher_is_better"]
+            panel = Panel(
+                title, ranges, marks, is_reversed=is_reversed, includes_zero=has_several_systems
             )
-            ends = None if result is None else result["interval"]
-            ranges.append(ends and (ends["low"], result["value"], ends["high"]))
-        if not any(ranges):
-            continue
-        marks = [
-            get_difference_mark(score["difference"], metric)
-            if has_several_systems and score["difference"]
-            else ""
-            for score in scores
-        ]
-        panel_title = (
-            f"Δ {metric['name']} from {get_baseline_letter(content)}" if has_several_systems else ""
-        )
-        panels.append(
-            Panel(
-                panel_title or metric["name"],
-                ranges,
-                marks,
-                is_reversed=not metric["higher_is_better"],
-                includes_zero=has_several_systems,
-            )
-        )
+            panels.append(panel)
     if not panels:
         return None
     names = [

@@ -137,7 +137,7 @@ class Table(ElementRecord):
     """
 
     columns: Sequence[Column]
-    rows: Sequence[Sequence[Cell | Range]]
+    rows: Sequence[Sequence[Any]]
     caption: VisibleText = ""
     fold: str = ""
     has_total_row: bool = False
@@ -167,12 +167,6 @@ class Table(ElementRecord):
             [cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows
         ]
         return cls(columns, cell_rows, fold=fold, has_total_row=has_total_row)
-
-    def get_text_cells(self) -> tuple[list[Column], list[list[Cell]]]:
-        """Return the columns and rows without drawings."""
-        text_indices = [i for i, column in enumerate(self.columns) if not column.is_drawing]
-        rows = [[cell for cell in row if isinstance(cell, Cell)] for row in self.rows]
-        return [self.columns[i] for i in text_indices], rows
 
 
 # A title, which may be empty, and the rows below it.

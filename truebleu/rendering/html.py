@@ -121,11 +121,10 @@ def _format_class(*names: str) -> str:
 
 def _render_html_table(block: Table) -> str:
     """Return a table, folded if it is long."""
-    columns, text_rows = block.get_text_cells()
-    head = _render_headers(columns)
+    head = _render_headers(block.columns)
     rows = []
-    for number, row in enumerate(text_rows, 1):
-        cells = "".join(map(_render_html_cell, row, columns))
+    for number, row in enumerate(block.rows, 1):
+        cells = "".join(map(_render_html_cell, row, block.columns))
         sums = block.has_total_row and number == len(block.rows)
         rows.append(f"<tr{_format_class('sum' if sums else '')}>{cells}</tr>")
     body = "\n".join(rows)

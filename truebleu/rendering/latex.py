@@ -110,10 +110,9 @@ def _build_latex_rows(block: Table, *, aligned: bool = False) -> list[str]:
 
     aligned: also align the columns in the LaTeX source.
     """
-    text_columns, rows = block.get_text_cells()
     alignment = _get_column_alignment(block)
-    header = [escape_latex(column.header) for column in text_columns]
-    cells = [header, *([_render_latex_cell(cell) for cell in row] for row in rows)]
+    header = [escape_latex(column.header) for column in block.columns]
+    cells = [header, *(list(map(_render_latex_cell, row)) for row in block.rows)]
     if aligned:
         cells = pad_columns(cells, {i for i, side in enumerate(alignment) if side == "r"})
     return [alignment, *(" & ".join(row) + r" \\" for row in cells)]
@@ -158,8 +157,8 @@ def _render_tables(blocks: Iterable[PaperBlock]) -> Iterator[str]:
 
 def _get_column_alignment(block: PaperBlock) -> str:
     """Return the alignment of each column, or an empty string if the block is not a table."""
-    text_columns = block.get_text_cells()[0] if isinstance(block, elements.Table) else ()
-    return "".join("l" if column.is_left_aligned else "r" for column in text_columns)
+    columns = block.columns if isinstance(block, elements.Table) else ()
+    return "".join("l" if column.is_left_aligned else "r" for column in columns)
 
 
 def _list_comment_lines(block: PaperBlock) -> Sequence[str]:

@@ -62,9 +62,8 @@ def _render_markdown_block(block: PaperBlock, level: int) -> str:
 
 def render_markdown_table(block: Table) -> str:
     """Render a table with right-aligned numbers."""
-    text_columns, text_rows = block.get_text_cells()
-    rows = [[_render_markdown_cell(cell) for cell in row] for row in text_rows]
-    return _join_table_rows(text_columns, [column.header for column in text_columns], rows)
+    rows = [list(map(_render_markdown_cell, row)) for row in block.rows]
+    return _join_table_rows(block.columns, [column.header for column in block.columns], rows)
 
 
 def _join_table_rows(

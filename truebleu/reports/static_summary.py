@@ -107,7 +107,7 @@ def _describe_inputs(manifest: Content) -> str:
     """Describe the inputs: systems, segments, references and documents."""
     comparison = manifest["comparison"]
     # The tables already name the baseline.
-    parts = [comparison_layout.format_title({**comparison, "baseline": None})]
+    parts = [comparison_layout.format_title(comparison)]
     documents = manifest["documents"]
     if documents is not None:
         parts.append(format_count(len(documents["names"]), "document"))

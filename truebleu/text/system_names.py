@@ -195,7 +195,8 @@ def find_system(name: str, names: Sequence[str], role: str) -> str:
     short_names = shorten_names(names)
     if name in short_names:
         return names[short_names.index(name)]
-    part = re.compile(rf"(?:.*[./\\:])?{re.escape(name)}(?:[./\\:].*)?", re.DOTALL)
+    pattern = rf"(?:.*[./\\:])?{re.escape(name)}(?:[./\\:].*)?"
+    part = re.compile(pattern, re.DOTALL | re.IGNORECASE)
     matching = [i for i, one in enumerate(names) if name and part.fullmatch(one)]
     if len(matching) > 1:
         expected = ", ".join(short_names[i] for i in matching)

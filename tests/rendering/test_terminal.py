@@ -7,7 +7,7 @@ import pytest
 
 import truebleu as tb
 from truebleu.cli import main
-from truebleu.cli import output as progress_module
+from truebleu.text.terminal_layout import ProgressLine
 
 console = pytest.importorskip("rich.console")
 
@@ -60,8 +60,8 @@ class Terminal(io.StringIO):
 
 
 def test_command_clears_progress_before_result(monkeypatch, write):
-    monkeypatch.setattr(progress_module, "FIRST_UPDATE_SECONDS", 0.0)
-    monkeypatch.setattr(progress_module, "UPDATE_INTERVAL_SECONDS", 0.0)
+    monkeypatch.setattr(ProgressLine, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(ProgressLine, "INTERVAL_SECONDS", 0.0)
     monkeypatch.setenv("COLUMNS", "80")
     log: list[tuple[str, str]] = []
     monkeypatch.setattr(sys, "stdout", Terminal("out", log))

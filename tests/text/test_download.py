@@ -1041,22 +1041,22 @@ class Terminal(io.StringIO):
 
 def progress(monkeypatch, stream, *, quiet: bool = False) -> None:
     monkeypatch.setattr(sys, "stderr", stream)
-    seconds = iter([0.0, 0.5, 2.0, 2.1, 4.0])
+    seconds = iter([0.0, 0.0, 0.5, 2.0, 2.1, 4.0])
     monkeypatch.setattr(http_transfer.Progress, "clock", staticmethod(lambda: next(seconds)))
     output = http_transfer.Progress("wmt22", quiet=quiet)
     for size in (0, 1_000_000, 6_200_000, 6_300_000, 12_400_000):
         output(size, 61_000_000)
-    output.close()
+    output.clear()
 
 
 def test_progress_is_shown_on_terminal(monkeypatch):
     terminal = Terminal()
     progress(monkeypatch, terminal)
-    assert terminal.getvalue().split("\r")[1:3] == [
+    assert terminal.getvalue().split("\r\x1b[K")[1:] == [
         "wmt22: 6.2 of 61.0 MB, 3.1 MB/s, 18 s left",
         "wmt22: 12.4 of 61.0 MB, 3.1 MB/s, 16 s left",
+        "",
     ]
-    assert terminal.getvalue().endswith(" \r")
 
 
 def test_progress_is_hidden_without_terminal(monkeypatch):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from truebleu.bleu_family.shared_statistics import SharedCorpus
@@ -123,16 +123,32 @@ class FamilyScores(Picklable):
             ]
         return "\n".join([*paragraphs, *self.list_defects()])
 
-    def format_rows(self, *, bounded: bool) -> list[list[str]]:
+    def format_rows(
+        self, *, bounded: bool, systems: Mapping[str, FamilyScores] | None = None, scale: int = 100
+    ) -> list[list[str]]:
         """Return a header, and one row per member: name, score, printed score and differences.
 
         bounded: whether to list the members whose scores have an upper bound, or the other members.
         Members with a known defect are marked.
+        systems: the scores of several systems, shown instead of the score and the printed score.
+        scale: 1 to show percentages on a 0-1 scale.
         """
         rows = [row for row in self.rows if row.is_bounded == bounded]
+        score_names = [f"0-{scale}" if bounded else "score", "printed score"]
         return [
-            ["member", "0-100" if bounded else "score", "printed score", "differences"],
-            *([row.label, row.format_value(), row.short_printed_score, row.notes] for row in rows),
+            ["member", *(systems or score_names), "differences"],
+            *(
+                [
+                    row.label,
+                    *(
+                        [row.format_value(scale), row.short_printed_score]
+                        if systems is None
+                        else [one[row.member.name].format_value(scale) for one in systems.values()]
+                    ),
+                    row.notes,
+                ]
+                for row in rows
+            ),
         ]
 
     def list_defects(self) -> list[str]:

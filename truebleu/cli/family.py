@@ -171,39 +171,13 @@ def _score_members(options: argparse.Namespace) -> FamilyResult:
 def _build_score_elements(scores_by_system: dict[str, FamilyScores], scale: int) -> Iterator[Block]:
     """Yield the tables of bounded and unbounded scores, sorted by the first system's scores."""
     first = next(iter(scores_by_system.values()))
-    has_several_systems = len(scores_by_system) > 1
+    systems = scores_by_system if len(scores_by_system) > 1 else None
     for is_bounded, title in ((True, ""), (False, "Scores without an upper bound")):
-        rows = [row for row in first if row.is_bounded == is_bounded]
-        if not rows:
-            continue
-        if title:
-            yield Heading(2, title)
-        header = [
-            "member",
-            *(
-                scores_by_system
-                if has_several_systems
-                else [f"0-{scale}" if is_bounded else "score"]
-            ),
-        ]
-        header += [*([] if has_several_systems else ["printed score"]), "differences"]
-        cells = [
-            [
-                row.label,
-                *(
-                    table[row.member.name].format_value(scale)
-                    for table in scores_by_system.values()
-                ),
-                *([] if has_several_systems else [row.short_printed_score]),
-                row.notes,
-            ]
-            for row in rows
-        ]
-        yield Table.from_text_rows(header, cells, (0, len(header) - 1))
-    defective_members = [row.member for row in first if row.member.defect]
-    if defective_members:
-        yield Paragraph("! known defects:", "note")
-        yield from (Paragraph(f"{one.name}: {one.defect}", "note") for one in defective_members)
+        header, *rows = first.format_rows(bounded=is_bounded, systems=systems, scale=scale)
+        if rows:
+            yield from [Heading(2, title)] if title else []
+            yield Table.from_text_rows(header, rows, (0, len(header) - 1))
+    yield from (Paragraph(line, "note") for line in first.list_defects())
 
 
 def _find_matching_variants(options: argparse.Namespace) -> FamilyResult:

@@ -6,8 +6,7 @@ import argparse
 import io
 import os
 import sys
-import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TextIO
 
@@ -16,7 +15,7 @@ from truebleu.rendering.score_scale import MORE_DIGITS
 from truebleu.text import json_writer
 from truebleu.text.operating_system import open_atomically
 from truebleu.text.system_names import ShortNames
-from truebleu.text.terminal_layout import cut_text, get_terminal_width, print_wrapped
+from truebleu.text.terminal_layout import ProgressLine, get_terminal_width, print_wrapped
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -245,6 +244,15 @@ class Results(Output):
         """True if results are text on standard output, so that messages need no repetition."""
         return self.form == "text" and self._atomic_file is None
 
+    def select_line_format(self, options: argparse.Namespace, unsupported: Sequence[str]) -> None:
+        """With --score-only, write TSV to pipes. Raise UsageError for the unsupported formats."""
+        if self.score_only and options.format is None and options.output is None:
+            self.form = "text" if self.form == "text" else "tsv"
+        if self.score_only and self.form in unsupported:
+            raise UsageError(
+                f"-b/--score-only cannot be combined with -f {self.form}; use text or tsv"
+            )
+
     def check_scale(self) -> None:
         """Raise UsageError for --scale 1 in formats that contain full precision."""
         contains_only_scores = self.score_only and self.form in ("tsv", "csv")
@@ -420,41 +428,22 @@ def escape_unprintable(text: str) -> str:
     )
 
 
-# Shorter tasks show no progress line.
-FIRST_UPDATE_SECONDS = 1.0
-UPDATE_INTERVAL_SECONDS = 0.2
 # Resolution of `report_fraction`.
 FRACTION_STEPS = 1 << 20
 
 
-class Progress:
-    """Progress line on a terminal. It is cleared at the end of a task."""
+class Progress(ProgressLine):
+    """Progress line with the percentage done and the remaining time of an activity."""
 
-    def __init__(self, *, quiet: bool) -> None:
-        self._is_visible = False
-        self.is_silent = quiet or sys.stderr is None or not sys.stderr.isatty()
-        """True if progress is never shown."""
-        self._start = time.monotonic()
-        self._next = self._start + FIRST_UPDATE_SECONDS
-        self._activity = ""
-        self._activity_start = self._start
-
-    def __enter__(self) -> Self:
-        return self
+    _activity, _activity_start = "", 0.0
 
     def __call__(self, activity: str, done: int, total: int | None = None) -> None:
         """Show the activity and its progress: items done, and the total number if known."""
-        now = time.monotonic()
+        now = self.clock()
         if activity != self._activity:
             self._activity, self._activity_start = activity, now
-        if self.is_silent or now < self._next:
-            return
-        self._next = now + UPDATE_INTERVAL_SECONDS
-        self._is_visible = True
-        line = format_progress(activity, done, total, now - self._activity_start)
-        # A longer line would wrap, and could not be cleared.
-        sys.stderr.write(f"\r\x1b[K{cut_text(line, get_terminal_width(80, 2) - 1)}")
-        sys.stderr.flush()
+        if self.is_due(now):
+            self.show(format_progress(activity, done, total, now - self._activity_start))
 
     @property
     def callback(self) -> Progress | None:
@@ -464,16 +453,6 @@ class Progress:
     def report_fraction(self, activity: str, fraction: float) -> None:
         """Show the current activity and the completed fraction, from 0 to 1."""
         self(activity, round(fraction * FRACTION_STEPS), FRACTION_STEPS)
-
-    def clear(self) -> None:
-        """Remove the progress line before other output."""
-        if self._is_visible:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-        self._is_visible = False
-
-    def __exit__(self, *_: object) -> None:
-        self.clear()
 
 
 def format_progress(activity: str, done: int, total: int | None, seconds: float) -> str:

@@ -78,7 +78,8 @@ def run(options: argparse.Namespace) -> None:
     """Score each system and write the scores."""
     metrics = metric_options.select_metrics(options)
     output = Results(options)
-    score_writers.adjust_format(output, options)
+    output.select_line_format(options, ("sacrebleu", "json", "markdown", "latex", "html"))
+    output.check_scale()
     paper = shared.get_paper_options(options, output.form)
     if files.uses_tables(options):
         from truebleu.cli import tabular_inputs
@@ -212,38 +213,37 @@ class SystemScorer(Record):
         tables, self.seen[system] = compute_statistics_or_errors(
             list(self.remaining_metrics), corpus, self.failed, label
         )
-        metrics = self.remaining_metrics
-        table_intervals = zip(
-            metrics.items(), tables, self._compute_intervals(tables, progress), strict=True
-        )
         scripts = text_warnings.compute_script_shares(self.seen[system])
+        groups = self._get_groups(len(tables[0])) if self.options.by else []
 
         def make_result(
             metric: Metric[Any], name: str | None, table: Statistics, **fields: Any
-        ) -> Any:
-            test_set_fields = self.inputs.signature
-            return _make_result(system, metric, name, table, test_set=test_set_fields, **fields)
-
-        results = [
-            # A table of totals has one row.
-            make_result(
-                *metric_and_name,
-                table,
-                interval=interval,
-                scripts=scripts,
-                segments=self.seen[system]["segments"],
+        ) -> ScoreResult:
+            return ScoreResult(
+                system,
+                name or metric.name,
+                metric.from_statistics(table),
+                metric.DIGITS,
+                metric=metric,
+                test_set=self.inputs.signature,
+                **fields,
             )
-            for metric_and_name, table, interval in table_intervals
-        ]
-        groups = self._get_group_keys(len(tables[0])) if self.options.by else []
-        return results + [
-            make_result(*metric_and_name, part, group={"system": system, **group})
-            for metric_and_name, table in zip(metrics.items(), tables, strict=True)
-            for group, part in _split_by_group(table, groups)
+
+        # A table of totals has one row, so its length is not the number of segments.
+        segments = self.seen[system]["segments"]
+        intervals = self._compute_intervals(tables, progress)
+        table_metrics = list(self.remaining_metrics.items())
+        return [
+            make_result(*one, table, interval=interval, scripts=scripts, segments=segments)
+            for one, table, interval in zip(table_metrics, tables, intervals, strict=True)
+        ] + [
+            make_result(*one, part, group={"system": system, **dict(labels)}, segments=len(part))
+            for one, table in zip(table_metrics, tables, strict=True)
+            for labels, part in (table.parts(groups).items() if groups else ())
         ]
 
-    def _get_group_keys(self, segment_count: int) -> list[dict[str, str]]:
-        """Return the --by labels of each segment."""
+    def _get_groups(self, segment_count: int) -> list[tuple[tuple[str, str], ...]]:
+        """Return the --by labels of each segment, as pairs of name and value."""
         labels = self.inputs.get_labels(segment_count)
         names = list(dict.fromkeys(self.options.by))
         for name in names:
@@ -251,8 +251,8 @@ class SystemScorer(Record):
                 test_set = self.inputs.test_set
                 owner = "the text files have" if test_set is None else f"{test_set.name} has"
                 raise UsageError(f"--by: {owner} no label '{name}' (expected {', '.join(labels)})")
-        key_values = zip(*(labels[name] for name in names), strict=True)
-        return [dict(zip(names, values, strict=True)) for values in key_values]
+        label_rows = zip(*(labels[name] for name in names), strict=True)
+        return [tuple(zip(names, values, strict=True)) for values in label_rows]
 
     def _get_document_indices(self, segments: int) -> list[int] | None:
         """Return the document index of each segment, or None if documents are not resampled."""
@@ -286,30 +286,6 @@ class SystemScorer(Record):
             progress=None if progress.is_silent else lambda *done: progress("resampling", *done),
         )
         return [metric_intervals[""] for metric_intervals in ranges]
-
-
-def _split_by_group(
-    table: Statistics, groups: Sequence[dict[str, str]]
-) -> Iterator[tuple[dict[str, str], Statistics]]:
-    """Yield the labels and statistics of each group; `groups` contains the labels of each row."""
-    if groups:
-        for values, part in table.parts(tuple(group.values()) for group in groups).items():
-            yield dict(zip(groups[0], values, strict=True)), part
-
-
-def _make_result(
-    system: str, metric: Metric[Any], name: str | None, table: Statistics, **fields: Any
-) -> score_writers.ScoreResult:
-    """Compute a score from statistics; `name` is the metric's name in -m, if any."""
-    score = metric.from_statistics(table)
-    return score_writers.ScoreResult(
-        system,
-        name or metric.name,
-        score,
-        metric.DIGITS,
-        metric=metric,
-        **{"segments": len(table), **fields},
-    )
 
 
 COMMAND = Command("truebleu score REF... -i HYP... [options]", __doc__, list_score_groups, run)

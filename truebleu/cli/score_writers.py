@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli.output import Results, UsageError, escape_unprintable
+from truebleu.cli.output import Results, escape_unprintable
 from truebleu.metrics.base import Metric, Score, Signature
 from truebleu.metrics.registry import lower_is_better
 from truebleu.rendering.number_format import format_percent
@@ -83,6 +82,10 @@ class ScoreResult(Record):
         unit = "segments" if interval.documents is None else "documents"
         return signature.with_resampling(bs=interval.resamples, seed=interval.seed, resample=unit)
 
+    def format_signature(self, output: Results) -> str:
+        """Return the name of the score and its signature, which is short with --short."""
+        return f"{self.score.name}|{output.format_signature(self.signature)}"
+
     @property
     def interval_ends(self) -> dict[str, float | None]:
         """The ends of the interval by column name, or an empty dict if none was requested."""
@@ -118,19 +121,6 @@ class ScoreResult(Record):
         if self.scripts:
             fields["scripts"] = dict(self.scripts)
         return fields
-
-
-def adjust_format(output: Results, options: argparse.Namespace) -> None:
-    """Select a line format for --score-only. Raise UsageError for formats without lines."""
-    if not output.score_only:
-        output.check_scale()
-        return
-    if options.format is None and options.output is None and output.form != "text":
-        output.form = "tsv"
-    if output.form in ("sacrebleu", "json", "markdown", "latex", "html"):
-        raise UsageError(
-            f"-b/--score-only cannot be combined with -f {output.form}; use text or tsv"
-        )
 
 
 def write_scores(
@@ -228,7 +218,7 @@ def _format_lines(row: Sequence[ScoreResult], output: Results, *, named: bool) -
     named: whether the line starts with the system or group.
     """
     names = [escape_unprintable(str(key)) for key in row[0].keys.values()] if named else []
-    heads = [f"{result.score.name}|{output.format_signature(result.signature)}" for result in row]
+    heads = [result.format_signature(output) for result in row]
     width = max(map(len, heads))
     for head, result in zip(heads, row, strict=True):
         estimate = _format_estimate(result, output)
@@ -300,12 +290,8 @@ def _build_elements(
         )
     if output.short_names:
         yield Paragraph(output.short_names.note, "legend")
-    heads = [
-        f"{result.score.name}|{output.format_signature(result.signature)}"
-        for row in signed_rows
-        for result in row
-    ]
-    yield from (Paragraph(head, "signature") for head in dict.fromkeys(heads))
+    heads = dict.fromkeys(one.format_signature(output) for row in signed_rows for one in row)
+    yield from (Paragraph(head, "signature") for head in heads)
 
 
 def _build_paper_blocks(
@@ -360,11 +346,7 @@ def _build_paper_blocks(
                 list(zip(*key_columns, *score_columns, strict=True)),
             )
         )
-    signatures = dict.fromkeys(
-        f"{result.score.name}|{output.format_signature(result.signature)}"
-        for row in rows
-        for result in row
-    )
+    signatures = dict.fromkeys(one.format_signature(output) for row in rows for one in row)
     if caption is None:
         systems = list(dict.fromkeys(str(row[0].keys.get("system")) for row in rows))
         owner = f" of {format_systems(systems)}" if names_systems else ""

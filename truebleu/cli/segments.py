@@ -73,10 +73,7 @@ def run(options: argparse.Namespace) -> None:
     """Score all segments of each system and write the scores."""
     metrics = metric_options.select_metrics(options)
     output = Results(options)
-    if output.score_only and options.format is None and output.form == "jsonl":
-        output.form = "tsv"
-    if output.score_only and output.form == "sacrebleu":
-        raise UsageError("-b/--score-only cannot be combined with -f sacrebleu; use text or tsv")
+    output.select_line_format(options, ("sacrebleu",))
     if options.statistics and (
         output.score_only or output.form not in REQUESTED_STATISTICS_FORMATS
     ):

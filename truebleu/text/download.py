@@ -386,7 +386,7 @@ class _DownloadTask:
                 http_transfer.delete_part(part)
             raise
         finally:
-            progress.close()
+            progress.clear()
             if os.path.lexists(part):
                 http_transfer.delete_unresumable_part(part)
         message = "; ".join(dict.fromkeys(self.problems)) or "no known URL"

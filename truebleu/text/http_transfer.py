@@ -7,7 +7,6 @@ import json
 import os
 import re
 import ssl
-import sys
 import time
 import urllib.error
 import urllib.parse
@@ -16,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from truebleu.text.argument_checks import is_whole_number, load_json
-from truebleu.text.terminal_layout import cut_text, get_terminal_width
+from truebleu.text.terminal_layout import ProgressLine
 
 # READ_TIMEOUT_SECONDS limits the wait for data. RETRY_WAIT_SECONDS lists the waits before retries;
 # MAX_RETRY_WAIT_SECONDS limits the wait that a server requests.
@@ -349,45 +348,25 @@ def _make_ssl_context() -> ssl.SSLContext:
     return context
 
 
-class Progress:
-    """Progress display of a download on a terminal, which appears after one second."""
-
-    # Number of seconds before the first progress line, and between progress lines.
-    FIRST_SECONDS, INTERVAL_SECONDS = 1.0, 0.2
-    clock = staticmethod(time.monotonic)
+class Progress(ProgressLine):
+    """Progress line of a download."""
 
     def __init__(self, name: str, *, quiet: bool = False) -> None:
+        super().__init__(quiet=quiet)
         self.name = name
-        self.is_silent = quiet or sys.stderr is None or not sys.stderr.isatty()
-        self.start_time = self.next_time = 0.0
         self.first_size: int | None = None
-        self.line_width = 0
 
     def __call__(self, size: int, total_size: int | None) -> None:
         """Display the number of bytes received, and the total size if known."""
-        if self.is_silent:
-            return
         now = self.clock()
         if self.first_size is None:
-            self.start_time, self.next_time, self.first_size = now, now + self.FIRST_SECONDS, size
-        if now < self.next_time:
+            self.first_size = size
+        if not self.is_due(now):
             return
-        self.next_time = now + self.INTERVAL_SECONDS
         speed = max(0, size - self.first_size) / (now - self.start_time)
         line = f"{self.name}: {size / 1e6:.1f}"
         line += " MB" if total_size is None else f" of {total_size / 1e6:.1f} MB"
         line += f", {speed / 1e6:.1f} MB/s"
         if total_size is not None and speed:
             line += f", {(total_size - size) / speed:.0f} s left"
-        self._write(line)
-
-    def _write(self, line: str) -> None:
-        line = cut_text(line, get_terminal_width(80, 2) - 1)
-        print(f"\r{line.ljust(self.line_width)}", end="", file=sys.stderr, flush=True)  # noqa: T201
-        self.line_width = len(line)
-
-    def close(self) -> None:
-        """Clear the line."""
-        if self.line_width:
-            self._write("")
-            print("\r", end="", file=sys.stderr, flush=True)  # noqa: T201
+        self.show(line)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Collection, Sequence
+from typing import Self
 
 # Invisible characters that are not escaped, because they are parts of words and emoji.
 JOINERS = "\u200c\u200d"
@@ -170,6 +172,47 @@ def get_terminal_width(default: int, descriptor: int = 1) -> int:
         columns = 0
     # Some pseudo-terminals have 0 columns.
     return columns or default
+
+
+class ProgressLine:
+    """Progress line on a terminal, which appears after a second and is cleared at the end."""
+
+    # Number of seconds before the first progress line, and between progress lines.
+    FIRST_SECONDS, INTERVAL_SECONDS = 1.0, 0.2
+    clock = staticmethod(time.monotonic)
+
+    def __init__(self, *, quiet: bool) -> None:
+        self.is_silent = quiet or sys.stderr is None or not sys.stderr.isatty()
+        """True if progress is never shown."""
+        self.start_time = self.clock()
+        self._next_time = self.start_time + self.FIRST_SECONDS
+        self._is_visible = False
+
+    def is_due(self, now: float) -> bool:
+        """Return whether it is time for an update of the line."""
+        if self.is_silent or now < self._next_time:
+            return False
+        self._next_time = now + self.INTERVAL_SECONDS
+        return True
+
+    def show(self, line: str) -> None:
+        """Replace the line."""
+        # A longer line would wrap, and could not be cleared.
+        line = cut_text(line, get_terminal_width(80, 2) - 1)
+        print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)  # noqa: T201
+        self._is_visible = True
+
+    def clear(self) -> None:
+        """Remove the line before other output."""
+        if self._is_visible:
+            self.show("")
+        self._is_visible = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
 
 
 def print_wrapped(text: str) -> None:

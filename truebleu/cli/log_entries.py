@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
 from typing import Any
 
 from truebleu.cli.input_files import Inputs
 from truebleu.cli.output import UsageError
 from truebleu.cli.score_writers import ScoreResult
 from truebleu.comparison import score_log
-from truebleu.text.segments import BufferedLines, File, HashingFile, hash_texts
+from truebleu.text.segments import File, hash_file, hash_texts, read_reference_streams
 
 
 class ScoreLogger:
@@ -30,56 +29,33 @@ class ScoreLogger:
         score_log.check_log_is_appendable(options.log)
         self._options = options
         self._names = dict(zip(inputs.systems, names, strict=True))
-        # For each system: files that are hashed while reading, and inputs that are already hashed.
-        self._inputs_by_system: dict[str, tuple[list[Any], list[score_log.Input]]] = {}
+        # The output of each system, followed by the references.
+        self._inputs: dict[str, list[score_log.Input]] = {}
 
-    def hash_inputs(
-        self,
-        system: str,
-        hypotheses: File,
-        columns: Sequence[File],
-        references: Any,
-        *,
-        while_reading: bool,
-    ) -> tuple[Any, Any]:
-        """Return hypotheses and references that hash their text for the log.
+    def add_inputs(
+        self, system: str, hypotheses: File, columns: Sequence[File], references: Any
+    ) -> None:
+        """Store the hashes of a system's inputs, which must be rereadable.
 
         columns: the reference files or columns. With --num-refs, `references` contains a row
             per segment.
-        while_reading: whether to hash text while it is read; it must then be read only once.
         """
-        file_class = HashingFile if while_reading else BufferedLines
-        hashed_files = [file_class(hypotheses)]
-        hashed_columns = []
         if isinstance(references[0], File):
-            hashed_files += [file_class(file) for file in columns]
-            references = hashed_files[1:]
+            hashes = list(map(hash_file, references))
         else:
-            texts = zip_longest(*references)
-            hashed_columns = [
-                _make_log_input(
-                    file, hash_texts([None if text is None else text.encode() for text in column])
-                )
-                for file, column in zip(columns, texts, strict=False)
-            ]
-        self._inputs_by_system[system] = hashed_files, hashed_columns
-        return hashed_files[0], references
+            hashes = list(map(hash_texts, read_reference_streams(references)))
+        self._inputs[system] = [
+            score_log.Input("standard input" if file.path == "-" else file.path, digest)
+            for file, digest in zip(
+                [hypotheses, *columns], [hash_file(hypotheses), *hashes], strict=False
+            )
+        ]
 
     def append_scores(
         self, results: Sequence[ScoreResult], summaries: Mapping[str, Mapping[str, Any]]
     ) -> None:
         """Append the corpus scores of all systems to the log, or leave it unchanged on failure."""
         time = score_log.get_log_time()
-        inputs = {
-            system: [
-                _make_log_input(
-                    file, file.sha256 if isinstance(file, HashingFile) else hash_texts(file.texts)
-                )
-                for file in hashed_files
-            ]
-            + hashed_columns
-            for system, (hashed_files, hashed_columns) in self._inputs_by_system.items()
-        }
         entries = (
             score_log.Entry(
                 time=time,
@@ -88,8 +64,8 @@ class ScoreLogger:
                 score=result.score.value,
                 signature=str(result.signature),
                 segments=summaries[result.system]["segments"],
-                hypothesis=inputs[result.system][0],
-                references=tuple(inputs[result.system][1:]),
+                hypothesis=self._inputs[result.system][0],
+                references=tuple(self._inputs[result.system][1:]),
                 name=self._names[result.system],
                 note=self._options.log_note,
                 report=self._options.log_report,
@@ -106,7 +82,3 @@ def _is_same_file(first: str, second: str) -> bool:
     if os.path.exists(first) and os.path.exists(second):
         return os.path.samefile(first, second)
     return os.path.realpath(first) == os.path.realpath(second)
-
-
-def _make_log_input(file: File, digest: str) -> score_log.Input:
-    return score_log.Input("standard input" if file.path == "-" else file.path, digest)

@@ -338,11 +338,11 @@ def format_metric_list() -> str:
     width = max(40, min(get_terminal_width(80), 100))
     lines: list[str] = []
     for cls in registry.iterate_metric_classes():
-        all_metrics = {**registry.METRICS, **registry.PREFIXED_METRICS}
-        names = [name for name in all_metrics if registry.get_metric_class(name) is cls]
+        arguments = {name: f":{form}" for name, (_, form) in registry.PREFIXED_METRICS.items()}
         names = [
-            f"{n}:{registry.PREFIXED_METRICS[n][1]}" if n in registry.PREFIXED_METRICS else n
-            for n in names
+            name + arguments.get(name, "")
+            for name in (*registry.METRICS, *arguments)
+            if registry.get_metric_class(name) is cls
         ]
         lines += wrap_text(f"{cls.NAME} (-m {', '.join(names)})", width)
         summary = (cls.__doc__ or "").partition("\n\n")[0] + f" {cls.NAMESAKE}"

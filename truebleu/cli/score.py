@@ -47,6 +47,7 @@ from truebleu.metrics.base import Corpus, Metric
 from truebleu.metrics.joint_counting import compute_statistics_or_errors
 from truebleu.metrics.statistics import Statistics
 from truebleu.text.record import Record
+from truebleu.text.segments import make_rereadable
 from truebleu.text.system_names import format_path
 
 if TYPE_CHECKING:
@@ -190,11 +191,9 @@ class SystemScorer(Record):
         hypotheses: Any = self.inputs.systems[system]
         references = self.inputs.read_references()
         if logger is not None:
-            reads_text = all(one.reads_text for one in self.metrics)
-            columns = self.inputs.reference_columns
-            hypotheses, references = logger.hash_inputs(
-                system, hypotheses, columns, references, while_reading=reads_text
-            )
+            hypotheses = make_rereadable(hypotheses, on_disk=True)
+            references = make_rereadable(references, on_disk=True)
+            logger.add_inputs(system, hypotheses, self.inputs.reference_columns, references)
         expected = (
             None if progress.is_silent else files.estimate_line_count(self.inputs.systems[system])
         )

@@ -400,7 +400,7 @@ def make_rereadable(value: Any, *, copy_all: bool = False, on_disk: bool = False
         if value and all(map(is_file, value)):
             return [make_rereadable(item, copy_all=copy_all, on_disk=on_disk) for item in value]
         return value
-    if not is_file(value) or isinstance(value, BufferedLines | HashingFile):
+    if not is_file(value) or isinstance(value, BufferedLines):
         return value
     file = as_file(value)
     if not copy_all and file.is_plain_utf8 and is_rereadable(file.path):
@@ -444,38 +444,6 @@ class BufferedLines(File):
         """Return the lines as a kernel source."""
         chunks = _iter_chunks(self.texts)
         return _kernel.stream(lambda _: next(chunks, b""), self.format_label(role))
-
-
-class HashingFile(File):
-    """File whose text is hashed while it is read, in constant memory."""
-
-    # The SHA-256 of the entire text, with a newline after every line. Set after the last chunk.
-    sha256: str = ""
-
-    def __init__(self, file: File) -> None:
-        super().__init__(file.path, file.column, file.encoding)
-        self._file = file
-
-    def make_source(self, role: str) -> _kernel.Source:
-        """Return the text as a kernel source."""
-        from hashlib import sha256
-
-        digest = sha256()
-        chunks = self._file.iter_chunks()
-        last_byte = b"\n"
-
-        def read_chunk(_: int) -> bytes:
-            nonlocal last_byte
-            chunk = next(chunks, b"")
-            digest.update(chunk)
-            if chunk:
-                last_byte = chunk[-1:]
-            elif not self.sha256:
-                digest.update(b"" if last_byte == b"\n" else b"\n")
-                self.sha256 = digest.hexdigest()
-            return chunk
-
-        return _kernel.stream(read_chunk, self._file.format_label(role))
 
 
 class FileText(Sequence[bytes]):
@@ -653,6 +621,18 @@ def hash_texts(column: Texts) -> str:
         data = b"".join(length.to_bytes(4, "little") for length in lengths)
         data += b"".join(filter(None, column))
     return sha256(data).hexdigest()
+
+
+def hash_file(file: File) -> str:
+    """Return the SHA-256 of the text of a file, with a newline after every line."""
+    from hashlib import sha256
+
+    digest, last_byte = sha256(), b"\n"
+    for chunk in filter(None, file.iter_chunks()):
+        digest.update(chunk)
+        last_byte = chunk[-1:]
+    digest.update(b"" if last_byte == b"\n" else b"\n")
+    return digest.hexdigest()
 
 
 # ---- inputs of any kind ----

@@ -53,15 +53,19 @@ COMMANDS = {
 
 _STATUSES = "\n".join(f"  {status:<3}  {meaning}" for status, meaning in STATUSES.items())
 
+_EXAMPLES = """\
+  truebleu demo                                       try it with example texts
+  truebleu score reference.en -i system.en            score a system output
+  truebleu compare reference.en -i old.en new.en      test the difference
+  truebleu report reference.en -i old.en new.en       write a report
+  truebleu explain reference.en -i new.en -n 17       explain a segment
+  truebleu lab                                        write a playground page
+  truebleu check reference.en -i new.en --min 30      fail a build (status 3)
+"""
+
 EPILOG = f"""\
 examples:
-  truebleu demo
-  truebleu score reference.en -i system.en
-  truebleu segments reference.en -i system.en -f tsv
-  truebleu compare reference.en -i baseline.en system.en
-  truebleu report reference.en -i baseline.en system.en -o report.html
-  truebleu explain --hypothesis "the cat on mat" --reference "the cat sat"
-
+{_EXAMPLES}
 more help:
   truebleu help score        show the options of truebleu score
   truebleu help metrics      list all metrics and their parameters
@@ -71,18 +75,11 @@ exit status:
 """
 
 # Output of `truebleu` without arguments.
-WELCOME = """\
+WELCOME = f"""\
 truebleu scores generated text with BLEU and related metrics:
 exact, explained, and faster than a word count.
 
-  truebleu demo                                       try it with example texts
-  truebleu score reference.en -i system.en            score a system output
-  truebleu compare reference.en -i old.en new.en      test the difference
-  truebleu report reference.en -i old.en new.en       write a report
-  truebleu explain reference.en -i new.en -n 17       explain a segment
-  truebleu lab                                        write a playground page
-  truebleu check reference.en -i new.en --min 30      fail a build (status 3)
-
+{_EXAMPLES}
 truebleu help lists all commands; truebleu help score shows its options.
 """
 

@@ -415,7 +415,10 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         """Wrap paragraphs, and continue long commands on further lines."""
         filled: list[str] = []
-        for margin, lines in groupby(text.splitlines(), _measure_margin):
+        # Empty lines have the margin -1.
+        for margin, lines in groupby(
+            text.splitlines(), lambda one: len(one) - len(one.lstrip() or "+")
+        ):
             if margin in (0, 6):  # paragraphs, and explanations of examples
                 paragraph = " ".join(line.strip() for line in lines)
                 space = " " * margin
@@ -569,11 +572,6 @@ class Parser(argparse.ArgumentParser):
     def print_help(self, file: object = None) -> None:  # noqa: ARG002
         """Print the help to standard output."""
         print_text(self.format_help())
-
-
-def _measure_margin(line: str) -> int:
-    """Return the number of spaces before a line, or -1 for empty lines."""
-    return len(line) - len(line.lstrip()) if line else -1
 
 
 def suggest_word(name: str, known_names: Iterable[str]) -> str:

@@ -91,20 +91,16 @@ def _list_members(options: argparse.Namespace) -> FamilyResult:
         raise UsageError(
             f"list: unexpected argument '{options.references[0]}'. Use truebleu family show NAME"
         )
-    rows = [
-        [member.name, _format_example(member), ", ".join(member.differences) or "none"]
-        for member in family.values()
-    ]
+    rows = []
+    for member in family.values():
+        is_fraction = member.scale != 100 and member.metric.bound is not None
+        example: float = 0.123456789 if is_fraction else 12.3456789
+        printed = str(example) if member.digits is None else f"{example:.{member.digits}f}"
+        rows.append([member.name, printed, ", ".join(member.differences) or "none"])
     table = Table.from_text_rows(
         ["member", "printed like", "differences from sacreBLEU"], rows, (0, 1, 2)
     )
     return {"members": [member.to_dict() for member in family.values()]}, [table]
-
-
-def _format_example(member: Member) -> str:
-    """Return an example score in the format that the member prints."""
-    number = 12.3456789 if member.scale == 100 or member.metric.bound is None else 0.123456789
-    return str(number) if member.digits is None else f"{number:.{member.digits}f}"
 
 
 def _show_members(options: argparse.Namespace) -> FamilyResult:

@@ -525,7 +525,10 @@ def uses_tables(options: argparse.Namespace) -> bool:
     InputError for a folder without tables.
     """
     if getattr(options, "test_set", None) is not None:
-        return _reject_table_options(options)
+        for name in (*TABLE_OPTION_NAMES, *COMPARISON_OPTION_NAMES):
+            if name != "by" and getattr(options, name, None) is not None:
+                raise UsageError(f"--{name.replace('_', '-')} has no effect with -t/--test-set")
+        return False
     paths = [*options.references, *(split_system_name(word)[1] for word in options.input or ())]
     is_by_document = options.command == "score" and "document" in (options.by or ())
     table_flags = [
@@ -575,14 +578,6 @@ def uses_tables(options: argparse.Namespace) -> bool:
         if reason:
             raise UsageError(f"{option} does not support tables. {reason}")
     return True
-
-
-def _reject_table_options(options: argparse.Namespace) -> bool:
-    """Return False. Raise UsageError for table options that have no effect with a test set."""
-    for name in (*TABLE_OPTION_NAMES, *COMPARISON_OPTION_NAMES):
-        if name != "by" and getattr(options, name, None) is not None:
-            raise UsageError(f"--{name.replace('_', '-')} has no effect with -t/--test-set")
-    return False
 
 
 def is_table(name: str, *, accept_tsv: bool = False) -> bool:

@@ -24,7 +24,7 @@ class ScoreLogger:
             raise UsageError(
                 f"--log-name: {len(names)} names for {systems} systems (expected one per system)"
             )
-        if options.output is not None and _is_same_file(options.log, options.output):
+        if options.output and os.path.realpath(options.log) == os.path.realpath(options.output):
             raise UsageError(f"--log: {options.log} is also the output file (-o). Use two files")
         score_log.check_log_is_appendable(options.log)
         self._options = options
@@ -76,9 +76,3 @@ class ScoreLogger:
             if result.is_corpus_score
         )
         score_log.append_log_entries(self._options.log, entries)
-
-
-def _is_same_file(first: str, second: str) -> bool:
-    if os.path.exists(first) and os.path.exists(second):
-        return os.path.samefile(first, second)
-    return os.path.realpath(first) == os.path.realpath(second)

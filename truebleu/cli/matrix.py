@@ -233,7 +233,13 @@ class MatrixWriter(Record):
     ) -> RowWriter:
         """Return a writer for columns with these names; `shape` is the shape of the scores."""
         if shape and self.output.is_terminal and self.output.form == "text":
-            _check_terminal_size(*shape)
+            row_count, column_count = (*shape, 1)[:2]
+            if row_count > MAX_TERMINAL_ROWS or column_count > MAX_TERMINAL_COLUMNS:
+                raise UsageError(
+                    f"{row_count:,} × {column_count:,} scores are too many for a terminal. Write "
+                    "them to a file (-o scores.npy, .tsv, .csv, .jsonl, .parquet), or list the "
+                    "nearest lines (--top-k 3)"
+                )
         signature = self.output.format_signature(self.metric.signature(1, segment=True))
         score_name = next((name for name in names if name.endswith(self.metric.name)), "scores")
         metadata = {"signatures": {self.metric.name: signature}, **table_fields.pop("metadata", {})}
@@ -397,15 +403,6 @@ def _read_moses_list(lines: Iterator[str], name: str) -> Iterator[tuple[str, lis
             )
         seen.add(source)
         yield source, list(texts)
-
-
-def _check_terminal_size(rows: int, columns: int = 1) -> None:
-    """Raise UsageError for matrices that are too large for a terminal."""
-    if rows > MAX_TERMINAL_ROWS or columns > MAX_TERMINAL_COLUMNS:
-        raise UsageError(
-            f"{rows:,} × {columns:,} scores are too many for a terminal. Write them to a file (-o "
-            "scores.npy, .tsv, .csv, .jsonl, .parquet), or list the nearest lines (--top-k 3)"
-        )
 
 
 COMMAND = Command(

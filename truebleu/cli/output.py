@@ -465,11 +465,7 @@ def format_progress(activity: str, done: int, total: int | None, seconds: float)
     """
     if not total or total < done:
         return f"{activity}: {done:,}, {seconds:.0f} s"
-    left = f", {_format_seconds(seconds * (total - done) / done)} left" if done else ""
+    minutes, rest = divmod(round(seconds * (total - done) / done), 60) if done else (0, 0)
+    left = f", {f'{minutes} min ' if minutes else ''}{rest} s left" if done else ""
     counts = "" if total == FRACTION_STEPS else f", {done:,} of {total:,}"
     return f"{activity}: {done / total:.0%}{counts}{left}"
-
-
-def _format_seconds(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

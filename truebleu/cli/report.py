@@ -246,7 +246,9 @@ def _list_option_words(command: Command, options: argparse.Namespace) -> Iterato
             continue
         words = [str(word) for word in _flatten_values(value)]
         if action.dest in FILE_OPTIONS:
-            words = [_strip_folder(word) for word in words]
+            # Keep a prefix such as NAME=, but not the folder.
+            parts = (word.rpartition("=") for word in words)
+            words = [f"{name}{sign}{os.path.basename(path)}" for name, sign, path in parts]
         if action.nargs != 0:
             seen_options.add(action.dest)
             yield from (*action.option_strings[:1], *words)
@@ -263,12 +265,6 @@ def _flatten_values(value: Any) -> Iterator[Any]:
         yield "yes" if value else "no"
     else:
         yield value
-
-
-def _strip_folder(word: str) -> str:
-    """Return a file name without its folder, keeping a prefix such as NAME=."""
-    name, separator, path = word.rpartition("=")
-    return f"{name}{separator}{os.path.basename(path)}"
 
 
 COMMAND = Command(

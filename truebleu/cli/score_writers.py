@@ -145,7 +145,10 @@ def write_scores(
     rows = list(_group_results(results, len(metrics)))
     output.print_warnings(warnings, in_results=not output.score_only)
     if output.form == "json":
-        content: dict[str, Any] = {"scores": [_build_entry(one, output) for one in results]}
+        content: dict[str, Any] = {"scores": [result.to_dict() for result in results]}
+        for entry, result in zip(content["scores"], results, strict=True):
+            if output.width is not None:
+                entry["score"] = float(result.format_value(result.score.value, output))
         if warnings:
             content["warnings"] = list(warnings)
         if test_set is not None:
@@ -202,14 +205,6 @@ def _group_results(
     for scores in by_keys.values():
         for start in range(0, len(scores), metric_count):
             yield scores[start : start + metric_count]
-
-
-def _build_entry(result: ScoreResult, output: Results) -> dict[str, Any]:
-    """Return the JSON object of a score."""
-    entry = result.to_dict()
-    if output.width is not None:
-        entry["score"] = float(result.format_value(result.score.value, output))
-    return entry
 
 
 def _format_lines(row: Sequence[ScoreResult], output: Results, *, named: bool) -> Iterator[str]:

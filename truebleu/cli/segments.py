@@ -163,15 +163,17 @@ def _score_all_segments(
         tables, seen = compute_statistics_or_errors(remaining_metrics, corpus, failed, label)
         remaining_metrics = [metric for metric in remaining_metrics if metric not in failed]
         tables_by_system[system] = dict(zip(remaining_metrics, tables, strict=True)), seen
-
-    def score_tables(tables: dict[Any, Any]) -> list[Any]:
-        remaining_tables = (
-            (metric, table) for metric, table in tables.items() if metric not in failed
-        )
-        return [(table, metric.segment_scores(table)) for metric, table in remaining_tables]
-
     return {
-        system: [(score_tables(tables), seen)]
+        system: [
+            (
+                [
+                    (table, metric.segment_scores(table))
+                    for metric, table in tables.items()
+                    if metric not in failed
+                ],
+                seen,
+            )
+        ]
         for system, (tables, seen) in tables_by_system.items()
     }
 

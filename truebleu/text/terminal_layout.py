@@ -198,8 +198,8 @@ class ProgressLine:
     def show(self, line: str) -> None:
         """Replace the line."""
         # A longer line would wrap, and could not be cleared.
-        line = cut_text(line, get_terminal_width(80, 2) - 1)
-        print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)  # noqa: T201
+        sys.stderr.write(f"\r\x1b[K{cut_text(line, get_terminal_width(80, 2) - 1)}")
+        sys.stderr.flush()
         self._is_visible = True
 
     def clear(self) -> None:

@@ -230,12 +230,7 @@ def find_flags(
         other named tokenizers, text in scripts that they do not split is flagged.
     language: ISO 639-1 code of the hypotheses, if known.
     """
-    is_in_kernel = tokenize in tokenizers.KERNEL_TOKENIZERS and tokenize != "none"
-    unsplit_scripts = [
-        (script, script_info.share)
-        for script, script_info in languages.UNSPLIT_SCRIPTS.items()
-        if is_in_kernel and script != "diacritics" and not languages.can_split(tokenize, script)
-    ]
+    unsplit_scripts = _list_unsplit_scripts(tokenize)
     negation_words = NEGATION_WORDS.get(language or "", "").split()
     sources = [] if source is None else [source]
     segments = len(systems[0])
@@ -259,12 +254,7 @@ def find_flags(
     for role, (flag_bits, flag_counts, letters, marks) in zip(block_names, columns, strict=True):
         nonzero = {flag: count for flag, count in zip(FLAGS, flag_counts, strict=False) if count}
         counts |= {role: nonzero} if nonzero else {}
-        mark_counts = iter(marks)
-        marks_by_style = {
-            name: sum(islice(mark_counts, len(characters)))
-            for name, characters in STYLE_MARKS.items()
-        }
-        totals_by_role[role] = RoleTotals((letters[0], letters[1]), marks_by_style)
+        totals_by_role[role] = _sum_marks(letters, marks)
         blocks[block_names[role]] = flag_bits + bytes(4 * (segments - checked))
     is_inapplicable = {
         "missing-reference": len(references) == 1,
@@ -282,3 +272,23 @@ def find_flags(
     ]
     entry = {"flags": listed_flags, "blocks": block_names, "counts": counts, "segments": checked}
     return entry, blocks, totals_by_role
+
+
+def _list_unsplit_scripts(tokenize: Tokenize) -> list[tuple[str, float]]:
+    """Return the scripts that a tokenizer does not split, with the share of letters to flag."""
+    if tokenize not in tokenizers.KERNEL_TOKENIZERS or tokenize == "none":
+        return []
+    return [
+        (script, script_info.share)
+        for script, script_info in languages.UNSPLIT_SCRIPTS.items()
+        if script != "diacritics" and not languages.can_split(tokenize, script)
+    ]
+
+
+def _sum_marks(letters: Sequence[int], marks: Iterable[int]) -> RoleTotals:
+    """Return the totals of a role; `marks` has a count for each character of `STYLE_MARKS`."""
+    counts = iter(marks)
+    marks_by_style = {
+        name: sum(islice(counts, len(characters))) for name, characters in STYLE_MARKS.items()
+    }
+    return RoleTotals((letters[0], letters[1]), marks_by_style)

@@ -32,6 +32,7 @@ from truebleu.metrics.statistics import Statistics
 from truebleu.rendering.number_format import make_formatter, make_signed_formatter
 from truebleu.rendering.score_scale import MORE_DIGITS
 from truebleu.reports.data_checks import FLAGS, STYLE_MARKS, RoleTotals
+from truebleu.reports.report_settings import MetricSetting
 from truebleu.text.segments import Texts, to_kernel_texts
 from truebleu.text.terminal_layout import format_count, join_words
 
@@ -75,11 +76,8 @@ class FindingInputs(NamedTuple):
     systems: Mapping[str, Texts]
     references: Sequence[Texts]
     baseline: str | None
-    # The first metric that the viewer can compute: its id, label, metric and tables.
-    setting_id: str
-    setting_label: str
-    metric: Metric[Any] | None
-    tables: Mapping[str, Statistics]
+    # The first metric that can rank the systems.
+    setting: MetricSetting | None
     # Number of tokens per reference, as an encoded block.
     reference_lengths: bytes
     documents: SegmentNames | None
@@ -128,24 +126,27 @@ def _find_segments_behind_delta(inputs: FindingInputs) -> Iterator[Finding]:
     The other system is the baseline, or the second-best system if the baseline is the best. The
     metric is the first one.
     """
-    names, metric = list(inputs.systems), inputs.metric
-    if len(names) < 2 or metric is None or getattr(metric, "aggregate", "corpus") != "corpus":
+    names, setting = list(inputs.systems), inputs.setting
+    if len(names) < 2 or setting is None:
         return
-    scores = {name: metric.from_statistics(table).value for name, table in inputs.tables.items()}
+    metric = setting.metric
+    if getattr(metric, "aggregate", "corpus") != "corpus":
+        return
+    scores = {name: metric.from_statistics(table).value for name, table in setting.tables.items()}
     ranking = sorted(names, key=scores.__getitem__, reverse=not metric.lower_is_better)
     best, baseline = ranking[0], inputs.baseline
     compared = ranking[1] if baseline in (None, best) else baseline
     delta = scores[best] - scores[compared]
     if not delta:
         return
-    state = {"systems": [compared, best], "setting": inputs.setting_id}
+    state = {"systems": [compared, best], "setting": setting.id}
 
     def format_delta(value: float) -> str:
         digits = 2 if inputs.scale == 100 else 2 + MORE_DIGITS
         return make_signed_formatter(make_formatter(digits))(value * inputs.scale / 100)
 
-    title = f"{inputs.setting_label} {format_delta(delta)}"
-    yield from _find_decisive_segments(inputs, metric, best, compared, delta, state)
+    title = f"{setting.label} {format_delta(delta)}"
+    yield from _find_decisive_segments(inputs, setting, best, compared, delta, state)
     yield from _find_identical_outputs(inputs, best, compared, state)
     for group_kind, filters, segment_keys, labels in _group_segments(inputs):
         # Groups without segments get no row.
@@ -154,7 +155,7 @@ def _find_segments_behind_delta(inputs: FindingInputs) -> Iterator[Finding]:
             continue
         positions = {key: position for position, key in enumerate(group_keys)}
         group_rows = [positions[key] for key in segment_keys]
-        tables = [inputs.tables[name] for name in (best, compared)]
+        tables = [setting.tables[name] for name in (best, compared)]
         group_sums = [table.group_totals(group_rows, len(group_keys)) for table in tables]
         score_changes = [compute_leave_one_out_changes(metric, sums) for sums in group_sums]
         group_scores = [metric.scores(sums) for sums in group_sums]
@@ -176,7 +177,7 @@ def _find_segments_behind_delta(inputs: FindingInputs) -> Iterator[Finding]:
             group_delta = group_scores[0][position] - group_scores[1][position]
             if size >= MIN_REVERSED_GROUP_SIZE and group_delta / delta < -1:
                 text = (
-                    f"In {group_title}, {compared} is better than {best}: {inputs.setting_label} "
+                    f"In {group_title}, {compared} is better than {best}: {setting.label} "
                     f"{format_delta(group_delta)} in "
                     f"{format_count(size, 'segment')}, {title} in all segments"
                 )
@@ -206,14 +207,14 @@ def _group_segments(inputs: FindingInputs) -> Iterator[tuple[str, Any, Sequence[
 
 def _find_decisive_segments(
     inputs: FindingInputs,
-    metric: Metric[Any],
+    setting: MetricSetting,
     best: str,
     compared: str,
     delta: float,
     state: Mapping[str, Any],
 ) -> Iterator[Finding]:
     """Find a few segments whose removal reverses the sign of the delta."""
-    tables = [inputs.tables[name] for name in (best, compared)]
+    metric, tables = setting.metric, [setting.tables[name] for name in (best, compared)]
     score_changes = [compute_leave_one_out_changes(metric, table) for table in tables]
     sign = 1 if delta > 0 else -1
     delta_changes = [sign * (a - b) for a, b in zip(*score_changes, strict=True)]

@@ -222,11 +222,8 @@ def mbr(
     1
     """
     argument_checks.check_choice("method", method, ("exact", "aggregate", "pruned"))
-    level, seed, workers = (
-        argument_checks.check_fraction("level", level),
-        argument_checks.check_seed(seed),
-        argument_checks.check_workers(workers),
-    )
+    level = argument_checks.check_fraction("level", level)
+    seed, workers = argument_checks.check_seed(seed), argument_checks.check_workers(workers)
     sets, has_several_sources = corpus_inputs.read_text_sets("candidates", candidates)
     for number, source in enumerate(sets, 1):
         if not source:

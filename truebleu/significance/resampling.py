@@ -495,10 +495,8 @@ class _ResamplingRun:
             count = size - (0 if is_better is None else won if is_better else lost)
         assert count is not None
         p, note = (count + 1) / (trials + 1), ""
-        first_table, *other_tables = (
-            measure.tables[run] for one in pair for run in self._run_indices[one]
-        )
-        identical = all(first_table.same(other) for other in other_tables)
+        tables = [measure.tables[run] for one in pair for run in self._run_indices[one]]
+        identical = all(tables[0].same(other) for other in tables[1:])
         if identical:
             p, note = 1.0, "the systems are identical: no segment differs"
         elif self.unit_count == 1:

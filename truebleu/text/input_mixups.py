@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
+from truebleu._kernel import InputError
 from truebleu.text import text_marks
 
 # Kinds of mix-ups of inputs.
@@ -34,7 +36,9 @@ def find_mixup(
     if source is None and not has_low_score:
         return None
     output, *others = text_marks.sample_inputs(hypotheses, references)
-    source_texts = () if source is None else text_marks.sample_inputs(source, [])[0]
+    source_texts: Sequence[Any] = ()
+    with suppress(InputError, OSError):  # functions that need the source report its errors
+        source_texts = text_marks.sample_inputs(source, [])[0]
     copy_count = _count_identical_texts(output, source_texts)
     # If a reference is in the language of the source, as in simplification, copies are normal.
     if len(output) > 2 and 2 * copy_count > len(output):

@@ -161,7 +161,7 @@ COMMAND = Command(
         OptionGroup("more", files.SOURCE, files.DOCUMENTS),
         *metric_options.list_metric_groups(words),
         BUILD_FILES,
-        shared.make_view_output_group(2),
+        shared.make_output_group(shared.VIEW_FORMATS, "text", shared.COLOR, digits=2),
         shared.RUNNING,
     ],
     run,

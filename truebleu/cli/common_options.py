@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from truebleu._kernel import InputError
-from truebleu.cli.output import EXACT, UsageError, print_text
+from truebleu.cli.output import DATA_FORMATS, UsageError, print_text
 from truebleu.text import argument_checks
 from truebleu.text.terminal_layout import get_terminal_width, join_words, wrap_command, wrap_text
 
@@ -226,8 +226,6 @@ def parse_named_values(option: str, words: Iterable[str] | None, example: str) -
 DEFAULT_RESAMPLES = 1000
 # Larger numbers are probably typos.
 parse_samples = make_integer_type(1, 10_000_000)
-# Default of -w in commands that print scores as rows.
-DIGITS = "default: 1 in text; full precision in other formats"
 
 # Formats of views (text and tables), and of results that are a single table.
 VIEW_FORMATS = ("text", "json", "markdown", "latex", "html")
@@ -329,41 +327,33 @@ def make_output_group(
     formats: Sequence[str],
     piped_format: str,
     *further_options: Option,
-    digits: str = "",
+    digits: int | None = None,
     shows_scores: bool = False,
 ) -> OptionGroup:
     """Return the options for the format and the destination of results.
 
     piped_format: the default format if standard output is not a terminal.
-    digits: the default of -w as shown in the help; empty for commands without -w.
+    digits: the default of -w; None for commands without -w.
     shows_scores: whether to offer --scale without -w.
     """
     default = "text" if piped_format == "text" else f"text on a terminal, otherwise {piped_format}"
+    exact = [name for name in formats if name in DATA_FORMATS]
+    width = (
+        f"-w --width N  print N decimal places (default: {digits}; full precision in "
+        f"{join_words(exact)})"
+    )
     return OptionGroup(
         "output",
         f"-f --format NAME  write {', '.join(formats)} "
         f"(default: by the suffix of FILE, or {default})",
         OUTPUT,
-        *([f"-w --width N  print N decimal places ({digits})"] if digits else []),
-        *(["-sh --short  print short signatures"] if digits else []),
-        *([SCALE] if digits or shows_scores else []),
+        *([] if digits is None else [width, "-sh --short  print short signatures"]),
+        *([SCALE] if digits is not None or shows_scores else []),
         *further_options,
         defaults={"formats": formats, "piped": piped_format},
         format={"choices": formats},
         width={"type": make_integer_type(0, 100)},
     )
-
-
-def make_view_output_group(
-    digits: int | None = None,
-    formats: Sequence[str] = VIEW_FORMATS,
-    *,
-    shows_scores: bool = False,
-) -> OptionGroup:
-    """Return the output options of a view. Formats in EXACT are written with full precision."""
-    exact = join_words([name for name in EXACT if name in formats])
-    digits_help = "" if digits is None else f"default: {digits}; full precision in {exact}"
-    return make_output_group(formats, "text", COLOR, digits=digits_help, shows_scores=shows_scores)
 
 
 def get_resample_count(options: argparse.Namespace) -> int | None:

@@ -355,7 +355,7 @@ COMMAND = Command(
         *metric_options.list_metric_groups(words),
         COLUMN_SELECTION,
         shared.PAPER,
-        shared.make_view_output_group(1, shared.TABLE_FORMATS),
+        shared.make_output_group(shared.TABLE_FORMATS, "text", shared.COLOR, digits=1),
         shared.RUNNING,
     ],
     run,

@@ -131,7 +131,7 @@ COMMAND = Command(
         *files.list_input_groups(words),
         EXPLAIN_OPTIONS,
         *metric_options.list_metric_groups(words),
-        shared.make_view_output_group(2),
+        shared.make_output_group(shared.VIEW_FORMATS, "text", shared.COLOR, digits=2),
         shared.RUNNING,
     ],
     run,

@@ -220,7 +220,7 @@ COMMAND = Command(
         ACTION,
         *files.list_input_groups(words),
         MEMBERS,
-        shared.make_view_output_group(shows_scores=True),
+        shared.make_output_group(shared.VIEW_FORMATS, "text", shared.COLOR, shows_scores=True),
         shared.RUNNING,
     ],
     run,

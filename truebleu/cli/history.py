@@ -54,7 +54,7 @@ COMMAND = Command(
     __doc__,
     lambda _: [
         INPUT,
-        shared.make_view_output_group(2, shared.TABLE_FORMATS),
+        shared.make_output_group(shared.TABLE_FORMATS, "text", shared.COLOR, digits=2),
         shared.RUNNING_QUIETLY,
     ],
     run,

@@ -100,9 +100,7 @@ def list_matrix_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
     """Yield the option groups of `truebleu matrix`."""
     yield from (INPUT, PAIRS, CANDIDATES)
     yield from metric_options.list_metric_groups(words)
-    yield shared.make_output_group(
-        [*FORMATS, LINES], "json", shared.SCORE_ONLY, digits=shared.DIGITS
-    )
+    yield shared.make_output_group([*FORMATS, LINES], "json", shared.SCORE_ONLY, digits=1)
     yield shared.RUNNING
 
 

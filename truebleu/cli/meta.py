@@ -277,7 +277,7 @@ COMMAND = Command(
         STATISTIC,
         TESTING,
         *metric_options.list_metric_groups(words),
-        shared.make_view_output_group(3, FORMATS),
+        shared.make_output_group(FORMATS, "text", shared.COLOR, digits=3),
         PICTURE,
         shared.RUNNING,
     ],

@@ -40,6 +40,9 @@ VERSION = 1
 # Formats of views with full precision and complete signatures.
 EXACT = ("json", "csv", "tsv")
 
+# Formats with full precision by default.
+DATA_FORMATS = (*EXACT, "jsonl", "parquet", "npy")
+
 # Formats for readers, in which --scale has an effect.
 READER_FORMATS = ("text", "sacrebleu", "markdown", "latex", "html")
 

@@ -69,9 +69,8 @@ def list_score_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
     )
     yield shared.LOG
     yield shared.PAPER
-    digits = "default: 1; full precision in json, tsv and csv"
     display_options = (shared.COLOR, shared.SCORE_ONLY)
-    yield shared.make_output_group(score_writers.FORMATS, "json", *display_options, digits=digits)
+    yield shared.make_output_group(score_writers.FORMATS, "json", *display_options, digits=1)
     yield shared.RUNNING
 
 

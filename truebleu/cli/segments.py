@@ -65,7 +65,7 @@ def list_segment_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
     yield OptionGroup("more", files.SOURCE)
     yield files.make_table_group("copy these columns to the results")
     further_options = (shared.SCORE_ONLY, *shared.parse_options(STATISTICS))
-    yield shared.make_output_group(list(FORMATS), "jsonl", *further_options, digits=shared.DIGITS)
+    yield shared.make_output_group(list(FORMATS), "jsonl", *further_options, digits=1)
     yield shared.RUNNING
 
 

@@ -285,7 +285,7 @@ COMMAND = Command(
         ACTION,
         OptionGroup("show: selection", files.FILTERS),
         OptionGroup("downloads", files.DOWNLOADS),
-        shared.make_view_output_group(),
+        shared.make_output_group(shared.VIEW_FORMATS, "text", shared.COLOR),
         shared.RUNNING_QUIETLY,
     ],
     run,

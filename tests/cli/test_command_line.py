@@ -340,7 +340,7 @@ def test_identical_systems_give_warning(text_folder, truebleu_command):
     [
         (["score", "ref", "-i", "missing"], 1, ["missing"]),
         (["score", "missing", "-i", "good"], 1, ["missing"]),
-        (["score", ".", "-i", "good"], 1, ["directory"]),
+        (["score", ".", "-i", "good"], 1, ["in this folder"]),
         (["score", "ref", "-i", "short"], 1, ["short", "2", "ref", "3"]),
         (["score", "empty", "-i", "empty"], 1, ["empty"]),
         (["score", "ref", "-i", "latin"], 1, ["latin", "line 2", "--encoding"]),

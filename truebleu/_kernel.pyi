@@ -409,3 +409,17 @@ def unsealed(kind: str, name: str, data: bytes) -> tuple[str, bytes]: ...
 
 # Systems with their line counts, and the scores. ValueError contains an invalid line's number.
 def score_lines(text: bytes) -> tuple[list[tuple[str, int]], bytes]: ...
+
+# Re-segmentation: bytes of 32-bit integers.
+def align_by_edits(
+    segments: Sequence[Sequence[Sequence[int]]],
+    hypothesis: Sequence[int],
+    forbidden: bytes,
+    counts_leading_borders: bool,
+) -> tuple[bytes, bytes, bytes, int]: ...
+def align_by_similarity(
+    segments: Sequence[Sequence[int]],
+    hypothesis: Sequence[int],
+    types: Sequence[tuple[Sequence[int], bool]],
+    only_equal: bool,
+) -> tuple[bytes, bytes, bytes, int]: ...

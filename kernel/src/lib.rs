@@ -32,6 +32,7 @@ pub mod preservation;
 mod python;
 pub mod random;
 pub mod resample;
+pub mod resegment;
 pub mod sacrebleu_float32;
 pub mod scan;
 pub mod scripts;

@@ -7,6 +7,7 @@ mod meta_evaluation;
 mod metrics;
 mod pairwise;
 mod resample;
+mod resegment;
 mod run;
 mod sentence;
 mod sources;
@@ -435,6 +436,8 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(meta_evaluation::score_lines, module)?,
         wrap_pyfunction!(resample::exchanged, module)?,
         wrap_pyfunction!(resample::count_apart, module)?,
+        wrap_pyfunction!(resegment::align_by_edits, module)?,
+        wrap_pyfunction!(resegment::align_by_similarity, module)?,
     ] {
         module.add_function(function)?;
     }

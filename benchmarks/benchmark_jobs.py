@@ -13,13 +13,14 @@ import itertools
 import json
 import sys
 import time
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corpus import read_corpus_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 
 def time_call(work: Callable[[], Any]) -> dict[str, Any]:
@@ -47,6 +48,50 @@ def score_files(workers: str, parameters: str, hypotheses: str, *references: str
     metric, paths = tb.BLEU(**json.loads(parameters)), [Path(path) for path in references]
     side = paths if len(paths) > 1 else paths[0]
     return time_call(lambda: metric.score(Path(hypotheses), side, workers=int(workers)).value)
+
+
+def resegment(method: str, hypotheses: str, reference: str) -> dict[str, Any]:
+    """Divide the joined hypotheses into the reference segments; return a checksum of the result."""
+    import truebleu as tb
+
+    text, segments = " ".join(load_lines(hypotheses)), load_lines(reference)
+    tb.resegment("a", ["a"], method)
+    return time_call(lambda: _hash_segments(tb.resegment(text, segments, method)))
+
+
+def resegment_by_mweralign(hypotheses: str, reference: str) -> dict[str, Any]:
+    import mweralign
+
+    text, segments = " ".join(load_lines(hypotheses)), "\n".join(load_lines(reference))
+    return time_call(
+        lambda: _hash_segments(mweralign.align_texts(segments, text).rstrip("\n").split("\n"))
+    )
+
+
+def resegment_by_omnisteval(hypotheses: str, reference: str) -> dict[str, Any]:
+    from omnisteval.alignment import Word, align_sequences, process_alignment
+
+    segments = load_lines(reference)
+    words = " ".join(load_lines(hypotheses)).split()
+
+    def divide() -> int:
+        expected = [
+            Word(word, seq_id=number)
+            for number, segment in enumerate(segments)
+            for word in segment.lower().split()
+        ]
+        spoken = [Word(word.lower(), original=word) for word in words]
+        pairs = align_sequences(expected, spoken, char_level=False)
+        divided: list[list[str]] = [[] for _ in segments]
+        for word in process_alignment(*pairs, char_level=False):
+            divided[word.seq_id].append(word.original)
+        return _hash_segments(map(" ".join, divided))
+
+    return time_call(divide)
+
+
+def _hash_segments(segments: Iterable[str]) -> int:
+    return zlib.crc32("\n".join(segment.strip() for segment in segments).encode())
 
 
 def split_lines(tokenize: str, path: str) -> dict[str, Any]:

@@ -425,3 +425,37 @@ def _list_vectors() -> list[str]:
         return []
     needs = {"avx2": {"avx2"}, "avx512": {"avx512bw", "avx512vl"}}
     return [name for name, wanted in needs.items() if wanted <= flags]
+
+
+# ---- re-segmentation ----
+
+
+@benchmark
+def resegment(runs: int) -> Iterator[Row]:
+    """Divide a text into the segments of its reference; compare with mweralign and OmniSTEval."""
+    # 3,000 and 10,000 words in about 20 words per segment; more words for the ratio at more work.
+    small, middle, large = (corpus.load_million().head(count) for count in (140, 460, 2300))
+    for peer, method, text, target in (
+        ("mweralign", "mweralign-none", middle, 40),
+        ("mweralign", "mweralign-none", large, 60),
+        ("omnisteval", "omnisteval", small, 150),
+        ("omnisteval", "soft", small, 150),
+    ):
+        costs = run_in_turn(
+            min(runs, 3),
+            {
+                peer: partial(run_job, f"resegment_by_{peer}", *text.files[:2]),
+                "truebleu": partial(run_job, "resegment", method, *text.files[:2]),
+            },
+        )
+        if method != "soft":
+            check_agreement(peer, costs["truebleu"], costs[peer])
+        words = sum(len(line.split()) for line in corpus.read_corpus_lines(text.references[0]))
+        yield compare_times(
+            f"re-segmentation of {words:,} words, {method}",
+            costs["truebleu"].processor,
+            peer,
+            costs[peer].processor,
+            min_ratio=target,
+            figures=costs,
+        )

@@ -54,11 +54,13 @@ VARIABLE_KEYS = {
     "signatures": "METRIC",
     "metrics[].scores": "TASK",
     "systems[].scores": "METRIC",
+    "systems[].resegmentation": "METRIC",
     "systems[].scores.METRIC.details": "DETAIL",
     "by_reference[].scores": "METRIC",
     "by_reference[].scores.METRIC": "SYSTEM",
     "by_reference[].identical": "SYSTEM",
     "scores[].scripts": "SCRIPT",
+    "resegmentation": "SYSTEM",
     "test_set.sha256": "REFERENCE",
     "info[].preferred": "PAIR",
     "info[].segments": "PAIR",
@@ -85,7 +87,15 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
     + [("score", REF, "-i", CEDAR, "-m", "bleu", "--weights", "1", "2")]
     + [("score", REF, "-i", CEDAR, "--docs", DOCUMENTS, "--by", "document")]
     + [("score", "-t", *USER_TEST_SET, "-i", "SYSTEM", "--origlang", "en")]
+    + [("score", REF, "-i", CEDAR, "--resegment=as-wer,always")]
     + [("score", "CHINESE", "-i", "CHINESE")],
+    "resegment": [("resegment", REF, "-i", CEDAR)],
+    "latency": [
+        (
+            *("latency", "examples/talks/cedar.log", "examples/talks/birch.log"),
+            *("--segments", "examples/talks/segments.json", "examples/talks/reference.en"),
+        )
+    ],
     "segments": [("segments", REF, "-i", CEDAR, BIRCH), ("segments", "CHINESE", "-i", "CHINESE")],
     "matrix": [
         ("matrix", REF, "-i", CEDAR),

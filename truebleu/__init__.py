@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # imports for type checkers; a test compares them with _NAMES
         cite as cite,
     )
     from truebleu.comparison.history import History as History, history as history
+    from truebleu.comparison.latency_view import Latency as Latency, latency as latency
     from truebleu.explanation import Explanation as Explanation, explain as explain
     from truebleu.meta_evaluation.human_scores import (
         EvaluatedText as EvaluatedText,
@@ -60,6 +61,12 @@ if TYPE_CHECKING:  # imports for type checkers; a test compares them with _NAMES
         Playground as Playground,
         create_playground as create_playground,
     )
+    from truebleu.resegmentation.resegment import (
+        Resegmentation as Resegmentation,
+        resegment as resegment,
+    )
+    from truebleu.resegmentation.suber import SubERScore as SubERScore, suber as suber
+    from truebleu.resegmentation.subtitles import read_subtitles as read_subtitles
     from truebleu.testsets.published_set import TestSet as TestSet, testset as testset
     from truebleu.text.languages import language as language
     from truebleu.text.segments import File as File
@@ -73,6 +80,7 @@ _NAMES = {
     "comparison": "Comparison compare",
     "comparison.gate": "Check check",
     "comparison.history": "History history",
+    "comparison.latency_view": "Latency latency",
     "comparison.setup_description": "SetupDescription cite",
     "explanation": "Explanation explain",
     "meta_evaluation.human_scores": "EvaluatedText SystemSelection",
@@ -99,6 +107,9 @@ _NAMES = {
     "pairwise.mbr": "MBR mbr",
     "reports": "Report report",
     "reports.lab": "Playground create_playground",
+    "resegmentation.resegment": "Resegmentation resegment",
+    "resegmentation.suber": "SubERScore suber",
+    "resegmentation.subtitles": "read_subtitles",
     "testsets.published_set": "TestSet testset",
     "text.languages": "language",
     "text.segments": "File",

@@ -195,7 +195,7 @@ def shapes(pages):
 KINDS = (
     *("score", "segments", "matrix", "compare", "explain", "history", "check", "meta"),
     *("family list, family show", "family score", "family which", "testset list", "testset info"),
-    "cite",
+    *("cite", "latency", "resegment"),
     "testset get, testset add, testset verify, testset path, testset remove",
 )
 

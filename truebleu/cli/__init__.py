@@ -43,6 +43,8 @@ COMMANDS = {
     "history": "Show how the scores in a log changed over time",
     "check": "Fail a build if a score is below a minimum or has dropped too far",
     "matrix": "Score all pairs of lines, find nearest lines, or select the best candidates (MBR)",
+    "resegment": "Divide a text into the segments of the reference",
+    "latency": "Measure the latency of simultaneous systems from their logs",
     "explain": "Explain a score step by step: matches, clipping, brevity penalty",
     "family": "List published BLEU variants, score with them, or find the variant behind a score",
     "testset": "List, download, install and show published test sets",
@@ -153,7 +155,14 @@ def _run_command(arguments: list[str]) -> None:
             build_parsers,
             _run_and_report_errors,
         )
-        load_command(name).run(options)
+        try:
+            load_command(name).run(options)
+        except ValueError as error:
+            if "different numbers of segments" in str(error) and hasattr(options, "resegment"):
+                from truebleu.cli.resegment import suggest_resegmentation
+
+                error.args = (f"{error}{suggest_resegmentation(options)}",)
+            raise
     elif _looks_like_scoring(arguments):
         import shlex
 

@@ -63,10 +63,11 @@ SYSTEMS = OptionGroup(
                                 first by the first metric) or given (default: rank)
     --scores NAME=FILE...       read segment scores of metric NAME: one file with a tab-separated
                                 column per system, one file per system (NAME=FILE FILE ...), or
-                                output of comet-score, comet-compare or MetricX; the system score
-                                is the mean
+                                output of comet-score, comet-compare or MetricX; LAAL and other
+                                latency metrics read one log per system (see truebleu latency); the
+                                system score is the mean
     --lower-is-better NAME...   treat lower scores as better for these metrics of --scores (implied
-                                for TER, WER, CER, MER, WIL, CharacTER and MetricX)
+                                for TER, WER, CER, MER, WIL, CharacTER, MetricX and latency)
     --higher-is-better NAME...  treat higher scores as better for these metrics of --scores, despite
                                 their names
     """,

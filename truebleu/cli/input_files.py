@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,11 @@ from truebleu._kernel import InputError
 from truebleu.cli.common_options import OptionGroup, make_integer_type, parse_options
 from truebleu.cli.metric_options import warn_about_signatures
 from truebleu.cli.output import UsageError, print_message
+from truebleu.cli.resegmentation_options import (
+    RESEGMENTATION,
+    resegment_outputs,
+    rewrite_reference_breaks,
+)
 from truebleu.text.argument_checks import is_whole_number
 from truebleu.text.segments import (
     NO_TABLE_FILES,
@@ -21,18 +27,20 @@ from truebleu.text.segments import (
     expand_home,
     get_table_format,
     is_rereadable,
+    make_rereadable,
 )
 from truebleu.text.system_names import format_path, name_systems
 from truebleu.text.terminal_layout import format_count
 
 if TYPE_CHECKING:
     from truebleu.comparison.comparison_request import Request
+    from truebleu.resegmentation.resegment import Resegmentation
     from truebleu.testsets.published_set import TestSet
 
     # Reference files, or a tuple of references per segment.
     References = list[File] | list[tuple[str, ...]]
 
-
+SUBTITLE_SUFFIX = re.compile(r"\.(srt|vtt)(\.(gz|bz2|xz|zst))?$", re.IGNORECASE)
 FILE_SYNTAX = (
     "Files have one segment per line and may end in .gz, .bz2, .xz or .zst. FILE#3 is the third\n"
     "tab-separated column of FILE; - is standard input."
@@ -97,7 +105,7 @@ def list_input_groups(words: Sequence[str]) -> list[OptionGroup]:
     """Return the options for files. With -t, --help or no words, add options for test sets."""
     beginnings = ("-t", "--test", "-h", "--help")
     shows_test_set = not words or any(word.startswith(beginnings) for word in words)
-    return [INPUT, TEST_SET] if shows_test_set else [INPUT]
+    return [INPUT, RESEGMENTATION, *([TEST_SET] if shows_test_set else [])]
 
 
 class Inputs:
@@ -129,7 +137,7 @@ class Inputs:
                     f"{name}: truebleu {options.command} does not read tables; use truebleu score, "
                     "segments, compare or report"
                 )
-        self._references = [parse_file_argument(name, options.encoding) for name in references]
+        self._references = [parse_text_file(name, options.encoding) for name in references]
         # Each system has one file per run.
         files = [
             (name, [self._find_output_file(path, options.encoding) for path in paths])
@@ -148,6 +156,22 @@ class Inputs:
             self.source = select(self.source) if self.source else self.test_set.source
             self.documents = select(self.documents) if self.documents else None
         check_files(options, self.list_files())
+        self.resegmentations: dict[str, Resegmentation] = {}
+        if options.resegment is not None:
+            self._references = [make_rereadable(file) for file in self._references]
+            scored_references = rewrite_reference_breaks(self._references, options)
+            documents: Any = self.documents
+            if documents is None and self.test_set is not None:
+                documents = self.test_set.part.documents
+            self.resegmentations = resegment_outputs(
+                self.runs,
+                self.read_references(),
+                options,
+                documents=documents,
+                hypothesis_documents=get_option_file(options, "hyp_docs"),
+            )
+            self.systems = _flatten_runs(self.runs)
+            self._references = scored_references
         if len(self.systems) > 1 and self._reference_count == 1:
             for file in self._references:
                 if not is_rereadable(file.path):
@@ -179,13 +203,25 @@ class Inputs:
         """Return the output file for a word of the command line."""
         if self.test_set is not None and name.startswith("@"):
             return self.test_set.get_output(name[1:])
-        file = parse_file_argument(name, encoding)
+        file = parse_text_file(name, encoding)
         return file if self.test_set is None else self.test_set.select_lines(file)
 
     @property
     def signature(self) -> Mapping[str, str]:
-        """The signature fields of the test set, or an empty dictionary without a test set."""
-        return {} if self.test_set is None else self.test_set.part.signature
+        """The signature fields of the test set and of re-segmentation; empty without both."""
+        fields = {} if self.test_set is None else dict(self.test_set.part.signature)
+        if self.resegmentations:
+            fields["reseg"] = next(iter(self.resegmentations.values())).signature
+        return fields
+
+    def describe(self) -> dict[str, Any]:
+        """Return the test set and the re-segmentation as JSON-compatible values."""
+        facts = {} if self.test_set is None else {"test_set": self.test_set.to_dict()}
+        if self.resegmentations:
+            facts["resegmentation"] = {
+                system: result.to_dict() for system, result in self.resegmentations.items()
+            }
+        return facts
 
     def get_labels(self, segment_count: int) -> dict[str, list[str]]:
         """Return the known labels of the segments by name, such as their documents."""
@@ -288,6 +324,16 @@ def parse_file_argument(name: str, encoding: str) -> File:
         return File(name, None, encoding)
     except ValueError as error:
         raise UsageError(f"-e/--encoding: {error}") from None
+
+
+def parse_text_file(name: str, encoding: str) -> File:
+    """Parse a word that names a file of texts. Subtitles are read at once: one text per block."""
+    file = parse_file_argument(name, encoding)
+    if not SUBTITLE_SUFFIX.search(file.path):
+        return file
+    from truebleu.resegmentation.subtitles import read_subtitles
+
+    return read_subtitles(file)
 
 
 def drop_duplicates(options: argparse.Namespace, option: str, words: Sequence[str]) -> list[str]:

@@ -125,7 +125,7 @@ def run(options: argparse.Namespace) -> None:
             inputs.systems, lambda name, earlier: by_system[name] == by_system[earlier]
         )
         score_writers.write_scores(
-            results, metrics, output, warnings, test_set=inputs.test_set, paper=paper
+            results, metrics, output, warnings, data=inputs.describe(), paper=paper
         )
     if scorer.resamples is not None and len(inputs.systems) > 1 and not options.quiet:
         print_message(

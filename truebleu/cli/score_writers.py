@@ -15,7 +15,6 @@ from truebleu.text.system_names import ShortNames
 from truebleu.text.terminal_layout import format_count, join_words
 
 if TYPE_CHECKING:
-    from truebleu.cli.input_files import SelectedTestSet
     from truebleu.rendering.elements import Block, PaperBlock
     from truebleu.significance import Interval
 
@@ -129,7 +128,7 @@ def write_scores(
     output: Results,
     warnings: Sequence[Mapping[str, Any]] = (),
     *,
-    test_set: SelectedTestSet | None = None,
+    data: Mapping[str, Any] = MappingProxyType({}),
     paper: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Write the scores, preceded by warnings about the texts.
@@ -151,8 +150,7 @@ def write_scores(
                 entry["score"] = float(result.format_value(result.score.value, output))
         if warnings:
             content["warnings"] = list(warnings)
-        if test_set is not None:
-            content["test_set"] = test_set.to_dict()
+        content |= data
         output.write_object("score", content)
     elif output.form in ("tsv", "csv"):
         _write_rows(rows, output)

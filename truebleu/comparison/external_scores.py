@@ -3,6 +3,7 @@
 The first lines of a file determine its format: one column of numbers; one tab-separated column per
 system; lines of a system name and a score, as in mt-metrics-eval; the output of COMET's
 `comet-score` and `comet-compare`, printed or as JSON; or MetricX's JSON lines with a "prediction".
+The log of a simultaneous system has the scores of latency metrics, such as LAAL.
 """
 
 from __future__ import annotations
@@ -15,10 +16,19 @@ from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
+from truebleu.resegmentation.latency import COMPUTATION_AWARE, score_latency
+from truebleu.resegmentation.latency import METRICS as LATENCY_METRICS
+from truebleu.resegmentation.log_segments import list_segments
+from truebleu.resegmentation.logs import read_log
 from truebleu.text import argument_checks, segments
 from truebleu.text.argument_checks import load_json, to_score
 from truebleu.text.segments import File
-from truebleu.text.system_names import derive_system_name, find_system, shorten_names
+from truebleu.text.system_names import (
+    derive_system_name,
+    find_system,
+    format_path,
+    shorten_names,
+)
 from truebleu.text.terminal_layout import format_count, join_words
 
 if TYPE_CHECKING:
@@ -78,6 +88,8 @@ def _read_system_scores(name: str, system: str, column: Any) -> ScoreColumn:
     file = segments.as_file(column)
     file_label = file.format_label(description)
     lines = list(enumerate(file.read_lines(), 1))
+    if _is_latency_log(lines):
+        return _read_latency_scores(name, file, lines)
     program_scores = _parse_program_output(name, file_label, lines)
     if program_scores is None:
         return array(
@@ -98,6 +110,10 @@ def _read_all_systems(
     lines = list(enumerate(file.read_lines(), 1))
     if not lines:
         raise InputError(f"{file_label}: the file is empty")
+    if _is_latency_log(lines):
+        raise InputError(
+            f"{file_label}: a log has the scores of one system (expected a log per system)"
+        )
     program_scores = _parse_program_output(name, file_label, lines)
     if program_scores is not None:
         return _match_system_names(file_label, program_scores, systems)
@@ -143,6 +159,50 @@ def _parse_system_rows(
                 _parse_finite_score(score, f"{file_label}, line {number}")
             )
     return columns
+
+
+# ---- logs of simultaneous systems ----
+
+
+def _is_latency_log(lines: NumberedLines) -> bool:
+    """Return whether the first line is JSON with the delays of SimulEval or OmniSTEval."""
+    start = next((text for _, text in lines if text.strip()), "")
+    try:
+        record = load_json(start) if start.lstrip().startswith("{") else None
+    except ValueError:
+        return False
+    return isinstance(record, dict) and bool({"delays", "emission_cu", "docid"} & record.keys())
+
+
+def _read_latency_scores(name: str, file: File, lines: NumberedLines) -> ScoreColumn:
+    """Return the segment scores of a latency metric, such as LAAL or LAAL_CA, from a log."""
+    names = {metric.casefold(): metric for metric in LATENCY_METRICS if metric != "StreamLAAL"}
+    is_aware = name.upper().endswith(COMPUTATION_AWARE)
+    metric = names.get(name.casefold().removesuffix(COMPUTATION_AWARE.casefold()))
+    if metric is None:
+        raise InputError(
+            f"{format_path(file)}: a log of a simultaneous system has no {name} (expected "
+            f"{', '.join(names.values())}, or these with {COMPUTATION_AWARE})"
+        )
+    log_file = segments.BufferedLines.from_strings(format_path(file), [text for _, text in lines])
+    try:
+        log = read_log(log_file, "word")
+    except InputError as error:
+        try:
+            log = read_log(log_file, "char")
+        except InputError:
+            raise error from None
+    scores = score_latency(metric, list_segments(log), computation_aware=is_aware).segment_scores
+    for entry, score in zip(log.entries, scores, strict=True):
+        if score is None:
+            problem = "no output" if not entry.delays else "no output before its end"
+            if is_aware and entry.elapsed is None:
+                problem = "no times with computation"
+            raise InputError(
+                f"{entry.place}: no {name}, because the segment has {problem}. Use truebleu "
+                "latency, which leaves such segments out."
+            )
+    return array("d", [score for score in scores if score is not None])
 
 
 # ---- formats of other programs ----

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import registry
-from truebleu.metrics.base import Metric
+from truebleu.metrics.base import Metric, Signature
 from truebleu.metrics.checked_scores import check_texts
 from truebleu.rendering.view import Content, View
 from truebleu.text import corpus_inputs, segments
@@ -106,6 +106,7 @@ def explain(
         resolved_metric = explanation_builder.make_textbook_metric(resolved_metric)
     hypotheses_of_systems: list[Any] = [hypothesis] if second is None else [hypothesis, second]
     system_names = _resolve_names(names, hypotheses_of_systems)
+    inputs = hypotheses_of_systems
     is_segment = isinstance(hypothesis, str)
     if second is not None and isinstance(second, str) != is_segment:
         kind = "a single str" if is_segment else "a corpus"
@@ -131,6 +132,7 @@ def explain(
                 [text for text, _ in selected_segments],
                 selected_segments[0][1],
             )
+    data_fields = [getattr(texts, "signature_fields", None) for texts in inputs]
     systems = list(zip(system_names, hypotheses_of_systems, strict=True))
     if is_segment or segment is not None:
         content = explanation_builder.explain_segment(
@@ -148,6 +150,11 @@ def explain(
         )
         if check_text:
             check_texts(summaries, references, {resolved_metric: resolved_metric.name})
+    for system, fields in zip(content["systems"], data_fields, strict=True):
+        if fields:
+            signature = Signature.parse(f"{resolved_metric.name}|{system['signature']}")
+            system["signature"] = str(signature.with_test_set(fields))
+    content["metric"]["signature"] = content["systems"][0]["signature"]
     if textbook:
         bleu.add_cumulative_scores(content, resolved_metric)
     return Explanation({f"truebleu_{Explanation.KIND}": Explanation.VERSION, **content}, scale)

@@ -5,7 +5,7 @@ The kernel counts the integers and applies the formula, unless a subclass does s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from sys import maxsize
 from typing import TYPE_CHECKING, Any
@@ -53,6 +53,7 @@ class Corpus:
     totals: whether to return only the sum of all rows.
     is_part: whether more text follows, so that `check_corpus` must wait for the sum of all parts.
     unicode_form: Unicode form to which the text was converted.
+    data_fields: signature fields about the text (default: those of re-segmented hypotheses).
     """
 
     hypotheses: corpus_inputs.Hypotheses
@@ -64,8 +65,11 @@ class Corpus:
     totals: bool = False
     is_part: bool = False
     unicode_form: str | None = None
+    data_fields: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
+        if self.data_fields is None:
+            self.data_fields = getattr(self.hypotheses, "signature_fields", None)
         if type(self.workers) is not int or self.workers != 1:
             self.workers = argument_checks.check_workers(self.workers)
 
@@ -251,8 +255,12 @@ class Metric(TableMetric[S], PairwiseScoring):
         table, summary = self._count_and_check_corpus(corpus)
         references = summarize_reference_count(summary["references"])
         if corpus.totals:
-            return self.score_from_row(table.tolist()[0], references), summary
-        return self._average_rows(table, references), summary
+            score = self.score_from_row(table.tolist()[0], references)
+        else:
+            score = self._average_rows(table, references)
+        if corpus.data_fields:
+            score = score.with_data_fields(corpus.data_fields)
+        return score, summary
 
     def _score_corpus(self, corpus: Corpus) -> S:
         return self.score_and_summarize(corpus)[0]

@@ -61,6 +61,9 @@ METRIC_GROUPS = {
 
 # Name prefixes of error rates from other programs.
 ERROR_RATE_PREFIXES = ("metricx", "character", "cder", "hter", "sacreter")
+# Latency of simultaneous systems, which truebleu computes from logs with delays. The suffix _CA
+# adds computation time.
+LATENCY_METRICS = ("al", "laal", "ap", "dal", "yaal", "longyaal", "streamlaal")
 
 # Additional names: a description, a function that lists them, and a function that looks one up.
 NAME_SOURCES: list[tuple[str, Callable[[], Iterable[str]], Callable[[str], AnyMetric]]] = []
@@ -193,6 +196,8 @@ def lower_is_better(name: str) -> bool:
     """Return whether lower scores are better for a metric name, such as "TER" or "MetricX-24"."""
     if name.lower().startswith(ERROR_RATE_PREFIXES):
         return True
+    if name.lower().removesuffix("_ca") in LATENCY_METRICS:
+        return True
     matching_classes = (
         cls for cls in iterate_metric_classes() if cls.fields_from_name(name) is not None
     )
@@ -282,6 +287,11 @@ def _find_class_of_signature(
             return cls, {}
     if not name:
         return get_metric_class("bleu"), {}
+    if name.lower().removesuffix("_ca") in LATENCY_METRICS:
+        raise ValueError(
+            f"metric '{name}' needs delays, which text does not have; use truebleu latency LOG, "
+            f"or truebleu compare --scores {name.upper()}=LOG"
+        )
     known_names = [*list_metric_names(), *PREFIXED_METRICS]
     closest = argument_checks.find_closest(name.replace("_", "-"), known_names)
     hint = f"; did you mean '{closest}'? Available:" if closest else "; available:"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partialmethod
 from itertools import chain, repeat
 from operator import ge, gt, le, lt
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from truebleu.text.record import Picklable
 
@@ -19,6 +19,7 @@ CONTEXT_FIELDS = {
     "seed": "rs",
     "resample": "resample",
     "runs": "runs",
+    "reseg": "sg",
     "test": "t",
     "lang": "l",
     "origlang": "o",
@@ -124,6 +125,8 @@ class Signature(Picklable):
         >>> print(signature.with_test_set({"test": "wmt22", "lang": "en-de"}))  # doctest: +ELLIPSIS
         nrefs:1|test:wmt22|lang:en-de|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0|by:truebleu-...
         """
+        if not test_set:
+            return self
         return self._insert_fields_after(
             ("nrefs", "bs", "ar", "seed", "resample", "runs"), test_set
         )
@@ -395,10 +398,12 @@ def unpack_row(row: bytes) -> list[int]:
 class TableScore(Score):
     """Score from a row of statistics and the metric's formula."""
 
-    __slots__ = ("_metric", "_packed_row", "_references", "_segment", "_value")
+    __slots__ = ("_data_fields", "_metric", "_packed_row", "_references", "_segment", "_value")
 
     # Names of the attributes in `details`.
     DETAILS: ClassVar[tuple[str, ...]] = ()
+    # Set only for texts that have such fields.
+    _data_fields: dict[str, str]
 
     def __init__(
         self,
@@ -454,7 +459,17 @@ class TableScore(Score):
 
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = (self._metric, self.row, self._references, self._segment, self._value)
-        return type(self), arguments
+        fields = self._get_data_fields()
+        return type(self), arguments, *([(None, {"_data_fields": fields})] if fields else [])
+
+    def with_data_fields(self, fields: Mapping[str, str]) -> Self:
+        """Return the score with signature fields about the scored text, such as "reseg"."""
+        score = type(self)(self._metric, self._row, self._references, self._segment, self._value)
+        score._data_fields = dict(fields)  # noqa: SLF001
+        return score
+
+    def _get_data_fields(self) -> dict[str, str]:
+        return getattr(self, "_data_fields", {})
 
     @property
     def _row(self) -> Sequence[int]:
@@ -471,7 +486,8 @@ class TableScore(Score):
     @property
     def signature(self) -> Signature:
         """The signature: settings that reproduce the computation."""
-        return self._metric.signature(self._references, segment=self._segment)  # type: ignore[no-any-return]
+        signature: Signature = self._metric.signature(self._references, segment=self._segment)
+        return signature.with_test_set(self._get_data_fields())
 
 
 class OverlapScore(TableScore):

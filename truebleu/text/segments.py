@@ -12,7 +12,7 @@ import os
 import stat
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, compress, islice, pairwise, zip_longest
 from operator import eq
 from threading import Lock
@@ -413,6 +413,8 @@ class BufferedLines(File):
 
     # The texts without line endings, not validated as UTF-8.
     texts: Sequence[bytes]
+    # Fields about the texts that signatures of their scores have.
+    signature_fields: Mapping[str, str] | None = None
 
     def __init__(self, file: File, *, on_disk: bool = False) -> None:
         super().__init__(file.path, file.column, file.encoding)

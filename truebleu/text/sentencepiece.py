@@ -59,6 +59,16 @@ MODELS = {
     ),
 }
 
+# Models that keep all characters, which divide texts for re-segmentation; no tokenizers of metrics.
+PIECE_MODELS = {
+    "mweralign-spm32k": PublishedModel(
+        "TRUEBLEU_SPM_MWERALIGN",
+        "spm32k.model",
+        ("https://github.com/mjpost/mweralign/releases/download/spm-models-v1/spm32k.model",),
+        "bdf64c0ad08e9514f8aa174294756c3230c950315d8b4369a79ec1176aa2dad8",
+    ),
+}
+
 # Names of the tokenizers whose models this process has read, by their labels in signatures.
 _names_by_label: dict[str, str] = {}
 
@@ -93,7 +103,7 @@ def find_model(name: str) -> str | None:
     """
     if name.startswith("spm:"):
         return os.path.expanduser(name.removeprefix("spm:"))
-    published = MODELS[name]
+    published = MODELS.get(name) or PIECE_MODELS[name]
     if path := os.environ.get(published.environment_variable):
         path = os.path.expanduser(path)
         if not os.path.isfile(path):
@@ -136,7 +146,8 @@ def _check_model(name: str, path: str, expected_checksum: str | None) -> str:
 
 
 def _download_model(name: str) -> str:
-    published, path = MODELS[name], _get_model_path(name, download.get_cache_folder())
+    published = MODELS.get(name) or PIECE_MODELS[name]
+    path = _get_model_path(name, download.get_cache_folder())
     remedies = (
         f"download {published.urls[0]} and copy it to {path}, "
         f"or set {published.environment_variable} to its path"

@@ -1,0 +1,555 @@
+"""Re-segmentation: equality with the programs that it names, and what holds for our own methods."""
+
+import json
+import pickle
+import random
+import subprocess
+import sys
+from functools import partial
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+from paths import ROOT
+
+import truebleu as tb
+from truebleu._kernel import InputError
+from truebleu.resegmentation.methods import METHODS, Method, get_method
+from truebleu.resegmentation.resegment import resegment
+from truebleu.resegmentation.units import join_pieces, split_text_units
+
+# Those that need neither a download nor times.
+AVAILABLE = [
+    name for name, method in METHODS.items() if "spm" not in name and method.compares != "times"
+]
+OWN = [name for name, method in METHODS.items() if method.is_own]
+# mweralign drops the last line if it is empty; truebleu keeps it. Without text there are no errors
+# to count in mweralign, while every reference unit is missing.
+LINE_DROPPED = {"empty-last-reference"}
+NO_TEXT = {"empty-hypothesis", "blank-hypothesis"}
+# RWTH's program crashes on empty references, and ends alternatives by other marks.
+RWTH_CRASHES = -11
+
+# ---- equality with other programs ----
+
+
+def golden_cases(shared, name):
+    path = shared / "reference" / "resegmentation" / f"{name}.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_mweralign_golden_cases_are_equal(shared):
+    methods = {"{}": "mweralign-none", '{"segmenter": "cj"}': "mweralign-cj"}
+    compared = 0
+    for case in golden_cases(shared, "mweralign"):
+        method = methods.get(json.dumps(case["options"]))
+        if method is None:
+            continue
+        result = resegment(case["hyp"], case["refs"], method)
+        expected = case["output"] + [""] * (case["id"] in LINE_DROPPED)
+        assert (case["id"], result.segments) == (case["id"], expected)
+        assert result.errors == case["errors"] or case["id"] in NO_TEXT
+        compared += 1
+    assert compared == 105
+
+
+def test_mweralign_pieces_golden_cases_are_equal(shared):
+    """With the pieces of the golden cases in place of the model."""
+    compared = 0
+    for case in golden_cases(shared, "mweralign"):
+        segmenter, is_tokenized = case["options"].get("segmenter"), case["options"].get("tokenized")
+        if segmenter == "cj" or not case["options"] or case["id"] == "spm-two-references":
+            continue
+        if segmenter is None:
+            references = [row[0].split() for row in case["refs"]]
+            pieces = case["hyp"].split()
+        else:
+            references = case["reference_tokens"]
+            pieces = [piece for segment in case["tokens"] for piece in segment]
+        split = {str(number): units for number, units in enumerate([*references, pieces])}
+        method = Method(
+            lambda text, split=split, cuts=not is_tokenized: join_pieces(
+                split[text], cuts_words=cuts
+            ),
+            "edits",
+            "mweralign",
+            "1.4.1",
+            "",
+        )
+        alignment = method.align(
+            method.split(str(len(references))), [(str(n),) for n in range(len(references))]
+        )
+        segments = [[] for _ in references]
+        for piece, place in zip(pieces, alignment.segments, strict=True):
+            segments[place].append(piece)
+        expected = case.get("tokens") or [text.split() for text in case["output"]]
+        assert (case["id"], segments) == (case["id"], expected)
+        assert alignment.errors == case["errors"]
+        compared += 1
+    assert compared == 14
+
+
+def test_rwth_golden_cases_are_equal(shared):
+    """Equal where the program does not crash, and does not lower-case one side alone."""
+    references = {case["id"]: case for case in golden_cases(shared, "mweralign")}
+    unequal = set()
+    for case in golden_cases(shared, "mwersegmenter-rwth"):
+        original = references[case["id"].removesuffix("-case")]
+        if case.get("exit") == RWTH_CRASHES or "usecase" in str(case.get("options", "")):
+            continue
+        result = resegment(original["hyp"], original["refs"], "mweralign-none")
+        lowered = [text.lower() for text in result]
+        if lowered != [text.strip().lower() for text in case["output"]]:
+            unequal.add(case["id"])
+    assert unequal <= {"empty-last-reference"}
+
+
+def test_omnisteval_golden_cases_are_equal(shared):
+    compared = 0
+    for case in golden_cases(shared, "softsegmenter"):
+        if case["options"]["lang"] is None:
+            method = "omnisteval-char" if case["options"]["char_level"] else "omnisteval"
+            result = resegment(case["hyp"], case["refs"], method)
+            assert (case["id"], result.segments) == (case["id"], case["output"])
+            compared += 1
+    assert compared == 111
+
+
+def draw_case(dice, alphabet, *, alternatives, joiner):
+    """Return references and a hypothesis that differs from them in a fifth of the units."""
+    segments = dice.randint(1, 9)
+    lengths = [dice.choice([0, 1, 2, 3, 5, 9, 20]) for _ in range(segments - 1)]
+    shortest = 1 if alternatives > 1 else 0
+    references = [
+        tuple(
+            joiner.join(dice.choices(alphabet, k=max(length, shortest)))
+            for _ in range(alternatives)
+        )
+        for length in [*lengths, dice.randint(1, 9)]
+    ]
+    units = joiner.join(dice.choice(row) for row in references)
+    words = units.split() if joiner else list(units)
+    changed = []
+    for word in words:
+        chance = dice.random()
+        if chance > 0.12:
+            changed.append(dice.choice(alphabet) if chance < 0.24 else word)
+        if chance > 0.9:
+            changed.append(dice.choice(alphabet))
+    return references, joiner.join(changed) or alphabet[0]
+
+
+def mweralign_segments(references, hypothesis, encode=str, decode=str):
+    mweralign = pytest.importorskip("mweralign")
+    lines = "\n".join(" ### ".join(map(encode, row)) for row in references)
+    output = mweralign.align_texts(lines, encode(hypothesis)).split("\n")
+    return [decode(line).strip() for line in output[: len(references)]]
+
+
+CASES = [pytest.param(200, id="200"), pytest.param(10_000, id="10000", marks=pytest.mark.thorough)]
+
+
+@pytest.mark.parametrize("cases", CASES)
+def test_mweralign_words_equal_program(cases, capfd):
+    dice = random.Random(31)
+    for _ in range(cases):
+        words = [f"w{n}" if n % 3 else f"W{n}É" for n in range(dice.choice([2, 3, 5, 50, 200]))]
+        references, text = draw_case(dice, words, alternatives=dice.randint(1, 3), joiner=" ")
+        expected = mweralign_segments(references, text)
+        assert resegment(text, references, "mweralign-none").segments == expected
+
+
+@pytest.mark.parametrize("cases", CASES)
+def test_mweralign_characters_equal_program(cases, capfd):
+    segmenter = pytest.importorskip("mweralign.segmenter").CJSegmenter()
+    dice = random.Random(32)
+
+    def encode(text):
+        return " ".join(segmenter.encode(text))
+
+    for _ in range(cases):
+        references, text = draw_case(dice, "你好世界今天 ,aB3é。", alternatives=1, joiner="")
+        references = [(row[0].strip() or "你",) for row in references]
+        text = text.strip() or "好"
+        expected = mweralign_segments(references, text, encode, segmenter.decode)
+        assert resegment(text, references, "mweralign-cj").segments == expected
+
+
+@pytest.mark.parametrize("cases", CASES)
+def test_mweralign_pieces_equal_program(cases, tmp_path, capfd):
+    """With a model trained here, which keeps characters as the published ones do."""
+    segmenter_module = pytest.importorskip("mweralign.segmenter")
+    sentencepiece = pytest.importorskip("sentencepiece")
+    dice = random.Random(34)
+    words = ["".join(dice.choices("abcdefgÉ’.", k=dice.randint(1, 8))) for _ in range(80)]
+    sentences = [" ".join(dice.choices(words, k=9)) for _ in range(500)]
+    model = tmp_path / "pieces.model"
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(sentences),
+        model_prefix=str(model.with_suffix("")),
+        vocab_size=50,
+        normalization_rule_name="identity",
+        minloglevel=2,
+    )
+    segmenter = segmenter_module.SPSegmenter(str(model))
+    mweralign = pytest.importorskip("mweralign")
+
+    def encode(text):
+        return " ".join(segmenter.encode(text))
+
+    for _ in range(cases):
+        references, text = draw_case(dice, words, alternatives=dice.randint(1, 2), joiner=" ")
+        lines = "\n".join(" ### ".join(map(encode, row)) for row in references)
+        output = mweralign.align_texts(
+            lines, encode(text), is_tokenized=True, forbid_midword_boundary=True
+        )
+        decoded = [segmenter.decode(line).strip() for line in output.split("\n")]
+        result = resegment(text, references, f"mweralign-spm:{model}")
+        assert result.segments == decoded[: len(references)]
+
+
+def omnisteval_segments(references, hypothesis, *, characters):
+    alignment = pytest.importorskip("omnisteval.alignment")
+    normalize = pytest.importorskip("omnisteval.tokenization").unicode_normalize
+    split = list if characters else str.split
+
+    def words(text, **facts):
+        return [alignment.Word(normalize(word).lower(), **facts) for word in split(text)]
+
+    spoken = words(hypothesis)
+    for word, original in zip(spoken, split(hypothesis), strict=True):
+        word.original = original
+    expected = []
+    for number, (text,) in enumerate(references):
+        spaceless = text.replace(" ", "") if characters else text
+        expected += words(spaceless.lower(), seq_id=number)
+    try:
+        pairs = alignment.align_sequences(expected, spoken, characters)
+        placed = alignment.process_alignment(*pairs, characters)
+    except AssertionError:
+        return None  # no reference word at all
+    segments = [[] for _ in references]
+    for word in placed:
+        segments[word.seq_id].append(word.original)
+    return [("" if characters else " ").join(segment) for segment in segments]
+
+
+@pytest.mark.parametrize("cases", CASES)
+@pytest.mark.parametrize("method", ["omnisteval", "omnisteval-char"])
+def test_omnisteval_equals_program(method, cases):
+    dice = random.Random(33)
+    characters = method.endswith("char")
+    for _ in range(cases):
+        words = ["".join(dice.choices("abcdefgÉ", k=dice.randint(1, 7))) for _ in range(20)]
+        words = words[: dice.choice([2, 5, 20])] + [".", ",", "-", "。"][: dice.randint(0, 4)]
+        references, text = draw_case(dice, words, alternatives=1, joiner=" ")
+        expected = omnisteval_segments(references, text, characters=characters)
+        if expected is not None:
+            assert resegment(text, references, method).segments == expected
+
+
+# ---- the definition ----
+
+
+def naive_edits(references, hypothesis):
+    """Return the smallest edit distance, and the segment of each unit, from the full table."""
+    rows = [unit for units in references for unit in units]
+    table = [list(range(len(hypothesis) + 1))]
+    for unit in rows:
+        row = [table[-1][0] + 1]
+        for column, other in enumerate(hypothesis, 1):
+            row.append(
+                min(table[-1][column] + 1, row[-1] + 1, table[-1][column - 1] + (unit != other))
+            )
+        table.append(row)
+    owners = [number for number, units in enumerate(references) for _ in units]
+    places, row, column = [], len(rows), len(hypothesis)
+    while column:
+        if row and table[row][column] == table[row - 1][column] + 1:
+            row -= 1
+            continue
+        if row and table[row][column] != table[row][column - 1] + 1:
+            places.append(owners[row - 1])
+            row -= 1
+        else:
+            # After the last unit of a segment, text belongs to it; before the first, to the first.
+            places.append(owners[row - 1] if row else 0)
+        column -= 1
+    return table[-1][-1], places[::-1]
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 63, 64, 65, 127, 128, 129, 200])
+def test_bit_parallel_alignment_equals_definition(length):
+    dice = random.Random(length)
+    method = get_method("as-wer")
+    for other_length in (0, 1, 2, 62, 64, 66, 128, 150):
+        for alphabet in ("ab", "abcdefghijklmnop"):
+            text = " ".join(dice.choices(alphabet, k=other_length))
+            units = dice.choices(alphabet, k=length)
+            cuts = sorted(dice.choices(range(length + 1), k=3))
+            bounds = zip([0, *cuts], [*cuts, length], strict=True)
+            segments = [" ".join(units[start:end]) for start, end in bounds]
+            # A segment without text gets none, except before all others.
+            segments = [text for text in segments if text] or [""]
+            alignment = method.align(split_text_units(text), [(segment,) for segment in segments])
+            errors, places = naive_edits([segment.split() for segment in segments], text.split())
+            assert alignment.errors == errors
+            assert list(alignment.segments) == places
+
+
+# ---- what holds for our own methods ----
+
+TEXTS = st.text(st.sampled_from("ab cd. ’É好你กา́ \u200d👩\U0001f3fd #\t</s>"), max_size=40).map(
+    lambda text: " ".join(text.split())
+)
+
+
+@pytest.mark.parametrize("method", OWN)
+@given(text=TEXTS, references=st.lists(TEXTS, min_size=1, max_size=6))
+def test_no_text_is_lost_and_no_word_is_cut(method, text, references):
+    result = resegment(text, references, method)
+    assert len(result) == len(references)
+    ends = [0, *(facts.end for facts in result.facts)]
+    assert ends == sorted(ends)
+    covered = [facts.start for facts in result.facts if facts.end > facts.start]
+    rest = "".join(
+        text[end:start] for end, start in zip(ends, [f.start for f in result.facts], strict=False)
+    )
+    assert not rest.strip()
+    assert "".join("".join(result.segments).split()) == "".join(text.split())
+    units = split_text_units(text)
+    begins = {
+        start for (start, _), is_begin in zip(units.spans, units.begins, strict=True) if is_begin
+    }
+    assert set(covered) <= begins | {0}
+    if any(split_text_units(reference).keys for reference in references):
+        for segment, reference in zip(result, references, strict=True):
+            assert split_text_units(reference).keys or not segment
+
+
+@pytest.mark.parametrize("method", OWN)
+@given(references=st.lists(TEXTS, min_size=1, max_size=6))
+def test_reference_comes_back_and_result_is_stable(method, references):
+    segments = [text for text in references if split_text_units(text).keys] or ["a"]
+    joined = " ".join(segments)
+    assert resegment(joined, segments, method).segments == segments
+    shifted = resegment(joined, segments[::-1], method).segments
+    assert resegment(" ".join(filter(None, shifted)), segments[::-1], method).segments == shifted
+
+
+@pytest.mark.parametrize("method", AVAILABLE)
+def test_documents_equal_each_document_alone(method):
+    dice = random.Random(5)
+    words = ["alpha", "beta", "gamma", "delta", "eps", "."]
+    references, texts, documents, alone = [], {}, [], []
+    for name in ("one", "two", "three"):
+        rows, text = draw_case(dice, words, alternatives=1, joiner=" ")
+        references += rows
+        texts[name] = text
+        documents += [name] * len(rows)
+        alone += resegment(text, rows, method).segments
+    together = resegment(texts, references, method, documents=documents, workers=3)
+    assert together.segments == alone
+    assert together.signature.endswith("+docs")
+
+
+def test_documents_may_return_later():
+    references = ["one two", "five six", "three four"]
+    texts = {"A": "one two three four", "B": "five six"}
+    result = resegment(texts, references, documents=["A", "B", "A"])
+    assert result.segments == ["one two", "five six", "three four"]
+
+
+@pytest.mark.parametrize("method", OWN)
+def test_several_references_of_varying_number(method):
+    references = [("a cat sat", None), ("on a mat", "upon the rug"), ("it slept",)]
+    result = resegment("a cat sat upon the rug it slept", references, method)
+    assert result.segments == ["a cat sat", "upon the rug", "it slept"]
+
+
+def test_marks_of_other_programs_are_text():
+    text = "a ### b </s> c \u2581d"
+    assert resegment(text, ["a ### b", "</s> c \u2581d"]).segments == ["a ### b", "</s> c \u2581d"]
+
+
+@pytest.mark.parametrize("method", ["omnisteval", "soft"])
+def test_leading_mark_is_lost_only_where_the_program_loses_it(method):
+    result = resegment("- one two three", ["one two", "three"], method)
+    assert result.lost == (method == "omnisteval")
+    assert result[0] == ("one two" if result.lost else "- one two")
+
+
+@pytest.mark.parametrize(
+    ("references", "text"),
+    [
+        ([""] * 1000, "some text"),
+        (["word " * 20_000], "word " * 5000),
+        (["a b", "c d"], ""),
+        (["a b", "c d"], "x y z"),
+        (["a\0b", "\u0301"], "\u0301 a\0b"),
+        (["👩‍👩‍👧 ok", "\u202egnirts"], "👩‍👩‍👧 ok \u202egnirts"),
+    ],
+    ids=["empty references", "one word", "no text", "nothing in common", "control", "emoji"],
+)
+@pytest.mark.parametrize("method", AVAILABLE)
+def test_unusual_texts_are_divided(references, text, method):
+    result = resegment(text, references, method)
+    assert len(result) == len(references)
+    if get_method(method).is_own:
+        assert "".join("".join(result).split()) == "".join(text.split())
+
+
+def test_summary_counts_what_is_missing_and_added():
+    long = "a1 b2 c3 d4 e5 f6 g7 h8 i9 j1 k2 l3"
+    reference = ["one two three four five six seven eight", long, "end it"]
+    text = f"{long} and so on it goes for ever and ever after end it"
+    result = resegment(text, reference, "as-wer")
+    assert [facts.flags for facts in result.facts] == [["empty"], [], []]
+    assert (result.missing, result.added) == (8 / 22, 10 / 24)
+    assert str(result) == (
+        "1 line → 3 segments, as-wer-words; 63.6% of the reference covered, 1 segment empty, "
+        "36.4% missing, 41.7% added"
+    )
+    assert result.problems == [
+        "36% of the reference is missing",
+        "42% of the text is not in the reference",
+        "1 segment is empty",
+    ]
+    assert not resegment("a b", ["a b"]).problems
+    assert "only 0% of the reference is covered" in resegment("x y", ["a b"]).problems[0]
+    assert resegment("x y z w v u t end it", ["x", "end it"]).facts[0].flags == ["added", "far"]
+
+
+make = partial(resegment, "a b c", ["a", "b c"])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: make("sofd"), "unknown method of re-segmentation 'sofd'; did you mean 'soft'?"),
+        (lambda: resegment("a", []), "references: no segments"),
+        (lambda: make(documents=["x"]), "documents has 1 segment"),
+        (lambda: make(documents=["x", None]), "documents: segment 2 has no label"),
+        (lambda: resegment({"x": "a"}, ["a"]), "texts by document need documents="),
+        (
+            lambda: resegment({"y": "a"}, ["a"], documents=["x"]),
+            "no reference segment is of .* 'y'",
+        ),
+        (
+            lambda: resegment(["a", "b", "c"], ["a", "b"], documents=["x", "y"]),
+            "3 lines for 2 documents",
+        ),
+    ],
+)
+def test_invalid_input_raises_error_that_names_it(call, message):
+    with pytest.raises((InputError, ValueError), match=message):
+        call()
+
+
+# ---- the command, and pages ----
+
+
+@pytest.fixture
+def talk(write):
+    """Two documents of two segments, and an output in three lines."""
+    reference = ["the cat sat on the mat", "then it slept", "rain fell all day", "nobody went out"]
+    output = ["the cat sat on the mat then", "it slept", "rain fell all day nobody went out"]
+    return (
+        write("reference.en", reference),
+        write("talk.en", output),
+        write("documents.txt", ["a", "a", "b", "b"]),
+        write("lines.txt", ["a", "a", "b"]),
+        reference,
+    )
+
+
+def test_command_writes_segments_of_the_reference(truebleu_command, talk):
+    reference, output, documents, lines, segments = talk
+    result = truebleu_command("resegment", reference, "-i", output)
+    assert result.output.splitlines() == segments
+    assert result.error == (
+        "truebleu: note: talk: 3 lines → 4 segments, soft-words; 100.0% of the reference covered\n"
+    )
+    options = ["--docs", documents, "--hyp-docs", lines, "-f", "jsonl"]
+    rows = truebleu_command("resegment", reference, "-i", output, "-q", *options).output
+    rows = [json.loads(line) for line in rows.splitlines()]
+    assert [(row["document"], row["text"]) for row in rows if "text" in row] == list(
+        zip("aabb", segments, strict=True)
+    )
+
+
+@pytest.mark.parametrize("command", ["score", "segments", "compare", "check", "explain"])
+def test_every_command_scores_text_with_other_segments(command, truebleu_command, talk):
+    reference, output, *_ = talk
+    options = ["--min", "99"] if command == "check" else []
+    refused = truebleu_command(command, reference, "-i", output, *options)
+    assert refused.status == 1
+    assert refused.error.endswith(
+        ". If the lines are other segments of the same text, add --resegment\n"
+    )
+    options += ["-f", "text"] if command == "segments" else []
+    result = truebleu_command(command, reference, "-i", output, *options, "--resegment")
+    assert result.status == 0, result
+    assert "reseg:soft-words" in result.output or "sg:soft-words" in result.output
+
+
+def test_outputs_with_as_many_lines_are_left_alone(truebleu_command, talk):
+    reference, output, *_ = talk
+    options = [reference, "-i", reference, output, "-b", "--resegment", "as-wer"]
+    result = truebleu_command("score", *options)
+    assert result.output.splitlines() == ["100.0", "100.0"] or result.status == 0
+    assert "talk: 3 lines" in result.error
+    assert "warning: reference not divided, because the number of lines" in result.error
+    assert "reference: " not in result.error
+
+
+def test_unrelated_text_gets_no_suggestion(truebleu_command, talk, write):
+    other = write("other.en", ["entirely different words appear", "within this file"])
+    result = truebleu_command("score", talk[0], "-i", other)
+    assert result.status == 1
+    assert "--resegment" not in result.error
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("--resegment=sofd", "unknown method of re-segmentation 'sofd'; did you mean 'soft'?"),
+        ("--resegment=soft,ever", "expected METHOD or METHOD,always, found 'soft,ever'"),
+    ],
+)
+def test_invalid_method_is_a_usage_error(value, message, truebleu_command, talk):
+    result = truebleu_command("score", talk[0], "-i", talk[1], value)
+    assert result.status == 2
+    assert message in result.error
+
+
+def test_score_of_resegmented_text_has_the_field():
+    result = tb.resegment("The cat sat. It rained", ["The cat sat.", "It rained."])
+    plain, divided = (
+        tb.BLEU().score(texts, ["The cat sat.", "It rained."]) for texts in (list(result), result)
+    )
+    assert divided.value == plain.value
+    assert str(divided.signature).startswith("nrefs:1|reseg:soft-words|case:mixed")
+    assert pickle.loads(pickle.dumps(divided)).signature == divided.signature
+    with pytest.raises(TypeError, match="different signatures"):
+        assert divided > plain
+    for score in (
+        tb.bleu(result, ["The cat sat.", "It rained."], check_text=False),
+        tb.BLEU(unicode_form="nfc").score(result, ["The cat sat.", "It rained."]),
+        tb.metric("rouge-l").score(result, ["The cat sat.", "It rained."]),
+    ):
+        assert score.signature["reseg"] == "soft-words"
+
+
+def test_signature_with_method_is_parsed():
+    metric = tb.metric("BLEU|nrefs:1|reseg:soft-words|case:lc|eff:no|tok:13a|smooth:exp")
+    assert metric == tb.BLEU(lowercase=True, effective_order=False)
+
+
+def test_accuracy_table_of_page_is_current(wmt22):
+    folder = ROOT / "docs"
+    script = folder / "resegmentation_accuracy.py"
+    table = subprocess.run(
+        [sys.executable, script, wmt22], capture_output=True, text=True, check=True
+    ).stdout
+    assert table in (folder / "how-to" / "resegment.md").read_text("utf-8")

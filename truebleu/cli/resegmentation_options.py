@@ -1,0 +1,144 @@
+"""The option --resegment, for outputs that are segmented differently from the reference."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from truebleu.cli.common_options import OptionGroup, reraise_as_usage_error
+from truebleu.cli.output import UsageError, print_message
+from truebleu.text.segments import BufferedLines, File, iter_reference_rows, iterate_items
+from truebleu.text.system_names import format_path
+from truebleu.text.terminal_layout import format_count, join_words
+
+if TYPE_CHECKING:
+    from truebleu.comparison.comparison_request import Request
+    from truebleu.resegmentation.resegment import Resegmentation
+
+
+def parse_method(text: str) -> str:
+    """Return the value of --resegment. Raise ValueError if it names no method."""
+    from truebleu.resegmentation.methods import get_method
+
+    method, separator, extent = text.partition(",")
+    if text == "always":
+        return "soft,always"
+    get_method(method)
+    if separator and extent != "always":
+        raise ValueError(f"expected METHOD or METHOD,always, found '{text}'")
+    return text
+
+
+RESEGMENTATION = OptionGroup(
+    "re-segmentation",
+    """
+    --resegment [METHOD]  divide system outputs into the segments of the reference, except
+                          outputs with the same number of lines; METHOD,always divides all.
+                          METHOD is soft (the default), as-wer, or a published method such as
+                          mweralign-none (see truebleu resegment --help)
+    --hyp-docs FILE       read the document of each line of the output from FILE; with --docs, text
+                          does not cross documents
+    """,
+    resegment={"const": "soft", "type": parse_method},
+)
+
+
+def resegment_outputs(
+    runs: Mapping[str, list[File]],
+    references: Any,
+    options: argparse.Namespace,
+    *,
+    documents: Any,
+    hypothesis_documents: File | None,
+) -> dict[str, Resegmentation]:
+    """Replace outputs in `runs` by their re-segmented texts, and print how well these agree.
+
+    Returns the results by system, or by file for a system with several runs.
+    """
+    from truebleu.resegmentation.methods import get_method
+    from truebleu.resegmentation.resegment import resegment
+
+    method, _, extent = options.resegment.partition(",")
+    breaks = get_method(method).breaks
+    count = sum(1 for _ in iter_reference_rows(references))
+    results: dict[str, Resegmentation] = {}
+    left_alone = []
+    messages = []
+    for system, files in runs.items():
+        for index, file in enumerate(files):
+            label = system if len(files) == 1 else format_path(file)
+            text, has_other_times = _read_text(file, references)
+            is_divided = has_other_times or breaks != "none" or extent == "always"
+            if not is_divided and sum(1 for _ in iterate_items(label, text)) == count:
+                left_alone.append(label)
+                continue
+            with reraise_as_usage_error("--resegment"):
+                results[label] = result = resegment(
+                    text,
+                    references,
+                    method,
+                    documents=documents,
+                    hypothesis_documents=hypothesis_documents,
+                    workers=options.threads,
+                )
+            files[index] = output = BufferedLines.from_strings(format_path(file), result)
+            output.signature_fields = result.signature_fields
+            messages.append(("note", f"{label}: {result}"))
+            if result.problems:
+                messages.append(("warning", f"{label}: {join_words(result.problems)}"))
+    if not results:
+        message = (
+            f"--resegment: every output has {format_count(count, 'line')}, like the reference, so "
+            f"no output was divided. --resegment={method},always divides all outputs"
+        )
+        messages.append(("note", message))
+    elif left_alone:
+        message = (
+            f"{join_words(left_alone)} not divided, because the number of lines is the same as in "
+            "the reference. Re-segmentation lowers scores slightly; to treat all outputs alike, "
+            f"use --resegment={method},always"
+        )
+        messages.append(("warning", message))
+    for kind, message in messages if not options.quiet else ():
+        print_message(kind, message)
+    return results
+
+
+def _read_text(file: File, references: Any) -> tuple[Any, bool]:
+    """Return an output, and whether it and the reference are subtitles with different times."""
+    from truebleu.resegmentation.subtitles import SubtitleFile
+
+    if not isinstance(file, SubtitleFile):
+        return list(file.read_lines()), False
+    return file, any(
+        isinstance(reference, SubtitleFile) and reference.times != file.times
+        for reference in references
+    )
+
+
+def rewrite_reference_breaks(references: list[File], options: argparse.Namespace) -> list[File]:
+    """Return references whose breaks of lines and subtitles are as in the outputs."""
+    from truebleu.resegmentation.methods import get_method
+    from truebleu.resegmentation.subtitles import rewrite_breaks
+
+    name, _, _ = options.resegment.partition(",")
+    method = get_method(name)
+    if not method.reads_breaks:
+        return references
+    if options.num_refs == 1:
+        return [rewrite_breaks(file, method.breaks) for file in references]
+    if method.breaks != "none":
+        raise UsageError(f"--resegment: {name} and -nr/--num-refs are mutually exclusive")
+    return references
+
+
+def add_segment_flags(request: Request, results: Mapping[str, Resegmentation]) -> None:
+    """Add a label per re-segmented output, for reports: the flags of each segment."""
+    flags = {
+        f"segments of {system}": [", ".join(facts.flags) or "no flag" for facts in result.facts]
+        for system, result in results.items()
+    }
+    # Labels from a file cannot be extended.
+    if flags and (request.labels is None or isinstance(request.labels, dict)):
+        request.labels = {**(request.labels or {}), **flags}

@@ -1,0 +1,490 @@
+"""Latency of simultaneous systems, from their logs, with intervals, tests and BLEU."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypedDict, Unpack
+
+from truebleu._kernel import InputError
+from truebleu.comparison.latency_layout import (
+    SIMULTANEITY,
+    UNITS_OF_METRICS,
+    lay_out_latency,
+    write_verdict,
+)
+from truebleu.metrics.registry import metric as make_metric
+from truebleu.rendering.delimited import render_delimited
+from truebleu.rendering.elements import Block
+from truebleu.rendering.score_scale import MORE_DIGITS, rescale
+from truebleu.rendering.view import Content, RecordView
+from truebleu.resegmentation.latency import (
+    COMPUTATION_AWARE,
+    LONG_METRICS,
+    MAX_DSPTV,
+    SHORT_METRICS,
+    TimedSegment,
+    measure_simultaneity,
+    score_latency,
+)
+from truebleu.resegmentation.log_segments import divide_log, list_segments
+from truebleu.resegmentation.logs import (
+    TOKEN_KINDS,
+    UNITS,
+    Log,
+    SourceSegment,
+    read_log,
+    read_segmentation,
+)
+from truebleu.resegmentation.methods import get_method
+from truebleu.resegmentation.resegment import Resegmentation
+from truebleu.significance import LEVEL, RESAMPLES
+from truebleu.significance.resampled_metric import Measure
+from truebleu.significance.resampling import bootstrap_intervals, run_paired_tests
+from truebleu.text import argument_checks
+from truebleu.text.corpus_inputs import read_text_list
+from truebleu.text.languages import get_target_language
+from truebleu.text.record import Record
+from truebleu.text.segments import File, as_file, is_file, iter_reference_rows
+from truebleu.text.system_names import format_path, name_systems
+from truebleu.text.terminal_layout import format_count, join_words
+
+# OmniSTEval suspects accumulated computation time if it adds more milliseconds to LongYAAL.
+MAX_COMPUTATION = 2000
+# Languages without spaces between words, whose latency is measured per character.
+CHARACTER_LANGUAGES = ("zh", "yue", "ja", "th", "lo", "km", "my")
+
+
+class LatencySettings(Record):
+    """The inputs and options that all logs share; see `latency`."""
+
+    references: list[tuple[str, ...]] | None
+    source_segments: list[SourceSegment] | None
+    segmentation_path: str
+    method: str
+    unit: str
+    language: str | None
+    fix_elapsed: bool
+    confidence: int | None
+    level: float
+    seed: int | None
+    workers: int
+
+
+class IntervalOptions(TypedDict, total=False):
+    """Options of intervals and tests.
+
+    confidence: number of bootstrap resamples (default: 1000); None for neither intervals nor tests.
+    level: the confidence level (default: 0.95).
+    seed: the seed of the resamples (default: 12345); None for a new seed per run.
+    """
+
+    confidence: int | None
+    level: float
+    seed: int | None
+
+
+def latency(
+    logs: Any,
+    references: Any = None,
+    *,
+    segments: Any = None,
+    method: str = "soft",
+    unit: str | None = None,
+    language: str | None = None,
+    tokens: str | None = None,
+    fix_elapsed: bool = False,
+    workers: int = 1,
+    **intervals: Unpack[IntervalOptions],
+) -> Latency:
+    """Return the latency of simultaneous systems, from the logs of their runs.
+
+    Args:
+        logs: one or more paths, or a mapping from system names to paths, of logs that SimulEval
+            (`instances.log`), OmniSTEval (`instances.resegmented.jsonl`) or simulstream wrote.
+        references: the references, as for metrics. They replace the references of the log, and add
+            BLEU. Latency uses the length of the first reference.
+        segments: the segmentation of the recordings (YAML or JSON), if each line of the log is a
+            recording. The output is divided into the segments of the references.
+        method: the method of re-segmentation, such as "soft" or "omnisteval". StreamLAAL always
+            uses mweralign, as simulstream does.
+        unit: "word" or "char", the unit that has a delay (default: by the language, else "word").
+        language: the target language or language pair, which selects BLEU's tokenizer and, for
+            languages without spaces, characters.
+        tokens: how tokens of simulstream become text: "word", "char" or "spm" (default: by the
+            log).
+        fix_elapsed: count only the computation since the previous unit, not all computation since
+            the start; as OmniSTEval with --fix_simuleval_emission_ca.
+        workers: the number of threads.
+        intervals: the keywords of `IntervalOptions`: confidence, level and seed.
+
+    Raises:
+        InputError: a log, a segmentation or a reference is invalid; the error names the line.
+        ValueError: an option is invalid.
+    """
+    unknown = next(
+        (name for name in intervals if name not in IntervalOptions.__annotations__), None
+    )
+    if unknown is not None:
+        raise TypeError(f"latency() got an unexpected keyword argument '{unknown}'")
+    if unit is None:
+        is_unspaced = language is not None and get_target_language(language).code in (
+            CHARACTER_LANGUAGES
+        )
+        unit = "char" if is_unspaced else "word"
+    argument_checks.check_choice("unit", unit, UNITS)
+    argument_checks.check_choice("tokens", tokens, (None, *TOKEN_KINDS))
+    get_method(method)
+    confidence = intervals.get("confidence", RESAMPLES)
+    rows = None if references is None else _read_reference_rows(references)
+    if segments is None and method != "soft":
+        raise argument_checks.ParameterError("[[method]] has no effect without [[segments]]")
+    if segments is not None and rows is None:
+        raise InputError("segments: missing references, one per segment (REF)")
+    settings = LatencySettings(
+        references=rows,
+        source_segments=None if segments is None else read_segmentation(segments),
+        segmentation_path="" if segments is None else format_path(segments),
+        method=method,
+        unit=unit,
+        language=language,
+        fix_elapsed=fix_elapsed,
+        confidence=confidence
+        if confidence is None
+        else argument_checks.check_integer("confidence", confidence, 1),
+        level=argument_checks.check_fraction("level", intervals.get("level", LEVEL)),
+        seed=argument_checks.check_seed(intervals.get("seed", argument_checks.DEFAULT_SEED)),
+        workers=workers,
+    )
+    systems = [
+        LogResult(name, read_log(path, unit, tokens=tokens, fix_elapsed=fix_elapsed), settings)
+        for name, path in _name_logs(logs).items()
+    ]
+    return Latency(_build_content(systems, settings))
+
+
+def _name_logs(logs: Any) -> Mapping[str, Any]:
+    """Return the logs by system name."""
+    if isinstance(logs, Mapping):
+        paths_by_name = {str(name): path for name, path in logs.items()}
+    else:
+        paths: Any = [logs] if isinstance(logs, str | os.PathLike | File) else logs
+        if not isinstance(paths, list | tuple):
+            raise TypeError(f"logs: expected one or more paths, found {type(logs).__name__}")
+        names = name_systems(paths) if all(map(_is_path, paths)) else list(map(str, paths))
+        paths_by_name = dict(zip(names, paths, strict=True))
+    if not paths_by_name:
+        raise InputError("logs: no logs (expected at least one)")
+    for name, path in paths_by_name.items():
+        if not _is_path(path):
+            raise TypeError(f"logs: {name}: expected a path, found {type(path).__name__}")
+    return {name: as_file(path) for name, path in paths_by_name.items()}
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, str | os.PathLike | File)
+
+
+def _read_reference_rows(references: Any) -> list[tuple[str, ...]]:
+    """Return the references of each segment."""
+    if is_file(references):
+        return [(text,) for text in read_text_list("references", references)]
+    rows = []
+    for number, row in enumerate(iter_reference_rows(references), 1):
+        texts: list[Any] = []
+        for item in row:
+            texts.extend(item if isinstance(item, list | tuple) else [item])
+        texts = [text for text in texts if text is not None]
+        if not texts or not all(isinstance(text, str) for text in texts):
+            found = argument_checks.format_value(row[0] if len(row) == 1 else row)
+            raise InputError(f"references, segment {number}: expected text, found {found}")
+        rows.append(tuple(texts))
+    return rows
+
+
+class LogResult:
+    """The scores of one log."""
+
+    def __init__(self, name: str, log: Log, settings: LatencySettings) -> None:
+        self.name, self.log, self.settings = name, log, settings
+        self.resegmentations: dict[str, Resegmentation] = {}
+        self.is_long = log.is_long
+        self.metrics: Sequence[str] = LONG_METRICS if self.is_long else SHORT_METRICS
+        stream_segments: list[TimedSegment] = []
+        if settings.source_segments is None:
+            rows = settings.references
+            self.segments = list_segments(log, rows if rows is None else [row[0] for row in rows])
+            self.metrics = [one for one in self.metrics if one != "StreamLAAL"]
+        else:
+            self.is_long, self.metrics = True, LONG_METRICS
+            stream_method = "mweralign-cj" if settings.unit == "char" else "mweralign-none"
+            self.segments = self._divide("LongYAAL", settings.method)
+            stream_segments = self._divide("StreamLAAL", stream_method)
+        self.primary = self.metrics[0]
+        self.segment_scores: dict[str, list[float | None]] = {}
+        self.scores: dict[str, dict[str, Any]] = {}
+        has_elapsed = any(segment.elapsed for segment in self.segments)
+        for suffix in ("", COMPUTATION_AWARE) if has_elapsed else ("",):
+            for metric in self.metrics:
+                segments = stream_segments if metric == "StreamLAAL" else self.segments
+                self._add_score(metric, suffix, segments)
+        if settings.references is not None:
+            self._add_bleu(settings.references)
+        if not self.is_long:
+            simultaneity = measure_simultaneity(self.segments)
+            for metric in SIMULTANEITY:
+                value = getattr(simultaneity, metric.lower())
+                self.scores[metric] = {"score": value, "low": None, "high": None, "skipped": 0}
+
+    def _divide(self, use: str, method: str) -> list[TimedSegment]:
+        """Return the segments of a re-segmentation method, and store the method for its use."""
+        settings = self.settings
+        assert settings.source_segments is not None
+        assert settings.references is not None
+        segments, result = divide_log(
+            self.log,
+            settings.source_segments,
+            settings.references,
+            method,
+            in_seconds=use == "StreamLAAL",
+            segmentation_path=settings.segmentation_path,
+            workers=settings.workers,
+        )
+        self.resegmentations[use] = result
+        return segments
+
+    def _add_score(self, metric: str, suffix: str, segments: Iterable[TimedSegment]) -> None:
+        result = score_latency(metric, segments, computation_aware=bool(suffix))
+        name = metric + suffix
+        self.segment_scores[name] = result.segment_scores
+        valid_scores = [score for score in result.segment_scores if score is not None]
+        interval = None
+        if valid_scores and self.settings.confidence is not None:
+            interval = self._resample(Measure.from_scores(name, {self.name: valid_scores}))
+        self.scores[name] = {
+            "score": result.value,
+            "low": interval and interval.low,
+            "high": interval and interval.high,
+            "skipped": result.skipped,
+        }
+
+    def _add_bleu(self, references: list[tuple[str, ...]]) -> None:
+        """Add BLEU of the segments."""
+        bleu = make_metric("bleu")
+        if self.settings.language is not None:
+            bleu = bleu.adapt_to_language(get_target_language(self.settings.language))
+        texts = [segment.text for segment in self.segments]
+        table = bleu.statistics(texts, references, workers=self.settings.workers)
+        score = bleu.from_statistics(table)
+        signature = score.signature
+        if "LongYAAL" in self.resegmentations:
+            field = {"reseg": self.resegmentations["LongYAAL"].signature}
+            signature = signature.with_test_set(field)
+        interval = None
+        if self.settings.confidence is not None:
+            interval = self._resample(Measure(bleu, {self.name: table}))
+        self.scores["BLEU"] = {
+            "score": score.value,
+            "low": interval and interval.low,
+            "high": interval and interval.high,
+            "skipped": 0,
+        }
+        self.signature = str(signature)
+
+    def _resample(self, measure: Measure) -> Any:
+        settings = self.settings
+        (intervals,) = bootstrap_intervals(
+            [measure],
+            resamples=settings.confidence,
+            level=settings.level,
+            seed=settings.seed,
+            workers=settings.workers,
+        )
+        return intervals[self.name]
+
+    @property
+    def empty(self) -> int:
+        """The number of segments without output."""
+        return sum(not segment.delays for segment in self.segments)
+
+    def compare(self, baseline: LogResult) -> dict[str, Any] | None:
+        """Return the difference to another log by the first metric, on their common segments."""
+        settings = self.settings
+        pairs = zip(
+            baseline.segment_scores[self.primary], self.segment_scores[self.primary], strict=True
+        )
+        common = [(a, b) for a, b in pairs if a is not None and b is not None]
+        if not common or settings.confidence is None:
+            return None
+        first, second = zip(*common, strict=True)
+        measure = Measure.from_scores(
+            self.primary, {baseline.name: first, self.name: second}, lower_is_better=True
+        )
+        (tests,) = run_paired_tests(
+            [measure],
+            resamples=settings.confidence,
+            level=settings.level,
+            seed=settings.seed,
+            workers=settings.workers,
+        )
+        difference = tests.differences[self.name]
+        return {
+            "metric": self.primary,
+            "delta": difference.value,
+            "low": difference.interval.low,
+            "high": difference.interval.high,
+            "p": difference.p,
+            "segments": len(common),
+        }
+
+    def to_dict(self, baseline: LogResult | None) -> dict[str, Any]:
+        """Return the results as JSON-compatible values."""
+        return {
+            "name": self.name,
+            "log": self.log.path,
+            "program": self.log.program,
+            "segments": len(self.segments),
+            "empty": self.empty,
+            "scores": self.scores,
+            "difference": None if baseline is None else self.compare(baseline),
+            "resegmentation": {use: one.to_dict() for use, one in self.resegmentations.items()},
+        }
+
+    def list_notes(self) -> Iterator[str]:
+        """Yield remarks about skipped segments, and about suspicious values."""
+        total = format_count(len(self.segments), "segment")
+        if self.empty:
+            verb = "has" if self.empty == 1 else "have"
+            yield (
+                f"{self.name}: {self.empty:,} of {total} {verb} no output; latency leaves "
+                f"{'it' if self.empty == 1 else 'them'} out."
+            )
+        name = "LongYAAL" if self.is_long else "YAAL"
+        late = self.scores[name]["skipped"] - self.empty
+        if late:
+            end = "recording" if self.is_long else "source"
+            yield (
+                f"{self.name}: {name} also leaves out {format_count(late, 'segment')} without "
+                f"output before the end of the {end}, or without duration."
+            )
+        dsptv = self.scores.get("DSPTV", {}).get("score")
+        if dsptv is not None and abs(dsptv) > MAX_DSPTV:
+            yield (
+                f"{self.name}: the policy is probably degenerate: DSPTV is {dsptv:+.1f}%, beyond "
+                f"±{MAX_DSPTV}%. The share of words before the end of the source (SWF) does not "
+                "fit the mean delay (EFSW)."
+            )
+        aware = self.scores.get(name + COMPUTATION_AWARE, {}).get("score")
+        value = self.scores[name]["score"]
+        has_backlog = None not in (aware, value) and aware - value > MAX_COMPUTATION
+        if has_backlog and not self.settings.fix_elapsed and self.log.program == "SimulEval":
+            yield (
+                f"{self.name}: computation adds {aware - value:.0f} ms to {name}. SimulEval "
+                "accumulates computation time; --fix-elapsed counts it since the previous unit."
+            )
+        if "LongYAAL" in self.resegmentations:
+            yield f"{self.name}: {self.resegmentations['LongYAAL']}."
+
+
+def _build_content(systems: Sequence[LogResult], settings: LatencySettings) -> dict[str, Any]:
+    """Return the contents of the view."""
+    first = systems[0]
+    for later in systems[1:]:
+        if later.is_long != first.is_long:
+            raise InputError(
+                f"{later.log.path}: its segments are {'' if later.is_long else 'not '}cut from "
+                f"recordings, unlike the segments of {first.log.path}. Evaluate each log alone."
+            )
+        if len(later.segments) != len(first.segments):
+            raise InputError(
+                f"{later.log.path}: {format_count(len(later.segments), 'segment')}, but "
+                f"{first.log.path} has {len(first.segments):,} (expected logs of the same test set)"
+            )
+    contents = [one.to_dict(None if one is first else first) for one in systems]
+    names = dict.fromkeys(name for one in contents for name in one["scores"])
+    content = {
+        "truebleu_latency": 1,
+        "verdict": "",
+        "form": "long" if first.is_long else "short",
+        "unit": settings.unit,
+        "fix_elapsed": settings.fix_elapsed,
+        "metrics": [
+            {
+                "name": name,
+                "unit": UNITS_OF_METRICS.get(name.removesuffix(COMPUTATION_AWARE), "ms"),
+                "lower_is_better": None if name in SIMULTANEITY else name != "BLEU",
+            }
+            for name in names
+        ],
+        "systems": contents,
+        "interval": settings.confidence
+        and {"resamples": settings.confidence, "level": settings.level, "seed": settings.seed},
+        "signatures": {} if settings.references is None else {"BLEU": first.signature},
+        "notes": [note for one in systems for note in one.list_notes()],
+    }
+    content["verdict"] = write_verdict(content)
+    return content
+
+
+class Latency(RecordView):
+    """Latency of one or more logs. Printing shows a verdict and a table with a row per log."""
+
+    __slots__ = ()
+
+    KIND = "latency"
+    COLUMNS = ("system", "log", "program", "segments", "empty")
+    WIDTH = 80
+
+    @property
+    def scores(self) -> dict[str, dict[str, float | None]]:
+        """The score of each system by each metric; None if no segment has a score."""
+        return {
+            system["name"]: {name: one["score"] for name, one in system["scores"].items()}
+            for system in self._content["systems"]
+        }
+
+    def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
+        return lay_out_latency(self._content, digits, short=short)
+
+    @classmethod
+    def _rescale(cls, content: Content) -> Content:
+        percentages = {one["name"] for one in content["metrics"] if one["unit"] == "%"}
+        systems = [
+            {
+                **system,
+                "scores": {
+                    name: rescale(score, ("score", "low", "high")) if name in percentages else score
+                    for name, score in system["scores"].items()
+                },
+            }
+            for system in content["systems"]
+        ]
+        rescaled = {**content, "systems": systems, "more_digits": MORE_DIGITS}
+        return {**rescaled, "verdict": write_verdict(rescaled)}
+
+    def _format_title(self) -> str:
+        return f"Latency of {join_words([one['name'] for one in self._content['systems']])}"
+
+    def _build_records(self) -> Iterator[Mapping[str, Any]]:
+        for system in self._content["systems"]:
+            record = {"system": system["name"], **system}
+            for name, score in system["scores"].items():
+                record[name] = score["score"]
+                record |= {f"{name}_{key}": score[key] for key in ("low", "high", "skipped")}
+            yield record
+
+    def _list_columns(self) -> list[str]:
+        """Return the columns of tables: a metric, its interval, and its skipped segments."""
+        columns = list(self.COLUMNS)
+        for metric in self._content["metrics"]:
+            keys = ("",) if metric["name"] in SIMULTANEITY else ("", "_low", "_high", "_skipped")
+            columns += [metric["name"] + key for key in keys]
+        return columns
+
+    def csv(self) -> str:
+        """Return comma-separated values, with one row per log."""
+        return render_delimited(self._list_columns(), self._build_records(), ",")
+
+    def tsv(self) -> str:
+        """Return tab-separated values, with one row per log."""
+        return render_delimited(self._list_columns(), self._build_records(), "\t")

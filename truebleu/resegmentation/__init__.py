@@ -1,0 +1,5 @@
+"""Re-segmentation of texts whose segments differ from the segments of the reference.
+
+`units` splits texts into units, `methods` aligns them with the kernel, and `resegment` makes the
+segments and says how well they agree with the reference.
+"""

@@ -1,0 +1,178 @@
+"""Latency of simultaneous translation: AL, LAAL, AP, DAL, YAAL, LongYAAL and StreamLAAL.
+
+A *unit* is a word or a character of the output. Its *delay* is the amount of source that the
+system had received when it wrote the unit. The scores have the same bits as in SimulEval 1.1.4,
+OmniSTEval 0.1.10 and simulstream 1.0.0, so sums are computed in the order of these programs.
+
+References:
+    AL: Ma et al. 2019, STACL (aclanthology.org/P19-1289)
+    LAAL: Polák et al. 2022 (arxiv.org/abs/2204.06028); Papi et al. 2022 (arxiv.org/abs/2206.05807)
+    AP: Cho and Esipova 2016 (arxiv.org/abs/1606.02012)
+    DAL: Arivazhagan et al. 2019 (arxiv.org/abs/1906.05218)
+    YAAL, LongYAAL, SWF, EFSW: Polák et al. 2025 (arxiv.org/abs/2509.17349)
+    StreamLAAL: Papi et al. 2024, StreamAtt (aclanthology.org/2024.acl-long.202)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import inf
+from statistics import mean
+
+# The names of the metrics for logs with one segment per line, and for recordings.
+SHORT_METRICS = ("LAAL", "YAAL", "AL", "DAL", "AP")
+LONG_METRICS = ("LongYAAL", "StreamLAAL", "LAAL", "AL", "DAL", "AP")
+METRICS = tuple(dict.fromkeys((*SHORT_METRICS, *LONG_METRICS)))
+# Suffix of metrics that use times with computation, as in SimulEval.
+COMPUTATION_AWARE = "_CA"
+# OmniSTEval reports a likely degenerate policy if DSPTV is further from 0.
+MAX_DSPTV = 20
+
+
+@dataclass(frozen=True, slots=True)
+class TimedSegment:
+    """A segment of the output, with the time at which each unit was written.
+
+    text: the output. delays: the source received before each unit, from the start of the segment.
+    elapsed: the same with computation time; None if it was not measured.
+    source_length: the duration of the segment's source; 0 if it is unknown.
+    reference_length: the number of units of the reference.
+    recording_end: the end of the recording, from the start of the segment; None in short form.
+    """
+
+    text: str
+    delays: Sequence[float]
+    elapsed: Sequence[float] | None
+    source_length: float
+    reference_length: int
+    recording_end: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyScore:
+    """The score of a log by one metric.
+
+    value: the mean of the segment scores; None if no segment has one.
+    segment_scores: the score of each segment; None for skipped segments.
+    """
+
+    value: float | None
+    segment_scores: list[float | None]
+
+    @property
+    def skipped(self) -> int:
+        """The number of segments without a score."""
+        return self.segment_scores.count(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Simultaneity:
+    """Tests of whether a system waits for the end of the segments, in percent.
+
+    swf: simultaneous words fraction: the share of units written before the end of the source.
+    efsw: expected fraction of simultaneous words: the share of the source before the mean delay.
+    """
+
+    swf: float | None
+    efsw: float | None
+
+    @property
+    def dsptv(self) -> float | None:
+        """EFSW - SWF; the policy is probably degenerate if it is beyond -20 or 20."""
+        return None if self.swf is None or self.efsw is None else self.efsw - self.swf
+
+
+def count_reference_units(reference: str, unit: str) -> int:
+    """Return the length of a reference as SimulEval and OmniSTEval count it.
+
+    Words are separated by single spaces, so a double space and an empty reference add a word.
+
+    >>> count_reference_units("the  ferry", "word"), count_reference_units(" 天气 ", "char")
+    (3, 2)
+    """
+    return len(reference.strip()) if unit == "char" else len(reference.split(" "))
+
+
+def score_latency(
+    metric: str, segments: Iterable[TimedSegment], *, computation_aware: bool = False
+) -> LatencyScore:
+    """Return the score of segments by a metric, and the score of each segment.
+
+    metric: a name in `METRICS`. StreamLAAL is LAAL; it differs in its segments.
+    """
+    scores: list[float | None] = []
+    for segment in segments:
+        delays = segment.elapsed if computation_aware else segment.delays
+        if not delays or segment.source_length <= 0:
+            scores.append(None)
+        elif metric in ("YAAL", "LongYAAL"):
+            scores.append(_compute_yaal(segment, delays, is_long=metric == "LongYAAL"))
+        else:
+            scores.append(_compute_score(metric, segment, delays))
+    valid_scores = [score for score in scores if score is not None]
+    return LatencyScore(mean(valid_scores) if valid_scores else None, scores)
+
+
+def measure_simultaneity(segments: Iterable[TimedSegment]) -> Simultaneity:
+    """Return how much of the output the system wrote before the end of the source."""
+    early_units = units = 0
+    expected, sources = 0.0, 0.0
+    for segment in segments:
+        early_units += sum(delay < segment.source_length for delay in segment.delays)
+        units += len(segment.delays)
+        if segment.delays and segment.source_length > 0:
+            yaal = _compute_yaal(segment, segment.delays, is_long=False)
+            if yaal is not None:
+                expected += max(0.0, segment.source_length - yaal)
+                sources += segment.source_length
+    return Simultaneity(
+        100.0 * early_units / units if units else None,
+        100.0 * expected / sources if sources > 0 else None,
+    )
+
+
+def _compute_score(metric: str, segment: TimedSegment, delays: Sequence[float]) -> float | None:
+    """Return AL, LAAL, AP or DAL of one segment; None if an empty reference leaves it undefined."""
+    source_length, length = segment.source_length, segment.reference_length
+    if metric == "DAL":
+        return _compute_dal(delays, source_length)
+    if metric in ("LAAL", "StreamLAAL"):
+        length = max(len(delays), length)
+    if metric == "AP":
+        return sum(delays) / (source_length * length) if length else None
+    if delays[0] > source_length:
+        return delays[0]
+    if not length:
+        return None
+    rate = length / source_length
+    total, count = 0.0, 0
+    for count, delay in enumerate(delays, 1):
+        total += delay - (count - 1) / rate
+        if delay >= source_length:
+            break
+    return total / count
+
+
+def _compute_dal(delays: Sequence[float], source_length: float) -> float:
+    rate = len(delays) / source_length
+    total, previous = 0.0, -inf
+    for index, delay in enumerate(delays):
+        # The system needs at least 1 / rate of source per unit.
+        previous = max(delay, previous + 1 / rate)
+        total += previous - index / rate
+    return total / len(delays)
+
+
+def _compute_yaal(segment: TimedSegment, delays: Sequence[float], *, is_long: bool) -> float | None:
+    """Return the mean lag of the units before the end of the source, or None without such units."""
+    recording_end = inf if segment.recording_end is None else segment.recording_end
+    limit = recording_end if is_long else min(segment.source_length, recording_end)
+    rate = max(len(delays), segment.reference_length) / segment.source_length
+    total, count = 0.0, 0
+    for index, delay in enumerate(delays):
+        if delay >= limit:
+            break
+        total += delay - index / rate
+        count = index + 1
+    return total / count if count else None

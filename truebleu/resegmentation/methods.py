@@ -1,0 +1,237 @@
+"""Re-segmentation methods, which split texts into units and align the units.
+
+`soft` and `as-wer` are truebleu's own: they lose no text, cut no word, and leave segments without
+reference text empty. The other methods give the segments of the programs that they name.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+
+from truebleu import _kernel
+from truebleu.resegmentation import units as u
+from truebleu.resegmentation.units import Units
+from truebleu.resegmentation.word_alignment import align_words
+from truebleu.text.argument_checks import suggest_names
+
+UNPAIRED = 0xFFFFFFFF
+# The punctuation marks that OmniSTEval pairs only with punctuation marks.
+PUNCTUATION = frozenset(".!?,;:-()。！？，；：—（）ー")
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """The places of the units of a text.
+
+    segments: the segment of each unit, or UNPAIRED for text that the method loses.
+    pairs: the reference unit of the segment with which each unit is paired, or UNPAIRED.
+    references: the units of each segment's reference, of the alternative that was selected.
+    errors: the edit distance, or None if the method compares similarities.
+    """
+
+    segments: Sequence[int]
+    pairs: Sequence[int]
+    references: list[list[str]]
+    errors: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Times in seconds: of each unit of a text, and from start to end of each segment."""
+
+    units: Sequence[float]
+    segments: Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of re-segmentation.
+
+    split: returns the units of a text.
+    compares: "edits", "similarities", "words" (edits, as SubER) or "times".
+    version: the release of the program whose segments the method reproduces; empty for our own.
+    joiner: what stands between the units of a segment in the output of the program; None keeps the
+        text as it was.
+    breaks: how the segments show the breaks of lines and blocks: "none", "words" or "only".
+    """
+
+    split: Callable[[str], Units]
+    compares: str
+    program: str = ""
+    version: str = ""
+    joiner: str | None = None
+    only_equal: bool = False
+    prepare_reference: Callable[[str], str] = field(default=lambda text: text)
+    breaks: str = "none"
+
+    @property
+    def is_own(self) -> bool:
+        """True for methods of truebleu, false for methods that reproduce a program."""
+        return not self.version
+
+    @property
+    def reads_breaks(self) -> bool:
+        """True for methods of SubER, in whose texts `<eol>` and `<eob>` are breaks."""
+        return self.program == "SubER"
+
+    def align(
+        self, stream: Units, references: Sequence[Sequence[str]], timing: Timing | None = None
+    ) -> Alignment:
+        """Align the units of a text with the alternatives of each segment."""
+        split_references = [
+            [self.split(self.prepare_reference(text)).keys for text in alternatives]
+            for alternatives in references
+        ]
+        if self.compares in ("words", "times"):
+            sets = [
+                [units[min(number, len(units) - 1)] for units in split_references]
+                for number in range(max(map(len, references)))
+            ]
+            if timing is not None:
+                return _align_by_times(stream.keys, sets[0], timing)
+            alignments = [_align_by_words(stream.keys, keys) for keys in sets]
+            return min(alignments, key=lambda alignment: alignment.errors or 0)
+        every_key = chain(stream.keys, *(keys for units in split_references for keys in units))
+        ids = {key: index for index, key in enumerate(dict.fromkeys(every_key))}
+
+        def number(keys: Sequence[str]) -> list[int]:
+            return [ids[key] for key in keys]
+
+        segments = [[number(keys) for keys in alternatives] for alternatives in split_references]
+        hypothesis = number(stream.keys)
+        if self.compares == "edits":
+            forbidden = b"" if self.is_own else bytes(not begins for begins in stream.begins)
+            places = _kernel.align_by_edits(segments, hypothesis, forbidden, not self.is_own)
+            alternatives = _decode(places[2])
+            keys = [units[i] for units, i in zip(split_references, alternatives, strict=True)]
+            return Alignment(_decode(places[0]), _decode(places[1]), keys, places[3])
+        types = [([ord(character) for character in set(key)], key in PUNCTUATION) for key in ids]
+        best: tuple[float, Alignment] | None = None
+        # Similarities are compared with one reference set at a time.
+        for number_of_set in range(max(map(len, references))):
+            keys = [units[min(number_of_set, len(units) - 1)] for units in split_references]
+            chosen_ids = [units[min(number_of_set, len(units) - 1)] for units in segments]
+            places = _kernel.align_by_similarity(chosen_ids, hypothesis, types, self.only_equal)
+            alignment = Alignment(_decode(places[0]), _decode(places[1]), keys, None)
+            similarity = _mean_similarity(stream.keys, alignment)
+            if best is None or similarity > best[0]:
+                best = similarity, alignment
+        assert best is not None
+        return best[1]
+
+
+def _align_by_words(keys: Sequence[str], references: list[list[str]]) -> Alignment:
+    """Align words by the smallest edit distance. Added words stay in the segment before them."""
+    reference = [
+        (key, number, index)
+        for number, segment in enumerate(references)
+        for index, key in enumerate(segment)
+    ]
+    pairs, counts_before, errors = align_words([key for key, _, _ in reference], keys)
+    return Alignment(
+        [reference[count - 1][1] if count else 0 for count in counts_before],
+        [UNPAIRED if pair is None else reference[pair][2] for pair in pairs],
+        references,
+        errors,
+    )
+
+
+def _align_by_times(keys: Sequence[str], references: list[list[str]], timing: Timing) -> Alignment:
+    """Put each word into the last segment that starts before it, unless that has ended."""
+    starts = [start for start, _ in timing.segments]
+    places = []
+    for time in timing.units:
+        place = bisect_left(starts, time) - 1
+        is_inside = place >= 0 and time < timing.segments[place][1]
+        places.append(place if is_inside else UNPAIRED)
+    members: list[list[int]] = [[] for _ in references]
+    for index, place in enumerate(places):
+        if place != UNPAIRED:
+            members[place].append(index)
+    pairs = [UNPAIRED] * len(keys)
+    for indices, reference in zip(members, references, strict=True):
+        segment_pairs, _, _ = align_words(reference, [keys[index] for index in indices])
+        for index, pair in zip(indices, segment_pairs, strict=True):
+            pairs[index] = UNPAIRED if pair is None else pair
+    return Alignment(places, pairs, references, None)
+
+
+def _decode(data: bytes) -> array[int]:
+    values = array("I")
+    values.frombytes(data)
+    return values
+
+
+def _mean_similarity(keys: Sequence[str], alignment: Alignment) -> float:
+    """Return the mean similarity of the units to the units with which they are paired."""
+    total = 0.0
+    for key, segment, pair in zip(keys, alignment.segments, alignment.pairs, strict=True):
+        if pair != UNPAIRED:
+            characters, reference = set(key), set(alignment.references[segment][pair])
+            total += len(characters & reference) / len(characters | reference)
+    return total / max(1, len(keys), sum(map(len, alignment.references)))
+
+
+def _lower_without_spaces(text: str) -> str:
+    return text.lower().replace(" ", "")
+
+
+def _make_mweralign(model: str = "mweralign-spm32k", *, cuts_words: bool) -> Method:
+    split = partial(u.split_pieces, model, cuts_words=cuts_words)
+    return Method(split, "edits", "mweralign", "1.4.1", "")
+
+
+def _make_suber(compares: str, breaks: str = "none") -> Method:
+    split = u.split_subtitle_words
+    return Method(split, compares, "SubER", "0.4.0", " ", breaks=breaks)
+
+
+METHODS = {
+    "soft": Method(u.split_text_units, "similarities"),
+    "as-wer": Method(u.split_text_units, "edits"),
+    "mweralign-spm32k": _make_mweralign(cuts_words=False),
+    "mweralign-spm32k-w": _make_mweralign(cuts_words=True),
+    "mweralign-none": Method(u.split_ascii_words, "edits", "mweralign", "1.4.1", " "),
+    "mweralign-cj": Method(u.split_latin_runs, "edits", "mweralign", "1.4.1", ""),
+    "omnisteval": Method(
+        u.split_white_space, "similarities", "OmniSTEval", "0.1.10", " ", False, str.lower
+    ),
+    "omnisteval-char": Method(
+        u.split_characters, "similarities", "OmniSTEval", "0.1.10", "", True, _lower_without_spaces
+    ),
+    "suber": _make_suber("words"),
+    "suber-seg": _make_suber("words", "words"),
+    "suber-br": _make_suber("words", "only"),
+    "time": _make_suber("times"),
+    "time-seg": _make_suber("times", "words"),
+    "time-br": _make_suber("times", "only"),
+}
+# Names in signatures include the kind of unit.
+SIGNATURE_NAMES = {"soft": "soft-words", "as-wer": "as-wer-words", "omnisteval": "omnisteval-none"}
+OTHER_NAMES = {
+    "mweralign": "mweralign-spm32k",
+    **{full: short for short, full in SIGNATURE_NAMES.items()},
+}
+# mweralign with the SentencePiece model in a file: mweralign-spm:FILE.
+MODEL_PREFIX = "mweralign-spm:"
+
+
+def get_method(name: str) -> Method:
+    """Return a method by its name.
+
+    Raises:
+        ValueError: there is no such method.
+    """
+    if name.startswith(MODEL_PREFIX):
+        return _make_mweralign(name.removeprefix("mweralign-"), cuts_words=False)
+    method = METHODS.get(OTHER_NAMES.get(name, name))
+    if method is None:
+        raise ValueError(
+            f"unknown method of re-segmentation '{name}'{suggest_names(name, METHODS)}"
+        )
+    return method

@@ -1,0 +1,468 @@
+"""Re-segmentation: divide the text of a system into the segments of the reference.
+
+The result is a sequence of segments, which metrics accept in place of hypotheses. It also has the
+place of each segment in the text, the number of units that agree with the reference, and a
+signature field, with which a score from re-segmented text differs from any other score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import Any
+
+from truebleu._kernel import InputError
+from truebleu.resegmentation.methods import (
+    SIGNATURE_NAMES,
+    UNPAIRED,
+    Alignment,
+    Method,
+    Timing,
+    get_method,
+)
+from truebleu.resegmentation.subtitles import (
+    Block,
+    is_subtitle_file,
+    read_subtitles,
+    write_breaks,
+)
+from truebleu.resegmentation.units import Units, split_text_units
+from truebleu.text.corpus_inputs import read_text_list
+from truebleu.text.segments import is_file, is_sequence, iter_reference_rows, read_segment_labels
+from truebleu.text.terminal_layout import format_count
+
+# A run of this many units without counterpart counts as missing or added text; shorter runs are
+# differences of wording.
+MIN_RUN = 5
+# Less covered, or more missing or added text, is worth a warning.
+MIN_COVERED, MAX_DIFFERENT = 0.3, 0.1
+# Limit for the product of the lengths of text and reference; larger texts would take hours.
+MAX_CELLS = 10**11
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentFacts:
+    """Position of a segment in the text, and its agreement with the reference.
+
+    document: the name of its document.
+    start, end: its place in the text of the document, in characters.
+    equal, substituted, added, missing: units that agree with the reference, stand for another
+        unit, have no counterpart, and are absent.
+    flags: what a reader should look at: "empty", "added", "far" or "loop".
+    """
+
+    document: str
+    start: int
+    end: int
+    equal: int
+    substituted: int
+    added: int
+    missing: int
+
+    @property
+    def similarity(self) -> float:
+        """The share of units that agree with the reference, of the longer of both texts."""
+        hypothesis = self.equal + self.substituted + self.added
+        reference = self.equal + self.substituted + self.missing
+        return self.equal / max(hypothesis, reference, 1)
+
+    @property
+    def flags(self) -> list[str]:
+        """Reasons to look at the segment: "empty", "added", "far"; none if all is well."""
+        hypothesis = self.equal + self.substituted + self.added
+        reference = self.equal + self.substituted + self.missing
+        if hypothesis == 0:
+            return ["empty"] if reference >= 3 else []
+        flags = []
+        if hypothesis > 2 * reference and hypothesis - reference >= MIN_RUN:
+            flags.append("added")
+        if reference and self.similarity < 0.2:
+            flags.append("far")
+        return flags
+
+
+@dataclass(frozen=True, slots=True)
+class Resegmentation(Sequence[str]):
+    """The segments of a text, one per segment of the reference.
+
+    segments: the texts.
+    facts: the place and the agreement of each segment.
+    method: the name of the method.
+    has_documents: whether documents bounded the search.
+    covered, missing, added: shares of units from 0 to 1: of the reference, agreeing and absent in
+        long runs; of the text, without counterpart in long runs.
+    lost: the number of units that the method puts into no segment; zero for truebleu's own.
+    lines: the number of lines of the input.
+    """
+
+    segments: list[str]
+    facts: list[SegmentFacts]
+    method: str
+    has_documents: bool
+    covered: float
+    missing: float
+    added: float
+    errors: int | None
+    lost: int
+    lines: int
+
+    def __len__(self) -> int:
+        return len(self.segments)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.segments[index]
+
+    @property
+    def signature(self) -> str:
+        """The value of the signature field "reseg": the method, its version, and "+docs".
+
+        >>> resegment("one two three", ["one two", "three"], "mweralign-none").signature
+        'mweralign-none-1.4.1'
+        """
+        version = get_method(self.method).version
+        name = SIGNATURE_NAMES.get(self.method, self.method) + (f"-{version}" if version else "")
+        return f"{name}{'+docs' if self.has_documents else ''}"
+
+    @property
+    def signature_fields(self) -> dict[str, str]:
+        """The fields that scores of this text have in their signatures."""
+        return {"reseg": self.signature}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the method and the summary as JSON-compatible values."""
+        return {
+            "method": self.signature,
+            "lines": self.lines,
+            "segments": len(self),
+            "empty": sum("empty" in facts.flags for facts in self.facts),
+            **{name: getattr(self, name) for name in ("covered", "missing", "added", "lost")},
+            "errors": self.errors,
+        }
+
+    @property
+    def problems(self) -> list[str]:
+        """Sentences about what may be wrong with the text or its reference; none if all is well."""
+        empty = sum("empty" in facts.flags for facts in self.facts)
+        problems = [
+            f"only {100 * self.covered:.0f}% of the reference is covered (is it the reference of "
+            "this text, in the same language?)"
+            if self.covered < MIN_COVERED
+            else "",
+            f"{100 * self.missing:.0f}% of the reference is missing"
+            if self.missing > MAX_DIFFERENT
+            else "",
+            f"{100 * self.added:.0f}% of the text is not in the reference"
+            if self.added > MAX_DIFFERENT
+            else "",
+            f"{format_count(empty, 'segment')} {'is' if empty == 1 else 'are'} empty"
+            if empty
+            else "",
+        ]
+        return [text for text in problems if text]
+
+    def __str__(self) -> str:
+        documents = len({facts.document for facts in self.facts}) if self.has_documents else 0
+        empty = sum("empty" in facts.flags for facts in self.facts)
+        parts = [
+            f"{format_count(self.lines, 'line')} → {format_count(len(self), 'segment')}",
+            SIGNATURE_NAMES.get(self.method, self.method),
+            *([format_count(documents, "document")] if documents else []),
+        ]
+        findings = [
+            f"{100 * self.covered:.1f}% of the reference covered",
+            *([f"{format_count(empty, 'segment')} empty"] if empty else []),
+            *([f"{100 * self.missing:.1f}% missing"] if self.missing else []),
+            *([f"{100 * self.added:.1f}% added"] if self.added else []),
+            *([f"{format_count(self.lost, 'unit')} lost"] if self.lost else []),
+        ]
+        return f"{', '.join(parts)}; {', '.join(findings)}"
+
+
+def resegment(
+    hypothesis: Any,
+    references: Any,
+    method: str = "soft",
+    *,
+    documents: Any = None,
+    hypothesis_documents: Any = None,
+    workers: int = 1,
+) -> Resegmentation:
+    """Divide a text into the segments of the reference.
+
+    Args:
+        hypothesis: the text: a string, lines, a file, or texts by document name. Files that end
+            in .srt or .vtt are read as subtitles.
+        references: the reference of each segment, or several; as metrics take them. Files of
+            subtitles have a segment for each block.
+        method: "soft" or "as-wer", truebleu's own, or a published method (see `METHODS`).
+        documents: the document of each reference segment; text never crosses documents. Needed
+            if the text comes by document.
+        hypothesis_documents: the document of each line of the text. Without it, and with as many
+            lines as documents, each line is a document.
+        workers: the number of threads, which share the documents.
+
+    Raises:
+        InputError: the documents of text and references differ, or the text is too long.
+        ValueError: the method is unknown.
+
+    >>> resegment("The cat sat. It rained", ["The cat sat.", "It rained."]).segments
+    ['The cat sat.', 'It rained']
+    """
+    resolved_method = get_method(method)
+    hypothesis, references, timing = _read_times(resolved_method, method, hypothesis, references)
+    if timing is not None and documents is not None:
+        raise InputError(f"documents have no effect with method '{method}': times bound the search")
+    reference_rows = _read_references(references)
+    names = [""] * len(reference_rows)
+    if documents is not None:
+        labels = read_segment_labels("documents", documents, len(names), is_required=True)
+        names = list(labels)
+    texts, line_count = _read_documents(
+        hypothesis, hypothesis_documents, names, has_documents=documents is not None
+    )
+    numbers: dict[str, list[int]] = {}
+    for number, name in enumerate(names):
+        numbers.setdefault(name, []).append(number)
+    for name, members in numbers.items():
+        cells = len(texts[name]) * sum(len(reference_rows[number][0]) for number in members)
+        if cells > 25 * MAX_CELLS:
+            raise InputError(
+                f"the text is too long to be re-segmented as a whole ({len(texts[name]):,} "
+                "characters); give the document of each segment (documents=, --docs)"
+            )
+
+    def divide(name: str) -> _Divided:
+        rows = [reference_rows[number] for number in numbers[name]]
+        return _divide(resolved_method, texts[name], rows, timing)
+
+    with ThreadPoolExecutor(max(1, workers)) as pool:
+        parts = dict(zip(numbers, pool.map(divide, numbers), strict=True))
+    segments, facts = [""] * len(names), [SegmentFacts("", 0, 0, 0, 0, 0, 0)] * len(names)
+    for name, part in parts.items():
+        for number, text, counts in zip(numbers[name], part.segments, part.facts, strict=True):
+            segments[number], facts[number] = text, SegmentFacts(name, *counts)
+    reference_units = sum(part.reference_units for part in parts.values())
+    units = sum(part.units for part in parts.values())
+    errors = [part.errors for part in parts.values()]
+    return Resegmentation(
+        segments,
+        facts,
+        method,
+        documents is not None,
+        sum(fact.equal for fact in facts) / max(1, reference_units),
+        sum(part.missing for part in parts.values()) / max(1, reference_units),
+        sum(part.added for part in parts.values()) / max(1, units),
+        None if None in errors else sum(error or 0 for error in errors),
+        sum(part.lost for part in parts.values()),
+        line_count,
+    )
+
+
+def _read_times(
+    method: Method, name: str, hypothesis: Any, references: Any
+) -> tuple[Any, Any, Timing | None]:
+    """Return the texts of files of subtitles, and their times if the method compares times.
+
+    Methods of SubER need the breaks in the texts, to which they belong.
+    """
+
+    def read_blocks(value: Any) -> list[Block] | None:
+        return read_subtitles(value).blocks if is_subtitle_file(value) else None
+
+    def get_texts(value: Any, blocks: list[Block] | None) -> Any:
+        if blocks is None:
+            return value
+        return [block.text_with_breaks if method.reads_breaks else block.text for block in blocks]
+
+    columns = references
+    if not isinstance(references, list | tuple) or not any(map(is_file, references)):
+        columns = [references]
+    reference_blocks = list(map(read_blocks, columns))
+    blocks = read_blocks(hypothesis)
+    timing = None
+    if method.compares == "times":
+        if blocks is None or len(columns) != 1 or reference_blocks[0] is None:
+            raise InputError(
+                f"method '{name}' needs times: expected one file of subtitles as hypothesis and "
+                "one as reference (.srt or .vtt)"
+            )
+        times = [time for block in blocks for time in block.get_word_times()]
+        timing = Timing(times, [(block.start, block.end) for block in reference_blocks[0]])
+    hypothesis = get_texts(hypothesis, blocks)
+    if any(item is not None for item in reference_blocks):
+        texts = [
+            read_text_list("references", get_texts(column, blocks))
+            for column, blocks in zip(columns, reference_blocks, strict=True)
+        ]
+        if len(set(map(len, texts))) > 1:
+            counts = ", ".join(f"{len(column):,}" for column in texts)
+            raise InputError(f"references: different numbers of segments: {counts}")
+        references = list(zip(*texts, strict=True)) if len(columns) > 1 else texts[0]
+    return hypothesis, references, timing
+
+
+def texts_belong_together(text: str, reference: str) -> bool:
+    """Return whether a text is probably a version of the reference: a fifth of its words occur.
+
+    Words have four letters or more; in scripts without spaces, they are two characters.
+
+    >>> texts_belong_together("yesterday it rained", "it rained all yesterday evening")
+    True
+    """
+    words, reference_words = _collect_long_words(text), _collect_long_words(reference)
+    return len(words & reference_words) >= 0.2 * len(reference_words) > 0
+
+
+def _collect_long_words(text: str) -> set[str]:
+    keys = split_text_units(text).keys
+    pairs = (a + b for a, b in pairwise(keys) if len(a) == len(b) == 1 and a.isalpha())
+    return {key for key in keys if len(key) >= 4}.union(pairs)
+
+
+def _read_references(references: Any) -> list[tuple[str, ...]]:
+    """Return the alternatives of each segment; None and missing references are left out."""
+    rows = []
+    for number, row in enumerate(iter_reference_rows(references), 1):
+        texts = [
+            item.decode("utf-8", "surrogatepass") if isinstance(item, bytes) else item
+            for entry in row
+            for item in (entry if is_sequence(entry) else (entry,))
+            if item is not None
+        ]
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError(f"references: segment {number} is not text")
+        rows.append(tuple(texts) or ("",))
+    if not rows:
+        raise InputError("references: no segments (expected at least one)")
+    return rows
+
+
+def _read_documents(
+    hypothesis: Any, line_documents: Any, names: Sequence[str], *, has_documents: bool
+) -> tuple[dict[str, str], int]:
+    """Return the text of each document of the reference, and the number of lines."""
+    reference_documents = list(dict.fromkeys(names))
+    if isinstance(hypothesis, Mapping):
+        if not has_documents:
+            raise InputError("hypothesis: texts by document need documents= of the references")
+        lines, line_names = list(hypothesis.values()), [str(name) for name in hypothesis]
+        lines = [" ".join(text) if is_sequence(text) else text for text in lines]
+    else:
+        is_text = isinstance(hypothesis, str)
+        lines = [hypothesis] if is_text else read_text_list("hypothesis", hypothesis)
+        if line_documents is not None:
+            if not has_documents:
+                raise InputError("hypothesis_documents needs documents= of the references")
+            labels = read_segment_labels(
+                "hypothesis_documents", line_documents, len(lines), is_required=True
+            )
+            line_names = list(labels)
+        elif has_documents and len(lines) == len(reference_documents):
+            line_names = reference_documents
+        elif has_documents and len(reference_documents) > 1:
+            raise InputError(
+                f"hypothesis: {format_count(len(lines), 'line')} for "
+                f"{format_count(len(reference_documents), 'document')} (expected one line per "
+                "document). Give the document of each line (hypothesis_documents=, --hyp-docs)"
+            )
+        else:
+            line_names = [reference_documents[0]] * len(lines)
+    unknown = [name for name in line_names if name not in set(reference_documents)]
+    if unknown:
+        raise InputError(f"hypothesis: no reference segment is of document '{unknown[0]}'")
+    collected: dict[str, list[str]] = {name: [] for name in reference_documents}
+    for name, line in zip(line_names, lines, strict=True):
+        collected[name].append(line.replace("\n", " ").strip())
+    return {name: " ".join(filter(None, texts)) for name, texts in collected.items()}, len(lines)
+
+
+@dataclass(slots=True)
+class _Divided:
+    """The segments of one document, with the place and the counts of each."""
+
+    segments: list[str]
+    facts: list[tuple[int, int, int, int, int, int]]
+    reference_units: int
+    units: int
+    missing: int
+    added: int
+    lost: int
+    errors: int | None
+
+
+def _divide(
+    method: Method, text: str, references: list[tuple[str, ...]], timing: Timing | None = None
+) -> _Divided:
+    """Divide the text of one document."""
+    stream = method.split(text)
+    alignment = method.align(stream, references, timing)
+    places = list(alignment.segments)
+    if method.is_own:
+        places = _keep_words_whole(places, stream, alignment)
+    # For each segment: the places of its units, and its equal, substituted and added units.
+    members: list[list[tuple[int, int]]] = [[] for _ in references]
+    counts = [[0, 0, 0] for _ in references]
+    is_missing = [[True] * len(units) for units in alignment.references]
+    is_added = []
+    units = zip(places, alignment.segments, alignment.pairs, stream.keys, stream.spans, strict=True)
+    for place, aligned, pair, key, span in units:
+        # A unit that went with its word into another segment has no counterpart there.
+        is_added.append(pair == UNPAIRED or place != aligned)
+        if place == UNPAIRED:
+            continue
+        members[place].append(span)
+        if is_added[-1]:
+            counts[place][2] += 1
+        else:
+            counts[place][alignment.references[place][pair] != key] += 1
+            is_missing[place][pair] = False
+    segments, facts = [], []
+    end = 0
+    for number, (equal, substituted, added) in enumerate(counts):
+        spans = members[number]
+        start, end = (spans[0][0], spans[-1][1]) if spans else (end, end)
+        segments.append(_join(method, stream, spans, start, end))
+        facts.append((start, end, equal, substituted, added, sum(is_missing[number])))
+    return _Divided(
+        segments,
+        facts,
+        sum(map(len, is_missing)),
+        len(stream),
+        _count_long_runs(flag for flags in is_missing for flag in flags),
+        _count_long_runs(is_added),
+        places.count(UNPAIRED),
+        alignment.errors,
+    )
+
+
+def _keep_words_whole(places: list[int], stream: Units, alignment: Alignment) -> list[int]:
+    """Return the segments of units, with no word cut, no text lost and empty segments empty."""
+    filled = [number for number, units in enumerate(alignment.references) if units]
+    if not filled:
+        return [0] * len(places)
+    result: list[int] = []
+    for place, begins in zip(places, stream.begins, strict=True):
+        if not begins and result:
+            result.append(result[-1])
+        else:
+            # Only units before the first reference unit may be without one, or in an empty segment.
+            result.append(filled[0] if place == UNPAIRED else max(place, filled[0]))
+    return result
+
+
+def _join(method: Method, stream: Units, spans: list[tuple[int, int]], start: int, end: int) -> str:
+    """Return the text of a segment as the method writes it."""
+    if method.joiner is None:
+        return stream.text[start:end]
+    joined = method.joiner.join([stream.text[first:last] for first, last in spans])
+    if method.reads_breaks:
+        return write_breaks(joined, method.breaks)
+    return joined.strip(" ") if method.program == "mweralign" else joined
+
+
+def _count_long_runs(flags: Iterable[bool]) -> int:
+    """Return the number of true values in runs of at least MIN_RUN."""
+    lengths = [sum(1 for _ in run) for flag, run in groupby(flags) if flag]
+    return sum(length for length in lengths if length >= MIN_RUN)

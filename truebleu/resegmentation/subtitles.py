@@ -1,0 +1,237 @@
+"""Subtitles: texts with times and line breaks, from SRT and WebVTT files.
+
+`read_subtitles` returns a file whose lines are the texts of the blocks. In texts with breaks, the
+words `<eol>` and `<eob>` stand for the end of a line and of a block, as in MuST-Cinema.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from truebleu._kernel import InputError
+from truebleu.text.argument_checks import check_choice, format_value
+from truebleu.text.segments import BufferedLines, File, as_file, is_file
+from truebleu.text.system_names import format_path
+
+LINE_END, BLOCK_END = "<eol>", "<eob>"
+MASK = "<mask>"
+# What texts for metrics have: only words, words and breaks, or breaks and a mask for each word.
+BREAK_MODES = ("none", "words", "only")
+COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
+ARROW = "-->"
+TIME = re.compile(r"(?:(\d+):)?([0-5]?\d):([0-5]?\d)[,.](\d{1,6})")
+# SubER ignores tags of one character, such as <i>.
+SRT_TAG = re.compile("</?[^>]>")
+VTT_TAG = re.compile("<[^>]*>")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A subtitle: the words that are shown at one time.
+
+    start, end: times in seconds.
+    lines: the lines, without tags and with single spaces; lines without words are left out.
+    """
+
+    start: float
+    end: float
+    lines: list[str]
+
+    @property
+    def text(self) -> str:
+        """The words."""
+        return " ".join(self.lines)
+
+    @property
+    def text_with_breaks(self) -> str:
+        """The words, with a mark after each line and after the block."""
+        return f"{f' {LINE_END} '.join(self.lines)} {BLOCK_END}" if self.lines else ""
+
+    def get_word_times(self) -> list[float]:
+        """Return a time for each word, at equal distances from the start to the end.
+
+        Like SubER, the first word comes 10 nanoseconds after the start, and the last word 10
+        nanoseconds before the end.
+        """
+        count = len(self.text.split())
+        start, end = self.start + 1e-8, self.end - 1e-8
+        step = (end - start) / max(1, count - 1)
+        times = [index * step + start for index in range(count)]
+        return [*times[:-1], end] if count > 1 else times
+
+
+class SubtitleFile(BufferedLines):
+    """Subtitles of a file, whose lines are the texts of the blocks."""
+
+    blocks: list[Block]
+
+    @property
+    def times(self) -> list[tuple[float, float]]:
+        """The start and the end of each block in seconds."""
+        return [(block.start, block.end) for block in self.blocks]
+
+    @classmethod
+    def from_blocks(cls, name: str, blocks: list[Block], breaks: str = "none") -> SubtitleFile:
+        """Return a file of these blocks; messages call it `name`."""
+        texts = (block.text if breaks == "none" else block.text_with_breaks for block in blocks)
+        file = cls.from_strings(name, (write_breaks(text, breaks) for text in texts))
+        assert isinstance(file, SubtitleFile)
+        file.blocks = blocks
+        return file
+
+
+def write_breaks(text: str, breaks: str) -> str:
+    """Return a text whose breaks are left out, are words, or are all that is left.
+
+    Metrics count the words `eol` and `eob`, because tokenizers would split `<eol>`.
+
+    >>> text = "It rains <eol> here <eob>"
+    >>> [write_breaks(text, breaks) for breaks in BREAK_MODES]
+    ['It rains here', 'It rains eol here eob', '<mask> <mask> eol <mask> eob']
+    """
+    if LINE_END not in text and BLOCK_END not in text and breaks != "only":
+        return text
+    words = []
+    for word in text.split():
+        if word not in (LINE_END, BLOCK_END):
+            words.append(MASK if breaks == "only" else word)
+        elif breaks != "none":
+            words.append(word.strip("<>"))
+    return " ".join(words)
+
+
+def rewrite_breaks(file: File, breaks: str) -> File:
+    """Return the lines of a file with `write_breaks`; subtitles are written from their blocks."""
+    if isinstance(file, SubtitleFile):
+        return read_subtitles(file, breaks)
+    lines = (write_breaks(line, breaks) for line in file.read_lines())
+    return BufferedLines.from_strings(format_path(file), lines)
+
+
+def is_subtitle_file(value: Any) -> bool:
+    """Return whether a value is a file of subtitles, by its suffix: .srt or .vtt."""
+    if isinstance(value, BufferedLines):
+        return isinstance(value, SubtitleFile)
+    return is_file(value) and _get_suffix(as_file(value).path) in (".srt", ".vtt")
+
+
+def _get_suffix(path: str) -> str:
+    name, suffix = os.path.splitext(path.lower())
+    return os.path.splitext(name)[1] if suffix in COMPRESSED_SUFFIXES else suffix
+
+
+def read_subtitles(file: Any, breaks: str = "none") -> SubtitleFile:
+    """Read the subtitles of an SRT or WebVTT file.
+
+    Args:
+        file: a path that ends in .srt or .vtt, or also in .gz, .bz2, .xz or .zst.
+        breaks: "none" leaves out the ends of lines and blocks, "words" makes them the words `eol`
+            and `eob`, and "only" also replaces every other word by `<mask>`.
+
+    Raises:
+        InputError: the file is invalid. The message names the line.
+    """
+    check_choice("breaks", breaks, BREAK_MODES)
+    if isinstance(file, SubtitleFile):
+        return SubtitleFile.from_blocks(file.path, file.blocks, breaks)
+    file = File(file) if isinstance(file, str) else as_file(file)
+    name = format_path(file)
+    suffix = _get_suffix(file.path)
+    if suffix not in (".srt", ".vtt"):
+        raise InputError(f"{name}: unknown format of subtitles (expected .srt or .vtt)")
+    if file.column is not None:
+        raise InputError(f"{name}: subtitles have no columns")
+    lines = (line.strip() for line in file.read_lines())
+    numbered_lines = enumerate((line.removeprefix("\ufeff") for line in lines), 1)
+    groups = _group_lines(numbered_lines)
+    blocks = list(_read_blocks(name, groups, _clean_vtt if suffix == ".vtt" else _clean_srt))
+    return SubtitleFile.from_blocks(file.path, blocks, breaks)
+
+
+def _clean_srt(line: str) -> str:
+    return " ".join(SRT_TAG.sub("", line).split())
+
+
+def _clean_vtt(line: str) -> str:
+    return " ".join(html.unescape(VTT_TAG.sub("", line)).split())
+
+
+def _group_lines(numbered_lines: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+    """Yield groups of lines between empty lines. Times may follow an empty line after the number.
+
+    The lines have their numbers.
+    """
+    group: list[tuple[int, str]] = []
+    for number, line in numbered_lines:
+        is_number_alone = len(group) == 1 and group[0][1].isdecimal()
+        if line:
+            group.append((number, line))
+        elif group and not is_number_alone:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _read_blocks(
+    name: str, groups: Iterator[list[tuple[int, str]]], clean: Callable[[str], str]
+) -> Iterator[Block]:
+    """Yield the blocks of a file, whose starts must be in order."""
+    is_vtt = clean is _clean_vtt
+    if is_vtt:
+        header = next(groups, [(1, "")])
+        if not re.match(r"WEBVTT(\s|$)", header[0][1]):
+            raise InputError(
+                f"{name}, line {header[0][0]}: expected 'WEBVTT', "
+                f"found {format_value(header[0][1])}"
+            )
+    last_start = 0.0
+    for group in groups:
+        if is_vtt and re.match(r"(NOTE|STYLE|REGION)(\s|$)", group[0][1]):
+            continue
+        number, line = group[0]
+        text_start = 1
+        if ARROW not in line and (is_vtt or line.isdecimal()):
+            # The name of a cue, or the number of a subtitle.
+            number, line = group[1] if len(group) > 1 else group[0]
+            text_start = 2
+        elif not is_vtt:
+            raise InputError(
+                f"{name}, line {number}: expected the number of a subtitle, "
+                f"found {format_value(line)}"
+            )
+        start, end = _parse_times(f"{name}, line {number}", line)
+        if start < last_start:
+            raise InputError(
+                f"{name}, line {number}: the subtitle starts before the previous one. Sort the "
+                "subtitles by their start"
+            )
+        last_start = start
+        lines = [clean(text) for _, text in group[text_start:]]
+        yield Block(start, end, [text for text in lines if text])
+
+
+def _parse_times(place: str, line: str) -> tuple[float, float]:
+    """Return the start and the end of a subtitle in seconds. Settings may follow the times."""
+    start, arrow, rest = line.partition(ARROW)
+    words = [start.strip(), *rest.split()[:1]]
+    matches = [TIME.fullmatch(word) for word in words]
+    if not arrow or len(words) < 2 or None in matches:
+        raise InputError(
+            f"{place}: expected times such as '00:00:01,000 --> 00:00:02,500', "
+            f"found {format_value(line)}"
+        )
+    times = []
+    for match in matches:
+        assert match is not None
+        hours, minutes, seconds, fraction = match.groups(default="0")
+        whole = (int(hours) * 60 + int(minutes)) * 60 + int(seconds)
+        times.append((whole * 10**6 + int(fraction.ljust(6, "0"))) / 10**6)
+    if times[1] < times[0]:
+        raise InputError(f"{place}: the subtitle ends before it starts ({line})")
+    return times[0], times[1]

@@ -1,0 +1,179 @@
+"""Units: the words, pieces and characters that re-segmentation compares.
+
+A function here splits a text into `Units`: the key of each unit, which is compared; its place in
+the text; and whether a segment may begin with it.
+"""
+
+import re
+import string
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import accumulate
+
+from truebleu import _kernel
+from truebleu.text import sentencepiece
+
+# Letters of scripts that do not separate words by spaces: Han, kana, Bopomofo, Thai, Lao, Myanmar
+# and Khmer, with their iteration marks.
+UNSPACED_SCRIPTS = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029"
+    "\u3038-\u303b\u3041-\u30ff\u3100-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\ua9e0-\ua9ff\uaa60-\uaa7f\uf900-\ufaff\uff66-\uff9f\U0001aff0-\U0001b16f"
+    "\U00020000-\U0003fffd]"
+)
+# Characters that extend the previous character although they are not in a category of marks.
+EXTENDING = {"\u0e33", "\u0eb3", "\uff9e", "\uff9f", *map(chr, range(0x1F3FB, 0x1F400))}
+WHITE_SPACE, WORD, UNSPACED, EXTENSION, SYMBOL = " wum."
+# Stands for a space in pieces.
+SPACE_MARK = "\u2581"
+UNIT = re.compile("w[wm]*|[u.]m*|m+")
+
+
+class _CharacterClasses(dict[int, str]):
+    """The class of each code point, determined when it is first looked up."""
+
+    def __missing__(self, code_point: int) -> str:
+        character = chr(code_point)
+        category = unicodedata.category(character)
+        if character.isspace():
+            kind = WHITE_SPACE
+        elif category[0] == "M" or category == "Cf" or character in EXTENDING:
+            kind = EXTENSION
+        elif category[0] == "L" and UNSPACED_SCRIPTS.match(character):
+            kind = UNSPACED
+        elif category[0] == "P" and unicodedata.east_asian_width(character) in "FW":
+            # Punctuation of these scripts, as between two Chinese sentences.
+            kind = UNSPACED
+        else:
+            kind = WORD if category[0] in "LN" else SYMBOL
+        self[code_point] = kind
+        return kind
+
+
+_CLASSES = _CharacterClasses()
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """The units of a text.
+
+    keys: the strings that are compared, one per unit.
+    spans: the place of each unit in the text, as (start, end) in characters.
+    begins: whether a segment may begin with the unit; empty if all may.
+    text: the text of the places.
+    """
+
+    keys: list[str]
+    spans: list[tuple[int, int]]
+    begins: list[bool]
+    text: str
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+def fold(text: str) -> str:
+    """Return a text for comparison: NFKC and without case.
+
+    >>> fold("Straße ＡＢＣ")
+    'strasse abc'
+    """
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def split_text_units(text: str) -> Units:
+    """Split into words, characters of scripts without spaces, and other visible characters.
+
+    A word is a run of letters, digits and marks. A segment may begin after white space, and before
+    or after a character of a script without spaces.
+
+    >>> units = split_text_units("Don't, 你好!")
+    >>> units.keys
+    ['don', "'", 't', ',', '你', '好', '!']
+    >>> units.begins
+    [True, False, False, False, True, True, True]
+    """
+    classes = text.translate(_CLASSES)
+    spans, begins = [], []
+    end, was_unspaced = -1, True
+    for match in UNIT.finditer(classes):
+        start = match.start()
+        is_unspaced = classes[start] == UNSPACED
+        begins.append(start != end or is_unspaced or was_unspaced)
+        end, was_unspaced = match.end(), is_unspaced
+        spans.append((start, end))
+    return Units(_make_keys(text, spans, fold), spans, begins, text)
+
+
+def _make_keys(
+    text: str, spans: list[tuple[int, int]], make_key: Callable[[str], str]
+) -> list[str]:
+    """Return the keys of units; each different unit is converted once."""
+    units = [text[start:end] for start, end in spans]
+    keys = {unit: make_key(unit) for unit in set(units)}
+    return [keys[unit] for unit in units]
+
+
+def _split_by(pattern: str, make_key: Callable[[str], str]) -> Callable[[str], Units]:
+    """Return a function that splits into the matches of a pattern; each may begin a segment."""
+    expression = re.compile(pattern)
+
+    def split(text: str) -> Units:
+        spans = [match.span() for match in expression.finditer(text)]
+        return Units(_make_keys(text, spans, make_key), spans, [], text)
+
+    return split
+
+
+def _lower_ascii(text: str) -> str:
+    return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
+
+
+def _lower_nfkc(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).lower()
+
+
+def _normalize_like_suber(unit: str) -> str:
+    """Return the first word without case and ASCII punctuation, or with it if nothing is left."""
+    word = unit.split(maxsplit=1)[0].lower()
+    return word.translate(_NO_PUNCTUATION) or word
+
+
+def split_pieces(model: str, text: str, *, cuts_words: bool) -> Units:
+    """Split into the pieces of a SentencePiece model, as mweralign does.
+
+    Unless words may be cut, a segment begins only with a piece that begins a word, or that has no
+    letter or digit. mweralign looks at the first byte of a piece, which curly quotes and dashes
+    have in common with the mark of a space.
+    """
+    pieces = _kernel.tokenize(text, sentencepiece.load_tokenizer(model), "no")
+    return join_pieces(pieces, cuts_words=cuts_words)
+
+
+def join_pieces(pieces: list[str], *, cuts_words: bool) -> Units:
+    """Return pieces as units of the text that they make."""
+    ends = list(accumulate(map(len, pieces)))
+    spans = list(zip([0, *ends], ends, strict=False))
+    begins = [] if cuts_words else list(map(_begins_word, pieces))
+    text = "".join(pieces).replace(SPACE_MARK, " ")
+    return Units(list(map(_lower_ascii, pieces)), spans, begins, text)
+
+
+def _begins_word(piece: str) -> bool:
+    starts_like_mark = piece.encode("utf-8", "surrogatepass")[:1] == SPACE_MARK.encode()[:1]
+    return starts_like_mark or not re.search("[A-Za-z0-9\x80-\U0010ffff]", piece)
+
+
+# mweralign separates words at ASCII white space alone, and lowers only A to Z.
+split_ascii_words = _split_by(r"[^ \t\n\r\v\f]+", _lower_ascii)
+# A run of Latin-1 characters is one unit.
+split_latin_runs = _split_by(r"[\0-\xff]+|[^\0-\xff]", _lower_ascii)
+# As SubER does: breaks of lines and blocks belong to the word before them.
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+split_subtitle_words = _split_by(
+    r"(?!<eo[lb]>(?!\S))\S+(?:\s+<eo[lb]>(?!\S))*", _normalize_like_suber
+)
+# As `str.split` does.
+split_white_space = _split_by(r"\S+", _lower_nfkc)
+split_characters = _split_by(r"(?s:.)", _lower_nfkc)

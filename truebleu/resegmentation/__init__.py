@@ -2,4 +2,5 @@
 
 `units` splits texts into units, `methods` aligns them with the kernel, and `resegment` makes the
 segments and says how well they agree with the reference.
+`subtitles` reads SRT and WebVTT files, and `suber` compares them without segments.
 """

@@ -225,20 +225,39 @@ def resegment(
     numbers: dict[str, list[int]] = {}
     for number, name in enumerate(names):
         numbers.setdefault(name, []).append(number)
-    for name, members in numbers.items():
-        cells = len(texts[name]) * sum(len(reference_rows[number][0]) for number in members)
-        if cells > 25 * MAX_CELLS:
-            raise InputError(
-                f"the text is too long to be re-segmented as a whole ({len(texts[name]):,} "
-                "characters); give the document of each segment (documents=, --docs)"
-            )
 
     def divide(name: str) -> _Divided:
         rows = [reference_rows[number] for number in numbers[name]]
+        _check_size(texts[name], rows)
         return _divide(resolved_method, texts[name], rows, timing)
 
-    with ThreadPoolExecutor(max(1, workers)) as pool:
-        parts = dict(zip(numbers, pool.map(divide, numbers), strict=True))
+    if workers == 1 or len(numbers) == 1:
+        # In the main thread, Ctrl-C interrupts the alignment.
+        parts = {name: divide(name) for name in numbers}
+    else:
+        with ThreadPoolExecutor(max(1, workers)) as pool:
+            parts = dict(zip(numbers, pool.map(divide, numbers), strict=True))
+    return _collect_parts(method, names, numbers, parts, line_count, documents is not None)
+
+
+def _check_size(text: str, references: list[tuple[str, ...]]) -> None:
+    """Raise InputError if the alignment would take hours."""
+    if len(text) * sum(len(texts[0]) for texts in references) > 25 * MAX_CELLS:
+        raise InputError(
+            f"the text is too long to be re-segmented as a whole ({len(text):,} characters). Give "
+            "the document of each segment (documents=, --docs)"
+        )
+
+
+def _collect_parts(
+    method: str,
+    names: Sequence[str],
+    numbers: Mapping[str, list[int]],
+    parts: Mapping[str, _Divided],
+    line_count: int,
+    has_documents: bool,
+) -> Resegmentation:
+    """Return the segments of all documents in the order of the reference."""
     segments, facts = [""] * len(names), [SegmentFacts("", 0, 0, 0, 0, 0, 0)] * len(names)
     for name, part in parts.items():
         for number, text, counts in zip(numbers[name], part.segments, part.facts, strict=True):
@@ -250,7 +269,7 @@ def resegment(
         segments,
         facts,
         method,
-        documents is not None,
+        has_documents,
         sum(fact.equal for fact in facts) / max(1, reference_units),
         sum(part.missing for part in parts.values()) / max(1, reference_units),
         sum(part.added for part in parts.values()) / max(1, units),

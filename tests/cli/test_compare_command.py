@@ -375,7 +375,7 @@ def test_resample_documents_resamples_documents(truebleu_command, name):
     systems = FILES[:2] if name == "compare" else FILES[:1]
     words = [name, REFERENCES[0], "-i", *systems, "-ci", "99", "-f", "json"]
     documents = ("--docs", EXAMPLES / "documents.txt")
-    by_segment = read_json(truebleu_command(*words, *documents))
+    by_segment = read_json(truebleu_command(*words, *(documents if name == "compare" else ())))
     by_document = read_json(truebleu_command(*words, *documents, "--resample", "documents"))
     assert "resample:documents" in json.dumps(by_document)
     assert "resample:documents" not in json.dumps(by_segment)

@@ -4,6 +4,7 @@
 `assert_type` says of each value which type they must see.
 """
 
+import json
 import tempfile
 import warnings
 from collections import Counter
@@ -17,6 +18,16 @@ REFERENCES = ["the cat is on the mat", "nobody was there"] * 5
 TWO = [[one, None] for one in REFERENCES]
 SOURCES = ["die Katze liegt auf der Matte", "niemand war da"] * 5
 DOCUMENTS = ["a", "b"] * 5
+DELAYS = {
+    "index": 0,
+    "prediction": "it rains",
+    "delays": [500, 900],
+    "elapsed": [510, 930],
+    "prediction_length": 2,
+    "reference": "it rains",
+    "source": ["talk.wav"],
+    "source_length": 1000,
+}
 
 
 def check_score_types() -> None:
@@ -107,6 +118,14 @@ def check_files(folder: Path) -> None:
         tb.bleu(path, REFERENCES[1:])
     except tb.InputError as error:
         assert_type(str(error), str)
+    assert_type(tb.resegment(path, REFERENCES), tb.Resegmentation)
+    subtitles = folder / "subtitles.srt"
+    subtitles.write_text("1\n00:00:01,000 --> 00:00:02,000\nit rains\n", encoding="utf-8")
+    assert_type(tb.suber(subtitles, subtitles), tb.SubERScore)
+    assert_type(list(tb.read_subtitles(subtitles).read_lines()), list[str])
+    delays = folder / "instances.log"
+    delays.write_text(json.dumps(DELAYS), encoding="utf-8")
+    assert_type(tb.latency(delays), tb.Latency)
     log = folder / "log.jsonl"
     log.touch()
     assert_type(tb.history(log), tb.History)

@@ -147,10 +147,11 @@ def _check_document_options(options: argparse.Namespace, inputs: files.Inputs) -
             raise UsageError(f"{option} needs document names; use --docs")
     if resamples_documents and shared.get_resample_count(options) is None:
         raise UsageError("--resample has no effect without --confidence")
-    if options.docs is not None and not (resamples_documents or "document" in (options.by or ())):
+    uses_documents = resamples_documents or "document" in (options.by or ()) or options.resegment
+    if options.docs is not None and not uses_documents:
         raise UsageError(
-            "--docs has no effect without --by document, which scores each document, or "
-            "--resample documents"
+            "--docs has no effect without --by document, which scores each document, "
+            "--resample documents or --resegment"
         )
 
 

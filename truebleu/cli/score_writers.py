@@ -61,8 +61,10 @@ class ScoreResult(Record):
     def valid_interval(self) -> Interval | None:
         """The interval, or None if it is missing or based on a single segment or document."""
         interval = self.interval
-        single_unit_notes = ("one segment", "one document")
-        return None if interval is None or interval.note.startswith(single_unit_notes) else interval
+        if interval is None:
+            return None
+        units = self.segments if interval.documents is None else interval.documents
+        return None if units == 1 else interval
 
     @property
     def lower_is_better(self) -> bool:

@@ -6,6 +6,7 @@ import json
 import pickle
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import given
 from strategies import oracle
@@ -148,3 +149,16 @@ def test_composite_scores_have_components_as_attributes():
     assert score.documents == score.details()["documents"]
     with pytest.raises(AttributeError, match="has no attribute 'recall'"):
         score.recall  # noqa: B018
+
+
+def test_arithmetic_with_scores_gives_numbers():
+    first, second = (BLEU().score([text], ["a b c d e f"]) for text in ("a b c d", "a b c d e"))
+    assert second - first == second.value - first.value
+    assert 100 - first == 100 - first.value
+    assert sum([first, second]) / 2 == np.mean([first, second])
+    assert (first * 2, 2 * first, first / 2) == (first.value * 2, first.value * 2, first.value / 2)
+    assert int(first) == int(first.value)
+    with pytest.raises(TypeError, match="different signatures"):
+        first - BLEU(lowercase=True).score(["a"], ["a"])
+    with pytest.raises(TypeError, match="unsupported operand"):
+        first + "1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partialmethod
 from itertools import chain, repeat
-from operator import ge, gt, le, lt
+from operator import add, ge, gt, le, lt, mul, sub, truediv
 from typing import Any, ClassVar, Self
 
 from truebleu.text.record import Picklable
@@ -300,22 +300,32 @@ class Score(Picklable):
     def __format__(self, form: str) -> str:
         return format(self.value, form) if form else str(self)
 
-    def _compare(self, comparison: Callable[[float, float], bool], other: object) -> bool:
+    def _apply(self, operation: Callable[[float, float], Any], other: object) -> Any:
+        """Compare or combine with a number, or with a score of the same signature."""
         if isinstance(other, int | float):
-            return comparison(self.value, other)
+            return operation(self.value, other)
         if not isinstance(other, Score):
-            return NotImplemented  # type: ignore[no-any-return]
+            return NotImplemented
         if (self.name, self.signature) != (other.name, other.signature):
             raise TypeError(
                 "scores with different signatures cannot be compared: "
                 f"{self.name}|{self.signature} and {other.name}|{other.signature}"
             )
-        return comparison(self.value, other.value)
+        return operation(self.value, other.value)
 
-    __lt__ = partialmethod(_compare, lt)
-    __le__ = partialmethod(_compare, le)
-    __gt__ = partialmethod(_compare, gt)
-    __ge__ = partialmethod(_compare, ge)
+    __lt__ = partialmethod(_apply, lt)
+    __le__ = partialmethod(_apply, le)
+    __gt__ = partialmethod(_apply, gt)
+    __ge__ = partialmethod(_apply, ge)
+    # Differences, sums and means of scores are numbers.
+    __add__ = __radd__ = partialmethod(_apply, add)
+    __sub__ = partialmethod(_apply, sub)
+    __rsub__ = partialmethod(_apply, lambda value, other: other - value)
+    __mul__ = __rmul__ = partialmethod(_apply, mul)
+    __truediv__ = partialmethod(_apply, truediv)
+
+    def __int__(self) -> int:
+        return int(self.value)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, int | float):

@@ -178,8 +178,8 @@ def _render_tabular(tables: Sequence[Table]) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 
 
-# Widths in points: a digit, the space of a column, a column of a paper, and a page.
-DIGIT_WIDTH, COLUMN_SPACE, COLUMN_WIDTH, PAGE_WIDTH = 5, 12, 219, 345
+# Widths in points: a character at 11 pt, the space of a column, a column of a paper, and a page.
+CHARACTER_WIDTH, COLUMN_SPACE, COLUMN_WIDTH, PAGE_WIDTH = 5.75, 12, 219, 345
 
 
 # Maximum number of rows that fit on a page of a paper.
@@ -230,7 +230,7 @@ def _render_paper_table(block: PaperTable, caption: str = "") -> str:
     )
     header, *lines = [" & ".join(row) + r" \\" for row in cells]
     width = sum(
-        DIGIT_WIDTH * max(len(text) for text in (column.header, *(row[i].text for row in rows)))
+        CHARACTER_WIDTH * max(len(text) for text in (column.header, *(row[i].text for row in rows)))
         + COLUMN_SPACE
         for i, column in enumerate(block.columns)
     )

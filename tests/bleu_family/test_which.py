@@ -40,7 +40,8 @@ def test_score_identifies_each_member(
     for number, candidates, corpus in zip(
         (score_a, score_ab), candidates_by_corpus, shared_corpora, strict=True
     ):
-        if not number:
+        # NLTK's method 6 can exceed 100, which `which` refuses.
+        if not number or float(number) > 100:
             continue
         answer = identify_number(number, candidates)
         assert answer, f"{number}: {answer.nearest}"

@@ -45,6 +45,22 @@ def test_score_result_and_standard_input_are_cited(truebleu_command, tmp_path):
     assert json.loads(printed)["scores"][0]["signature"] in result.output.replace("\n", "")
 
 
+@pytest.mark.parametrize("command", ["compare", "report"])
+def test_html_is_cited_like_json(truebleu_command, tmp_path, command):
+    words = (REFERENCE, "-i", *SYSTEMS, "-parn", "99", "-o")
+    for name, path in ((command, "page.html"), ("compare", "result.json")):
+        assert truebleu_command(name, *words, tmp_path / path).status == 0
+    result = truebleu_command("cite", tmp_path / "page.html")
+    assert (result.status, result.error) == (0, "")
+    assert result.output == truebleu_command("cite", tmp_path / "result.json").output
+
+
+def test_playground_has_no_result(truebleu_command, tmp_path):
+    truebleu_command("lab", "-o", tmp_path / "lab.html")
+    error = truebleu_command("cite", tmp_path / "lab.html").error
+    assert "expected a result of truebleu score or compare, found truebleu_report" in error
+
+
 def test_recorded_terminal_session_is_cited(truebleu_command, tmp_path):
     words = ("compare", REFERENCE, "-i", *SYSTEMS, "-parn", "99", "-f", "text")
     printed = truebleu_command(*words).output

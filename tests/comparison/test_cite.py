@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -300,6 +301,33 @@ def test_printed_table_has_the_setup_of_the_result(test, correction, columns):
         )
         assert text == expected
         assert setup.notes == []
+
+
+@pytest.mark.parametrize("correction", [None, *CORRECTIONS])
+@pytest.mark.parametrize("test", [None, *TESTS])
+def test_html_has_the_setup_of_the_result(test, correction):
+    options = {"correction": correction, "samples": 99} if test else {}
+    comparison = tb.compare(
+        SYSTEMS, REFERENCE, metrics=["bleu", "chrf"], test=test, level=0.9, **options
+    )
+    setup = read_result(comparison.html(), "c.html")
+    assert (setup.text(), setup.notes) == (cite(comparison).text(), [])
+
+
+def test_report_has_the_setup_of_its_comparison():
+    """Only the JSON of a report is parsed, because reports contain long lines of data."""
+    report = tb.report(SYSTEMS, REFERENCE, correction="holm", samples=99)
+    page = report.html()
+    assert read_result(page, "r.html").text() == report.to_dict()["setup"]
+    extracted = setup_description._extract_html(page)
+    assert json.loads(extracted) == report.to_dict()
+
+
+def test_signature_names_start_after_a_separator():
+    """The search starts once per word, so it takes linear time in long words."""
+    pattern = setup_description.PRINTED_SIGNATURE
+    word = "A" * 9 + "|nrefs:1"
+    assert [i for i in range(len(word)) if pattern.match(word, i)] == [0]
 
 
 @pytest.mark.parametrize("correction", [None, *CORRECTIONS])

@@ -41,8 +41,9 @@ def _list_test_sets() -> Iterable[str]:
 RESULT = OptionGroup(
     "result",
     """
-    result FILE  read the metrics, test and test set from this output of truebleu score or compare:
-                 JSON, or text, Markdown or LaTeX with signatures; - for standard input
+    result FILE  read the metrics, test and test set from this output of truebleu score, compare or
+                 report: JSON, HTML, or text, Markdown or LaTeX with signatures; - for standard
+                 input
     """,
     result={"nargs": "?"},
 )

@@ -11,6 +11,7 @@ from truebleu.bleu_family.family_catalogue import family
 from truebleu.comparison.comparison_request import CORRECTION_METHODS, CORRECTION_TITLES, TESTS
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, Signature
+from truebleu.rendering.html_escape import unescape_html
 from truebleu.rendering.latex import (
     render_latex_signature,
     render_latex_text,
@@ -71,8 +72,11 @@ PRINTED_P_VALUES = re.compile(r"\bp(?: [=<] [\d.]|: )")
 REMEDY = "Use the output of -f json."
 # Escape sequences for colours and for the window title in recorded terminal sessions.
 TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
-# A signature in printed output, such as "BLEU|nrefs:1|case:mixed|...|version:2.6.0".
-PRINTED_SIGNATURE = re.compile(r"([^\s|`]+)\|((?:nrefs|#|case|c):[^\s`\\]+)")
+# A signature in printed output, such as "BLEU|nrefs:1|case:mixed|...|version:2.6.0". Names start
+# after a separator; otherwise, the search would take quadratic time in long lines without spaces.
+PRINTED_SIGNATURE = re.compile(r"(?<![^\s|`])([^\s|`]+)\|((?:nrefs|#|case|c):[^\s`\\]+)")
+# Start tag of the JSON in reports of truebleu.
+MANIFEST_TAG = '<script type="application/json" id="manifest">'
 
 
 class Cited(Record):
@@ -279,10 +283,11 @@ def cite(
 def read_result(text: str, name: str) -> SetupDescription:
     """Return the setup of a result: JSON of score or compare, or text with signatures.
 
-    The text may be Markdown, LaTeX or a recorded terminal session.
+    The text may be Markdown, LaTeX, HTML, a report or a recorded terminal session.
 
     name: the file name for error messages.
     """
+    text = _extract_html(text)
     if text.lstrip().startswith("{"):
         try:
             return describe_result(load_json(text))
@@ -304,6 +309,14 @@ def read_result(text: str, name: str) -> SetupDescription:
             "with -f json"
         )
     return _add_printed_test(_describe_signatures(signatures), text, name)
+
+
+def _extract_html(text: str) -> str:
+    """Return the JSON in a report, the text of other HTML, or text as it is."""
+    manifest = text.partition(MANIFEST_TAG)[2].partition("</script>")[0]
+    if manifest:
+        return manifest
+    return unescape_html(text) if text.lstrip().startswith("<") else text
 
 
 def _add_printed_test(setup: SetupDescription, text: str, name: str) -> SetupDescription:
@@ -350,6 +363,8 @@ def describe_result(content: Mapping[str, Any]) -> SetupDescription:
     """Return the setup that the JSON contents of scores or comparisons describe."""
     if "truebleu_comparisons" in content:
         content = content["groups"][0]["comparison"]
+    if "truebleu_report" in content and "comparison" in content:
+        content = content["comparison"]
     if "truebleu_score" in content:
         return _describe_signatures((one["name"], one["signature"]) for one in content["scores"])
     if "truebleu_comparison" not in content:

@@ -13,6 +13,7 @@ import pytest
 from paths import ROOT
 
 import truebleu as tb
+from truebleu.cli import build_parsers
 from truebleu.metrics import registry
 
 EXAMPLES = ROOT / "examples" / "de-en"
@@ -433,6 +434,22 @@ def test_dissimilar_option_is_not_suggested(expect_error):
     error = expect_error("score", REFERENCE, "-i", SYSTEMS[0], "--paired-bs", status=2)
     assert "option --paired-bs is not available here: use truebleu compare to test" in error
     assert "--threads" not in error
+
+
+# ---- default formats ----
+
+
+def test_default_formats_are_as_documented():
+    """README.md and docs/command-line.md state which commands print JSON."""
+    parsers = {parser.prog.split()[-1]: parser for parser in build_parsers()[1]}
+    piped_formats = {name: parser.get_default("piped") for name, parser in parsers.items()}
+    exact = {name: one for name, one in piped_formats.items() if one not in (None, "text")}
+    assert exact == {"score": "json", "segments": "jsonl", "matrix": "json"}
+    assert all(
+        "json" in parser.get_default("formats")
+        for name, parser in parsers.items()
+        if piped_formats[name] is not None
+    )
 
 
 # ---- help ----

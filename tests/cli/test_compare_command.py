@@ -233,6 +233,8 @@ def test_terminal_output_fits_width(width):
         (["--by", "domain"], r"--by: expected document or reference .*, found 'domain'"),
         (["--by", "document"], r"--by document needs document names; use --docs"),
         (["--by", "document", "-f", "tsv"], r"--by has no effect with -f tsv"),
+        (["-par", "9"], r"option -par takes no number. Use -parn 9"),
+        (["--paired-bs", "9"], r"option --paired-bs takes no number. Use --paired-bs-n 9"),
         (["-pbsn", "9"], r"-pbsn/--paired-bs-n has no effect with --test ar"),
         (["--test", "bs", "-parn", "9"], r"-parn/--paired-ar-n has no effect with --test bs"),
         (["-parn", "0"], r"expected a whole number from 1 to 10,000,000, found '0'"),

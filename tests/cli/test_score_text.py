@@ -169,6 +169,21 @@ def test_options_of_sacrebleu_have_a_hint(truebleu_command, option, message):
     assert message in result.error
 
 
+@pytest.mark.parametrize(
+    ("word", "command"), [("comapre", "compare"), ("scor", "score"), ("raport", "report")]
+)
+def test_misspelt_command_with_arguments_suggests_the_command(truebleu_command, word, command):
+    result = truebleu_command(word, *CEDAR)
+    assert (result.status, result.output) == (2, "")
+    assert f"unknown command '{word}'; did you mean '{command}'? (see" in result.error
+
+
+def test_file_named_like_a_command_is_a_file(truebleu_command, tmp_path, monkeypatch):
+    (tmp_path / "scor").write_text("a\n")
+    monkeypatch.chdir(tmp_path)
+    assert "Use truebleu score scor -i x" in truebleu_command("scor", "-i", "x").error
+
+
 @pytest.mark.parametrize("words", [CEDAR, ["-t", "wmt22", "-l", "en-de", "-i", "x"]])
 def test_missing_command_suggests_score(truebleu_command, words):
     result = truebleu_command(*words)

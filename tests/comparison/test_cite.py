@@ -92,6 +92,7 @@ def test_entry_is_safe_for_pdflatex_and_has_required_fields(key):
     for name, value in work.fields.items():
         if name != "url":
             assert not re.search(r"(?<!\\)[&%#$_]", value) or name == "doi", value
+    assert "year" in work.fields or key != "truebleu"
     if "year" in work.fields and re.search(r"\d{4}", key):
         assert work.fields["year"] in key
 

@@ -248,6 +248,9 @@ def test_wide_table_has_a_section_per_metric():
     ("columns", "error", "message"),
     [
         (["systm"], ValueError, "unknown column 'systm'; did you mean 'system'"),
+        (["p-value"], ValueError, "unknown column 'p-value'; did you mean 'p'"),
+        (["Diff"], ValueError, "unknown column 'Diff'; did you mean 'delta'"),
+        (["CI"], ValueError, "unknown column 'CI'; did you mean 'interval'"),
         (["score", "score"], ValueError, "duplicate column 'score'"),
         (["p-uncorrected"], ValueError, "this comparison has no 'p-uncorrected'"),
     ],

@@ -163,7 +163,7 @@ def _run_command(arguments: list[str]) -> None:
 
                 error.args = (f"{error}{suggest_resegmentation(options)}",)
             raise
-    elif _looks_like_scoring(arguments):
+    elif _looks_like_scoring(arguments) and not _is_misspelt_command(name):
         import shlex
 
         words = shlex.join(arguments)
@@ -182,6 +182,13 @@ def _looks_like_scoring(arguments: Sequence[str]) -> bool:
     """Return whether a command line without a command has the arguments of `truebleu score`."""
     return os.path.isfile(arguments[0]) or any(
         word.partition("=")[0] in ("-i", "--input", "-t", "--test-set") for word in arguments
+    )
+
+
+def _is_misspelt_command(name: str) -> bool:
+    """Return whether a first word is similar to a command, and neither an option nor a file."""
+    return (
+        not name.startswith("-") and not os.path.exists(name) and bool(suggest_word(name, COMMANDS))
     )
 
 

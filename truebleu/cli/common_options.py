@@ -456,9 +456,10 @@ class Parser(argparse.ArgumentParser):
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
         """Parse the arguments. Raise UsageError if they are invalid."""
         seen: set[str] = set()
-        for argument in arguments:
+        for i, argument in enumerate(arguments):
             if argument == "--":
                 break
+            self._check_following_number(argument, [*arguments[i + 1 : i + 2], ""][0])
             name = argument.partition("=")[0] if argument.startswith("--") else argument
             self._check_option_name(name)
             # argparse would silently use the last value of a repeated option.
@@ -512,6 +513,22 @@ class Parser(argparse.ArgumentParser):
                 yield f"{word}={'yes' if action.const is True else action.const}"
             else:
                 yield word
+
+    def _check_following_number(self, flag: str, following: str) -> None:
+        """Raise UsageError for a number after -par or a similar option, which -parn would accept.
+
+        argparse would read the number as a file name.
+        """
+        action = self._option_string_actions.get(flag)
+        number_flag = f"{flag}-n" if flag.startswith("--") else f"{flag}n"
+        if (
+            action is not None
+            and action.nargs == 0
+            and number_flag in self._option_string_actions
+            and following.isdecimal()
+            and not os.path.exists(following)
+        ):
+            self.error(f"option {flag} takes no number. Use {number_flag} {following}")
 
     def _check_option_name(self, name: str) -> None:
         """Raise UsageError for an unknown option.

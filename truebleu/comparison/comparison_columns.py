@@ -41,6 +41,21 @@ COLUMNS = {
     "lost": "segments with a worse score than the baseline",
     "needed": "similar segments required to detect the delta with 80% power",
 }
+# Names that users may expect, for suggestions only.
+_COLUMN_ALIASES = {
+    **dict.fromkeys(("diff", "difference", "δ"), "delta"),
+    **dict.fromkeys(("p-value", "pvalue", "sig", "significance"), "p"),
+    **dict.fromkeys(("ci", "conf", "confidence", "confidence-interval"), "interval"),
+    **dict.fromkeys(("se", "stderr", "standard-error"), "std-error"),
+    **dict.fromkeys(("metric", "value", "bleu"), "score"),
+    "n": "needed",
+    "name": "system",
+    "rank": "cluster",
+    "±": "half-width",
+    "wins": "won",
+    "ties": "tied",
+    "losses": "lost",
+}
 # Columns of a complete table. Intervals express standard errors.
 DEFAULT_COLUMNS = tuple(name for name in COLUMNS if name not in ("mean", "half-width", "std-error"))
 # Columns whose cells are the same for all metrics.
@@ -57,7 +72,9 @@ def check_column_names(names: Iterable[str]) -> None:
     seen = set()
     for name in names:
         if name not in COLUMNS:
-            raise ValueError(f"columns: unknown column '{name}'{suggest_names(name, COLUMNS)}")
+            likely_name = _COLUMN_ALIASES.get(name.lower().replace("_", "-"), name)
+            hint = suggest_names(likely_name, COLUMNS)
+            raise ValueError(f"columns: unknown column '{name}'{hint}")
         if name in seen:
             raise ValueError(f"columns: duplicate column '{name}'")
         seen.add(name)

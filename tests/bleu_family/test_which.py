@@ -95,7 +95,9 @@ def test_no_match_gives_closest_scores_and_search_summary():
         f"No variant of BLEU gives 99.99 on this text (nearest: {nearest.value:.2f}, from "
         f"{nearest.member.name}"
     )
-    assert "try the text as the paper scored it" in text
+    assert "Papers may use other references, or score another version of the text" in text
+    answer = tb.which("99.99", HYPOTHESES, REFERENCES_FIRST)
+    assert "Papers may use other references (sometimes several)" in answer.headline
     assert "Tried: every member" in text
     distances = [abs(match.value - 99.99) for match in answer.nearest]
     assert distances == sorted(distances)
@@ -117,11 +119,85 @@ def test_common_members_exist_and_lead_the_matches():
     score = family["sacrebleu"].score(["the cat sat on the mat"], ["the cat sat on a mat"])
     answer = tb.which(f"{score.value:.2f}", ["the cat sat on the mat"], ["the cat sat on a mat"])
     names = [match.member.name for match in answer.members]
-    common = [name for name in COMMON_MEMBERS if name in names]
-    assert names[: len(common)] == common
-    assert common[:2] == ["sacrebleu", "multi-bleu"]
+    usual = [match.member.name for match in answer.matches if match.is_usual]
+    assert names[: len(usual)] == usual == [name for name in COMMON_MEMBERS if name in usual]
+    assert usual[:2] == ["sacrebleu", "multi-bleu"]
+    assert "nltk-sentence-1" in set(names) - set(usual)
     assert answer.to_dict()["likeliest"]["member"] == "sacrebleu"
     assert all(not match.changes for match in answer.matches[: len(names)])
+
+
+def find_unusual_match(references):
+    """Return the printed score of an unusual computation, and the answer for it."""
+    metric = BLEU("char", max_order=3)
+    number = f"{metric.score(HYPOTHESES, references).value:.4f}"
+    return number, tb.which(number, HYPOTHESES, references)
+
+
+def test_unusual_match_is_reported_as_possible_chance():
+    number, answer = find_unusual_match(REFERENCES_FIRST)
+    assert answer.matches
+    assert answer.likeliest is None
+    assert answer.to_dict()["likeliest"] is None
+    assert answer.headline.startswith(
+        f"No usual variant of BLEU gives {number} on this text; {len(answer.matches)} of "
+        f"{answer.tried} computations match"
+    )
+    assert "Papers may use other references (sometimes several)" in answer.headline
+    assert "signature" in answer.headline
+    assert " is " not in answer.headline.partition(";")[0]
+    assert "is unlikely to be chance" in answer.headline
+    answer = tb.which(number[:4], HYPOTHESES, REFERENCES_FIRST)
+    assert answer.likeliest is None
+    assert "which may be chance (matches expected by chance: about" in answer.headline
+    near_count = sum(
+        abs(candidate.value - float(number[:4])) <= 1
+        for candidate in identify._compute_candidates(
+            identify.SharedCorpus(HYPOTHESES, REFERENCES_FIRST), None, None
+        )[0]
+    )
+    assert answer.expected_matches == pytest.approx(near_count * 0.1 / 2, abs=0.2)
+
+
+def test_mean_of_segments_is_never_the_likeliest():
+    score = family["nltk-sentence-0"].score(HYPOTHESES, REFERENCES_FIRST)
+    answer = tb.which(f"{score.value:.5f}", HYPOTHESES, REFERENCES_FIRST)
+    assert answer.likeliest is None
+    assert answer.ambiguity.startswith("nltk-sentence-0 (")
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "references", "is_usual"),
+    [
+        (["他今天去了学校"], ["他昨天去了学校"], True),
+        (["the cat sat on a mat"], ["the cat sat on the mat"], False),
+    ],
+)
+def test_chinese_tokenizer_is_usual_only_for_chinese(hypotheses, references, is_usual):
+    usual = identify._list_usual_members(identify.SharedCorpus(hypotheses, references))
+    assert ("sacrebleu-zh" in usual, "sacrebleu-char" in usual) == (is_usual, is_usual)
+    assert "sacrebleu" in usual
+
+
+def test_usual_members_are_tried_with_each_reference_alone(write, capfd):
+    second = ["the dog sat on the mat", "a dog barked at the other cat"]
+    number = f"{family['sacrebleu'].score(HYPOTHESES, REFERENCES_FIRST).value:.3f}"
+    answer = tb.which(number, HYPOTHESES, list(zip(REFERENCES_FIRST, second, strict=True)))
+    assert answer.headline.startswith(
+        f"{number} is most likely sacrebleu with reference 1 alone (sacreBLEU"
+    )
+    assert answer.to_dict()["likeliest"]["reference"] == "1"
+    files = write("a", REFERENCES_FIRST), write("b", second), "-i", write("hyp", HYPOTHESES)
+    _, output, _ = run_family_command(capfd, "which", number, *files)
+    assert output.startswith(f"{number} is most likely sacrebleu with reference a alone")
+    assert "reference a alone" in output.partition("members\n")[2]
+
+
+def test_missing_references_are_not_tried_alone():
+    references = [("the cat sat on a mat", None), REFERENCES[1]]
+    number = f"{family['sacrebleu'].score(HYPOTHESES, references).value:.3f}"
+    answer = tb.which(number, HYPOTHESES, references)
+    assert {match.reference for match in answer} <= {None, "1"}
 
 
 def test_members_with_equal_scores_share_a_row():

@@ -15,9 +15,10 @@ from truebleu.bleu_family.shared_statistics import SharedCorpus
 from truebleu.metrics.base import Metric
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.nist import NIST
-from truebleu.text import argument_checks, terminal_layout
+from truebleu.text import argument_checks, languages, segments, terminal_layout
 from truebleu.text.corpus_inputs import Hypotheses, References
 from truebleu.text.record import Record
+from truebleu.text.system_names import name_references
 
 
 def _vary_parameter(
@@ -50,6 +51,12 @@ _MAX_ORDER = 6
 # Upper limit of the NIST scores that real systems reach.
 MAX_NIST = 25
 
+# Computed scores within this distance of a score show how many matches to expect by chance.
+CHANCE_WINDOW = 1.0
+
+# If fewer matches than this are expected by chance, a match is probably not a coincidence.
+MAX_CHANCE_MATCHES = 0.05
+
 
 class Candidate(Record):
     """Score of a member, either as published or with changed settings."""
@@ -59,16 +66,26 @@ class Candidate(Record):
     metric: Metric
     value: float
     """The score, 0-100."""
+    is_usual: bool = False
+    """True for a member that papers often report, with its published settings."""
+    reference: str | None = None
+    """The name of the reference if it is the only one used out of several."""
+
+    @property
+    def differences(self) -> str:
+        """The changed settings and the selected reference, or an empty string."""
+        references = () if self.reference is None else (f"reference {self.reference} alone",)
+        return ", ".join((*self.changes, *references))
 
     @property
     def name(self) -> str:
-        """The member's name, followed by the changed settings."""
-        return ", ".join((self.member.name, *self.changes))
+        """The member's name, followed by the differences."""
+        return ", ".join((self.member.name, *filter(None, [self.differences])))
 
     @property
     def description(self) -> str:
-        """The member's name and its changed settings, worded for use in a sentence."""
-        return self.member.name + (f" with {', '.join(self.changes)}" if self.changes else "")
+        """The member's name and the differences, worded for use in a sentence."""
+        return self.member.name + (f" with {self.differences}" if self.differences else "")
 
     @property
     def reason(self) -> str:
@@ -85,6 +102,8 @@ class Candidate(Record):
             "changes": list(self.changes),
             "score": self.value,
             "metric": repr(self.metric),
+            "usual": self.is_usual,
+            "reference": self.reference,
         }
 
 
@@ -94,13 +113,17 @@ class Identification(Record):
     target_score: str
     """The score to identify, with as many digits as the user gave."""
     matches: list[Candidate]
-    """The matching candidates, likeliest first; those with changed settings are last."""
+    """The matching candidates: usual members first, those with changed settings last."""
     nearest: list[Candidate]
     """The five candidates with the closest scores, or an empty list if there are matches."""
     tried: int
     """The number of distinct computations whose results were compared with the score."""
     problems: dict[str, str]
     """The members that could not score the text, with the reasons."""
+    expected_matches: float
+    """The number of matches expected by chance, from the density of the computed scores."""
+    has_several_references: bool
+    """True if any segment has more than one reference."""
 
     @property
     def members(self) -> list[Candidate]:
@@ -139,31 +162,55 @@ class Identification(Record):
 
     @property
     def likeliest(self) -> Candidate | None:
-        """The match that papers report most often (`COMMON_MEMBERS`), or None."""
-        return self.matches[0] if self.matches else None
+        """The match that papers report most often, or None if no usual member matches."""
+        return self.matches[0] if self.matches and self.matches[0].is_usual else None
 
     @property
     def headline(self) -> str:
-        """A sentence that names the likeliest member, or the nearest member and what to try."""
-        if self.likeliest is None:
+        """A sentence that names the likeliest member, or says that no usual variant matches."""
+        if self.likeliest is not None:
+            return (
+                f"{self.target_score} is most likely {self.likeliest.description} "
+                f"({self.likeliest.reason})."
+            )
+        if not self.matches:
             nearest = self.nearest[0]
             return (
                 f"No variant of BLEU gives {self.target_score} on this text (nearest: "
-                f"{nearest.value:.2f}, from {nearest.description}); try the text as the paper "
-                "scored it: tokenized, detokenized or lower-cased, with other references, or from "
-                "another checkpoint."
+                f"{nearest.value:.2f}, from {nearest.description}). {self._advice}"
             )
-        certainty = "is" if len(self.matches) == 1 else "is most likely"
+        verb = "matches" if len(self.matches) == 1 else "match"
+        certainty = "may be" if self.expected_matches >= MAX_CHANCE_MATCHES else "is unlikely to be"
         return (
-            f"{self.target_score} {certainty} {self.likeliest.description} "
-            f"({self.likeliest.reason})."
+            f"No usual variant of BLEU gives {self.target_score} on this text; "
+            f"{len(self.matches)} of {self.tried:,} computations {verb}, which {certainty} chance "
+            f"(matches expected by chance: {_format_expectation(self.expected_matches)}). "
+            f"{self._advice}"
+        )
+
+    @property
+    def _advice(self) -> str:
+        """Sentences on what to try if no usual variant matches."""
+        several = "" if self.has_several_references else " (sometimes several)"
+        return (
+            f"Papers may use other references{several}, or score another version of the text "
+            "(tokenized, detokenized, lower-cased or from another checkpoint). Look for a "
+            "signature in the paper."
         )
 
     @property
     def ambiguity(self) -> str:
-        """A sentence that states how many other candidates match and how to narrow them down."""
+        """A sentence on the other matches and how to narrow them down."""
+        if not self.matches:
+            return f"{self.tried:,} computations were compared with this score."
         if self.likeliest is None:
-            return f"{self.tried} computations were compared with this score."
+            first = self.matches[0]
+            if first.changes or first.member.name not in COMMON_MEMBERS:
+                return "Every match is an unusual member or has changed settings."
+            return (
+                f"{first.description} ({first.reason}) matches with its published settings, but "
+                "papers report it for few tasks or languages."
+            )
         others = self.matches[1:]
         if not others:
             return f"None of the {self.tried - 1:,} other computations gives this score."
@@ -189,14 +236,14 @@ class Identification(Record):
         """
         members: dict[tuple[str, str], list[str]] = {}
         for match in self.matches or self.nearest:
-            row = f"{match.value:.6f}", ", ".join(match.changes) or "as published"
+            row = f"{match.value:.6f}", match.differences or "as published"
             members.setdefault(row, []).append(match.member.name)
         rows = [[*row, ", ".join(names)] for row, names in members.items()]
         return [["0-100", "changes", "members"], *rows]
 
     @property
     def search_summary(self) -> str:
-        """A description of what was tried, or an empty string if there are matches."""
+        """A description of what was tried, or an empty string if something matches."""
         if self:
             return ""
         return (
@@ -216,6 +263,7 @@ class Identification(Record):
             if self.likeliest is None
             else {**self.likeliest.to_dict(), "reason": self.likeliest.reason},
             "different_scores": self.distinct_score_count,
+            "expected_by_chance": self.expected_matches,
             "tried": self.tried,
             "members": [match.to_dict() for match in self.members],
             "settings": [match.to_dict() for match in self.settings],
@@ -236,7 +284,8 @@ def which(
 
     score: the score as printed, 0-100 or 0-1. A string keeps its digits: "27.30" is more precise
         than "27.3".
-    hypotheses, references, workers: see `BLEU.score`.
+    hypotheses, references, workers: see `BLEU.score`. With several references, the members that
+        papers often report are also tried with each reference alone.
     progress: called with the number of finished computations and the total number of computations.
 
     >>> print(which("66.87", ["a b c d e"], [["a b c d f"]]).members[0].name)
@@ -248,27 +297,67 @@ def which(
             "first: which(score, hypotheses, references)"
         )
     target, target_score = parse_printed_score(score)
+    corpus = SharedCorpus(hypotheses, references, workers)
+    candidates, problems = _compute_candidates(corpus, target, progress)
+    if corpus.has_several_references:
+        candidates += _score_single_references(corpus, references)
     return identify_score(
         target_score,
-        *_compute_candidates(SharedCorpus(hypotheses, references, workers), target, progress),
+        candidates,
+        problems,
+        has_several_references=corpus.has_several_references,
     )
 
 
 def identify_score(
-    target_score: str, candidates: Sequence[Candidate], problems: dict[str, str]
+    target_score: str,
+    candidates: Sequence[Candidate],
+    problems: dict[str, str],
+    *,
+    has_several_references: bool = False,
 ) -> Identification:
     """Return the candidates that produce a score, or the closest candidates if none produces it."""
     target, _ = parse_printed_score(target_score)
+    value = float(target if target > 1 else target * 100)
     ranks = {name: rank for rank, name in enumerate(dict.fromkeys([*COMMON_MEMBERS, *MEMBERS]))}
     matches = sorted(
         (candidate for candidate in candidates if _matches_score(candidate.value, target)),
-        key=lambda candidate: (len(candidate.changes), ranks[candidate.member.name]),
+        key=lambda candidate: (
+            not candidate.is_usual,
+            candidate.reference is not None,
+            len(candidate.changes),
+            ranks[candidate.member.name],
+        ),
     )
     nearest: list[Candidate] = []
     if not matches:
-        value = float(target if target > 1 else target * 100)
         nearest = sorted(candidates, key=lambda candidate: abs(candidate.value - value))[:5]
-    return Identification(target_score, matches, nearest, len(candidates), problems)
+    return Identification(
+        target_score,
+        matches,
+        nearest,
+        len(candidates),
+        problems,
+        _estimate_chance_matches(target, value, candidates),
+        has_several_references,
+    )
+
+
+def _estimate_chance_matches(
+    target: Decimal, value: float, candidates: Sequence[Candidate]
+) -> float:
+    """Return how many candidates round to an arbitrary score near `value`, on average."""
+    rounding_width = 10.0 ** int(target.as_tuple().exponent) * (1 if target > 1 else 100)
+    window = max(CHANCE_WINDOW, rounding_width)
+    near_count = sum(abs(candidate.value - value) <= window for candidate in candidates)
+    return near_count * rounding_width / (2 * window)
+
+
+def _format_expectation(count: float) -> str:
+    """Return an expected number of matches with one or two digits, for use in a sentence."""
+    if count < 0.001:
+        return "less than 0.001"
+    return f"about {count:.0f}" if count >= 1 else f"about {count:.1g}"
 
 
 def parse_printed_score(score: float | str) -> tuple[Decimal, str]:
@@ -305,6 +394,7 @@ def _compute_candidates(
     problems: dict[str, str] = {}
     values: dict[object, float] = {}
     corpus.get_counts("none" if corpus.is_pretokenized else "13a", False, _MAX_ORDER)
+    usual_names = _list_usual_members(corpus)
     variants: list[tuple[Member, list[str], Metric]] = [
         (member, [], member.metric) for member in MEMBERS.values()
     ]
@@ -333,10 +423,58 @@ def _compute_candidates(
         ):
             continue
         values_by_member.setdefault(member.name, []).append(values[key])
-        matches.append(Candidate(member, tuple(changes), metric, values[key]))
+        is_usual = not changes and member.name in usual_names
+        matches.append(Candidate(member, tuple(changes), metric, values[key], is_usual))
     if not matches:
         raise InputError(f"no family member can score this text: {next(iter(problems.values()))}")
     return matches, problems
+
+
+def _list_usual_members(corpus: SharedCorpus) -> list[str]:
+    """Return the members that papers often report for text in the language of the references.
+
+    Means of segment scores are excluded, because many of their variants give similar scores.
+    """
+    text = corpus.get_counts("none" if corpus.is_pretokenized else "13a", False).summary[
+        "reference_text"
+    ]
+    unsplit_scripts = [
+        script
+        for script, properties in languages.UNSPLIT_SCRIPTS.items()
+        if text["scripts"].get(script, 0) > properties.share * text["characters"]
+    ]
+    is_usual_by_name = {
+        "sacrebleu-zh": unsplit_scripts == ["han"],
+        "sacrebleu-char": bool(unsplit_scripts),
+    }
+    return [
+        name
+        for name in COMMON_MEMBERS
+        if is_usual_by_name.get(name, True)
+        and MEMBERS[name].metric.parameters.get("aggregate") != "segments"
+    ]
+
+
+def _score_single_references(corpus: SharedCorpus, references: References) -> list[Candidate]:
+    """Return the scores of the usual members with each reference alone."""
+    columns = segments.split_reference_columns(corpus.hypotheses, corpus.references)
+    names = name_references(references, len(columns))
+    candidates = []
+    for name, column in zip(names, columns, strict=True):
+        if not segments.is_file(column) and any(reference is None for reference in column):
+            continue
+        single_references = (
+            column if segments.is_file(column) else [(reference,) for reference in column]
+        )
+        single_corpus = SharedCorpus(corpus.hypotheses, single_references, corpus.workers)
+        for member_name in _list_usual_members(corpus):
+            member = MEMBERS[member_name]
+            try:
+                value = single_corpus.score(member.metric).value
+            except (ValueError, TypeError, ArithmeticError, AssertionError, ImportError):
+                continue  # The member cannot score this text.
+            candidates.append(Candidate(member, (), member.metric, value, True, name))
+    return candidates
 
 
 def _make_computation_key(metric: Metric, corpus: SharedCorpus) -> object:

@@ -19,7 +19,7 @@ from truebleu.metrics.base import MetricFailedError
 from truebleu.rendering.number_format import make_formatter, make_signed_formatter
 from truebleu.rendering.view import Content
 from truebleu.text import segments
-from truebleu.text.system_names import name_systems, remove_common_parts
+from truebleu.text.system_names import name_references
 from truebleu.text.terminal_layout import format_count, join_words
 
 # Separate scores need one pass over all systems per reference, so their number is limited.
@@ -72,18 +72,7 @@ def add_reference_scores(content: dict[str, Any], request: Request) -> dict[str,
 
 def _build_reference_names(original_references: Any, reference_count: int) -> list[str]:
     """Return short names of the references from their files, or numbers for columns of a file."""
-    columns = (
-        original_references
-        if isinstance(original_references, list | tuple)
-        else [original_references]
-    )
-    names = [str(i) for i in range(1, reference_count + 1)]
-    if len(columns) == reference_count and all(map(segments.is_file, columns)):
-        files = list(map(segments.as_file, columns))
-        if len({file.path for file in files}) == 1:
-            names = [str(file.column) for file in files]
-        else:
-            names = remove_common_parts(name_systems(files))
+    names = name_references(original_references, reference_count)
     return [name if "ref" in name.lower() else f"ref {name}" for name in names]
 
 

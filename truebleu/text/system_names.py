@@ -204,3 +204,16 @@ def find_system(name: str, names: Sequence[str], role: str) -> str:
     if not matching:
         raise ValueError(f"{role}: no system '{name}'{suggest_names(name, short_names)}")
     return names[matching[0]]
+
+
+def name_references(references: Any, reference_count: int) -> list[str]:
+    """Return short names of the references from their files, or numbers for other inputs."""
+    columns = references if isinstance(references, list | tuple) else [references]
+    names = [str(i) for i in range(1, reference_count + 1)]
+    if len(columns) == reference_count and all(map(is_file, columns)):
+        files = list(map(as_file, columns))
+        if len({file.path for file in files}) == 1:
+            names = [str(file.column) for file in files]
+        else:
+            names = remove_common_parts(name_systems(files))
+    return names

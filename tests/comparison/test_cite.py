@@ -261,7 +261,8 @@ def test_printed_signatures_are_read():
     assert setup.test == "ar"
     assert setup.samples == 99
     assert [one.name for one in setup.metrics] == ["BLEU"]
-    markdown = tb.compare(SYSTEMS, REFERENCE, samples=99).markdown()
+    columns = ["system", "score", "interval"]
+    markdown = tb.compare(SYSTEMS, REFERENCE, samples=99).markdown(columns=columns)
     complete = read_result(markdown, "out.md")
     assert complete.citations == setup.citations
     assert complete.program == setup.program == f"truebleu {tb.__version__}"
@@ -271,8 +272,9 @@ def test_printed_signatures_are_read():
 @pytest.mark.parametrize("signature", ["footnote", "caption"])
 def test_own_latex_is_read_like_markdown(signature):
     comparison = tb.compare(SYSTEMS, REFERENCE, metrics=["bleu", "rouge-l"], samples=99)
-    setup = read_result(comparison.latex(signature=signature), "table.tex")
-    assert setup == read_result(comparison.markdown(signature=signature), "table.md")
+    options = {"columns": ["system", "interval", "p"], "signature": signature}
+    setup = read_result(comparison.latex(**options), "table.tex")
+    assert setup == read_result(comparison.markdown(**options), "table.md")
     assert setup.metrics == cite(comparison).metrics
     assert read_result(setup.latex(), "setup.tex").metrics == setup.metrics
     assert read_result(setup.text(), "setup.txt").metrics == setup.metrics
@@ -296,12 +298,41 @@ def test_printed_table_has_the_setup_of_the_result(test, correction, columns):
     tables = [comparison.latex(columns=columns), comparison.markdown(columns=columns)]
     for printed in (*texts, *tables):
         setup = read_result(printed, "table")
+        complete = cite(comparison)
+        if printed in tables:  # They show no intervals.
+            complete = complete.replace(confidence=None)
         # Short signatures do not state the version of truebleu.
         text, expected = (
-            re.sub(r"\|by:[^|)]*", "", one.text()) for one in (setup, cite(comparison))
+            re.sub(r"\|(?:by|bs):[^|)]*", "", one.text()) for one in (setup, complete)
         )
         assert text == expected
         assert setup.notes == []
+
+
+def test_signature_under_a_table_lists_only_the_shown_resampling():
+    comparison = tb.compare(SYSTEMS, REFERENCE, samples=99)
+    for columns, fields in (
+        (["system", "score"], ["ar", "seed"]),
+        (["system", "p"], ["ar", "seed"]),
+        (["system", "half-width"], ["bs", "seed"]),
+        (["system", "won"], []),
+        (["system", "interval", "p"], ["bs", "ar", "seed"]),
+    ):
+        for printed in (comparison.latex(columns=columns), comparison.markdown(columns=columns)):
+            setup = read_result(printed, "table")
+            names = [part.partition(":")[0] for part in setup.metrics[0].signature.split("|")]
+            assert [name for name in names if name in ("bs", "ar", "seed")] == fields
+            assert (setup.test is not None, setup.confidence is not None) == (
+                "ar" in fields,
+                "bs" in fields,
+            )
+
+
+def test_bootstrap_test_stays_in_the_signature():
+    comparison = tb.compare(SYSTEMS, REFERENCE, test="bs", samples=99)
+    setup = read_result(comparison.latex(), "table.tex")
+    assert (setup.test, setup.samples, setup.confidence) == ("bs", 99, None)
+    assert "|bs:99|" in f"|{setup.metrics[0].signature}"
 
 
 @pytest.mark.parametrize("correction", [None, *CORRECTIONS])

@@ -244,6 +244,22 @@ def test_wide_table_has_a_section_per_metric():
     assert read_latex_rows(source)[0] == ["system", "score", r"$\Delta$", "p", "won"]
 
 
+def test_only_shown_columns_are_explained():
+    comparison = compare_scores({"M": {"a": 1.0, "b": 2.0}})
+    for columns, expected in (
+        (["score", "p"], False),
+        (["p"], False),
+        (["score", "delta"], True),
+        (["delta-interval", "p"], True),
+    ):
+        for source in (comparison.latex(columns=columns), comparison.markdown(columns=columns)):
+            assert ("difference from a." in source) == expected
+    assert "±: half the width of 95% intervals" in comparison.markdown(columns=["half-width"])
+    # The baseline is named even if no mark names it.
+    equal = compare_scores({"M": {"a": 1.0, "b": 1.0}}).markdown(columns=["system", "p"])
+    assert "p: difference from a, paired" in equal
+
+
 @pytest.mark.parametrize(
     ("columns", "error", "message"),
     [
@@ -334,6 +350,7 @@ def test_sections_of_references_have_signatures_with_one_reference(short):
         other = compare_with_references(references, metrics=["bleu", "ter"]).to_dict()
         for metric in other["metrics"]:
             signature = metric["short_signature" if short else "signature"]
+            signature = signature.replace("|bs:99", "")  # The table shows no intervals.
             assert f"`{metric['name']}|{signature}`" in markdown
     assert "with 2 references together, and with each reference alone." in markdown
     assert "with 2 references each." in comparison.markdown()

@@ -14,6 +14,7 @@ from truebleu.text.terminal_layout import join_words
 BETTER, WORSE = "†", "‡"
 # Marks that a legend explains: an asterisk after a p-value, and bold scores.
 SIGNIFICANT, BEST = "*", "best"
+_DELTA_COLUMNS = {"delta", "delta-interval"}
 COMPARATIVES = {"won": "better", "tied": "equal", "lost": "worse"}
 
 
@@ -36,20 +37,29 @@ def build_legend(
         yield "Bold: best score."
     if has_several_systems:
         yield from _explain_significance(content, names, marks)
-        if not omit_baseline and not {"delta", "delta-interval", "p"}.isdisjoint(names):
+        if not omit_baseline and not _DELTA_COLUMNS.isdisjoint(names):
             yield f"Δ: difference from {content['baseline']}."
         yield from _explain_counts(content, names)
-    intervals = content["intervals"]
-    if intervals and not {"interval", "delta-interval"}.isdisjoint(names):
-        yield (
-            f"Brackets: {format_percent(content['level'])} intervals "
-            f"({intervals['title']}, {intervals['samples']:,} resamples)."
-        )
+    yield from _explain_intervals(content, names)
     if content["test"] and has_several_systems:
         if "cluster" in names and any(metric["clusters"] for metric in content["metrics"]):
             yield "Systems in different clusters differ significantly."
         if "needed" in names:
             yield "Needed: similar segments required to detect the difference with 80% power."
+
+
+def _explain_intervals(content: Content, names: Collection[str]) -> Iterator[str]:
+    """Yield sentences that explain the intervals and their half-widths."""
+    intervals = content["intervals"]
+    for label, columns in (
+        ("Brackets:", {"interval", "delta-interval"}),
+        ("±: half the width of", {"half-width"}),
+    ):
+        if intervals and not columns.isdisjoint(names):
+            yield (
+                f"{label} {format_percent(content['level'])} intervals "
+                f"({intervals['title']}, {intervals['samples']:,} resamples)."
+            )
 
 
 def _explain_significance(
@@ -77,7 +87,8 @@ def _explain_significance(
         uncorrected = ", uncorrected" if is_uncorrected else ""
         yield f"*: {format_p_header(content)} < {test['alpha']:g}, {test['title']}{uncorrected}."
     elif "p" in names:
-        yield f"p: {test_text}; significant: {threshold}."
+        baseline = "" if _DELTA_COLUMNS & {*names} else f"difference from {content['baseline']}, "
+        yield f"p: {baseline}{test_text}; significant: {threshold}."
     elif not {"score", "delta"}.isdisjoint(names) and _are_all_differences_tested(content):
         yield (
             "No printed score differs significantly from the score of "

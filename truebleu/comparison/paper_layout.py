@@ -36,6 +36,9 @@ PAPER_COLUMNS = ("system", "score")
 SIGNATURE_PLACES = ("footnote", "caption", "none")
 # Maximum number of columns after the system names that fit on a page of a paper.
 MAX_COLUMNS = 8
+# Columns that depend on a test, and on resamples for intervals.
+TEST_COLUMNS = {"cluster", "p-uncorrected", "p", "needed"}
+BOOTSTRAP_COLUMNS = {"interval", "mean", "half-width", "delta-interval", "std-error", "needed"}
 MARKS = {"better": BETTER, "worse": WORSE}
 
 
@@ -90,6 +93,7 @@ def build_paper_blocks(
     if "reference" in shown_parts:
         single_reference = _use_single_reference_signatures(contents[0])
         signatures += comparison_layout.format_signatures(single_reference, short=short)
+    signatures = _omit_unshown_resampling(signatures, contents[0], names, explanations)
     if "document" in shown_parts and any("p < " in one for one in explanations):
         explanations.append("Scores of documents were not tested.")
     caption_text = format_caption(contents, shown_parts) if caption is None else caption
@@ -106,6 +110,24 @@ def build_paper_blocks(
             yield Paragraph(text, "note")
     if "name_note" in contents[0]:
         yield Paragraph(contents[0]["name_note"], "note")
+
+
+def _omit_unshown_resampling(
+    signatures: Sequence[str], content: Content, names: Sequence[str], explanations: Sequence[str]
+) -> list[str]:
+    """Return signatures without the samples of intervals and tests that the table does not show.
+
+    explanations: the sentences in the caption, which name the test if marks depend on it.
+    """
+    test = content["test"] or {"name": None, "title": None}
+    shows_test = not TEST_COLUMNS.isdisjoint(names) or f"{test['title']}" in " ".join(explanations)
+    has_bootstrap_test = shows_test and test["name"] not in (None, "ar")
+    omitted = [] if has_bootstrap_test or not BOOTSTRAP_COLUMNS.isdisjoint(names) else ["bs"]
+    omitted += [] if shows_test else ["ar"]
+    if len(omitted) == 2:
+        omitted += ["seed", "rs", "resample"]
+    pattern = rf"\|(?:{'|'.join(omitted)}):[^|]*"
+    return [re.sub(pattern, "", one) if omitted else one for one in signatures]
 
 
 def _build_all_sections(

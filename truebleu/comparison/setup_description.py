@@ -337,7 +337,7 @@ def _add_printed_test(setup: SetupDescription, text: str, name: str) -> SetupDes
     elif level is not None:
         share = round(float(level[1]) / 100, 12)
         setup = setup.replace(alpha=round(1 - share, 12), level=share)
-    elif setup.confidence is not None:
+    if level is None:
         setup = setup.replace(confidence=None)  # The text shows no intervals.
     missing = []
     if setup.test is None:

@@ -47,6 +47,10 @@ class Summary(TypedDict):
     text_marks: NotRequired[Any]
     # Result of `input_mixups.find_mixup`, which Python adds.
     mixup: NotRequired[tuple[str, str] | None]
+    # Results of `reference_checks.compare_samples`, which Python adds.
+    copied_reference: NotRequired[tuple[int, int, int] | None]
+    wrong_reference: NotRequired[tuple[int, float, float] | None]
+    letter_case: NotRequired[str | None]
 
 @final
 class Source: ...

@@ -305,10 +305,12 @@ def _build_paper_blocks(
         format_systems,
         mark_best,
     )
+    from truebleu.metrics.text_warnings import list_unranked_systems
     from truebleu.rendering.elements import Cell, Column, build_warnings
 
     yield from build_warnings({"warnings": warnings})
     first = rows[0]
+    unranked = {one.name: list_unranked_systems(warnings, one.name) for one in first}
     names_systems = "system" in first[0].keys
     section_rows: dict[str, list[Sequence[ScoreResult]]] = {}
     for row in rows:
@@ -329,7 +331,13 @@ def _build_paper_blocks(
         for results in zip(*same_section_rows, strict=True):
             cells = [Cell(result.format_value(result.score.value, output)) for result in results]
             if names_systems:
-                mark_best(cells, higher_is_better=not results[0].lower_is_better)
+                names = unranked[results[0].name]
+                ranked_cells = [
+                    cell
+                    for cell, result in zip(cells, results, strict=True)
+                    if result.system not in names
+                ]
+                mark_best(ranked_cells, higher_is_better=not results[0].lower_is_better)
             for cell, result in zip(cells, results, strict=True):
                 cell.text = _format_estimate(result, output).replace("-", "−")
             score_columns.append(cells)

@@ -118,7 +118,11 @@ def _warn_about_texts(
     """Return the warnings about the texts."""
     computed = {one.metric: one.name for one in columns if one.metric is not None}
     warnings = text_warnings.warn_about_texts(
-        request.text_summaries, request.reference_names, computed, request.language
+        request.text_summaries,
+        request.reference_names,
+        computed,
+        request.language,
+        tests_differences=True,
     )
     return warnings + text_warnings.warn_about_identical_outputs(
         {output: request.systems[output] for output in request.text_summaries},
@@ -192,6 +196,7 @@ def _describe_testing(request: Request, *, is_tested: bool) -> dict[str, Any]:
 # Kinds of warnings about texts that do not occur for systems in human evaluations.
 UNUSUAL_TEXTS = (
     *("unsplit", "script", "tokenized", "tokenized references", "identical", "wrong file"),
+    *("wrong reference", "letter case"),
 )
 # Range of BLEU scores of systems in human evaluations; copies of a reference score higher.
 USUAL_BLEU = (10, 90)

@@ -14,7 +14,7 @@ from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Metric
 from truebleu.metrics.joint_counting import LENGTH_COLUMN, LOW_SCORES
 from truebleu.metrics.scores import PRINTED_AS_ZERO
-from truebleu.text import input_mixups, text_marks
+from truebleu.text import input_mixups, reference_checks, text_marks
 from truebleu.text.argument_checks import check_keywords
 from truebleu.text.segments import name_references
 from truebleu.text.system_names import name_system
@@ -124,6 +124,7 @@ def score_with_warnings(
     summary["text_marks"], summary["mixup"] = text_marks.find_marks(hypotheses, references), None
     if score.value < LOW_SCORES.get(metric.NAME, 0):
         summary["mixup"] = input_mixups.find_mixup(hypotheses, references, None, has_low_score=True)
+    reference_checks.compare_samples(summary, hypotheses, references)
     tokens = getattr(score, LENGTH_COLUMN, None)
     if tokens is not None and "tokenize" in metric._CHECKS:  # noqa: SLF001
         summary["tokens"] = tokens
@@ -142,6 +143,9 @@ def _needs_no_warning(summary: Summary, metric: Metric[Any]) -> bool:
     return not (
         summary["text_marks"]
         or summary["mixup"]
+        or summary["copied_reference"]
+        or summary["wrong_reference"]
+        or summary["letter_case"]
         or 2 * summary["identical"] > segment_count
         or summary["tokenized"][0] >= text_warnings.MIN_TOKENIZED_WITH_SHARE
         or summary.get("tokens", maxsize) < text_warnings.MIN_TOKENS_PER_SEGMENT * segment_count

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from truebleu._kernel import Scan, Scores, Table
 from truebleu.metrics.base import Corpus, Metric, MetricFailedError, summarize_reference_count
 from truebleu.metrics.statistics import Statistics
-from truebleu.text import corpus_inputs, input_mixups, text_marks
+from truebleu.text import corpus_inputs, input_mixups, reference_checks, text_marks
 from truebleu.text.segments import make_rereadable
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ def scan_first_segments(summary: Summary, corpus: Corpus, *, has_low_score: bool
     summary["mixup"] = input_mixups.find_mixup(
         hypotheses, references, corpus.sources, has_low_score=has_low_score
     )
+    reference_checks.compare_samples(summary, hypotheses, references)
 
 
 def _add_token_count(

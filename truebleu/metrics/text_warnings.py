@@ -76,13 +76,19 @@ UNSPLIT_KIND = "unsplit"
 # unreliable.
 SCRIPT_KIND, TOKENIZED_KIND = "script", text_marks.TOKENIZED
 TOKENIZED_REFERENCES_KIND = "tokenized references"
-MIXUP_KIND = "wrong file"
+MIXUP_KIND, WRONG_REFERENCE_KIND = "wrong file", "wrong reference"
+IDENTICAL_KIND, CASE_KIND = "identical", "letter case"
+UNRELIABLE_KINDS = (
+    *(SCRIPT_KIND, TOKENIZED_KIND, MIXUP_KIND, WRONG_REFERENCE_KIND, IDENTICAL_KIND, CASE_KIND),
+)
 MIXUPS = {
     input_mixups.SOURCE: "{evidence}. Is this the source instead of a system output?",
     input_mixups.SOURCE_LANGUAGE: "this looks like the language of the source ({evidence}). Is "
     "this the wrong file?",
     input_mixups.OTHER_LANGUAGE: "this does not look like the language of the references "
     "({evidence}). Is this the source, or another wrong file?",
+    input_mixups.SHIFTED: "the lines look shifted by {evidence} of the references. Is a line "
+    "missing, or added?",
 }
 
 
@@ -91,10 +97,13 @@ def warn_about_texts(
     references: Sequence[str],
     metrics: Mapping[Metric[Any], str],
     language: str | None = None,
+    *,
+    tests_differences: bool = False,
 ) -> Warnings:
     """Return the warnings about the text of each system, based on its summary.
 
     metrics: the metrics and their names. language: the user's language tag, or None.
+    tests_differences: whether the caller tests differences and leaves out unreliable ones.
 
     >>> summary = dict(segments=2, identical=2, tokenized=(0, []), marked=[], empty=[])
     >>> summary |= dict(characters=(2, 9), scripts={"latin": 8})
@@ -106,7 +115,10 @@ def warn_about_texts(
     tokenizing_metric = next((one for one in metrics if "tokenize" in one.parameters), None)
     tokenize = None if tokenizing_metric is None else str(tokenizing_metric.parameters["tokenize"])
     # All systems have the same references.
-    warnings = list(warn_about_references(summaries, metrics))
+    warnings = [
+        *warn_about_references(summaries, metrics),
+        *_warn_about_wrong_reference(summaries, references, list(metrics.values())),
+    ]
     for line in dict.fromkeys(line for metric in metrics for line in metric.warnings):
         names = [name for metric, name in metrics.items() if line in metric.warnings]
         text = f"{join_words(names)}: {line}"
@@ -125,7 +137,8 @@ def warn_about_texts(
         warnings.append(
             {"kind": kind, "systems": systems, "text": f"{join_words(names)}{separator} {text}"}
         )
-        _add_affected_metrics(warnings[-1], metrics)
+        if kind != IDENTICAL_KIND or text.startswith("all "):
+            _add_affected_metrics(warnings[-1], metrics)
         if kind == UNSPLIT_KIND:
             unsplit_metrics = [
                 one for one in metrics if str(one.parameters.get("tokenize")) == tokenize
@@ -133,6 +146,10 @@ def warn_about_texts(
             unsplit_names = [metrics[one] for one in unsplit_metrics]
             warnings[-1] |= {"metrics": unsplit_names, "option": "-tok char"}
             warnings[-1]["text"] += f".{_describe_unreliability(unsplit_names)}"
+    warnings = [one for one in warnings if one["kind"] != CASE_KIND or one["metrics"]]
+    if tests_differences:
+        for one in warnings:
+            one["text"] = one["text"].replace(UNRELIABLE, UNTESTED)
     return warnings
 
 
@@ -154,7 +171,13 @@ def _warn_about_system(
     yield TOKENIZED_KIND, 0, _warn_about_tokenized_text(summary, tokenize)
     for kind, text in _warn_about_language(summary, language):
         yield kind, 0, text
-    yield "identical", 0, _warn_about_copies(summary, references[0])
+    yield IDENTICAL_KIND, 0, _warn_about_copies(summary, references)
+    if letter_case := summary.get("letter_case"):
+        text = (
+            f"the text is in {letter_case}, the references are not, so many words do not match; "
+            "--lowercase (lowercase=True in Python) ignores case."
+        )
+        yield CASE_KIND, 0, text
     if mixup := summary.get("mixup"):
         yield MIXUP_KIND, 0, MIXUPS[mixup[0]].format(evidence=mixup[1])
     yield UNSPLIT_KIND, 0, _warn_about_unsplit_text(summary, tokenize)
@@ -163,12 +186,11 @@ def _warn_about_system(
 def _add_affected_metrics(warning: dict[str, Any], metrics: Mapping[Metric[Any], str]) -> None:
     """Extend a warning about some systems with the metrics whose scores are unreliable."""
     kind, systems = warning["kind"], warning["systems"]
-    if kind not in (SCRIPT_KIND, TOKENIZED_KIND):
+    if kind not in UNRELIABLE_KINDS:
         return
+    is_affected = {TOKENIZED_KIND: _depends_on_spaces, CASE_KIND: _is_case_sensitive}.get(kind)
     affected = [
-        name
-        for metric, name in metrics.items()
-        if kind == SCRIPT_KIND or _depends_on_spaces(metric)
+        name for metric, name in metrics.items() if is_affected is None or is_affected(metric)
     ]
     warning["metrics"] = affected
     if affected:
@@ -185,7 +207,17 @@ def list_unreliable_systems(warnings: Warnings, metric: str) -> set[str]:
     return {
         system
         for one in warnings
-        if one["kind"] in (SCRIPT_KIND, TOKENIZED_KIND) and metric in one.get("metrics", ())
+        if one["kind"] in UNRELIABLE_KINDS and metric in one.get("metrics", ())
+        for system in one["systems"]
+    }
+
+
+def list_unranked_systems(warnings: Sequence[Mapping[str, Any]], metric: str) -> set[str]:
+    """Return the systems that the metric cannot rank: all systems, if it does not split text."""
+    return {
+        system
+        for one in warnings
+        if one["kind"] in (UNSPLIT_KIND, *UNRELIABLE_KINDS) and metric in one.get("metrics", ())
         for system in one["systems"]
     }
 
@@ -245,13 +277,15 @@ def warn_about_references(
         }
 
 
+# The end of a warning, if differences are not tested and if they are.
+UNRELIABLE = " are unreliable."
+UNTESTED = " are unreliable and not reported as significant."
+
+
 def _describe_unreliability(metrics: Sequence[str], systems: Sequence[str] = ()) -> str:
     """Return a sentence about metrics that are unreliable for some systems, or for all systems."""
     to_systems = f" to {join_words(systems)}" if systems else ""
-    return (
-        f" Differences in {join_words(metrics)}{to_systems} are unreliable and not reported as "
-        "significant."
-    )
+    return f" Differences in {join_words(metrics)}{to_systems}{UNRELIABLE}"
 
 
 def _depends_on_spaces(metric: Metric[Any]) -> bool:
@@ -263,6 +297,12 @@ def _depends_on_spaces(metric: Metric[Any]) -> bool:
     if tokenize is None:
         return not metric.can_split("han")
     return str(tokenize) not in ("none", "char")
+
+
+def _is_case_sensitive(metric: Metric[Any]) -> bool:
+    """Return whether the metric has an option to ignore case, and does not use it."""
+    parameters = metric.parameters
+    return parameters.get("lowercase") is False or parameters.get("case_sensitive") is True
 
 
 def _find_splitting_option(metric: Metric[Any], script: str) -> str:
@@ -501,16 +541,52 @@ def _warn_about_unsplit_text(summary: Summary, tokenize: str | None) -> str:
     )
 
 
-def _warn_about_copies(summary: Summary, reference: str) -> str:
+def _name_reference(references: Sequence[str], index: int) -> str:
+    """Return the name of a reference; references in one list or file have only a number."""
+    return references[index] if len(references) > 1 else f"reference {index + 1}"
+
+
+def _warn_about_wrong_reference(
+    summaries: Mapping[str, Summary], references: Sequence[str], metrics: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield at most one warning, about a reference in another language or of another text."""
+    wrong_references = [
+        one["wrong_reference"] for one in summaries.values() if one.get("wrong_reference")
+    ]
+    if not wrong_references or wrong_references[0] is None:
+        return
+    index, share, common = wrong_references[0]
+    text = (
+        f"{_name_reference(references, index)} does not fit the other references ({share:.0%} of "
+        f"its first words occur in the same lines of the other texts, where {common:.0%} of the "
+        "output's words occur). Is this the source, or another wrong file?"
+    )
+    yield {
+        "kind": WRONG_REFERENCE_KIND,
+        "systems": [*summaries],
+        "metrics": metrics,
+        "text": text + (_describe_unreliability(metrics) if metrics else ""),
+    }
+
+
+def _warn_about_copies(summary: Summary, references: Sequence[str]) -> str:
     count, segment_count = summary["identical"], summary["segments"]
+    reference = references[0]
+    copies, first = summary.get("copied_reference"), ""
+    if copies and 2 * count <= segment_count:
+        index, count, segment_count = copies
+        reference = _name_reference(references, index)
+        first = "first " if segment_count < summary["segments"] else ""
     if count == segment_count > 1:
+        subject = f"all of the first {count}" if first else f"all {count}"
         return (
-            f"all {count} hypotheses are identical to the reference in {reference}. Is this the "
+            f"{subject} hypotheses are identical to the reference in {reference}. Is this the "
             "reference instead of a system output?"
         )
     if segment_count >= MIN_SEGMENTS and count > segment_count / 2:
         return (
-            f"{count} of {segment_count} hypotheses are identical to the reference in {reference}"
+            f"{count} of {f'the {first}' * bool(first)}{segment_count} hypotheses are identical to "
+            f"the reference in {reference}"
         )
     return ""
 

@@ -12,10 +12,11 @@ from contextlib import suppress
 from typing import Any
 
 from truebleu._kernel import InputError
-from truebleu.text import text_marks
+from truebleu.text import reference_checks, text_marks
 
 # Kinds of mix-ups of inputs.
 SOURCE, SOURCE_LANGUAGE, OTHER_LANGUAGE = "source", "source language", "other language"
+SHIFTED = "shifted"
 MIN_WORDS = 100
 MAX_FOREIGN_SHARE = 0.25
 # Minimum share of an output's words in the source if both are in the same language.
@@ -39,14 +40,17 @@ def find_mixup(
     source_texts: Sequence[Any] = ()
     with suppress(InputError, OSError):  # functions that need the source report its errors
         source_texts = text_marks.sample_inputs(source, [])[0]
-    copy_count = _count_identical_texts(output, source_texts)
+    copy_count = reference_checks.count_identical_texts(output, source_texts)
     # If a reference is in the language of the source, as in simplification, copies are normal.
     if len(output) > 2 and 2 * copy_count > len(output):
         is_usual = any(
-            2 * _count_identical_texts(source_texts, one) > len(output) for one in others
+            2 * reference_checks.count_identical_texts(source_texts, one) > len(output)
+            for one in others
         )
         evidence = f"{copy_count} of its first {len(output)} lines are identical to the source"
         return None if is_usual else (SOURCE, evidence)
+    if has_low_score and (shift := reference_checks.find_shift(output, others)):
+        return SHIFTED, f"{abs(shift)}: line 5 fits line {5 + shift}"
     words, source_words = _list_words(output), _list_words(source_texts)
     reference_words = [word for one in others for word in _list_words(one)]
     if len(words) < MIN_WORDS or not reference_words:
@@ -67,8 +71,3 @@ def find_mixup(
 
 def _list_words(texts: Sequence[Any]) -> list[str]:
     return [word for text in texts if isinstance(text, str) for word in _WORD.findall(text.lower())]
-
-
-def _count_identical_texts(texts: Sequence[Any], others: Sequence[Any]) -> int:
-    pairs = zip(texts, others, strict=False)
-    return sum(isinstance(text, str) and text.strip() == other for text, other in pairs)

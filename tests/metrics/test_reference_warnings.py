@@ -1,0 +1,75 @@
+"""Warnings about wrong and copied references, shifted lines, and text in one letter case."""
+
+import re
+import warnings
+
+import pytest
+from paths import ROOT
+
+import truebleu as tb
+from truebleu.metrics.text_warnings import TOKENIZED_KIND
+
+DATA = ROOT / "examples" / "de-en"
+NAMES = ("source.de", "reference.a.en", "reference.b.en", "birch.en", "cedar.en")
+SOURCE, FIRST, SECOND, BIRCH, CEDAR = (
+    (DATA / name).read_text("utf-8").splitlines() for name in NAMES
+)
+# Hypotheses, references and the warning.
+FAULTS = {
+    "source as reference": (BIRCH, [FIRST, SOURCE], "reference 2 does not fit the other ref"),
+    "source as first reference": (BIRCH, [SOURCE, FIRST], "reference 1 does not fit the other"),
+    "other lines": (BIRCH, [FIRST, SECOND, CEDAR[9:] + CEDAR[:9]], "reference 3 does not fit"),
+    "second reference": (SECOND, [FIRST, SECOND], "identical to the reference in reference 2"),
+    "lower case": (list(map(str.lower, BIRCH)), [FIRST], "in lower case, .* lowercase=True"),
+    "upper case": (list(map(str.upper, BIRCH)), [FIRST], "in upper case, .* lowercase=True"),
+    "shift back": (BIRCH[1:] + BIRCH[:1], [FIRST], "shifted by 1: line 5 fits line 6"),
+    "shift": (BIRCH[-2:] + BIRCH[:-2], [FIRST], "shifted by 2: line 5 fits line 3"),
+}
+
+
+def list_warnings(function, *arguments, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        function(*arguments, **options)
+    return [str(one.message) for one in caught]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault_has_one_warning_in_python(fault):
+    output, columns, expected = FAULTS[fault]
+    messages = list_warnings(tb.bleu, output, list(zip(*columns, strict=True)))
+    (message,) = (one for one in messages if re.search(expected, one))
+    assert message.endswith("are unreliable.")
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_comparison_does_not_rank_the_faulty_system(fault):
+    output, columns, expected = FAULTS[fault]
+    systems = {"faulty": output, "cedar": CEDAR[:40] + FIRST[40:]}
+    with pytest.warns(tb.TextWarning, match=expected):
+        content = tb.compare(systems, list(zip(*columns, strict=True)), samples=99).to_dict()
+    assert all(one["scores"]["BLEU"]["rank"] is None for one in content["systems"])
+    assert [one["significant"] for one in content["pairs"]] == [None]
+    (warning,) = (one for one in content["warnings"] if re.search("unreliable", one["text"]))
+    assert warning["kind"] != TOKENIZED_KIND
+    assert warning["text"].endswith("are unreliable and not reported as significant.")
+
+
+def test_normal_texts_have_no_warning():
+    assert list_warnings(tb.bleu, BIRCH, list(zip(FIRST, SECOND, strict=True))) == []
+    assert list_warnings(tb.bleu, list(map(str.lower, BIRCH)), FIRST, lowercase=True) == []
+    assert list_warnings(tb.ter, list(map(str.lower, BIRCH)), FIRST) == []
+    lowered = [list(map(str.lower, one)) for one in (BIRCH, FIRST)]
+    assert list_warnings(tb.bleu, lowered[0], lowered[1]) == []
+
+
+def test_latex_marks_no_best_score_of_unreliable_systems(truebleu_command):
+    zh = ROOT / "examples" / "en-zh"
+    outputs = sorted(str(one) for one in zh.glob("*.zh") if "reference" not in one.name)
+    reference = next(str(one) for one in sorted(zh.glob("reference*.zh")))
+    result = truebleu_command("score", reference, "-i", *outputs, "-f", "latex")
+    assert "Differences in BLEU are unreliable." in result.error
+    assert "significant" not in result.error
+    assert "textbf" not in result.output
+    result = truebleu_command("score", reference, "-i", *outputs, "-f", "latex", "-l", "en-zh")
+    assert "textbf" in result.output

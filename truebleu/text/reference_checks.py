@@ -1,0 +1,126 @@
+"""Checks of every reference, and of the letter case, in the first segments of an input.
+
+In WMT22, over 50% of a reference's words occur in the same line of another reference or an output.
+At most 10% of a source's words do, and at most 17% of a shuffled reference's (33% in Japanese).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from truebleu.text import text_marks
+
+if TYPE_CHECKING:
+    from truebleu._kernel import Summary
+
+# Minimum number of words of an input that is compared, and of lines whose case is compared.
+MIN_WORDS, MIN_LINES = 100, 20
+# A wrong file shares a smaller part of its words with the other texts of the same line.
+MAX_FOREIGN_SHARE = 0.25
+# Right files share at least this part, and exceed the wrong file's part by this factor.
+MIN_COMMON_SHARE, MIN_RATIO = 0.35, 2
+MAX_SHIFT = 3
+# Text is in one case if this share of its lines is, and at most half of each reference's lines.
+MIN_CASE_SHARE, MAX_REFERENCE_CASE_SHARE = 0.9, 0.5
+LOWER, UPPER = "lower case", "upper case"
+# Characters of scripts without spaces are words of their own.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+")
+
+WordLines = list[list[str]]
+
+
+def compare_samples(summary: Summary, hypotheses: Any, references: Any) -> None:
+    """Add copied and wrong references, and the output's letter case, to a summary."""
+    output, *others = text_marks.sample_inputs(hypotheses, references)
+    summary["copied_reference"] = _find_copied_reference(output, others)
+    summary["wrong_reference"] = _find_wrong_reference(output, others)
+    summary["letter_case"] = _find_letter_case(output, others)
+
+
+def _find_copied_reference(
+    output: Sequence[Any], references: Sequence[Sequence[Any]]
+) -> tuple[int, int, int] | None:
+    """Return the index, identical lines and examined lines of a reference that is the output.
+
+    The kernel compares the output with the first reference.
+    """
+    counts = [count_identical_texts(output, one) for one in references[1:]]
+    if not counts or 2 * max(counts) <= len(output):
+        return None
+    return counts.index(max(counts)) + 1, max(counts), len(output)
+
+
+def count_identical_texts(texts: Sequence[Any], others: Sequence[Any]) -> int:
+    """Return the number of texts that equal the other text of their line."""
+    pairs = zip(texts, others, strict=False)
+    return sum(isinstance(text, str) and text.strip() == other for text, other in pairs)
+
+
+def _find_wrong_reference(
+    output: Sequence[Any], references: Sequence[Sequence[Any]]
+) -> tuple[int, float, float] | None:
+    """Return the index of a reference that does not fit the others, and two shares of words.
+
+    The first share is the wrong reference's, the second share is the output's with the others.
+    """
+    if len(references) < 2:
+        return None
+    output_words, *columns = map(_split_lines, (output, *references))
+    for i, column in enumerate(columns):
+        others = [one for j, one in enumerate(columns) if j != i]
+        if sum(map(len, column)) < MIN_WORDS:
+            continue
+        share = _measure_overlap(column, [output_words, *others])
+        common = _measure_overlap(output_words, others)
+        if share < MAX_FOREIGN_SHARE and common >= max(MIN_COMMON_SHARE, MIN_RATIO * share):
+            return i, share, common
+    return None
+
+
+def find_shift(output: Sequence[Any], references: Sequence[Sequence[Any]]) -> int | None:
+    """Return the number of lines by which the references precede or follow an output, or None."""
+    words, *columns = map(_split_lines, (output, *references))
+    share = _measure_overlap(words, columns)
+    if share >= MAX_FOREIGN_SHARE or sum(map(len, words)) < MIN_WORDS:
+        return None
+    offsets = [offset for offset in range(-MAX_SHIFT, MAX_SHIFT + 1) if offset]
+    shares = {offset: _measure_overlap(words, columns, offset) for offset in offsets}
+    best = max(offsets, key=lambda offset: shares[offset])
+    is_shifted = shares[best] >= max(MIN_COMMON_SHARE, MIN_RATIO * share)
+    return best if is_shifted else None
+
+
+def _split_lines(texts: Sequence[Any]) -> WordLines:
+    return [_WORD.findall(text.lower()) if isinstance(text, str) else [] for text in texts]
+
+
+def _measure_overlap(lines: WordLines, columns: Sequence[WordLines], offset: int = 0) -> float:
+    """Return the share of words that occur in the same line of other texts, moved by an offset."""
+    matches = total = 0
+    for i, words in enumerate(lines, offset):
+        known = {word for one in columns if 0 <= i < len(one) for word in one[i]}
+        if known:
+            matches += sum(map(known.__contains__, words))
+            total += len(words)
+    return matches / total if total else 0.0
+
+
+def _find_letter_case(output: Sequence[Any], references: Sequence[Sequence[Any]]) -> str | None:
+    """Return the case of an output in one case, unlike its references; None for other outputs."""
+    if len(output) < MIN_LINES or not references:
+        return None
+    for case, is_in_case in ((LOWER, str.islower), (UPPER, str.isupper)):
+        if _measure_share(output, is_in_case) >= MIN_CASE_SHARE and all(
+            _measure_share(one, is_in_case) <= MAX_REFERENCE_CASE_SHARE for one in references
+        ):
+            return case
+    return None
+
+
+def _measure_share(texts: Sequence[Any], is_in_case: Any) -> float:
+    """Return the share of the lines with letters in one case."""
+    count = sum(1 for text in texts if isinstance(text, str) and is_in_case(text))
+    return count / max(1, len(texts))

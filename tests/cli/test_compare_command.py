@@ -568,7 +568,7 @@ def test_reference_as_system_is_named(truebleu_command):
 
 def test_metrics_share_a_warning_about_the_best_system():
     first = [f"the cat number {i} sat on the mat" for i in range(40)]
-    second = [f"a dog with name {i} lay by the door" for i in range(40)]
+    second = [f"the dog number {i} lay on the floor" for i in range(40)]
     systems = {"x": [*first[:36], *second[36:]], "y": [*first[:3], *second[3:]]}
     systems["x"][0] += " again"
     references = list(zip(first, second, strict=True))

@@ -39,10 +39,11 @@ def test_fault_has_one_warning_in_python(fault):
     output, columns, expected = FAULTS[fault]
     messages = list_warnings(tb.bleu, output, list(zip(*columns, strict=True)))
     (message,) = (one for one in messages if re.search(expected, one))
-    assert message.endswith("are unreliable.")
+    # A copy of a reference may be meant, as the upper limit of the scores.
+    assert message.endswith("are unreliable.") != (fault == "second reference")
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", sorted(FAULTS.keys() - {"second reference"}))
 def test_comparison_does_not_rank_the_faulty_system(fault):
     output, columns, expected = FAULTS[fault]
     systems = {"faulty": output, "cedar": CEDAR[:40] + FIRST[40:]}

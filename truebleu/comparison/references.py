@@ -213,7 +213,8 @@ def build_reference_warnings(content: Content) -> Iterator[dict[str, Any]]:
     }
     for i, reference in enumerate(content["by_reference"]):
         for system, copies in reference["identical"].items():
-            if copies["is_copy"] and not (i == 0 and system in reported):
+            is_reported = system in reported and (i == 0 or copies["share"] > 0.5)
+            if copies["is_copy"] and not is_reported:
                 yield _build_copy_warning(system, reference, copies)
 
 

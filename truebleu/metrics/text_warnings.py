@@ -78,9 +78,7 @@ SCRIPT_KIND, TOKENIZED_KIND = "script", text_marks.TOKENIZED
 TOKENIZED_REFERENCES_KIND = "tokenized references"
 MIXUP_KIND, WRONG_REFERENCE_KIND = "wrong file", "wrong reference"
 IDENTICAL_KIND, CASE_KIND = "identical", "letter case"
-UNRELIABLE_KINDS = (
-    *(SCRIPT_KIND, TOKENIZED_KIND, MIXUP_KIND, WRONG_REFERENCE_KIND, IDENTICAL_KIND, CASE_KIND),
-)
+UNRELIABLE_KINDS = (*(SCRIPT_KIND, TOKENIZED_KIND, MIXUP_KIND, WRONG_REFERENCE_KIND, CASE_KIND),)
 MIXUPS = {
     input_mixups.SOURCE: "{evidence}. Is this the source instead of a system output?",
     input_mixups.SOURCE_LANGUAGE: "this looks like the language of the source ({evidence}). Is "

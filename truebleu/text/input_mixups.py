@@ -70,4 +70,6 @@ def find_mixup(
 
 
 def _list_words(texts: Sequence[Any]) -> list[str]:
-    return [word for text in texts if isinstance(text, str) for word in _WORD.findall(text.lower())]
+    limit = reference_checks.MAX_CHARACTERS
+    lines = (text[:limit].lower() for text in texts if isinstance(text, str))
+    return [word for line in lines for word in _WORD.findall(line)]

@@ -22,6 +22,8 @@ MAX_FOREIGN_SHARE = 0.25
 # Right files share at least this part, and exceed the wrong file's part by this factor.
 MIN_COMMON_SHARE, MIN_RATIO = 0.35, 2
 MAX_SHIFT = 3
+# Characters of a line that are examined, so that long lines need little memory.
+MAX_CHARACTERS = 1000
 # Text is in one case if this share of its lines is, and at most half of each reference's lines.
 MIN_CASE_SHARE, MAX_REFERENCE_CASE_SHARE = 0.9, 0.5
 LOWER, UPPER = "lower case", "upper case"
@@ -94,7 +96,11 @@ def find_shift(output: Sequence[Any], references: Sequence[Sequence[Any]]) -> in
 
 
 def _split_lines(texts: Sequence[Any]) -> WordLines:
-    return [_WORD.findall(text.lower()) if isinstance(text, str) else [] for text in texts]
+    """Return the words at the beginning of each text, in lower case."""
+    return [
+        _WORD.findall(text[:MAX_CHARACTERS].lower()) if isinstance(text, str) else []
+        for text in texts
+    ]
 
 
 def _measure_overlap(lines: WordLines, columns: Sequence[WordLines], offset: int = 0) -> float:

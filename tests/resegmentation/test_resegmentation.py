@@ -523,6 +523,25 @@ def test_invalid_method_is_a_usage_error(value, message, truebleu_command, talk)
     assert message in result.error
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("score", "REF", "-i", "HYP", "--hyp-docs", "DOCS"), "no effect without --resegment"),
+        (
+            ("explain", "--hypothesis", "a", "--reference", "a", "--resegment"),
+            "--resegment and --hypothesis TEXT are mutually exclusive",
+        ),
+        (("score", "a.parquet", "-i", "b.parquet", "--resegment"), "does not support tables"),
+        (("meta", "--human", "HYP", "--scores", "A=HYP", "--hyp-docs", "DOCS"), "need REF and -i"),
+    ],
+)
+def test_option_without_effect_is_refused(arguments, message, truebleu_command, talk):
+    paths = dict(zip(("REF", "HYP", "DOCS"), talk, strict=False))
+    result = truebleu_command(*(paths.get(word, word) for word in arguments))
+    assert (result.status, result.output) == (2, "")
+    assert message in result.error
+
+
 def test_score_of_resegmented_text_has_the_field():
     result = tb.resegment("The cat sat. It rained", ["The cat sat.", "It rained."])
     plain, divided = (

@@ -85,6 +85,8 @@ def _read_texts(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[s
         "REF": options.references or None,
         "-i/--input": options.input,
         "-n/--segment": options.segment,
+        "--resegment": options.resegment,
+        "--hyp-docs": options.hyp_docs,
     }
     for name, value in file_options.items():
         if value is not None:

@@ -158,20 +158,9 @@ class Inputs:
         check_files(options, self.list_files())
         self.resegmentations: dict[str, Resegmentation] = {}
         if options.resegment is not None:
-            self._references = [make_rereadable(file) for file in self._references]
-            scored_references = rewrite_reference_breaks(self._references, options)
-            documents: Any = self.documents
-            if documents is None and self.test_set is not None:
-                documents = self.test_set.part.documents
-            self.resegmentations = resegment_outputs(
-                self.runs,
-                self.read_references(),
-                options,
-                documents=documents,
-                hypothesis_documents=get_option_file(options, "hyp_docs"),
-            )
-            self.systems = _flatten_runs(self.runs)
-            self._references = scored_references
+            self._resegment(options)
+        elif options.hyp_docs is not None:
+            raise UsageError("--hyp-docs has no effect without --resegment")
         if len(self.systems) > 1 and self._reference_count == 1:
             for file in self._references:
                 if not is_rereadable(file.path):
@@ -182,6 +171,22 @@ class Inputs:
         if options.input is None:
             _check_piped_input(options.references)
         warn_about_signatures(options, len(self.reference_columns), self.signature)
+
+    def _resegment(self, options: argparse.Namespace) -> None:
+        """Divide outputs into the segments of the references, in place of the files."""
+        self._references = [make_rereadable(file) for file in self._references]
+        documents: Any = self.documents
+        if documents is None and self.test_set is not None:
+            documents = self.test_set.part.documents
+        self.resegmentations = resegment_outputs(
+            self.runs,
+            self.read_references(),
+            options,
+            documents=documents,
+            hypothesis_documents=get_option_file(options, "hyp_docs"),
+        )
+        self.systems = _flatten_runs(self.runs)
+        self._references = rewrite_reference_breaks(self._references, options)
 
     def _parse_runs(self, options: argparse.Namespace, word: str) -> tuple[str | None, list[str]]:
         """Return the system name (None without a name) and files of a word: NAME=FILE,FILE."""
@@ -612,6 +617,8 @@ def uses_tables(options: argparse.Namespace) -> bool:
         "-src/--source": options.source and "Save the texts as text files",
         "--log": getattr(options, "log", None) and "Save the texts as text files",
         "--docs": getattr(options, "docs", None) and "Use --by or --within",
+        "--resegment": options.resegment and "Save the texts as text files",
+        "--hyp-docs": options.hyp_docs and "Save the texts as text files",
         "-ci/--confidence": options.command == "score"
         and any(getattr(options, name, None) is not None for name in ("confidence", "confidence_n"))
         and "Use truebleu compare --bucket ID",

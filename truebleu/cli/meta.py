@@ -191,7 +191,8 @@ def _build_arguments(options: argparse.Namespace) -> dict[str, Any]:
 def _build_tree_arguments(options: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments for the folders of --tree."""
     flags = {"references": "REF", "input": "-i/--input"}
-    flags |= {name: f"--{name}" for name in ("scores", "docs", "domains", "columns")}
+    flags |= {name: f"--{name}" for name in ("scores", "docs", "domains", "columns", "resegment")}
+    flags["hyp_docs"] = "--hyp-docs"
     for name, flag in flags.items():
         if getattr(options, name):
             raise UsageError(f"{flag} and --tree are mutually exclusive")
@@ -224,6 +225,8 @@ def _build_file_arguments(options: argparse.Namespace) -> dict[str, Any]:
     for name, flag in flags.items():
         if getattr(options, name):
             raise UsageError(f"{flag} has no effect without --tree")
+    if (options.resegment or options.hyp_docs) and not (options.references or options.input):
+        raise UsageError("--resegment and --hyp-docs need REF and -i HYP...")
     columns = _parse_columns(options.columns)
     weights = None
     if options.mqm_weights is not None:

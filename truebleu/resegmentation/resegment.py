@@ -50,7 +50,6 @@ class SegmentFacts:
     start, end: its place in the text of the document, in characters.
     equal, substituted, added, missing: units that agree with the reference, stand for another
         unit, have no counterpart, and are absent.
-    flags: what a reader should look at: "empty", "added", "far" or "loop".
     """
 
     document: str

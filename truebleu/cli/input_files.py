@@ -175,6 +175,7 @@ class Inputs:
     def _resegment(self, options: argparse.Namespace) -> None:
         """Divide outputs into the segments of the references, in place of the files."""
         self._references = [make_rereadable(file) for file in self._references]
+        scored_references = rewrite_reference_breaks(self._references, options)
         documents: Any = self.documents
         if documents is None and self.test_set is not None:
             documents = self.test_set.part.documents
@@ -186,7 +187,7 @@ class Inputs:
             hypothesis_documents=get_option_file(options, "hyp_docs"),
         )
         self.systems = _flatten_runs(self.runs)
-        self._references = rewrite_reference_breaks(self._references, options)
+        self._references = scored_references
 
     def _parse_runs(self, options: argparse.Namespace, word: str) -> tuple[str | None, list[str]]:
         """Return the system name (None without a name) and files of a word: NAME=FILE,FILE."""

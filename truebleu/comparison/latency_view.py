@@ -37,15 +37,14 @@ from truebleu.resegmentation.logs import (
     read_segmentation,
 )
 from truebleu.resegmentation.methods import get_method
-from truebleu.resegmentation.resegment import Resegmentation
+from truebleu.resegmentation.resegment import Resegmentation, read_reference_rows
 from truebleu.significance import LEVEL, RESAMPLES
 from truebleu.significance.resampled_metric import Measure
 from truebleu.significance.resampling import bootstrap_intervals, run_paired_tests
 from truebleu.text import argument_checks
-from truebleu.text.corpus_inputs import read_text_list
 from truebleu.text.languages import get_target_language
 from truebleu.text.record import Record
-from truebleu.text.segments import File, as_file, is_file, iter_reference_rows
+from truebleu.text.segments import File, as_file
 from truebleu.text.system_names import format_path, name_systems
 from truebleu.text.terminal_layout import format_count, join_words
 
@@ -69,6 +68,16 @@ class LatencySettings(Record):
     level: float
     seed: int | None
     workers: int
+
+    @property
+    def resampling(self) -> dict[str, Any]:
+        """The arguments of functions that resample."""
+        return {
+            "resamples": self.confidence,
+            "level": self.level,
+            "seed": self.seed,
+            "workers": self.workers,
+        }
 
 
 class IntervalOptions(TypedDict, total=False):
@@ -136,7 +145,7 @@ def latency(
     argument_checks.check_choice("tokens", tokens, (None, *TOKEN_KINDS))
     get_method(method)
     confidence = intervals.get("confidence", RESAMPLES)
-    rows = None if references is None else _read_reference_rows(references)
+    rows = None if references is None else read_reference_rows(references, is_required=True)
     if segments is None and method != "soft":
         raise argument_checks.ParameterError("[[method]] has no effect without [[segments]]")
     if segments is not None and rows is None:
@@ -183,23 +192,6 @@ def _name_logs(logs: Any) -> Mapping[str, Any]:
 
 def _is_path(value: object) -> bool:
     return isinstance(value, str | os.PathLike | File)
-
-
-def _read_reference_rows(references: Any) -> list[tuple[str, ...]]:
-    """Return the references of each segment."""
-    if is_file(references):
-        return [(text,) for text in read_text_list("references", references)]
-    rows = []
-    for number, row in enumerate(iter_reference_rows(references), 1):
-        texts: list[Any] = []
-        for item in row:
-            texts.extend(item if isinstance(item, list | tuple) else [item])
-        texts = [text for text in texts if text is not None]
-        if not texts or not all(isinstance(text, str) for text in texts):
-            found = argument_checks.format_value(row[0] if len(row) == 1 else row)
-            raise InputError(f"references, segment {number}: expected text, found {found}")
-        rows.append(tuple(texts))
-    return rows
 
 
 class LogResult:
@@ -292,14 +284,7 @@ class LogResult:
         self.signature = str(signature)
 
     def _resample(self, measure: Measure) -> Any:
-        settings = self.settings
-        (intervals,) = bootstrap_intervals(
-            [measure],
-            resamples=settings.confidence,
-            level=settings.level,
-            seed=settings.seed,
-            workers=settings.workers,
-        )
+        (intervals,) = bootstrap_intervals([measure], **self.settings.resampling)
         return intervals[self.name]
 
     @property
@@ -309,24 +294,17 @@ class LogResult:
 
     def compare(self, baseline: LogResult) -> dict[str, Any] | None:
         """Return the difference to another log by the first metric, on their common segments."""
-        settings = self.settings
         pairs = zip(
             baseline.segment_scores[self.primary], self.segment_scores[self.primary], strict=True
         )
         common = [(a, b) for a, b in pairs if a is not None and b is not None]
-        if not common or settings.confidence is None:
+        if not common or self.settings.confidence is None:
             return None
         first, second = zip(*common, strict=True)
         measure = Measure.from_scores(
             self.primary, {baseline.name: first, self.name: second}, lower_is_better=True
         )
-        (tests,) = run_paired_tests(
-            [measure],
-            resamples=settings.confidence,
-            level=settings.level,
-            seed=settings.seed,
-            workers=settings.workers,
-        )
+        (tests,) = run_paired_tests([measure], **self.settings.resampling)
         difference = tests.differences[self.name]
         return {
             "metric": self.primary,

@@ -15,6 +15,7 @@ from pathlib import PurePath
 from typing import Any
 
 from truebleu._kernel import InputError
+from truebleu.resegmentation.units import SPACE_MARK
 from truebleu.text.argument_checks import format_value, load_json, parse_json, suggest_names
 from truebleu.text.segments import as_file
 from truebleu.text.system_names import format_path
@@ -24,8 +25,6 @@ UNITS = ("word", "char")
 # Ways to join the tokens of a simulstream log, as its detokenizer "simuleval" does.
 TOKEN_KINDS = ("word", "char", "spm")
 UNIT_NAMES = {"word": "word", "char": "character"}
-# The mark for a space in pieces of SentencePiece.
-SPACE_MARK = "\u2581"
 FIELDS_BY_PROGRAM = {
     "SimulEval": ("delays", "elapsed"),
     "OmniSTEval": ("emission_cu", "emission_ca"),

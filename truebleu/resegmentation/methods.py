@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -54,9 +54,11 @@ class Method:
 
     split: returns the units of a text.
     compares: "edits", "similarities", "words" (edits, as SubER) or "times".
-    version: the release of the program whose segments the method reproduces; empty for our own.
-    joiner: what stands between the units of a segment in the output of the program; None keeps the
-        text as it was.
+    program, version: the program whose segments the method reproduces, and its release; empty for
+        truebleu's own methods.
+    joiner: the text between units in the program's output; None keeps the text unchanged.
+    only_equal: two different units have no similarity.
+    prepare_reference: converts references before they are split, as the program does.
     breaks: how the segments show the breaks of lines and blocks: "none", "words" or "only".
     """
 
@@ -87,42 +89,47 @@ class Method:
             [self.split(self.prepare_reference(text)).keys for text in alternatives]
             for alternatives in references
         ]
-        if self.compares in ("words", "times"):
-            sets = [
-                [units[min(number, len(units) - 1)] for units in split_references]
-                for number in range(max(map(len, references)))
-            ]
-            if timing is not None:
-                return _align_by_times(stream.keys, sets[0], timing)
-            alignments = [_align_by_words(stream.keys, keys) for keys in sets]
-            return min(alignments, key=lambda alignment: alignment.errors or 0)
-        every_key = chain(stream.keys, *(keys for units in split_references for keys in units))
-        ids = {key: index for index, key in enumerate(dict.fromkeys(every_key))}
-
-        def number(keys: Sequence[str]) -> list[int]:
-            return [ids[key] for key in keys]
-
-        segments = [[number(keys) for keys in alternatives] for alternatives in split_references]
-        hypothesis = number(stream.keys)
         if self.compares == "edits":
-            forbidden = b"" if self.is_own else bytes(not begins for begins in stream.begins)
-            places = _kernel.align_by_edits(segments, hypothesis, forbidden, not self.is_own)
-            alternatives = _decode(places[2])
-            keys = [units[i] for units, i in zip(split_references, alternatives, strict=True)]
-            return Alignment(_decode(places[0]), _decode(places[1]), keys, places[3])
-        types = [([ord(character) for character in set(key)], key in PUNCTUATION) for key in ids]
-        best: tuple[float, Alignment] | None = None
-        # Similarities are compared with one reference set at a time.
-        for number_of_set in range(max(map(len, references))):
-            keys = [units[min(number_of_set, len(units) - 1)] for units in split_references]
-            chosen_ids = [units[min(number_of_set, len(units) - 1)] for units in segments]
-            places = _kernel.align_by_similarity(chosen_ids, hypothesis, types, self.only_equal)
-            alignment = Alignment(_decode(places[0]), _decode(places[1]), keys, None)
-            similarity = _mean_similarity(stream.keys, alignment)
-            if best is None or similarity > best[0]:
-                best = similarity, alignment
-        assert best is not None
-        return best[1]
+            return self._align_by_edits(stream, split_references)
+        # The other methods align with one reference set at a time; short rows repeat the last.
+        sets = [
+            [units[min(number, len(units) - 1)] for units in split_references]
+            for number in range(max(map(len, references)))
+        ]
+        if self.compares == "similarities":
+            alignments = [self._align_by_similarity(stream.keys, keys) for keys in sets]
+            return max(alignments, key=partial(_mean_similarity, stream.keys))
+        if timing is not None:
+            return _align_by_times(stream.keys, sets[0], timing)
+        alignments = [_align_by_words(stream.keys, keys) for keys in sets]
+        return min(alignments, key=lambda alignment: alignment.errors or 0)
+
+    def _align_by_edits(self, stream: Units, references: list[list[list[str]]]) -> Alignment:
+        """Align with all alternatives of each segment; every segment selects its reference."""
+        segments_keys = [keys for alternatives in references for keys in alternatives]
+        ids = _number_keys([stream.keys, *segments_keys])
+        segments = [[[ids[key] for key in keys] for keys in row] for row in references]
+        forbidden = b"" if self.is_own else bytes(not begins for begins in stream.begins)
+        places, pairs, chosen, errors = _kernel.align_by_edits(
+            segments, [ids[key] for key in stream.keys], forbidden, not self.is_own
+        )
+        keys = [row[index] for row, index in zip(references, _decode(chosen), strict=True)]
+        return Alignment(_decode(places), _decode(pairs), keys, errors)
+
+    def _align_by_similarity(self, keys: Sequence[str], references: list[list[str]]) -> Alignment:
+        ids = _number_keys([keys, *references])
+        places, pairs, _, _ = _kernel.align_by_similarity(
+            [[ids[key] for key in segment] for segment in references],
+            [ids[key] for key in keys],
+            [(list(map(ord, set(key))), key in PUNCTUATION) for key in ids],
+            self.only_equal,
+        )
+        return Alignment(_decode(places), _decode(pairs), references, None)
+
+
+def _number_keys(key_lists: Iterable[Sequence[str]]) -> dict[str, int]:
+    """Return a number for each different key."""
+    return {key: index for index, key in enumerate(dict.fromkeys(chain(*key_lists)))}
 
 
 def _align_by_words(keys: Sequence[str], references: list[list[str]]) -> Alignment:
@@ -183,12 +190,12 @@ def _lower_without_spaces(text: str) -> str:
 
 def _make_mweralign(model: str = "mweralign-spm32k", *, cuts_words: bool) -> Method:
     split = partial(u.split_pieces, model, cuts_words=cuts_words)
-    return Method(split, "edits", "mweralign", "1.4.1", "")
+    return Method(split, "edits", "mweralign", "1.4.1", joiner="")
 
 
 def _make_suber(compares: str, breaks: str = "none") -> Method:
     split = u.split_subtitle_words
-    return Method(split, compares, "SubER", "0.4.0", " ", breaks=breaks)
+    return Method(split, compares, "SubER", "0.4.0", joiner=" ", breaks=breaks)
 
 
 METHODS = {
@@ -196,13 +203,24 @@ METHODS = {
     "as-wer": Method(u.split_text_units, "edits"),
     "mweralign-spm32k": _make_mweralign(cuts_words=False),
     "mweralign-spm32k-w": _make_mweralign(cuts_words=True),
-    "mweralign-none": Method(u.split_ascii_words, "edits", "mweralign", "1.4.1", " "),
-    "mweralign-cj": Method(u.split_latin_runs, "edits", "mweralign", "1.4.1", ""),
+    "mweralign-none": Method(u.split_ascii_words, "edits", "mweralign", "1.4.1", joiner=" "),
+    "mweralign-cj": Method(u.split_latin_runs, "edits", "mweralign", "1.4.1", joiner=""),
     "omnisteval": Method(
-        u.split_white_space, "similarities", "OmniSTEval", "0.1.10", " ", False, str.lower
+        u.split_white_space,
+        "similarities",
+        "OmniSTEval",
+        "0.1.10",
+        joiner=" ",
+        prepare_reference=str.lower,
     ),
     "omnisteval-char": Method(
-        u.split_characters, "similarities", "OmniSTEval", "0.1.10", "", True, _lower_without_spaces
+        u.split_characters,
+        "similarities",
+        "OmniSTEval",
+        "0.1.10",
+        joiner="",
+        only_equal=True,
+        prepare_reference=_lower_without_spaces,
     ),
     "suber": _make_suber("words"),
     "suber-seg": _make_suber("words", "words"),

@@ -29,6 +29,7 @@ from truebleu.resegmentation.subtitles import (
     write_breaks,
 )
 from truebleu.resegmentation.units import Units, split_text_units
+from truebleu.text.argument_checks import format_value
 from truebleu.text.corpus_inputs import read_text_list
 from truebleu.text.segments import is_file, is_sequence, iter_reference_rows, read_segment_labels
 from truebleu.text.terminal_layout import format_count
@@ -114,6 +115,11 @@ class Resegmentation(Sequence[str]):
         return self.segments[index]
 
     @property
+    def empty_count(self) -> int:
+        """The number of segments without text whose reference has three units or more."""
+        return sum("empty" in facts.flags for facts in self.facts)
+
+    @property
     def signature(self) -> str:
         """The value of the signature field "reseg": the method, its version, and "+docs".
 
@@ -135,35 +141,32 @@ class Resegmentation(Sequence[str]):
             "method": self.signature,
             "lines": self.lines,
             "segments": len(self),
-            "empty": sum("empty" in facts.flags for facts in self.facts),
+            "empty": self.empty_count,
             **{name: getattr(self, name) for name in ("covered", "missing", "added", "lost")},
             "errors": self.errors,
         }
 
     @property
     def problems(self) -> list[str]:
-        """Sentences about what may be wrong with the text or its reference; none if all is well."""
-        empty = sum("empty" in facts.flags for facts in self.facts)
-        problems = [
-            f"only {100 * self.covered:.0f}% of the reference is covered (is it the reference of "
-            "this text, in the same language?)"
-            if self.covered < MIN_COVERED
-            else "",
-            f"{100 * self.missing:.0f}% of the reference is missing"
-            if self.missing > MAX_DIFFERENT
-            else "",
-            f"{100 * self.added:.0f}% of the text is not in the reference"
-            if self.added > MAX_DIFFERENT
-            else "",
-            f"{format_count(empty, 'segment')} {'is' if empty == 1 else 'are'} empty"
-            if empty
-            else "",
-        ]
-        return [text for text in problems if text]
+        """Possible faults of the text or its reference, as sentences."""
+        problems = []
+        if self.covered < MIN_COVERED:
+            problems.append(
+                f"only {100 * self.covered:.0f}% of the reference is covered (is it the reference "
+                "of this text, in the same language?)"
+            )
+        if self.missing > MAX_DIFFERENT:
+            problems.append(f"{100 * self.missing:.0f}% of the reference is missing")
+        if self.added > MAX_DIFFERENT:
+            problems.append(f"{100 * self.added:.0f}% of the text is not in the reference")
+        if empty := self.empty_count:
+            verb = "is" if empty == 1 else "are"
+            problems.append(f"{format_count(empty, 'segment')} {verb} empty")
+        return problems
 
     def __str__(self) -> str:
         documents = len({facts.document for facts in self.facts}) if self.has_documents else 0
-        empty = sum("empty" in facts.flags for facts in self.facts)
+        empty = self.empty_count
         parts = [
             f"{format_count(self.lines, 'line')} → {format_count(len(self), 'segment')}",
             SIGNATURE_NAMES.get(self.method, self.method),
@@ -210,10 +213,12 @@ def resegment(
     ['The cat sat.', 'It rained']
     """
     resolved_method = get_method(method)
-    hypothesis, references, timing = _read_times(resolved_method, method, hypothesis, references)
+    hypothesis, references, timing = _read_subtitles(
+        resolved_method, method, hypothesis, references
+    )
     if timing is not None and documents is not None:
         raise InputError(f"documents have no effect with method '{method}': times bound the search")
-    reference_rows = _read_references(references)
+    reference_rows = read_reference_rows(references)
     names = [""] * len(reference_rows)
     if documents is not None:
         labels = read_segment_labels("documents", documents, len(names), is_required=True)
@@ -269,21 +274,21 @@ def _collect_parts(
         facts,
         method,
         has_documents,
-        sum(fact.equal for fact in facts) / max(1, reference_units),
-        sum(part.missing for part in parts.values()) / max(1, reference_units),
-        sum(part.added for part in parts.values()) / max(1, units),
-        None if None in errors else sum(error or 0 for error in errors),
-        sum(part.lost for part in parts.values()),
-        line_count,
+        covered=sum(fact.equal for fact in facts) / max(1, reference_units),
+        missing=sum(part.missing for part in parts.values()) / max(1, reference_units),
+        added=sum(part.added for part in parts.values()) / max(1, units),
+        errors=None if None in errors else sum(error or 0 for error in errors),
+        lost=sum(part.lost for part in parts.values()),
+        lines=line_count,
     )
 
 
-def _read_times(
+def _read_subtitles(
     method: Method, name: str, hypothesis: Any, references: Any
 ) -> tuple[Any, Any, Timing | None]:
-    """Return the texts of files of subtitles, and their times if the method compares times.
+    """Return hypothesis and references with subtitle files as texts, and times if compared.
 
-    Methods of SubER need the breaks in the texts, to which they belong.
+    Methods of SubER read line breaks, so their texts contain these.
     """
 
     def read_blocks(value: Any) -> list[Block] | None:
@@ -339,18 +344,25 @@ def _collect_long_words(text: str) -> set[str]:
     return {key for key in keys if len(key) >= 4}.union(pairs)
 
 
-def _read_references(references: Any) -> list[tuple[str, ...]]:
-    """Return the alternatives of each segment; None and missing references are left out."""
+def read_reference_rows(references: Any, *, is_required: bool = False) -> list[tuple[str, ...]]:
+    """Return the references of each segment, without missing references (None).
+
+    is_required: raise InputError for a segment without references, instead of returning an empty
+        reference.
+    """
+    if is_file(references):
+        return [(text,) for text in read_text_list("references", references)]
     rows = []
     for number, row in enumerate(iter_reference_rows(references), 1):
+        entries = [item for entry in row for item in (entry if is_sequence(entry) else (entry,))]
         texts = [
             item.decode("utf-8", "surrogatepass") if isinstance(item, bytes) else item
-            for entry in row
-            for item in (entry if is_sequence(entry) else (entry,))
+            for item in entries
             if item is not None
         ]
-        if not all(isinstance(text, str) for text in texts):
-            raise TypeError(f"references: segment {number} is not text")
+        if not all(isinstance(text, str) for text in texts) or (is_required and not texts):
+            found = format_value(row[0] if len(row) == 1 else row)
+            raise InputError(f"references, segment {number}: expected text, found {found}")
         rows.append(tuple(texts) or ("",))
     if not rows:
         raise InputError("references: no segments (expected at least one)")

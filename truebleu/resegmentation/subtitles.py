@@ -15,14 +15,13 @@ from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.text.argument_checks import check_choice, format_value
-from truebleu.text.segments import BufferedLines, File, as_file, is_file
+from truebleu.text.segments import COMPRESSED_SUFFIXES, BufferedLines, File, as_file, is_file
 from truebleu.text.system_names import format_path
 
 LINE_END, BLOCK_END = "<eol>", "<eob>"
 MASK = "<mask>"
-# What texts for metrics have: only words, words and breaks, or breaks and a mask for each word.
+# The contents of texts for metrics: words, words and breaks, or breaks and a mask for each word.
 BREAK_MODES = ("none", "words", "only")
-COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 ARROW = "-->"
 TIME = re.compile(r"(?:(\d+):)?([0-5]?\d):([0-5]?\d)[,.](\d{1,6})")
 # SubER ignores tags of one character, such as <i>.

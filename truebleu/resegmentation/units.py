@@ -25,7 +25,7 @@ UNSPACED_SCRIPTS = re.compile(
 # Characters that extend the previous character although they are not in a category of marks.
 EXTENDING = {"\u0e33", "\u0eb3", "\uff9e", "\uff9f", *map(chr, range(0x1F3FB, 0x1F400))}
 WHITE_SPACE, WORD, UNSPACED, EXTENSION, SYMBOL = " wum."
-# Stands for a space in pieces.
+# Stands for a space in pieces of SentencePiece.
 SPACE_MARK = "\u2581"
 UNIT = re.compile("w[wm]*|[u.]m*|m+")
 

@@ -13,20 +13,14 @@ from itertools import accumulate
 
 from truebleu import _kernel
 from truebleu.text import sentencepiece
+from truebleu.text.languages import UNSPACED_LETTERS
 
-# Letters of scripts that do not separate words by spaces: Han, kana, Bopomofo, Thai, Lao, Myanmar
-# and Khmer, with their iteration marks.
-UNSPACED_SCRIPTS = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029"
-    "\u3038-\u303b\u3041-\u30ff\u3100-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\ua9e0-\ua9ff\uaa60-\uaa7f\uf900-\ufaff\uff66-\uff9f\U0001aff0-\U0001b16f"
-    "\U00020000-\U0003fffd]"
-)
 # Characters that extend the previous character although they are not in a category of marks.
 EXTENDING = {"\u0e33", "\u0eb3", "\uff9e", "\uff9f", *map(chr, range(0x1F3FB, 0x1F400))}
 WHITE_SPACE, WORD, UNSPACED, EXTENSION, SYMBOL = " wum."
 # Stands for a space in pieces of SentencePiece.
 SPACE_MARK = "\u2581"
+UNSPACED_LETTER = re.compile(f"[{UNSPACED_LETTERS}]")
 UNIT = re.compile("w[wm]*|[u.]m*|m+")
 
 
@@ -40,7 +34,7 @@ class _CharacterClasses(dict[int, str]):
             kind = WHITE_SPACE
         elif category[0] == "M" or category == "Cf" or character in EXTENDING:
             kind = EXTENSION
-        elif category[0] == "L" and UNSPACED_SCRIPTS.match(character):
+        elif category[0] == "L" and UNSPACED_LETTER.match(character):
             kind = UNSPACED
         elif category[0] == "P" and unicodedata.east_asian_width(character) in "FW":
             # Punctuation of these scripts, as between two Chinese sentences.

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from truebleu.text import text_marks
+from truebleu.text.languages import UNSPACED_LETTERS
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
@@ -27,9 +28,8 @@ MAX_CHARACTERS = 1000
 # Text is in one case if this share of its lines is, and at most half of each reference's lines.
 MIN_CASE_SHARE, MAX_REFERENCE_CASE_SHARE = 0.9, 0.5
 LOWER, UPPER = "lower case", "upper case"
-# Characters of scripts without spaces are words of their own.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+")
+# Characters of scripts without spaces are separate words.
+_WORD = re.compile(rf"[{UNSPACED_LETTERS}]|[^\W\d_{UNSPACED_LETTERS}]+")
 
 WordLines = list[list[str]]
 

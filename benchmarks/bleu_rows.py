@@ -433,8 +433,8 @@ def _list_vectors() -> list[str]:
 @benchmark
 def resegment(runs: int) -> Iterator[Row]:
     """Divide a text into the segments of its reference; compare with mweralign and OmniSTEval."""
-    # 3,000 and 10,000 words in about 20 words per segment; more words for the ratio at more work.
-    small, middle, large = (corpus.load_million().head(count) for count in (140, 460, 2300))
+    # About 3,000, 10,000 and 38,000 words. mweralign takes two minutes for 100,000 words.
+    small, middle, large = (corpus.load_million().head(count) for count in (180, 605, 2300))
     for peer, method, text, target in (
         ("mweralign", "mweralign-none", middle, 40),
         ("mweralign", "mweralign-none", large, 60),

@@ -172,7 +172,7 @@ def test_details_fold_per_metric():
     markup = static_summary.render_summary(manifest)
     folds = re.findall("(?s)<details><summary>(.*?)</summary>(.*?)</details>", markup)
     assert [title for title, _ in folds] == [
-        "BLEU ↑ in detail: intervals, tests, components and lengths and all pairs",
+        "BLEU ↑ in detail: intervals, tests, components, lengths and all pairs",
         "TER ↓ in detail: intervals, tests and all pairs",
     ]
     for _, inner in folds:

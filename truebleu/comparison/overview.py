@@ -434,7 +434,7 @@ def build_metric_details(content: Content, digits: int | None = None) -> Iterato
         if len(content["systems"]) > 2:
             inner.append(build_pair_table(content, metric, metric_digits))
         section_names = ["intervals", "tests"] if len(content["systems"]) > 1 else ["intervals"]
-        section_names += ["components and lengths"] if parts_table is not None else []
+        section_names += ["components", "lengths"] if parts_table is not None else []
         section_names += ["all pairs"] if len(content["systems"]) > 2 else []
         yield Fold(f"{format_metric_header(metric)} in detail: {join_words(section_names)}", inner)
 

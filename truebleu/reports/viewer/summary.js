@@ -124,7 +124,7 @@ function renderForestPlot(context, measures, content) {
 /** Render the details of a metric. @param {Context} context @param {ScoredMeasure} measure @param {any} content */
 function renderDetails(context, measure, content) {
   const { data, store } = context, ids = String(store.get("more")).split(",").filter(Boolean), open = ids.includes(measure.id), reportedMeasure = data.settings.find(s => s.id === measure.id) ?? measure;
-  const contents = ["intervals", data.systems.length > 1 ? "tests" : "", data.settings.some(s => s.id === measure.id && s.metric === "BLEU") ? "components and lengths" : "", data.systems.length > 2 ? "all pairs" : ""].filter(Boolean);
+  const contents = ["intervals", data.systems.length > 1 ? "tests" : "", ...data.settings.some(s => s.id === measure.id && s.metric === "BLEU") ? ["components", "lengths"] : [], data.systems.length > 2 ? "all pairs" : ""].filter(Boolean);
   return el("details.metric", { open, on: { toggle: (/** @type {any} */ e) => { if (e.target.open !== open) store.set({ more: (open ? ids.filter(id => id !== measure.id) : [...ids, measure.id]).join(",") }, { replace: true }); } } },
     el("summary", {}, `${measure.label} ${getDirectionArrow(measure)} in detail: ${joinNames(contents)}`), open ? renderMetricTable(context, reportedMeasure, content) : null);
 }

@@ -33,15 +33,6 @@ class LanguageKind:
     """The codes and names of the languages, by script."""
 
 
-# Letters of scripts that do not separate words by spaces: Han, kana, Bopomofo, Thai, Lao, Myanmar
-# and Khmer, with their iteration marks.
-UNSPACED_LETTERS = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029"
-    "\u3038-\u303b\u3041-\u30ff\u3100-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\ua9e0-\ua9ff\uaa60-\uaa7f\uf900-\ufaff\uff66-\uff9f\U0001aff0-\U0001b16f"
-    "\U00020000-\U0003fffd"
-)
-
 LANGUAGE_KINDS = (
     LanguageKind(
         "Chinese",

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from truebleu.text import text_marks
-from truebleu.text.languages import UNSPACED_LETTERS
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
@@ -29,7 +28,7 @@ MAX_CHARACTERS = 1000
 MIN_CASE_SHARE, MAX_REFERENCE_CASE_SHARE = 0.9, 0.5
 LOWER, UPPER = "lower case", "upper case"
 # Characters of scripts without spaces are separate words.
-_WORD = re.compile(rf"[{UNSPACED_LETTERS}]|[^\W\d_{UNSPACED_LETTERS}]+")
+_WORD = re.compile(rf"[{text_marks.UNSPACED_LETTERS}]|[^\W\d_{text_marks.UNSPACED_LETTERS}]+")
 
 WordLines = list[list[str]]
 

@@ -27,12 +27,13 @@ def texts() -> list[str]:
     return [make_sentence(dice, dice.choice((6, 14, 25))) for _ in range(400)]
 
 
-def find_by_kind(systems, references, **options) -> dict[str, list[findings.Finding]]:
+def find_by_kind(
+    systems, references, metric="bleu", **options
+) -> dict[str, list[findings.Finding]]:
     """Return the findings by kind."""
-    names = ("documents", "source")
-    request = Request(
-        systems, references, ["bleu"], **{name: options[name] for name in names if name in options}
-    )
+    names = ("documents", "source", "test", "resample")
+    chosen = {name: options[name] for name in names if name in options}
+    request = Request.from_options(systems, references, {"metrics": [metric], **chosen})
     request.labels = options.get("labels")
     all_findings = report_builder.ReportData(request, languages=options.get("languages")).findings
     order = [finding["kind"] for finding in all_findings]
@@ -93,23 +94,92 @@ def test_remaining_delta_equals_metric(texts):
     )
 
 
-def test_reversed_order_names_label(texts):
+DIRECTIONS = pytest.mark.parametrize(
+    ("metric", "is_lower_better"), [("bleu", False), ("chrf", False), ("ter", True), ("wer", True)]
+)
+
+
+def swap_quality(texts, first_count):
+    """Return two systems: y is correct in the first segments, and x in the other segments."""
     dice = random.Random(7)
-    kinds = ["news" if i < 250 else "chat" for i in range(400)]
-    x = [
-        text if name == "chat" else degrade(dice, text)
-        for text, name in zip(texts, kinds, strict=True)
-    ]
-    y = [
-        text if name == "news" else degrade(dice, text)
-        for text, name in zip(texts, kinds, strict=True)
-    ]
-    (reversed_order,) = find_by_kind({"x": x, "y": y}, texts, labels={"domain": kinds})["reversed"]
-    assert reversed_order["text"].startswith("In domain chat, x is better than y: BLEU −")
-    assert reversed_order["state"]["label"] == "0:1"
+    x = [degrade(dice, text) if i < first_count else text for i, text in enumerate(texts)]
+    y = [text if i < first_count else degrade(dice, text) for i, text in enumerate(texts)]
+    return {"x": x, "y": y}
 
 
-def test_decisive_segments_reverse_difference(texts):
+@DIRECTIONS
+def test_significant_reversal_is_signed_from_view_of_better_system(texts, metric, is_lower_better):
+    systems = swap_quality(texts, 250)
+    kinds = ["news"] * 250 + ["chat"] * 150
+    (finding,) = find_by_kind(systems, texts, metric, labels={"domain": kinds})["reversed"]
+    scores = {
+        (name, start): tb.metric(metric).score(lines[start:], texts[start:]).value
+        for name, lines in systems.items()
+        for start in (0, 250)
+    }
+    deltas = [scores["x", start] - scores["y", start] for start in (250, 0)]
+    assert [delta > 0 for delta in deltas] == [not is_lower_better, is_lower_better]
+    in_group, in_all = (f"{delta:+.2f}".replace("-", "−") for delta in deltas)
+    label = tb.metric(metric).name
+    assert finding["text"] == (
+        f"In domain chat, x is better than y: {label} {in_group} in 150 segments "
+        f"(p = 0.0005, corrected for 5 groups), {in_all} in all segments"
+    )
+    assert finding["state"]["label"] == "0:1"
+
+
+@DIRECTIONS
+def test_reversal_that_is_not_significant_is_not_reported(texts, metric, is_lower_better):
+    dice = random.Random(11)
+    x = [degrade(dice, text) for text in texts]
+    y = list(x)
+    # In each half, one system is correct in a few more segments than the other.
+    long_segments = [i for i, text in enumerate(texts) if len(text.split()) == 25]
+    for i in [i for i in long_segments if i < 200][:3]:
+        x[i] = texts[i]
+    for i in [i for i in long_segments if i >= 200][:4]:
+        y[i] = texts[i]
+    systems = {"x": x, "y": y}
+    score = tb.metric(metric)
+    deltas = [
+        score.score(x[start:end], texts[start:end]).value
+        - score.score(y[start:end], texts[start:end]).value
+        for start, end in ((0, 200), (200, 400), (0, 400))
+    ]
+    assert [delta > 0 for delta in deltas] == [
+        not is_lower_better,
+        is_lower_better,
+        is_lower_better,
+    ]
+    assert abs(deltas[0]) > abs(deltas[2])
+    halves = {"half": ["a"] * 200 + ["b"] * 200}
+    kinds = find_by_kind(systems, texts, metric, labels=halves)
+    assert not kinds["reversed"]
+    # A delta that is not significant is not attributed to segments.
+    assert not kinds["concentrated"]
+    assert not any("better than" in one["text"] for found in kinds.values() for one in found)
+
+
+def test_reversal_without_test_is_not_reported(texts):
+    kinds = {"domain": ["news"] * 250 + ["chat"] * 150}
+    systems = swap_quality(texts, 250)
+    assert not find_by_kind(systems, texts, labels=kinds, test=None)["reversed"]
+
+
+def test_reversal_is_tested_by_document_if_documents_are_resampled(texts):
+    """Two documents per label are too few for a significant reversal."""
+    kinds = {"domain": ["news"] * 250 + ["chat"] * 150}
+    documents = [f"d{i // 75}" for i in range(400)]
+    systems = swap_quality(texts, 250)
+    found = find_by_kind(systems, texts, labels=kinds, documents=documents)["reversed"]
+    assert any("domain chat" in one["text"] for one in found)
+    assert not find_by_kind(
+        systems, texts, labels=kinds, documents=documents, resample="documents"
+    )["reversed"]
+
+
+@DIRECTIONS
+def test_decisive_segments_reverse_difference(texts, metric, is_lower_better):
     dice = random.Random(8)
     x = [degrade(dice, text) for text in texts]
     y = list(x)
@@ -117,16 +187,34 @@ def test_decisive_segments_reverse_difference(texts):
     y[3:6] = texts[3:6]
     for i in range(10, 20):
         x[i] = " ".join([*x[i].split()[:-1], texts[i].split()[-1]])
-    decisive = find_by_kind({"x": x, "y": y}, texts)["decisive"]
-    assert len(decisive) == 1
-    rest = [int(i) - 1 for i in decisive[0]["state"]["only"].split(",")]
-    remaining = [i for i in range(400) if i not in rest]
-    remaining_scores = [
-        tb.bleu([lines[i] for i in remaining], [texts[i] for i in remaining]).value
+    (decisive,) = find_by_kind({"x": x, "y": y}, texts, metric)["decisive"]
+    removed = [int(i) - 1 for i in decisive["state"]["only"].split(",")]
+    remaining = [i for i in range(400) if i not in removed]
+    score = tb.metric(metric)
+    x_remaining, y_remaining = (
+        score.score([lines[i] for i in remaining], [texts[i] for i in remaining]).value
         for lines in (x, y)
-    ]
-    assert remaining_scores[1] < remaining_scores[0]
-    assert tb.bleu(y, texts).value > tb.bleu(x, texts).value
+    )
+    x_is_ahead = x_remaining < y_remaining if is_lower_better else x_remaining > y_remaining
+    assert x_is_ahead
+    direction = "lower" if is_lower_better else "higher"
+    remark = " (lower is better)" if is_lower_better else ""
+    assert decisive["text"] == (
+        f"Without {len(removed)} of 400 segments, x would have a {direction} {score.name} "
+        f"than y{remark}"
+    )
+
+
+@DIRECTIONS
+def test_concentrated_delta_is_signed_from_best_to_other_system(texts, metric, is_lower_better):
+    dice = random.Random(5)
+    documents = [f"d{i // 100}" for i in range(400)]
+    degraded = [degrade(dice, text) if i // 100 == 2 else text for i, text in enumerate(texts)]
+    systems = {"plain": degraded, "good": texts}
+    concentrated = find_by_kind(systems, texts, metric, documents=documents)["concentrated"]
+    sign = "−" if is_lower_better else "+"
+    assert f"): {tb.metric(metric).name} {sign}" in concentrated[0]["text"]
+    assert concentrated[0]["text"].endswith(" 0.00 without them")
 
 
 def test_deviating_marks_are_found(texts):

@@ -3,9 +3,11 @@
 A finding is useful if the reader can act on it, so each kind has a threshold:
 
 concentrated  more than half of a delta comes from less than half of the segments (a range of
-              lengths, a document, a label), so the reader should know these segments
-reversed      within a document or label, the order of the systems is reversed by more than the
-              whole delta; groups of fewer than 100 segments are too uncertain
+              lengths, a document, a label), so the reader should know these segments; a delta that
+              is not significant is left out, because chance alone concentrates it
+reversed      within a range of lengths, a document or a label, the order of the systems is reversed
+              by more than the whole delta, and the reversal is significant by the test of the
+              report, with Bonferroni's correction for the number of groups of at least 100 segments
 decisive      removing a few segments (at most 1%) would reverse the sign of the delta
 flags         a flag from data_checks.py is frequent: in 1% of the segments, or in many more
               segments of one system than of another (z = 3, a chance of one in 400)
@@ -21,7 +23,9 @@ import sys
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from heapq import nsmallest
+from itertools import compress
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,14 +33,21 @@ from truebleu import _kernel
 from truebleu._kernel import Table, exchanged
 from truebleu.metrics.base import Metric
 from truebleu.metrics.statistics import Statistics
-from truebleu.rendering.number_format import make_formatter, make_signed_formatter
+from truebleu.rendering.number_format import (
+    NumberFormatter,
+    format_p_value,
+    make_formatter,
+    make_signed_formatter,
+)
 from truebleu.rendering.score_scale import MORE_DIGITS
 from truebleu.reports.data_checks import FLAGS, STYLE_MARKS, RoleTotals
 from truebleu.reports.report_settings import MetricSetting
+from truebleu.significance import Measure, run_paired_tests
 from truebleu.text.segments import Texts, to_kernel_texts
 from truebleu.text.terminal_layout import format_count, join_words
 
 if TYPE_CHECKING:
+    from truebleu.comparison.comparison_request import Significance
     from truebleu.comparison.segment_labels import SegmentNames
 
 # Kinds of findings in display order, with the maximum number of each.
@@ -86,6 +97,12 @@ class FindingInputs(NamedTuple):
     health: Mapping[str, Any]
     totals_by_role: Mapping[str, RoleTotals]
     is_redacted: bool
+    testing: Significance
+    # Pairs that differ significantly by the metric of `setting`, or None without a test.
+    significant_pairs: Sequence[AbstractSet[str]] | None
+    # The document of each segment if documents are resampled, otherwise None.
+    resampled_documents: Sequence[int] | None
+    workers: int
     # Displayed scale of scores, 100 or 1.
     scale: int = 100
 
@@ -120,6 +137,36 @@ def collect_findings(inputs: FindingInputs) -> list[Finding]:
 # ---- difference between two systems ----
 
 
+class _ComparedPair(NamedTuple):
+    """The best system and another system, by one metric."""
+
+    setting: MetricSetting
+    best: str
+    compared: str
+    # Score of the best system minus the other score; negative if lower scores are better.
+    delta: float
+    # Page state that selects both systems and the metric.
+    state: Mapping[str, Any]
+    format_delta: NumberFormatter
+
+    @property
+    def tables(self) -> list[Statistics]:
+        """The statistics of the best and of the other system."""
+        return [self.setting.tables[name] for name in (self.best, self.compared)]
+
+
+class _SegmentGroup(NamedTuple):
+    """Segments of one length range, document or label, with the deltas inside and outside."""
+
+    title: str
+    filters: Mapping[str, Any]
+    segment_keys: Sequence[int]
+    key: int
+    size: int
+    delta: float
+    remaining_delta: float
+
+
 def _find_segments_behind_delta(inputs: FindingInputs) -> Iterator[Finding]:
     """Find the segments that explain the delta between the best system and another system.
 
@@ -139,49 +186,103 @@ def _find_segments_behind_delta(inputs: FindingInputs) -> Iterator[Finding]:
     delta = scores[best] - scores[compared]
     if not delta:
         return
-    state = {"systems": [compared, best], "setting": setting.id}
 
     def format_delta(value: float) -> str:
         digits = 2 if inputs.scale == 100 else 2 + MORE_DIGITS
         return make_signed_formatter(make_formatter(digits))(value * inputs.scale / 100)
 
-    title = f"{setting.label} {format_delta(delta)}"
-    yield from _find_decisive_segments(inputs, setting, best, compared, delta, state)
-    yield from _find_identical_outputs(inputs, best, compared, state)
-    for group_kind, filters, segment_keys, labels in _group_segments(inputs):
+    state = {"systems": [compared, best], "setting": setting.id}
+    pair = _ComparedPair(setting, best, compared, delta, state, format_delta)
+    yield from _find_decisive_segments(inputs, pair)
+    yield from _find_identical_outputs(inputs, pair)
+    groups = list(_score_groups(inputs, pair))
+    if inputs.significant_pairs is None or {best, compared} in inputs.significant_pairs:
+        for group in groups:
+            yield from _find_concentrated_delta(inputs, pair, group)
+    yield from _find_reversed_orders(inputs, pair, groups)
+
+
+def _score_groups(inputs: FindingInputs, pair: _ComparedPair) -> Iterator[_SegmentGroup]:
+    """Yield each group of segments that is large enough for its scores to be meaningful."""
+    metric = pair.setting.metric
+    for group_kind, make_filters, segment_keys, labels in _group_segments(inputs):
         # Groups without segments get no row.
         group_keys = sorted(set(segment_keys))
         if not 1 < len(group_keys) <= MAX_GROUPS:
             continue
         positions = {key: position for position, key in enumerate(group_keys)}
         group_rows = [positions[key] for key in segment_keys]
-        tables = [setting.tables[name] for name in (best, compared)]
-        group_sums = [table.group_totals(group_rows, len(group_keys)) for table in tables]
+        group_sums = [table.group_totals(group_rows, len(group_keys)) for table in pair.tables]
         score_changes = [compute_leave_one_out_changes(metric, sums) for sums in group_sums]
         group_scores = [metric.scores(sums) for sums in group_sums]
         for position, key in enumerate(group_keys):
             size = group_rows.count(position)
-            if size < MIN_GROUP_SIZE:
-                continue
-            remaining_delta = delta + score_changes[0][position] - score_changes[1][position]
-            group_title = f"{group_kind} {labels[key]}".lstrip()
-            group_state = {**state, **filters(key)}
-            if 2 * size < inputs.segments and remaining_delta / delta < 0.5:
-                size_text = f"{format_count(size, 'segment')}, {size / inputs.segments:.0%}"
-                text = (
-                    f"Most of the difference between {best} and {compared} comes from "
-                    f"{group_title} ({size_text}): {title} in all segments, "
-                    f"{format_delta(remaining_delta)} without them"
+            if size >= MIN_GROUP_SIZE:
+                yield _SegmentGroup(
+                    f"{group_kind} {labels[key]}".lstrip(),
+                    make_filters(key),
+                    segment_keys,
+                    key,
+                    size,
+                    group_scores[0][position] - group_scores[1][position],
+                    pair.delta + score_changes[0][position] - score_changes[1][position],
                 )
-                yield Finding("concentrated", 1 - remaining_delta / delta, text, **group_state)
-            group_delta = group_scores[0][position] - group_scores[1][position]
-            if size >= MIN_REVERSED_GROUP_SIZE and group_delta / delta < -1:
-                text = (
-                    f"In {group_title}, {compared} is better than {best}: {setting.label} "
-                    f"{format_delta(group_delta)} in "
-                    f"{format_count(size, 'segment')}, {title} in all segments"
-                )
-                yield Finding("reversed", abs(group_delta), text, **group_state)
+
+
+def _find_concentrated_delta(
+    inputs: FindingInputs, pair: _ComparedPair, group: _SegmentGroup
+) -> Iterator[Finding]:
+    """Find out whether most of the delta comes from less than half of the segments."""
+    if 2 * group.size >= inputs.segments or group.remaining_delta / pair.delta >= 0.5:
+        return
+    size_text = f"{format_count(group.size, 'segment')}, {group.size / inputs.segments:.0%}"
+    text = (
+        f"Most of the difference between {pair.best} and {pair.compared} comes from "
+        f"{group.title} ({size_text}): {pair.setting.label} {pair.format_delta(pair.delta)} in all "
+        f"segments, {pair.format_delta(group.remaining_delta)} without them"
+    )
+    weight = 1 - group.remaining_delta / pair.delta
+    yield Finding("concentrated", weight, text, **pair.state, **group.filters)
+
+
+def _find_reversed_orders(
+    inputs: FindingInputs, pair: _ComparedPair, groups: Sequence[_SegmentGroup]
+) -> Iterator[Finding]:
+    """Find groups in which the other system is significantly better than the best system."""
+    testing, label = inputs.testing, pair.setting.label
+    if testing.test is None:
+        return
+    tested_groups = [group for group in groups if group.size >= MIN_REVERSED_GROUP_SIZE]
+    for group in tested_groups:
+        if group.delta / pair.delta >= -1:
+            continue
+        is_member = [key == group.key for key in group.segment_keys]
+        tables = {name: pair.setting.tables[name][is_member] for name in (pair.compared, pair.best)}
+        documents = inputs.resampled_documents
+        [result] = run_paired_tests(
+            [Measure(pair.setting.metric, tables)],
+            test=testing.test,
+            randomizations=testing.randomizations,
+            resamples=testing.resamples,
+            seed=testing.seed,
+            documents=None if documents is None else list(compress(documents, is_member)),
+            workers=inputs.workers,
+        )
+        p = min(1.0, result.differences[pair.best].p * len(tested_groups))
+        if p >= testing.alpha:
+            continue
+        # Both deltas are from the view of the system that is better in the group.
+        p_text = format_p_value(p)
+        p_equation = f"p {'' if p_text.startswith('<') else '= '}{p_text}".replace("<", "< ")
+        correction = ""
+        if len(tested_groups) > 1:
+            correction = f", corrected for {len(tested_groups)} groups"
+        text = (
+            f"In {group.title}, {pair.compared} is better than {pair.best}: {label} "
+            f"{pair.format_delta(-group.delta)} in {format_count(group.size, 'segment')} "
+            f"({p_equation}{correction}), {pair.format_delta(-pair.delta)} in all segments"
+        )
+        yield Finding("reversed", abs(group.delta), text, **pair.state, **group.filters)
 
 
 def _group_segments(inputs: FindingInputs) -> Iterator[tuple[str, Any, Sequence[int], list[str]]]:
@@ -205,16 +306,9 @@ def _group_segments(inputs: FindingInputs) -> Iterator[tuple[str, Any, Sequence[
         yield name, lambda i, j=position: {"label": f"{j}:{i}"}, column.indices, column.names
 
 
-def _find_decisive_segments(
-    inputs: FindingInputs,
-    setting: MetricSetting,
-    best: str,
-    compared: str,
-    delta: float,
-    state: Mapping[str, Any],
-) -> Iterator[Finding]:
+def _find_decisive_segments(inputs: FindingInputs, pair: _ComparedPair) -> Iterator[Finding]:
     """Find a few segments whose removal reverses the sign of the delta."""
-    metric, tables = setting.metric, [setting.tables[name] for name in (best, compared)]
+    metric, tables, delta = pair.setting.metric, pair.tables, pair.delta
     score_changes = [compute_leave_one_out_changes(metric, table) for table in tables]
     sign = 1 if delta > 0 else -1
     delta_changes = [sign * (a - b) for a, b in zip(*score_changes, strict=True)]
@@ -233,23 +327,25 @@ def _find_decisive_segments(
         keeps_segment[i] = False
     remaining = [metric.from_statistics(table[keeps_segment]).value for table in tables]
     if removed_segments and sign * (remaining[0] - remaining[1]) < 0:
+        # The remaining difference is too small to call a system better.
+        direction = "lower" if metric.lower_is_better else "higher"
         text = (
-            f"Without {len(removed_segments):,} of {inputs.segments:,} segments, "
-            f"{compared} would be better than {best}"
+            f"Without {len(removed_segments):,} of {inputs.segments:,} segments, {pair.compared} "
+            f"would have a {direction} {pair.setting.label} than {pair.best}"
+            f"{' (lower is better)' if metric.lower_is_better else ''}"
         )
         removed_numbers = ",".join(str(i + 1) for i in sorted(removed_segments))
         yield Finding(
             "decisive",
             1.0,
             text,
-            **{**state, "only": removed_numbers, "about": "decisive segments"},
+            **{**pair.state, "only": removed_numbers, "about": "decisive segments"},
         )
 
 
-def _find_identical_outputs(
-    inputs: FindingInputs, best: str, compared: str, state: Mapping[str, Any]
-) -> Iterator[Finding]:
+def _find_identical_outputs(inputs: FindingInputs, pair: _ComparedPair) -> Iterator[Finding]:
     """Find segments in which both systems have the same output."""
+    best, compared = pair.best, pair.compared
     identical_count = _kernel.count_same(
         to_kernel_texts(inputs.systems[best]), to_kernel_texts(inputs.systems[compared])
     )
@@ -260,7 +356,7 @@ def _find_identical_outputs(
             f"{format_count(identical_count, 'segment')} ({share:.0%}), so "
             "the difference comes from the other segments"
         )
-        yield Finding("same", share, text, **{**state, "outcome": "same"})
+        yield Finding("same", share, text, **{**pair.state, "outcome": "same"})
 
 
 # ---- texts ----

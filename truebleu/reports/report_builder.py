@@ -151,7 +151,7 @@ class ReportData:
             )
             self.extra_entries["terms"] = terms_entry
             self.extra_blocks[terms_entry["block"]] = terms_block
-        self.findings = findings.collect_findings(self._make_finding_inputs())
+        self.findings = findings.collect_findings(self._make_finding_inputs(request))
         self.input_hashes = dict(
             self._hash_inputs(given_systems, request.original_references, given_source)
         )
@@ -274,7 +274,7 @@ class ReportData:
         )
         return {"frequency": frequency, "length": self._length_entry}
 
-    def _make_finding_inputs(self) -> findings.FindingInputs:
+    def _make_finding_inputs(self, request: Request) -> findings.FindingInputs:
         """Return the data from which findings are computed."""
         # A metric without ranks cannot tokenize the text, so its deltas are meaningless.
         first_setting = next(
@@ -286,6 +286,11 @@ class ReportData:
             ),
             None,
         )
+        tested_pairs = [
+            pair
+            for pair in self.comparison["pairs"]
+            if first_setting is not None and pair["metric"] == first_setting.comparison_name
+        ]
         return findings.FindingInputs(
             segments=self.segment_count,
             systems=self.systems,
@@ -298,6 +303,14 @@ class ReportData:
             health=self.extra_entries["health"],
             totals_by_role=self._totals_by_role,
             is_redacted=self.is_redacted,
+            testing=request.testing,
+            significant_pairs=[
+                {pair["first"], pair["second"]} for pair in tested_pairs if pair["significant"]
+            ]
+            if self.comparison["test"]
+            else None,
+            resampled_documents=request.get_document_indices(),
+            workers=request.workers,
             scale=self.scale,
         )
 

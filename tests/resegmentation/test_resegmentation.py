@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 from functools import partial
+from itertools import combinations_with_replacement
 
 import hypothesis.strategies as st
 import pytest
@@ -14,7 +15,7 @@ from paths import ROOT
 
 import truebleu as tb
 from truebleu._kernel import InputError
-from truebleu.resegmentation.methods import METHODS, Method, get_method
+from truebleu.resegmentation.methods import METHODS, Method, format_method_label, get_method
 from truebleu.resegmentation.resegment import resegment
 from truebleu.resegmentation.units import join_pieces, split_text_units
 
@@ -22,7 +23,9 @@ from truebleu.resegmentation.units import join_pieces, split_text_units
 AVAILABLE = [
     name for name, method in METHODS.items() if "spm" not in name and method.compares != "times"
 ]
-OWN = [name for name, method in METHODS.items() if method.is_own]
+# Methods with the tokens of a tokenizer.
+TOKEN_METHODS = ["as-wer-13a", "as-wer-intl", "as-wer-zh", "as-wer-char", "as-wer-mteval-v12-lower"]
+OWN = [*(name for name, method in METHODS.items() if method.is_own), *TOKEN_METHODS]
 # mweralign drops the last line if it is empty; truebleu keeps it. Without text there are no errors
 # to count in mweralign, while every reference unit is missing.
 LINE_DROPPED = {"empty-last-reference"}
@@ -295,6 +298,68 @@ def test_bit_parallel_alignment_equals_definition(length):
             errors, places = naive_edits([segment.split() for segment in segments], text.split())
             assert alignment.errors == errors
             assert list(alignment.segments) == places
+
+
+@pytest.mark.parametrize("name", ["as-wer", *TOKEN_METHODS])
+def test_every_tokenizer_equals_definition(name):
+    dice = random.Random(name)
+    method = get_method(name)
+    words = ["Kai", "e\u0301t", "3,5", "“no”", "it's", "you.", "好天", "(b)", "A-1", "&amp;"]
+    for _ in range(60):
+        segments = [" ".join(dice.choices(words, k=dice.randint(1, 6))) for _ in range(4)]
+        text = " ".join(dice.choices(words, k=dice.randint(0, 25)))
+        keys = [method.split(segment).keys for segment in segments]
+        stream = method.split(text)
+        alignment = method.align(stream, [(segment,) for segment in segments])
+        errors, places = naive_edits(keys, stream.keys)
+        assert (alignment.errors, list(alignment.segments)) == (errors, places)
+        # The error rate is the word error rate of the joined texts.
+        assert resegment(text, segments, name).errors == errors
+
+
+@pytest.mark.parametrize("name", ["as-wer", *TOKEN_METHODS])
+def test_no_other_cuts_have_fewer_errors(name):
+    dice = random.Random(6)
+    method = get_method(name)
+    for _ in range(20):
+        segments = [" ".join(dice.choices("ab,", k=dice.randint(1, 3))) for _ in range(3)]
+        stream = method.split(" ".join(dice.choices("ab,", k=dice.randint(1, 7))))
+        keys = [method.split(segment).keys for segment in segments]
+        fewest = min(
+            sum(
+                naive_edits([reference], stream.keys[start:end])[0]
+                for reference, start, end in zip(
+                    keys, [0, *cuts], [*cuts, len(stream)], strict=True
+                )
+            )
+            for cuts in combinations_with_replacement(range(len(stream) + 1), 2)
+        )
+        assert method.align(stream, [(segment,) for segment in segments]).errors == fewest
+
+
+@pytest.mark.parametrize(
+    ("method", "text", "message"),
+    [
+        ("as-wer-rouge", "on — off", "the tokenizer rouge removes '—' from the text"),
+        ("as-wer-rouge", "on 好 off", "the tokenizer rouge removes '好'"),
+        ("as-wer-13a", "好&amp;", "the tokenizer 13a changes '好&amp;' to '好 &'"),
+        ("as-wer-13b", "a", "unknown tokenizer '13b'; did you mean '13a'?"),
+    ],
+)
+def test_tokenizer_that_changes_the_text_is_refused(method, text, message):
+    with pytest.raises((InputError, ValueError), match=message):
+        resegment(text, ["on", "off"], method)
+
+
+def test_signature_names_tokenizer_and_release():
+    signatures = {
+        "as-wer-13a": "as-wer-13a",
+        "as-wer-words": "as-wer-words",
+        "as-wer-ja-mecab-0.996-IPA": "as-wer-ja-mecab-0.996-IPA",
+        "mweralign": "mweralign-spm32k-1.4.1",
+    }
+    labels = {name: format_method_label(name) for name in signatures}
+    assert labels == signatures
 
 
 # ---- what holds for our own methods ----

@@ -16,6 +16,8 @@ examples:
 methods:
   soft (default), as-wer
       truebleu's own: similar words and characters; smallest edit distance
+  as-wer-13a, as-wer-char, ...
+      the smallest edit distance of the tokens of any tokenizer (see truebleu score --help)
   mweralign, mweralign-none, mweralign-cj
       as mweralign 1.4.1: pieces, words (also RWTH's mwerSegmenter), characters
   omnisteval, omnisteval-char

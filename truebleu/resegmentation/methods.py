@@ -15,8 +15,10 @@ from itertools import chain
 
 from truebleu import _kernel
 from truebleu.resegmentation import units as u
+from truebleu.resegmentation.token_units import split_tokens
 from truebleu.resegmentation.units import Units
 from truebleu.resegmentation.word_alignment import align_words
+from truebleu.text import tokenizers
 from truebleu.text.argument_checks import suggest_names
 
 UNPAIRED = 0xFFFFFFFF
@@ -235,8 +237,10 @@ OTHER_NAMES = {
     "mweralign": "mweralign-spm32k",
     **{full: short for short, full in SIGNATURE_NAMES.items()},
 }
-# mweralign with the SentencePiece model in a file: mweralign-spm:FILE.
+# Methods with a parameter: mweralign with the SentencePiece model in a file (mweralign-spm:FILE),
+# and the smallest edit distance of the tokens of a tokenizer (as-wer-13a).
 MODEL_PREFIX = "mweralign-spm:"
+TOKENS_PREFIX = "as-wer-"
 
 
 def get_method(name: str) -> Method:
@@ -245,11 +249,33 @@ def get_method(name: str) -> Method:
     Raises:
         ValueError: there is no such method.
     """
+    method = METHODS.get(OTHER_NAMES.get(name, name))
+    if method is not None:
+        return method
     if name.startswith(MODEL_PREFIX):
         return _make_mweralign(name.removeprefix("mweralign-"), cuts_words=False)
-    method = METHODS.get(OTHER_NAMES.get(name, name))
-    if method is None:
-        raise ValueError(
-            f"unknown method of re-segmentation '{name}'{suggest_names(name, METHODS)}"
-        )
-    return method
+    problem = f"unknown method of re-segmentation '{name}'"
+    if not name.startswith(TOKENS_PREFIX):
+        raise ValueError(f"{problem}{suggest_names(name, METHODS)}")
+    tokenizer = name.removeprefix(TOKENS_PREFIX)
+    try:
+        tokenizers.resolve_tokenizer(tokenizer)
+    except ValueError as error:
+        raise ValueError(f"{problem}: {error}") from None
+    return Method(partial(split_tokens, tokenizer), "edits")
+
+
+def format_method_label(name: str) -> str:
+    """Return a method as in signatures: with the kind of unit, and the release of its program.
+
+    >>> format_method_label("soft"), format_method_label("mweralign-none")
+    ('soft-words', 'mweralign-none-1.4.1')
+    """
+    version = get_method(name).version
+    name = OTHER_NAMES.get(name, name)
+    label = SIGNATURE_NAMES.get(name, name)
+    for prefix, kind in ((MODEL_PREFIX, "spm:"), (TOKENS_PREFIX, "")):
+        if label.startswith(prefix) and label not in SIGNATURE_NAMES.values():
+            tokenizer = tokenizers.resolve_tokenizer(kind + label.removeprefix(prefix))
+            label = prefix.removesuffix(kind) + tokenizers.format_signature_label(tokenizer)
+    return f"{label}-{version}" if version else label

@@ -20,6 +20,7 @@ from truebleu.resegmentation.methods import (
     Alignment,
     Method,
     Timing,
+    format_method_label,
     get_method,
 )
 from truebleu.resegmentation.subtitles import (
@@ -126,9 +127,7 @@ class Resegmentation(Sequence[str]):
         >>> resegment("one two three", ["one two", "three"], "mweralign-none").signature
         'mweralign-none-1.4.1'
         """
-        version = get_method(self.method).version
-        name = SIGNATURE_NAMES.get(self.method, self.method) + (f"-{version}" if version else "")
-        return f"{name}{'+docs' if self.has_documents else ''}"
+        return f"{format_method_label(self.method)}{'+docs' if self.has_documents else ''}"
 
     @property
     def signature_fields(self) -> dict[str, str]:
@@ -198,7 +197,8 @@ def resegment(
             in .srt or .vtt are read as subtitles.
         references: the reference of each segment, or several; as metrics take them. Files of
             subtitles have a segment for each block.
-        method: "soft" or "as-wer", truebleu's own, or a published method (see `METHODS`).
+        method: "soft" or "as-wer", truebleu's own; "as-wer-" with the name of a tokenizer; or a
+            published method (see `METHODS`).
         documents: the document of each reference segment; text never crosses documents. Needed
             if the text comes by document.
         hypothesis_documents: the document of each line of the text. Without it, and with as many

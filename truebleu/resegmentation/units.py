@@ -48,6 +48,15 @@ class _CharacterClasses(dict[int, str]):
 _CLASSES = _CharacterClasses()
 
 
+def classify_characters(text: str) -> str:
+    """Return the class of each character: one of the constants above.
+
+    >>> classify_characters("A1 好!")
+    'ww u.'
+    """
+    return text.translate(_CLASSES)
+
+
 @dataclass(frozen=True, slots=True)
 class Units:
     """The units of a text.
@@ -88,7 +97,7 @@ def split_text_units(text: str) -> Units:
     >>> units.begins
     [True, False, False, False, True, True, True]
     """
-    classes = text.translate(_CLASSES)
+    classes = classify_characters(text)
     spans, begins = [], []
     end, was_unspaced = -1, True
     for match in UNIT.finditer(classes):

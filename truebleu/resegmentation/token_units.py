@@ -1,0 +1,117 @@
+"""Units of named tokenizers, located in the text: for `as-wer-13a` and other tokenizers."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+
+from truebleu._kernel import InputError
+from truebleu.resegmentation.units import (
+    EXTENSION,
+    SPACE_MARK,
+    UNSPACED,
+    Units,
+    classify_characters,
+    fold,
+)
+from truebleu.text.argument_checks import format_value
+from truebleu.text.tokenizers import make_tokenizer, resolve_tokenizer
+
+_REMEDY = "Use another method of re-segmentation, such as as-wer"
+# Words with their tokens that are kept, because most words of a text occur again.
+MAX_CACHED_WORDS = 1 << 16
+
+
+def split_tokens(name: str, text: str) -> Units:
+    """Split into the tokens of a tokenizer, which receives one word at a time.
+
+    A word ends at white space. Tokens are compared as `fold` makes them. A segment may begin with
+    the first token of a word, and before or after a character of a script without spaces.
+
+    Raises InputError if a word has no token, or has others than its own characters where a segment
+    may begin within the word.
+
+    >>> units = split_tokens("13a", "Don't, 你好!")
+    >>> units.keys
+    ["don't", ',', '你好', '!']
+    >>> units.begins
+    [True, False, True, True]
+    """
+    keys, spans, begins = [], [], []
+    for match in re.finditer(r"\S+", text):
+        start = match.start()
+        for key, first, last, is_begin in _split_word(name, match.group()):
+            keys.append(key)
+            spans.append((start + first, start + last))
+            begins.append(is_begin)
+    return Units(keys, spans, begins, text)
+
+
+@lru_cache(MAX_CACHED_WORDS)
+def _split_word(name: str, word: str) -> list[tuple[str, int, int, bool]]:
+    """Return the key of each token, its place, and whether a segment may begin with it."""
+    tokens = _get_tokenizer(name)(word)
+    if not tokens:
+        raise InputError(
+            f"the tokenizer {name} removes {format_value(word)} from the text, so its tokens "
+            f"cannot divide the text. {_REMEDY}"
+        )
+    classes = classify_characters(word)
+    spans = locate_tokens(word, tokens)
+    if spans is None:
+        # The word is one unit of text, which no segment may cut.
+        if UNSPACED in classes:
+            raise InputError(
+                f"the tokenizer {name} changes {format_value(word)} to "
+                f"{format_value(' '.join(tokens))}, so its tokens cannot be found in the text. "
+                f"{_REMEDY}"
+            )
+        spans = [(0, len(word))] * len(tokens)
+    result = []
+    end = 0
+    for index, (token, (first, last)) in enumerate(zip(tokens, spans, strict=True)):
+        is_cut = first and first >= end and classes[first] != EXTENSION
+        before = classes[:first].rstrip(EXTENSION)[-1:]
+        is_begin = index == 0 or bool(is_cut and UNSPACED in (before, classes[first]))
+        result.append((fold(token), first, last, is_begin))
+        end = last
+    return result
+
+
+@cache
+def _get_tokenizer(name: str) -> Callable[[str], list[str]]:
+    return make_tokenizer(resolve_tokenizer(name))
+
+
+def locate_tokens(word: str, tokens: Sequence[str]) -> list[tuple[int, int]] | None:
+    """Return the place of each token in a word, or None if the tokens have other characters.
+
+    Case and compatible forms of characters are ignored, and so is the mark for the space before a
+    word, which SentencePiece adds to the first token.
+
+    >>> locate_tokens("It’s…", ["it", "’s", "..."]), locate_tokens("&amp;", ["&"])
+    ([(0, 2), (2, 4), (4, 5)], None)
+    """
+    owners: list[int] = []
+    characters = []
+    for index, character in enumerate(word):
+        folded = _decompose(character)
+        owners += [index] * len(folded)
+        characters.append(folded)
+    if tokens and tokens[0].startswith(SPACE_MARK) and not word.startswith(SPACE_MARK):
+        tokens = [tokens[0][1:], *tokens[1:]]
+    parts = ["".join(map(_decompose, token)) for token in tokens]
+    if "".join(parts) != "".join(characters):
+        return None
+    spans = []
+    position = end = 0
+    for part in parts:
+        start = owners[position] if part else end
+        position += len(part)
+        end = owners[position - 1] + 1 if part else end
+        spans.append((start, end))
+    return spans
+
+
+def _decompose(character: str) -> str:
+    return unicodedata.normalize("NFKD", character.casefold())

@@ -6,6 +6,8 @@ import pytest
 from page_parser import Page
 
 import truebleu as tb
+from truebleu.cli import main
+from truebleu.comparison import overview
 from truebleu.reports import browser_kernel
 
 REFERENCES = ["the cat is on the mat", "nobody was there at all", "it rains again today"] * 4
@@ -69,11 +71,54 @@ def test_report_equals_python_report(report_files, truebleu_command):
 
 def test_report_reads_standard_input_and_writes_standard_output(report_files, truebleu_command):
     _, (reference, *_) = report_files
-    result = truebleu_command("report", reference, input="\n".join(GOOD).encode())
+    result = truebleu_command("report", reference, "-o", "-", input="\n".join(GOOD).encode())
     assert (result.status, result.error) == (0, "")
     page = Page(result.output)
     assert page.texts("system0") == GOOD
     assert page.manifest["systems"] == [{"name": "standard input", "letter": "A"}]
+
+
+def test_report_without_file_name_writes_new_file_and_prints_result(report_files, truebleu_command):
+    folder, words = report_files
+    result = truebleu_command("report", *words, "-m", "ter", "bleu", cwd=folder)
+    assert (result.status, result.error) == (0, "")
+    content = Page((folder / "report.html").read_bytes()).manifest["comparison"]
+    *sentences, empty, name = result.output.splitlines()
+    assert " ".join(sentences) == overview.format_headline(content)
+    assert (empty, name) == ("", "Report: report.html")
+    assert max(map(len, sentences)) <= 80
+
+
+def test_open_shows_written_report(report_files, monkeypatch):
+    folder, words = report_files
+    opened_urls = []
+    monkeypatch.setattr("webbrowser.open", opened_urls.append)
+    path = folder / "my report.html"
+    assert main(["report", *map(str, words), "-o", str(path), "--open"]) == 0
+    assert opened_urls == [path.as_uri()]
+    assert path.exists()
+
+
+@pytest.mark.parametrize("command", ["report", "lab"])
+def test_only_explicit_name_replaces_existing_page(command, report_files, truebleu_command):
+    if command == "lab" and not browser_kernel.load_kernel_blocks():
+        pytest.skip("built without the browser kernel")
+    folder, words = report_files
+    words = words if command == "report" else []
+    path = folder / f"{command}.html"
+    path.write_text("mine")
+    result = truebleu_command(command, *words, cwd=folder)
+    assert (result.status, result.output) == (2, "")
+    assert f"{path.name}: the file exists. Replace it with -o {path.name}, or" in result.error
+    assert path.read_text() == "mine"
+    assert truebleu_command(command, *words, "-o", path.name, cwd=folder).status == 0
+    assert path.read_bytes().startswith(b"<!doctype html>")
+
+
+def test_result_uses_displayed_scale(report_files, truebleu_command):
+    folder, words = report_files
+    result = truebleu_command("report", *words, "--scale", "1", "-q", cwd=folder)
+    assert "good, the baseline, is best: 0.797 BLEU" in result.output
 
 
 def test_same_command_gives_identical_bytes(report_files, truebleu_command):

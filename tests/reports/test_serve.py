@@ -546,7 +546,7 @@ def test_occupied_port_is_reported(write, truebleu_command):
     [
         (["--serve", "-o", "x.html"], "-o/--output and --serve are mutually exclusive"),
         (["--serve", "--embed-text", "5"], "--embed-text and --serve are mutually exclusive"),
-        (["--open", "-o", "x.html"], "--open has no effect without --serve"),
+        (["--open", "-o", "-"], "--open: a browser cannot open standard output"),
         (["--serve", "70000"], "from 0 to 65,535"),
     ],
 )

@@ -11,49 +11,42 @@ examples:
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from truebleu.cli.common_options import RUNNING_QUIETLY, Command, OptionGroup
 from truebleu.cli.output import (
     STANDARD_OUTPUT_NAMES,
     Output,
-    UsageError,
-    is_terminal,
+    choose_page_path,
+    get_page_url,
+    open_page,
     print_message,
 )
 
 PAGE = OptionGroup(
     "page",
     """
-    -o --output FILE  write the page to FILE; - is standard output (default: lab.html)
+    -o --output FILE  write the page to FILE, replacing it; - is standard output (default: lab.html,
+                      which is never replaced by other contents)
     --open            open the page in the browser
     """,
-    output={"default": "lab.html"},
 )
 
 
 def run(options: argparse.Namespace) -> None:
     """Write the playground page."""
-    writes_to_stdout = options.output in STANDARD_OUTPUT_NAMES
-    if writes_to_stdout and options.open:
-        raise UsageError("--open: a browser cannot open standard output; name a file with -o")
-    if writes_to_stdout and is_terminal():
-        raise UsageError("-o/--output: cannot write a page to a terminal; name a file")
     from truebleu.reports.lab import create_playground
 
     # Build the page before opening the file, so that errors leave the file unchanged.
-    page = create_playground()
-    with Output(options.output) as output:
-        output.write_bytes(page.to_bytes())
-    if writes_to_stdout:
+    page = create_playground().to_bytes()
+    path = choose_page_path(options.output, "lab.html", page, opens_page=options.open)
+    with Output(path) as output:
+        output.write_bytes(page)
+    if path in STANDARD_OUTPUT_NAMES:
         return
-    url = Path(options.output).absolute().as_uri()
     if not options.quiet:
-        print_message("note", f"wrote {url}")
+        print_message("note", f"wrote {get_page_url(path)}")
     if options.open:
-        import webbrowser
-
-        webbrowser.open(url)
+        open_page(path)
 
 
 COMMAND = Command(

@@ -393,6 +393,49 @@ def _choose_format(options: argparse.Namespace) -> str:
     return str(format_name)
 
 
+# ---- pages ----
+
+
+def choose_page_path(
+    path: str | None, default: str, page: bytes | None = None, *, opens_page: bool = False
+) -> str:
+    """Return the file for an HTML page. Raise UsageError if the default file has other contents.
+
+    Only an explicit file name replaces a file.
+
+    page: the contents of the page, or None if it is not built yet.
+    opens_page: whether a browser will open the file.
+    """
+    if path in STANDARD_OUTPUT_NAMES:
+        if opens_page:
+            raise UsageError("--open: a browser cannot open standard output; name a file with -o")
+        if is_terminal():
+            raise UsageError("-o/--output: cannot write a page to a terminal; name a file")
+    if path is not None:
+        return path
+    if os.path.lexists(default):
+        with open(default, "rb") as file:
+            if file.read() != page:
+                raise UsageError(
+                    f"{default}: the file exists. Replace it with -o {default}, or use another name"
+                )
+    return default
+
+
+def get_page_url(path: str) -> str:
+    """Return the URL of a local file."""
+    from pathlib import Path
+
+    return Path(path).absolute().as_uri()
+
+
+def open_page(address: str) -> None:
+    """Open a local file or a URL in the browser."""
+    import webbrowser
+
+    webbrowser.open(address if "://" in address else get_page_url(address))
+
+
 # ---- terminal ----
 
 

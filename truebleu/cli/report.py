@@ -1,6 +1,9 @@
 """`truebleu report`: interactive report as a self-contained HTML file.
 
 examples:
+  truebleu report reference.en -i baseline.en new.en
+      write report.html, and print its name and the main result
+
   truebleu report reference.en -i baseline.en new.en -src source.de -o report.html
       compare two systems and show the source texts
 
@@ -35,16 +38,19 @@ from truebleu.cli.output import (
     Output,
     Progress,
     UsageError,
-    is_terminal,
+    choose_page_path,
+    open_page,
     print_message,
     print_text,
     raise_if_failed,
 )
 from truebleu.cli.resegmentation_options import add_segment_flags
+from truebleu.comparison import display_scale, overview
 from truebleu.reports import Report, browser_kernel
 from truebleu.reports.report_builder import MAX_EMBEDDED, ReportData
 from truebleu.reports.report_settings import select_further_metrics
 from truebleu.text.segments import File
+from truebleu.text.terminal_layout import get_terminal_width, wrap_text
 
 if TYPE_CHECKING:
     from truebleu.reports.serve import Server
@@ -88,12 +94,15 @@ PAGE = OptionGroup(
 )
 OUTPUT = OptionGroup(
     "output",
-    shared.OUTPUT,
+    """
+    -o --output FILE  write the report to FILE, replacing it; - is standard output (default:
+                      report.html, which is never replaced; also print its name and the result)
+    """,
     shared.REPORT_SCALE,
     """
     --serve [PORT]  serve the report locally until Ctrl-C instead of writing a file; texts are read
                     from the input files on demand (default: any free port)
-    --open          with --serve, open the report in the browser
+    --open          open the report in the browser
     """,
     serve={"type": make_integer_type(0, 65535), "const": 0},
 )
@@ -101,7 +110,7 @@ OUTPUT = OptionGroup(
 
 def run(options: argparse.Namespace) -> None:
     """Compare the systems, and write or serve the report."""
-    _check_output(options)
+    path = _choose_output(options)
     labels = _parse_labels(options)
     request, inputs, metrics = compare.build_request(options, labels)
     test_set = None if inputs is None else inputs.test_set
@@ -130,7 +139,7 @@ def run(options: argparse.Namespace) -> None:
     # Open the output before reading files. The file appears only when the report is complete.
     with (
         Progress(quiet=options.quiet) as progress,
-        Output(options.output) if options.serve is None else nullcontext() as output,
+        nullcontext() if path is None else Output(path) as output,
     ):
         request.progress = progress.callback
         contents = ReportData(
@@ -154,21 +163,31 @@ def run(options: argparse.Namespace) -> None:
             server = Server(contents, options.serve, workers=options.threads)
     if not options.quiet:
         _print_warnings(contents, options)
+    if path is not None and options.output is None:
+        _print_result(contents, path)
+    if path is not None and options.open:
+        open_page(path)
     if options.serve is not None:
         _serve_report(server, options)
     raise_if_failed(request.failure_messages.values())
 
 
-def _check_output(options: argparse.Namespace) -> None:
-    """Raise UsageError for options that need --serve or conflict with it."""
+def _choose_output(options: argparse.Namespace) -> str | None:
+    """Return the output file, or None with --serve. Raise UsageError for options in conflict."""
     if options.serve is None:
-        if options.open:
-            raise UsageError("--open has no effect without --serve")
-        if options.output is None and is_terminal():
-            raise UsageError("-o/--output: missing file name. Use, for example, -o report.html")
-    elif options.output is not None or options.embed_text is not None:
+        return choose_page_path(options.output, "report.html", opens_page=options.open)
+    if options.output is not None or options.embed_text is not None:
         name = "--embed-text" if options.output is None else "-o/--output"
         raise UsageError(f"{name} and --serve are mutually exclusive")
+    return None
+
+
+def _print_result(contents: ReportData, path: str) -> None:
+    """Print the main result as a sentence, and the name of the file."""
+    content = display_scale.convert_to_scale(contents.comparison, contents.scale)
+    sentences = [overview.format_headline(content), content.get("name_note", "")]
+    paragraph = wrap_text(" ".join(filter(None, sentences)), get_terminal_width(80))
+    print_text("\n".join([*paragraph, "", f"Report: {path}", ""]))
 
 
 def _print_warnings(contents: ReportData, options: argparse.Namespace) -> None:
@@ -195,9 +214,7 @@ def _serve_report(server: Server, options: argparse.Namespace) -> None:
         if not options.quiet:
             print_message("note", "anyone with this URL can read the texts; press Ctrl-C to stop")
         if options.open:
-            import webbrowser
-
-            webbrowser.open(server.url)
+            open_page(server.url)
         server.serve_forever()
 
 

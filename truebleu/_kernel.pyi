@@ -23,7 +23,8 @@ class Summary(TypedDict):
     segments: int
     # Minimum and maximum per segment.
     references: tuple[int, int] | None
-    # Number of hypotheses that end in " .", and the first of their numbers, counted from 1.
+    # Number of hypotheses that end in " ." and possibly white space, and their first numbers,
+    # counted from 1.
     tokenized: tuple[int, list[int]]
     # Number of hypotheses that equal their first reference.
     identical: int

@@ -127,7 +127,7 @@ fn has_combining_mark(line: &[u8]) -> bool {
 pub struct TextChecks {
     /// The warning counts of the hypotheses, then of each reference.
     pub inputs: Vec<InputWarnings>,
-    /// The hypotheses that end in a full stop preceded by a space.
+    /// The hypotheses that end in a full stop preceded by a space, before any white space.
     pub tokenized: Occurrences,
     /// The number of hypotheses that equal their first reference.
     pub identical: u64,
@@ -160,7 +160,7 @@ impl TextChecks {
             let Some(line) = hypotheses.line(i) else {
                 return;
             };
-            if line.ends_with(b" .") {
+            if line.trim_ascii_end().ends_with(b" .") {
                 self.tokenized.add(first + i as u64 + 1);
             }
             if references.first().and_then(|lexed| lexed.line(i)) == Some(line) {

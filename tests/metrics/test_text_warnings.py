@@ -276,6 +276,47 @@ def test_tokens_have_no_marks(recorded):
     assert recorded == []
 
 
+# Text whose scores change if spaces surround its punctuation, and the same text with spaces.
+NATURAL = ["It's 3.5 km to the town, isn't it.", "The cat (of course) sat on the mat."] * 15
+SPACED = [" ".join(re.findall(r"\w+|[^\w\s]", text)) for text in NATURAL]
+OTHERS = [text.replace("town", "city").replace("cat", "dog") for text in NATURAL]
+
+
+def list_tokenized_kinds(metric, hypotheses, references):
+    compared = tb.compare({"a": hypotheses}, references, metrics=[metric], samples=9)
+    return [one["kind"] for one in compared.warnings if one["kind"].startswith("tokenized")]
+
+
+@pytest.mark.parametrize("end", ["", " ", "  "])
+@pytest.mark.parametrize(
+    "metric",
+    [
+        *(tb.BLEU(), tb.BLEU("intl"), tb.BLEU("char"), tb.BLEU("none"), tb.BLEU(str.split)),
+        *(tb.CHRF(), tb.CHRF(word_order=2), tb.CHRF(word_order=1), tb.CHRF(whitespace=True)),
+        *(tb.TER(), tb.TER(normalized=True), tb.TER(no_punct=True)),
+        *("wer", "cer", "nist", "gleu", "ngram-f", "nltk-bleu", "cdec-bleu", "mteval-v13a"),
+        *("rouge-l", "meteor", "meteor-nltk", "multi-bleu"),
+    ],
+    ids=str,
+)
+def test_spaces_before_punctuation_warn_if_the_score_changes(metric, end):
+    resolved = tb.metric(metric)
+    try:
+        changes = resolved.score(SPACED, OTHERS).value != resolved.score(NATURAL, OTHERS).value
+    except tb.InputError as error:  # its program is not installed
+        pytest.skip(str(error))
+    kinds = list_tokenized_kinds(metric, [text + end for text in SPACED], OTHERS)
+    assert kinds == ["tokenized"] * changes
+
+
+@pytest.mark.parametrize("metric", ["nltk-bleu", "cdec-bleu", tb.BLEU("none")], ids=str)
+def test_metrics_of_tokens_warn_only_if_one_input_is_tokenized(metric):
+    spaced_references = [text.replace("cat", "dog") for text in SPACED]
+    assert list_tokenized_kinds(metric, SPACED, spaced_references) == []
+    assert list_tokenized_kinds(metric, SPACED, OTHERS) == ["tokenized"]
+    assert list_tokenized_kinds(metric, NATURAL, spaced_references) == ["tokenized references"]
+
+
 def test_command_line_prints_the_same_marks(truebleu_command, tmp_path):
     (tmp_path / "ref").write_text("\n".join(REFERENCES), "utf-8")
     (tmp_path / "sys").write_text("\n".join(SUSPICIOUS["subword marks"][0]), "utf-8")

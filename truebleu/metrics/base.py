@@ -25,7 +25,7 @@ __all__ = ["CONTEXT_FIELDS", "Metric", "MetricFailedError", "Score", "Signature"
 CountedRows = tuple[list[list[int]], tuple[int, int]]
 
 if TYPE_CHECKING:
-    from truebleu._kernel import Scan, ScriptSummary, Summary
+    from truebleu._kernel import Scan, Summary
 
 # Mean lengths are integers in units of 1/720,720 token: 720,720 is divisible by 1, 2, ..., 16.
 PARTS_PER_TOKEN = 720720
@@ -219,10 +219,6 @@ class Metric(TableMetric[S], PairwiseScoring):
 
     def check_corpus(self, table: Table) -> None:
         """Raise MetricFailedError if the metric cannot score a corpus with these statistics."""
-
-    def summarize_references(self, corpus: Corpus, summary: Summary) -> ScriptSummary:  # noqa: ARG002
-        """Return a summary of the scripts in the references of a corpus."""
-        return summary["reference_text"]
 
     def check_summary(self, summary: Summary, hypotheses: object) -> None:
         """Raise InputError if this metric is not defined for text with this summary."""

@@ -164,6 +164,11 @@ class CHRF(Metric[CHRFScore]):
         }
 
     @property
+    def depends_on_spaces(self) -> bool:
+        """True if spaces around punctuation change scores: if words or spaces are counted."""
+        return self.word_order > 0 or self.whitespace
+
+    @property
     def name(self) -> str:
         """The name of the score, such as "chrF2" or "chrF2++"."""
         return f"chrF{self.beta}" + "+" * self.word_order

@@ -130,6 +130,11 @@ class Command(SegmentMeanMetric):
         return self.score_name
 
     @property
+    def expects_tokens(self) -> bool:
+        """True, because the program may expect tokenized text."""
+        return True
+
+    @property
     def NEEDS_SOURCE(self) -> bool:  # type: ignore[override]  # noqa: N802
         """True if the program reads the sources."""
         return "{src}" in self.program

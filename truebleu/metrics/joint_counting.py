@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from truebleu._kernel import Metric as KernelMetric
 from truebleu._kernel import Scan, Scores, Table
 from truebleu.metrics.base import Corpus, Metric, MetricFailedError, summarize_reference_count
 from truebleu.metrics.statistics import Statistics
@@ -70,10 +71,7 @@ def compute_statistics_or_errors(
         raise next(failed[metric] for metric in metrics)
     scored_metrics = [metric for metric in metrics if metric in statistics]
     if not kernel_readers:
-        summary = {
-            **summary,
-            "reference_text": scored_metrics[0].summarize_references(corpus, summary),
-        }
+        summary = summarize_text(corpus)
     tables = [statistics[metric] for metric in scored_metrics]
     has_low_score = any(
         metric.from_statistics(table).value < LOW_SCORES[metric.NAME]
@@ -82,6 +80,15 @@ def compute_statistics_or_errors(
     )
     scan_first_segments(summary, corpus, has_low_score=has_low_score)
     return tables, _add_token_count(summary, scored_metrics, tables)
+
+
+def summarize_text(corpus: Corpus) -> Summary:
+    """Return the kernel's summary of a text that metrics read in Python."""
+    unigrams = KernelMetric.ngram_f(tokenizer="none", lowercase="no", orders=(1,), factor=1.0)
+    run = corpus_inputs.scan_corpus(
+        unigrams, corpus.hypotheses, corpus.references, tokenize="none", workers=corpus.workers
+    )
+    return run.totals()[1]
 
 
 def compute_batch_statistics(

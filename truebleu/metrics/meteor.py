@@ -238,6 +238,11 @@ class METEOR(PythonMetric):
         # METEOR's normalizer makes each letter of these scripts a token.
         return self.normalize is True or script == "diacritics"
 
+    @property
+    def expects_tokens(self) -> bool:
+        """True if METEOR does not tokenize, because it splits at spaces without `normalize`."""
+        return self.normalize is not True
+
     # ---- parameters, with defaults filled in ----
 
     @property

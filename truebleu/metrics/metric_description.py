@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from truebleu._kernel import __version__
 from truebleu.metrics.parametrized import Parametrized
 from truebleu.metrics.scores import CONTEXT_FIELDS, Signature
+from truebleu.text import tokenizers
 
 if TYPE_CHECKING:
     from truebleu.text.languages import Language
@@ -173,6 +174,20 @@ class DescribedMetric(Parametrized):
         return (
             {"tokenize": languages.UNSPLIT_SCRIPTS[script].recommended[0]} if has_tokenizer else {}
         )
+
+    @property
+    def expects_tokens(self) -> bool:
+        """True if the metric expects pretokenized text, whose punctuation follows spaces."""
+        return self._values.get("tokenize") == "none"
+
+    @property
+    def depends_on_spaces(self) -> bool:
+        """True if spaces around punctuation change scores. Metrics without a tokenizer override it.
+
+        Models read text without these spaces, so their scores change, too.
+        """
+        tokenize = self._values.get("tokenize")
+        return tokenize is None or tokenizers.depends_on_spaces(tokenize)
 
     def adapt_to_language(self, language: Language, user_parameters: Collection[str] = ()) -> Self:
         """Return the metric with the parameters that its original program uses for a language.

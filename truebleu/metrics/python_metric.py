@@ -28,7 +28,7 @@ SegmentNumbers = Sequence[float] | Sequence[Sequence[float]]
 if TYPE_CHECKING:
     import subprocess
 
-    from truebleu._kernel import ScriptSummary, Summary
+    from truebleu._kernel import Summary
 
 # A number is stored in units of 2^-20, 2^-50 and 2^-80, which preserves all bits of numbers of at
 # least 2^-28. Sums of 2^30 segments fit into 64 bits.
@@ -149,10 +149,6 @@ class PythonMetric(Metric[PythonScore]):
         table = Table.from_rows(rows, len(self.columns))
         summary = _EMPTY_SUMMARY | {"segments": len(rows), "references": reference_range}
         return table.total() if corpus.totals else table, summary
-
-    def summarize_references(self, corpus: Corpus, summary: Summary) -> ScriptSummary:  # noqa: ARG002
-        """Return the kernel's summary of the references, which this metric reads in Python."""
-        return BLEU("none").count(corpus.hypotheses, corpus.references)[1]["reference_text"]
 
     def _apply_formula_to_rows(
         self, table: Table, *, segment: bool

@@ -8,6 +8,7 @@ warnings, as `TextWarning`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +77,7 @@ UNSPLIT_KIND = "unsplit"
 # unreliable.
 SCRIPT_KIND, TOKENIZED_KIND = "script", text_marks.TOKENIZED
 TOKENIZED_REFERENCES_KIND = "tokenized references"
+SPACES_KINDS = (TOKENIZED_KIND, TOKENIZED_REFERENCES_KIND)
 MIXUP_KIND, WRONG_REFERENCE_KIND = "wrong file", "wrong reference"
 IDENTICAL_KIND, CASE_KIND = "identical", "letter case"
 UNRELIABLE_KINDS = (*(SCRIPT_KIND, TOKENIZED_KIND, MIXUP_KIND, WRONG_REFERENCE_KIND, CASE_KIND),)
@@ -135,6 +137,10 @@ def warn_about_texts(
         warnings.append(
             {"kind": kind, "systems": systems, "text": f"{join_words(names)}{separator} {text}"}
         )
+        if kind in SPACES_KINDS:
+            texts = [summaries[name] for name in systems or summaries]
+            is_affected = partial(_depends_on_spaces, differ=any(map(_differ_in_spaces, texts)))
+            warnings[-1]["metrics"] = [name for one, name in metrics.items() if is_affected(one)]
         if kind != IDENTICAL_KIND or text.startswith("all "):
             _add_affected_metrics(warnings[-1], metrics)
         if kind == UNSPLIT_KIND:
@@ -144,7 +150,9 @@ def warn_about_texts(
             unsplit_names = [metrics[one] for one in unsplit_metrics]
             warnings[-1] |= {"metrics": unsplit_names, "option": "-tok char"}
             warnings[-1]["text"] += f".{_describe_unreliability(unsplit_names)}"
-    warnings = [one for one in warnings if one["kind"] != CASE_KIND or one["metrics"]]
+    warnings = [
+        one for one in warnings if one["kind"] not in (CASE_KIND, *SPACES_KINDS) or one["metrics"]
+    ]
     if tests_differences:
         for one in warnings:
             one["text"] = one["text"].replace(UNRELIABLE, UNTESTED)
@@ -162,11 +170,9 @@ def _warn_about_system(
         )
         yield "byte-order mark", index, text
     has_own_name = len(references) > 1 or len(summary["empty"]) < 3
-    for kind, index, text in chain(
-        _warn_about_inputs(summary), _warn_about_marks(summary, tokenize)
-    ):
+    for kind, index, text in chain(_warn_about_inputs(summary), _warn_about_marks(summary)):
         yield kind, index if has_own_name else min(index, 1), text
-    yield TOKENIZED_KIND, 0, _warn_about_tokenized_text(summary, tokenize)
+    yield TOKENIZED_KIND, 0, _warn_about_tokenized_text(summary)
     for kind, text in _warn_about_language(summary, language):
         yield kind, 0, text
     yield IDENTICAL_KIND, 0, _warn_about_copies(summary, references)
@@ -186,11 +192,10 @@ def _add_affected_metrics(warning: dict[str, Any], metrics: Mapping[Metric[Any],
     kind, systems = warning["kind"], warning["systems"]
     if kind not in UNRELIABLE_KINDS:
         return
-    is_affected = {TOKENIZED_KIND: _depends_on_spaces, CASE_KIND: _is_case_sensitive}.get(kind)
-    affected = [
-        name for metric, name in metrics.items() if is_affected is None or is_affected(metric)
-    ]
-    warning["metrics"] = affected
+    affected = warning.setdefault(
+        "metrics",
+        [name for one, name in metrics.items() if kind != CASE_KIND or _is_case_sensitive(one)],
+    )
     if affected:
         warning["text"] += _describe_unreliability(affected, systems)
 
@@ -286,15 +291,19 @@ def _describe_unreliability(metrics: Sequence[str], systems: Sequence[str] = ())
     return f" Differences in {join_words(metrics)}{to_systems}{UNRELIABLE}"
 
 
-def _depends_on_spaces(metric: Metric[Any]) -> bool:
-    """Return whether the metric counts space-delimited words and expects untokenized text.
+def _depends_on_spaces(metric: Metric[Any], *, differ: bool) -> bool:
+    """Return whether spaces before punctuation make a metric's scores unreliable.
 
-    Tokenized text does not affect metrics of characters, metrics of tokens, and neural metrics.
+    differ: whether only the hypotheses or only the references have such spaces.
     """
-    tokenize = metric.parameters.get("tokenize")
-    if tokenize is None:
-        return not metric.can_split("han")
-    return str(tokenize) not in ("none", "char")
+    return differ if metric.expects_tokens else metric.depends_on_spaces
+
+
+def _differ_in_spaces(summary: Summary) -> bool:
+    """Return whether only the hypotheses or only the references of a system look tokenized."""
+    _, inputs = summary.get("text_marks") or (0, [])
+    counts = [marks[TOKENIZED_KIND].segments if TOKENIZED_KIND in marks else 0 for marks in inputs]
+    return max(counts, default=0) > MIN_DECOMPOSED_RATIO * min(counts, default=0)
 
 
 def _is_case_sensitive(metric: Metric[Any]) -> bool:
@@ -355,15 +364,14 @@ def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
             yield "unicode form", number, text
 
 
-def _warn_about_marks(summary: Summary, tokenize: str | None) -> Iterator[tuple[str, int, str]]:
+def _warn_about_marks(summary: Summary) -> Iterator[tuple[str, int, str]]:
     """Yield warnings about marks of preprocessing, in the form of `_warn_about_inputs`."""
     examined, inputs = summary.get("text_marks") or (0, [])
     for number, marks in enumerate(inputs):
         for kind, mark in marks.items():
             if kind == text_marks.TOKENIZED:
                 # The kernel counts tokenized hypotheses.
-                is_suspicious = number and mark.segments >= MIN_TOKENIZED_WITH_SHARE
-                if is_suspicious and tokenize not in (None, "none"):
+                if number and mark.segments >= MIN_TOKENIZED_WITH_SHARE:
                     text = (
                         f'the references look tokenized, ending in " ." in {mark.segments} of the '
                         f"first {examined} lines; the score will be wrong. Detokenize them first."
@@ -447,13 +455,13 @@ class ZeroSegments:
         ]
 
 
-def _warn_about_tokenized_text(summary: Summary, tokenize: str | None) -> str:
+def _warn_about_tokenized_text(summary: Summary) -> str:
     count, first = summary["tokenized"]
     segments = summary["segments"]
     is_suspicious = count >= MIN_TOKENIZED or (
         count >= MIN_TOKENIZED_WITH_SHARE and count >= segments / 100
     )
-    if not is_suspicious or tokenize in (None, "none"):
+    if not is_suspicious:
         return ""
     lines = join_words([str(number) for number in first])
     return (

@@ -46,7 +46,7 @@ TOKENIZED = "tokenized"
 # Marks by kind: BPE (subword-nmt, Moses, SentencePiece, WordPiece), tokens of models, entities, and
 # spaces before the final full stop.
 PATTERNS = {
-    TOKENIZED: re.compile(r" \.$"),
+    TOKENIZED: re.compile(r" \.\s*$"),
     "subword marks": re.compile(r"(?<=\S)@@(?=\s|$)|(?<=\s)@-@(?=\s)|▁|(?<=\s)##(?=\w)"),
     "special tokens": re.compile(r"</?s>|<(?:unk|pad|bos|eos)>|\[(?:UNK|PAD|CLS|SEP)\]|<\|\w+\|>"),
     "HTML entities": re.compile(r"&(?:quot|amp|lt|gt|apos|nbsp|#\d{2,5}|#x[\da-fA-F]{2,5});"),
@@ -99,8 +99,8 @@ def _sample_texts(value: Any) -> Sequence[Any]:
 
 def _may_have_marks(text: str) -> bool:
     """Return whether a text may contain marks, without a search for the slow patterns."""
-    marks = ("@", "▁", "##", "<", "[", "&", " .\n")
-    return any(mark in text for mark in marks) or text.endswith(" .")
+    marks = ("@", "▁", "##", "<", "[", "&", " .")
+    return any(mark in text for mark in marks)
 
 
 def _transpose_rows(rows: Sequence[Any]) -> list[Sequence[Any]]:

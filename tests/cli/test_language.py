@@ -285,7 +285,7 @@ def test_unsplit_text_has_no_significant_difference(unsplit_files, truebleu_comm
     assert by_metric["WER"]["significant"] is None
     assert by_metric["chrF2"]["significant"] is True
     page = truebleu_command("compare", *unsplit_files[:-1], "-f", "html").output
-    assert "No system is called best: WER cannot split this text into words." in page
+    assert "No system is ranked best: WER cannot split this text into words." in page
     assert "<strong>" not in page
 
 

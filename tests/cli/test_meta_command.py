@@ -147,7 +147,7 @@ def test_documents_and_domains_group_scores(human_scores, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("extra_options", "message"),
     [
-        (["--human", "p"], "no metric; use --scores"),
+        (["--human", "p"], "missing metric; use --scores"),
         ([], "human scores: expected either --human FILE or --tree DIR"),
         (["--human", "p", "-m", "chrf"], "computing metrics needs REF and -i HYP"),
         (["--human", "p", "--tree", "."], "either --human FILE or --tree DIR"),

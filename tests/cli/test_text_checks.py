@@ -82,7 +82,7 @@ def test_strip_diacritics_is_in_signature(checked_folder, truebleu_command):
 def test_zero_score_warning_has_remedy(checked_folder, truebleu_command):
     result = truebleu_command("explain", "short", "-i", "short")
     text = " ".join(result.output.split())
-    assert "too short to have any 4-grams, and a product with 0 is 0; --effective-order" in text
+    assert "too short to have any 4-grams, so the product is 0; --effective-order" in text
 
 
 @pytest.mark.parametrize("words", ["plain -i nfc plain ./plain link", "plain link -i nfc plain"])

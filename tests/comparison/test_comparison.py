@@ -780,14 +780,14 @@ def test_disagreeing_metrics_are_named():
     assert first["text"].startswith(
         "BLEU (+20.1, p = 0.0020), chrF2 (+10.3, p = 0.0020) and quality (+"
     )
-    assert " call cedar better than birch, errors calls birch better (−" in first["text"]
+    assert " prefer cedar to birch, errors prefers birch (−" in first["text"]
 
 
 @pytest.mark.parametrize("rendering", ["text", "markdown", "latex", "html"])
 def test_all_formats_show_disagreements(rendering):
     options = {"explain": True} if rendering == "text" else {}
     rendered_text = getattr(compare_disagreeing_metrics(), rendering)(**options)
-    assert "call cedar better than birch" in " ".join(rendered_text.split())
+    assert "prefer cedar to birch" in " ".join(rendered_text.split())
 
 
 def test_insignificant_differences_are_not_disagreements():
@@ -810,7 +810,7 @@ def test_disagreement_of_two_metrics_reads_plainly():
     comparison = compare(None, None, metrics=(), scores=scores, lower_is_better=["y"], samples=999)
     [note] = select_disagreements(comparison.to_dict())
     assert note["text"] == (
-        "x calls a better than b (+1.000, p = 0.0010), y calls b better (−2.000, p = 0.0010)."
+        "x prefers a to b (+1.000, p = 0.0010), y prefers b (−2.000, p = 0.0010)."
     )
 
 

@@ -133,7 +133,10 @@ def test_system_names_match_files_without_common_parts(write_scores):
 WRONG = {
     "cut off": (comet_json()[:-40], r"line \d+: incomplete or invalid JSON"),
     "a line cut off": (metricx("aspen")[:-9], r"line 3: incomplete or invalid JSON"),
-    "no score": (json.dumps({"aspen": [{"mt": "a"}], "birch": [{"mt": "a"}]}), "no score among mt"),
+    "no score": (
+        json.dumps({"aspen": [{"mt": "a"}], "birch": [{"mt": "a"}]}),
+        r"missing score \(found mt\)",
+    ),
     "text": (
         json.dumps({"aspen": [1, "x"], "birch": [1, 2]}),
         "aspen, segment 2: expected a number, found 'x'",

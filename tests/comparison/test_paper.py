@@ -368,7 +368,7 @@ def test_reference_of_some_segments_has_the_number_of_segments():
 
 def test_documents_have_a_sentence_that_they_were_not_tested():
     comparison = compare_documents(2)
-    sentence = "Scores of documents were not tested."
+    sentence = "Differences in document scores were not tested."
     assert sentence in comparison.markdown(by=["document"])
     assert sentence not in comparison.markdown()
     untested = compare(

@@ -82,7 +82,7 @@ def test_verdict_on_an_unreliable_pair_names_no_best_system(
     if form == "json":
         assert [one["significant"] for one in json.loads(result.output)["pairs"]] == [None]
     if form in ("text", "html"):
-        assert "No system is called best: scores of odd are unreliable." in output
+        assert "No system is ranked best: scores of odd are unreliable." in output
     assert form == "html" or not any(mark in output for mark in ("textbf", "dagger", "**", "0*"))
 
 

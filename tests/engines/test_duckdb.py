@@ -594,10 +594,10 @@ def test_unmatched_rows_can_be_skipped_with_warning(tables_to_join):
 
 def test_repeated_ids_raise_error(tables_to_join):
     left, right = tables_to_join
-    with pytest.raises(InputError, match=r"200 ids repeated in hypotheses"):
+    with pytest.raises(InputError, match=r"200 ids are repeated in the hypotheses"):
         engine.corpus_bleu(left, references=right, on="id")
     twice = pa.concat_tables([right, right.slice(5, 1)])
-    with pytest.raises(InputError, match=r"1 id repeated in the references"):
+    with pytest.raises(InputError, match=r"1 id is repeated in the references"):
         collect_group_scores(
             engine.corpus_bleu, left, references=twice, on="id", by="system", unjoined="skip"
         )

@@ -86,7 +86,7 @@ PROSE = (
         3,
     ),
     Claim(
-        "| 4 | a download is needed, but downloads are forbidden |",
+        "| 4 | a download is needed, but downloads are disabled |",
         "TRUEBLEU_OFFLINE=1 TRUEBLEU_CACHE={} truebleu testset get wmt22 -l en-de",
         "TRUEBLEU_OFFLINE is set",
         4,

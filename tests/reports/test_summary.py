@@ -367,8 +367,8 @@ def test_opposite_winners_precede_tables():
     for note in notes:
         assert text.count(note) == 1
         assert text.index(note) < text.index("Won, tied and lost")
-    assert "BLEU calls good better than worst (+" in text
-    assert "), X calls worst better (+0.4000, p = 0.0010)." in text
+    assert "BLEU prefers good to worst (+" in text
+    assert "), X prefers worst (+0.4000, p = 0.0010)." in text
 
 
 def test_clusters_are_listed_per_metric():

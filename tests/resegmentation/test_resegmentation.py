@@ -550,7 +550,7 @@ def test_every_command_scores_text_with_other_segments(command, truebleu_command
     refused = truebleu_command(command, reference, "-i", output, *options)
     assert refused.status == 1
     assert refused.error.endswith(
-        ". If the lines are other segments of the same text, add --resegment\n"
+        ". If the texts are the same but divided into other segments, add --resegment\n"
     )
     options += ["-f", "text"] if command == "segments" else []
     result = truebleu_command(command, reference, "-i", output, *options, "--resegment")
@@ -564,7 +564,7 @@ def test_outputs_with_as_many_lines_are_left_alone(truebleu_command, talk):
     result = truebleu_command("score", *options)
     assert result.output.splitlines() == ["100.0", "100.0"] or result.status == 0
     assert "talk: 3 lines" in result.error
-    assert "warning: reference not divided, because the number of lines" in result.error
+    assert "warning: reference was not divided, because the number of lines" in result.error
     assert "reference: " not in result.error
 
 

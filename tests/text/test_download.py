@@ -706,7 +706,7 @@ def test_certificates_are_verified(certificate, place, monkeypatch, waits):
 # ---- offline ----
 
 
-def test_offline_setting_forbids_downloads(server, place, monkeypatch):
+def test_offline_setting_disables_downloads(server, place, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_OFFLINE", "1")
     address = server.set_answer("/a", send_complete())
     with pytest.raises(OfflineError) as error:
@@ -725,7 +725,7 @@ def test_offline_setting_forbids_downloads(server, place, monkeypatch):
     assert not download.is_offline()
     with (
         download.override_settings(offline=True),
-        pytest.raises(OfflineError, match=r"forbidden \(--offline"),
+        pytest.raises(OfflineError, match=r"disabled \(--offline"),
     ):
         get(place.with_name("b"), address)
 

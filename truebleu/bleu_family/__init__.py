@@ -1,6 +1,6 @@
-"""Catalogue of published BLEU implementations, and search for the variant that produced a score.
+"""Catalogue of published BLEU implementations, which can identify the source of a score.
 
-Importing this package adds the names of the members to the metric registry.
+Importing this package registers the members as metrics.
 """
 
 from __future__ import annotations

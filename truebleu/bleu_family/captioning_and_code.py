@@ -40,7 +40,7 @@ def _list_code_members() -> Iterator[Member]:
     """Yield the members from CodeXGLUE, CodeBLEU and code summarization."""
     yield Member(
         "codenn", "CodeNN bleu.py (BLEU-CN)", BLEU("codenn", **p.CODENN),
-        "Mean of segment scores. Adds one to the counts above order 1, and to the lengths.",
+        "Mean of segment scores. Adds one to the counts of orders above 1, and to the lengths.",
         used="code summarization",
         citations=("iyer-etal-2016-summarizing", *p.SHI),
     )  # fmt: skip

@@ -140,16 +140,16 @@ COMMON_MEMBERS = {
     "multi-bleu-detok": "the Moses script that tokenizes like mteval-v13a",
     "huggingface": "the bleu of Hugging Face evaluate",
     "coco-bleu-4": "the usual BLEU-4 of image captioning",
-    "nltk-sentence-0": "the default of NLTK's sentence_bleu, as a mean of sentences",
-    "nltk-sentence-1": "NLTK's sentence_bleu with method1, as a mean of sentences",
-    "nltk-sentence-4": "NLTK's sentence_bleu with method4, as a mean of sentences",
+    "nltk-sentence-0": "NLTK's sentence_bleu with its defaults, averaged over segments",
+    "nltk-sentence-1": "NLTK's sentence_bleu with method1, averaged over segments",
+    "nltk-sentence-4": "NLTK's sentence_bleu with method4, averaged over segments",
     "fairseq": "the score that fairseq prints during training",
-    "t2t-bleu": "the score of tensor2tensor, as in many Transformer papers",
+    "t2t-bleu": "tensor2tensor's score, which many Transformer papers report",
     "torchmetrics": "the default of torchmetrics",
     "torchtext": "the bleu_score of torchtext",
     "nmt": "the script of TensorFlow's NMT tutorial",
-    "codexglue-summarization": "the smoothed BLEU-4 of code summarization in CodeXGLUE",
-    "codexglue-bleu": "the BLEU of code generation in CodeXGLUE",
+    "codexglue-summarization": "CodeXGLUE's smoothed BLEU-4 for code summarization",
+    "codexglue-bleu": "CodeXGLUE's BLEU for code generation",
 }
 
 family = Family()

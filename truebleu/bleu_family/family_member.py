@@ -1,4 +1,4 @@
-"""Family members, with their metric, origin, quirks, and differences from sacreBLEU's default."""
+"""Description of a family member: metric, origin, quirks and differences from sacreBLEU."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Member(Record):
         return descriptions
 
     def with_tokenizer(self, tokenize: str) -> Self:
-        """Return the member with the given tokenizer if it uses 13a, or else unchanged."""
+        """Return the member with this tokenizer instead of 13a, or unchanged if it uses another."""
         if self.metric.parameters.get("tokenize") != "13a":
             return self
         return self.replace(metric=self.metric.with_parameters(tokenize=tokenize))
@@ -102,17 +102,17 @@ class Member(Record):
         }
 
     def score(self, hypotheses: Hypotheses, references: References, *, workers: int = 1) -> Score:
-        """Return the corpus score; `BLEU.score` describes the arguments."""
+        """Return the corpus score. See `BLEU.score` for the arguments."""
         return self.metric.score(hypotheses, references, workers=workers)
 
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> Score:
-        """Return the score of one segment; `BLEU.sentence` describes the arguments."""
+        """Return the score of one segment. See `BLEU.sentence` for the arguments."""
         return self.metric.sentence(hypothesis, references)
 
     def segments(
         self, hypotheses: Hypotheses, references: References, *, workers: int = 1
     ) -> Sequence[float] | Scores:
-        """Return the score of each segment (0-100); `BLEU.segments` describes the arguments."""
+        """Return the score of each segment (0-100). See `BLEU.segments` for the arguments."""
         return self.metric.segments(hypotheses, references, workers=workers)
 
     def documents(

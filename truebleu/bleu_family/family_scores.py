@@ -1,4 +1,4 @@
-"""Scores that the family members give a text, and their presentation as a table."""
+"""Scores of a text by the members of the BLEU family, and tables that list them."""
 
 from __future__ import annotations
 
@@ -126,9 +126,9 @@ class FamilyScores(Picklable):
     def format_rows(
         self, *, bounded: bool, systems: Mapping[str, FamilyScores] | None = None, scale: int = 100
     ) -> list[list[str]]:
-        """Return a header, and one row per member: name, score, printed score and differences.
+        """Return a header and one row per member: name, score, printed score and differences.
 
-        bounded: whether to list the members whose scores have an upper bound, or the other members.
+        bounded: True to list the members whose scores have an upper bound, False for the others.
         Members with a known defect are marked.
         systems: the scores of several systems, shown instead of the score and the printed score.
         scale: 1 to show percentages on a 0-1 scale.

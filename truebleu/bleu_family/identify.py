@@ -24,7 +24,7 @@ from truebleu.text.system_names import name_references
 def _vary_parameter(
     name: str, *values: object, **linked_values: object
 ) -> tuple[dict[str, Any], ...]:
-    """Return one change per value of a parameter; a change also includes linked parameters."""
+    """Return one change per value of a parameter. Each change includes the linked values."""
     return tuple({name: value, **linked_values} for value in values)
 
 
@@ -69,7 +69,7 @@ class Candidate(Record):
     is_usual: bool = False
     """True for a member that papers often report, with its published settings."""
     reference: str | None = None
-    """The name of the reference if it is the only one used out of several."""
+    """The name of the reference if only one of several references was used."""
 
     @property
     def differences(self) -> str:
@@ -346,7 +346,7 @@ def identify_score(
 def _estimate_chance_matches(
     target: Decimal, value: float, candidates: Sequence[Candidate]
 ) -> float:
-    """Return how many candidates round to an arbitrary score near `value`, on average."""
+    """Return the average number of candidates that round to the same score near `value`."""
     rounding_width = 10.0 ** int(target.as_tuple().exponent) * (1 if target > 1 else 100)
     window = max(CHANCE_WINDOW, rounding_width)
     near_count = sum(abs(candidate.value - value) <= window for candidate in candidates)

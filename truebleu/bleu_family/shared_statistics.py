@@ -55,7 +55,7 @@ class SharedCorpus:
     def find_equivalent_tokenizer(
         self, tokenize: Tokenize, lowercase: bool | str
     ) -> tuple[Tokenize, bool | str]:
-        """Return a kernel tokenizer and case that give the same tokens, or else the arguments."""
+        """Return an equivalent kernel tokenizer and case, or the arguments if there are none."""
         if tokenize in KERNEL_EQUIVALENTS:
             name, case, excluded_pattern = KERNEL_EQUIVALENTS[tokenize]
             # The kernel can lower-case once, before tokenizing.
@@ -111,7 +111,7 @@ class SharedCorpus:
 
 
 class SharedCounts:
-    """Segment counts for one tokenizer and case, with the reference length by each rule."""
+    """Segment counts for one tokenizer and case, with the reference lengths that rules select."""
 
     def __init__(
         self, corpus: SharedCorpus, tokenize: Tokenize, lowercase: bool | str, max_order: int

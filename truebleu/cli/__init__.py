@@ -48,7 +48,7 @@ COMMANDS = {
     "explain": "Explain a score step by step: matches, clipping, brevity penalty",
     "family": "List published BLEU variants, score with them, or find the variant behind a score",
     "testset": "List, download, install and show published test sets",
-    "cite": "Print BibTeX and a paragraph on the setup for a paper",
+    "cite": "Print BibTeX entries and a setup paragraph for a paper",
     "demo": "Score example systems and suggest more commands",
     "completion": "Print a shell script that completes commands and options",
 }
@@ -186,7 +186,7 @@ def _looks_like_scoring(arguments: Sequence[str]) -> bool:
 
 
 def _is_misspelt_command(name: str) -> bool:
-    """Return whether a first word is similar to a command, and neither an option nor a file."""
+    """Return whether the first word is similar to a command but is not an option or a file."""
     return (
         not name.startswith("-") and not os.path.exists(name) and bool(suggest_word(name, COMMANDS))
     )

@@ -78,7 +78,8 @@ def parse_options(text: str, **settings: Mapping[str, Any]) -> list[Option]:
 class OptionGroup:
     """A group of options under one heading in the help, declared as text or as `Option` objects.
 
-    settings: other arguments by option name; `defaults` are added to the parsed options.
+    settings: additional arguments of `make_option`, by option name; and `defaults`, a dictionary
+    of values to add to the parsed options.
     """
 
     def __init__(
@@ -140,7 +141,7 @@ def make_integer_type(minimum: int, maximum: int) -> Callable[[str], int]:
 
 
 def parse_confidence_level(text: str) -> float:
-    """Return a confidence level. Raise ValueError if it is not between 0 and 1."""
+    """Parse a confidence level. Raise ValueError if it is not between 0 and 1."""
     try:
         level = argument_checks.parse_number(text)
     except ValueError:
@@ -151,7 +152,7 @@ def parse_confidence_level(text: str) -> float:
 
 
 def parse_seed(text: str) -> int | None:
-    """Return a seed, or None for a new seed per run."""
+    """Parse a seed. The word "none" gives None, for a new seed in every run."""
     return (
         None
         if text.lower() == "none"
@@ -250,8 +251,8 @@ SCALE, REPORT_SCALE = (
     make_option(
         ["--scale"],
         "N",
-        "show percentages such as BLEU from 0 to 100 or, with 1, from 0 to 1 with two more "
-        f"decimals; {exception} always contain 0-100 (default: 100)",
+        "show percentages such as BLEU on a scale of 0-100 or, if N is 1, of 0-1 with two more "
+        f"decimals; {exception} always use 0-100 (default: 100)",
         type=_parse_scale,
         default=100,
     )

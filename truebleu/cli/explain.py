@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _read_texts(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[str, Any]]:
-    """Return the texts on the command line, and no other arguments of `explain`."""
+    """Return the hypotheses and references on the command line, without further arguments."""
     hypotheses: Sequence[str] = options.hypothesis or ()
     file_options = {
         "REF": options.references or None,

@@ -173,7 +173,7 @@ class Inputs:
         warn_about_signatures(options, len(self.reference_columns), self.signature)
 
     def _resegment(self, options: argparse.Namespace) -> None:
-        """Divide outputs into the segments of the references, in place of the files."""
+        """Replace the outputs with their texts, divided into the segments of the references."""
         self._references = [make_rereadable(file) for file in self._references]
         scored_references = rewrite_reference_breaks(self._references, options)
         documents: Any = self.documents
@@ -190,7 +190,7 @@ class Inputs:
         self._references = scored_references
 
     def _parse_runs(self, options: argparse.Namespace, word: str) -> tuple[str | None, list[str]]:
-        """Return the system name (None without a name) and files of a word: NAME=FILE,FILE."""
+        """Return the system name, if given, and the files in a word such as NAME=FILE,FILE."""
         name, rest = split_system_name(word)
         if name is None:
             is_published = self.test_set is not None and word.startswith("@")
@@ -214,7 +214,7 @@ class Inputs:
 
     @property
     def signature(self) -> Mapping[str, str]:
-        """The signature fields of the test set and of re-segmentation; empty without both."""
+        """The signature fields of the test set and of re-segmentation, if they are used."""
         fields = {} if self.test_set is None else dict(self.test_set.part.signature)
         if self.resegmentations:
             fields["reseg"] = next(iter(self.resegmentations.values())).signature
@@ -262,7 +262,7 @@ class Inputs:
 
 
 def estimate_line_count(file: File) -> int | None:
-    """Estimate the number of lines from the file size. Return None if it is unknown."""
+    """Return the estimated number of lines, or None if the file size is unknown."""
     if not file.is_plain_utf8 or file.path == "-" or not os.path.isfile(file.path):
         return None
     with open(file.path, "rb") as stream:
@@ -325,7 +325,7 @@ def parse_file_argument(name: str, encoding: str) -> File:
     try:
         if separator and path and is_whole_number(column) and not os.path.exists(name):
             if int(column) == 0:
-                raise UsageError(f"{name}: expected a column of 1 or more, found 0")
+                raise UsageError(f"{name}: expected a column number of 1 or more, found 0")
             return File(path, int(column), encoding)
         return File(name, None, encoding)
     except ValueError as error:
@@ -333,7 +333,7 @@ def parse_file_argument(name: str, encoding: str) -> File:
 
 
 def parse_text_file(name: str, encoding: str) -> File:
-    """Parse a word that names a file of texts. Subtitles are read at once: one text per block."""
+    """Parse a word that names a text file. Read subtitles immediately, one text per block."""
     file = parse_file_argument(name, encoding)
     if not SUBTITLE_SUFFIX.search(file.path):
         return file
@@ -401,7 +401,7 @@ def _flatten_runs(by_system: Mapping[str, Sequence[File]]) -> dict[str, File]:
 
 
 def split_system_name(word: str) -> tuple[str | None, str]:
-    """Return the system name (None without a name) and the file in a word such as NAME=FILE."""
+    """Return the system name, if given, and the file in a word such as NAME=FILE."""
     name, separator, rest = word.partition("=")
     if not (separator and name) or word.startswith("@") or _file_exists(word):
         return None, word
@@ -411,7 +411,7 @@ def split_system_name(word: str) -> tuple[str | None, str]:
 
 
 def choose_system_names(named_files: Sequence[tuple[str | None, str | File]]) -> list[str]:
-    """Return the name of each system: NAME from NAME=FILE, or else a name based on the file."""
+    """Return the name of each system: NAME from NAME=FILE, or a name derived from the file."""
     file_names = iter(name_systems([file for name, file in named_files if name is None]))
     names = [next(file_names) if name is None else name for name, _ in named_files]
     for name in names:
@@ -421,7 +421,7 @@ def choose_system_names(named_files: Sequence[tuple[str | None, str | File]]) ->
 
 
 def find_system(name: str | None, inputs: Inputs | None) -> str | None:
-    """Return the name of the system that has this name or file, or an unknown name unchanged."""
+    """Return the name of the system with this name or file. Return an unknown name unchanged."""
     if inputs is not None and name not in inputs.runs:
         for system, files in inputs.runs.items():
             for file in files:
@@ -434,7 +434,7 @@ def find_system(name: str | None, inputs: Inputs | None) -> str | None:
 
 
 class SelectedTestSet:
-    """Part of a test set that the command line selects, as text files."""
+    """The segments of a test set that the command line selects, as text files."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         from truebleu.testsets.published_set import testset
@@ -496,7 +496,7 @@ class SelectedTestSet:
         return BufferedLines.from_strings(name, self.part.systems[name])
 
     def select_lines(self, file: File) -> File:
-        """Return the selected lines of a file with one line per segment of the test set."""
+        """Return the selected lines of a file that has one line per segment of the test set."""
         if file.path != "-":
             self._check_line_count(file)
         if self.part.segment_mask is None:
@@ -542,8 +542,8 @@ TABLE_HELP = (
     "REF and HYP can be tables: files that end in .parquet, .csv, .jsonl, .ndjson or .json (all\n"
     "but .parquet also with .gz or .zst), folders, or quoted patterns ('out/*.parquet'). A .tsv\n"
     "file is a table if one of these options is used, otherwise a text file. Hypotheses are\n"
-    "in REF, or in HYP if --join matches its rows. Tables may exceed memory. DuckDB reads\n"
-    "them: pip install 'truebleu[duckdb]'"
+    "columns of REF or, with --join, of HYP. Tables may be larger than memory. Tables need\n"
+    "DuckDB: pip install 'truebleu[duckdb]'"
 )
 MISSING_ROW_CHOICES = ("raise", "skip")
 

@@ -140,7 +140,7 @@ def _sort_files(options: argparse.Namespace) -> tuple[dict[str, File], list[File
 
 
 def _is_log(file: Any) -> bool:
-    """Return whether the first line that is not blank begins as a JSON object."""
+    """Return whether the first non-blank line starts like a JSON object."""
     return next(filter(str.strip, file.read_lines()), "").lstrip().startswith("{")
 
 

@@ -204,7 +204,7 @@ def _build_tree_arguments(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _select_tree_metrics(options: argparse.Namespace) -> list[Any] | None:
-    """Return the names of stored metrics and the computed metrics (None: all stored metrics)."""
+    """Return the names of stored metrics and the metrics to compute, or None for all stored."""
     names = metric_options.parse_names(options.metrics)
     if not any(name.startswith("--") for name in vars(options)):
         return names
@@ -249,7 +249,7 @@ def _build_file_arguments(options: argparse.Namespace) -> dict[str, Any]:
     elif options.metrics:
         raise UsageError("-m/--metrics: computing metrics needs REF and -i HYP...")
     if not metrics:
-        raise UsageError("no metric; use --scores NAME=FILE, or -m with REF and -i HYP...")
+        raise UsageError("missing metric; use --scores NAME=FILE, or -m with REF and -i HYP...")
     for name, path in (("documents", options.docs), ("domains", options.domains)):
         if path is not None:
             texts[name] = list(files.parse_file_argument(path, options.encoding).read_lines())

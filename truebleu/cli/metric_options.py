@@ -136,7 +136,7 @@ def split_metric_names(word: str) -> list[str]:
 
 
 def _find_metric_classes(name: str) -> Iterable[type[Metric]]:
-    """Return the metric classes for a name. Unknown names, reported later, have no classes."""
+    """Return the metric classes for a name, or none for an unknown name (reported later)."""
     if name in registry.METRICS:
         return [registry.get_metric_class(name)]
     try:
@@ -177,7 +177,7 @@ def parse_names(words: Sequence[str] | None) -> list[str] | None:
 
 
 def select_metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]:
-    """Return the requested metrics with their parameters, each with its name in -m.
+    """Return the requested metrics, with parameters from the options, and the name of each in -m.
 
     Raise UsageError for an unknown name, or for an option that none of the metrics has.
     """

@@ -53,10 +53,10 @@ STATUSES = {
     1: "invalid data, or a file that cannot be read or written",
     2: "invalid command line",
     3: "truebleu check: a score is below the minimum, or has dropped too far",
-    4: "a download is needed, but downloads are forbidden",
+    4: "a download is needed, but downloads are disabled",
     129: "ended by SIGHUP, for example because the terminal closed",
     130: "interrupted by Ctrl-C",
-    141: "the reader of the output closed the pipe, for example head",
+    141: "the program that reads the output, such as head, closed the pipe",
     143: "ended by SIGTERM",
 }
 DONE, FAILED, MISUSED, SCORE_TOO_LOW, _, _, INTERRUPTED, PIPE_CLOSED, _ = STATUSES
@@ -185,7 +185,7 @@ class _StandardOutput(io.RawIOBase):
         return accepted
 
     def flush(self) -> None:
-        """Write the buffered bytes. Discard them if that raises OSError."""
+        """Write the buffered bytes. They are discarded if writing fails."""
         pending, self._pending = self._pending, bytearray()
         with memoryview(pending) as view:
             written = 0
@@ -244,7 +244,7 @@ class Results(Output):
 
     @property
     def is_read_directly(self) -> bool:
-        """True if results are text on standard output, so that messages need no repetition."""
+        """True if results are text on standard output, where messages need not be repeated."""
         return self.form == "text" and self._atomic_file is None
 
     def select_line_format(self, options: argparse.Namespace, unsupported: Sequence[str]) -> None:
@@ -334,7 +334,7 @@ class Results(Output):
             self.write_rendered(render_blocks(blocks, self.form, width=width, title=title))
 
     def write_rendered(self, text: str) -> None:
-        """Write a rendered document, and print the notes in its LaTeX comments."""
+        """Write a rendered document. Also print the notes that are comments in LaTeX output."""
         if self.form == "latex" and not self._quiet:
             for line in text.splitlines():
                 if line.startswith("% Note: "):

@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def suggest_resegmentation(options: argparse.Namespace) -> str:
-    """Return a sentence for outputs that are probably the same text in other segments, or ""."""
+    """Return advice if outputs are probably the reference's text in other segments, or ""."""
     if options.resegment is not None or not options.references or not options.input:
         return ""
     names = [options.references[0], *(files.split_system_name(word)[1] for word in options.input)]
@@ -107,7 +107,7 @@ def suggest_resegmentation(options: argparse.Namespace) -> str:
     reference, *texts = map(read_beginning, names)
     if not all(texts_belong_together(text, reference) for text in texts):
         return ""
-    return ". If the lines are other segments of the same text, add --resegment"
+    return ". If the texts are the same but divided into other segments, add --resegment"
 
 
 COMMAND = Command("truebleu resegment REF... -i HYP [options]", __doc__, list_resegment_groups, run)

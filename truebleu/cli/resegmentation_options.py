@@ -52,9 +52,9 @@ def resegment_outputs(
     documents: Any,
     hypothesis_documents: File | None,
 ) -> dict[str, Resegmentation]:
-    """Replace outputs in `runs` by their re-segmented texts, and print how well these agree.
+    """Replace outputs in `runs` with re-segmented texts, and print a summary of each.
 
-    Returns the results by system, or by file for a system with several runs.
+    Return the results by system, or by file for a system with several runs.
     """
     from truebleu.resegmentation.methods import get_method
     from truebleu.resegmentation.resegment import resegment
@@ -94,10 +94,11 @@ def resegment_outputs(
         )
         messages.append(("note", message))
     elif left_alone:
+        verb = "were" if len(left_alone) > 1 else "was"
         message = (
-            f"{join_words(left_alone)} not divided, because the number of lines is the same as in "
-            "the reference. Re-segmentation lowers scores slightly; to treat all outputs alike, "
-            f"use --resegment={method},always"
+            f"{join_words(left_alone)} {verb} not divided, because the number of lines is the same "
+            "as in the reference. Re-segmentation lowers scores slightly; to treat all outputs "
+            f"alike, use --resegment={method},always"
         )
         messages.append(("warning", message))
     for kind, message in messages if not options.quiet else ():
@@ -106,7 +107,7 @@ def resegment_outputs(
 
 
 def _read_text(file: File, references: Any) -> tuple[Any, bool]:
-    """Return an output, and whether it and the reference are subtitles with different times."""
+    """Return an output, and whether it is subtitles with other times than a reference."""
     from truebleu.resegmentation.subtitles import SubtitleFile
 
     if not isinstance(file, SubtitleFile):
@@ -118,7 +119,7 @@ def _read_text(file: File, references: Any) -> tuple[Any, bool]:
 
 
 def rewrite_reference_breaks(references: list[File], options: argparse.Namespace) -> list[File]:
-    """Return references whose breaks of lines and subtitles are as in the outputs."""
+    """Return the references, with line and subtitle breaks written as in the outputs."""
     from truebleu.resegmentation.methods import get_method
     from truebleu.resegmentation.subtitles import rewrite_breaks
 
@@ -134,7 +135,7 @@ def rewrite_reference_breaks(references: list[File], options: argparse.Namespace
 
 
 def add_segment_flags(request: Request, results: Mapping[str, Resegmentation]) -> None:
-    """Add a label per re-segmented output, for reports: the flags of each segment."""
+    """Add the flags of re-segmented outputs to the segment labels that reports show."""
     flags = {
         f"segments of {system}": [", ".join(facts.flags) or "no flag" for facts in result.facts]
         for system, result in results.items()

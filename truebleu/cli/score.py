@@ -64,8 +64,8 @@ def list_score_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
     yield OptionGroup("more", files.SOURCE, f"{files.DOCUMENTS}, for --by document or --resample")
     yield OptionGroup("intervals", *shared.INTERVALS, *shared.RESAMPLE)
     yield files.make_table_group(
-        "score each group of rows with equal values in these columns; for text files, document "
-        "scores each document of --docs"
+        "score each group of rows that have equal values in these columns; for text files, "
+        "--by document scores each document of --docs"
     )
     yield shared.LOG
     yield shared.PAPER
@@ -156,7 +156,7 @@ def _check_document_options(options: argparse.Namespace, inputs: files.Inputs) -
 
 
 def _open_log(options: argparse.Namespace, inputs: files.Inputs) -> ScoreLogger | None:
-    """Return the logger, or None if --log is not used. Report errors in the log before scoring."""
+    """Return the logger, or None without --log. Invalid logs are rejected before scoring."""
     if options.log is not None:
         from truebleu.cli.log_entries import ScoreLogger
 

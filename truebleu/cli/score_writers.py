@@ -84,12 +84,12 @@ class ScoreResult(Record):
         return signature.with_resampling(bs=interval.resamples, seed=interval.seed, resample=unit)
 
     def format_signature(self, output: Results) -> str:
-        """Return the name of the score and its signature, which is short with --short."""
+        """Return the name of the score and its signature (in short form with --short)."""
         return f"{self.score.name}|{output.format_signature(self.signature)}"
 
     @property
     def interval_ends(self) -> dict[str, float | None]:
-        """The ends of the interval by column name, or an empty dict if none was requested."""
+        """The interval limits by column name, or an empty dict if no interval was requested."""
         if self.interval is None:
             return {}
         interval = self.valid_interval
@@ -377,7 +377,7 @@ def _build_paper_blocks(
 def _build_score_elements(
     row: Sequence[ScoreResult], output: Results, warnings: Sequence[Mapping[str, Any]]
 ) -> Iterator[Block]:
-    """Yield the scores of one system in a sentence, warnings, and the parts of each score."""
+    """Yield a sentence with a system's scores, warnings, and the components of each score."""
     from truebleu.rendering.elements import Cell, Facts, Paragraph, build_warnings
 
     first = row[0]
@@ -398,7 +398,7 @@ def _build_score_elements(
 
 
 def _describe_estimate(result: ScoreResult, output: Results) -> str:
-    """Return the name of a score, its value and its interval in words."""
+    """Return a phrase with the name, value and interval of a score."""
     value = result.format_value(result.score.value, output)
     notes = ["lower is better"] if result.lower_is_better else []
     interval = result.valid_interval
@@ -409,7 +409,7 @@ def _describe_estimate(result: ScoreResult, output: Results) -> str:
 
 
 def _write_rows(rows: Sequence[Sequence[ScoreResult]], output: Results) -> None:
-    """Write a row per system or group: its scores, the ends of intervals, and the signatures."""
+    """Write one row per system or group, with scores, interval limits and signatures."""
     from truebleu.cli.row_writers import ROW_FORMATS, TableSpec
 
     scores = [result.name for result in rows[0]]

@@ -295,7 +295,7 @@ class SegmentWriter:
         )
 
     def _format_signature(self, metric: Metric[Any], *references: Any) -> str:
-        """Return the signature of a metric, without an unknown number of references."""
+        """Return the signature of a metric. Omit the number of references if it is unknown."""
         signature = metric.signature(*references, segment=True)
         return self.output.format_signature(signature.with_test_set(self.test_set))
 

@@ -192,7 +192,7 @@ class Tables:
 
 
 def name_table(paths: Sequence[str]) -> str:
-    """Return the name of a table from its file name, or of several files from their folder.
+    """Return a table's name, derived from the file name or, for several files, the folder name.
 
     >>> name_table(["runs/cedar.parquet"]), name_table(["cedar/*.parquet"])
     ('cedar', 'cedar')
@@ -405,7 +405,7 @@ def _keep_common_segments(
 
 
 def _make_sort_key(key: Key) -> Any:
-    """Return a key that sorts nulls first, then by type and text."""
+    """Return a key that sorts nulls first, and other values by type and text."""
     return [(part is not None, type(part).__name__, str(part)) for part in key]
 
 

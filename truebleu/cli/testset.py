@@ -176,7 +176,7 @@ def _list_facts(test_set: testset_operations.TestSetInfo) -> dict[str, str | Non
 
 
 def _make_facts(values: Mapping[str, Any]) -> Facts:
-    """Return the non-empty values as facts, with lists joined by commas."""
+    """Return the names and non-empty values as `Facts`, with lists joined by commas."""
     return Facts(
         [
             (name, Cell(", ".join(value) if isinstance(value, list | tuple) else str(value)))

@@ -43,7 +43,7 @@ class ComparisonView(RecordView):
     WIDTH = 80
 
     def _list_groups(self) -> list[tuple[str, Content]]:
-        """Return the title and contents of each comparison; a single one has an empty title."""
+        """Return the title and contents of each comparison. A single one has an empty title."""
         raise NotImplementedError
 
     def _build_format(
@@ -70,9 +70,9 @@ class Comparison(ComparisonView):
     """Scores of several systems, with intervals and significance tests.
 
     `print` shows the best system and a table. Notebooks show HTML. Iterating yields the system
-    names as tables show them: best first by the first metric, or as given with order="given".
+    names in table order: best first by the first metric, or the input order with order="given".
     Indexing by a name returns the entry of that system in `to_dict`. `truebleu.report` builds a
-    report from it.
+    report from a comparison.
     """
 
     __slots__ = ("_request",)
@@ -103,7 +103,7 @@ class Comparison(ComparisonView):
     ) -> Comparison:
         """Return the comparison for a request, computing the statistics unless they are passed.
 
-        by_reference: whether to also score each of several references separately.
+        by_reference: whether to compute additional scores with each reference alone.
         """
         from truebleu.comparison import comparison_builder
 

@@ -302,9 +302,9 @@ class _MetricColumn:
     statistics: Mapping[str, Statistics] = {}
     signature: Signature | None = None
     can_rank: bool = True
-    """True if the metric can rank the systems: its tokenizer splits the texts of two or more."""
+    """True if the metric can rank systems: its tokenizer can split the texts of at least two."""
     unreliable_systems: AbstractSet[str] = frozenset()
-    """Systems with unreliable scores: no rank, and no significant differences."""
+    """Systems with unreliable scores. They have no rank, and no difference is significant."""
     references: int | str | None = None
     """Number of references per segment, "var" if it varies, or None without references."""
 
@@ -462,7 +462,7 @@ class _MetricColumn:
         }
 
     def describe_pairs(self) -> Iterator[dict[str, Any]]:
-        """Yield the entry of every pair of systems, the higher-ranked system first."""
+        """Yield an entry for every pair of systems, with the higher-ranked system first."""
         if self.result is None:
             return
         for i, first in enumerate(self.metric_order):

@@ -204,9 +204,9 @@ def _build_difference_column(
 def list_ranges(
     content: Content, metric: Content
 ) -> tuple[list[tuple[float, float, float] | None], list[str]]:
-    """Return the low end, value and high end of each difference, or score, and their marks.
+    """Return the lower limit, value and upper limit of each difference, and its mark.
 
-    A single system has no difference, so its score is used. The range is None without an interval.
+    For a single system, its score replaces the difference. The range is None without an interval.
     """
     ranges, marks = [], []
     for system in content["systems"]:
@@ -221,7 +221,7 @@ def list_ranges(
 
 
 def build_interval_drawings(content: Content, metric: Content) -> Iterator[ColumnCells]:
-    """Yield a column that draws the intervals of the differences on a common axis with 0."""
+    """Yield a column that draws the intervals of the differences on an axis that includes 0."""
     ranges, marks = list_ranges(content, metric)
     ends = [0.0, *(end for one in ranges if one is not None for end in one)]
     if min(ends) < max(ends):
@@ -261,7 +261,7 @@ def build_table(column_cells: Sequence[ColumnCells], caption: str = "", fold: st
 
 
 def can_rank(content: Content, metric: str) -> bool:
-    """Return whether a metric ranks systems; it does not rank unreliable scores."""
+    """Return whether a metric ranks any system. Systems with unreliable scores have no rank."""
     return any(system["scores"][metric]["rank"] is not None for system in content["systems"])
 
 

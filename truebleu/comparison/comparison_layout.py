@@ -133,7 +133,7 @@ def build_reference_tables(content: Content, digits: int | None = None) -> Itera
 
 
 def build_document_tables(content: Content, digits: int | None) -> Iterator[Block]:
-    """Yield a table of document scores per metric; letters identify more than four systems."""
+    """Yield a table of document scores per metric. Letters replace more than four names."""
     documents, systems = content["documents"], content["systems"]
     uses_letters = len(systems) > 4
     for metric in content["metrics"] if documents else ():
@@ -160,7 +160,7 @@ def build_document_tables(content: Content, digits: int | None) -> Iterator[Bloc
 
 
 def collect_notes(content: Content) -> list[str]:
-    """Return the sentences below the tables of all columns: a legend, test limits, and notes.
+    """Return the sentences below tables with all columns: a legend, test limits, and notes.
 
     Notes on disagreements of metrics are left out; see `list_disagreements`.
     """
@@ -177,7 +177,7 @@ def list_disagreements(content: Content) -> list[str]:
 
 
 def format_signatures(content: Content, *, short: bool = False) -> list[str]:
-    """Return the name and signature of each metric that has one, in one line per metric."""
+    """Return one line per metric that has a signature, with its name and signature."""
     key = "short_signature" if short else "signature"
     return [
         f"{'' if metric['name'].startswith(metric['label']) else metric['name'] + ': '}"

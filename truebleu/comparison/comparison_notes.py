@@ -184,7 +184,7 @@ def build_disagreement_notes(content: Content) -> Iterator[dict[str, Any]]:
                     for one in side
                 ],
                 winner,
-                f" than {second}" if winner == first else "",
+                f" to {second}" if winner == first else "",
             )
             for winner, side in pairs_by_winner.items()
         ]
@@ -200,10 +200,8 @@ def _format_verdict(metrics: Sequence[tuple[str, str]], winner: str, suffix: str
     """Return a clause that says which system some metrics prefer, and by how much."""
     if len(metrics) == 1:
         ((name, size),) = metrics
-        return f"{name} calls {winner} better{suffix} ({size})"
-    return (
-        f"{join_words([f'{name} ({size})' for name, size in metrics])} call {winner} better{suffix}"
-    )
+        return f"{name} prefers {winner}{suffix} ({size})"
+    return f"{join_words([f'{name} ({size})' for name, size in metrics])} prefer {winner}{suffix}"
 
 
 def _format_difference(content: Content, metric: Content, pair: Content) -> str:

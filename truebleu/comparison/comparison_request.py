@@ -268,7 +268,7 @@ class Request:
             )
 
     def _read_all_external_scores(self, external: ExternalScores, outputs: Any) -> None:
-        """Store the external scores by metric and output, and the metrics with lower as better."""
+        """Store the external scores by metric and output, and the direction of each metric."""
         self.external_scores = {
             name: self._read_external_scores(name, columns, are_systems_known=outputs is not None)
             for name, columns in (external.scores or {}).items()
@@ -290,7 +290,7 @@ class Request:
     ) -> dict[str, ScoreColumn]:
         """Return the scores of each output by a metric that truebleu does not compute.
 
-        are_systems_known: whether the systems are known; otherwise they are taken from the scores.
+        are_systems_known: False to use the systems that the scores name.
         """
         outputs = (
             [one for names in self.runs.values() for one in names] if are_systems_known else None
@@ -321,7 +321,7 @@ class Request:
         return request
 
     def shorten_system_names(self) -> str:
-        """Shorten the names of the systems for display; return a sentence with a complete name.
+        """Shorten the system names for display. Return a note that gives one name in full.
 
         The systems must not have several runs.
         """
@@ -428,7 +428,7 @@ class Request:
                     f"({expected:,}), found {length:,}"
                 )
         if not expected:
-            raise InputError("no segments; there is nothing to compare")
+            raise InputError("there are no segments to compare")
         return expected
 
     def explain_missing_text(self) -> str:
@@ -466,7 +466,7 @@ def _resolve_metrics(requested: Any) -> Iterator[tuple[Metric[Any], str | None]]
 def _check_systems(systems: Mapping[str, Any], references: Any) -> dict[str, Any]:
     """Convert the systems to a dict. Raises TypeError or ValueError for invalid systems."""
     if not hasattr(systems, "items"):
-        hint = ". Are systems and references swapped? Systems come first"
+        hint = ". Are the systems and references swapped? The systems come first"
         raise TypeError(
             "systems: expected a mapping from names to hypotheses, "
             f'{{"A": hypotheses_of_a, "B": hypotheses_of_b}}, found {type(systems).__name__}'

@@ -55,7 +55,7 @@ def build_text_blocks(
     groups: titles of groups and their comparisons; a single comparison has an empty title.
     digits: number of decimals on a 0-100 scale; None for the default of each metric.
     columns: names in `comparison_columns.COLUMNS` (default: columns that fit into 80 characters).
-    by: parts of the test set with a table of their own: "document", "reference".
+    by: parts of the test set that get their own tables: "document", "reference".
     explain: explain the columns and the test, list all notes, and give complete signatures.
     hint: end of the legend, such as "More: --explain".
     """
@@ -144,7 +144,7 @@ def build_compact_table(
 
 
 def _format_sizes(content: Content) -> str:
-    """Return the number of segments, and the numbers of buckets and references if they matter."""
+    """Return the number of segments and, if there are several, of buckets and references."""
     sizes = [format_count(content["segments"], "segment")]
     if content["buckets"]:
         sizes.append(format_count(content["buckets"], "bucket"))
@@ -170,7 +170,7 @@ def _collect_notes(content: Content, *, explain: bool) -> list[str]:
     ]
     if disagreements and len(content["systems"]) > 2:
         lines.append(
-            f"Note: for {format_count(len(disagreements), 'pair')} of systems, metrics "
-            "significantly prefer different systems."
+            f"Note: metrics disagree on {format_count(len(disagreements), 'pair')} of systems: "
+            "each system of a pair is significantly better by some metric."
         )
     return lines

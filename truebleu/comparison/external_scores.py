@@ -310,7 +310,7 @@ def _extract_score(name: str, value: Any, location: str) -> float:
     keys = [key for key in (name, "COMET", *PREDICTIONS) if key in value]
     keys = keys or [key for key, one in value.items() if key not in TEXTS and _is_json_number(one)]
     if not keys:
-        raise InputError(f"{location}: no score among {join_words(list(map(str, value)))}")
+        raise InputError(f"{location}: missing score (found {join_words(list(map(str, value)))})")
     return _parse_finite_score(value[keys[0]], location)
 
 
@@ -321,7 +321,7 @@ def _is_json_number(value: Any) -> bool:
 def _match_system_names(
     file_label: str, columns: Mapping[str, ScoreColumn], systems: Sequence[str] | None
 ) -> dict[str, ScoreColumn]:
-    """Return the columns by system name, matching file names in other programs' output."""
+    """Return the columns by system name, derived from file names in other programs' output."""
     if systems is None:
         short_names = {_get_name_variants(key)[-1] for key in columns}
         if len(short_names) < len(columns):
@@ -355,7 +355,7 @@ def _match_system_names(
 
 
 def _get_name_variants(name: str) -> tuple[str, str, str]:
-    """Return a file name in full, without its folder, and without folder and extension."""
+    """Return a file name three times: in full, without folder, and also without extension."""
     base = os.path.basename(name.replace("\\", "/"))
     return name, base, derive_system_name(base)
 

@@ -363,7 +363,7 @@ class CheckJob:
         log_entries: Sequence[log.Entry],
         entry: log.Entry | None,
     ) -> dict[str, Any]:
-        """Return the earlier scores by a metric in the log and of the earlier output, or None."""
+        """Return a metric's earlier scores, from the log and the earlier output (or None)."""
         earlier: dict[str, Any] = {"log": None, "output": None}
         if entry is not None and metric in self.max_drop:
             earlier["log"] = _find_logged_score(self.conditions.log, log_entries, entry)
@@ -373,14 +373,14 @@ class CheckJob:
         return earlier
 
     def _reject_invalid_scores(self, metric_statistics: StatisticsByMetric) -> None:
-        """Raise InputError for a score that is not finite, or that is based on no text."""
+        """Raise InputError for a score that is not finite, or that is based on empty texts."""
         for metric, name in self.metric_names.items():
             for system, table in metric_statistics[metric].tables.items():
                 score = self._compute_score(metric, metric_statistics, system).value
                 if not (isfinite(score) and any(*table.sum().tolist())):
                     shown_value = "no text" if isfinite(score) else f"{score:g}"
                     raise InputError(
-                        f"{system}: no {name} (expected a finite score, found {shown_value})"
+                        f"{system}: invalid {name} (expected a finite score, found {shown_value})"
                     )
 
     def _describe_metric(
@@ -518,7 +518,7 @@ class CheckJob:
     def _find_worse_segments(
         self, metric_statistics: StatisticsByMetric, metric: Metric[Any]
     ) -> Iterator[dict[str, Any]]:
-        """Yield the segments that got worse by their segment scores, worst first."""
+        """Yield the segments whose scores got worse, largest change first."""
         system_names = (self.system, self.earlier_name or "")
         now, before = (metric_statistics[metric].scores[system] for system in system_names)
         sign = -1 if metric.lower_is_better else 1

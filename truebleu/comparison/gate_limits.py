@@ -22,7 +22,7 @@ def resolve_limits(
     role: "minimum" or "max_drop". names: the metrics of the check, with their names.
     scale: the scale of limits for percentages, 100 or 1.
 
-    Raises ParameterError for a limit on the wrong scale, or that no output can fail.
+    Raises ParameterError for a limit that is on the wrong scale or that no output can fail.
     """
     resolved_limits = {}
     for metric, limit in _match_limits_to_metrics(role, limits, names).items():
@@ -48,7 +48,8 @@ def resolve_limits(
                 else (f"scores are from {worst:g} to {best:g}", "Allow a smaller drop.")
             )
             raise ParameterError(
-                f"[[{role}]]: no output can fail {limit:g} for {names[metric]} ({facts}). {remedy}"
+                f"[[{role}]]: no output can fail a limit of {limit:g} for {names[metric]} "
+                f"({facts}). {remedy}"
             )
         resolved_limits[metric] = limit
     return resolved_limits

@@ -337,7 +337,7 @@ def history(
 def _build_name_lookup(
     requested_names: Sequence[str], entries: Sequence[Entry]
 ) -> Callable[[Entry], Iterator[str]]:
-    """Return a function that yields the requested names of an entry's metric."""
+    """Return a function that yields the requested names that match an entry's metric."""
     known_metric_names = {entry.metric.casefold() for entry in entries}
     metrics_by_name: dict[str, Mapping[Any, str | None]] = {}
     for name in requested_names:

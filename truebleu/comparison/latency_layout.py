@@ -24,7 +24,7 @@ SIMULTANEITY = ("SWF", "EFSW", "DSPTV")
 
 
 def write_verdict(content: Content) -> str:
-    """Return a sentence on the smallest latency, with a second one on BLEU."""
+    """Return a sentence on the smallest latency, followed by a sentence on BLEU."""
     systems = content["systems"]
     name = content["metrics"][0]["name"]
     format_score = make_formatter(0)

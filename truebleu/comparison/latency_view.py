@@ -83,7 +83,7 @@ class LatencySettings(Record):
 class IntervalOptions(TypedDict, total=False):
     """Options of intervals and tests.
 
-    confidence: number of bootstrap resamples (default: 1000); None for neither intervals nor tests.
+    confidence: number of bootstrap resamples (default: 1000); None to omit intervals and tests.
     level: the confidence level (default: 0.95).
     seed: the seed of the resamples (default: 12345); None for a new seed per run.
     """
@@ -183,7 +183,7 @@ def _name_logs(logs: Any) -> Mapping[str, Any]:
         names = name_systems(paths) if all(map(_is_path, paths)) else list(map(str, paths))
         paths_by_name = dict(zip(names, paths, strict=True))
     if not paths_by_name:
-        raise InputError("logs: no logs (expected at least one)")
+        raise InputError("logs: expected at least one log")
     for name, path in paths_by_name.items():
         if not _is_path(path):
             raise TypeError(f"logs: {name}: expected a path, found {type(path).__name__}")
@@ -229,7 +229,7 @@ class LogResult:
                 self.scores[metric] = {"score": value, "low": None, "high": None, "skipped": 0}
 
     def _divide(self, use: str, method: str) -> list[TimedSegment]:
-        """Return the segments of a re-segmentation method, and store the method for its use."""
+        """Divide the log into segments, and store the result of re-segmentation for this use."""
         settings = self.settings
         assert settings.source_segments is not None
         assert settings.references is not None
@@ -261,7 +261,7 @@ class LogResult:
         }
 
     def _add_bleu(self, references: list[tuple[str, ...]]) -> None:
-        """Add BLEU of the segments."""
+        """Add the BLEU score of the segments."""
         bleu = make_metric("bleu")
         if self.settings.language is not None:
             bleu = bleu.adapt_to_language(get_target_language(self.settings.language))
@@ -293,7 +293,7 @@ class LogResult:
         return sum(not segment.delays for segment in self.segments)
 
     def compare(self, baseline: LogResult) -> dict[str, Any] | None:
-        """Return the difference to another log by the first metric, on their common segments."""
+        """Return the difference from another log by the first metric, on their common segments."""
         pairs = zip(
             baseline.segment_scores[self.primary], self.segment_scores[self.primary], strict=True
         )
@@ -349,8 +349,8 @@ class LogResult:
         if dsptv is not None and abs(dsptv) > MAX_DSPTV:
             yield (
                 f"{self.name}: the policy is probably degenerate: DSPTV is {dsptv:+.1f}%, beyond "
-                f"±{MAX_DSPTV}%. The share of words before the end of the source (SWF) does not "
-                "fit the mean delay (EFSW)."
+                f"±{MAX_DSPTV}%. The share of words before the end of the source (SWF) is "
+                "inconsistent with the mean delay (EFSW)."
             )
         aware = self.scores.get(name + COMPUTATION_AWARE, {}).get("score")
         value = self.scores[name]["score"]
@@ -371,7 +371,8 @@ def _build_content(systems: Sequence[LogResult], settings: LatencySettings) -> d
         if later.is_long != first.is_long:
             raise InputError(
                 f"{later.log.path}: its segments are {'' if later.is_long else 'not '}cut from "
-                f"recordings, unlike the segments of {first.log.path}. Evaluate each log alone."
+                f"recordings, unlike the segments of {first.log.path}. Evaluate the logs "
+                "separately."
             )
         if len(later.segments) != len(first.segments):
             raise InputError(

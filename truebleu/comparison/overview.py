@@ -126,7 +126,7 @@ def build_headline(content: Content) -> SentenceParts:
     if len(systems) == 1:
         return _describe_single_system(content, metric or content["metrics"][0])
     if metric is None:
-        return [f"No system is called best: {_explain_missing_ranks(content)}"]
+        return [f"No system is ranked best: {_explain_missing_ranks(content)}"]
     name = metric["name"]
     format_score = make_formatter(get_score_digits(content, metric, None))
     best = next(one for one in systems if one["scores"][name]["rank"] == 1)
@@ -199,7 +199,7 @@ def _describe_unreliable_systems(content: Content, metric: str) -> str:
 
 
 def _use_table_p_value(content: Content, pair: Content) -> Content:
-    """Return a pair with the p-value of the table, corrected only for tests with the baseline."""
+    """Return a pair with its p-value in the table, corrected only for baseline comparisons."""
     for system in content["systems"]:
         difference = system["scores"][pair["metric"]]["difference"]
         if difference and {system["name"], content["baseline"]} == {pair["first"], pair["second"]}:

@@ -95,7 +95,7 @@ def build_paper_blocks(
         signatures += comparison_layout.format_signatures(single_reference, short=short)
     signatures = _omit_unshown_resampling(signatures, contents[0], names, explanations)
     if "document" in shown_parts and any("p < " in one for one in explanations):
-        explanations.append("Scores of documents were not tested.")
+        explanations.append("Differences in document scores were not tested.")
     caption_text = format_caption(contents, shown_parts) if caption is None else caption
     yield build_paper_table(
         table_columns,
@@ -115,7 +115,7 @@ def build_paper_blocks(
 def _omit_unshown_resampling(
     signatures: Sequence[str], content: Content, names: Sequence[str], explanations: Sequence[str]
 ) -> list[str]:
-    """Return signatures without the samples of intervals and tests that the table does not show.
+    """Return signatures without the sample counts of omitted intervals and tests.
 
     explanations: the sentences in the caption, which name the test if marks depend on it.
     """
@@ -291,7 +291,7 @@ def _build_part_sections(
 ) -> Iterator[tuple[str, list[list[Cell]]]]:
     """Yield the title and the rows of each document or reference.
 
-    Documents have only scores. References have all columns, with marks of their own tests.
+    Documents have only scores. References have all columns, with marks from their own tests.
     """
     metric_names = [name for name in names if name not in SYSTEM_COLUMNS]
     texts_by_column = {
@@ -361,7 +361,7 @@ def _list_parts(
 def format_caption(contents: Sequence[Content], by: Sequence[str] = ()) -> str:
     """Return a sentence that states the metrics, the systems and the amount of data.
 
-    by: the parts of the test set that have sections of their own.
+    by: the parts of the test set that have their own sections.
     """
     alone = ", and with each reference alone" if "reference" in by else ""
     metrics = join_words([metric["name"] for metric in contents[0]["metrics"]])

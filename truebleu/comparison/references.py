@@ -276,7 +276,7 @@ def _build_winner_warnings(content: Content) -> Iterator[dict[str, Any]]:
 
 
 def _depends_on_reference(content: Content, metric: str) -> bool:
-    """Return whether no system that is best with all references is best with each of them."""
+    """Return whether every best system loses its first place with at least one reference."""
     references = content["by_reference"]
     return not any(
         all(name in _find_winners(content, metric, one) for one in references)

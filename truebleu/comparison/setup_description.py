@@ -305,14 +305,14 @@ def read_result(text: str, name: str) -> SetupDescription:
     )
     if not signatures:
         raise InputError(
-            f"{name}: no signatures found. Use the output of truebleu score or compare, such as "
-            "with -f json"
+            f"{name}: no signatures found. Use the output of truebleu score or compare, for "
+            "example with -f json"
         )
     return _add_printed_test(_describe_signatures(signatures), text, name)
 
 
 def _extract_html(text: str) -> str:
-    """Return the JSON in a report, the text of other HTML, or text as it is."""
+    """Return the JSON in a report, the text of other HTML, or any other text unchanged."""
     manifest = text.partition(MANIFEST_TAG)[2].partition("</script>")[0]
     if manifest:
         return manifest

@@ -14,8 +14,8 @@ from truebleu.text.argument_checks import find_closest
 
 # Difference between the references of truebleu's and sacreBLEU's corpus functions.
 _STREAMS = (
-    "`references` has one string or one list of strings per segment; sacreBLEU has one list of "
-    "segments per reference, which list(zip(*streams)) converts."
+    "`references` contains one string or one list of strings per segment. sacreBLEU expects one "
+    "list of segments per reference. To convert it, use list(zip(*streams))."
 )
 # sacreBLEU's functions for one segment expect a list of references, which truebleu also accepts.
 _SENTENCE = "`references` is one string or a list of strings."
@@ -30,8 +30,8 @@ _TORCHMETRICS = (
 _JIWER = "jiwer expects references first; here, hypotheses come first. Scores are on a 0-100 scale."
 _TESTS = "`test` is 'ar' (approximate randomization) or 'bs' (paired bootstrap)."
 _EVALUATE = (
-    "`references` has one string or one list of strings per segment. "
-    "truebleu.integrations.evaluate has a module for evaluate.load."
+    "`references` contains one string or one list of strings per segment. "
+    "truebleu.integrations.evaluate provides a module for evaluate.load."
 )
 
 
@@ -147,8 +147,8 @@ def _simplify(name: str) -> str:
 def describe_missing_name(name: str, public_names: Sequence[str]) -> str:
     """Return the message for a name that truebleu does not have, with its equivalent if known.
 
-    Upper case and underscores are ignored, as in "rougeL" or "rouge_l". Names of metrics, and of
-    other packages, have an equivalent; the message suggests similar public names otherwise.
+    Case and underscores are ignored, as in "rougeL" or "rouge_l". Metrics, and functions of other
+    packages, have an equivalent. For other names, the message suggests similar public names.
 
     >>> describe_missing_name("sentence_ter", [])
     "truebleu has no 'sentence_ter'; use tb.TER().sentence(hypothesis, references). ..."

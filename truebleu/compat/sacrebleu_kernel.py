@@ -137,7 +137,7 @@ class MetricKind:
 
 
 def find_metric_kind(metric: Any) -> MetricKind | None:
-    """Return the kind of a metric with unmodified counting, or None for other metrics."""
+    """Return the kind of a metric, or None if its class or its counting was modified."""
     for kind in _kinds:
         if isinstance(metric, kind.cls):
             if not has_original_attributes(metric, kind.methods):
@@ -150,7 +150,7 @@ def find_metric_kind(metric: Any) -> MetricKind | None:
 
 
 def has_original_attributes(metric: Any, attributes: list[tuple[str, Any]]) -> bool:
-    """Return whether neither the class nor the object replaces these attributes."""
+    """Return whether these attributes are unchanged in both the class and the object."""
     cls, on_object = type(metric), vars(metric)
     # A loop is faster than all(), which matters for single segments.
     for name, value in attributes:
@@ -213,8 +213,8 @@ def make_metric(name: str, *values: Any) -> Any:
 class References(Sequence):  # type: ignore[type-arg]
     """The cached references of a metric; sacreBLEU prepares them only when they are accessed.
 
-    streams: the reference streams as passed. segments: the references in the kernel's form,
-        prepared if Python prepares lines.
+    streams: the reference streams as passed. segments: the references in the kernel's format,
+        already prepared if Python prepares lines.
     """
 
     def __init__(self, metric: Any, settings: Settings, streams: Any, segments: Any) -> None:
@@ -314,7 +314,7 @@ def _extract_corpus_statistics(original: Any, metric: Any, hypotheses: Any, refe
 def _compute_kernel_statistics(
     original: Any, metric: Any, kind: MetricKind, hypotheses: Any, references: Any
 ) -> list[list[Any]] | None:
-    """Return segment statistics in sacreBLEU's form, or None if sacreBLEU must compute them."""
+    """Return segment statistics in sacreBLEU's format, or None if the kernel has none."""
     settings, in_python = find_metric_settings(metric, kind)
     counter = make_metric(*settings)
     if not isinstance(hypotheses, Sequence):
@@ -344,7 +344,7 @@ def _compute_kernel_statistics(
 
 
 def compute_statistics(counter: Any, lines: Sequence[str], segments: Any) -> list[list[Any]] | None:
-    """Return kernel statistics in sacreBLEU's form, or None if there are too many references."""
+    """Return statistics in sacreBLEU's format, or None if there are too many references."""
     is_ter = counter.NAME == "TER"
     if is_ter and type(segments[0]) is tuple and len(segments[0]) > TER_MAX_REFERENCES:
         return None

@@ -142,7 +142,7 @@ class TableFiles:
     def _has_differing_types(
         self, column_names: Iterable[str], text_columns: Sequence[str]
     ) -> bool:
-        """Return whether a column's type differs between Parquet files, such as null and string.
+        """Return whether a column's type differs between Parquet files (null or string).
 
         Raises InputError for a file that lacks a column, because its rows would be null, and for a
         file whose text column has another type, because DuckDB would convert it to strings.
@@ -361,7 +361,7 @@ def _format_csv_call(files: str, file_format: str, options: dict[str, str]) -> s
 
 
 def _format_json_text(name: str, column_type: str, allow_lists: bool) -> str:
-    """Format SQL that extracts JSON strings or also lists of strings, and rejects other types."""
+    """Format SQL that extracts JSON strings and, if allowed, lists, and rejects other types."""
     column = quote_name(name)
     json_type = f"json_type({column})"
     string, expected = f"{column}->>'$'", "a string"

@@ -448,7 +448,7 @@ def _aggregate_ids(
 ) -> DuckDBPyRelation:
     """Return a table with one row per id in either table.
 
-    Columns: i0, i1 ...: the id; hypothesis_count, reference_count: its rows in each table;
+    Columns: i0, i1 ...: the id; hypothesis_count, reference_count: the numbers of its rows;
     max_group_count: the largest number of hypotheses in one group; g0, g1 ...: the lowest value
     of each hypothesis key; v0, v1 ...: whether it varies; c0, c1 ...: a value per reference key.
     """
@@ -529,14 +529,16 @@ def _check_ids(
     name = " and ".join(on)
     if repeated_references:
         raise InputError(
-            f"{name}: {_describe_id_count(repeated_references)} repeated in the references "
+            f"{name}: {_describe_repeated_ids(repeated_references)} in the references "
             f"({format_first_ids('reference_count > 1')}). Put several references for an id into "
             "several columns, or into a list."
         )
     if repeated_hypotheses:
-        location = f"one group of {', '.join(hypothesis_keys)}" if hypothesis_keys else "hypotheses"
+        location = (
+            f"one group of {', '.join(hypothesis_keys)}" if hypothesis_keys else "the hypotheses"
+        )
         raise InputError(
-            f"{name}: {_describe_id_count(repeated_hypotheses)} repeated in {location} "
+            f"{name}: {_describe_repeated_ids(repeated_hypotheses)} in {location} "
             f"({format_first_ids('max_group_count > 1')}). If the table has several systems, group "
             "by the system column (by='system', --by system)."
         )
@@ -580,3 +582,7 @@ def _check_ids(
 
 def _describe_id_count(count: int) -> str:
     return "1 id" if count == 1 else f"{count} ids"
+
+
+def _describe_repeated_ids(count: int) -> str:
+    return f"{_describe_id_count(count)} {'is' if count == 1 else 'are'} repeated"

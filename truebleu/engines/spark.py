@@ -84,10 +84,10 @@ def sums(
     ref: str | Sequence[str] = "ref",
     **options: Unpack[SumsOptions],
 ) -> Sums:
-    """Collect the state table as `Sums`; for the arguments see `stats`.
+    """Collect the state table as `Sums`. See `stats` for the arguments.
 
-    It needs a few hundred bytes per group and metric. Nulls and empty data raise an error when a
-    score is computed (`Sums.check`).
+    `Sums` needs a few hundred bytes per group and metric. Nulls and empty data raise an error when
+    a score is computed (`Sums.check`).
     """
     totals = _prepare_sums(data, hyp, ref, **options)
     if data.isStreaming:

@@ -265,9 +265,9 @@ def _explain_zero_score(score: BLEUScore, orders: list[dict[str, Any]]) -> str |
     first = zero_orders[0]
     name = name_ngrams(first["order"])
     if not first["total"]:
-        short = f"the hypothesis is too short to have any {name}, and a product with 0 is 0"
+        short = f"the hypothesis is too short to have any {name}, so the product is 0"
         return f"{short}; {USE_INSTEAD}"
-    return f"none of the {name} match, and a product with 0 is 0"
+    return f"none of the {name} match, so the product of the precisions is 0"
 
 
 def split_difference(
@@ -498,8 +498,8 @@ def build_comparison(content: Content, format_score: NumberFormatter) -> Iterato
         return
     yield Paragraph(
         f"The difference {names} is {points(comparison['difference'])} points, or "
-        f"{logs(comparison['log_difference'])} in ln BLEU. This is a sum, so its "
-        "difference is the sum of these parts. The points are divided in the same proportion."
+        f"{logs(comparison['log_difference'])} in ln BLEU. ln BLEU is a sum, so its difference "
+        "is the sum of these parts. The points are divided in the same proportions."
     )
     first, second = ([order["weight"] for order in system["orders"]] for system in systems)
     if first != second:

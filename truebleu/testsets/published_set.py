@@ -31,7 +31,7 @@ def testset(
     whose segments are concatenated.
     langpair: a language pair, such as "en-de".
     references: the references to use, such as ["A", "B"] (default: the preferred references).
-    offline: forbid downloads (default: TRUEBLEU_OFFLINE). mirror: the URL of a mirror to try first
+    offline: disable downloads (default: TRUEBLEU_OFFLINE). mirror: the URL of a mirror to try first
     (default: TRUEBLEU_MIRROR).
     registry: a file of additional test sets, in addition to those in
     $XDG_CONFIG_HOME/truebleu/testsets.

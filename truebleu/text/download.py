@@ -101,16 +101,16 @@ def override_settings(*, offline: bool | None = None, mirror: str | None = None)
 
 
 def is_offline() -> bool:
-    """Return whether downloads are forbidden."""
+    """Return whether downloads are disabled."""
     if settings.offline is not None:
         return settings.offline
     return os.environ.get("TRUEBLEU_OFFLINE", "0") not in ("", "0")
 
 
 def describe_offline_reason() -> str:
-    """Return the reason why downloads are forbidden, for messages."""
-    forbidden = "downloads are forbidden (--offline, offline=True)"
-    return forbidden if settings.offline else "TRUEBLEU_OFFLINE is set"
+    """Return the reason why downloads are disabled, for messages."""
+    disabled = "downloads are disabled (--offline, offline=True)"
+    return disabled if settings.offline else "TRUEBLEU_OFFLINE is set"
 
 
 def get_mirror_url() -> str | None:
@@ -238,7 +238,7 @@ def download_file(
     An existing file that passes verification is kept. If several processes need the file, one
     downloads it and the others wait. An interrupted download resumes from `path`.part.
 
-    Raises OfflineError if downloads are forbidden. Raises DownloadError, with the problem of each
+    Raises OfflineError if downloads are disabled. Raises DownloadError, with the problem of each
     URL, if all of them fail.
     """
     task = _DownloadTask(source, os.path.abspath(path), name, accept, record_checksum)

@@ -146,7 +146,7 @@ DRAWS = 1000
 
 
 def sum_random_buckets(table: Statistics, bucket_count: int, trial: int) -> Statistics:
-    """Assign segments to random hash buckets, and return the sum of the statistics of each bucket."""
+    """Assign segments to random hash buckets, and return the statistics summed over each bucket."""
     numbers = [bucket_of(f"{trial}-{i}", bucket_count) for i in range(len(table))]
     place = {bucket: i for i, bucket in enumerate(sorted(set(numbers)))}
     return Statistics(

@@ -1,4 +1,4 @@
-"""Measure how well re-segmentation finds the true segments of outputs of WMT22.
+"""Measure how well re-segmentation finds the true segments of WMT22 outputs.
 
 python docs/resegmentation_accuracy.py FOLDER      prints the table of docs/how-to/resegment.md
 
@@ -59,9 +59,10 @@ def read_segments(folder: Path, pattern: str, count: int) -> list[str]:
 def join_document(
     segments: list[str], language: str, dice: random.Random | None
 ) -> tuple[str, list[int | None]]:
-    """Return a document, and the number of the segment of each character.
+    """Return a document, and the segment number of each character.
 
-    dice: damages the document; None leaves it as it is. Added text has no segment.
+    dice: random generator that damages the document, or None for no damage. Added characters have
+        no segment number.
     """
     pieces: list[tuple[int | None, str]] = []
     if dice and dice.random() < 0.5:
@@ -78,7 +79,7 @@ def join_document(
 
 
 def measure(folder: Path, pair: str, method: str, *, damaged: bool) -> float:
-    """Return the percentage of characters that are in their own segment."""
+    """Return the percentage of characters that are in their true segment."""
     system, count = OUTPUTS[pair]
     language = pair.partition("-")[2]
     outputs = read_segments(folder / "system-outputs", f"*.{pair}.hyp.{system}.*", count)

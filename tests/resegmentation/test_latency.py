@@ -423,8 +423,8 @@ LINE = {
         ({"prediction": None}, "'prediction': expected text, found None"),
         ({"delays": [1]}, "'prediction' has 2 words, but 'delays' has 1 time"),
         ({"delays": [1, 2, 3]}, "has 3 times. The log has one time per character: use --unit char"),
-        ({"delays": [2, 1]}, "'delays' goes back from 2 to 1 at item 2"),
-        ({"elapsed": [4, 3]}, "'elapsed' goes back from 4 to 3 at item 2"),
+        ({"delays": [2, 1]}, "'delays' decreases from 2 to 1 at item 2"),
+        ({"elapsed": [4, 3]}, "'elapsed' decreases from 4 to 3 at item 2"),
         ({"delays": [1, "2"]}, "'delays', item 2: expected a number, found '2'"),
         ({"delays": [1, math.nan]}, "'delays', item 2: expected a number, found nan"),
         ({"delays": [1, 10**400]}, "'delays', item 2: expected a number, found 1000"),
@@ -494,9 +494,9 @@ def test_spaces_may_have_times_of_their_own(text, delays, write_log):
             [("a", []), ("b", ["x"])],
             "line 3: 'deleted_tokens' are not the last tokens of the output",
         ),
-        ([("a", []), ("b", [], 0.5)], "line 3: 'total_audio_processed' goes back from 1 to 0.5"),
+        ([("a", []), ("b", [], 0.5)], "line 3: 'total_audio_processed' decreases from 1 to 0.5"),
         ([("a", "b")], "line 2: 'deleted_tokens': expected a list, found 'b'"),
-        ([("a", [3])], "line 2: 'deleted_tokens': expected a list of text"),
+        ([("a", [3])], "line 2: 'deleted_tokens': expected a list of strings"),
     ],
 )
 def test_invalid_simulstream_log_raises_error_with_line(records, problem, write_log):
@@ -588,9 +588,9 @@ def test_recordings_match_by_name_base_name_and_stem(name, recordings, match, wr
     [
         (["tolk"], ["talk"], "line 1: no recording 'tolk' in s.yaml; did you mean 'talk'?"),
         (["c/talk"], ["a/talk", "b/talk"], "line 1: several recordings match 'c/talk'"),
-        (["talk", "x/talk"], ["talk"], "line 2: second output of recording 'talk'"),
-        (["talk"], ["talk", "next"], "s.yaml: the log has no output of recording 'next'"),
-        ([[]], ["talk"], "line 1: the line names no recording ('source')"),
+        (["talk", "x/talk"], ["talk"], "line 2: duplicate output for recording 'talk'"),
+        (["talk"], ["talk", "next"], "s.yaml: the log has no output for recording 'next'"),
+        ([[]], ["talk"], "line 1: the line does not name a recording ('source')"),
     ],
 )
 def test_unknown_and_missing_recordings_raise_error(names, recordings, problem, write_log):

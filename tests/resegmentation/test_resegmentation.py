@@ -491,14 +491,14 @@ make = partial(resegment, "a b c", ["a", "b c"])
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: make("sofd"), "unknown method of re-segmentation 'sofd'; did you mean 'soft'?"),
+        (lambda: make("sofd"), "unknown re-segmentation method 'sofd'; did you mean 'soft'?"),
         (lambda: resegment("a", []), "references: no segments"),
         (lambda: make(documents=["x"]), "documents has 1 segment"),
         (lambda: make(documents=["x", None]), "documents: segment 2 has no label"),
-        (lambda: resegment({"x": "a"}, ["a"]), "texts by document need documents="),
+        (lambda: resegment({"x": "a"}, ["a"]), "texts by document require documents="),
         (
             lambda: resegment({"y": "a"}, ["a"], documents=["x"]),
-            "no reference segment is of .* 'y'",
+            "no reference segment belongs to .* 'y'",
         ),
         (
             lambda: resegment(["a", "b", "c"], ["a", "b"], documents=["x", "y"]),
@@ -578,7 +578,7 @@ def test_unrelated_text_gets_no_suggestion(truebleu_command, talk, write):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("--resegment=sofd", "unknown method of re-segmentation 'sofd'; did you mean 'soft'?"),
+        ("--resegment=sofd", "unknown re-segmentation method 'sofd'; did you mean 'soft'?"),
         ("--resegment=soft,ever", "expected METHOD or METHOD,always, found 'soft,ever'"),
     ],
 )

@@ -131,7 +131,7 @@ Rain &amp; wind
         ("a.srt", REFERENCE.replace("03,500", "00,500"), "line 2: .*ends before it starts"),
         ("a.vtt", REFERENCE, "a.vtt, line 1: expected 'WEBVTT'"),
         ("a.vtt", "WEBVTT\n\ncue\nIt rains.\n", "a.vtt, line 4: expected times such as"),
-        ("a.txt", REFERENCE, "a.txt: unknown format of subtitles"),
+        ("a.txt", REFERENCE, "a.txt: unknown subtitle format"),
     ],
 )
 def test_invalid_file_is_an_error_with_file_and_line(tmp_path, name, text, message):

@@ -1,4 +1,4 @@
-"""View: a dict of JSON-compatible values with fixed keys, and its output formats."""
+"""Views of results: dicts of JSON-compatible values with fixed keys, and their output formats."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class View(Picklable):
     PAPER: ClassVar[bool] = True
 
     def __init__(self, content: dict[str, Any], scale: int = 100) -> None:
-        """Store the contents, and the default scale of displayed percentages, 100 or 1."""
+        """Store the contents and the default scale (100 or 1) of displayed percentages."""
         if content.get(f"truebleu_{self.KIND}") != self.VERSION:
             raise InputError(
                 f"not a truebleu {self.KIND} of version {self.VERSION}: 'truebleu_{self.KIND}' is "
@@ -74,7 +74,7 @@ class View(Picklable):
         self._scale = check_scale(scale)
 
     def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
-        """Yield the blocks. Scores have `digits` decimals, and signatures may be `short`."""
+        """Yield the blocks, with `digits` decimals per score and `short` or full signatures."""
         raise NotImplementedError
 
     def _build_html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
@@ -88,7 +88,7 @@ class View(Picklable):
 
     @classmethod
     def _list_systems(cls, content: Content) -> Iterable[str]:  # noqa: ARG003
-        """Return the names of the systems, which readers see in a short form."""
+        """Return the names of the systems, which are shortened for display."""
         return ()
 
     def _prepare_for_readers(self, scale: int | None = None) -> Self:
@@ -139,9 +139,9 @@ class View(Picklable):
 
     @property
     def warnings(self) -> list[dict[str, Any]]:
-        """The warnings about the texts: kind, text, systems, metrics, and the option to change.
+        """Warnings about the texts, each with kind, text, systems, metrics and option to change.
 
-        The texts have short names of systems; the lists of systems have complete names.
+        The text of a warning shortens the system names; its list of systems has the full names.
         """
         shorten = ShortNames(self._list_systems(self._content)).shorten
         warnings = self.to_dict().get("warnings", ())
@@ -168,8 +168,8 @@ class View(Picklable):
         """Return plain text in lines of about `width` characters.
 
         scale: show percentages from 0 to 100 or, with 1, from 0 to 1 (default: the scale that the
-        view was created with). display: `digits`, the decimals of scores; `short`, true for short
-        signatures; and further options that the class describes.
+        view was created with). display: `digits`, the number of decimals of scores; `short`, true
+        for short signatures; and further options that the class describes.
         """
         return self._render("text", scale, width or self.WIDTH, **display)
 
@@ -180,7 +180,7 @@ class View(Picklable):
     def latex(self, *, scale: int | None = None, **display: Any) -> str:
         """Return LaTeX to include in a document with `input`; see `text` for the options.
 
-        It needs the package booktabs, and pdfLaTeX compiles it with its default font encoding.
+        It requires the package booktabs. pdfLaTeX compiles it with its default font encoding.
         """
         return self._render("latex", scale, **display)
 

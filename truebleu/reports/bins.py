@@ -92,7 +92,7 @@ def describe_frequencies(
     source: str = REFERENCE_COUNTS,
     block: str | None = None,
 ) -> dict[str, Any]:
-    """Return the manifest entry of word frequencies. Without a block, the page counts the words."""
+    """Return the manifest entry of word frequencies. If `block` is None, the page counts them."""
     return {"edges": list(edges), "source": source, "segments": segment_count, "block": block}
 
 

@@ -70,7 +70,7 @@ def load_kernel_blocks() -> dict[str, bytes]:
 
 
 def list_lowercase_pairs() -> list[int]:
-    """Return the code points of upper-case letters, each followed by its lower-case letter.
+    """Return the code point of each upper-case letter, followed by that of its lower-case letter.
 
     No letter beyond U+1FFFF has case. The lower case of capital sigma depends on its context, and
     dotted capital I becomes two characters. The kernel handles both itself.

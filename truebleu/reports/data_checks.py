@@ -63,7 +63,7 @@ FLAGS = {
     "duplicate-hypothesis": make_warning(
         "Same hypothesis in another segment",
         "Another segment has the same hypothesis of 20 bytes or more, but a different source "
-        "(without sources: different references).",
+        "or, without sources, different references.",
     ),
     "repeated-segment": make_note(
         "Repeated segment",
@@ -200,9 +200,9 @@ class RoleTotals(NamedTuple):
 
 
 def count_fitting_segments(columns: Iterable[Sequence[bytes | None]], max_bytes: int) -> int:
-    """Return how many leading segments take up at most `max_bytes` on disk in total.
+    """Return the number of leading segments whose files take up at most `max_bytes` on disk.
 
-    Texts in memory are ignored, because their memory is already in use.
+    Texts that are already in memory do not count towards this limit.
     """
     columns = list(columns)
     disk_columns = [column for column in columns if isinstance(column, DiskLines)]
@@ -275,7 +275,7 @@ def find_flags(
 
 
 def _list_unsplit_scripts(tokenize: Tokenize) -> list[tuple[str, float]]:
-    """Return the scripts that a tokenizer does not split, with the share of letters to flag."""
+    """Return the scripts that a tokenizer does not split, each with its threshold for a flag."""
     if tokenize not in tokenizers.KERNEL_TOKENIZERS or tokenize == "none":
         return []
     return [

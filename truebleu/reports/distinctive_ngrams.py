@@ -79,7 +79,7 @@ def build_corpus(
 def list_distinctive_ngrams(
     corpus: Corpus, metric: BLEU, pairs: Sequence[tuple[int, int | None]]
 ) -> dict[str, Any]:
-    """Return the manifest entry with the lists for each pair of systems, or for a single system.
+    """Return the manifest entry with the n-gram lists of each pair of systems, or of one system.
 
     difference: n-grams that one system matches more often, by decreasing difference
     over: n-grams that a system produces more often than the references allow, by decreasing surplus
@@ -106,7 +106,7 @@ def list_distinctive_ngrams(
 
 
 def describe_ngram_lists(metric: BLEU, segment_count: int) -> dict[str, Any]:
-    """Return the manifest entry without lists, for a page that computes them itself."""
+    """Return the manifest entry without n-gram lists, for a page that computes them itself."""
     return {
         "orders": min(MAX_LISTED_ORDER, metric.max_order),
         "label": tokenizers.format_signature_label(metric.tokenize),

@@ -76,7 +76,7 @@ FLAG_DESCRIPTIONS = {
     "much-longer": "more than twice as many characters as the references",
     "numbers-differ": "numbers that differ from the source and the references",
     "name-missing": "a missing name",
-    "negation-differs": "negation that differs from the references",
+    "negation-differs": "a negation that differs from the references",
 }
 
 
@@ -389,7 +389,7 @@ def _find_frequent_flags(inputs: FindingInputs) -> Iterator[Finding]:
 
 
 def _describe_counts(counts: Mapping[str, int]) -> str:
-    """Describe the counts of other systems: one by one, or as a range if there are many."""
+    """Describe the counts of the other systems individually, or as a range if there are many."""
     if len(counts) <= MAX_LISTED_SYSTEMS:
         return join_words([f"{n:,} in {name}" for name, n in counts.items()])
     return f"{_list_counts(list(counts.values()))} in the other {len(counts)} systems"
@@ -443,9 +443,9 @@ def _find_style_marks(inputs: FindingInputs) -> Iterator[Finding]:
 def compute_influences(
     metric: Metric[Any], tables: Mapping[str, Statistics], systems: Sequence[str]
 ) -> list[float]:
-    """Return, for each segment, the absolute change of the score or delta if it is removed.
+    """Return, for each segment, the absolute change in the score or delta when it is removed.
 
-    With one system, this is the change of its score. With more systems, it is the largest change of
+    With one system, this is the change in its score. With more systems, it is the largest change in
     any delta relative to the first system.
     """
     changes_by_system = [

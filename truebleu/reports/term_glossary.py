@@ -41,8 +41,9 @@ class Term(NamedTuple):
 def parse_glossary(value: Any) -> tuple[list[Term], str]:
     """Return the terms from a file, a mapping or pairs, and the name of the glossary.
 
-    A source term may have several target terms, which are alternatives. Raises InputError, which
-    names the line, for duplicates, and for lines without a source term, a tab and a target term.
+    A source term may have several target terms, which are alternatives. Raises InputError, with the
+    line number, for duplicate pairs, and for lines that are not a source term, a tab and a target
+    term.
     """
     targets_by_source: dict[str, dict[str, int]] = {}
     entries, role, name = _enumerate_glossary_entries(value)

@@ -1,8 +1,9 @@
 """Latency of simultaneous translation: AL, LAAL, AP, DAL, YAAL, LongYAAL and StreamLAAL.
 
 A *unit* is a word or a character of the output. Its *delay* is the amount of source that the
-system had received when it wrote the unit. The scores have the same bits as in SimulEval 1.1.4,
-OmniSTEval 0.1.10 and simulstream 1.0.0, so sums are computed in the order of these programs.
+system had received when it wrote the unit. The scores are identical, bit for bit, to those of
+SimulEval 1.1.4, OmniSTEval 0.1.10 and simulstream 1.0.0, so sums are computed in the same order as
+in these programs.
 
 References:
     AL: Ma et al. 2019, STACL (aclanthology.org/P19-1289)
@@ -35,7 +36,7 @@ class TimedSegment:
     """A segment of the output, with the time at which each unit was written.
 
     text: the output. delays: the source received before each unit, from the start of the segment.
-    elapsed: the same with computation time; None if it was not measured.
+    elapsed: the delays including computation time; None if it was not measured.
     source_length: the duration of the segment's source; 0 if it is unknown.
     reference_length: the number of units of the reference.
     recording_end: the end of the recording, from the start of the segment; None in short form.
@@ -68,10 +69,10 @@ class LatencyScore:
 
 @dataclass(frozen=True, slots=True)
 class Simultaneity:
-    """Tests of whether a system waits for the end of the segments, in percent.
+    """Measures, in percent, of whether a system waits for the end of the segments.
 
-    swf: simultaneous words fraction: the share of units written before the end of the source.
-    efsw: expected fraction of simultaneous words: the share of the source before the mean delay.
+    swf: simultaneous words fraction, the share of units written before the end of the source.
+    efsw: expected fraction of simultaneous words, the share of the source before the mean delay.
     """
 
     swf: float | None
@@ -79,7 +80,7 @@ class Simultaneity:
 
     @property
     def dsptv(self) -> float | None:
-        """EFSW - SWF; the policy is probably degenerate if it is beyond -20 or 20."""
+        """EFSW minus SWF. The policy is probably degenerate if this is below -20 or above 20."""
         return None if self.swf is None or self.efsw is None else self.efsw - self.swf
 
 
@@ -97,9 +98,9 @@ def count_reference_units(reference: str, unit: str) -> int:
 def score_latency(
     metric: str, segments: Iterable[TimedSegment], *, computation_aware: bool = False
 ) -> LatencyScore:
-    """Return the score of segments by a metric, and the score of each segment.
+    """Return a metric's mean score over the segments, and the score of each segment.
 
-    metric: a name in `METRICS`. StreamLAAL is LAAL; it differs in its segments.
+    metric: a name in `METRICS`. StreamLAAL is LAAL, computed on other segments.
     """
     scores: list[float | None] = []
     for segment in segments:
@@ -133,7 +134,7 @@ def measure_simultaneity(segments: Iterable[TimedSegment]) -> Simultaneity:
 
 
 def _compute_score(metric: str, segment: TimedSegment, delays: Sequence[float]) -> float | None:
-    """Return AL, LAAL, AP or DAL of one segment; None if an empty reference leaves it undefined."""
+    """Return the AL, LAAL, AP or DAL of a segment, or None if it is undefined (empty reference)."""
     source_length, length = segment.source_length, segment.reference_length
     if metric == "DAL":
         return _compute_dal(delays, source_length)
@@ -165,7 +166,7 @@ def _compute_dal(delays: Sequence[float], source_length: float) -> float:
 
 
 def _compute_yaal(segment: TimedSegment, delays: Sequence[float], *, is_long: bool) -> float | None:
-    """Return the mean lag of the units before the end of the source, or None without such units."""
+    """Return the mean lag of the units before the end of the source, or None if there are none."""
     recording_end = inf if segment.recording_end is None else segment.recording_end
     limit = recording_end if is_long else min(segment.source_length, recording_end)
     rate = max(len(delays), segment.reference_length) / segment.source_length

@@ -1,4 +1,4 @@
-"""Segments with times: the lines of a log, or recordings divided as the reference."""
+"""Segments with times: the lines of a log, or recordings divided like the reference."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from truebleu.text.terminal_layout import format_count
 
 
 def list_segments(log: Log, references: Sequence[str] | None = None) -> list[TimedSegment]:
-    """Return the entries of a log as segments; `references` replace the log's own."""
+    """Return the entries of a log as segments; `references` replace the references in the log."""
     if log.has_seconds:
         raise InputError(
-            f"{log.path}: logs of simulstream have no segments. Name the segmentation of the "
+            f"{log.path}: simulstream logs have no segments. Specify the segmentation of the "
             "recordings and the references (--segments FILE, REF)."
         )
     if references is not None and len(references) != len(log.entries):
         raise InputError(
             f"{log.path}: {format_count(len(log.entries), 'segment')} for "
-            f"{format_count(len(references), 'reference')}. If its lines are recordings, name "
-            "their segmentation (--segments FILE)."
+            f"{format_count(len(references), 'reference')}. If the lines are recordings, "
+            "specify their segmentation (--segments FILE)."
         )
     segments = []
     for index, entry in enumerate(log.entries):
         reference = entry.reference if references is None else references[index].strip()
         if reference is None:
-            raise InputError(f"{entry.place}: missing field 'reference'. Name a file of references")
+            raise InputError(f"{entry.place}: missing field 'reference'. Specify a reference file")
         if entry.source_length is None:
             raise InputError(f"{entry.place}: missing field 'source_length'")
         segments.append(
@@ -62,7 +62,7 @@ def divide_log(
     """Divide the recordings of a log into the segments of the reference.
 
     references: the references of each segment; latency uses the length of the first.
-    in_seconds: return times in seconds, and count the reference as simulstream does, for
+    in_seconds: return times in seconds and count reference units as simulstream does, for
         StreamLAAL. Otherwise, times are in milliseconds, as in OmniSTEval.
     """
     if len(source_segments) != len(references):
@@ -115,7 +115,7 @@ def divide_log(
 
 
 def _convert_time(time: float, log: Log, *, in_seconds: bool) -> float:
-    """Return a time of a log in seconds or milliseconds."""
+    """Convert a time in a log to seconds or milliseconds."""
     if log.has_seconds:
         return time if in_seconds else time * 1000
     return time / 1000 if in_seconds else time

@@ -1,8 +1,8 @@
-"""Readers of the logs of simultaneous systems, and of segmentations of recordings.
+"""Readers for logs of simultaneous translation and for segmentations of recordings.
 
 SimulEval, OmniSTEval and simulstream write JSON lines; `read_log` recognizes them by their fields.
 A segmentation is a YAML or JSON list of `wav`, `offset` and `duration` (seconds), as in MuST-C and
-IWSLT; its segments belong to the lines of the reference.
+IWSLT, with one segment per line of the reference.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ FIELDS_BY_PROGRAM = {
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """A line of a log, or the lines of one recording in a log of simulstream.
+    """A line of a log, or the lines of one recording in a simulstream log.
 
     place: the file and the line, for messages.
     name: the name of the recording; empty if the log has none.
-    spans: the place of each unit in the text, as (start, end) in characters.
+    spans: the position of each unit in the text, as (start, end) in characters.
     reference: None if the log has none.
     delays, elapsed, recording_end: as in `TimedSegment`.
     source_length: the duration of the source; None if the log has none.
@@ -93,15 +93,16 @@ class SourceSegment:
 def read_log(
     path: Any, unit: str = "word", *, tokens: str | None = None, fix_elapsed: bool = False
 ) -> Log:
-    """Read a log of SimulEval, OmniSTEval or simulstream.
+    """Read a log that SimulEval, OmniSTEval or simulstream wrote.
 
     unit: "word" or "char", the unit that has a delay.
     tokens: how the tokens of a simulstream log become text: "word" (join by spaces), "char" (join)
-        or "spm" (join, with U+2581 as space); None for "spm" if a token has U+2581, else `unit`.
-    fix_elapsed: count the computation time of SimulEval since the previous unit only, as
-        OmniSTEval does with --fix_simuleval_emission_ca; SimulEval accumulates it.
+        or "spm" (join, with U+2581 as space). None means "spm" if any token contains U+2581,
+        otherwise `unit`.
+    fix_elapsed: count only the computation time since the previous unit, as OmniSTEval does with
+        --fix_simuleval_emission_ca; SimulEval accumulates it.
 
-    Raises InputError, with file and line, for invalid logs.
+    Raises InputError, with the file and line, for invalid logs.
     """
     file = as_file(path)
     name = format_path(file)
@@ -132,8 +133,8 @@ def read_log(
         )
     if tokens is not None and program != "simulstream":
         raise InputError(
-            f"{name}: the log of {program} has no tokens to join (expected a log of simulstream). "
-            "Leave out tokens (--tokens)."
+            f"{name}: {program} logs have no tokens to join (expected a simulstream log). "
+            "Omit tokens (--tokens)."
         )
     if fix_elapsed:
         if program != "SimulEval" or not any(entry.elapsed for entry in entries):
@@ -146,7 +147,7 @@ def read_log(
 
 
 def _read_entry(place: str, record: Mapping[str, Any], program: str, unit: str) -> LogEntry:
-    """Return the entry of a line of SimulEval or OmniSTEval."""
+    """Return the entry of a line in a SimulEval or OmniSTEval log."""
     delays_field, elapsed_field = FIELDS_BY_PROGRAM[program]
     text = _get_field(place, record, "prediction", str)
     if record.get("durations"):
@@ -209,7 +210,7 @@ def _get_recording_name(record: Mapping[str, Any]) -> str:
 def _get_field(place: str, record: Mapping[str, Any], name: str, kind: Any) -> Any:
     if name not in record:
         raise InputError(
-            f"{place}: missing field '{name}' (expected a line of SimulEval, OmniSTEval or "
+            f"{place}: missing field '{name}' (expected a log of SimulEval, OmniSTEval or "
             "simulstream)"
         )
     if not isinstance(record[name], kind):
@@ -221,7 +222,7 @@ def _get_field(place: str, record: Mapping[str, Any], name: str, kind: Any) -> A
 
 
 def _get_number(place: str, record: Mapping[str, Any], name: str) -> float:
-    """Return a number as it is in the file: an integer or a float."""
+    """Return a number from a record, as an integer or a float."""
     value = record.get(name)
     if name not in record:
         raise InputError(f"{place}: missing field '{name}'")
@@ -238,7 +239,7 @@ def _is_finite_number(value: object) -> bool:
 
 
 def _get_times(place: str, record: Mapping[str, Any], name: str) -> list[float]:
-    """Return a list of times. Raise InputError for times that go back."""
+    """Return a list of times from a record. Raises InputError if the times decrease."""
     times: list[float] = _get_field(place, record, name, list)
     previous = -inf
     for number, time in enumerate(times, 1):
@@ -249,7 +250,7 @@ def _get_times(place: str, record: Mapping[str, Any], name: str) -> list[float]:
         # In simulstream, a step may need less computation than the step before.
         if time < previous and name != "emission_ca":
             raise InputError(
-                f"{place}: '{name}' goes back from {previous:g} to {time:g} at item {number} "
+                f"{place}: '{name}' decreases from {previous:g} to {time:g} at item {number} "
                 "(expected times that never decrease)"
             )
         previous = time
@@ -257,10 +258,10 @@ def _get_times(place: str, record: Mapping[str, Any], name: str) -> list[float]:
 
 
 def _find_units(text: str, unit: str, time_count: int) -> list[tuple[int, int]]:
-    """Return the places of the words or characters of a text.
+    """Return the start and end of each word or character of a text.
 
-    Spaces are characters in OmniSTEval and simulstream, but not in SimulEval. They count if there
-    are as many times as characters with spaces.
+    Spaces are characters in OmniSTEval and simulstream, but not in SimulEval. They are included if
+    the number of times then equals the number of characters.
     """
     if unit == "char":
         spans = [(i, i + 1) for i in range(len(text))]
@@ -271,7 +272,7 @@ def _find_units(text: str, unit: str, time_count: int) -> list[tuple[int, int]]:
 
 
 def _subtract_backlog(entry: LogEntry) -> list[float] | None:
-    """Return the times of units with only the computation since the previous unit."""
+    """Return the times of units, counting only the computation time since the previous unit."""
     if entry.elapsed is None:
         return None
     fixed = entry.elapsed[:1]
@@ -287,7 +288,7 @@ def _subtract_backlog(entry: LogEntry) -> list[float] | None:
 def _read_simulstream(
     records: Sequence[tuple[str, Mapping[str, Any]]], unit: str, tokens: str | None
 ) -> Iterator[LogEntry]:
-    """Yield an entry per recording of a log of simulstream."""
+    """Yield one entry per recording of a simulstream log."""
     names: dict[Any, str] = {}
     steps: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
     for place, record in records:
@@ -303,7 +304,7 @@ def _read_simulstream(
             for field in ("generated_tokens", "deleted_tokens"):
                 items = _get_field(place, record, field, list)
                 if not all(isinstance(item, str) for item in items):
-                    raise InputError(f"{place}: '{field}': expected a list of text")
+                    raise InputError(f"{place}: '{field}': expected a list of strings")
             steps.setdefault(names[record["id"]], []).append((place, record))
     if tokens is None:
         pieces = (t for rows in steps.values() for _, r in rows for t in r["generated_tokens"])
@@ -347,7 +348,7 @@ def _replay_recording(
         now = _get_number(place, record, "total_audio_processed")
         if now < previous:
             raise InputError(
-                f"{place}: 'total_audio_processed' goes back from {previous:g} to {now:g} "
+                f"{place}: 'total_audio_processed' decreases from {previous:g} to {now:g} "
                 "(expected times that never decrease)"
             )
         previous = now
@@ -379,14 +380,14 @@ def _replay_recording(
 
 
 def read_segmentation(path: Any) -> list[SourceSegment]:
-    """Read the segments of recordings from YAML or JSON. Raises InputError with the place."""
+    """Read the segments of recordings from YAML or JSON. Raises InputError for invalid files."""
     file = as_file(path)
     name = format_path(file)
     text = "\n".join(file.read_lines())
     segments = []
     for place, item in _parse_items(name, text):
         if not isinstance(item, dict):
-            raise InputError(f"{place}: expected wav, offset and duration")
+            raise InputError(f"{place}: expected an item with wav, offset and duration")
         recording = item.get("wav")
         if not isinstance(recording, str):
             raise InputError(f"{place}: 'wav': expected a name, found {format_value(recording)}")
@@ -401,7 +402,7 @@ def read_segmentation(path: Any) -> list[SourceSegment]:
 
 
 def _parse_items(name: str, text: str) -> Iterator[tuple[str, Any]]:
-    """Yield the items of a JSON or YAML list, with the place of each."""
+    """Yield the items of a JSON or YAML list, each with its place for messages."""
     try:
         items = load_json(text)
     except ValueError as error:
@@ -440,7 +441,7 @@ def match_recordings(
     """Return the log entry of each recording.
 
     Names match by full name, base name, stem, and stem of the base name. Raises InputError for
-    names that match none or several, and for recordings without an entry.
+    names that match no recording or several, and for recordings without an entry.
     """
     known_names = list(dict.fromkeys(recordings))
     forms = [{recording: form(recording) for recording in known_names} for form in _NAME_FORMS]
@@ -459,7 +460,7 @@ def match_recordings(
                 break
         if len(candidates) != 1:
             if not entry.name:
-                problem = "the line names no recording ('source')"
+                problem = "the line does not name a recording ('source')"
             elif candidates:
                 problem = f"several recordings match '{entry.name}': {', '.join(candidates)}"
             else:
@@ -468,14 +469,14 @@ def match_recordings(
             raise InputError(f"{entry.place}: {problem}")
         if candidates[0] in matched:
             raise InputError(
-                f"{entry.place}: second output of recording '{candidates[0]}' (first: "
+                f"{entry.place}: duplicate output for recording '{candidates[0]}' (first: "
                 f"{matched[candidates[0]].place})"
             )
         matched[candidates[0]] = entry
     missing = [recording for recording in known_names if recording not in matched]
     if missing:
         raise InputError(
-            f"{segmentation_path}: the log has no output of recording '{missing[0]}'. Add it, or "
+            f"{segmentation_path}: the log has no output for recording '{missing[0]}'. Add it, or "
             "leave the recording out of segmentation and reference."
         )
     return matched

@@ -1,7 +1,8 @@
 """Re-segmentation methods, which split texts into units and align the units.
 
-`soft` and `as-wer` are truebleu's own: they lose no text, cut no word, and leave segments without
-reference text empty. The other methods give the segments of the programs that they name.
+`soft` and `as-wer` are truebleu's own: they lose no text, split no word, and leave segments without
+reference text empty. The other methods reproduce the segments of the programs after which they are
+named.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ PUNCTUATION = frozenset(".!?,;:-()。！？，；：—（）ー")
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """The places of the units of a text.
+    """Alignment of the units of a text with the reference segments.
 
     segments: the segment of each unit, or UNPAIRED for text that the method loses.
-    pairs: the reference unit of the segment with which each unit is paired, or UNPAIRED.
-    references: the units of each segment's reference, of the alternative that was selected.
+    pairs: the unit of the segment's reference with which each unit is paired, or UNPAIRED.
+    references: the units of the reference that was selected for each segment.
     errors: the edit distance, or None if the method compares similarities.
     """
 
@@ -44,7 +45,7 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Times in seconds: of each unit of a text, and from start to end of each segment."""
+    """Times in seconds of each unit of a text, and the start and end of each segment."""
 
     units: Sequence[float]
     segments: Sequence[tuple[float, float]]
@@ -52,16 +53,16 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method of re-segmentation.
+    """A re-segmentation method.
 
     split: returns the units of a text.
-    compares: "edits", "similarities", "words" (edits, as SubER) or "times".
+    compares: "edits", "similarities", "words" (edits, as in SubER) or "times".
     program, version: the program whose segments the method reproduces, and its release; empty for
         truebleu's own methods.
     joiner: the text between units in the program's output; None keeps the text unchanged.
-    only_equal: two different units have no similarity.
+    only_equal: true if the similarity of two different units is always 0.
     prepare_reference: converts references before they are split, as the program does.
-    breaks: how the segments show the breaks of lines and blocks: "none", "words" or "only".
+    breaks: how the segments represent the ends of lines and blocks: "none", "words" or "only".
     """
 
     split: Callable[[str], Units]
@@ -80,13 +81,13 @@ class Method:
 
     @property
     def reads_breaks(self) -> bool:
-        """True for methods of SubER, in whose texts `<eol>` and `<eob>` are breaks."""
+        """True for SubER's methods, which read `<eol>` and `<eob>` as line and block breaks."""
         return self.program == "SubER"
 
     def align(
         self, stream: Units, references: Sequence[Sequence[str]], timing: Timing | None = None
     ) -> Alignment:
-        """Align the units of a text with the alternatives of each segment."""
+        """Align the units of a text with the references of each segment."""
         split_references = [
             [self.split(self.prepare_reference(text)).keys for text in alternatives]
             for alternatives in references
@@ -107,7 +108,7 @@ class Method:
         return min(alignments, key=lambda alignment: alignment.errors or 0)
 
     def _align_by_edits(self, stream: Units, references: list[list[list[str]]]) -> Alignment:
-        """Align with all alternatives of each segment; every segment selects its reference."""
+        """Align with all references of each segment, and select one reference per segment."""
         segments_keys = [keys for alternatives in references for keys in alternatives]
         ids = _number_keys([stream.keys, *segments_keys])
         segments = [[[ids[key] for key in keys] for keys in row] for row in references]
@@ -130,12 +131,12 @@ class Method:
 
 
 def _number_keys(key_lists: Iterable[Sequence[str]]) -> dict[str, int]:
-    """Return a number for each different key."""
+    """Return a mapping from each distinct key to a number."""
     return {key: index for index, key in enumerate(dict.fromkeys(chain(*key_lists)))}
 
 
 def _align_by_words(keys: Sequence[str], references: list[list[str]]) -> Alignment:
-    """Align words by the smallest edit distance. Added words stay in the segment before them."""
+    """Align words by minimum edit distance. Inserted words stay in the preceding segment."""
     reference = [
         (key, number, index)
         for number, segment in enumerate(references)
@@ -151,7 +152,7 @@ def _align_by_words(keys: Sequence[str], references: list[list[str]]) -> Alignme
 
 
 def _align_by_times(keys: Sequence[str], references: list[list[str]], timing: Timing) -> Alignment:
-    """Put each word into the last segment that starts before it, unless that has ended."""
+    """Assign each word to the last segment that starts before it, unless that segment has ended."""
     starts = [start for start, _ in timing.segments]
     places = []
     for time in timing.units:
@@ -177,7 +178,7 @@ def _decode(data: bytes) -> array[int]:
 
 
 def _mean_similarity(keys: Sequence[str], alignment: Alignment) -> float:
-    """Return the mean similarity of the units to the units with which they are paired."""
+    """Return the mean similarity between paired units."""
     total = 0.0
     for key, segment, pair in zip(keys, alignment.segments, alignment.pairs, strict=True):
         if pair != UNPAIRED:
@@ -254,7 +255,7 @@ def get_method(name: str) -> Method:
         return method
     if name.startswith(MODEL_PREFIX):
         return _make_mweralign(name.removeprefix("mweralign-"), cuts_words=False)
-    problem = f"unknown method of re-segmentation '{name}'"
+    problem = f"unknown re-segmentation method '{name}'"
     if not name.startswith(TOKENS_PREFIX):
         raise ValueError(f"{problem}{suggest_names(name, METHODS)}")
     tokenizer = name.removeprefix(TOKENS_PREFIX)
@@ -266,7 +267,7 @@ def get_method(name: str) -> Method:
 
 
 def format_method_label(name: str) -> str:
-    """Return a method as in signatures: with the kind of unit, and the release of its program.
+    """Return a method's name in signatures, with its kind of unit and its program's release.
 
     >>> format_method_label("soft"), format_method_label("mweralign-none")
     ('soft-words', 'mweralign-none-1.4.1')

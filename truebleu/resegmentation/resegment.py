@@ -1,8 +1,8 @@
 """Re-segmentation: divide the text of a system into the segments of the reference.
 
 The result is a sequence of segments, which metrics accept in place of hypotheses. It also has the
-place of each segment in the text, the number of units that agree with the reference, and a
-signature field, with which a score from re-segmented text differs from any other score.
+position of each segment in the text, the number of units that agree with the reference, and a
+signature field that marks scores of re-segmented text.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class SegmentFacts:
     """Position of a segment in the text, and its agreement with the reference.
 
     document: the name of its document.
-    start, end: its place in the text of the document, in characters.
-    equal, substituted, added, missing: units that agree with the reference, stand for another
-        unit, have no counterpart, and are absent.
+    start, end: its position in the text of the document, in characters.
+    equal, substituted, added, missing: numbers of units that agree with the reference, that replace
+        a reference unit, that only the text has, and that only the reference has.
     """
 
     document: str
@@ -64,14 +64,14 @@ class SegmentFacts:
 
     @property
     def similarity(self) -> float:
-        """The share of units that agree with the reference, of the longer of both texts."""
+        """The share of agreeing units in the longer of the segment and its reference."""
         hypothesis = self.equal + self.substituted + self.added
         reference = self.equal + self.substituted + self.missing
         return self.equal / max(hypothesis, reference, 1)
 
     @property
     def flags(self) -> list[str]:
-        """Reasons to look at the segment: "empty", "added", "far"; none if all is well."""
+        """Reasons to inspect the segment: "empty", "added", "far"; empty if there are none."""
         hypothesis = self.equal + self.substituted + self.added
         reference = self.equal + self.substituted + self.missing
         if hypothesis == 0:
@@ -89,12 +89,12 @@ class Resegmentation(Sequence[str]):
     """The segments of a text, one per segment of the reference.
 
     segments: the texts.
-    facts: the place and the agreement of each segment.
+    facts: the position and the agreement of each segment.
     method: the name of the method.
     has_documents: whether documents bounded the search.
-    covered, missing, added: shares of units from 0 to 1: of the reference, agreeing and absent in
-        long runs; of the text, without counterpart in long runs.
-    lost: the number of units that the method puts into no segment; zero for truebleu's own.
+    covered, missing: shares (0 to 1) of reference units that agree, or are absent in long runs.
+    added: share of the text's units that have no counterpart, in long runs.
+    lost: the number of units that the method drops; zero for truebleu's own methods.
     lines: the number of lines of the input.
     """
 
@@ -117,7 +117,7 @@ class Resegmentation(Sequence[str]):
 
     @property
     def empty_count(self) -> int:
-        """The number of segments without text whose reference has three units or more."""
+        """The number of empty segments whose reference has three units or more."""
         return sum("empty" in facts.flags for facts in self.facts)
 
     @property
@@ -131,7 +131,7 @@ class Resegmentation(Sequence[str]):
 
     @property
     def signature_fields(self) -> dict[str, str]:
-        """The fields that scores of this text have in their signatures."""
+        """The signature fields that scores of this text contain."""
         return {"reseg": self.signature}
 
     def to_dict(self) -> dict[str, Any]:
@@ -147,7 +147,7 @@ class Resegmentation(Sequence[str]):
 
     @property
     def problems(self) -> list[str]:
-        """Possible faults of the text or its reference, as sentences."""
+        """Warnings about the text or its reference, as sentences."""
         problems = []
         if self.covered < MIN_COVERED:
             problems.append(
@@ -195,12 +195,12 @@ def resegment(
     Args:
         hypothesis: the text: a string, lines, a file, or texts by document name. Files that end
             in .srt or .vtt are read as subtitles.
-        references: the reference of each segment, or several; as metrics take them. Files of
-            subtitles have a segment for each block.
+        references: one or more references per segment, in any form that metrics accept. Each block
+            of a subtitle file is a segment.
         method: "soft" or "as-wer", truebleu's own; "as-wer-" with the name of a tokenizer; or a
             published method (see `METHODS`).
-        documents: the document of each reference segment; text never crosses documents. Needed
-            if the text comes by document.
+        documents: the document of each reference segment; text never crosses documents. Required
+            if `hypothesis` contains texts by document name.
         hypothesis_documents: the document of each line of the text. Without it, and with as many
             lines as documents, each line is a document.
         workers: the number of threads, which share the documents.
@@ -286,9 +286,9 @@ def _collect_parts(
 def _read_subtitles(
     method: Method, name: str, hypothesis: Any, references: Any
 ) -> tuple[Any, Any, Timing | None]:
-    """Return hypothesis and references with subtitle files as texts, and times if compared.
+    """Return the hypothesis, the references, and the times if the method compares times.
 
-    Methods of SubER read line breaks, so their texts contain these.
+    Subtitle files become texts, which contain line breaks for SubER's methods.
     """
 
     def read_blocks(value: Any) -> list[Block] | None:
@@ -308,7 +308,7 @@ def _read_subtitles(
     if method.compares == "times":
         if blocks is None or len(columns) != 1 or reference_blocks[0] is None:
             raise InputError(
-                f"method '{name}' needs times: expected one file of subtitles as hypothesis and "
+                f"method '{name}' needs times: expected one subtitle file as hypothesis and "
                 "one as reference (.srt or .vtt)"
             )
         times = [time for block in blocks for time in block.get_word_times()]
@@ -327,7 +327,7 @@ def _read_subtitles(
 
 
 def texts_belong_together(text: str, reference: str) -> bool:
-    """Return whether a text is probably a version of the reference: a fifth of its words occur.
+    """Return whether a text contains at least a fifth of the reference's distinct words.
 
     Words have four letters or more; in scripts without spaces, they are two characters.
 
@@ -376,7 +376,7 @@ def _read_documents(
     reference_documents = list(dict.fromkeys(names))
     if isinstance(hypothesis, Mapping):
         if not has_documents:
-            raise InputError("hypothesis: texts by document need documents= of the references")
+            raise InputError("hypothesis: texts by document require documents= for the references")
         lines, line_names = list(hypothesis.values()), [str(name) for name in hypothesis]
         lines = [" ".join(text) if is_sequence(text) else text for text in lines]
     else:
@@ -384,7 +384,7 @@ def _read_documents(
         lines = [hypothesis] if is_text else read_text_list("hypothesis", hypothesis)
         if line_documents is not None:
             if not has_documents:
-                raise InputError("hypothesis_documents needs documents= of the references")
+                raise InputError("hypothesis_documents requires documents= for the references")
             labels = read_segment_labels(
                 "hypothesis_documents", line_documents, len(lines), is_required=True
             )
@@ -401,7 +401,7 @@ def _read_documents(
             line_names = [reference_documents[0]] * len(lines)
     unknown = [name for name in line_names if name not in set(reference_documents)]
     if unknown:
-        raise InputError(f"hypothesis: no reference segment is of document '{unknown[0]}'")
+        raise InputError(f"hypothesis: no reference segment belongs to document '{unknown[0]}'")
     collected: dict[str, list[str]] = {name: [] for name in reference_documents}
     for name, line in zip(line_names, lines, strict=True):
         collected[name].append(line.replace("\n", " ").strip())
@@ -468,7 +468,7 @@ def _divide(
 
 
 def _keep_words_whole(places: list[int], stream: Units, alignment: Alignment) -> list[int]:
-    """Return the segments of units, with no word cut, no text lost and empty segments empty."""
+    """Return the segment of each unit, such that no word is split and empty segments stay empty."""
     filled = [number for number, units in enumerate(alignment.references) if units]
     if not filled:
         return [0] * len(places)
@@ -483,7 +483,7 @@ def _keep_words_whole(places: list[int], stream: Units, alignment: Alignment) ->
 
 
 def _join(method: Method, stream: Units, spans: list[tuple[int, int]], start: int, end: int) -> str:
-    """Return the text of a segment as the method writes it."""
+    """Return the text of a segment in the output format of the method."""
     if method.joiner is None:
         return stream.text[start:end]
     joined = method.joiner.join([stream.text[first:last] for first, last in spans])

@@ -26,8 +26,8 @@ PAIR, INSERTION, DELETION = "pair", "insertion", "deletion"
 class SubERScore:
     """The edits that turn the reference into the subtitles of a system, by kind.
 
-    Insertions are words or breaks that only the system has. Substitutions of breaks exchange the
-    end of a line and the end of a block. A shift moves up to ten words and breaks at once.
+    Insertions are words or breaks that only the system has. Substitutions of breaks replace the end
+    of a line by the end of a block or vice versa. A shift moves up to ten words and breaks at once.
     """
 
     reference_words: int = 0
@@ -52,12 +52,12 @@ class SubERScore:
 
     @property
     def reference_length(self) -> int:
-        """The number of words and breaks of the reference."""
+        """The number of words and breaks in the reference."""
         return self.reference_words + self.reference_breaks
 
     @property
     def value(self) -> float:
-        """The score: edits per 100 words and breaks of the reference. Lower is better."""
+        """The score: edits per 100 words and breaks in the reference. Lower is better."""
         if not self.reference_length:
             return 100.0 if self.edits else 0.0
         return self.edits / self.reference_length * 100
@@ -79,7 +79,7 @@ class _Token:
         return self.text in BREAKS
 
     def can_pair(self, other: _Token) -> bool:
-        """Return whether both are breaks or words, of subtitles that overlap in time."""
+        """Return whether both tokens are breaks or both are words, and their subtitles overlap."""
         overlaps = (self.start < other.end) == (other.start < self.end)
         return overlaps and self.is_break == other.is_break
 
@@ -91,8 +91,8 @@ def suber(hypothesis: Any, reference: Any, *, cased: bool = False) -> SubERScore
     time.
 
     Args:
-        hypothesis: the system's file of subtitles, .srt or .vtt.
-        reference: the reference's file.
+        hypothesis: the system's subtitle file, .srt or .vtt.
+        reference: the reference subtitle file.
         cased: compare case and punctuation (SubER-cased). Without it, both are ignored.
 
     Raises:
@@ -179,7 +179,7 @@ def _count_edits(hypothesis: list[_Token], reference: list[_Token]) -> SubERScor
 
 
 class _EditTable:
-    """Edit distances within a beam, between orders of the hypothesis and the reference."""
+    """Edit distances, within a beam, between reorderings of the hypothesis and the reference."""
 
     def __init__(self, hypothesis: Sequence[_Token], reference: Sequence[_Token]) -> None:
         self.width = len(reference)
@@ -198,7 +198,7 @@ class _EditTable:
     def fill(self, order: list[int]) -> float:
         """Compute the rows of an order, and return the edit distance.
 
-        Rows are kept as long as the order begins as the previous one.
+        Rows for tokens at the start that are the same as in the previous order are reused.
         """
         shared = 0
         while shared < len(self._order) and self._order[shared] == order[shared]:
@@ -228,7 +228,7 @@ class _EditTable:
         return self._rows[-1][0][-1]
 
     def trace(self, order: list[int]) -> list[tuple[str, int, int]]:
-        """Return the steps of a cheapest path: the kind, the row and the column."""
+        """Return the steps of a cheapest path, each with its kind, row and column."""
         self.fill(order)
         row, column = len(order), self.width
         path = []
@@ -282,7 +282,7 @@ def _find_best_shift(
 
 
 def _list_equal_runs(table: _EditTable, order: list[int]) -> Iterator[tuple[int, int, int]]:
-    """Yield the starts in hypothesis and reference, and the length, of runs of equal tokens."""
+    """Yield each run of equal tokens as (hypothesis start, reference start, length)."""
     for start in range(len(order)):
         first = max(0, start - MAX_SHIFT_DISTANCE)
         for column in range(first, min(table.width, start + MAX_SHIFT_DISTANCE + 1)):
@@ -294,7 +294,10 @@ def _list_equal_runs(table: _EditTable, order: list[int]) -> Iterator[tuple[int,
 
 
 def _shift(order: list[int], start: int, length: int, target: int) -> list[int]:
-    """Return the order with a run before the token at `target`, or later if that is in the run."""
+    """Return the order after moving a run before the token at `target`.
+
+    If `target` is in the run, the run moves later by the distance from its start.
+    """
     run = order[start : start + length]
     rest = order[:start] + order[start + length :]
     if target > start + length:

@@ -34,7 +34,7 @@ class Block:
     """A subtitle: the words that are shown at one time.
 
     start, end: times in seconds.
-    lines: the lines, without tags and with single spaces; lines without words are left out.
+    lines: the lines, without tags and with single spaces; lines without words are omitted.
     """
 
     start: float
@@ -52,9 +52,9 @@ class Block:
         return f"{f' {LINE_END} '.join(self.lines)} {BLOCK_END}" if self.lines else ""
 
     def get_word_times(self) -> list[float]:
-        """Return a time for each word, at equal distances from the start to the end.
+        """Return a time for each word, evenly spaced from the start to the end.
 
-        Like SubER, the first word comes 10 nanoseconds after the start, and the last word 10
+        As in SubER, the first word comes 10 nanoseconds after the start, and the last word 10
         nanoseconds before the end.
         """
         count = len(self.text.split())
@@ -71,12 +71,12 @@ class SubtitleFile(BufferedLines):
 
     @property
     def times(self) -> list[tuple[float, float]]:
-        """The start and the end of each block in seconds."""
+        """The start and end of each block, in seconds."""
         return [(block.start, block.end) for block in self.blocks]
 
     @classmethod
     def from_blocks(cls, name: str, blocks: list[Block], breaks: str = "none") -> SubtitleFile:
-        """Return a file of these blocks; messages call it `name`."""
+        """Return a subtitle file with these blocks; messages identify it by `name`."""
         texts = (block.text if breaks == "none" else block.text_with_breaks for block in blocks)
         file = cls.from_strings(name, (write_breaks(text, breaks) for text in texts))
         assert isinstance(file, SubtitleFile)
@@ -85,7 +85,7 @@ class SubtitleFile(BufferedLines):
 
 
 def write_breaks(text: str, breaks: str) -> str:
-    """Return a text whose breaks are left out, are words, or are all that is left.
+    """Return a text without breaks, with breaks as words, or with words masked and breaks kept.
 
     Metrics count the words `eol` and `eob`, because tokenizers would split `<eol>`.
 
@@ -105,7 +105,7 @@ def write_breaks(text: str, breaks: str) -> str:
 
 
 def rewrite_breaks(file: File, breaks: str) -> File:
-    """Return the lines of a file with `write_breaks`; subtitles are written from their blocks."""
+    """Return the lines of a text file, or the blocks of a subtitle file, with rewritten breaks."""
     if isinstance(file, SubtitleFile):
         return read_subtitles(file, breaks)
     lines = (write_breaks(line, breaks) for line in file.read_lines())
@@ -113,7 +113,7 @@ def rewrite_breaks(file: File, breaks: str) -> File:
 
 
 def is_subtitle_file(value: Any) -> bool:
-    """Return whether a value is a file of subtitles, by its suffix: .srt or .vtt."""
+    """Return whether a value is a subtitle file, that is, ends in .srt or .vtt."""
     if isinstance(value, BufferedLines):
         return isinstance(value, SubtitleFile)
     return is_file(value) and _get_suffix(as_file(value).path) in (".srt", ".vtt")
@@ -142,9 +142,9 @@ def read_subtitles(file: Any, breaks: str = "none") -> SubtitleFile:
     name = format_path(file)
     suffix = _get_suffix(file.path)
     if suffix not in (".srt", ".vtt"):
-        raise InputError(f"{name}: unknown format of subtitles (expected .srt or .vtt)")
+        raise InputError(f"{name}: unknown subtitle format (expected .srt or .vtt)")
     if file.column is not None:
-        raise InputError(f"{name}: subtitles have no columns")
+        raise InputError(f"{name}: subtitle files have no columns")
     lines = (line.strip() for line in file.read_lines())
     numbered_lines = enumerate((line.removeprefix("\ufeff") for line in lines), 1)
     groups = _group_lines(numbered_lines)
@@ -161,9 +161,9 @@ def _clean_vtt(line: str) -> str:
 
 
 def _group_lines(numbered_lines: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
-    """Yield groups of lines between empty lines. Times may follow an empty line after the number.
+    """Yield groups of numbered lines that empty lines separate.
 
-    The lines have their numbers.
+    An empty line between a subtitle's number and its times does not end a group.
     """
     group: list[tuple[int, str]] = []
     for number, line in numbered_lines:
@@ -180,7 +180,7 @@ def _group_lines(numbered_lines: Iterator[tuple[int, str]]) -> Iterator[list[tup
 def _read_blocks(
     name: str, groups: Iterator[list[tuple[int, str]]], clean: Callable[[str], str]
 ) -> Iterator[Block]:
-    """Yield the blocks of a file, whose starts must be in order."""
+    """Yield the blocks of a file, whose start times must not decrease."""
     is_vtt = clean is _clean_vtt
     if is_vtt:
         header = next(groups, [(1, "")])

@@ -1,7 +1,7 @@
 """Units: the words, pieces and characters that re-segmentation compares.
 
-A function here splits a text into `Units`: the key of each unit, which is compared; its place in
-the text; and whether a segment may begin with it.
+Each `split_` function splits a text into `Units`: for each unit, the key to compare, its position
+in the text, and whether a segment may begin with it.
 """
 
 import re
@@ -62,9 +62,9 @@ class Units:
     """The units of a text.
 
     keys: the strings that are compared, one per unit.
-    spans: the place of each unit in the text, as (start, end) in characters.
+    spans: the position of each unit in the text, as (start, end) in characters.
     begins: whether a segment may begin with the unit; empty if all may.
-    text: the text of the places.
+    text: the text to which the positions refer.
     """
 
     keys: list[str]
@@ -77,7 +77,7 @@ class Units:
 
 
 def fold(text: str) -> str:
-    """Return a text for comparison: NFKC and without case.
+    """Return a text in the form to compare: NFKC and case-folded.
 
     >>> fold("Straße ＡＢＣ")
     'strasse abc'
@@ -86,7 +86,7 @@ def fold(text: str) -> str:
 
 
 def split_text_units(text: str) -> Units:
-    """Split into words, characters of scripts without spaces, and other visible characters.
+    """Split a text into words, characters of scripts without spaces, and other characters.
 
     A word is a run of letters, digits and marks. A segment may begin after white space, and before
     or after a character of a script without spaces.
@@ -112,14 +112,14 @@ def split_text_units(text: str) -> Units:
 def _make_keys(
     text: str, spans: list[tuple[int, int]], make_key: Callable[[str], str]
 ) -> list[str]:
-    """Return the keys of units; each different unit is converted once."""
+    """Return the keys of units, converting each distinct unit once."""
     units = [text[start:end] for start, end in spans]
     keys = {unit: make_key(unit) for unit in set(units)}
     return [keys[unit] for unit in units]
 
 
 def _split_by(pattern: str, make_key: Callable[[str], str]) -> Callable[[str], Units]:
-    """Return a function that splits into the matches of a pattern; each may begin a segment."""
+    """Return a function that splits a text into matches of a pattern; each may begin a segment."""
     expression = re.compile(pattern)
 
     def split(text: str) -> Units:
@@ -138,24 +138,24 @@ def _lower_nfkc(text: str) -> str:
 
 
 def _normalize_like_suber(unit: str) -> str:
-    """Return the first word without case and ASCII punctuation, or with it if nothing is left."""
+    """Return the first word, lower-cased and without ASCII punctuation if that leaves anything."""
     word = unit.split(maxsplit=1)[0].lower()
     return word.translate(_NO_PUNCTUATION) or word
 
 
 def split_pieces(model: str, text: str, *, cuts_words: bool) -> Units:
-    """Split into the pieces of a SentencePiece model, as mweralign does.
+    """Split a text into the pieces of a SentencePiece model, as mweralign does.
 
     Unless words may be cut, a segment begins only with a piece that begins a word, or that has no
-    letter or digit. mweralign looks at the first byte of a piece, which curly quotes and dashes
-    have in common with the mark of a space.
+    letter or digit. mweralign checks only the first byte of a piece. Curly quotes and dashes share
+    this byte with the mark that represents a space.
     """
     pieces = _kernel.tokenize(text, sentencepiece.load_tokenizer(model), "no")
     return join_pieces(pieces, cuts_words=cuts_words)
 
 
 def join_pieces(pieces: list[str], *, cuts_words: bool) -> Units:
-    """Return pieces as units of the text that they make."""
+    """Join pieces to a text, and return them as its units."""
     ends = list(accumulate(map(len, pieces)))
     spans = list(zip([0, *ends], ends, strict=False))
     begins = [] if cuts_words else list(map(_begins_word, pieces))

@@ -1,4 +1,4 @@
-"""Alignment of words by the smallest edit distance, with the choices of SubER in case of ties."""
+"""Word alignment by minimum edit distance, with ties resolved as in SubER."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def align_words(
     paired, then different words; then a word is inserted, then deleted. The order of
     python-Levenshtein 0.12.0 is the same.
 
-    The columns of the table are bit vectors (Myers, 1999). A square root of them is kept, and the
-    others are computed again when the path arrives there.
+    The columns of the table are bit vectors (Myers, 1999). Of n columns, about the square root of n
+    are kept, and the others are recomputed when the path reaches them.
 
     >>> align_words("a b c d".split(), "a x c c d".split())
     ([0, None, 1, 2, 3], [1, 1, 2, 3, 4], 2)
@@ -70,9 +70,9 @@ def align_words(
 class _Table:
     """The table of edit distances between two lists of words, as bit vectors.
 
-    The bit of a reference word says for a column whether it is optimal to delete the reference
-    word, whether it is optimal to insert the column's word, and whether the distance equals the
-    distance without both words.
+    In each column, the bits of a reference word say whether deleting that word is optimal, whether
+    inserting the column's word is optimal, and whether the distance equals the distance without
+    both words.
     """
 
     def __init__(self, reference: Sequence[Hashable], hypothesis: Sequence[Hashable]) -> None:
@@ -92,7 +92,7 @@ class _Table:
             self._block_starts.append(self._compute_block(block))
 
     def get_column(self, index: int) -> tuple[int, int, int]:
-        """Return the bit vectors of the column of a word of the hypothesis."""
+        """Return the bit vectors of the column for a hypothesis word."""
         block = index // self._block_length
         if block != self._block:
             self._compute_block(block)

@@ -9,7 +9,7 @@ DRAW_BYTES = 1 << 23
 
 
 def check_memory(segments: int, columns: int, workers: int = 1, kind: str = "integer") -> None:
-    """Raise a MemoryError that states the required amount if resampling needs too much memory."""
+    """Raise MemoryError, stating the required amount, if resampling needs too much memory."""
     segment_bytes, columns_per_layout = COLUMN_LAYOUTS[kind]
     # A separate layout holds the columns with larger numbers.
     layouts = -(-columns // columns_per_layout) + (kind == "integer")

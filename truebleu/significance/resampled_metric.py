@@ -1,4 +1,4 @@
-"""Scores to resample: those of one metric, or one column of segment scores, for several systems."""
+"""Scores to resample: several systems' scores by one metric, or one column of segment scores."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Measure:
         return tuple(self._tables.values())
 
     def scores(self, sums: Table) -> Scores:
-        """Return the score of each row of sums."""
+        """Return the score for each row of sums."""
         formula: Any = self._mean or self.metric
         return formula.scores(sums)  # type: ignore[no-any-return]
 
@@ -153,7 +153,7 @@ class Measure:
 
 
 class Mean(Record):
-    """Formula that computes the mean of numbers stored as integers from their sum."""
+    """Formula for the mean of numbers stored as integers, given the sum of these integers."""
 
     divisor: int
 
@@ -163,7 +163,7 @@ class Mean(Record):
 
 
 class DocumentMean(Record):
-    """Formula that computes a mean from the documents' score sums and segment counts."""
+    """Formula for the mean, given the sums of the documents' scores and segment counts."""
 
     scale: float
 
@@ -176,7 +176,7 @@ class DocumentMean(Record):
 def _build_document_means(
     tables: Mapping[str, Table], sizes: Sequence[int], scale: int
 ) -> tuple[DocumentMean, dict[str, Table]]:
-    """Return the formula of the mean, and tables of score sums and segment counts per document."""
+    """Return the formula for the mean, and tables of score sums and segment counts per document."""
     sums = {name: table.values_of(0) for name, table in tables.items()}
     largest = max(abs(total) for column in sums.values() for total in column)
     # A resample may consist only of copies of the largest document.
@@ -192,7 +192,7 @@ def _build_document_means(
 
 
 def build_mean_formula(columns: Mapping[str, Sequence[float]]) -> tuple[Mean, dict[str, Table]]:
-    """Return the formula of the mean, and tables of integers that represent the numbers exactly.
+    """Return the formula for the mean, and tables of integers that represent the numbers exactly.
 
     Decimal numbers become multiples of a power of ten, so that 0.1 + 0.2 is 0.3. Other numbers
     become multiples of the smallest power of two with which all sums stay below 2^61.

@@ -58,7 +58,7 @@ class Resampling(NamedTuple):
     workers: int = 1
     """The number of threads."""
     progress: Callable[[int, int], None] | None = None
-    """Function called with the numbers of completed and of all resamples and randomizations."""
+    """Function called with the number of finished resamples and randomizations, and their total."""
 
 
 def bootstrap_intervals(measures: Sequence[Measure], **options: Any) -> list[dict[str, Interval]]:
@@ -396,7 +396,7 @@ class _ResamplingRun:
         )
 
     def build_intervals(self, measure_index: int) -> dict[str, Interval]:
-        """Return the interval of each system's score, by one measure."""
+        """Return the interval of each system's score for one measure."""
         measure = self.measures[measure_index]
         system_intervals = {}
         for i, system in enumerate(self.systems):
@@ -467,10 +467,11 @@ class _ResamplingRun:
     def build_difference(
         self, measure_index: int, pair: tuple[int, int], test: str, trials: int, count: int | None
     ) -> Difference:
-        """Return the difference between a system and a baseline by one measure, and its test.
+        """Return the difference between a system and a baseline for one measure, with its test.
 
         pair: the indices of the system and the baseline.
-        count: the number of trials with a difference at least as large; None to count resamples.
+        count: the number of trials with a difference at least as large as observed; None to count
+            resamples.
         """
         measure, (i, j) = self.measures[measure_index], pair
         observed = self.observed[measure_index][i] - self.observed[measure_index][j]

@@ -99,7 +99,7 @@ class Difference(Record):
     With several runs, `deviation` excludes the part that `run_error` covers.
     """
     run_error: float
-    """The standard error due to runs; 0 if each system has only one run, which cannot show it."""
+    """The standard error due to the choice of runs; 0 (unknown) if each system has only one run."""
     note: str
     """A remark, or an empty string."""
 
@@ -157,7 +157,7 @@ class Difference(Record):
 
 
 class PairedTests(Record):
-    """Intervals of all systems and tests of their differences, by one measure."""
+    """Intervals of all systems, and tests of their differences, for one measure."""
 
     measure: Measure
     test: str
@@ -181,7 +181,7 @@ class PairedTests(Record):
 
     @property
     def runs(self) -> dict[str, Runs]:
-        """The runs of each system with several runs."""
+        """The runs of each system that has more than one."""
         return {n: one.runs for n, one in self.intervals.items() if one.runs is not None}
 
     @property
@@ -217,7 +217,8 @@ class PairedTests(Record):
         """Return the systems in clusters, best first, as in WMT findings.
 
         A new cluster starts where each higher-scoring system is significantly better than each
-        lower-scoring system. Within a cluster, the order is not significant. Needs `pairs="all"`.
+        lower-scoring system. Within a cluster, the order is not significant. Requires
+        `pairs="all"`.
         """
         measure = self.measure
         sign = 1 if measure.lower_is_better else -1

@@ -32,7 +32,7 @@ from truebleu.text.record import Record
 
 
 class Runs(Record):
-    """Scores of several runs of one system by one measure."""
+    """Scores of one system's runs for one measure."""
 
     scores: tuple[float, ...]
     deviation: float
@@ -61,7 +61,7 @@ class Noise(Record):
     def add_run_noise(
         self, values: Sequence[float], centre: float, seed: int | None
     ) -> list[float]:
-        """Return the resampled values with the variance between runs added."""
+        """Return the resampled values plus noise that represents the variance between runs."""
         draws = draw_student_t(self.degrees_of_freedom, len(values), seed)
         return [
             centre + self.test_set_share * (value - centre) + self.run_error * draw

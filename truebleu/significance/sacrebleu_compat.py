@@ -76,7 +76,7 @@ def bootstrap_scores(
 def randomize_scores(
     metric: Metric, tables: tuple[_kernel.Table, _kernel.Table], trials: int, stream: _kernel.Stream
 ) -> Iterator[tuple[_kernel.Scores, _kernel.Scores]]:
-    """Yield both systems' scores after the swaps of approximate randomization, in blocks."""
+    """Yield both systems' scores after the swaps of approximate randomization, block by block."""
     formula = _get_randomization_formula(metric)
     totals = tables[0].total(), tables[1].total()
     memory_check.check_memory(len(tables[0]), sum(table.width for table in tables))

@@ -168,7 +168,7 @@ def _check_line_counts(entry: CatalogueEntry, langpair: str, counts: Mapping[str
 
 
 def _read_intact_text(folder: str) -> PairText | None:
-    """Return the text in a folder if it is complete and the current reader version wrote it."""
+    """Return the text in a folder, or None if it is incomplete or from another reader version."""
     try:
         text = read_folder(folder)
         return text if all(_is_field_intact(text, field) for field in text.fields) else None
@@ -191,7 +191,7 @@ def read_folder(folder: str) -> PairText:
 
 
 def _is_field_intact(text: PairText, field: str) -> bool:
-    """Return whether a file is unchanged, according to its size and to its time or content."""
+    """Return whether a file matches its recorded size, and its recorded time or content."""
     description, path = text.fields[field], text.get_path(field)
     status = os.stat(path)
     if status.st_size != description["size"]:
@@ -207,7 +207,7 @@ def fetch_texts(
 ) -> tuple[dict[str, PairText], list[download.Receipt]]:
     """Return the text of language pairs and the receipts of their archives.
 
-    Archives that are not cached are downloaded. Without language pairs, all archives are fetched.
+    Archives that are not cached are downloaded. If `langpairs` is empty, all archives are fetched.
     """
     langpairs = list(langpairs)
     if not entry.archives:
@@ -333,7 +333,7 @@ def _extract_text(
 def _read_fields(
     entry: CatalogueEntry, langpair: str, raw_folder: str
 ) -> Iterator[tuple[str, Iterable[str]]]:
-    """Yield the fields, then additional fields for filters."""
+    """Yield the fields of a language pair, then the fields that only filters use."""
     files = entry.list_files(langpair)
     document_fields: dict[str, list[str]] = {}
     for name, lines in file_readers.read_fields(entry.kind, entry.name, files, raw_folder):
@@ -365,7 +365,7 @@ def _read_filter_fields(
 def _read_verified_fields(
     entry: CatalogueEntry, langpair: str, raw_folder: str
 ) -> Iterator[tuple[str, Iterable[str]]]:
-    """Yield the fields that match the catalogue's checksums; skip fields without a checksum."""
+    """Check fields against the catalogue's checksums, and yield them; skip those without one."""
     checksums = entry.sha256.get(langpair, {})
     if "src" not in checksums:
         raise InputError(
@@ -383,7 +383,7 @@ def _read_verified_fields(
 
 
 def hash_lines(lines: Iterable[str]) -> str:
-    """Return the SHA-256 of lines in UTF-8, each with a final newline."""
+    """Return the SHA-256 of lines that are encoded as UTF-8 and end in a newline."""
     return sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
 
 
@@ -416,7 +416,7 @@ def make_content_check(entry: CatalogueEntry, archive: Archive) -> Callable[[str
 
 
 def _list_archive_pairs(entry: CatalogueEntry, archive: Archive) -> list[str]:
-    """Return the language pairs with text in an archive; at most one if it is a single file."""
+    """Return the language pairs with text in an archive: at most one if it is a single file."""
     languages = list(entry.languages)
     pairs = entry.pairs or [f"{languages[0]}-{each}" for each in languages[1:]]
     if archive.is_packed:

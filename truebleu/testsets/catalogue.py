@@ -1,7 +1,7 @@
 """The catalogue of test sets: their files, origin, licence and citation.
 
 registry.json describes the published test sets. Users can describe their own test sets in files of
-the same format, in $XDG_CONFIG_HOME/truebleu/testsets or named with --registry.
+the same format, in $XDG_CONFIG_HOME/truebleu/testsets or passed with --registry.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class CatalogueEntry:
     """For each language, one or more files; any two languages form a language pair."""
 
     documents: str | None = None
-    """With `languages`: the file with the document of each segment."""
+    """With `languages`: the file that lists the document of each segment."""
 
     refs: tuple[str, ...] | None = None
     """The translators of the references to use, or None to use all references."""
@@ -88,7 +88,7 @@ class CatalogueEntry:
     """Additional fields of a score's signature."""
 
     instructions: str | None = None
-    """Instructions for the user to get files that truebleu may not download."""
+    """Instructions for obtaining files that truebleu may not download."""
 
     folder: str | None = None
     """The folder of a user's files that are not downloaded."""
@@ -327,7 +327,7 @@ class _RegistryCheck:
     def check_entry(self, name: str, description: Any, key_path: tuple[str, ...]) -> None:
         """Check the description of a test set."""
         self.require(
-            is_valid_name(name), key_path, "a name with only letters, digits, . + - _ and / inside"
+            is_valid_name(name), key_path, "a name with only letters, digits, . + - _ and inner /"
         )
         self.require(isinstance(description, dict), key_path, "an object")
         for key, value in description.items():

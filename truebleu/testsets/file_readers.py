@@ -91,7 +91,7 @@ def _read_sgml_segments(path: str) -> Iterator[str]:
 
 
 def _read_annotations(path: str, name: str) -> Iterator[str]:
-    """Yield each segment's document attribute, or the last earlier one if it is missing."""
+    """Yield each segment's document attribute, or the previous document's if it is missing."""
     attribute = re.compile(f'{name}="(.*?)"')
     value = ""
     for line in read_lines(path):
@@ -151,7 +151,7 @@ def _read_column(path: str, column: int) -> Iterator[str]:
     for number, line in enumerate(read_lines(path), 1):
         cells = line.split("\t")
         if column >= len(cells):
-            raise InputError(f"{path}, line {number}: no column {column + 1}")
+            raise InputError(f"{path}, line {number}: missing column {column + 1}")
         yield cells[column]
 
 
@@ -228,7 +228,7 @@ def _collect_xml_fields(root: Element, translators: list[str | None]) -> dict[st
 
 
 def _parse_xml(path: str) -> Element:
-    """Return a file's root element. Comments are kept as elements, so text ends before them."""
+    """Return a file's root element. Comments become elements, so `text` ends before them."""
     import xml.etree.ElementTree as ET
 
     builder = ET.TreeBuilder(insert_comments=True, insert_pis=True)
@@ -239,12 +239,12 @@ def _parse_xml(path: str) -> Element:
 
 
 def _index_segments(elements: Iterable[Element]) -> dict[int, str]:
-    """Return the text of segments, by segment number."""
+    """Return a mapping from segment numbers to texts."""
     return {int(each.attrib["id"]): each.text or "" for each in elements}
 
 
 def _read_jsonl(_name: str, files: Sequence[str], raw_folder: str) -> Fields:
-    """Read one object per line: a segment, as in WMT24++, or a document, as in WMT25.
+    """Read one JSON object per line: a segment, as in WMT24++, or a document, as in WMT25.
 
     A prefix of the file name selects the lines of a language pair ("en-ja_JP:wmt25.jsonl"). The
     prefix "all" includes sources that are marked as bad.
@@ -310,7 +310,7 @@ def _convert_wmt24pp_segment(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _split_paragraphs(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Split a WMT25 document into paragraphs, unless their number differs between its texts."""
+    """Split a WMT25 document into paragraphs, unless its texts have different numbers of them."""
     texts = {"src": row["src_text"]}
     for name, reference in (row.get("refs") or {}).items():
         texts[f"ref:{name}"] = reference.get("ref") if isinstance(reference, dict) else reference

@@ -170,7 +170,7 @@ class TestSet:
     def _collect_values(
         self, read_part: Callable[[_TestSetPart], list[str] | None]
     ) -> list[str] | None:
-        """Return the concatenated values of all parts, or None if a part has no values."""
+        """Return the values of all concatenated test sets, or None if a test set has none."""
         collected: list[str] = []
         for part in self._parts:
             lines = read_part(part)
@@ -366,7 +366,7 @@ class TestSet:
 
     @property
     def segment_mask(self) -> list[bool] | None:
-        """Mask of the selected segments of the unfiltered set, or None without filters."""
+        """Mask of the selected segments of the unfiltered set, or None if there are no filters."""
         if self._segment_indices is None:
             return None
         indices = set(self._segment_indices)

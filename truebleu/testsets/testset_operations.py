@@ -133,7 +133,7 @@ class AddedTestSet(_Result):
 
 @dataclass(frozen=True)
 class VerifiedFile(_Result):
-    """A file of a test set, and the problem found with it."""
+    """A file of a test set, and its problem, if any."""
 
     name: str
     path: str
@@ -417,7 +417,7 @@ def _register_folder(path: str, name: str) -> AddedTestSet:
         )
     if not catalogue.is_valid_name(name):
         raise InputError(
-            f"invalid test set name: '{name}' (expected letters, digits, . + - _ and / inside)"
+            f"invalid test set name: '{name}' (expected letters, digits, . + - _ and inner /)"
         )
     registry = _get_registry_path(name)
     existing = catalogue.load_entries().get(name)
@@ -477,7 +477,7 @@ def _select_field_files(files: Mapping[str, str]) -> dict[str, str]:
 
 
 def _find_flores_files(path: str, name: str) -> dict[str, Any] | None:
-    """Return the FLORES files of the split in the test set's name, one per language, or None."""
+    """Return one FLORES file per language, for the split that the name ends with, or None."""
     split = name.rpartition("/")[2]
     folder = os.path.join(path, split)
     if split not in ("dev", "devtest") or not os.path.isdir(folder):
@@ -505,7 +505,7 @@ def show_fields(
     subset: str | None = None,
     registry: str | None = None,
 ) -> Iterator[tuple[str, ...]]:
-    """Yield the fields of each segment, like sacreBLEU's --echo; "all" selects all fields."""
+    """Yield the fields of each segment, as sacreBLEU's --echo does; "all" selects all fields."""
     test_set = testset(name, langpair, registry=registry)
     if any(each is not None for each in (origlang, domain, documents, subset)):
         test_set = test_set.where(origlang, domain, documents, subset)

@@ -93,7 +93,7 @@ def format_bibtex(keys: Iterable[str]) -> str:
 
 
 def format_references(keys: Iterable[str]) -> str:
-    """Return references to works as they are written in prose, separated by semicolons.
+    """Return references to works for use in prose, separated by semicolons.
 
     >>> format_references(["post-2018-call"])
     'Post (2018): A Call for Clarity in Reporting BLEU Scores'
@@ -102,6 +102,6 @@ def format_references(keys: Iterable[str]) -> str:
 
 
 def expand_keys(citation: str) -> str:
-    """Return the BibTeX entries of the keys in a text, or the text itself if it has other words."""
+    """Return the BibTeX entries of the keys in a text, or the text if it contains other words."""
     keys = citation.split()
     return format_bibtex(keys) if set(keys) <= load_works().keys() else citation

@@ -241,7 +241,7 @@ def has_token_segments(hypotheses: tuple[Any, ...]) -> bool:
 
 
 def _recognize_inputs(hypotheses: Hypotheses, references: References) -> tuple[Any, Any]:
-    """Return the recognized hypotheses and references; reject sacreBLEU's reference streams."""
+    """Check and convert hypotheses and references; reject sacreBLEU's reference streams."""
     hypotheses = _recognize_input("hypotheses", hypotheses)
     references = _recognize_input("references", references)
     if isinstance(hypotheses, list):
@@ -266,7 +266,8 @@ def _recognize_input(role: str, value: Any) -> Any:
     """Return segments in memory as a tuple, and several files or columns as a list.
 
     A single file or column is returned unchanged. The tuple keeps the segments alive while the
-    kernel reads them. Raises TypeError for values that have no segments, no order or no length.
+    kernel reads them. Raises TypeError for values that have no segments, are unordered or have no
+    length.
     """
     if type(value) not in (list, tuple):  # fast path for most inputs
         if is_column(value):
@@ -285,8 +286,8 @@ def _recognize_input(role: str, value: Any) -> Any:
             if not isinstance(value, dict):
                 advice = "for an iterator, use list(...)"
             raise TypeError(
-                f"{role}: {type(value).__name__} has no order or no length. Pass a list with one "
-                f"entry per segment ({advice})."
+                f"{role}: {type(value).__name__} is unordered or has no length. Pass a list with "
+                f"one entry per segment ({advice})."
             )
     segments = tuple(value)
     if not segments or isinstance(segments[0], str) or not is_column(segments[0]):
@@ -599,7 +600,7 @@ class NormalizedFile(File):
 def normalize_input(form: str | None, value: Any) -> Any:
     """Convert hypotheses, references or sources of any accepted kind to a Unicode form.
 
-    Values that are not text stay unchanged. Metrics refuse them later.
+    Values that are not text stay unchanged. Metrics reject them later.
     """
     if form is None:
         return value

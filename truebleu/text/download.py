@@ -52,7 +52,7 @@ class Receipt:
     sha256: str
 
     verified: str
-    """How it was verified: "SHA-256", "MD5", "content", or "" (first download, no checksum)."""
+    """The verification method: "SHA-256", "MD5", "content", or "" (first download, no checksum)."""
 
 
 @dataclass(frozen=True)
@@ -400,7 +400,7 @@ class _DownloadTask:
         raise failure
 
     def _iter_urls(self) -> Iterator[tuple[str, Any]]:
-        """Yield each URL with its limits, in the order to try them: the user's mirror is first."""
+        """Yield the URLs to try, in order, each with its limits. The user's mirror comes first."""
         from truebleu.text.http_transfer import TransferLimits
 
         known_size = self.source.size

@@ -1,6 +1,6 @@
-"""Word segmentation by ICU, through icu4py, for languages whose words require a dictionary.
+"""Word segmentation by ICU (through icu4py), for languages in which it requires a dictionary.
 
-The words depend on the release of ICU, so signatures include it.
+The words depend on the ICU release, so signatures include it.
 
 Unicode Standard Annex 29: Unicode text segmentation. https://unicode.org/reports/tr29/
 """
@@ -14,7 +14,7 @@ from truebleu._kernel import InputError
 
 
 def get_tokenizer_function(name: str) -> Callable[[str], list[str]]:
-    """Return the tokenizer of a locale. It leaves out white space.
+    """Return the tokenizer of a locale, which omits white space.
 
     Raises ImportError, with the package to install, if icu4py is missing, and InputError for an
     invalid locale.
@@ -39,7 +39,7 @@ def _parse_locale(name: str) -> str:
 
 
 def _find_icu_release(name: str) -> str:
-    """Return the release of ICU; raise ImportError if icu4py is missing."""
+    """Return the ICU release; raise ImportError if icu4py is missing."""
     try:
         import icu4py
     except ImportError:
@@ -50,7 +50,7 @@ def _find_icu_release(name: str) -> str:
 
 
 def format_signature_label(name: str) -> str:
-    """Return the name of the tokenizer in signatures, with the release of ICU."""
+    """Return the tokenizer's name in signatures, including the ICU release."""
     return f"icu-{_find_icu_release(name)}-{_parse_locale(name)}"
 
 

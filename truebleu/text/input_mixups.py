@@ -1,4 +1,4 @@
-"""Detection of sources, references and other texts that are given as a system output by mistake.
+"""Detection of sources, references and other texts passed as a system output by mistake.
 
 Only the first segments are examined. In the outputs of WMT22, at least 50% of the words occur in
 the references, and at most 38% in the source; 21% of the words of a source occur in the references.
@@ -29,7 +29,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 def find_mixup(
     hypotheses: Any, references: Any, source: Any, *, has_low_score: bool
 ) -> tuple[str, str] | None:
-    """Return the kind and the evidence of a mix-up, or None.
+    """Return the kind and the evidence of a mix-up, or None if there is no mix-up.
 
     has_low_score: whether the score is low. If the source is unknown, only outputs with low scores
         are examined.

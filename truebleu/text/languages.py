@@ -390,7 +390,7 @@ class UnsplitScript:
     language: str
     reason: str
     share: float
-    """The minimum share of the script's characters in a text that is written in it."""
+    """The share of a text's characters above which the text is considered written in the script."""
     sample: str
     recommended: tuple[str, ...]
     """The recommended tokenizers, best first."""
@@ -504,7 +504,7 @@ def find_unsplit_scripts(text: Mapping[str, Any]) -> Iterator[str]:
 
 
 def format_tokenizer_option(names: Sequence[str]) -> str:
-    """Return the option for the first tokenizer, and how to install it if it is missing."""
+    """Return the option that selects the first tokenizer, and how to install it if missing."""
     first, *alternatives = names
     missing = tokenizers.describe_missing_data(first)
     alternative = f" or -tok {alternatives[0]}" if alternatives else ""
@@ -512,7 +512,7 @@ def format_tokenizer_option(names: Sequence[str]) -> str:
 
 
 def recommend_tokenizer(language: Language, requested_tokenizer: str | None) -> str:
-    """Return a recommendation if another tokenizer is better for a language, or else "".
+    """Return a recommendation if another tokenizer is better for a language, otherwise "".
 
     requested_tokenizer: the tokenizer that the user chose, or None for the language's default.
 
@@ -540,7 +540,7 @@ def recommend_tokenizer(language: Language, requested_tokenizer: str | None) -> 
 
 
 def describe_script_mismatch(language: Language, scripts: Mapping[str, float]) -> str:
-    """Return a message if most of a text is not in a script of the language, or else ""."""
+    """Return a message if most of a text is not in a script of the language, otherwise ""."""
     letters = sum(scripts.values())
     if not language.scripts or not letters:
         return ""

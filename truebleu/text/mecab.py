@@ -110,7 +110,7 @@ def _load_cached_tokenizer(name: str, configured_folder: str | None) -> LoadedTo
 
 
 def _find_package_folder(dictionary: PublishedDictionary) -> str | None:
-    """Return the folder of a dictionary's package (not imported), or None if it is missing."""
+    """Return the folder of a dictionary's package without importing it, or None if missing."""
     from importlib.util import find_spec
 
     spec = find_spec(dictionary.package)
@@ -151,7 +151,9 @@ def _hash_word_file(folder: str) -> str:
         status = os.stat(path)
         return _hash_file(path, status.st_size, status.st_mtime_ns)
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror} (a MeCab dictionary needs this file)") from None
+        raise InputError(
+            f"{path}: {error.strerror} (a MeCab dictionary requires this file)"
+        ) from None
 
 
 @cache

@@ -55,7 +55,7 @@ def _raise_terminated(number: int, _: object) -> None:
 
 
 def end_process_by_signal(status: int) -> int:
-    """End the process with the signal that an exit status stands for; otherwise, return the status.
+    """End the process with the signal that an exit status represents, or return another status.
 
     This lets Ctrl-C also end a shell loop that contains the command.
     """

@@ -83,7 +83,7 @@ _KERNEL_CASES: dict[object, str] = {False: "no", True: "python", "ascii": "ascii
 def _use_kernel_unless(
     name: str, exceptions: str, lowercase: bool | str = False
 ) -> Callable[[Split], Split]:
-    """Decorate a tokenizer so that the kernel splits every segment that matches no exception."""
+    """Decorate a tokenizer so that it splits only segments with `exceptions`, the kernel others."""
 
     def decorate(tokenizer: Split) -> Split:
         tokenizer_name = tokenizer.__name__.removeprefix("tokenize_like_").replace("_", "-")
@@ -124,7 +124,7 @@ def _lowercase_like_perl(text: str) -> str:
 
 
 def _tokenize_western(text: str, space: re.Pattern[str], *, lowercase: bool = False) -> list[str]:
-    """Return the tokens of 13a, except that white space is what `space` matches."""
+    """Return the tokens of 13a, but split only at the white space that `space` matches."""
     text = _decode_entities(text)
     if lowercase:
         text = text.translate(_UPPER_TO_LOWER)
@@ -174,7 +174,7 @@ def tokenize_like_mteval_v11b_lower(text: str) -> list[str]:
 
 @_use_kernel_unless("13a", f"[{_LINE_BREAKS}]")
 def tokenize_like_mteval_v13a(text: str) -> list[str]:
-    """Tokenize like mteval-v13a.pl and v14 with `-c`: 13a, without a split at U+001C to U+001F.
+    """Tokenize like mteval-v13a.pl and v14 with `-c`: 13a, but without splits at U+001C to U+001F.
 
     Source: mosesdecoder, scripts/generic/mteval-v13a.pl.
 
@@ -291,10 +291,11 @@ _LETTERS_OR_MARK = re.compile(r"[^\W_]+|_|[^\s\w]")
 
 
 def tokenize_like_codexglue(text: str) -> list[str]:
-    """Tokenize like CodeXGLUE's code-to-text evaluator, which splits words and single marks.
+    """Tokenize like CodeXGLUE's code-to-text evaluator: words and single marks.
 
-    It then applies CodeNN's rules. The first step splits entities and full stops in numbers: 3.14
-    is three tokens. Source: microsoft/CodeXGLUE, Code-Text/code-to-text/evaluator/evaluator.py.
+    It then applies CodeNN's rules. The first step also splits entities and decimal numbers: 3.14 is
+    three tokens.
+    Source: microsoft/CodeXGLUE, Code-Text/code-to-text/evaluator/evaluator.py.
 
     >>> tokenize_like_codexglue("Pi is 3.14")
     ['pi', 'is', '3', '.', '14']

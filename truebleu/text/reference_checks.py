@@ -1,7 +1,7 @@
 """Checks of every reference, and of the letter case, in the first segments of an input.
 
 In WMT22, over 50% of a reference's words occur in the same line of another reference or an output.
-At most 10% of a source's words do, and at most 17% of a shuffled reference's (33% in Japanese).
+For a source, this share is at most 10%; for a shuffled reference, at most 17% (33% in Japanese).
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ def compare_samples(summary: Summary, hypotheses: Any, references: Any) -> None:
 def _find_copied_reference(
     output: Sequence[Any], references: Sequence[Sequence[Any]]
 ) -> tuple[int, int, int] | None:
-    """Return the index, identical lines and examined lines of a reference that is the output.
+    """Return the index of a reference that equals most of the output, or None.
 
-    The kernel compares the output with the first reference.
+    The numbers of identical and examined lines are also returned. The first reference is not
+    examined, because the kernel compares it with the output.
     """
     counts = [count_identical_texts(output, one) for one in references[1:]]
     if not counts or 2 * max(counts) <= len(output):
@@ -55,7 +56,7 @@ def _find_copied_reference(
 
 
 def count_identical_texts(texts: Sequence[Any], others: Sequence[Any]) -> int:
-    """Return the number of texts that equal the other text of their line."""
+    """Return the number of lines in which both texts are equal."""
     pairs = zip(texts, others, strict=False)
     return sum(isinstance(text, str) and text.strip() == other for text, other in pairs)
 
@@ -63,9 +64,10 @@ def count_identical_texts(texts: Sequence[Any], others: Sequence[Any]) -> int:
 def _find_wrong_reference(
     output: Sequence[Any], references: Sequence[Sequence[Any]]
 ) -> tuple[int, float, float] | None:
-    """Return the index of a reference that does not fit the others, and two shares of words.
+    """Return the index of a reference that does not fit the other texts, or None.
 
-    The first share is the wrong reference's, the second share is the output's with the others.
+    Two shares are also returned: the share of its words that occur in the other texts, and the
+    share of the output's words that occur in the other references.
     """
     if len(references) < 2:
         return None
@@ -103,7 +105,7 @@ def _split_lines(texts: Sequence[Any]) -> WordLines:
 
 
 def _measure_overlap(lines: WordLines, columns: Sequence[WordLines], offset: int = 0) -> float:
-    """Return the share of words that occur in the same line of other texts, moved by an offset."""
+    """Return the share of words that also occur in other texts, `offset` lines further down."""
     matches = total = 0
     for i, words in enumerate(lines, offset):
         known = {word for one in columns if 0 <= i < len(one) for word in one[i]}
@@ -114,7 +116,7 @@ def _measure_overlap(lines: WordLines, columns: Sequence[WordLines], offset: int
 
 
 def _find_letter_case(output: Sequence[Any], references: Sequence[Sequence[Any]]) -> str | None:
-    """Return the case of an output in one case, unlike its references; None for other outputs."""
+    """Return the case of an output if it uses only one case but its references do not, or None."""
     if len(output) < MIN_LINES or not references:
         return None
     for case, is_in_case in ((LOWER, str.islower), (UPPER, str.isupper)):
@@ -126,6 +128,6 @@ def _find_letter_case(output: Sequence[Any], references: Sequence[Sequence[Any]]
 
 
 def _measure_share(texts: Sequence[Any], is_in_case: Any) -> float:
-    """Return the share of the lines with letters in one case."""
+    """Return the share of texts whose letters are all in the given case."""
     count = sum(1 for text in texts if isinstance(text, str) and is_in_case(text))
     return count / max(1, len(texts))

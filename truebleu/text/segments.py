@@ -427,7 +427,7 @@ class BufferedLines(File):
 
     @classmethod
     def from_strings(cls, name: str, lines: Iterable[str]) -> BufferedLines:
-        """Return lines from strings instead of a file; messages call them `name`."""
+        """Create lines from strings instead of a file; messages identify them by `name`."""
         buffered = cls.__new__(cls)
         File.__init__(buffered, name)
         buffered.texts = [line.encode("utf-8", "surrogatepass") for line in lines]
@@ -672,7 +672,7 @@ def get_file_name(value: Any) -> str | None:
 
 
 def name_references(references: Any) -> list[str]:
-    """Return the names of the references for messages: file names, or else "reference 1" etc."""
+    """Return the names of the references for messages: their file names or "reference 1" etc."""
     has_columns = has_several_columns(references)
     return [
         get_file_name(column) or (f"reference {i}" if has_columns else "references")
@@ -687,7 +687,7 @@ def label_by_file_name(role: str, value: Any) -> str:
 
 
 def iterate_items(role: str, value: Any, item_kind: str = "strings") -> Iterable[Any]:
-    """Return the segments of any input as Python objects. Errors contain `item_kind`."""
+    """Return the segments of any input as Python objects; `item_kind` names them in errors."""
     if is_file(value):
         return as_file(value).read_lines()
     for method in ("to_pylist", "to_list", "tolist"):
@@ -798,7 +798,7 @@ def split_reference_columns(hypotheses: Any, references: Any) -> list[Any]:
 
 
 def count_identical_hypotheses(hypotheses: Any, references: Sequence[Any]) -> list[int]:
-    """Return, per column, how many hypotheses equal its texts, ignoring outer white space."""
+    """Return, for each column, how many texts equal the hypothesis, ignoring outer white space."""
 
     def iter_stripped(role: str, column: Any) -> Iterator[Any]:
         for text in (
@@ -849,7 +849,7 @@ def read_segment_labels(
 ) -> Iterator[str]:
     """Yield one label per segment, from a file or from values, which `str` converts.
 
-    A missing label is "", or an InputError if labels are required. A final CR is removed.
+    A missing label becomes "" or, if labels are required, raises InputError. A final CR is removed.
     """
     if is_file(value):
         names = (

@@ -122,7 +122,7 @@ def find_model(name: str) -> str | None:
 
 
 def describe_missing_data(name: str) -> str:
-    """Return the reason why a tokenizer cannot be used at once, or "" if its model is available."""
+    """Return why a tokenizer cannot be used immediately, or "" if its model is available."""
     try:
         if find_model(name) is not None:
             return ""

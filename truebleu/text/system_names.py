@@ -1,4 +1,4 @@
-"""Names of systems, taken from the names of their output files, and short names for readers."""
+"""System names, which are taken from the names of output files, and short names for display."""
 
 from __future__ import annotations
 
@@ -112,9 +112,9 @@ def _count_common_parts(rows: Sequence[Sequence[str]]) -> int:
 
 
 def shorten_names(names: Sequence[str]) -> list[str]:
-    """Return system names without the parts that all of them share, if some are long.
+    """Return system names without the parts that all of them share, if any name is long.
 
-    If short names are among them, only the long names are compared with each other.
+    If all names share no part, the parts that only the long names share are removed.
 
     >>> shorten_names(["newstest2022.en-de.hyp.Online-A", "newstest2022.en-de.hyp.M2"])
     ['Online-A', 'M2']
@@ -134,7 +134,7 @@ def shorten_names(names: Sequence[str]) -> list[str]:
 
 
 class ShortNames:
-    """Short names of the systems of one call, for readers; data formats have the complete names."""
+    """Short names of the systems in one call, for display. Data formats contain the full names."""
 
     def __init__(self, names: Iterable[str]) -> None:
         names = list(dict.fromkeys(names))
@@ -148,7 +148,7 @@ class ShortNames:
         return bool(self._by_name)
 
     def shorten(self, text: str) -> str:
-        """Return a text, such as a name or a sentence, with the short names.
+        """Return a text, such as a sentence, in which short names replace full names.
 
         >>> short = ShortNames(["wmt22.en-de.hyp.Online-A", "wmt22.en-de.hyp.Online-B"])
         >>> short.shorten("wmt22.en-de.hyp.Online-A.")
@@ -157,7 +157,7 @@ class ShortNames:
         return self._pattern.sub(lambda match: self._by_name[match[0]], text) if self else text
 
     def shorten_all(self, content: Any) -> Any:
-        """Return a copy of JSON-compatible contents with the short names in keys and texts."""
+        """Return JSON-compatible contents in which short names replace full names."""
         if not self:
             return content
         if isinstance(content, str):
@@ -168,7 +168,7 @@ class ShortNames:
 
     @property
     def note(self) -> str:
-        """A sentence with the complete form of the names, or an empty string.
+        """A sentence that explains the short names, or an empty string if there are none.
 
         >>> ShortNames(["wmt22.en-de.hyp.Online-A", "wmt22.en-de.hyp.Online-B"]).note
         'Online-A is short for wmt22.en-de.hyp.Online-A, and so on.'
@@ -181,7 +181,7 @@ class ShortNames:
 
 
 def find_system(name: str, names: Sequence[str], role: str) -> str:
-    """Return the system with this name, this short name, or this part of its name.
+    """Return the system with the given name, short name or part of a name.
 
     Raises ValueError, with `role` in the message, if no system or several systems match.
 

@@ -189,7 +189,7 @@ class ProgressLine:
         self._is_visible = False
 
     def is_due(self, now: float) -> bool:
-        """Return whether it is time for an update of the line."""
+        """Return whether it is time to update the line."""
         if self.is_silent or now < self._next_time:
             return False
         self._next_time = now + self.INTERVAL_SECONDS
@@ -225,7 +225,7 @@ def print_wrapped(text: str) -> None:
 
 
 def format_count(number: int, noun: str) -> str:
-    """Return a number and a noun, which is in the plural unless the number is 1.
+    """Return a number with its noun, which is plural unless the number is 1.
 
     >>> format_count(1, "segment"), format_count(1200, "segment")
     ('1 segment', '1,200 segments')

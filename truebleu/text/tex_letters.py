@@ -22,7 +22,7 @@ CODE_POINT = r"\texttt{U+"
 
 
 def _parse_letter_pairs(text: str) -> dict[str, str]:
-    """Return the characters and the names in pairs such as "ß=ss"."""
+    """Parse pairs such as "ß=ss" into a mapping from characters to names."""
     return dict(pair.split("=") for pair in text.split())
 
 
@@ -48,7 +48,7 @@ SYMBOLS = {
 
 
 def encode_tex(text: str, *, ascii_only: bool = True) -> str:
-    r"""Convert the letters and symbols of a text that are not in ASCII to TeX commands.
+    r"""Convert the non-ASCII letters and symbols of a text to TeX commands.
 
     ascii_only: a letter without a TeX command loses its accent, and any other character, such as a
         Chinese character, becomes its code point in typewriter type: `\texttt{U+4E2D}`. Otherwise,

@@ -98,7 +98,7 @@ def _sample_texts(value: Any) -> Sequence[Any]:
 
 
 def _may_have_marks(text: str) -> bool:
-    """Return whether a text may contain marks, without a search for the slow patterns."""
+    """Return whether a text may contain marks, without searching for the slow patterns."""
     marks = ("@", "▁", "##", "<", "[", "&", " .")
     return any(mark in text for mark in marks)
 

@@ -21,7 +21,7 @@ KERNEL_TOKENIZERS = {
     "13a": "mteval-v13a (the default): splits off symbols and sentence punctuation",
     "intl": "mteval-v14 --international-tokenization: splits off Unicode punctuation and symbols",
     "zh": "Chinese: splits off each Chinese character; treats other text like 13a",
-    "char": "each character is a token",
+    "char": "splits text into single characters",
     "none": "splits at white space, for pretokenized text",
     "jiwer": "splits at spaces and at runs of white space, as jiwer does for WER",
 }
@@ -112,7 +112,7 @@ def resolve_tokenizer(tokenize: Tokenize) -> Tokenize:
 
 
 def parse_signature_label(name: str) -> str:
-    """Return the tokenizer name for a label in a signature; raise ValueError for a callable."""
+    """Return the tokenizer name for a signature label; raise ValueError for a custom tokenizer."""
     for kind, listed_name in (("spm-", "spm:FILE"), ("icu-", "icu:LOCALE")):
         if name.startswith(kind):
             return str(_select_module(listed_name).parse_signature_label(name))
@@ -134,8 +134,9 @@ def parse_signature_label(name: str) -> str:
 def format_signature_label(tokenize: Tokenize) -> str:
     """Return the name of a tokenizer in signatures, or the qualified name of a callable.
 
-    The label of a lambda includes its position in the code. A partial function includes the
-    arguments. The version of an installed package is added, because tokens may change with it:
+    The label of a lambda includes its position in the code. The label of a partial function
+    includes its arguments. The version of an installed package is added, because tokens may change
+    with it:
     `pythainlp.tokenize.core.word_tokenize@5.4.0`.
     """
     if isinstance(tokenize, str):
@@ -184,7 +185,7 @@ def _find_package_version(package: str) -> str:
 
 
 def _escape_label(text: str) -> str:
-    """Replace each special character of signatures with "-"."""
+    """Replace each character that has a special meaning in signatures with "-"."""
     return "".join("-" if c in "|:=+ " else c for c in text)
 
 

@@ -31,7 +31,7 @@ pub fn align_by_edits<'py>(
     let (segments, hypothesis) = (segments.0, hypothesis.0);
     if segments.is_empty() || segments.iter().any(Vec::is_empty) {
         return Err(PyValueError::new_err(
-            "expected at least one segment and one alternative each",
+            "expected at least one segment, and at least one reference per segment",
         ));
     }
     let borders =
@@ -61,7 +61,7 @@ pub fn align_by_similarity<'py>(
     let (segments, hypothesis, types) = (segments.0, hypothesis.0, types.0);
     let mut units = segments.iter().flatten().chain(&hypothesis);
     if units.any(|&unit| unit as usize >= types.len()) {
-        return Err(PyValueError::new_err("expected units that are indices of the types"));
+        return Err(PyValueError::new_err("expected units to be indices into the types"));
     }
     let types: Vec<UnitType> = types
         .into_iter()

@@ -229,7 +229,7 @@ def test_invalid_argument_in_python_raises_error(logs, options, error, problem):
         (["missing.log"], "missing.log: No such file or directory"),
         (["fast.log", "--segments", "talk.json"], "--segments: missing REF"),
         (["fast.log", "late.log"], "late.log, line 1: missing field 'reference'"),
-        (["late.log", "reference.en"], "late.log: 1 segment for 3 references. If its lines are"),
+        (["late.log", "reference.en"], "late.log: 1 segment for 3 references. If the lines are"),
         (["fast.log", "--resegment", "sofft"], "--resegment: unknown re-segmentation method"),
         (
             ["fast.log", "--unit", "char"],

@@ -541,7 +541,7 @@ def test_yaml_and_json_segmentations_are_equal(write_log):
         ("s.yaml", ["- {wav: \x01}"], "s.yaml: not YAML: "),
         ("s.yaml", ["- !!python/name:os.system"], "s.yaml, line 1: not YAML"),
         ("s.yaml", ["a: 1"], "s.yaml: expected a list of wav, offset and duration"),
-        ("s.yaml", ["-", "- 3"], "s.yaml, line 1: expected wav, offset and duration"),
+        ("s.yaml", ["-", "- 3"], "s.yaml, line 1: expected an item with wav, offset"),
         ("s.json", ["[1"], "s.json, line 1, column 3: not JSON"),
         ("s.json", ["{}"], "s.json: expected a list of wav, offset and duration"),
         ("s.json", ["[]"], "s.json: no segments"),

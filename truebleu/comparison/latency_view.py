@@ -115,7 +115,7 @@ def latency(
             BLEU. Latency uses the length of the first reference.
         segments: the segmentation of the recordings (YAML or JSON), if each line of the log is a
             recording. The output is divided into the segments of the references.
-        method: the method of re-segmentation, such as "soft" or "omnisteval". StreamLAAL always
+        method: the re-segmentation method, such as "soft" or "omnisteval". StreamLAAL always
             uses mweralign, as simulstream does.
         unit: "word" or "char", the unit that has a delay (default: by the language, else "word").
         language: the target language or language pair, which selects BLEU's tokenizer and, for

@@ -17,13 +17,13 @@ from truebleu.resegmentation.units import (
 from truebleu.text.argument_checks import format_value
 from truebleu.text.tokenizers import make_tokenizer, resolve_tokenizer
 
-_REMEDY = "Use another method of re-segmentation, such as as-wer"
+_REMEDY = "Use another re-segmentation method, such as as-wer"
 # Words with their tokens that are kept, because most words of a text occur again.
 MAX_CACHED_WORDS = 1 << 16
 
 
 def split_tokens(name: str, text: str) -> Units:
-    """Split into the tokens of a tokenizer, which receives one word at a time.
+    """Split a text into the tokens of a tokenizer, which receives one word at a time.
 
     A word ends at white space. Tokens are compared as `fold` makes them. A segment may begin with
     the first token of a word, and before or after a character of a script without spaces.
@@ -49,7 +49,7 @@ def split_tokens(name: str, text: str) -> Units:
 
 @lru_cache(MAX_CACHED_WORDS)
 def _split_word(name: str, word: str) -> list[tuple[str, int, int, bool]]:
-    """Return the key of each token, its place, and whether a segment may begin with it."""
+    """Return the key and position of each token, and whether a segment may begin with it."""
     tokens = _get_tokenizer(name)(word)
     if not tokens:
         raise InputError(
@@ -84,7 +84,7 @@ def _get_tokenizer(name: str) -> Callable[[str], list[str]]:
 
 
 def locate_tokens(word: str, tokens: Sequence[str]) -> list[tuple[int, int]] | None:
-    """Return the place of each token in a word, or None if the tokens have other characters.
+    """Return the position of each token in a word, or None if the tokens change its characters.
 
     Case and compatible forms of characters are ignored, and so is the mark for the space before a
     word, which SentencePiece adds to the first token.

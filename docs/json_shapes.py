@@ -128,6 +128,10 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
     + [
         ("explain", *PAIR, "--recall"),
         ("explain", REF, "-i", CEDAR, "--textbook"),
+        (
+            *("explain", REF, "-i", CEDAR, "--resegment=as-wer,always", "--segment", "43"),
+            *("--docs", DOCUMENTS, "--hyp-docs", DOCUMENTS),
+        ),
     ]
     + [
         ("explain", REF, "-i", CEDAR, "-m", name) for name in ("chrf", "ter", "nist", "gleu", "wer")

@@ -13,6 +13,9 @@ examples:
   truebleu explain ref.a.en ref.b.en -i cedar.en --segment 17 -m ter
       show the edit operations of TER; chrF, NIST and GLEU can also be explained
 
+  truebleu explain reference.en -i talk.en --resegment as-wer --segment 17
+      also show where the segment begins and ends in the text, and whether other places tie
+
   truebleu explain reference.en -i cedar.en birch.en -o difference.html
       explain the difference between two systems, as an HTML page
 """
@@ -86,6 +89,7 @@ def _read_texts(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[s
         "-i/--input": options.input,
         "-n/--segment": options.segment,
         "--resegment": options.resegment,
+        "--docs": options.docs,
         "--hyp-docs": options.hyp_docs,
     }
     for name, value in file_options.items():
@@ -114,6 +118,8 @@ def _read_files(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[s
         raise UsageError(
             "to explain text given on the command line, use --hypothesis TEXT --reference TEXT"
         )
+    if options.docs is not None and options.resegment is None:
+        raise UsageError("--docs has no effect without --resegment")
     inputs = files.Inputs(options)
     if len(inputs.systems) > 2:
         raise UsageError(f"-i/--input: expected one or two systems, found {len(inputs.systems)}")
@@ -122,7 +128,9 @@ def _read_files(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[s
         "workers": options.threads,
         "names": list(inputs.systems),
     }
-    return list(inputs.systems.values()), inputs.read_references(), arguments
+    # Re-segmented texts know the boundaries of their segments.
+    systems = [inputs.resegmentations.get(name, file) for name, file in inputs.systems.items()]
+    return systems, inputs.read_references(), arguments
 
 
 COMMAND = Command(
@@ -131,6 +139,7 @@ COMMAND = Command(
     __doc__,
     lambda words: [
         *files.list_input_groups(words),
+        OptionGroup("documents", files.DOCUMENTS),
         EXPLAIN_OPTIONS,
         *metric_options.list_metric_groups(words),
         shared.make_output_group(shared.VIEW_FORMATS, "text", shared.COLOR, digits=2),

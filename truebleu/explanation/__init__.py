@@ -4,6 +4,7 @@ All output formats are rendered from the dict that `Explanation.to_dict` returns
 
 explanation_builder.py    builds the dict from texts and a metric
 explanation_layout.py     turns the dict into headings, tables and paragraphs
+boundary_layout.py        boundaries of segments that are not those of the text
 bleu.py  chrf.py  edit_rates.py  nist.py  gleu.py  f_score.py    metric-specific parts
 naive_bleu.py             n-grams, clipping and lengths over tokens
 """
@@ -70,7 +71,8 @@ def explain(
 ) -> Explanation:
     r"""Explain a score: return the counts and the steps of its computation.
 
-    hypothesis: a string is one segment; a sequence, column or file of strings is a corpus.
+    hypothesis: a string is one segment; a sequence, column or file of strings is a corpus. A
+        result of `resegment` is a corpus; with `segment`, its boundaries are explained as well.
     references: for one segment, a string or a sequence of strings and None; for a corpus, as
         accepted by `BLEU.score`.
     metric: a metric, its name or signature (default: `BLEU()`).
@@ -150,6 +152,8 @@ def explain(
         )
         if check_text:
             check_texts(summaries, references, {resolved_metric: resolved_metric.name})
+    if segment is not None:
+        _add_boundaries(content, inputs, segment)
     for system, fields in zip(content["systems"], data_fields, strict=True):
         if fields:
             signature = Signature.parse(f"{resolved_metric.name}|{system['signature']}")
@@ -158,6 +162,17 @@ def explain(
     if textbook:
         bleu.add_cumulative_scores(content, resolved_metric)
     return Explanation({f"truebleu_{Explanation.KIND}": Explanation.VERSION, **content}, scale)
+
+
+def _add_boundaries(content: dict[str, Any], hypotheses: Sequence[Any], segment: int) -> None:
+    """Add the boundaries of the segment to each system whose text was re-segmented."""
+    for system, texts in zip(content["systems"], hypotheses, strict=True):
+        if "reseg" in (getattr(texts, "signature_fields", None) or ()):
+            from truebleu.resegmentation.boundaries import describe_boundaries
+            from truebleu.resegmentation.resegment import Resegmentation
+
+            if isinstance(texts, Resegmentation):
+                system["location"] = describe_boundaries(texts, segment)
 
 
 def _resolve_names(names: Sequence[str] | None, systems: Sequence[Any]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from truebleu.explanation import ngram_layout
+from truebleu.explanation.boundary_layout import build_boundary_layout
 from truebleu.explanation.explanation_builder import get_metric_module
 from truebleu.metrics.base import Signature
 from truebleu.rendering import score_scale
@@ -55,6 +56,8 @@ def build_layout(
     for system in systems:
         if has_two_systems:
             yield Heading(2, f"{system['name']}: {label} = {format_score(system['score'])}")
+        if "location" in system:
+            yield from build_boundary_layout(content["segment"], system["location"], level)
         if "reference" in system and len(references) > 1:
             reason = "needs the fewest edits" if metric == "TER" else "has the best score"
             yield Paragraph(f"Reference {system['reference']} is used because it {reason}.")

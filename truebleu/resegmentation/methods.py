@@ -107,6 +107,16 @@ class Method:
         alignments = [_align_by_words(stream.keys, keys) for keys in sets]
         return min(alignments, key=lambda alignment: alignment.errors or 0)
 
+    def measure_cost(self, keys: Sequence[str], references: Sequence[Sequence[str]]) -> float:
+        """Return what the alignment minimizes, for the units of one segment and its alternatives.
+
+        The cost is the edit distance, or the negative sum of similarities.
+        """
+        if self.compares != "similarities":
+            return min(align_words(reference, keys)[2] for reference in references)
+        alignments = [self._align_by_similarity(keys, [list(units)]) for units in references]
+        return -max(_sum_similarities(keys, alignment) for alignment in alignments)
+
     def _align_by_edits(self, stream: Units, references: list[list[list[str]]]) -> Alignment:
         """Align with all references of each segment, and select one reference per segment."""
         segments_keys = [keys for alternatives in references for keys in alternatives]
@@ -179,12 +189,18 @@ def _decode(data: bytes) -> array[int]:
 
 def _mean_similarity(keys: Sequence[str], alignment: Alignment) -> float:
     """Return the mean similarity between paired units."""
+    return _sum_similarities(keys, alignment) / max(
+        1, len(keys), sum(map(len, alignment.references))
+    )
+
+
+def _sum_similarities(keys: Sequence[str], alignment: Alignment) -> float:
     total = 0.0
     for key, segment, pair in zip(keys, alignment.segments, alignment.pairs, strict=True):
         if pair != UNPAIRED:
             characters, reference = set(key), set(alignment.references[segment][pair])
             total += len(characters & reference) / len(characters | reference)
-    return total / max(1, len(keys), sum(map(len, alignment.references)))
+    return total
 
 
 def _lower_without_spaces(text: str) -> str:

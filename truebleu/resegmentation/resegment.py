@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -85,6 +85,15 @@ class SegmentFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class AlignedTexts:
+    """The texts of a re-segmentation: by document, the references of each segment, and times."""
+
+    texts: Mapping[str, str]
+    references: list[tuple[str, ...]]
+    timing: Timing | None
+
+
+@dataclass(frozen=True, slots=True)
 class Resegmentation(Sequence[str]):
     """The segments of a text, one per segment of the reference.
 
@@ -96,6 +105,7 @@ class Resegmentation(Sequence[str]):
     added: share of the text's units that have no counterpart, in long runs.
     lost: the number of units that the method drops; zero for truebleu's own methods.
     lines: the number of lines of the input.
+    inputs: the texts that were aligned.
     """
 
     segments: list[str]
@@ -108,6 +118,7 @@ class Resegmentation(Sequence[str]):
     errors: int | None
     lost: int
     lines: int
+    inputs: AlignedTexts = field(repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.segments)
@@ -241,7 +252,10 @@ def resegment(
     else:
         with ThreadPoolExecutor(max(1, workers)) as pool:
             parts = dict(zip(numbers, pool.map(divide, numbers), strict=True))
-    return _collect_parts(method, names, numbers, parts, line_count, documents is not None)
+    inputs = AlignedTexts(texts, reference_rows, timing)
+    return _collect_parts(
+        method, names, numbers, parts, inputs, lines=line_count, has_documents=documents is not None
+    )
 
 
 def _check_size(text: str, references: list[tuple[str, ...]]) -> None:
@@ -258,7 +272,9 @@ def _collect_parts(
     names: Sequence[str],
     numbers: Mapping[str, list[int]],
     parts: Mapping[str, _Divided],
-    line_count: int,
+    inputs: AlignedTexts,
+    *,
+    lines: int,
     has_documents: bool,
 ) -> Resegmentation:
     """Return the segments of all documents in the order of the reference."""
@@ -279,7 +295,8 @@ def _collect_parts(
         added=sum(part.added for part in parts.values()) / max(1, units),
         errors=None if None in errors else sum(error or 0 for error in errors),
         lost=sum(part.lost for part in parts.values()),
-        lines=line_count,
+        lines=lines,
+        inputs=inputs,
     )
 
 
@@ -422,15 +439,23 @@ class _Divided:
     errors: int | None
 
 
-def _divide(
-    method: Method, text: str, references: list[tuple[str, ...]], timing: Timing | None = None
-) -> _Divided:
-    """Divide the text of one document."""
+def align_document(
+    method: Method, text: str, references: list[tuple[str, ...]], timing: Timing | None
+) -> tuple[Units, Alignment, list[int]]:
+    """Return the units of the text of one document, their alignment, and their segments."""
     stream = method.split(text)
     alignment = method.align(stream, references, timing)
     places = list(alignment.segments)
     if method.is_own:
         places = _keep_words_whole(places, stream, alignment)
+    return stream, alignment, places
+
+
+def _divide(
+    method: Method, text: str, references: list[tuple[str, ...]], timing: Timing | None
+) -> _Divided:
+    """Divide the text of one document."""
+    stream, alignment, places = align_document(method, text, references, timing)
     # For each segment: the places of its units, and its equal, substituted and added units.
     members: list[list[tuple[int, int]]] = [[] for _ in references]
     counts = [[0, 0, 0] for _ in references]

@@ -157,7 +157,7 @@ def test_unknown_language_is_refused(language_folder, truebleu_command):
         (
             ["hant", "hant"],
             ["-l", "zh-CN"],
-            "this is traditional Chinese, but -l zh-CN is simplified",
+            "this is traditional Chinese, but -l zh-CN means simplified",
         ),
         (["unknown", "unknown"], [], "finds 1.0 tokens per segment of 24 characters"),
         (["hyp", "hyp"], ["-tok", "none"], "Use -tok ja-mecab"),

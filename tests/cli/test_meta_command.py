@@ -177,7 +177,7 @@ def test_wrong_command_line_gives_one_line_error(
 @pytest.mark.parametrize(
     ("scores", "options", "status", "message"),
     [
-        ("a 1\nb 2\n", [], 1, "X, human: no scores of 1 system with human scores: c"),
+        ("a 1\nb 2\n", [], 1, "X, human: no scores for 1 system with human scores: c"),
         # Segment scores of metrics are averaged, but human scores are system scores.
         ("a 1\na 2\nb 1\nb 1\nc 1\nc 2\n", [], 0, ""),
         (

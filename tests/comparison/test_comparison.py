@@ -458,7 +458,7 @@ def test_compressed_files_give_equal_results(tmp_path):
         ({"A": ["x"]}, ["x"], {"seed": -1}, ValueError, "seed=-1: .* non-negative"),
         ({"A": ["x"]}, ["x"], {"correction": "by"}, ValueError, "unknown correction 'by'"),
         ({"A": ["x"]}, ["x"], {"scores": {"M": {"B": [1]}}}, ValueError, "M: no system 'B'"),
-        ({"A": ["x"]}, ["x"], {"scores": {"M": {}}}, ValueError, "M has no scores of system 'A'"),
+        ({"A": ["x"]}, ["x"], {"scores": {"M": {}}}, ValueError, "M has no scores for system 'A'"),
         (
             {"A": ["x"]},
             ["x"],
@@ -503,7 +503,7 @@ def test_invalid_arguments_are_refused(systems, references, options, error, mess
         (["a 1", "a 2", "b"], r"line 3: expected a system and a score"),
         (["a 1", "a 2", "b z"], r"line 3: expected a number, found 'z'"),
         (["a 1", "a 2", "b 1"], r"M, b: expected one number per segment \(2\), found 1"),
-        (["a 1", "a 2"], r"M has no scores of system 'b'"),
+        (["a 1", "a 2"], r"M has no scores for system 'b'"),
         ([], r"the file is empty"),
     ],
 )

@@ -19,7 +19,7 @@ SYSTEMS = {
 UNRELIABLE = {
     "script": (
         ["猫坐在垫子上，今天天气很好。"] * len(REFERENCES),
-        "is mostly Han, the references are",
+        "is mostly Han, but the references are",
     ),
     "tokenized": (
         [line.replace(".", " .").replace(",", " ,") for line in SYSTEMS["birch"]],
@@ -90,7 +90,7 @@ def test_score_warns_about_another_script(truebleu_command, write):
     write("ref", REFERENCES)
     write("odd", UNRELIABLE["script"][0])
     result = truebleu_command("score", "ref", "-i", "odd")
-    assert "odd is mostly Han, the references are mostly Latin: is this the wrong file?" in (
+    assert "odd is mostly Han, but the references are mostly Latin. Is this the wrong file?" in (
         result.error
     )
 

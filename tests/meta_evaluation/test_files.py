@@ -176,7 +176,7 @@ def test_a_tree_says_what_it_has(tree):
     assert read_tree.list_metrics("en-de") == ["BLEU"]
     assert read_tree.read_level_scores("en-de", "BLEU", "refA", "seg")[1] == "refA"
     assert read_tree.read_documents("en-de") is None
-    with pytest.raises(InputError, match="no human scores of en-fr; did you mean 'en-de'"):
+    with pytest.raises(InputError, match="no human scores for en-fr; did you mean 'en-de'"):
         read_tree.check_language_pair("en-fr")
     with pytest.raises(InputError, match="Use an mt-metrics-eval folder"):
         Tree(tree / "human-scores")

@@ -240,7 +240,7 @@ def test_domains_documents_and_another_years_tasks():
 @pytest.mark.parametrize(
     ("extra_words", "message"),
     [
-        (["-l", "en-fr"], "no human scores of en-fr; did you mean 'en-de'"),
+        (["-l", "en-fr"], "no human scores for en-fr; did you mean 'en-de'"),
         (["-l", "en-de", "-m", "BLUE"], "unknown metric 'BLUE'"),
         (
             ["--preset", "wmt20", "-l", "en-de"],

@@ -212,7 +212,7 @@ def test_signature_finds_model(empty_folder, tmp_path, monkeypatch):
     monkeypatch.chdir(empty_folder.parent)
     assert neural_metric.find_model(model_name) == str(empty_folder)
     (empty_folder / "config.json").write_text("{}")
-    with pytest.raises(MetricFailedError, match=r"the model found is small@\w{8}, not"):
+    with pytest.raises(MetricFailedError, match=r"found the model small@\w{8} instead of"):
         neural_metric.find_model(model_name)
 
 
@@ -220,7 +220,7 @@ def test_changed_model_raises_error(empty_folder):
     metric = tb.metric(str(BLEURT(str(empty_folder))))
     assert neural_metric.find_model(metric.model) == str(empty_folder)
     (empty_folder / "config.json").write_text("{}")
-    with pytest.raises(MetricFailedError, match="not small@"):
+    with pytest.raises(MetricFailedError, match="instead of small@"):
         neural_metric.find_model(metric.model)
 
 

@@ -232,7 +232,7 @@ def test_gec_gleu_of_wmt22_equals_original(online_b, wmt22):
 
 
 def test_gec_gleu_needs_equal_number_of_references():
-    with pytest.raises(InputError, match="all segments need the same number"):
+    with pytest.raises(InputError, match="all segments need the same number of references"):
         GECGLEU().score(["a", "b"], [("a", "b"), ("b",)], ["a", "c"])
 
 

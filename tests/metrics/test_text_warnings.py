@@ -47,7 +47,7 @@ SUSPICIOUS = {
 EXPECTED = {
     "tokenized": "30 of 30 lines look tokenized",
     "tokenized references": 'the references look tokenized, ending in " ." in 30 of the first 30',
-    "script": r"is mostly Han, the references are mostly Latin: is this the wrong file\?",
+    "script": r"is mostly Han, but the references are mostly Latin\. Is this the wrong file\?",
     "subword marks": r"15 of the first 30 lines have subword marks such as @@ \(lines 1, 3 and 5\)",
     "special tokens": "have special tokens such as <unk>",
     "HTML entities": "have HTML entities such as &quot; .*; the references have 0",

@@ -123,7 +123,7 @@ def test_columns_and_files(write):
 def test_it_prints():
     choice = tb.mbr([*CANDIDATES, "the cat " * 30])
     assert str(choice) == (
-        "MBR by BLEU: candidate 0 of 6 is best, expected 48.56 over 6 references\n"
+        "MBR by BLEU: candidate 0 of 6 is best, expected score 48.56 over 6 references\n"
         "rank  candidate  expected  text\n"
         "   1          0     48.56  the cat sat\n"
         "   2          3     48.56  the cat sat\n"

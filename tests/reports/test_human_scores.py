@@ -83,7 +83,7 @@ def test_system_names_are_escaped():
 def test_system_without_human_scores_is_refused():
     human = make_human_scores()
     del human["birch"]
-    with pytest.raises(InputError, match="human scores: no scores of birch, only of cedar"):
+    with pytest.raises(InputError, match="human scores: no scores for birch, only for cedar"):
         make_report(human=human)
 
 

@@ -72,7 +72,7 @@ def read_metric_scores(
     scores_by_system = {}
     for system in system_names:
         if system not in columns:
-            raise ValueError(f"scores: {name} has no scores of system '{system}'")
+            raise ValueError(f"scores: {name} has no scores for system '{system}'")
         scores_by_system[system] = _read_system_scores(name, system, columns[system])
     return scores_by_system
 

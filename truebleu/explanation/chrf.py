@@ -92,7 +92,7 @@ def _find_best_reference(
 def _add_ngram_differences(
     metric: CHRF, system: dict[str, Any], segments: Iterable[tuple[str, str]]
 ) -> int:
-    """Add, to each order, the n-grams that are too frequent or too rare in the hypotheses.
+    """Add to each order the n-grams whose counts in the hypotheses and references differ.
 
     Returns the number of examined segments.
     """
@@ -240,6 +240,6 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
 
 
 def describe_score(content: Content, system: Content) -> str:
-    """Return the score on a 0-1 scale, and the meaning of β."""
+    """Return the score on a 0-1 scale, with a sentence that explains β."""
     beta = format_compact(content["metric"]["parameters"]["beta"])
     return f"{format_fraction(system)}. β = {beta} is the weight of recall relative to precision."

@@ -35,7 +35,7 @@ SCALE_DESCRIPTIONS = {
     "TER": _RATE_DESCRIPTION.format("word"),
     "WER": _RATE_DESCRIPTION.format("word"),
     "CER": _RATE_DESCRIPTION.format("character"),
-    "MER": "edits divided by hits plus edits{unit}. Lower is better: 0 is the best score.",
+    "MER": "edits divided by (hits + edits){unit}. Lower is better: 0 is the best score.",
     "WIL": "word information lost. Lower is better: 0 is the best score.",
     "WIP": "word information preserved. Higher is better: {maximum} is the best score.",
 }
@@ -71,7 +71,7 @@ def explain_segment(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
 
 
 def explain_corpus(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
-    """Return the explanation of a corpus; for TER, it counts the first segments' edits by kind."""
+    """Return the explanation of a corpus, with edit counts by kind for TER's first segments."""
     if case.metric.NAME != "TER":
         return _describe_system(case, ())
     segments = list(islice(iter_segments(case.hypothesis, case.references), MAX_ALIGNED_SEGMENTS))
@@ -109,7 +109,7 @@ def get_components(system: Content) -> dict[str, float]:
 
 
 def build_formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
-    """Return the computation of the score from its counts."""
+    """Return the formula that computes the score from its counts."""
     name, edits, reference = system.get("measure", "TER"), system["edits"], system[LENGTH_KEYS[0]]
     token = "words" if name == "TER" else "tokens"
     factor, digits = ("", 4) if system.get("scale") == 1 else ("100 · ", 2)
@@ -167,7 +167,7 @@ def _build_edit_layout(alignment: Content, level: int, *, is_ter: bool) -> Itera
     sides = ("hypothesis", "reference") if is_ter else ("reference", "hypothesis")
     # The hypothesis tokens show these edits; only the reference tokens show the other edits.
     own_edits, other_edits = (
-        ("D: deleted", "insertions") if is_ter else ("I: inserted", "deletions")
+        ("D (deleted)", "insertions") if is_ter else ("I (inserted)", "deletions")
     )
     shown_operations = [one for one in operations if one["hypothesis"] is not None]
     label = f"Hypothesis, {format_count(len(hypothesis), 'word' if is_ter else 'token')}"
@@ -181,7 +181,7 @@ def _build_edit_layout(alignment: Content, level: int, *, is_ter: bool) -> Itera
         [4 if one["kind"] == "match" else 0 for one in shown_operations],
         {i for i, one in enumerate(shown_operations) if one["kind"] != "match"},
         [one["kind"] for one in shown_operations],
-        f"Below each token: S: substituted, {own_edits}. The table also lists the {other_edits}."
+        f"Below each token: S (substituted), {own_edits}. The table also lists {other_edits}."
         if shown_operations
         else "",
     )
@@ -206,8 +206,8 @@ def _build_edit_layout(alignment: Content, level: int, *, is_ter: bool) -> Itera
 
 
 def describe_score(content: Content, system: Content) -> str:  # noqa: ARG001
-    """Return a sentence about the scale."""
-    wording = {"count": "100 ", "s": "s", "maximum": "100", "unit": ", in per cent"}
+    """Return a sentence that describes the scale of the score."""
+    wording = {"count": "100 ", "s": "s", "maximum": "100", "unit": ", as a percentage"}
     if system.get("scale") == 1:
         wording = {"count": "", "s": "", "maximum": "1", "unit": ""}
     return f": {SCALE_DESCRIPTIONS[system.get('measure', 'TER')].format(**wording)}"

@@ -50,7 +50,7 @@ CAUTION = (
 
 
 def check_metric(metric: Metric, *, recall: bool, textbook: bool = False) -> None:
-    """Raise ValueError if the metric reads sources, or is not BLEU but BLEU's options are set."""
+    """Raise ValueError for metrics that read sources, and for BLEU's options with other metrics."""
     if metric.NEEDS_SOURCE:
         raise ValueError(f"metric: {metric.name} reads sources, which `explain` does not accept")
     for option, is_set in (("recall", recall), ("textbook", textbook)):

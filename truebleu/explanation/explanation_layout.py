@@ -106,7 +106,7 @@ def _format_component_value(value: float) -> str:
 
 
 def _describe_lower_orders(system: Content) -> str:
-    """Return a sentence with BLEU as in textbooks, up to the highest order with a score above 0."""
+    """Return a sentence that gives BLEU up to the highest order with a score above 0."""
     orders = [one for one in system.get("orders", ()) if one.get("cumulative")]
     if not orders:
         return ""
@@ -134,7 +134,7 @@ def format_title(content: Content, digits: int | None = None) -> str:
 
 
 def rescale(content: Content) -> Content:
-    """Convert scores and their differences in the contents to a 0-1 scale, for display."""
+    """Convert the scores of an explanation and their differences to a 0-1 scale, for display."""
     if not content["metric"]["percentage"]:
         return content
     metric_module = get_metric_module(content["metric"]["name"])

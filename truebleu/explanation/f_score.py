@@ -20,7 +20,7 @@ PERCENTAGES = ("precision", "recall")
 
 
 def split_text(metric: Any, text: Any) -> list[str]:
-    """Split a text into the tokens that a metric counts; they are stems if the metric uses them."""
+    """Split a text into the tokens that a metric counts, or into stems if it counts stems."""
     if metric.NAME == "ROUGE":
         words: list[str] = metric.tokenize_text(text)
         return words
@@ -94,7 +94,7 @@ def _describe_system(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
 
 
 def _find_common_subsequence(hypothesis: Tokens, reference: Tokens) -> list[str]:
-    """Return one longest common subsequence of two token sequences."""
+    """Return a longest common subsequence of two token sequences."""
     lengths = [[0] * (len(reference) + 1) for _ in range(len(hypothesis) + 1)]
     for i, token in enumerate(hypothesis, 1):
         for j, reference_token in enumerate(reference, 1):
@@ -143,7 +143,7 @@ def build_formula(system: Content, parameters: Content) -> list[Equation]:  # no
 
 
 def _get_unit(system: Content) -> tuple[str, int]:
-    """Return the unit, and the number of decimals, of precision, recall and score."""
+    """Return the unit of precision, recall and score, and their number of decimals."""
     return ("", 4) if system.get("scale") == 1 else (" %", 2)
 
 
@@ -158,7 +158,8 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
     if system.get("common") is not None:
         common_tokens = system["common"]
         yield Heading(level, f"Longest common subsequence: {len(common_tokens)} tokens")
-        yield Paragraph(f"Tokens in both texts in this order: {' '.join(common_tokens) or 'none'}.")
+        tokens = " ".join(common_tokens) or "none"
+        yield Paragraph(f"Tokens in both texts, in the same order: {tokens}.")
     rows = [
         [name_ngrams(order["order"]), *(f"{order[key]:,}" for key in COUNT_KEYS)]
         for order in system["orders"]
@@ -176,5 +177,5 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
 
 
 def describe_score(content: Content, system: Content) -> str:  # noqa: ARG001
-    """Return the score on a 0-1 scale, and its meaning."""
+    """Return the score on a 0-1 scale, with its definition."""
     return f"{ngram_layout.format_fraction(system)}: the harmonic mean of precision and recall."

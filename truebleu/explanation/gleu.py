@@ -107,8 +107,8 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
     yield Table.from_text_rows(header, rows, has_total_row=True)
     if "tokens" not in system:
         yield Paragraph(
-            "The corpus score sums the larger number of n-grams of each segment, which may come "
-            "from the hypothesis or the reference."
+            "For the corpus score, the larger number of n-grams is chosen per segment, and these "
+            "numbers are summed."
         )
         yield from ngram_layout.build_frequent_ngrams(system, level)
 

@@ -123,7 +123,7 @@ def clip_ngrams(hypothesis: Tokens, references: Sequence[Tokens], order: int) ->
 def find_missing_ngrams(
     hypothesis: Tokens, references: Sequence[Tokens], order: int
 ) -> list[tuple[Ngram, int]]:
-    """Return the n-grams of which every reference has more than the hypothesis, with counts."""
+    """Return the n-grams that are more frequent in every reference than in the hypothesis."""
     reference_counts = [count_ngrams(reference, order) for reference in references]
     hypothesis_counts = count_ngrams(hypothesis, order)
     return [

@@ -100,7 +100,7 @@ def format_ngrams(entries: Sequence[Content], limit: int, space: str = " ") -> s
 
 
 def format_fraction(system: Content) -> str:
-    """Return the score on the other scale, worded as a phrase that follows the score."""
+    """Return a phrase that gives the score on the other scale, 0-1 or 0-100."""
     if system.get("scale") == 1:
         return f", or {make_formatter(2)(100 * system['score'])} on a 0-100 scale"
     return f", or {format_number(system['fraction'])} on a 0-1 scale"
@@ -115,7 +115,7 @@ def describe_examined_part(system: Content, prefix: str) -> Iterator[Block]:
 DIFFERENCE_KINDS = (
     ("clipped", "n-grams that occur more often than in any reference"),
     ("unmatched", "n-grams that are not in any reference"),
-    ("missing", "n-grams of all references that are not in the hypothesis"),
+    ("missing", "n-grams that every reference contains, but not the hypothesis"),
 )
 
 

@@ -66,5 +66,5 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
 
 
 def describe_score(content: Content, system: Content) -> str:  # noqa: ARG001
-    """Return the end of a sentence that begins with the score."""
+    """Return the text that follows the score: a pointer to the metric's documentation."""
     return ". The metric's documentation describes its scale."

@@ -138,7 +138,7 @@ class RunningScore:
         lengths |= {} if sources is None else {"sources": len(sources)}
         if len(set(lengths.values())) > 1:
             listed_lengths = ", ".join(f"{name} {number}" for name, number in lengths.items())
-            raise InputError(f"a batch has different numbers of texts: {listed_lengths}")
+            raise InputError(f"the lengths of a batch differ: {listed_lengths}")
         segment_sources = [None] * len(hypotheses) if sources is None else sources
         self._texts += map(list, zip(hypotheses, references, segment_sources, strict=True))
 
@@ -152,7 +152,7 @@ class RunningScore:
         return score_corpus(self.metric, hypotheses, references, sources)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state as plain values, including the metric."""
+        """Return the state, which includes the metric, as JSON-compatible values."""
         if self._accumulator is not None:
             return self._accumulator.state_dict()
         return {"metric": str(self.metric), "texts": self._texts}

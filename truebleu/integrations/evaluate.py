@@ -27,7 +27,7 @@ def path() -> str:
 def load(metric: str = "bleu", **options: Any) -> Any:
     """Load the evaluation module of a metric. metric: a name that `truebleu.metric` accepts.
 
-    options: options of `evaluate.load`: `experiment_id`, `num_process` …
+    options: options of `evaluate.load`, such as `experiment_id` and `num_process`.
     """
     resolve_metric(metric, {})  # reject unknown names before loading
     with require_package("evaluate", "truebleu.integrations.evaluate.load"):

@@ -78,11 +78,11 @@ def _register_scorer(name: str, metric: Metric | str) -> Callable[..., Scorer]:
         except ValueError as error:  # raised before any sample is scored
             raise ValueError(
                 f"{resolved_metric!r}: the log stores the metric's signature, which does not "
-                f"describe this metric ({error}); use a tokenizer with a name"
+                f"describe this metric ({error}). Use a named tokenizer instead of a function."
             ) from None
         return _make_scorer(resolved_metric, source)
 
-    make_scorer.__doc__ = f"{name}. For the arguments see `metric_scorer`."
+    make_scorer.__doc__ = f"{name}. See `metric_scorer` for the arguments."
     return scoring.scorer(metrics=[corpus()], name=name)(make_scorer)  # type: ignore[no-any-return]
 
 

@@ -79,7 +79,7 @@ class CorpusScorer:
         self.metric = metric
 
     def __call__(self, items: Sequence[Any]) -> float:
-        """Score items with `golds` (the references), `preds` (one prediction) and `source`."""
+        """Return the corpus score of items with `golds`, `preds` (one prediction) and `source`."""
         hypotheses, references = [], []
         for number, item in enumerate(items):
             predictions = [item.preds] if isinstance(item.preds, str) else list(item.preds)

@@ -98,7 +98,7 @@ def aggregation(metric: Metric | str | None = None, **parameters: Any) -> Callab
             if not isinstance(pair, list | tuple) or len(pair) not in (2, 3):
                 raise InputError(
                     f"document {number}: expected a pair of references and prediction, found "
-                    f"{pair!r:.60}. For documents with several targets the harness passes only "
+                    f"{pair!r:.60}. For documents with several targets, the harness passes only "
                     "whether any target matched. Return the pair from the task's process_results "
                     "(truebleu.integrations.lm_eval.item)."
                 )

@@ -70,7 +70,7 @@ def make_log_functions(
         """Log a table of segments with their texts and scores, one row per segment.
 
         hypotheses: n strings. references: one or more strings for each. sources: n strings, for
-            metrics that read sources. For the other arguments see `log_result`.
+            metrics that read sources. See `log_result` for the other arguments.
         """
         log(make_segments_record(metrics, hypotheses, references, sources, prefix), step, run)
 

@@ -97,9 +97,9 @@ def all_reduce_(totals: Totals, group: Any = None, *, device: Any = None) -> Tot
 def _replace_totals(
     totals: Any, segments: int, row: list[int], references: tuple[int, int] | None
 ) -> Any:
-    """Return the accumulator with these totals, or new statistics with this row."""
+    """Return the accumulator with its totals replaced by `row`, or new statistics of one row."""
     if any(abs(total) > MAX_TOTAL for total in row):
-        raise InputError(f"totals exceed {MAX_TOTAL}: invalid statistics")
+        raise InputError(f"totals exceed {MAX_TOTAL}, so they are invalid")
     if isinstance(totals, Accumulator):
         state = totals.state_dict()
         state |= {"segments": segments, "totals": row, "references": references}

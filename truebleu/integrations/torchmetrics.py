@@ -187,9 +187,9 @@ class CorpusTER(Corpus):
 
 
 def _sum_batch(metric: Metric[Any], preds: Any, target: Any, sources: Any) -> list[int] | None:
-    """Return the segment count, the sums of the reference counts and of their squares, and totals.
+    """Return the segment count, the sums of reference counts and of their squares, and the totals.
 
-    For varying reference counts only the range is known. Assuming the minimum once and the maximum
+    If reference counts vary, only their range is known. Assuming the minimum once and the maximum
     otherwise is sufficient, because the sums only show whether the count varies.
     """
     if not (len(preds) or len(target)):

@@ -49,7 +49,7 @@ class ComputeMetrics:
             raise ValueError("metric: duplicate metric names; each score needs a unique key")
 
     def __call__(self, prediction: Any, compute_result: bool = True) -> dict[str, float]:
-        """Add the decoded text and, if requested, return the scores since the last result.
+        """Add the decoded text and, if requested, score all text added since the last result.
 
         prediction: an EvalPrediction: `predictions`, `label_ids` and, for metrics that read
             sources, `inputs`, each n × length.

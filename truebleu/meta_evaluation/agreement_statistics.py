@@ -38,7 +38,7 @@ class Value:
     cells: int
     """The number of human scores used."""
     rows: int
-    """The number of rows in the mean."""
+    """The number of rows over which the mean is computed."""
     left_out: int
     """The number of rows for which the statistic is undefined."""
     pairs: int | None = None
@@ -253,7 +253,7 @@ def spa(
 
 
 def count_permuted_leads(scores: Matrix, exchanges: int, seed: int | None) -> list[int]:
-    """Return, per pair of systems, the number of permutations with at least the observed lead."""
+    """Return, per pair of systems, how many permutations have at least the observed lead."""
     return _kernel.leads(scores.to_bytes(), len(scores.systems), Stream(seed), exchanges)
 
 

@@ -93,7 +93,7 @@ class Scores:
     metric: Any = None
     """The metric itself, if truebleu computed the scores."""
     tables: Mapping[str, Any] = field(default_factory=dict)
-    """The metric's statistics of each system, which are used to score parts of the set."""
+    """The metric's statistics of each system, which are used to score subsets."""
     seen: Mapping[str, Any] = field(default_factory=dict)
     """The kernel's warnings about each system's text."""
 
@@ -142,7 +142,7 @@ class JudgedSystems:
         scores = self._get_level_scores(metric_levels, level)
         if scores is None:
             raise InputError(
-                f"{metric}: no scores of level {level} for {self.name}; available: "
+                f"{metric}: no scores at level {level} for {self.name}; available: "
                 f"{', '.join(metric_levels)}"
             )
         return gold, align_metric(gold, scores, f"{metric}, {self.name}")
@@ -152,7 +152,7 @@ class JudgedSystems:
         matrix = self._get_level_scores(self.gold, level)
         if matrix is None:
             raise InputError(
-                f"{self.name}: no human scores of level {level}; available: {', '.join(self.gold)}"
+                f"{self.name}: no human scores at level {level}; available: {', '.join(self.gold)}"
             )
         return matrix
 
@@ -180,7 +180,7 @@ class JudgedSystems:
         if groups is None:
             raise InputError(f"{self.name}: the {by} of each segment is unknown")
         if SEGMENTS not in self.gold:
-            raise InputError(f"{self.name}: splitting by {by} needs human scores of segments")
+            raise InputError(f"{self.name}: splitting by {by} requires segment-level human scores")
         rated_parts = []
         for part in dict.fromkeys(groups):
             items = [i for i, group in enumerate(groups) if group == part]
@@ -369,7 +369,7 @@ def _reorder_items(human: ScoreTable, metric: ScoreTable, metric_name: str) -> M
     missing = [item for item in human.items if item not in places]
     if missing:
         raise InputError(
-            f"{metric_name}: no scores of {format_count(len(missing), 'item')} with human scores: "
+            f"{metric_name}: no scores for {format_count(len(missing), 'item')} with human scores: "
             f"{format_names(map(str, missing))}"
         )
     return metric.matrix.select_items([places[item] for item in human.items])
@@ -485,7 +485,7 @@ class Tree:
         self.name = test_set
         if not os.path.isdir(os.path.join(self.folder, "human-scores")):
             raise InputError(
-                f"{root}: no folder human-scores found. Use an mt-metrics-eval folder, which "
+                f"{root}: the folder human-scores is missing. Use an mt-metrics-eval folder, which "
                 "contains human-scores and metric-scores."
             )
         # The files of human scores by language pair, name and level.
@@ -510,7 +510,7 @@ class Tree:
         pairs = self.list_language_pairs()
         if pair not in pairs:
             raise InputError(
-                f"{self.folder}: no human scores of {pair}{suggest_names(pair, pairs)}"
+                f"{self.folder}: no human scores for {pair}{suggest_names(pair, pairs)}"
             )
 
     def list_human_scores(self, pair: str) -> list[str]:

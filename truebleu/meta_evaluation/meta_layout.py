@@ -36,7 +36,7 @@ TITLES = {
     "kendall-like": "Kendall-like τ of pairs whose human scores differ by at least 25",
     "acc-eq": "pairwise accuracy with ties",
     "acc-eq-opt": "pairwise accuracy with ties, with a calibrated tie threshold ε",
-    "pairwise": "share of system pairs that the metric orders like the human scores",
+    "pairwise": "share of system pairs that the metric and the human scores order identically",
     "spa": "soft pairwise accuracy",
 }
 # Tables with more metrics show only tests between neighbouring metrics.

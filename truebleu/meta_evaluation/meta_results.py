@@ -46,7 +46,7 @@ def build_results(
     by_name = {one.name: one for one in sets}
     metrics = list(dict.fromkeys(name for one in sets for name in one.metrics))
     if not metrics:
-        raise InputError("no metrics. Name at least one metric, or add its scores.")
+        raise InputError("no metrics to evaluate. Name at least one metric, or add its scores.")
     for judged in sets:
         for name in metrics:
             if name not in judged.metrics:
@@ -306,7 +306,7 @@ def _build_notes(
     if small_sets and not set(SIGNED).isdisjoint(at_systems):
         yield (
             f"{join_words(small_sets)} systems. With so few, adding or removing one system changes "
-            "a correlation by .1 to .3. Rely on system pairs and tests, not on its second digit."
+            "a correlation by .1 to .3. Rely on system pairs and tests, not on a second digit."
         )
     by_task: dict[Task, list[tuple[str, Value]]] = {}
     for (task, metric), value in values_by_cell.items():

@@ -170,7 +170,9 @@ class MetaEvaluation(RecordView):
 
     def __getitem__(self, key: tuple[str, ...]) -> MetricValues:
         if not isinstance(key, tuple) or len(key) not in (2, 3):
-            raise KeyError(f"expected a set and a metric, as in table['en-de', 'BLEU']: {key!r}")
+            raise KeyError(
+                f"expected a set and a metric, as in table['en-de', 'BLEU'], found {key!r}"
+            )
         set_name, metric, *level = key
         for row in self._content["metrics"]:
             if row["name"] == metric:
@@ -229,7 +231,9 @@ hits 3, epsilon 0.0>)
     judged: list[JudgedSystems]
     if tree is not None:
         if human is not None:
-            raise ValueError("human: the tree already contains human scores. Pass only one.")
+            raise ValueError(
+                "human: the tree already contains human scores. Pass either human or tree."
+            )
         # Splitting a set and computing intervals require segment scores.
         needs_segments = statistics.by is not None or tests.confidence is not None
         judged = _read_tree(tree, metrics, gold, selection, statistics, workers, needs_segments)
@@ -238,7 +242,7 @@ hits 3, epsilon 0.0>)
     elif isinstance(human, Mapping) and any(isinstance(one, Metric) for one in human.values()):
         raise TypeError(
             "human: expected scores of systems, found metrics. Are human and metrics swapped? "
-            "Human scores come first"
+            "Human scores come first."
         )
     else:
         judged = [build_judged_systems(human, metrics, text, selection, gold or "human", workers)]
@@ -295,7 +299,8 @@ def meta_evaluate_report(
     missing = [name for name in systems if name not in judged]
     if missing:
         raise InputError(
-            f"human scores: no scores of {join_words(missing)}, only of {join_words(list(judged))}"
+            f"human scores: no scores for {join_words(missing)}, "
+            f"only for {join_words(list(judged))}"
         )
     people = replace(people, matrix=people.matrix.select_systems(list(systems)))
     text = EvaluatedText(systems, references, documents=documents)

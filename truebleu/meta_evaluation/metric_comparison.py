@@ -114,7 +114,7 @@ def _standardize_scores(matrix: Matrix, cells: Sequence[int]) -> list[float]:
 
 
 def _scale_to_integers(columns: Iterable[Sequence[float]]) -> tuple[Table, float]:
-    """Return a table of columns scaled to integers, and the scale, a power of 2."""
+    """Return a table of the columns, scaled to integers, and the scale (a power of 2)."""
     column_list = list(columns)
     largest = max((abs(value) for column in column_list for value in column), default=0.0)
     scale = 2.0 ** (BITS - frexp(largest)[1]) if largest else 1.0
@@ -340,7 +340,7 @@ def compute_student_t_tail(t: float, degrees_of_freedom: int) -> float:
 
 
 def _compute_incomplete_beta(a: float, b: float, x: float) -> float:
-    """Return the regularized incomplete beta function, as a continued fraction (Lentz 1976)."""
+    """Return the regularized incomplete beta function, from a continued fraction (Lentz 1976)."""
     if x <= 0:
         return 0.0
     if x >= 1:
@@ -398,7 +398,7 @@ def compute_percentile_interval(values: Sequence[float], level: float) -> dict[s
 def resample_systems(
     gold: Matrix, metric: Matrix, value: Value, samples: int, seed: int | None
 ) -> list[float]:
-    """Return a statistic of each resample of systems, drawn with replacement."""
+    """Return a statistic for each resample of the systems."""
     stream = Stream(seed)
     number = len(gold.systems)
     names = list(map(str, range(number)))
@@ -423,7 +423,7 @@ def resample_items(
     samples: int = 1000,
     seed: int | None = argument_checks.DEFAULT_SEED,
 ) -> list[float]:
-    """Return a statistic of each resample of items or `documents`, drawn with replacement.
+    """Return a statistic for each resample of the items or, if passed, the `documents`.
 
     value: the statistic with its observed value; its tie threshold is kept.
     """
@@ -446,7 +446,7 @@ def resample_items(
 
 
 def _group_items(gold: Matrix, documents: Sequence[Hashable] | None) -> list[list[int]]:
-    """Return groups of items that are drawn together, without groups that lack human scores."""
+    """Return groups of items that are drawn together, omitting groups without human scores."""
     units: dict[Hashable, list[int]] = {}
     for item, group in enumerate(range(gold.items) if documents is None else documents):
         units.setdefault(group, []).append(item)
@@ -591,8 +591,8 @@ def add_tests_and_intervals(
                     row["scores"][task.name]["interval"] = {**ends, **settings, "seed": tests.seed}
             if not any("interval" in row["scores"][task.name] for row in rows.values()):
                 missing.append(
-                    f"{task.name}: no interval over {tests.resampled}, which requires a single set "
-                    "with segment scores from both humans and the metric."
+                    f"{task.name}: no interval over {tests.resampled}. This interval requires a "
+                    "single set with segment scores from both humans and the metric."
                 )
         if tests.resampled == "systems":
             missing.append(
@@ -608,7 +608,7 @@ def _test_metric_pairs(
     ranked_values: Mapping[str, Value],
     tests: AgreementTests,
 ) -> tuple[list[dict[str, Any]], list[int]]:
-    """Return the test of each pair of metrics, ordered best first, and each metric's cluster."""
+    """Return the test result for each pair of metrics (best first), and each metric's cluster."""
     names, values = list(ranked_values), list(ranked_values.values())
     matrix_pairs = [[sets[one].get_scores(task.level, name) for one in task.sets] for name in names]
     gold = [people for people, _ in matrix_pairs[0]]

@@ -65,7 +65,7 @@ class Matrix:
         self.items = len(values) // max(1, len(self.systems))
         self.values = values
         if len(set(self.systems)) != len(self.systems) or not self.systems:
-            raise InputError("scores: expected at least one system, each with a different name")
+            raise InputError("scores: expected at least one system and no duplicate names")
 
     @classmethod
     def from_scores(cls, scores: Any, description: str = "scores") -> Matrix:
@@ -100,7 +100,7 @@ class Matrix:
         for name, length in lengths.items():
             if length != longest:
                 raise InputError(
-                    f"{description}: {name} has {format_count(length, 'score')}, others have "
+                    f"{description}: {name} has {format_count(length, 'score')}, but others have "
                     f"{longest:,}. Use one score per item, or None for a missing score."
                 )
         return cls(list(rows_by_system), values)
@@ -158,7 +158,7 @@ class Matrix:
 
 
 def format_names(names: Iterable[str]) -> str:
-    """Return names for a message: the first ones, and the number of further names.
+    """Return the first names and the number of other names, for a message.
 
     >>> format_names("abcdefgh")
     'a, b, c, d, e, f and 2 more'
@@ -175,15 +175,15 @@ def format_names(names: Iterable[str]) -> str:
 def align_metric(gold: Matrix, metric: Matrix, metric_name: str) -> Matrix:
     """Return a metric's scores in the system order of the human scores.
 
-    Raises InputError for missing systems, for different numbers of items, and for cells with only a
-    human score. `metric_name` is the name of the metric in messages.
+    Raises InputError for missing systems, for different numbers of items, and for cells that
+    have only a human score. `metric_name` is the name of the metric in messages.
     """
     metric_systems = set(metric.systems)
     missing = [system for system in gold.systems if system not in metric_systems]
     if missing:
         hint = suggest_names(missing[0], metric.systems) if len(missing) == 1 else ""
         raise InputError(
-            f"{metric_name}: no scores of {format_count(len(missing), 'system')} with human "
+            f"{metric_name}: no scores for {format_count(len(missing), 'system')} with human "
             f"scores: {format_names(missing)}{hint}. Add their scores, or leave the systems out "
             "(--outliers)."
         )
@@ -249,7 +249,7 @@ def read_score_file(
     columns: for long tables, the names of the columns `system`, `item` (or `document` and `item`)
         and `score`. weights: weights of MQM errors, by name (default: `MQM_WEIGHTS`).
 
-    Raises InputError, with the file and line, for other content.
+    Raises InputError, with the file and line, for content in other formats.
     """
     name, columns = os.fspath(path), columns or {}
     if get_table_format(name) == "parquet":
@@ -461,7 +461,7 @@ def _parse_item_name(item: Any) -> Any:
 def parse_mqm_weights(text: str) -> dict[str, float]:
     """Parse error weights, such as `major:5 minor:1 minor/Fluency/Punctuation:0.1`.
 
-    Raises ValueError for other text.
+    Raises ValueError for invalid text.
     """
     weights = {}
     for word in text.split():

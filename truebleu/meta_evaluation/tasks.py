@@ -108,7 +108,7 @@ class TaskFolder:
 
     @property
     def known_preset(self) -> Preset | None:
-        """The preset with its tasks."""
+        """The official tasks of the named preset, or None."""
         return PRESETS.get(self.preset or "")
 
 
@@ -117,7 +117,7 @@ DEFAULT_STATISTICS, NO_TESTS = StatisticOptions(), AgreementTests()
 
 @dataclass(frozen=True)
 class Task:
-    """One column of the table: a statistic of one set, or pooled over several sets."""
+    """One column of the table: a statistic of one set, or of several pooled sets."""
 
     level: str
     statistic: str

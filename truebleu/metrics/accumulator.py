@@ -28,8 +28,8 @@ class Accumulator:
 
     metric: a metric computed from sums, or its name: BLEU, chrF, TER, GLEU, ...
 
-    Totals are integers, so the score is identical to the last bit, however the segments are divided
-    into batches and in whatever order accumulators are merged.
+    Totals are integers, so the score is identical to the last bit. It does not depend on how the
+    segments are divided into batches, or on the order in which accumulators are merged.
 
     >>> total = Accumulator()
     >>> total.update(["a cat on a mat"], ["a cat on the mat"])

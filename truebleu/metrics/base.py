@@ -132,7 +132,7 @@ class Metric(TableMetric[S], PairwiseScoring):
         self._kernel: _kernel.Metric = self.build_kernel_metric()
 
     def build_kernel_metric(self, **changes: Any) -> Any:
-        """Return the kernel's metric, with changed settings."""
+        """Return the kernel's metric, with some settings changed."""
         settings = self.build_kernel_settings()
         if settings is None:
             return None
@@ -183,7 +183,7 @@ class Metric(TableMetric[S], PairwiseScoring):
         references: corpus_inputs.References,
         **options: Any,
     ) -> tuple[Statistics, Summary]:
-        """Return the statistics of a corpus and a summary of the text. `Corpus` has the options."""
+        """Return the statistics of a corpus and a text summary. See `Corpus` for the options."""
         return self.count_corpus(Corpus(hypotheses, references, **options))
 
     def count_corpus(self, corpus: Corpus) -> tuple[Statistics, Summary]:
@@ -287,7 +287,7 @@ class Metric(TableMetric[S], PairwiseScoring):
         *,
         workers: int = 1,
     ) -> Statistics:
-        """Return the sufficient statistics per segment. `score` describes the arguments."""
+        """Return the sufficient statistics per segment. See `score` for the arguments."""
         return self.count(hypotheses, references, workers=workers)[0]
 
     def segments(
@@ -297,7 +297,7 @@ class Metric(TableMetric[S], PairwiseScoring):
         *,
         workers: int = 1,
     ) -> Scores:
-        """Return the score of each segment: n numbers, 0-100. `score` describes the arguments.
+        """Return the score of each segment: n numbers, 0-100. See `score` for the arguments.
 
         >>> from truebleu import BLEU
         >>> BLEU().segments(["a b c d e", "a b"], ["a b c d f", "a c"])
@@ -341,7 +341,7 @@ class Metric(TableMetric[S], PairwiseScoring):
         return score  # type: ignore[no-any-return]
 
     def _score_sentence(self, hypothesis: Any, references: Any, sources: Any = None) -> S:
-        """Return a segment's score on the slow path, which explains errors in the input."""
+        """Return a segment's score, or raise an error that explains the fault in the input."""
         if isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
             raise TypeError(
                 f"hypothesis: expected a str, not {argument_checks.describe_type(hypothesis, '')}"

@@ -62,7 +62,7 @@ class BERTScore(NeuralMetric):
 
     @property
     def NON_ADDITIVE_REASON(self) -> str | None:  # type: ignore[override]  # noqa: N802
-        """The reason why partial statistics cannot be added if idf is used; otherwise, None."""
+        """The reason why partial statistics cannot be added, or None if idf is not used."""
         reason = (
             "BERTScore with idf computes word weights from all references, so partial "
             "results cannot be combined"

@@ -45,7 +45,7 @@ LENGTH_RULES = {
     "shortest": "",
     "longest": "",
     "average": "the mean length",
-    "average-truncated": "the mean length of each segment, truncated to an integer",
+    "average-truncated": "the mean length of each segment's references, truncated to an integer",
     "single": "reject segments with several references",
 }
 USE_INSTEAD = (
@@ -69,7 +69,7 @@ class BLEUScore(TableScore):
 
     @property
     def _formula(self) -> Formula:
-        """The formula, which computes the components of the score when they are requested."""
+        """The formula that computes the components of the score when they are requested."""
         return self._metric.make_formula(segment=self._segment)
 
     @property

@@ -207,7 +207,7 @@ class Formula:
     def _compute_codenn_score(
         self, matches: Sequence[int], totals: Sequence[int], c: int, r: float
     ) -> float:
-        """Return CodeNN's score, computed from guarded logarithms and the brevity penalty."""
+        """Return CodeNN's score, which adds a tiny number to avoid logarithms of 0."""
         added, mean = 0.0, 0.0
         for match, total in zip(matches, totals, strict=True):
             numerator, denominator = match + added, total + added
@@ -261,7 +261,7 @@ class Formula:
 
 
 def _compute_coco_mean(matches: Sequence[int], totals: Sequence[int]) -> float:
-    """Return pycocoevalcap's mean, the root of a running product of guarded precisions."""
+    """Return pycocoevalcap's geometric mean, which adds tiny numbers to matches and totals."""
     product = 1.0
     for match, total in zip(matches, totals, strict=True):
         product *= (match + TINY) / (total + SMALL)

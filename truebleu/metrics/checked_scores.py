@@ -1,4 +1,4 @@
-"""Warnings about texts in Python, and functions that score a corpus and raise them."""
+"""Python warnings about scored text, and functions that score a corpus and issue them."""
 
 from __future__ import annotations
 

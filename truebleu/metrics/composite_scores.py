@@ -102,7 +102,7 @@ def document_bleu(
             raise InputError(
                 f"references: segment {number} has {len(references_of_segment)}, but earlier "
                 f"segments of document {document!r} have {len(columns)}. All segments of a "
-                "document need the same number."
+                "document need the same number of references."
             )
         lines.append(text)
         for column, reference in zip(columns, references_of_segment, strict=True):

@@ -53,7 +53,8 @@ class GECGLEU(SourceMetric):
         "random",
         "how to choose between several references",
         {
-            "random": "sample one per segment as in the original, with Python 2's random numbers",
+            "random": "sample one reference per segment, as in the original, with Python 2's "
+            "random numbers",
             "each": "the mean of the corpus scores against the first references, the second "
             "references and so on, without random numbers",
         },
@@ -78,7 +79,8 @@ class GECGLEU(SourceMetric):
         reference_counts = {len(row) for row in rows}
         if len(reference_counts) > 1:
             raise InputError(
-                "references: all segments need the same number, because GEC-GLEU samples them"
+                "references: all segments need the same number of references, because GEC-GLEU "
+                "samples them"
             )
         (count,) = reference_counts
         values = []
@@ -121,8 +123,8 @@ class GECGLEU(SourceMetric):
         rows = self._count_ngrams_with_sources(corpus)
         if any(len(row) > 1 for row in rows):
             raise InputError(
-                "references: GEC-GLEU samples one of several, so it has no sufficient statistics. "
-                "Pass one reference per segment."
+                "references: GEC-GLEU samples one of several references, so it has no sufficient "
+                "statistics. Pass one reference per segment."
             )
         return [list(row[0]) for row in rows], (1, 1)
 

@@ -128,7 +128,7 @@ LOW_SCORES = {"BLEU": 10, "chrF": 30}
 
 
 def scan_first_segments(summary: Summary, corpus: Corpus, *, has_low_score: bool = False) -> None:
-    """Add marks and mix-ups of inputs, found in the first segments, to a summary."""
+    """Check the first segments for unclean text and mixed-up inputs, and extend the summary."""
     hypotheses, references = corpus.hypotheses, corpus.references
     summary["text_marks"] = text_marks.find_marks(hypotheses, references)
     summary["mixup"] = input_mixups.find_mixup(

@@ -114,7 +114,7 @@ class _ModuleList(p.Parameter["tuple[str, ...] | None"]):
 
 
 class METEOR(PythonMetric):
-    """METEOR 1.5 (0-100): its program's score for weighted matches of words and their order.
+    """METEOR 1.5 (0-100): the original program's score, from weighted matches and word order.
 
     Words match exactly, by stem, as synonyms or as paraphrases. P and R are the weighted shares of
     matched words, and F is their harmonic mean with weight α on R. The score is F · (1 - γ ·
@@ -168,7 +168,7 @@ class METEOR(PythonMetric):
     )
     normalize: p.Parameter[bool | str] = p.Choice(
         True,
-        "the preparation of text",
+        "the normalization of text before matching",
         {True: "tokenize and lower-case", "lower": "lower-case", False: "none"},
         words={True: "yes", False: "no"},
         key="norm",

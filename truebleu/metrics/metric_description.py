@@ -98,7 +98,7 @@ class DescribedMetric(Parametrized):
         return {**CONTEXT_FIELDS, **constants, **{p.key: p.short for p in cls.PARAMETERS}}
 
     def _build_fields(self, *, segment: bool | None) -> dict[str, str]:  # noqa: ARG002
-        """Return the signature's parameter fields. `signature` explains `segment`."""
+        """Return the signature's parameter fields. See `signature` for `segment`."""
         fields = {key: value for key, (value, _) in self.CONSTANTS.items()}
         for parameter in self.PARAMETERS:
             value = self._values[parameter.name]

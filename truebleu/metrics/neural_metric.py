@@ -1,6 +1,6 @@
 """Base class of metrics with a neural model, which finds, identifies and runs the model.
 
-It downloads nothing: the model is in a folder, or in the cache of the Hugging Face hub.
+It downloads nothing: the model must be in a folder, or in the Hugging Face cache.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class NeuralMetric(SegmentMeanMetric):
         return folder
 
     def _run_model(self, segments: int, predict: Callable[[range], Sequence[Any]]) -> list[Any]:
-        """Return a model's numbers for all segments; `predict` computes those of a range.
+        """Return a model's numbers for all segments. `predict` computes the numbers for a range.
 
         Raises MetricFailedError, which names the segment that fails.
         """
@@ -184,8 +184,8 @@ def find_model(model: str) -> str | None:
         return snapshot
     if other_revisions:
         raise MetricFailedError(
-            f"the model found is {name}@{other_revisions[0][:REVISION_DIGITS]}, "
-            f"not {model}. Use the folder with the requested revision."
+            f"found the model {name}@{other_revisions[0][:REVISION_DIGITS]} "
+            f"instead of {model}. Use the folder with the requested revision."
         )
     return None
 

@@ -38,9 +38,10 @@ class NGramFScore(OverlapScore):
 class NGramF(Metric[NGramFScore]):
     """F-score of n-grams, with precision and recall, from the counts that BLEU uses.
 
-    Matches are clipped as in BLEU, and the tokens are BLEU's. Precision divides by the hypothesis
-    n-grams, recall by the reference n-grams. Counts are summed over orders and segments before
-    dividing. With several references, each segment uses the first one with the best score.
+    Matches are clipped as in BLEU, and the tokens are BLEU's. Precision is matches divided by
+    hypothesis n-grams, and recall is matches divided by reference n-grams. Counts are summed over
+    orders and segments before dividing. With several references, each segment uses the first
+    reference with the best score.
 
     ROUGE-N splits text differently, into lower-cased runs of a-z and 0-9, which may be stemmed. Its
     corpus score is the mean of segment scores. If the tokens are equal, so are the segment scores.

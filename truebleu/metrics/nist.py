@@ -137,8 +137,8 @@ class NIST(PythonMetric):
     def explain_zero_score(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return the reason why the score of a row is 0, and what to use instead."""
         return (
-            "no n-gram matches, or matching n-grams have no information, as with few or short "
-            "references; chrF (-m chrf) suits short text better"
+            "no n-gram matches, or matching n-grams have no information, as happens with few "
+            "or short references; chrF (-m chrf) suits short text better"
         )
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
@@ -201,7 +201,7 @@ class _SegmentCounts:
         ]
 
     def set_nltk_bits(self, bits: Sequence[float]) -> None:
-        """Set NLTK's information, taken from the reference with the highest precision per order."""
+        """Set the information as NLTK does: per order, from the most precise reference."""
         for n, order in enumerate(self.hypothesis_counts):
             total = max(0, self.length - n)
             candidates = []

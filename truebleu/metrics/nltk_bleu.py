@@ -194,7 +194,7 @@ class NLTKBLEU(PythonMetric):
     def columns(self) -> tuple[str, ...]:
         """The column names of the metric's statistics.
 
-        They are BLEU's columns, with totals of at least 1, then the actual number of n-grams.
+        They are BLEU's columns, with totals of at least 1, and the actual number of n-grams.
         """
         ngrams = (f"ngrams_{order}" for order in range(1, self._max_counted_order + 1))
         return (*BLEU(max_order=self._max_counted_order).columns, *ngrams)
@@ -419,5 +419,5 @@ def _apply_auto_reweigh(weights: tuple[float, ...], length: int) -> tuple[float,
 
 
 def _parse_release(version: str) -> tuple[int, ...]:
-    """Return a release as comparable numbers, such as (3, 6, 5)."""
+    """Return a release number as a tuple of integers, such as (3, 6, 5)."""
     return tuple(map(int, version.split(".")))

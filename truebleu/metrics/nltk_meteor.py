@@ -61,7 +61,7 @@ class NLTKMETEOR(SegmentMeanMetric):
     synonyms: p.Parameter[bool] = p.Choice(
         True,
         "match synonyms of WordNet",
-        {True: "", False: "differs from NLTK, which always matches them"},
+        {True: "", False: "unlike NLTK, which always matches synonyms"},
         words={True: "wordnet-3.0", False: "no"},
         key="syn",
     )

@@ -77,7 +77,7 @@ class Matrix(StoredPairs):
         if not isinstance(index, tuple):
             index = (index, slice(None))
         if len(index) != 2:
-            raise IndexError(f"{len(index)} indices (expected [i] for a row or [i, j] for a score)")
+            raise IndexError(f"expected [i] (row) or [i, j] (score), found {len(index)} indices")
         row, column = index
         if not isinstance(row, slice):
             i = resolve_index("hypothesis", integer(row), height)
@@ -149,7 +149,7 @@ class Triangle(StoredPairs):
         if not isinstance(index, tuple):
             return self.at(resolve_index("pair", integer(index), len(self)))
         if len(index) != 2:
-            raise IndexError(f"{len(index)} indices (expected [i, j] for the score of a pair)")
+            raise IndexError(f"expected [i, j] for the score of a pair, found {len(index)} indices")
         count = self.texts
         i, j = (resolve_index("text", integer(one), count) for one in index)
         if i >= j:
@@ -243,7 +243,7 @@ def is_single_precision(dtype: object) -> bool:
 def validate_reference_weights(
     weights: Sequence[float], count: int, location: str = ""
 ) -> list[float]:
-    """Return one float per reference: non-negative weights, at least one of them positive."""
+    """Return the weights of references as floats, none negative and at least one positive."""
     try:
         numbers = list(map(float, weights))
     except (TypeError, ValueError):
@@ -257,8 +257,8 @@ def validate_reference_weights(
     for position, number in enumerate(numbers, 1):
         if not 0 <= number < inf:
             raise InputError(
-                f"weights{location}: weight {position} is {number} (expected a finite number of 0 "
-                "or more)"
+                f"weights{location}: weight {position} is {number} (expected a finite number, "
+                "0 or more)"
             )
     if not 0 < sum(numbers) < inf:
         raise InputError(f"weights{location}: the sum must be positive and finite")

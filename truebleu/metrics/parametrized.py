@@ -123,8 +123,9 @@ class Parametrized:
         if is_text or len(positional_values) > len(self._POSITIONAL):
             name, count = type(self).__name__, len(self._POSITIONAL)
             raise TypeError(
-                f"{name} takes at most {format_count(count, 'positional argument')}, no text. Pass "
-                f"text to a method: {name}().score(hypotheses, references), and parameters by name."
+                f"{name} takes at most {format_count(count, 'positional argument')}, and no text. "
+                f"Pass text to a method: {name}().score(hypotheses, references), "
+                "and parameters by name."
             )
         for name, value in zip(self._POSITIONAL, positional_values, strict=False):
             if name in keyword_values:
@@ -166,7 +167,7 @@ class Parametrized:
 
     @property
     def _equality_key(self) -> Any:
-        """A form of the parameters that is equal for metrics with equal signatures."""
+        """The parameters as a tuple that is equal for metrics with equal signatures."""
         return tuple(self._values.values())
 
     def __eq__(self, other: object) -> bool:

@@ -71,7 +71,7 @@ class PythonScore(TableScore):
 
     @property
     def published(self) -> float:
-        """The score on the original program's scale, identical to the original where possible."""
+        """The score on the original program's scale, identical to its score where possible."""
         return self._value
 
     @property
@@ -193,7 +193,7 @@ class SourceMetric(PythonMetric):
         *,
         workers: int = 1,
     ) -> Statistics:
-        """Return the sufficient statistics per segment. `score` describes the arguments."""
+        """Return the sufficient statistics per segment. See `score` for the arguments."""
         return self.count_corpus(Corpus(hypotheses, references, workers, sources))[0]
 
     def segments(
@@ -204,7 +204,7 @@ class SourceMetric(PythonMetric):
         *,
         workers: int = 1,
     ) -> Scores:
-        """Return the score of each segment, 0-100. `score` describes the arguments."""
+        """Return the score of each segment, 0-100. See `score` for the arguments."""
         return self._score_segments(self.make_corpus(hypotheses, references, workers, sources))
 
     def sentence(
@@ -324,7 +324,7 @@ class SegmentMeanMetric(SourceMetric):
         )
         if self.REFERENCES == "one" and reference_range[1] > 1:
             raise MetricFailedError(
-                f"references: {self.name} accepts one per segment, but segment "
+                f"references: {self.name} accepts one reference per segment, but segment "
                 f"{1 + reference_counts.index(reference_range[1])} has {reference_range[1]}"
             )
         flat_numbers = self._load_or_compute_numbers(corpus, texts)

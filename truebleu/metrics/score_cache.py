@@ -41,9 +41,9 @@ def find_score_cache() -> str:
 def load_or_compute_numbers(
     parts: Iterable[str], segments: int, width: int, compute_numbers: Callable[[], Sequence[float]]
 ) -> Sequence[float]:
-    """Return numbers from the cache; otherwise, compute them, and cache them if this was slow.
+    """Return numbers from the cache, or compute them and cache them if the computation was slow.
 
-    parts: all data that determines the numbers. width: the number of numbers per segment.
+    parts: all data that determines the numbers. width: how many numbers a segment has.
     """
     if not cache_settings.is_enabled or os.environ.get("TRUEBLEU_NO_CACHE"):
         return compute_numbers()

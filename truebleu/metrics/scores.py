@@ -301,7 +301,7 @@ class Score(Picklable):
         return format(self.value, form) if form else str(self)
 
     def _apply(self, operation: Callable[[float, float], Any], other: object) -> Any:
-        """Compare or combine with a number, or with a score of the same signature."""
+        """Compare or combine the score with a number, or with a score of the same signature."""
         if isinstance(other, int | float):
             return operation(self.value, other)
         if not isinstance(other, Score):

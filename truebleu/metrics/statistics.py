@@ -112,7 +112,7 @@ class Statistics(Table):
         return {key: self._with_table(sums.range(i, i + 1)) for key, i in numbers.items()}
 
     def parts(self, by: Iterable[Hashable]) -> dict[Any, Statistics]:
-        """Return the rows of each group, in order of first appearance; `groups` describes `by`.
+        """Return the rows of each group, in order of first appearance. See `groups` for `by`.
 
         >>> from truebleu import BLEU
         >>> table = BLEU(max_order=1).statistics(["a", "b", "c"], ["a", "b", "d"])

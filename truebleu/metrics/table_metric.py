@@ -106,7 +106,7 @@ class TableMetric(DescribedMetric, Generic[S]):
         """Return the score computed from statistics, without any text.
 
         totals: a table of this metric's statistics, or the k integers of one row in the order of
-            `columns`. A table is summed; metrics that average segment scores score each row.
+            `columns`. Rows are summed, or scored by metrics that average segment scores.
         references: number of references for the signature; not needed for tables, which contain it.
         """
         if not isinstance(totals, Statistics):
@@ -124,7 +124,7 @@ class TableMetric(DescribedMetric, Generic[S]):
     def scores(self, totals: Statistics | Table) -> Scores:
         """Return one score per row of a table, treating each row as the totals of a corpus.
 
-        Resampling calls it with one row per resample: the sum over its segments.
+        Resampling passes one row per resample, which is the sum over the resampled segments.
         """
         return self._compute_checked_scores(totals, segment=False)
 
@@ -186,7 +186,9 @@ class TableMetric(DescribedMetric, Generic[S]):
             )
         if len(row) != len(self.columns):
             columns = ", ".join(self.columns)
-            raise InputError(f"totals: expected {len(self.columns)}, not {len(row)}: {columns}")
+            raise InputError(
+                f"totals: expected {len(self.columns)} integers ({columns}), not {len(row)}"
+            )
         if any(not -INT64_LIMIT <= value < INT64_LIMIT for value in row):
             raise InputError(f"totals: expected 64-bit integers, not {totals!r:.80}")
         return row

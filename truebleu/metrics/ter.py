@@ -49,7 +49,7 @@ class TERScore(TableScore):
 
     @property
     def reference_length(self) -> float:
-        """The number of reference words; several references of a segment are averaged."""
+        """The number of reference words, averaged over the references of a segment."""
         return self._row[1] / PARTS_PER_TOKEN
 
 

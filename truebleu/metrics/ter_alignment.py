@@ -130,7 +130,7 @@ def _move_items(items: list[Any], start: int, length: int, target: int) -> list[
 def align_ter(
     hypothesis: str, references: str | Sequence[str | None], parameters: Mapping[str, bool]
 ) -> Alignment:
-    """Return the alignment of one segment; `parameters` are parameters of `TER`."""
+    """Return the alignment of one segment. parameters: the parameters of `TER`."""
     if not isinstance(hypothesis, str):
         raise TypeError(
             f"hypothesis: expected a str, not {argument_checks.describe_type(hypothesis, '')}"

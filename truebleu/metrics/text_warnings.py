@@ -88,7 +88,7 @@ MIXUPS = {
     input_mixups.OTHER_LANGUAGE: "this does not look like the language of the references "
     "({evidence}). Is this the source, or another wrong file?",
     input_mixups.SHIFTED: "the lines look shifted by {evidence} of the references. Is a line "
-    "missing, or added?",
+    "missing or superfluous?",
 }
 
 
@@ -178,8 +178,8 @@ def _warn_about_system(
     yield IDENTICAL_KIND, 0, _warn_about_copies(summary, references)
     if letter_case := summary.get("letter_case"):
         text = (
-            f"the text is in {letter_case}, the references are not, so many words do not match; "
-            "--lowercase (lowercase=True in Python) ignores case."
+            f"the text is in {letter_case}, but the references are not, so many words do not "
+            "match; --lowercase (lowercase=True in Python) ignores case."
         )
         yield CASE_KIND, 0, text
     if mixup := summary.get("mixup"):
@@ -188,7 +188,7 @@ def _warn_about_system(
 
 
 def _add_affected_metrics(warning: dict[str, Any], metrics: Mapping[Metric[Any], str]) -> None:
-    """Extend a warning about some systems with the metrics whose scores are unreliable."""
+    """Add the metrics whose scores are unreliable to a warning about some systems."""
     kind, systems = warning["kind"], warning["systems"]
     if kind not in UNRELIABLE_KINDS:
         return
@@ -206,7 +206,7 @@ def list_unsplit_metrics(warnings: Warnings) -> set[str]:
 
 
 def list_unreliable_systems(warnings: Warnings, metric: str) -> set[str]:
-    """Return the systems whose scores by the metric are unreliable because of their text."""
+    """Return the systems that a metric cannot score reliably because of their text."""
     return {
         system
         for one in warnings
@@ -252,7 +252,7 @@ def warn_about_references(
             subject = join_words([metrics[one] for one in unsplit_metrics])
             if not option:
                 advice.append(
-                    f"No option of {subject} helps; use chrF or CER, which need no words."
+                    f"No option of {subject} helps; use chrF or CER, which do not need words."
                 )
                 continue
             parameters = f"tokenize='{properties.recommended[0]}'"
@@ -365,7 +365,7 @@ def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
 
 
 def _warn_about_marks(summary: Summary) -> Iterator[tuple[str, int, str]]:
-    """Yield warnings about marks of preprocessing, in the form of `_warn_about_inputs`."""
+    """Yield warnings about marks of preprocessing, as `_warn_about_inputs` does."""
     examined, inputs = summary.get("text_marks") or (0, [])
     for number, marks in enumerate(inputs):
         for kind, mark in marks.items():
@@ -478,10 +478,8 @@ def _warn_about_language(summary: Summary, language: str | None) -> Iterator[tup
     _, characters = summary["characters"]
     scripts = text_marks.find_differing_scripts(summary)
     if scripts:
-        yield (
-            SCRIPT_KIND,
-            f"mostly {scripts[0]}, the references are mostly {scripts[1]}: is this the wrong file?",
-        )
+        comparison = f"mostly {scripts[0]}, but the references are mostly {scripts[1]}"
+        yield SCRIPT_KIND, f"{comparison}. Is this the wrong file?"
         return
     if language is None and not summary.get("han"):
         return
@@ -506,7 +504,7 @@ def _warn_about_language(summary: Summary, language: str | None) -> Iterator[tup
             )
             yield "language", text
         elif script and expected_script and script != expected_script:
-            yield "language", f"this is {script} Chinese, but -l {language} is {expected_script}"
+            yield "language", f"this is {script} Chinese, but -l {language} means {expected_script}"
 
 
 # Scripts that all tokenizers split. If their share exceeds the minimum, others are ignored.

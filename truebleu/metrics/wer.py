@@ -79,7 +79,7 @@ class EditScore(TableScore):
 
 
 class WERScore(EditScore):
-    """Score by WER, MER, WIL or WIP, with all four values on jiwer's scale."""
+    """WER, MER, WIL or WIP score, with the values of all four metrics on jiwer's scale."""
 
     __slots__ = ()
 

@@ -1,1 +1,1 @@
-"""Scores of all hypotheses with all references, for MBR decoding and measures of diversity."""
+"""Scores of all hypotheses against all references, for MBR decoding and measures of diversity."""

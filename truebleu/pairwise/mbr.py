@@ -52,7 +52,7 @@ class MBR(Record):
     expected: Scores
     """The expected score of each candidate, computed from the references that the method uses."""
     seen: tuple[int, ...]
-    """The number of references scored with each candidate; 1 for "aggregate", which sums them."""
+    """The number of references used to score each candidate; 1 for "aggregate", which sums them."""
     ranking: tuple[int, ...]
     """The indices of the candidates, best first; ties keep their order."""
     references: int
@@ -87,7 +87,7 @@ class MBR(Record):
     def __str__(self) -> str:
         head = (
             f"MBR by {self.utility}: candidate {self.index} of {len(self)} is best, "
-            f"expected {self.value:.2f} over {self.references} references{self._method_note}"
+            f"expected score {self.value:.2f} over {self.references} references{self._method_note}"
         )
         rows = [("rank", "candidate", "expected", "text")]
         rows += [

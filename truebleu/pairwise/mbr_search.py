@@ -25,7 +25,7 @@ class SearchResult(NamedTuple):
 
     expected: list[float]
     seen: list[int]
-    """The number of references scored with each candidate; 1 for the sum of the references."""
+    """The number of references used to score each candidate; 1 for the sum of the references."""
 
 
 def search_candidates_exactly(
@@ -53,7 +53,7 @@ def search_candidates_by_aggregation(
 def search_candidates_with_pruning(
     utility: Utility, sources: Sequence[Source], level: float, seed: int | None
 ) -> Iterator[SearchResult]:
-    """Return expected scores. Drop candidates as soon as a few references show that they are worse.
+    """Return expected scores, dropping candidates once a few references show that they are worse.
 
     Julius Cheng and Andreas Vlachos (2023): Faster minimum Bayes risk decoding with
     confidence-based pruning. EMNLP. After 8, 16, 32, ... references, in random order, 500 bootstrap
@@ -98,7 +98,7 @@ class _Race:
         return self.seen < len(self.order) and (len(self.alive) > 1 or self.seen == 0)
 
     def add_scores(self, rows: Iterator[list[float]], references: Sequence[int]) -> None:
-        """Add the scores of the remaining candidates with further references."""
+        """Add the scores of the remaining candidates against further references."""
         for candidate in self.alive:
             self.scores[candidate].update(zip(references, next(rows), strict=True))
         self.seen += len(references)

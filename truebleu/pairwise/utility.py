@@ -39,7 +39,7 @@ class Source(Record):
     """The source's location in error messages, such as " of source 3", or ""."""
 
     def compute_expected_score(self, row: Sequence[float]) -> float:
-        """Return a candidate's expected score, computed from its score with each reference."""
+        """Return a candidate's expected score, computed from its score against each reference."""
         if self.weights is None:
             return sum(row) / len(row)
         weighted = sum(w * s for w, s in zip(self.weights, row, strict=True))
@@ -56,7 +56,7 @@ class Utility:
     def score_rows(
         self, sources: Sequence[Source], blocks: Iterable[Block]
     ) -> Iterator[list[float]]:
-        """Yield each candidate's scores in each block: one score per reference of the block."""
+        """Yield one list of scores per candidate of a block, with one score per reference."""
         raise NotImplementedError
 
     def compute_expected_scores(self, sources: Sequence[Source]) -> Iterator[list[float]]:
@@ -89,7 +89,7 @@ class TextUtility(Utility):
     def score_rows(
         self, sources: Sequence[Source], blocks: Iterable[Block]
     ) -> Iterator[list[float]]:
-        """Yield the scores; each call scores at most `PAIRS` pairs, or a single candidate."""
+        """Yield the scores, computed in calls of at most `PAIRS` pairs or of one candidate."""
         pending_blocks: list[Block] = []
         pairs = 0
         for number, candidates, references in blocks:
@@ -108,7 +108,7 @@ class TextUtility(Utility):
     def _score_blocks(
         self, sources: Sequence[Source], blocks: Sequence[Block]
     ) -> Iterator[list[float]]:
-        """Yield the rows of some blocks from one call, which scores repeated references once."""
+        """Yield the rows of several blocks, with one call that scores repeated references once."""
         hypotheses: list[str] = []
         references: list[str] = []
         texts: list[str] = []
@@ -287,7 +287,7 @@ def _get_integer_weights(source: Source) -> list[int]:
     for nth, weight in enumerate(weights, 1):
         if not weight.is_integer():
             raise InputError(
-                f"weights{source.location}: number {nth} is {weight}; method='aggregate' "
+                f"weights{source.location}: weight {nth} is {weight}; method='aggregate' "
                 "requires integers"
             )
     if sum(weights) >= 1 << 31:
@@ -332,7 +332,7 @@ class PrecomputedUtility(Utility):
         self.matrices = matrices
 
     def score_rows(self, _: Sequence[Source], blocks: Iterable[Block]) -> Iterator[list[float]]:
-        """Yield each candidate's precomputed scores against the references of each block."""
+        """Yield the precomputed scores of the candidates against the references, block by block."""
         for number, candidates, references in blocks:
             matrix = self.matrices[number]
             for candidate in candidates:
@@ -376,7 +376,7 @@ def make_precomputed_utility(
 
 
 def _check_matrix(matrix: Any, height: int, location: str) -> list[list[float]]:
-    """Return a matrix as lists after checking its size and that all numbers are finite."""
+    """Check that a matrix has the right size and finite numbers, and return it as lists."""
     matrix_rows = matrix.tolist() if hasattr(matrix, "tolist") else matrix
     try:
         rows = [list(map(float, row)) for row in matrix_rows]

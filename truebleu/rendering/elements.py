@@ -53,7 +53,7 @@ class Heading(ElementRecord):
 
 
 class Paragraph(ElementRecord):
-    """A paragraph: "plain", "lead", "caution", "note" (an item of a list), "legend" or "signature".
+    """A paragraph; kinds: plain, lead, caution, note (an item of a list), legend and signature.
 
     Consecutive notes or signatures, and a legend and signatures, are not separated by empty lines.
     """

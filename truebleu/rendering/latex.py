@@ -168,7 +168,7 @@ def _list_comment_lines(block: PaperBlock) -> Sequence[str]:
 
 
 def _render_tabular(tables: Sequence[Table]) -> str:
-    """Join several tables into one, one below the other."""
+    """Join several tables vertically into one table."""
     captions = ", ".join(table.caption for table in tables if table.caption)
     lines = [f"% {captions}"] if captions else []
     for i, table in enumerate(tables):

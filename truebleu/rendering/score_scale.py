@@ -17,7 +17,7 @@ MORE_DIGITS = 2
 
 
 def check_scale(scale: Any) -> int:
-    """Return a scale. Raise ValueError if it is neither 100 nor 1."""
+    """Return a scale after checking that it is 100 or 1."""
     if isinstance(scale, bool) or scale not in SCALES:
         raise ValueError(f"scale: expected 100 or 1, found {scale!r}")
     return int(scale)

@@ -74,7 +74,7 @@ def test_compare_with_bleu_uses_cached_scores(metric, monkeypatch):
 
 
 def test_several_references_raise_error(metric):
-    with pytest.raises(InputError, match="accepts one per segment, but segment 1 has 2"):
+    with pytest.raises(InputError, match="accepts one reference per segment, but segment 1 has 2"):
         metric.score(["the cat"], [["the cat", "a cat"]])
 
 

@@ -115,7 +115,7 @@ def test_signature_has_model_and_precision(comet_metric):
 def test_missing_sources_and_several_references_raise_error(comet_metric):
     with pytest.raises(InputError, match="COMET needs the source of each segment"):
         comet_metric.score(HYPOTHESES, REFERENCES)
-    with pytest.raises(InputError, match="accepts one per segment, but segment 1 has 2"):
+    with pytest.raises(InputError, match="accepts one reference per segment, but segment 1 has 2"):
         comet_metric.score(["a"], [["b", "c"]], ["d"])
 
 

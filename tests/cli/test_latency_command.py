@@ -237,7 +237,7 @@ def test_invalid_argument_in_python_raises_error(logs, options, error, problem):
         ),
         (["fast.log", "--resegment", "as-wer"], "--resegment has no effect without --segments"),
         (["fast.log", "--tokens", "spm"], "fast.log: SimulEval logs have no tokens to join"),
-        (["bare.log", "--fix-elapsed"], "bare.log: only logs of SimulEval with 'elapsed'"),
+        (["bare.log", "--fix-elapsed"], "bare.log: only SimulEval logs with 'elapsed'"),
         (["fast.log", "-l", "xx"], "-l/--language: unknown language 'xx'"),
         (
             ["fast.log", "--segments", "talk.json", "reference.en"],

@@ -22,8 +22,8 @@ FAULTS = {
     "second reference": (SECOND, [FIRST, SECOND], "identical to the reference in reference 2"),
     "lower case": (list(map(str.lower, BIRCH)), [FIRST], "in lower case, .* lowercase=True"),
     "upper case": (list(map(str.upper, BIRCH)), [FIRST], "in upper case, .* lowercase=True"),
-    "shift back": (BIRCH[1:] + BIRCH[:1], [FIRST], "shifted by 1: line 5 fits line 6"),
-    "shift": (BIRCH[-2:] + BIRCH[:-2], [FIRST], "shifted by 2: line 5 fits line 3"),
+    "shift back": (BIRCH[1:] + BIRCH[:1], [FIRST], "shifted by 1: line 5 matches line 6"),
+    "shift": (BIRCH[-2:] + BIRCH[:-2], [FIRST], "shifted by 2: line 5 matches line 3"),
 }
 
 

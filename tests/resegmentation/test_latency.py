@@ -488,7 +488,7 @@ def test_spaces_may_have_times_of_their_own(text, delays, write_log):
     [
         (
             [{"id": 1, "total_audio_processed": 1, "computation_time": 1}],
-            "line 1: no earlier line names the recording of id 1",
+            "line 1: no earlier line names the recording with id 1",
         ),
         (
             [("a", []), ("b", ["x"])],

@@ -396,7 +396,9 @@ def test_time_needs_subtitles_on_both_sides(tmp_path):
 def test_references_of_different_lengths_are_an_error(tmp_path):
     path = write_text(tmp_path, "a.srt", REFERENCE)
     shorter = write_text(tmp_path, "b.srt", REFERENCE.partition("\n\n")[0])
-    with pytest.raises(InputError, match="references: different numbers of segments: 2, 1"):
+    with pytest.raises(
+        InputError, match="references: the files have different numbers of segments: 2, 1"
+    ):
         tb.resegment(path, [path, shorter], "suber")
 
 

@@ -535,7 +535,9 @@ def test_silent_server_times_out(server, second, place, waits, monkeypatch, begu
 
     address = server.set_answer("/a", silent, silent_once)
     try:
-        with pytest.raises(DownloadError, match=r"/a cannot be downloaded: no data for 0.2 s"):
+        with pytest.raises(
+            DownloadError, match=r"/a cannot be downloaded: received no data for 0.2 s"
+        ):
             get(place, address)
         assert get(place, address, second.set_answer("/b", send_complete())).address.endswith("/b")
     finally:

@@ -48,9 +48,9 @@ def render_blocks(
 
 
 class View(Picklable):
-    """A view of results. Printing shows text, and a notebook shows HTML; both render `to_dict`.
+    """A view of results. Printing a view shows text, and a notebook shows HTML.
 
-    A subclass defines the `KIND` of its dict, and converts it to blocks.
+    A subclass defines the `KIND` of its dict, and converts the dict to the blocks of both.
     """
 
     __slots__ = ("_content", "_scale")
@@ -78,7 +78,7 @@ class View(Picklable):
         raise NotImplementedError
 
     def _build_html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
-        """Yield the blocks for HTML, which may include more drawings."""
+        """Yield the blocks for HTML, which may include additional drawings."""
         yield from self._build_blocks(digits=digits, short=short)
 
     @classmethod
@@ -92,7 +92,7 @@ class View(Picklable):
         return ()
 
     def _prepare_for_readers(self, scale: int | None = None) -> Self:
-        """Return a copy for display, with short system names and percentages on the scale.
+        """Return a copy for display, with short system names and percentages converted to `scale`.
 
         scale: 100 or 1; None for the scale that the view was created with.
         """

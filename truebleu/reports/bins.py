@@ -97,7 +97,7 @@ def describe_frequencies(
 
 
 def parse_word_counts(value: Any) -> tuple[Mapping[str, int], str]:
-    """Return the word counts in a mapping or a file, and the name of their source."""
+    """Return the word counts from a mapping or a file, and the name of their source."""
     if segments.is_file(value):
         return read_word_counts(segments.as_file(value)), segments.get_file_name(value) or "a file"
     if not hasattr(value, "items"):

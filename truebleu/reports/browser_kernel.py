@@ -16,7 +16,7 @@ KERNEL_PATH = Path(__file__).with_name("kernel.wasm")
 
 MISSING_KERNEL = (
     "truebleu was built without the browser kernel, so pages cannot recompute scores. "
-    "Run `rustup target add wasm32-unknown-unknown` and reinstall truebleu from its source."
+    "Run `rustup target add wasm32-unknown-unknown` and reinstall truebleu from source."
 )
 
 # Names of the blocks that contain the kernel and the lower-case table.

@@ -67,12 +67,12 @@ FLAGS = {
     ),
     "repeated-segment": make_note(
         "Repeated segment",
-        "An earlier segment has the same source and references. Repeated segments count several "
-        "times and make confidence intervals too narrow.",
+        "An earlier segment has the same source and references. Repeated segments are counted "
+        "several times and make confidence intervals too narrow.",
     ),
     "much-shorter": make_warning(
         "Much shorter than the references",
-        "The text has less than half as many characters as each reference, and each reference "
+        "The text has fewer than half as many characters as each reference, and each reference "
         "has at least 20 characters.",
     ),
     "much-longer": make_warning(
@@ -144,7 +144,7 @@ FLAGS = {
     "name-missing": make_note(
         "A name is missing",
         "A capitalized word that occurs inside a sentence of the source and of all references is "
-        "missing here.",
+        "missing from the hypothesis.",
     ),
     "partly-untranslated": make_note(
         "Untranslated words",
@@ -200,7 +200,7 @@ class RoleTotals(NamedTuple):
 
 
 def count_fitting_segments(columns: Iterable[Sequence[bytes | None]], max_bytes: int) -> int:
-    """Return the number of leading segments whose files take up at most `max_bytes` on disk.
+    """Return the number of leading segments whose texts take up at most `max_bytes` on disk.
 
     Texts that are already in memory do not count towards this limit.
     """
@@ -275,7 +275,7 @@ def find_flags(
 
 
 def _list_unsplit_scripts(tokenize: Tokenize) -> list[tuple[str, float]]:
-    """Return the scripts that a tokenizer does not split, each with its threshold for a flag."""
+    """Return the scripts that a tokenizer does not split, each with its threshold for flagging."""
     if tokenize not in tokenizers.KERNEL_TOKENIZERS or tokenize == "none":
         return []
     return [
@@ -286,7 +286,7 @@ def _list_unsplit_scripts(tokenize: Tokenize) -> list[tuple[str, float]]:
 
 
 def _sum_marks(letters: Sequence[int], marks: Iterable[int]) -> RoleTotals:
-    """Return the totals of a role; `marks` has a count for each character of `STYLE_MARKS`."""
+    """Return the totals of a role; `marks` contains one count per character of `STYLE_MARKS`."""
     counts = iter(marks)
     marks_by_style = {
         name: sum(islice(counts, len(characters))) for name, characters in STYLE_MARKS.items()

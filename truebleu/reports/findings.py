@@ -72,7 +72,7 @@ FLAG_DESCRIPTIONS = {
     "partly-untranslated": "untranslated words",
     "other-script": "a script that the references do not use",
     "loop": "repeated words",
-    "much-shorter": "less than half as many characters as the references",
+    "much-shorter": "fewer than half as many characters as the references",
     "much-longer": "more than twice as many characters as the references",
     "numbers-differ": "numbers that differ from the source and the references",
     "name-missing": "a missing name",
@@ -286,10 +286,10 @@ def _find_reversed_orders(
 
 
 def _group_segments(inputs: FindingInputs) -> Iterator[tuple[str, Any, Sequence[int], list[str]]]:
-    """Group the segments by length, document and label.
+    """Group the segments by length, by document and by label.
 
-    Yield the name of each grouping, a function from a group's key to its filters, the key of each
-    segment, and the titles of the groups by key.
+    Yield, for each grouping, its name, a function from a group's key to its filters, the key of
+    each segment, and the titles of the groups by key.
     """
     lengths = array("I")
     lengths.frombytes(inputs.reference_lengths)

@@ -78,7 +78,7 @@ def encode_text_range(texts: Texts, first: int, last: int) -> tuple[int, Iterato
     if isinstance(texts, DiskLines):
         lengths = texts.get_line_lengths(first, last)
         if max(lengths) >= MISSING_LENGTH:
-            raise InputError("cannot show a line of 4 GiB or more")
+            raise InputError("a report cannot show a line of 4 GiB or more")
         length_block = encode_indices(lengths)
         return len(length_block) + sum(lengths), chain(
             [length_block], texts.iter_joined_lines(first, last)

@@ -198,7 +198,7 @@ class ReportData:
     def _check_inputs(self, word_counts: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
         """Return the manifest entry of the data checks, and the blocks of flags and lengths.
 
-        The first BLEU among the settings tokenizes the texts.
+        The texts are tokenized with the tokenizer of the first BLEU metric.
         """
         bleus = (setting.metric for setting in self.settings if isinstance(setting.metric, BLEU))
         self._first_bleu = metric = next(bleus, BLEU())
@@ -243,7 +243,7 @@ class ReportData:
         return bins.encode_frequencies(self._token_corpus, self.segment_count, self._word_counts)
 
     def _finds_ngrams_in_page(self, counts_in_page: bool) -> bool:
-        """Return whether the page itself finds n-grams, with the first BLEU metric's tokenizer."""
+        """Return whether the page itself finds n-grams, using the first BLEU metric's tokenizer."""
         return counts_in_page and browser_kernel.can_compute_statistics(self._first_bleu)
 
     def _describe_ngrams(self, counts_in_page: bool) -> dict[str, Any] | None:
@@ -527,7 +527,7 @@ def _check_request(request: Request, terms: Any) -> None:
     if any(hypotheses is None for hypotheses in request.systems.values()):
         raise ValueError("scores: a report needs the texts of all systems, not only scores")
     if terms is not None and request.source is None:
-        raise ValueError("terms: a glossary needs source texts. Add source.")
+        raise ValueError("terms: a glossary requires source texts. Pass source.")
     if system_runs.has_several_runs(request.runs):
         raise ValueError(
             "systems: a report does not support multiple runs per system. Use compare."

@@ -1,4 +1,4 @@
-"""Metrics of a report: those that the viewer computes, further settings, and score columns."""
+"""Metrics of a report: metrics that the viewer computes, further settings, and score columns."""
 
 from __future__ import annotations
 

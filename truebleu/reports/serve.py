@@ -224,7 +224,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_response(self.server.build_response(self.path))
 
     def send_error(self, code: int, *_: Any, **__: Any) -> None:
-        """Refuse invalid requests and methods other than GET, without details."""
+        """Reject invalid requests and methods other than GET, without giving details."""
         self.close_connection = True
         status = HTTPStatus(code)
         if status == HTTPStatus.NOT_IMPLEMENTED:

@@ -52,9 +52,9 @@ class TimedSegment:
 
 @dataclass(frozen=True, slots=True)
 class LatencyScore:
-    """The score of a log by one metric.
+    """The score of a log for one metric.
 
-    value: the mean of the segment scores; None if no segment has one.
+    value: the mean of the segment scores; None if no segment has a score.
     segment_scores: the score of each segment; None for skipped segments.
     """
 
@@ -87,7 +87,7 @@ class Simultaneity:
 def count_reference_units(reference: str, unit: str) -> int:
     """Return the length of a reference as SimulEval and OmniSTEval count it.
 
-    Words are separated by single spaces, so a double space and an empty reference add a word.
+    Words are separated by single spaces, so a double space or an empty reference adds a word.
 
     >>> count_reference_units("the  ferry", "word"), count_reference_units(" 天气 ", "char")
     (3, 2)

@@ -56,7 +56,7 @@ class LogEntry:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """The log of a simultaneous system.
+    """The log of a simultaneous translation system.
 
     program: "SimulEval", "OmniSTEval" or "simulstream".
     unit: "word" or "char", the unit that has a delay.
@@ -139,8 +139,8 @@ def read_log(
     if fix_elapsed:
         if program != "SimulEval" or not any(entry.elapsed for entry in entries):
             raise InputError(
-                f"{name}: only logs of SimulEval with 'elapsed' accumulate computation time. Leave "
-                "out fix_elapsed (--fix-elapsed)."
+                f"{name}: only SimulEval logs with 'elapsed' accumulate computation time. Omit "
+                "fix_elapsed (--fix-elapsed)."
             )
         entries = [replace(entry, elapsed=_subtract_backlog(entry)) for entry in entries]
     return Log(name, program, unit, entries)
@@ -299,7 +299,7 @@ def _read_simulstream(
         elif "id" in record:
             if _get_id(place, record) not in names:
                 raise InputError(
-                    f"{place}: no earlier line names the recording of id {record['id']!r}"
+                    f"{place}: no earlier line names the recording with id {record['id']!r}"
                 )
             for field in ("generated_tokens", "deleted_tokens"):
                 items = _get_field(place, record, field, list)
@@ -412,7 +412,7 @@ def _parse_items(name: str, text: str) -> Iterator[tuple[str, Any]]:
             import yaml
         except ImportError:
             raise InputError(
-                f"{name}: not JSON ({error}), and reading YAML needs PyYAML. Install it (pip "
+                f"{name} is not JSON ({error}), and YAML requires PyYAML. Install it (pip "
                 "install pyyaml), or convert the file to JSON."
             ) from None
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)

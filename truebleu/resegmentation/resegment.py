@@ -133,7 +133,7 @@ class Resegmentation(Sequence[str]):
 
     @property
     def signature(self) -> str:
-        """The value of the signature field "reseg": the method, its version, and "+docs".
+        """The value of the signature field "reseg": the method, its version, and "+docs" if used.
 
         >>> resegment("one two three", ["one two", "three"], "mweralign-none").signature
         'mweralign-none-1.4.1'
@@ -338,7 +338,7 @@ def _read_subtitles(
         ]
         if len(set(map(len, texts))) > 1:
             counts = ", ".join(f"{len(column):,}" for column in texts)
-            raise InputError(f"references: different numbers of segments: {counts}")
+            raise InputError(f"references: the files have different numbers of segments: {counts}")
         references = list(zip(*texts, strict=True)) if len(columns) > 1 else texts[0]
     return hypothesis, references, timing
 
@@ -389,7 +389,7 @@ def read_reference_rows(references: Any, *, is_required: bool = False) -> list[t
 def _read_documents(
     hypothesis: Any, line_documents: Any, names: Sequence[str], *, has_documents: bool
 ) -> tuple[dict[str, str], int]:
-    """Return the text of each document of the reference, and the number of lines."""
+    """Return the hypothesis text of each reference document, and the number of lines."""
     reference_documents = list(dict.fromkeys(names))
     if isinstance(hypothesis, Mapping):
         if not has_documents:
@@ -427,7 +427,7 @@ def _read_documents(
 
 @dataclass(slots=True)
 class _Divided:
-    """The segments of one document, with the place and the counts of each."""
+    """The segments of one document, with the position and the unit counts of each."""
 
     segments: list[str]
     facts: list[tuple[int, int, int, int, int, int]]

@@ -130,7 +130,7 @@ def _split_at_pauses(
 
 
 def _list_tokens(block: Block, *, cased: bool) -> Iterator[_Token]:
-    """Yield the words of a block, normalized or split as by TER, and its breaks."""
+    """Yield the words of a block, normalized or split as TER does, and its breaks."""
     for number, line in enumerate(block.lines, 1):
         for word in line.split():
             lowered = word.lower()

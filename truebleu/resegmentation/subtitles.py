@@ -129,7 +129,7 @@ def read_subtitles(file: Any, breaks: str = "none") -> SubtitleFile:
 
     Args:
         file: a path that ends in .srt or .vtt, or also in .gz, .bz2, .xz or .zst.
-        breaks: "none" leaves out the ends of lines and blocks, "words" makes them the words `eol`
+        breaks: "none" omits the ends of lines and blocks, "words" converts them to the words `eol`
             and `eob`, and "only" also replaces every other word by `<mask>`.
 
     Raises:

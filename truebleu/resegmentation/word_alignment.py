@@ -14,8 +14,8 @@ def align_words(
 ) -> tuple[list[int | None], list[int], int]:
     """Align two lists of words.
 
-    Returns the reference word with which each word of the hypothesis is paired, or None; the number
-    of reference words before the word or up to its pair; and the edit distance.
+    Returns, for each hypothesis word, the paired reference word or None, and the number of
+    reference words up to its pair, or before the word if it has no pair; and the edit distance.
 
     The common beginning and end are paired. Between them, the path is followed from its end: a
     run of insertions or deletions continues while that is optimal. Otherwise, equal words are

@@ -79,7 +79,7 @@ class Difference(Record):
     """The interval of the difference, from the paired bootstrap."""
     p: float
     adjusted_p: float
-    """The p-value after correction for multiple comparisons; without a correction, equal to `p`."""
+    """The p-value after correction for multiple comparisons, or `p` if there is no correction."""
     test: str
     trials: int
     """The number of randomizations or resamples from which p is computed."""
@@ -197,7 +197,7 @@ class PairedTests(Record):
         return f"{text}. {LIMITATION}"
 
     def get_difference(self, system: str, other: str) -> Difference:
-        """Return the difference between systems: the score of `system` minus that of `other`."""
+        """Return a difference: the score of `system` minus the score of `other`."""
         if (system, other) in self.pairs:
             return self.pairs[system, other]
         if (other, system) in self.pairs:

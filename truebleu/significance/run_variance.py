@@ -49,7 +49,7 @@ class Noise(Record):
     degrees_of_freedom: int
     """The degrees of freedom of `run_error`: number of runs minus number of systems."""
     test_set_error: float
-    """The standard error due to the test set, without the variance of runs in single segments."""
+    """The standard error due to the test set, excluding the variance of runs within segments."""
     test_set_share: float
     """`test_set_error` as a share of the standard deviation of the resampled values."""
 

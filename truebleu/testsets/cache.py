@@ -102,7 +102,7 @@ def get_writable_path(entry: CatalogueEntry, *names: str) -> str:
 
 
 def get_entry_folder(entry: CatalogueEntry, root: str) -> str:
-    """Return the folder of a test set below a root folder."""
+    """Return the folder of a test set in a root folder."""
     return os.path.join(root, *entry.name.split("/"), entry.digest)
 
 
@@ -429,7 +429,7 @@ def _list_archive_pairs(entry: CatalogueEntry, archive: Archive) -> list[str]:
 
 
 def _clean_attribute(attribute: str | None) -> str:
-    """Return an attribute, or "" for a line without the attribute."""
+    """Return a document attribute, or "" for a line that does not have it."""
     return "" if attribute is None or attribute.startswith("<doc ") else attribute
 
 

@@ -172,7 +172,7 @@ def format_reference_field(translator: str | None) -> str:
 def read_xml(path: str) -> dict[str, list[str]]:
     """Return the fields of an XML file (WMT's format since 2021), with unchanged white space.
 
-    The fields are src, the references in file order, docid, origlang, systems, and if present
+    The fields are src, the references in file order, docid, origlang, systems, and, if present,
     domain.
     """
     root = _parse_xml(path)

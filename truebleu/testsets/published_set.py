@@ -82,7 +82,7 @@ class _TestSetPart:
         return self.text.read_lines(field)
 
     def read_document_field(self, field: str) -> list[str] | None:
-        """Return an attribute of each segment's document for filters, or None if unknown."""
+        """Return an attribute of each segment's document that filters use, or None if unknown."""
         for name in (f"_{field}", field):
             if name in self.text.fields:
                 return self.read_lines(name)
@@ -188,7 +188,7 @@ class TestSet:
 
     @cached_property
     def references(self) -> dict[str, list[str]]:
-        """All references by name, such as "A"; an unnamed reference is "ref".
+        """All references by name, such as "A"; an unnamed reference is called "ref".
 
         Concatenated test sets provide only the references to use.
         """

@@ -444,7 +444,7 @@ def _get_registry_path(name: str) -> str:
 
 
 def _find_field_files(path: str) -> dict[str, Any] | None:
-    """Return the files of fields by language pair, or None if the folder has none."""
+    """Return the files by language pair and field, or None if the folder contains none."""
     pairs: dict[str, dict[str, str]] = {}
     for name in sorted(os.listdir(path)):
         entry_path = os.path.join(path, name)
@@ -477,7 +477,7 @@ def _select_field_files(files: Mapping[str, str]) -> dict[str, str]:
 
 
 def _find_flores_files(path: str, name: str) -> dict[str, Any] | None:
-    """Return one FLORES file per language, for the split that the name ends with, or None."""
+    """Return one FLORES file per language for the split in the test set's name, or None."""
     split = name.rpartition("/")[2]
     folder = os.path.join(path, split)
     if split not in ("dev", "devtest") or not os.path.isdir(folder):

@@ -136,7 +136,7 @@ def _unpack_members(
 
 
 def _normalize_member_name(name: str) -> str:
-    """Return the name of a member without the components "."."""
+    """Return the name of a member without "." components."""
     return "/".join(part for part in name.split("/") if part != ".")
 
 
@@ -196,7 +196,7 @@ def _open_decompressed(file: BinaryIO, first_bytes: bytes) -> Any:
 
 
 class _LimitedReader:
-    """Stream reader that raises an error beyond a maximum number of bytes."""
+    """Stream reader that raises an error after a maximum number of bytes."""
 
     def __init__(self, stream: Any, max_bytes: int) -> None:
         self._stream = stream

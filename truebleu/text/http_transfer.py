@@ -237,7 +237,7 @@ def _make_transfer_error(url: str, error: Exception) -> TransferError:
         # urllib raises a URLError if the connection fails before the request is sent.
         is_connected = not isinstance(error, urllib.error.URLError)
         reason = (
-            f"no data for {READ_TIMEOUT_SECONDS} s"
+            f"received no data for {READ_TIMEOUT_SECONDS} s"
             if is_connected
             else f"no connection after {CONNECT_TIMEOUT_SECONDS} s"
         )

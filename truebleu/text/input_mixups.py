@@ -50,7 +50,7 @@ def find_mixup(
         evidence = f"{copy_count} of its first {len(output)} lines are identical to the source"
         return None if is_usual else (SOURCE, evidence)
     if has_low_score and (shift := reference_checks.find_shift(output, others)):
-        return SHIFTED, f"{abs(shift)}: line 5 fits line {5 + shift}"
+        return SHIFTED, f"{abs(shift)}: line 5 matches line {5 + shift}"
     words, source_words = _list_words(output), _list_words(source_texts)
     reference_words = [word for one in others for word in _list_words(one)]
     if len(words) < MIN_WORDS or not reference_words:

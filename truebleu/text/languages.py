@@ -390,7 +390,7 @@ class UnsplitScript:
     language: str
     reason: str
     share: float
-    """The share of a text's characters above which the text is considered written in the script."""
+    """The share of characters in the script above which a text is considered written in it."""
     sample: str
     recommended: tuple[str, ...]
     """The recommended tokenizers, best first."""

@@ -83,7 +83,10 @@ _KERNEL_CASES: dict[object, str] = {False: "no", True: "python", "ascii": "ascii
 def _use_kernel_unless(
     name: str, exceptions: str, lowercase: bool | str = False
 ) -> Callable[[Split], Split]:
-    """Decorate a tokenizer so that it splits only segments with `exceptions`, the kernel others."""
+    """Decorate a tokenizer so that it splits only the segments that match `exceptions`.
+
+    The kernel splits all other segments.
+    """
 
     def decorate(tokenizer: Split) -> Split:
         tokenizer_name = tokenizer.__name__.removeprefix("tokenize_like_").replace("_", "-")

@@ -34,7 +34,7 @@ WordLines = list[list[str]]
 
 
 def compare_samples(summary: Summary, hypotheses: Any, references: Any) -> None:
-    """Add copied and wrong references, and the output's letter case, to a summary."""
+    """Add `copied_reference`, `wrong_reference` and `letter_case` to a summary."""
     output, *others = text_marks.sample_inputs(hypotheses, references)
     summary["copied_reference"] = _find_copied_reference(output, others)
     summary["wrong_reference"] = _find_wrong_reference(output, others)

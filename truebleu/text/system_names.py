@@ -207,7 +207,7 @@ def find_system(name: str, names: Sequence[str], role: str) -> str:
 
 
 def name_references(references: Any, reference_count: int) -> list[str]:
-    """Return short names of the references from their files, or numbers for other inputs."""
+    """Return short names of references: from their file names, or numbers for other inputs."""
     columns = references if isinstance(references, list | tuple) else [references]
     names = [str(i) for i in range(1, reference_count + 1)]
     if len(columns) == reference_count and all(map(is_file, columns)):

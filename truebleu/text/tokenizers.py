@@ -190,7 +190,7 @@ def _escape_label(text: str) -> str:
 
 
 def uses_kernel_tokenizer(tokenize: Tokenize, lowercase: bool | str) -> bool:
-    """Return whether the kernel can tokenize text with these values of the two parameters."""
+    """Return whether the kernel can tokenize text with these two settings."""
     return _has_kernel_tokenizer(tokenize) and lowercase != "after"
 
 
@@ -317,7 +317,7 @@ def count_ngrams(tokens: Sequence[Any], order: int) -> Counter[tuple[Any, ...]]:
 
 
 def make_tokenizer(tokenize: Tokenize, lowercase: bool | str = False) -> Callable[[str], list[str]]:
-    """Return a function that tokenizes text like a metric with these two parameters."""
+    """Return a function that tokenizes text like a metric with these two settings."""
     tokenize = resolve_tokenizer(tokenize)
     kernel_case = LOWERCASE_MODES[lowercase]
     python_function = None if _has_kernel_tokenizer(tokenize) else get_tokenizer_function(tokenize)

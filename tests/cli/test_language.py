@@ -7,6 +7,9 @@ import sys
 import pytest
 
 import truebleu as tb
+from truebleu.cli import metric_options
+from truebleu.cli.common_options import Parser
+from truebleu.metrics import text_warnings
 
 HYPOTHESES = [
     "その日は朝から雨が降っていました。",
@@ -130,6 +133,56 @@ def test_unknown_language_is_refused(language_folder, truebleu_command):
     )
     result = truebleu_command("family", "list", "-l", "ja")
     assert result.status == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "fields"),
+    [
+        ("-l de", "language:de|task:rank"),
+        ("-l en-de_DE", "language:de|task:rank"),
+        ("-l cs", "language:cz|task:rank"),
+        ("-l en", "language:en|task:rank"),
+        ("-l de --meteor-language ru", "language:ru|task:rank"),
+        ("-l ja --meteor-language other --meteor-normalize lower", "language:other|task:li"),
+        ("-l sv --meteor-normalize lower", "language:se|task:li"),
+        ("-l nb --meteor-normalize no", "language:no|task:li"),
+    ],
+)
+def test_language_selects_the_language_of_meteor(words, fields):
+    groups = list(metric_options.list_metric_groups(["-m", "meteor"]))
+    parsed = Parser("truebleu", groups=groups).parse_args(["-m", "meteor", *words.split()])
+    (metric,) = metric_options.select_metrics(parsed)
+    assert str(metric.signature(1)).startswith(f"nrefs:1|{fields}")
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ("-l ja", "METEOR does not support Japanese (expected Czech, English, French, German, "),
+        ("-l se", "METEOR does not support Northern Sami"),
+        ("-l sv", "METEOR cannot tokenize Swedish"),
+    ],
+)
+def test_language_without_meteor_is_an_error(language_folder, truebleu_command, words, problem):
+    result = truebleu_command("score", "en", "-i", "en", "-m", "meteor", *words.split())
+    assert (result.status, result.output) == (2, "")
+    assert f"-l/--language: {problem}" in result.error
+    assert "--meteor-normalize to 'lower'" in result.error
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("meteor-nltk", "METEOR-nltk: -l selects German, but it matches English stems"),
+        ("rouge-l+stem", "rouge-l+stem: -l selects German, but its stemmer is for English"),
+    ],
+)
+def test_metric_for_english_warns_about_another_language(name, problem):
+    metric = tb.metric(name)
+    label = metric.name if name == "meteor-nltk" else name
+    warnings = text_warnings.warn_about_texts({}, [], {metric: label}, "en-de")
+    assert [one["text"].startswith(problem) for one in warnings] == [True]
+    assert text_warnings.warn_about_texts({}, [], {metric: label}, "de-en") == []
 
 
 # ---- warnings about the script ----

@@ -57,7 +57,7 @@ METRICS, LANGUAGE, STRIP, NO_CACHE = parse_options(
     -l --language TAG  choose settings for this language or language pair (ja, jpn_Jpan, zh-TW,
                        en-ja): the tokenizer zh, ja-mecab or ko-mecab, as in sacreBLEU, otherwise
                        13a; for TER in Chinese and Japanese, --ter-normalized and
-                       --ter-asian-support
+                       --ter-asian-support; for METEOR, --meteor-language
     --strip-diacritics  remove accents and other nonspacing marks, after NFC or NFKC normalization
     --no-cache  do not read or write cached scores of external programs and models (default: cache
                 scores that take more than a millisecond per segment)
@@ -249,12 +249,18 @@ def _adapt_to_language(
     changed = {}
     for metric, label in metrics.items():
         fixed_parameters = changed_parameters[metric]
-        with reraise_as_usage_error(f"-l/--language: {metric.name}"):
-            changed[
-                metric
-                if metric in signature_metrics
-                else metric.adapt_to_language(language, fixed_parameters)
-            ] = label
+        adapted = metric
+        if metric not in signature_metrics:
+            with reraise_as_usage_error(f"-l/--language: {metric.name}"):
+                try:
+                    adapted = metric.adapt_to_language(language, fixed_parameters)
+                except ParameterError as error:
+                    flags = {
+                        one.name: one.format_option(metric.PREFIX) for one in metric.PARAMETERS
+                    }
+                    problem = error.format_with_options(flags)
+                    raise UsageError(f"-l/--language: {problem}") from None
+        changed[adapted] = label
     return changed
 
 

@@ -399,8 +399,9 @@ def _resolve_metric_name(metric: Any, names_by_casefold: Mapping[str, str]) -> s
 
 
 def _adapt_to_target_language(metric: Any, pair: str) -> Any:
-    """Return a metric with the tokenizer of the target language."""
+    """Return a metric with the settings for the target language, such as its tokenizer."""
     try:
-        return metric.adapt_to_language(languages.get_target_language(pair))
+        target = languages.get_target_language(pair)
     except ValueError:
         return metric  # the language is unknown
+    return metric.adapt_to_language(target)

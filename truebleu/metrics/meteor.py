@@ -8,15 +8,18 @@ tokenizes and aligns text; this module has the formula and its parameters per ta
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus, CountedRows
 from truebleu.metrics.python_metric import PythonMetric
 from truebleu.text import argument_checks, corpus_inputs
+
+if TYPE_CHECKING:
+    from truebleu.text.languages import Language
 
 Coefficients = tuple[float, ...]
 VERSION = "1.5"
@@ -61,6 +64,8 @@ LANGUAGES = {
     "ar-bw-red": "Arabic in reduced Buckwalter transliteration",
     "other": "without stems",
 }
+# METEOR's names of languages by ISO 639-1 code, if they differ; se is Northern Sami in ISO 639-1.
+NAMES_BY_CODE = {"cs": "cz", "sv": "se", "se": "", "nb": "no", "nn": "no"}
 # Kinds of text preparation, with their names in Eval IDs and the program's options.
 PREPARATIONS = {
     (False, False): ("no_norm", ()),
@@ -237,6 +242,24 @@ class METEOR(PythonMetric):
         """Return whether the metric splits text in a script of `UNSPLIT_SCRIPTS`."""
         # METEOR's normalizer makes each letter of these scripts a token.
         return self.normalize is True or script == "diacritics"
+
+    def adapt_to_language(self, language: Language, user_parameters: Collection[str] = ()) -> Self:
+        """Return the metric for a language. Raise ParameterError if METEOR does not support it.
+
+        user_parameters: names of parameters that the user has set and that must not change.
+        """
+        if "language" in user_parameters:
+            return self
+        name = NAMES_BY_CODE.get(language.code, language.code)
+        is_known = name in LANGUAGES
+        if is_known and (name in TUNED_TASKS or self.normalize is not True):
+            return self.with_parameters(language=name)
+        settings = "[[normalize]]" if is_known else "[[language]] to 'other' and [[normalize]]"
+        raise argument_checks.ParameterError(
+            f"METEOR {'cannot tokenize' if is_known else 'does not support'} {language.name} "
+            "(expected Czech, English, French, German, Russian or Spanish). For text of tokens "
+            f"separated by spaces, set {settings} to 'lower'. Otherwise, leave out METEOR."
+        )
 
     @property
     def expects_tokens(self) -> bool:

@@ -76,7 +76,8 @@ def check_paraphrase_table(path: str, language: str) -> None:
     if not os.path.isfile(table):
         raise MetricFailedError(
             f"{METRIC_NAME}: no paraphrases for '{language}'. Copy the table from the METEOR 1.5 "
-            f"distribution to {table}, or leave out the module paraphrase."
+            f"distribution to {table}, or leave out the module paraphrase: --meteor-modules exact "
+            "stem (modules=['exact', 'stem'] in Python)."
         )
 
 

@@ -205,6 +205,10 @@ class DescribedMetric(Parametrized):
             return self
         return self.with_parameters(tokenize=language_tokenizer)
 
+    def describe_language_mismatch(self, language: Language) -> str:  # noqa: ARG002
+        """Return why the parameters do not suit a language, or "" if they do."""
+        return ""
+
     @property
     def fingerprint(self) -> str:
         """The parameters that determine the statistics, as in `Statistics.fingerprint`."""

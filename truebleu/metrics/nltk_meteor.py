@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus
@@ -21,6 +21,9 @@ from truebleu.metrics.python_metric import (
 )
 from truebleu.text import tokenizers
 from truebleu.text.record import Record
+
+if TYPE_CHECKING:
+    from truebleu.text.languages import Language
 
 
 class NLTKMETEOR(SegmentMeanMetric):
@@ -65,6 +68,11 @@ class NLTKMETEOR(SegmentMeanMetric):
         words={True: "wordnet-3.0", False: "no"},
         key="syn",
     )
+
+    def describe_language_mismatch(self, language: Language) -> str:
+        """Return why the metric does not suit a language, or "" for English."""
+        words = "stems and synonyms" if self.synonyms else "stems"
+        return "" if language.code == "en" else f"it matches English {words} only"
 
     def _find_versions(self) -> tuple[str, str]:
         return find_installed_version("nltk"), ""

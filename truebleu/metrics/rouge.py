@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import KW_ONLY
 from importlib import import_module
 from string import ascii_letters
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import Table
 from truebleu.metrics import parameters as p
@@ -26,6 +26,9 @@ from truebleu.metrics.python_metric import (
     make_missing_package_error,
 )
 from truebleu.text import tokenizers
+
+if TYPE_CHECKING:
+    from truebleu.text.languages import Language
 
 # The release of rouge-score that defines the scores; tests compare rouge-score-rs with it.
 REFERENCE_RELEASE = "0.1.2"
@@ -139,6 +142,10 @@ class ROUGE(SegmentMeanMetric):
     def list_types(cls) -> list[str]:
         """Return the kinds of ROUGE: 1 to 9, l, lsum."""
         return cls.PARAMETERS[0].choices
+
+    def describe_language_mismatch(self, language: Language) -> str:
+        """Return why the stemmer does not suit a language, or "" if it does."""
+        return "its stemmer is for English" if self.stemmer and language.code != "en" else ""
 
     def explain_zero_score(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return the reason why the score is 0, and what to use instead."""

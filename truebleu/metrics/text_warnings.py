@@ -123,6 +123,8 @@ def warn_about_texts(
         names = [name for metric, name in metrics.items() if line in metric.warnings]
         text = f"{join_words(names)}: {line}"
         warnings.append({"kind": "parameters", "systems": [], "metrics": names, "text": text})
+    if language is not None:
+        warnings += _warn_about_metric_languages(metrics, language)
     has_unsplit_metrics = bool(list_unsplit_metrics(warnings))
     for system, summary in summaries.items():
         for kind, index, text in _warn_about_system(summary, references, tokenize, language):
@@ -157,6 +159,19 @@ def warn_about_texts(
         for one in warnings:
             one["text"] = one["text"].replace(UNRELIABLE, UNTESTED)
     return warnings
+
+
+def _warn_about_metric_languages(
+    metrics: Mapping[Metric[Any], str], tag: str
+) -> Iterator[dict[str, Any]]:
+    """Yield a warning for each metric whose parameters are for another language."""
+    from truebleu.text import languages
+
+    language = languages.get_target_language(tag)
+    for metric, name in metrics.items():
+        if problem := metric.describe_language_mismatch(language):
+            text = f"{name}: -l selects {language.name}, but {problem}"
+            yield {"kind": "language", "systems": [], "metrics": [name], "text": text}
 
 
 def _warn_about_system(

@@ -205,7 +205,7 @@ def test_standard_input_is_a_log(truebleu_command, folder):
     [
         (3, {}, TypeError, "logs: expected one or more paths, found int"),
         ([3], {}, TypeError, "logs: 3: expected a path, found int"),
-        ([], {}, tb.InputError, "logs: no logs"),
+        ([], {}, tb.InputError, "logs: expected at least one log"),
         ("x.log", {"unit": "line"}, ValueError, "unknown unit 'line'"),
         ("x.log", {"tokens": "bpe"}, ValueError, "unknown tokens 'bpe'"),
         ("x.log", {"confidence": 0}, ValueError, "confidence=0: expected a whole number"),

@@ -166,7 +166,7 @@ def _render_server_page(data: ReportData, workers: int) -> tuple[bytes, str]:
 
 
 def _parse_decimal(text: str) -> int:
-    """Parse a number in a query: up to 15 digits. Raises ValueError for other text."""
+    """Parse a whole number of at most 15 digits in a query. Raises ValueError for other text."""
     if len(text) > 15:
         raise ValueError(text)
     return parse_whole_number(text)

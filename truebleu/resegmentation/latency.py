@@ -69,7 +69,7 @@ class LatencyScore:
 
 @dataclass(frozen=True, slots=True)
 class Simultaneity:
-    """Measures, in percent, of whether a system waits for the end of the segments.
+    """Percentages that show whether a system waits for the end of the segments.
 
     swf: simultaneous words fraction, the share of units written before the end of the source.
     efsw: expected fraction of simultaneous words, the share of the source before the mean delay.

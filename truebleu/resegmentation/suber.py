@@ -198,7 +198,7 @@ class _EditTable:
     def fill(self, order: list[int]) -> float:
         """Compute the rows of an order, and return the edit distance.
 
-        Rows for tokens at the start that are the same as in the previous order are reused.
+        Rows are reused for the leading tokens that the order shares with the previous order.
         """
         shared = 0
         while shared < len(self._order) and self._order[shared] == order[shared]:

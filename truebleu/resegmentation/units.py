@@ -77,7 +77,7 @@ class Units:
 
 
 def fold(text: str) -> str:
-    """Return a text in the form to compare: NFKC and case-folded.
+    """Return a text normalized for comparison: in NFKC and case-folded.
 
     >>> fold("Straße ＡＢＣ")
     'strasse abc'
@@ -155,7 +155,7 @@ def split_pieces(model: str, text: str, *, cuts_words: bool) -> Units:
 
 
 def join_pieces(pieces: list[str], *, cuts_words: bool) -> Units:
-    """Join pieces to a text, and return them as its units."""
+    """Join pieces into a text, and return them as its units."""
     ends = list(accumulate(map(len, pieces)))
     spans = list(zip([0, *ends], ends, strict=False))
     begins = [] if cuts_words else list(map(_begins_word, pieces))

@@ -181,7 +181,7 @@ class PairedTests(Record):
 
     @property
     def runs(self) -> dict[str, Runs]:
-        """The runs of each system that has more than one."""
+        """The runs of each system that has several runs."""
         return {n: one.runs for n, one in self.intervals.items() if one.runs is not None}
 
     @property

@@ -365,7 +365,7 @@ def _read_filter_fields(
 def _read_verified_fields(
     entry: CatalogueEntry, langpair: str, raw_folder: str
 ) -> Iterator[tuple[str, Iterable[str]]]:
-    """Check fields against the catalogue's checksums, and yield them; skip those without one."""
+    """Check fields against the catalogue's checksums and yield them; skip fields without one."""
     checksums = entry.sha256.get(langpair, {})
     if "src" not in checksums:
         raise InputError(
@@ -383,7 +383,7 @@ def _read_verified_fields(
 
 
 def hash_lines(lines: Iterable[str]) -> str:
-    """Return the SHA-256 of lines that are encoded as UTF-8 and end in a newline."""
+    """Return the SHA-256 of lines, encoded as UTF-8 and each followed by a newline."""
     return sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
 
 

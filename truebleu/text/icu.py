@@ -14,7 +14,7 @@ from truebleu._kernel import InputError
 
 
 def get_tokenizer_function(name: str) -> Callable[[str], list[str]]:
-    """Return the tokenizer of a locale, which omits white space.
+    """Return a locale's tokenizer, which omits white space.
 
     Raises ImportError, with the package to install, if icu4py is missing, and InputError for an
     invalid locale.

@@ -297,8 +297,7 @@ def tokenize_like_codexglue(text: str) -> list[str]:
     """Tokenize like CodeXGLUE's code-to-text evaluator: words and single marks.
 
     It then applies CodeNN's rules. The first step also splits entities and decimal numbers: 3.14 is
-    three tokens.
-    Source: microsoft/CodeXGLUE, Code-Text/code-to-text/evaluator/evaluator.py.
+    three tokens. Source: microsoft/CodeXGLUE, Code-Text/code-to-text/evaluator/evaluator.py.
 
     >>> tokenize_like_codexglue("Pi is 3.14")
     ['pi', 'is', '3', '.', '14']

@@ -44,7 +44,7 @@ def compare_samples(summary: Summary, hypotheses: Any, references: Any) -> None:
 def _find_copied_reference(
     output: Sequence[Any], references: Sequence[Sequence[Any]]
 ) -> tuple[int, int, int] | None:
-    """Return the index of a reference that equals most of the output, or None.
+    """Return the index of a reference that is mostly identical to the output, or None.
 
     The numbers of identical and examined lines are also returned. The first reference is not
     examined, because the kernel compares it with the output.

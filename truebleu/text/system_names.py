@@ -114,7 +114,7 @@ def _count_common_parts(rows: Sequence[Sequence[str]]) -> int:
 def shorten_names(names: Sequence[str]) -> list[str]:
     """Return system names without the parts that all of them share, if any name is long.
 
-    If all names share no part, the parts that only the long names share are removed.
+    If there are no such parts, the parts that the long names share are removed instead.
 
     >>> shorten_names(["newstest2022.en-de.hyp.Online-A", "newstest2022.en-de.hyp.M2"])
     ['Online-A', 'M2']

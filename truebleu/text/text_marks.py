@@ -57,8 +57,8 @@ def find_marks(hypotheses: Any, references: Any) -> tuple[int, list[dict[str, Ma
     """Return the number of examined segments, and each input's marks by kind.
 
     The first input contains the hypotheses, and the others contain the references. The result is
-    None if there
-    are no marks. Pretokenized texts, and texts that cannot be read again, have no marks.
+    None if there are no marks. Pretokenized texts, and texts that cannot be read again, have no
+    marks.
     """
     if type(hypotheses) is type(references) is list:  # fast path for most inputs
         first_texts = hypotheses[:MAX_EXAMINED_SEGMENTS] + references[:MAX_EXAMINED_SEGMENTS]

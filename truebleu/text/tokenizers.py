@@ -136,8 +136,7 @@ def format_signature_label(tokenize: Tokenize) -> str:
 
     The label of a lambda includes its position in the code. The label of a partial function
     includes its arguments. The version of an installed package is added, because tokens may change
-    with it:
-    `pythainlp.tokenize.core.word_tokenize@5.4.0`.
+    with it: `pythainlp.tokenize.core.word_tokenize@5.4.0`.
     """
     if isinstance(tokenize, str):
         labelled = _needs_data(tokenize) or tokenize.startswith("icu:")

@@ -5,7 +5,7 @@ import pickle
 import random
 import subprocess
 import sys
-from functools import partial
+from functools import cache, partial
 from itertools import combinations_with_replacement
 
 import hypothesis.strategies as st
@@ -110,12 +110,14 @@ def test_rwth_golden_cases_are_equal(shared):
 def test_omnisteval_golden_cases_are_equal(shared):
     compared = 0
     for case in golden_cases(shared, "softsegmenter"):
-        if case["options"]["lang"] is None:
-            method = "omnisteval-char" if case["options"]["char_level"] else "omnisteval"
-            result = resegment(case["hyp"], case["refs"], method)
-            assert (case["id"], result.segments) == (case["id"], case["output"])
-            compared += 1
-    assert compared == 111
+        method = "omnisteval-char" if case["options"]["char_level"] else "omnisteval"
+        if case["options"]["lang"] is not None:
+            pytest.importorskip("mosestokenizer")
+            method = f"omnisteval-moses-{case['options']['lang']}"
+        result = resegment(case["hyp"], case["refs"], method)
+        assert (case["id"], result.segments) == (case["id"], case["output"])
+        compared += 1
+    assert compared == 118
 
 
 def draw_case(dice, alphabet, *, alternatives, joiner):
@@ -211,21 +213,17 @@ def test_mweralign_pieces_equal_program(cases, tmp_path, capfd):
         assert result.segments == decoded[: len(references)]
 
 
-def omnisteval_segments(references, hypothesis, *, characters):
+def omnisteval_segments(references, hypothesis, *, characters, language=None):
     alignment = pytest.importorskip("omnisteval.alignment")
-    normalize = pytest.importorskip("omnisteval.tokenization").unicode_normalize
+    tokenize = pytest.importorskip("omnisteval.tokenization").tokenize_words
     split = list if characters else str.split
-
-    def words(text, **facts):
-        return [alignment.Word(normalize(word).lower(), **facts) for word in split(text)]
-
-    spoken = words(hypothesis)
-    for word, original in zip(spoken, split(hypothesis), strict=True):
-        word.original = original
-    expected = []
-    for number, (text,) in enumerate(references):
-        spaceless = text.replace(" ", "") if characters else text
-        expected += words(spaceless.lower(), seq_id=number)
+    expected = [
+        alignment.Word(word, seq_id=number)
+        for number, (text,) in enumerate(references)
+        for word in split(text.lower().replace(" ", "") if characters else text.lower())
+    ]
+    spoken = [alignment.Word(word) for word in split(hypothesis)]
+    ((expected,), (spoken,)) = (tokenize([words], language) for words in (expected, spoken))
     try:
         pairs = alignment.align_sequences(expected, spoken, characters)
         placed = alignment.process_alignment(*pairs, characters)
@@ -233,7 +231,8 @@ def omnisteval_segments(references, hypothesis, *, characters):
         return None  # no reference word at all
     segments = [[] for _ in references]
     for word in placed:
-        segments[word.seq_id].append(word.original)
+        if word.main:
+            segments[word.seq_id].append(word.original)
     return [("" if characters else " ").join(segment) for segment in segments]
 
 
@@ -249,6 +248,43 @@ def test_omnisteval_equals_program(method, cases):
         expected = omnisteval_segments(references, text, characters=characters)
         if expected is not None:
             assert resegment(text, references, method).segments == expected
+
+
+MOSES_WORDS = [
+    *("Dr.", "don't", "l'été", "100.000,5", "“no”", "(1)", "a-b-c", "Mr.", "U.S.", "...", "…", "½"),
+    *("AT&T", "you.", "é", "£5", "--", "ﬁn", "x_y", "http://a.b/c?d=1", "bzw.", "Nr.", "¨", "\x01"),
+    *(".", ",", "-", "。", "好天。", "it's,", "[", "]", "a|b", "<b>", "&amp;", "3.", "Ⅳ", "B."),
+]
+MOSES_CASES = [pytest.param(40, id="40"), pytest.param(2000, id="2000", marks=pytest.mark.thorough)]
+
+
+@pytest.mark.parametrize("cases", MOSES_CASES)
+@pytest.mark.parametrize("language", ["de", "en", "fr", "zh"])
+def test_omnisteval_with_moses_equals_program(language, cases, monkeypatch):
+    mosestokenizer = pytest.importorskip("mosestokenizer")
+    # OmniSTEval would start a process for each text.
+    monkeypatch.setattr(mosestokenizer, "MosesTokenizer", cache(mosestokenizer.MosesTokenizer))
+    dice = random.Random(35)
+    for _ in range(cases):
+        words = dice.sample(MOSES_WORDS, k=dice.choice([3, 8, len(MOSES_WORDS)]))
+        references, text = draw_case(dice, words, alternatives=1, joiner=" ")
+        expected = omnisteval_segments(references, text, characters=False, language=language)
+        if expected is not None:
+            result = resegment(text, references, f"omnisteval-moses-{language}")
+            assert result.segments == expected
+            assert result.signature == f"omnisteval-moses-{language}-0.1.10"
+
+
+def test_moses_without_its_parts_gives_advice(monkeypatch):
+    call = partial(resegment, "a b", ["a", "b"])
+    with pytest.raises(ValueError, match="'omnisteval-moses-german': expected a language code"):
+        call("omnisteval-moses-german")
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(InputError, match="needs Perl, but the program perl is not in PATH"):
+        call("omnisteval-moses-nl")
+    monkeypatch.setitem(sys.modules, "mosestokenizer", None)
+    with pytest.raises(ImportError, match=r"pip install mosestokenizer==1\.2\.1"):
+        call("omnisteval-moses-nl")
 
 
 # ---- the definition ----

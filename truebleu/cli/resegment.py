@@ -20,8 +20,9 @@ methods:
       the smallest edit distance of the tokens of any tokenizer (see truebleu score --help)
   mweralign, mweralign-none, mweralign-cj
       as mweralign 1.4.1: pieces, words (also RWTH's mwerSegmenter), characters
-  omnisteval, omnisteval-char
-      as OmniSTEval 0.1.10 (SoftSegmenter): words, characters
+  omnisteval, omnisteval-char, omnisteval-moses-de
+      as OmniSTEval 0.1.10 (SoftSegmenter): words, characters, with --lang de; the last needs
+      Perl and the package mosestokenizer
   suber, suber-seg, suber-br
       as SubER 0.4.0 for AS-BLEU, AS-BLEU-seg, AS-TER-br: edit distance of words
   time, time-seg, time-br

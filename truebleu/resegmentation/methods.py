@@ -7,6 +7,7 @@ named.
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
@@ -16,7 +17,7 @@ from itertools import chain
 
 from truebleu import _kernel
 from truebleu.resegmentation import units as u
-from truebleu.resegmentation.token_units import split_tokens
+from truebleu.resegmentation.token_units import split_moses_tokens, split_tokens
 from truebleu.resegmentation.units import Units
 from truebleu.resegmentation.word_alignment import align_words
 from truebleu.text import tokenizers
@@ -212,6 +213,17 @@ def _make_mweralign(model: str = "mweralign-spm32k", *, cuts_words: bool) -> Met
     return Method(split, "edits", "mweralign", "1.4.1", joiner="")
 
 
+def _make_omnisteval(split: Callable[[str], Units]) -> Method:
+    return Method(
+        split,
+        "similarities",
+        "OmniSTEval",
+        "0.1.10",
+        joiner=" ",
+        prepare_reference=str.lower,
+    )
+
+
 def _make_suber(compares: str, breaks: str = "none") -> Method:
     split = u.split_subtitle_words
     return Method(split, compares, "SubER", "0.4.0", joiner=" ", breaks=breaks)
@@ -224,14 +236,7 @@ METHODS = {
     "mweralign-spm32k-w": _make_mweralign(cuts_words=True),
     "mweralign-none": Method(u.split_ascii_words, "edits", "mweralign", "1.4.1", joiner=" "),
     "mweralign-cj": Method(u.split_latin_runs, "edits", "mweralign", "1.4.1", joiner=""),
-    "omnisteval": Method(
-        u.split_white_space,
-        "similarities",
-        "OmniSTEval",
-        "0.1.10",
-        joiner=" ",
-        prepare_reference=str.lower,
-    ),
+    "omnisteval": _make_omnisteval(u.split_white_space),
     "omnisteval-char": Method(
         u.split_characters,
         "similarities",
@@ -255,8 +260,10 @@ OTHER_NAMES = {
     **{full: short for short, full in SIGNATURE_NAMES.items()},
 }
 # Methods with a parameter: mweralign with the SentencePiece model in a file (mweralign-spm:FILE),
-# and the smallest edit distance of the tokens of a tokenizer (as-wer-13a).
+# OmniSTEval with the Moses tokenizer of a language (omnisteval-moses-de), and the smallest edit
+# distance of the tokens of a tokenizer (as-wer-13a).
 MODEL_PREFIX = "mweralign-spm:"
+MOSES_PREFIX = "omnisteval-moses-"
 TOKENS_PREFIX = "as-wer-"
 
 
@@ -272,6 +279,11 @@ def get_method(name: str) -> Method:
     if name.startswith(MODEL_PREFIX):
         return _make_mweralign(name.removeprefix("mweralign-"), cuts_words=False)
     problem = f"unknown re-segmentation method '{name}'"
+    if name.startswith(MOSES_PREFIX):
+        language = name.removeprefix(MOSES_PREFIX)
+        if not re.fullmatch("[a-z]{2,3}", language):
+            raise ValueError(f"{problem}: expected a language code of two or three letters")
+        return _make_omnisteval(partial(split_moses_tokens, language))
     if not name.startswith(TOKENS_PREFIX):
         raise ValueError(f"{problem}{suggest_names(name, METHODS)}")
     tokenizer = name.removeprefix(TOKENS_PREFIX)

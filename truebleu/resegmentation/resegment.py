@@ -448,6 +448,11 @@ def align_document(
     places = list(alignment.segments)
     if method.is_own:
         places = _keep_words_whole(places, stream, alignment)
+    elif method.program == "OmniSTEval":
+        # A word goes where its first token goes.
+        for index, is_first in enumerate(stream.begins):
+            if not is_first:
+                places[index] = places[index - 1]
     return stream, alignment, places
 
 
@@ -467,7 +472,8 @@ def _divide(
         is_added.append(pair == UNPAIRED or place != aligned)
         if place == UNPAIRED:
             continue
-        members[place].append(span)
+        if members[place][-1:] != [span]:
+            members[place].append(span)
         if is_added[-1]:
             counts[place][2] += 1
         else:

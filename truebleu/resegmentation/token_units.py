@@ -1,9 +1,12 @@
-"""Units of named tokenizers, located in the text: for `as-wer-13a` and other tokenizers."""
+"""Units of tokenizers: those with names, for `as-wer-13a`, and Moses, for `omnisteval-moses-de`."""
 
 import re
+import shutil
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
+from threading import Lock
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.resegmentation.units import (
@@ -13,6 +16,7 @@ from truebleu.resegmentation.units import (
     Units,
     classify_characters,
     fold,
+    lower_nfkc,
 )
 from truebleu.text.argument_checks import format_value
 from truebleu.text.tokenizers import make_tokenizer, resolve_tokenizer
@@ -115,3 +119,55 @@ def locate_tokens(word: str, tokens: Sequence[str]) -> list[tuple[int, int]] | N
 
 def _decompose(character: str) -> str:
     return unicodedata.normalize("NFKD", character.casefold())
+
+
+# ---- Moses, as OmniSTEval uses it ----
+
+# Languages that OmniSTEval does not tokenize.
+WITHOUT_MOSES = ("zh", "ja")
+_moses_lock = Lock()
+
+
+def split_moses_tokens(language: str, text: str) -> Units:
+    """Split each word into the tokens of Moses, which all have the place of their word.
+
+    Only the first token of a word begins a segment, because the word goes with it.
+
+    Raises ImportError if the package mosestokenizer is missing, and InputError without Perl.
+    """
+    keys, spans, begins = [], [], []
+    for match in re.finditer(r"\S+", text):
+        for index, token in enumerate(_split_like_moses(language, match.group())):
+            keys.append(token)
+            spans.append(match.span())
+            begins.append(index == 0)
+    return Units(keys, spans, begins, text)
+
+
+@lru_cache(MAX_CACHED_WORDS)
+def _split_like_moses(language: str, word: str) -> list[str]:
+    """Return the tokens of a word in NFKC and lower case."""
+    word = lower_nfkc(word)
+    if language in WITHOUT_MOSES:
+        return [word]
+    # One process per language answers one word at a time.
+    with _moses_lock:
+        tokens: list[str] = _start_moses(language)(word)
+    return tokens
+
+
+@cache
+def _start_moses(language: str) -> Any:
+    """Return the tokenizer of a language, a process of Perl that ends with this process."""
+    try:
+        from mosestokenizer import MosesTokenizer
+    except ImportError:
+        raise ImportError(
+            f"omnisteval-moses-{language} needs Moses: pip install mosestokenizer==1.2.1"
+        ) from None
+    if shutil.which("perl") is None:
+        raise InputError(
+            f"omnisteval-moses-{language} needs Perl, but the program perl is not in PATH. Install "
+            "Perl, or use omnisteval, which does without"
+        )
+    return MosesTokenizer(lang=language, no_escape=True)

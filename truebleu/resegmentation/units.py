@@ -133,7 +133,8 @@ def _lower_ascii(text: str) -> str:
     return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
 
 
-def _lower_nfkc(text: str) -> str:
+def lower_nfkc(text: str) -> str:
+    """Return a text for comparison as in OmniSTEval: NFKC, and lower case."""
     return unicodedata.normalize("NFKC", text).lower()
 
 
@@ -178,5 +179,5 @@ split_subtitle_words = _split_by(
     r"(?!<eo[lb]>(?!\S))\S+(?:\s+<eo[lb]>(?!\S))*", _normalize_like_suber
 )
 # As `str.split` does.
-split_white_space = _split_by(r"\S+", _lower_nfkc)
-split_characters = _split_by(r"(?s:.)", _lower_nfkc)
+split_white_space = _split_by(r"\S+", lower_nfkc)
+split_characters = _split_by(r"(?s:.)", lower_nfkc)

@@ -139,8 +139,8 @@ def test_references_are_the_only_positional_files_of_commands(command):
     [
         (lambda: tb.bleu([["a"], ["b"]], ["a", "b"]), "Hypotheses come first"),
         (lambda: tb.chrf(["a", "b"], [["a", "b"], ["a", "c"], ["d", "e"]]), "3 streams of 2"),
-        (lambda: tb.compare(REFERENCES, SYSTEMS), "Systems come first"),
-        (lambda: tb.report(REFERENCES, SYSTEMS), "Systems come first"),
+        (lambda: tb.compare(REFERENCES, SYSTEMS), "The systems come first"),
+        (lambda: tb.report(REFERENCES, SYSTEMS), "The systems come first"),
         (lambda: tb.which(HYPOTHESES, REFERENCES, 27.3), "The score comes first"),
         (lambda: tb.meta_evaluate({"BLEU": tb.BLEU()}, {"a": 1}), "Human scores come first"),
     ],

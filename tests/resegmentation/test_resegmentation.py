@@ -586,7 +586,7 @@ def test_every_command_scores_text_with_other_segments(command, truebleu_command
     refused = truebleu_command(command, reference, "-i", output, *options)
     assert refused.status == 1
     assert refused.error.endswith(
-        ". If the texts are the same but divided into other segments, add --resegment\n"
+        ". If the texts are only segmented differently, add --resegment\n"
     )
     options += ["-f", "text"] if command == "segments" else []
     result = truebleu_command(command, reference, "-i", output, *options, "--resegment")

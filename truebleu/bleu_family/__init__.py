@@ -1,4 +1,4 @@
-"""Catalogue of published BLEU implementations, which can identify the source of a score.
+"""Catalogue of published BLEU implementations, with a search for the source of a score.
 
 Importing this package registers the members as metrics.
 """
@@ -20,7 +20,7 @@ def list_member_names() -> Iterable[str]:
 
 
 def get_member_metric(name: str) -> Metric[Any]:
-    """Return the metric of the member with the given name. Raise KeyError if there is none."""
+    """Return the metric of the member with the given name. Raise KeyError for other names."""
     from truebleu.bleu_family.family_catalogue import family
 
     return family[name].metric

@@ -22,7 +22,12 @@ def list_captioning_and_code_members() -> Iterator[Member]:
         item_mean = coco.with_parameters(**p.SEGMENTS)
         yield from make_members(
             (f"coco-bleu-{order}", title, coco, tokenization_quirk),
-            (f"coco-bleu-{order}-item", f"{title}, mean of items", item_mean, tokenization_quirk),
+            (
+                f"coco-bleu-{order}-item",
+                f"{title}, mean of segments",
+                item_mean,
+                tokenization_quirk,
+            ),
             used="image captioning; nlg-eval and e2e-metrics with their own tokenizers",
             citations=p.CAPTIONS, digits=3,
         )  # fmt: skip

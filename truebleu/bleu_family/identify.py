@@ -167,7 +167,7 @@ class Identification(Record):
 
     @property
     def headline(self) -> str:
-        """A sentence that names the likeliest member, or says that no usual variant matches."""
+        """A sentence that names the most likely member, or says that no usual variant matches."""
         if self.likeliest is not None:
             return (
                 f"{self.target_score} is most likely {self.likeliest.description} "
@@ -226,7 +226,7 @@ class Identification(Record):
             return f"{counts}, with the same score on this text, so more digits would not help."
         return (
             f"{counts}, with {self.distinct_score_count} different scores; give more digits to "
-            "narrow it down."
+            "rule out some of them."
         )
 
     def format_rows(self) -> list[list[str]]:
@@ -243,7 +243,7 @@ class Identification(Record):
 
     @property
     def search_summary(self) -> str:
-        """A description of what was tried, or an empty string if something matches."""
+        """A description of the computations tried, or an empty string if there is a match."""
         if self:
             return ""
         return (

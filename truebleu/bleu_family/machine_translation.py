@@ -140,7 +140,7 @@ def list_tool_members() -> Iterator[Member]:
     }
     tokenizer_quirk = (
         "Its tokenizer does not split off ! # % * < = > \\ ^ _ and |. Not the metric iBLEU with "
-        "source penalty (Sun and Zhou 2012), which is -m ibleu."
+        "a source penalty (Sun and Zhou 2012), which is -m ibleu."
     )
     yield Member(
         "jbleu", "jBLEU in MultEval",

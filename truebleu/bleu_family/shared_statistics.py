@@ -111,7 +111,7 @@ class SharedCorpus:
 
 
 class SharedCounts:
-    """Segment counts for one tokenizer and case, with the reference lengths that rules select."""
+    """Segment counts for one tokenizer and case, with the reference length per rule."""
 
     def __init__(
         self, corpus: SharedCorpus, tokenize: Tokenize, lowercase: bool | str, max_order: int

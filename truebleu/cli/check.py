@@ -8,7 +8,7 @@ examples:
       allow a drop of 0.5 from the last score in the log; add the score to the log if it passes
 
   truebleu check reference.en -i new.en --against released.en --significant --docs documents.txt
-      fail if the output is significantly worse than released.en; list what got worse
+      fail if the output is significantly worse than released.en; list segments that got worse
 
   truebleu check reference.en -i system.en -m bleu chrf --min bleu=30 chrf=55 --junit check.xml
       require minimum scores for two metrics, and write a result file for the build server

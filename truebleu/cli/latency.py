@@ -80,7 +80,7 @@ INTERVALS = OptionGroup(
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read the logs and write their latency."""
+    """Read the logs and write the latency of the systems."""
     from truebleu.comparison.latency_view import latency
 
     output = Results(options)

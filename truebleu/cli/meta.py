@@ -204,7 +204,7 @@ def _build_tree_arguments(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _select_tree_metrics(options: argparse.Namespace) -> list[Any] | None:
-    """Return the names of stored metrics and the metrics to compute, or None for all stored."""
+    """Return the names of stored metrics and the metrics to compute (None: all stored metrics)."""
     names = metric_options.parse_names(options.metrics)
     if not any(name.startswith("--") for name in vars(options)):
         return names

@@ -68,7 +68,7 @@ METRICS, LANGUAGE, STRIP, NO_CACHE = parse_options(
 
 
 def list_metric_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
-    """Yield the option groups for selecting metrics, and for the metrics named in the words."""
+    """Yield the option groups for selecting metrics, and for the metrics on the command line."""
     requested_names = find_requested_names(words)
     # Import only the metrics that the command line needs.
     default_names = (

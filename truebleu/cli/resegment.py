@@ -11,7 +11,7 @@ examples:
       score in one step; the signature names the method
 
   truebleu resegment reference.srt -i system.srt --resegment time -f tsv
-      .srt and .vtt files have a segment for each subtitle; words go by their times
+      .srt and .vtt files have a segment for each subtitle; words are assigned by time
 
 methods:
   soft (default), as-wer
@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def suggest_resegmentation(options: argparse.Namespace) -> str:
-    """Return advice if outputs are probably the reference's text in other segments, or ""."""
+    """Return advice if outputs are probably segmented differently from the reference, or ""."""
     if options.resegment is not None or not options.references or not options.input:
         return ""
     names = [options.references[0], *(files.split_system_name(word)[1] for word in options.input)]
@@ -108,7 +108,7 @@ def suggest_resegmentation(options: argparse.Namespace) -> str:
     reference, *texts = map(read_beginning, names)
     if not all(texts_belong_together(text, reference) for text in texts):
         return ""
-    return ". If the texts are the same but divided into other segments, add --resegment"
+    return ". If the texts are only segmented differently, add --resegment"
 
 
 COMMAND = Command("truebleu resegment REF... -i HYP [options]", __doc__, list_resegment_groups, run)

@@ -107,7 +107,7 @@ def resegment_outputs(
 
 
 def _read_text(file: File, references: Any) -> tuple[Any, bool]:
-    """Return an output, and whether it is subtitles with other times than a reference."""
+    """Return an output, and whether its subtitle times differ from a reference's."""
     from truebleu.resegmentation.subtitles import SubtitleFile
 
     if not isinstance(file, SubtitleFile):

@@ -224,7 +224,7 @@ class Comparisons(ComparisonView):
         group_columns: Iterable[str],
         comparisons: Iterable[tuple[Mapping[str, Any], Comparison]],
     ) -> Comparisons:
-        """Build from pairs of a key, which maps `group_columns` to values, and a comparison."""
+        """Build the object from pairs of a key (column names and values) and a comparison."""
         groups = [
             {"group": dict(key), "comparison": comparison.to_dict()}
             for key, comparison in comparisons
@@ -313,7 +313,7 @@ def compare(
     source: the source texts, one per segment, for metrics that need them.
     documents: document names, one per segment, or a file of names; adds scores per document.
     workers: number of threads.
-    scale: show percentages from 0 to 100 or, with 1, from 0 to 1. `to_dict` is not affected.
+    scale: 100 or 1, the maximum of the scale for percentages. `to_dict` always uses 100.
     check_text: issue `TextWarning` for suspicious text, such as text that looks tokenized.
 
     Further options set the intervals and tests:

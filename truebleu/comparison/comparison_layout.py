@@ -133,7 +133,7 @@ def build_reference_tables(content: Content, digits: int | None = None) -> Itera
 
 
 def build_document_tables(content: Content, digits: int | None) -> Iterator[Block]:
-    """Yield a table of document scores per metric. Letters replace more than four names."""
+    """Yield a document table per metric. Letters replace the names of more than four systems."""
     documents, systems = content["documents"], content["systems"]
     uses_letters = len(systems) > 4
     for metric in content["metrics"] if documents else ():

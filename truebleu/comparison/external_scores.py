@@ -355,7 +355,7 @@ def _match_system_names(
 
 
 def _get_name_variants(name: str) -> tuple[str, str, str]:
-    """Return a file name three times: in full, without folder, and also without extension."""
+    """Return a file name in three forms: in full, without the folder, and as a system name."""
     base = os.path.basename(name.replace("\\", "/"))
     return name, base, derive_system_name(base)
 

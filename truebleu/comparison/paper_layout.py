@@ -60,7 +60,7 @@ def build_paper_blocks(
     caption: the first sentence of the caption (default: the metrics and the amount of data).
         Explanations of the marks in the table follow.
     label: label of the LaTeX table.
-    signature: where the signatures are: "footnote", "caption" or "none".
+    signature: the place of the signatures: "footnote", "caption" or "none".
     by: "document" adds a section per document, with untested scores. "reference" adds a section
         per reference, with tests.
     """
@@ -385,7 +385,7 @@ def format_caption(contents: Sequence[Content], by: Sequence[str] = ()) -> str:
 
 
 def _use_single_reference_signatures(content: Content) -> Content:
-    """Return the contents with the signatures of the metrics' scores for each reference alone."""
+    """Return the contents with the signatures for scores with each reference alone."""
     references = content.get("by_reference", ())
     names = references[0]["scores"] if references else ()
     return {

@@ -218,7 +218,7 @@ def make_worker_call(
     """Return a serializable function that calls `task` with this argument and a worker's columns.
 
     The pickled function does not refer to this package: a nested function is pickled by value, and
-    the argument is stored as bytes. It can therefore report a missing truebleu or other version.
+    the argument is stored as bytes. It can therefore report a missing or mismatched truebleu.
 
     cloudpickle: the engine's cloudpickle module. Unlike pickle, it supports tokenizers that are
         local functions or lambdas.

@@ -142,7 +142,7 @@ class TableFiles:
     def _has_differing_types(
         self, column_names: Iterable[str], text_columns: Sequence[str]
     ) -> bool:
-        """Return whether a column's type differs between Parquet files (null or string).
+        """Return whether a column has different types in the files, such as null and string.
 
         Raises InputError for a file that lacks a column, because its rows would be null, and for a
         file whose text column has another type, because DuckDB would convert it to strings.

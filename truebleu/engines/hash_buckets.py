@@ -96,8 +96,9 @@ def intervals(sums: Sums, *, within: ColumnNames = None, **options: Any) -> Any:
     """Return the confidence interval of each system's score, by resampling buckets.
 
     The result is a dict from system to interval; for several metrics, it is a dict from metric to
-    such a dict. With `within`, groups have separate results, in a dict by group key. For other
-    options see `truebleu.significance.bootstrap_intervals`. Raises the errors of `make_measures`.
+    such a dict. With `within`, groups have separate results, in a dict by group key. See
+    `truebleu.significance.bootstrap_intervals` for other options. Raises the errors of
+    `make_measures`.
     """
     return _call_for_groups(
         sums, within, lambda part: resampling.bootstrap_intervals(make_measures(part), **options)
@@ -118,7 +119,7 @@ def compare(
     columns to group by; groups are compared separately, and the result is a dict by group key.
 
     System names are the keys as text, joined with slashes if there are several columns. `baseline`
-    may be a key or a name. For other options see `truebleu.significance.run_paired_tests`. Raises
+    may be a key or a name. See `truebleu.significance.run_paired_tests` for other options. Raises
     the errors of `make_measures`. `segments` in the results is the number of buckets.
     """
     if test == "bs-sacrebleu":

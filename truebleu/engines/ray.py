@@ -115,7 +115,7 @@ def sentence(
 ) -> Any:
     """Return the dataset with a column of sentence-level scores, as computed by `metric.sentence`.
 
-    The computation is lazy. With `nulls="skip"` the score of a row without a hypothesis or without
+    The computation is lazy. With `nulls="skip"`, the score of a row without a hypothesis or without
     any reference is null; with "raise" the task raises InputError. column: the name of the new
     column (default: the metric name in lower case). metric: a metric, or a name that
     `truebleu.metric` accepts. parameters: parameters of the metric.

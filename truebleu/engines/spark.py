@@ -65,7 +65,7 @@ def _make_state_table(
     ref: the reference column, with strings or arrays of strings; or several columns, one per
         reference. A null in an array, or in one of several columns, is a missing reference.
     options: `by`, `metrics`, `nulls` and `bucket`, as for `Sums`. Keys may have any type that Spark
-        can group by. With nulls="raise" the job that reads the table fails and reports the counts.
+        can group by. With nulls="raise", the job that reads the table fails and reports the counts.
 
     The computation is lazy. Columns: the columns of `by`, ["bucket"], "fingerprint", "segments",
     "null_hypotheses", "null_references", "fewest_references", "most_references", "statistics".

@@ -83,7 +83,7 @@ def explain(
         orders for which the text is too short, and also show BLEU-1, BLEU-2 and so on. Other
         parameters of `metric` still apply, and so does its tokenizer if it is not the default.
     names: names of the systems.
-    scale: show scores from 0 to 100 or, with 1, from 0 to 1. `to_dict` is not affected.
+    scale: 100 or 1, the maximum of the scale on which scores are shown. Does not affect `to_dict`.
     check_text: issue `TextWarning` for suspicious text in a corpus.
 
     Raises InputError like `BLEU.score`, and for a missing segment; ValueError for a metric that

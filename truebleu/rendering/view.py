@@ -167,7 +167,7 @@ class View(Picklable):
     def text(self, width: int | None = None, *, scale: int | None = None, **display: Any) -> str:
         """Return plain text in lines of about `width` characters.
 
-        scale: show percentages from 0 to 100 or, with 1, from 0 to 1 (default: the scale that the
+        scale: 100 or 1, the maximum of the scale for percentages (default: the scale that the
         view was created with). display: `digits`, the number of decimals of scores; `short`, true
         for short signatures; and further options that the class describes.
         """

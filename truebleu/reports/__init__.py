@@ -190,7 +190,7 @@ def report(
     human: human scores of the systems, in any form that `meta_evaluate` accepts. The page then
         shows how well the metrics agree with them.
     redact_text: omit all text; keep the names of systems, documents and labels.
-    scale: show percentages from 0 to 100 or, with 1, from 0 to 1. Saved data use 0-100.
+    scale: 100 or 1, the maximum of the scale for percentages. Saved data always use 100.
     workers: number of threads.
     check_text: issue `TextWarning` for suspicious text. The texts of a `Comparison` are not checked
         again.

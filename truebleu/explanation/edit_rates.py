@@ -139,7 +139,7 @@ def build_formula(system: Content, parameters: Content) -> list[Equation]:  # no
 
 
 def build_layout(content: Content, system: Content, level: int) -> Iterator[Block]:
-    """Yield the edit operations, and the number of edits of each kind."""
+    """Yield the edit operations and the number of edits of each kind."""
     is_ter = "kinds" in system
     if "alignment" in system:
         yield from _build_edit_layout(system["alignment"], level, is_ter=is_ter)

@@ -118,7 +118,7 @@ def explain_corpus(
     recall: bool = False,
     summaries: dict[str, Summary],
 ) -> dict[str, Any]:
-    """Return the explanation of the corpus scores of one or two systems.
+    """Explain the corpus scores of one or two systems.
 
     summaries: filled with the summary of each system's text.
     """

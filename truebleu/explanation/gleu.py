@@ -32,7 +32,7 @@ def explain_segment(case: ExplanationCase[GLEU, PythonScore]) -> dict[str, Any]:
 
 
 def explain_corpus(case: ExplanationCase[GLEU, PythonScore]) -> dict[str, Any]:
-    """Return the explanation of a corpus, with the counts per order of the first segments."""
+    """Return the explanation of a corpus, with n-gram counts from the first segments."""
     metric = case.metric
     split = naive_bleu.make_splitter(metric.tokenize, metric.lowercase)
     orders = range(metric.min_order, metric.max_order + 1)
@@ -57,7 +57,7 @@ def explain_corpus(case: ExplanationCase[GLEU, PythonScore]) -> dict[str, Any]:
 def _find_best_reference(
     metric: GLEU, hypothesis: Tokens, references: Sequence[Tokens]
 ) -> tuple[int, list[dict[str, Any]]]:
-    """Return the index of the reference with the highest score, and its counts."""
+    """Return the index and the counts of the reference with the highest score."""
     best_index, best_ratio, best_orders = 0, -1.0, []
     for i, reference in enumerate(references):
         orders = naive_bleu.describe_overlap(
@@ -95,7 +95,7 @@ def build_formula(system: Content, parameters: Content) -> list[Equation]:  # no
 
 
 def build_layout(content: Content, system: Content, level: int) -> Iterator[Block]:  # noqa: ARG001
-    """Yield the n-grams, and the counts of each order."""
+    """Yield the n-grams and the counts of each order."""
     if "tokens" in system:
         yield from ngram_layout.build_match_tables(system, level)
     yield Heading(level, "Matches of all orders")
@@ -114,6 +114,6 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
 
 
 def describe_score(content: Content, system: Content) -> str:  # noqa: ARG001
-    """Return the score on a 0-1 scale, and its meaning."""
+    """Return the score on a 0-1 scale, with its definition."""
     definition = "the minimum of precision and recall over n-grams of all orders"
     return f"{ngram_layout.format_fraction(system)}: {definition}."

@@ -138,7 +138,7 @@ def find_missing_ngrams(
 
 
 def count_overlap(hypothesis: Tokens, reference: Tokens, order: int) -> tuple[int, int, int]:
-    """Return the number of clipped matches with one reference, and both texts' n-gram totals."""
+    """Return the number of clipped matches with one reference and both texts' n-gram totals."""
     hypothesis_counts, reference_counts = (
         count_ngrams(hypothesis, order),
         count_ngrams(reference, order),
@@ -166,7 +166,7 @@ def describe_overlap(
 def choose_reference_length(
     length: int, lengths: Sequence[int], rule: str, tie: str
 ) -> tuple[float, list[int]]:
-    """Return the effective reference length, and the indices of references with this length.
+    """Return the effective reference length and the indices of references with this length.
 
     >>> choose_reference_length(7, [8, 6], "closest", "shorter")
     (6, [1])

@@ -116,7 +116,7 @@ def build_formula(system: Content, parameters: Content) -> list[Equation]:  # no
 
 
 def build_layout(content: Content, system: Content, level: int) -> Iterator[Block]:
-    """Yield the information of matched n-grams, and the lengths."""
+    """Yield the information of matched n-grams and the lengths of the texts."""
     if "tokens" in system:
         columns = {"hypothesis": "count", "clipped": "clipped", "bits": "information"}
         for order in system["orders"]:

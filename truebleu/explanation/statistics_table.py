@@ -23,7 +23,7 @@ def split_text(metric: Any, text: Any) -> list[str]:
 
 
 def explain_corpus(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
-    """Return the sum of each statistics column, and the components of the score."""
+    """Return the sum of each statistics column and the components of the score."""
     score, metric = case.score, case.metric
     columns = {} if metric.is_mean else dict(zip(metric.columns, score.row, strict=True))
     components = {

@@ -43,8 +43,8 @@ def corpus_metric(
         pickle.dumps(resolved_metric)
     except (AttributeError, TypeError, pickle.PicklingError) as error:  # before evaluating
         raise ValueError(
-            f"{resolved_metric!r}: cannot pickle the metric; lighteval sends it to other processes "
-            f"to compute the standard error: {error}"
+            f"{resolved_metric!r}: cannot pickle the metric ({error}). To compute the standard "
+            "error, lighteval sends the metric to other processes."
         ) from None
     with require_package("lighteval", "truebleu.integrations.lighteval"):
         from lighteval.metrics.sample_preparator import GenerativePreparator

@@ -179,6 +179,6 @@ def _join_names(
     for path, value in named_values:
         key = join_name_components(prefix, *(component.replace("/", "_") for component in path))
         if key in values_by_name:
-            raise InputError(f"duplicate name {key!r}; log the values with different prefixes")
+            raise InputError(f"duplicate name {key!r}. Log the values with different prefixes.")
         values_by_name[key] = value
     return values_by_name

@@ -136,7 +136,7 @@ class JudgedSystems:
         return next(iter(self.gold.values())).systems
 
     def get_scores(self, level: str, metric: str) -> tuple[Matrix, Matrix]:
-        """Return the human scores at a level, and a metric's scores of the same systems."""
+        """Return the human scores at a level and a metric's scores of the same systems."""
         gold = self.get_human_scores(level)
         metric_levels = self.metrics[metric].levels
         scores = self._get_level_scores(metric_levels, level)
@@ -433,7 +433,7 @@ def select_systems(
     known_outliers: Sequence[str] = (),
     name: str = "",
 ) -> tuple[dict[str, Matrix], dict[str, str]]:
-    """Return the human scores of the compared systems, and the reasons for leaving out others.
+    """Return the human scores of the compared systems and the reasons for leaving out others.
 
     references: references and other human translations to leave out, with the reasons.
     outliers: names, "mad" for WMT20's rule, or empty for the task's known outliers.
@@ -701,7 +701,7 @@ def _find_human_translations(
     gold: Mapping[str, Matrix],
     selection: SystemSelection,
 ) -> tuple[str, dict[str, str]]:
-    """Return the standard reference, and the excluded human translations with the reasons."""
+    """Return the standard reference and the excluded human translations with the reasons."""
     references = tree.list_references(pair)
     standard = (facts or Facts()).reference
     if facts is None and standard not in references and references:

@@ -356,7 +356,7 @@ def _split_metrics(
     metrics: Mapping[str, Any] | Sequence[Any] | None,
     preset: Preset | None,
 ) -> tuple[list[str] | None, dict[str, Any], set[str]]:
-    """Return the stored metrics among `metrics`, and the metrics that truebleu computes.
+    """Return the stored metrics among `metrics` and the metrics that truebleu computes.
 
     Names that are not stored metrics refer to truebleu metrics. A computed metric replaces a stored
     metric whose name differs only in case. The third result contains the computed metrics that were

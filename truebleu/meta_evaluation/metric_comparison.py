@@ -608,7 +608,7 @@ def _test_metric_pairs(
     ranked_values: Mapping[str, Value],
     tests: AgreementTests,
 ) -> tuple[list[dict[str, Any]], list[int]]:
-    """Return the test result for each pair of metrics (best first), and each metric's cluster."""
+    """Return the test result for each pair of metrics (best first) and each metric's cluster."""
     names, values = list(ranked_values), list(ranked_values.values())
     matrix_pairs = [[sets[one].get_scores(task.level, name) for one in task.sets] for name in names]
     gold = [people for people, _ in matrix_pairs[0]]

@@ -52,7 +52,7 @@ WHOLE_SET_ITEM = ""
 
 
 class Matrix:
-    """Scores of systems on items, with one row per system; NaN for missing scores.
+    """Scores of systems on items, with one row per system. Missing scores are NaN.
 
     systems: the names, in row order. values: the concatenated rows.
     A matrix of system scores has one item.

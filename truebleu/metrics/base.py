@@ -115,7 +115,7 @@ class Metric(TableMetric[S], PairwiseScoring):
         return {"tokenize": values["tokenize"], "lowercase": values["lowercase"]}
 
     def build_kernel_settings(self) -> dict[str, Any] | None:
-        """Return the kernel's metric settings: the metric's name in the kernel, and its options.
+        """Return the kernel's metric settings: the metric's name in the kernel and its options.
 
         The result is None for metrics whose statistics are computed in Python.
         """

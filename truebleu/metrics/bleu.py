@@ -428,7 +428,7 @@ class BLEU(Metric[BLEUScore]):
 
     @property
     def missing_orders(self) -> tuple[str, str]:
-        """The treatment of missing orders in segments, and in corpora."""
+        """The treatment of missing orders in segments and in corpora."""
         return self.resolve_missing_order(segment=True), self.resolve_missing_order(segment=False)
 
     @property

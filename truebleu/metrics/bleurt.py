@@ -45,7 +45,7 @@ class BLEURT(NeuralMetric):
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Return the metric for a model, or for the default model if the text is empty."""
+        """Return the metric for a named model, or for the default model without a name."""
         return cls(model=text if text.strip() else DEFAULT_MODEL)
 
     @property

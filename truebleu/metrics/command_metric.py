@@ -25,7 +25,7 @@ from truebleu.text.argument_checks import parse_number
 PLACEHOLDERS = {
     "src": "the sources",
     "ref": "the references",
-    "refs": "several references, one file per reference",
+    "refs": "several references (one file per reference)",
 }
 PLACEHOLDER_PATTERN = re.compile(r"\{(src|refs?|hyp)\}")
 # Timeout per system, after which a program is assumed to hang.

@@ -238,7 +238,7 @@ class _NgramCounter:
         )
 
     def count_reference_ngrams(self, tokens: Sequence[Any]) -> Counter[int]:
-        """Return a reference's n-gram counts, and add them to the corpus counts."""
+        """Return a reference's n-gram counts after adding them to the corpus counts."""
         self.word_count += len(tokens)
         token_ids, numbers, history = self.token_ids, self.ngram_ids, self.history_ids
         words = [token_ids.setdefault(token, len(token_ids)) for token in tokens]

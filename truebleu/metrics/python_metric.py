@@ -258,7 +258,7 @@ class SegmentMeanMetric(SourceMetric):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The column names: the number of segments, and three parts of each number."""
+        """The column names: the number of segments and three parts of each number."""
         parts = (
             f"{name}_{part}" for name in self.NUMBER_NAMES for part in ("high", "middle", "low")
         )
@@ -300,7 +300,7 @@ class SegmentMeanMetric(SourceMetric):
         raise NotImplementedError
 
     def _find_versions(self) -> tuple[str, str]:
-        """Return the version that defines the scores, and the program that computes them."""
+        """Return the version that defines the scores and the program that computes them."""
         return "", ""
 
     def _describe_environment(self) -> str:

@@ -90,7 +90,7 @@ class TableMetric(DescribedMetric, Generic[S]):
         return ""
 
     def make_statistics(self, table: Table, references: int | str | None) -> Statistics:
-        """Convert a table of rows to this metric's statistics."""
+        """Convert the rows of a table to statistics of this metric."""
         return Statistics(
             table, columns=self.columns, fingerprint=self.fingerprint, references=references
         )

@@ -61,7 +61,7 @@ class Alignment(NamedTuple):
 
     @property
     def edits(self) -> int:
-        """The number of edits: shifts, and operations other than matches."""
+        """The number of edits: shifts and operations other than matches."""
         return len(self.shifts) + sum(kind != "match" for kind, _, _ in self.operations)
 
     @property
@@ -97,7 +97,7 @@ class Alignment(NamedTuple):
         return f"TER {self.value:.2f}: {edits} for {words}"
 
     def __str__(self) -> str:
-        """Return the shifts, and the shifted hypothesis above the reference with edit marks."""
+        """Return a drawing of the shifts, the shifted hypothesis, the reference and edit marks."""
         lines = [self.format_title()]
         for (start, _, target), block in self.list_moves():
             direction = "left" if target < start else "right"

@@ -322,7 +322,7 @@ def _differ_in_spaces(summary: Summary) -> bool:
 
 
 def _is_case_sensitive(metric: Metric[Any]) -> bool:
-    """Return whether the metric has an option to ignore case, and does not use it."""
+    """Return whether the metric has an option to ignore case but does not use it."""
     parameters = metric.parameters
     return parameters.get("lowercase") is False or parameters.get("case_sensitive") is True
 
@@ -411,7 +411,7 @@ def _warn_about_marks(summary: Summary) -> Iterator[tuple[str, int, str]]:
                 comparison = "the hypotheses have" if number else "the references have"
                 text += (
                     f"; {comparison} {min(other_counts)}, so these words may not match. Unescape "
-                    "them first, for example with html.unescape of Python"
+                    "them first, for example with Python's html.unescape"
                 )
             else:  # The entities in hypotheses and references match each other.
                 continue

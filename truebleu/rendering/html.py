@@ -217,7 +217,7 @@ def _render_forest(block: Forest) -> str:
 
 
 def _build_axis(panel: Panel) -> tuple[Callable[[float], str], list[float]]:
-    """Return a function that maps values to positions in a panel, and the labelled values."""
+    """Return a function that maps values to positions in a panel, and the values to label."""
     interval_ends = [end for ends in panel.ranges if ends is not None for end in ends]
     interval_ends += [0.0] if panel.includes_zero else []
     low, high = min(interval_ends), max(interval_ends)

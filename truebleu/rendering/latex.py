@@ -272,7 +272,7 @@ def _render_paper_table(block: PaperTable, caption: str = "") -> str:
 
 
 def _render_group_headers(columns: Sequence[elements.Column]) -> Iterator[str]:
-    """Yield the row of headers above groups of columns, and the rules below these headers."""
+    """Yield the row of headers above groups of columns and the rules below these headers."""
     if not any(column.group_header for column in columns):
         return
     cells, rules, end = [], [], 0
@@ -300,7 +300,7 @@ def render_latex_signature(signature: str) -> str:
 
 
 def render_latex_text(text: str) -> str:
-    """Return prose with LaTeX commands escaped, and p-values as formulas."""
+    """Return prose with LaTeX commands escaped and p-values typeset as formulas."""
     text = escape_latex(text).replace(r"\textquotesingle{}", "'")
     return re.sub(r"\bp \\textless\{\} ([0-9.]+)", r"$p < \1$", text)
 

@@ -80,7 +80,7 @@ def compute_x_positions(points: Sequence[Point]) -> list[float]:
 
 
 def _render_day_labels(points: Sequence[Point], x_positions: Sequence[float]) -> list[str]:
-    """Return labels for the first and last dates, and for dates in between if they fit."""
+    """Return labels for the first and last dates and, if they fit, for dates in between."""
     parts: list[str] = []
     label_positions = [x_positions[0], x_positions[-1]]
     bottom = HEIGHT - BOTTOM

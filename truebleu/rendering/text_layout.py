@@ -106,7 +106,7 @@ def _lay_out_block(block: Block, width: int) -> Iterator[Line]:
 
 
 def _lay_out_facts(block: Facts, width: int) -> Iterator[Line]:
-    """Yield a line per fact, and further lines for long values."""
+    """Yield one line per fact, with further lines for long values."""
     name_width = max((measure_width(name) for name, _ in block.pairs), default=0)
     for name, cell in block.pairs:
         text_lines = wrap_text(cell.text, max(MIN_TEXT_WIDTH, width - name_width - len(GAP)))

@@ -422,7 +422,7 @@ LINE = {
     [
         ({"prediction": None}, "'prediction': expected text, found None"),
         ({"delays": [1]}, "'prediction' has 2 words, but 'delays' has 1 time"),
-        ({"delays": [1, 2, 3]}, "has 3 times. The log has one time per character: use --unit char"),
+        ({"delays": [1, 2, 3]}, "has 3 times. The log has one time per character. Use --unit char"),
         ({"delays": [2, 1]}, "'delays' decreases from 2 to 1 at item 2"),
         ({"elapsed": [4, 3]}, "'elapsed' decreases from 4 to 3 at item 2"),
         ({"delays": [1, "2"]}, "'delays', item 2: expected a number, found '2'"),

@@ -191,7 +191,7 @@ STYLE_MARKS = {
 
 
 class RoleTotals(NamedTuple):
-    """Counts of letters and punctuation marks over all texts of a role."""
+    """Counts of letters and punctuation marks in all texts of a role."""
 
     # Number of left-to-right letters, and number of right-to-left letters.
     letters: tuple[int, int]

@@ -193,7 +193,7 @@ def _make_response(
 
 
 def _make_error_response(status: HTTPStatus) -> Response:
-    """Return a response that contains only the status."""
+    """Return a response that contains only a status."""
     return _make_response(status, PLAIN_TEXT_TYPE, f"{status.phrase}\n".encode())
 
 

@@ -160,7 +160,7 @@ def _read_entry(place: str, record: Mapping[str, Any], program: str, unit: str) 
         other_unit = "char" if unit == "word" else "word"
         fits = len(_find_units(text, other_unit, len(delays))) == len(delays)
         hint = (
-            f" The log has one time per {UNIT_NAMES[other_unit]}: use --unit {other_unit}."
+            f" The log has one time per {UNIT_NAMES[other_unit]}. Use --unit {other_unit}."
             if fits
             else ""
         )

@@ -228,7 +228,9 @@ def resegment(
         resolved_method, method, hypothesis, references
     )
     if timing is not None and documents is not None:
-        raise InputError(f"documents have no effect with method '{method}': times bound the search")
+        raise InputError(
+            f"documents have no effect with method '{method}', because times bound the search"
+        )
     reference_rows = read_reference_rows(references)
     names = [""] * len(reference_rows)
     if documents is not None:

@@ -40,7 +40,7 @@ class Measure:
     """
 
     name: str
-    """The name of the metric, such as "BLEU" or "chrF2", or the name of the column of scores."""
+    """The name of the metric, such as "BLEU" or "chrF2", or the name of the score column."""
     metric: Metric[Any] | None
     """The metric, or None for a column of scores."""
     lower_is_better: bool

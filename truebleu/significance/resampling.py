@@ -532,8 +532,8 @@ def _find_run_indices(runs: Mapping[str, Sequence[str]], outputs: Sequence[str])
     run_names = [name for names in runs.values() for name in names]
     if sorted(run_names) != sorted(outputs) or not all(runs.values()):
         raise ValueError(
-            f"runs: expected each of {', '.join(outputs)} as a run of exactly one system, and at "
-            "least one run per system"
+            f"runs: expected each of {', '.join(outputs)} to be a run of exactly one "
+            "system, and every system to have a run"
         )
     return [[outputs.index(name) for name in names] for names in runs.values()]
 

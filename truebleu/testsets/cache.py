@@ -434,7 +434,7 @@ def _clean_attribute(attribute: str | None) -> str:
 
 
 def format_file_name(field: str) -> str:
-    """Return the file name of a field, with unsafe characters of system names escaped.
+    """Return the file name of a field, with unsafe characters in system names escaped.
 
     >>> list(map(format_file_name, ("ref:A", "M2M100_1.2B-B4", "a/b:c", "ref.A")))
     ['ref.A.txt', 'M2M100_1.2B-B4.txt', 'a%2fb%3ac.txt', 'ref%2eA.txt']

@@ -91,7 +91,7 @@ class CatalogueEntry:
     """Instructions for obtaining files that truebleu may not download."""
 
     folder: str | None = None
-    """The folder of a user's files that are not downloaded."""
+    """The folder of a user's own files, which are not downloaded."""
 
     @property
     def bibtex(self) -> str | None:

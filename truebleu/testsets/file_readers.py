@@ -161,7 +161,7 @@ def _read_wmt_xml(_name: str, files: Sequence[str], raw_folder: str) -> Fields:
 
 
 def format_reference_field(translator: str | None) -> str:
-    """Return the field name of a translator's references.
+    """Return the field name for a translator's references.
 
     >>> format_reference_field("A"), format_reference_field(None)
     ('ref:A', 'ref')

@@ -161,7 +161,7 @@ def prepare_source(
 def read_single_texts(
     role: str, texts: Hypotheses, *, allow_tokens: bool = False
 ) -> tuple[Any, ...]:
-    """Return one or more texts as Python objects; with `allow_tokens`, texts may be tokens."""
+    """Return one or more texts as Python objects; `allow_tokens` also accepts lists of tokens."""
     column = _recognize_single_column(role, texts)
     segments = column if isinstance(column, tuple) else tuple(iterate_items(role, column))
     if not segments:

@@ -42,7 +42,7 @@ class DownloadSource:
 
 @dataclass(frozen=True)
 class Receipt:
-    """Receipt of a downloaded file: its origin, its size, and the method of verification."""
+    """Receipt of a downloaded file: its origin, size and verification method."""
 
     address: str
     """The URL, or "" if the file already existed."""
@@ -86,7 +86,7 @@ class OfflineError(DownloadError):
 
 @contextmanager
 def override_settings(*, offline: bool | None = None, mirror: str | None = None) -> Iterator[None]:
-    """Override download settings inside a `with` block. None keeps a setting."""
+    """Override download settings inside a `with` block. None leaves a setting unchanged."""
     global settings  # noqa: PLW0603 (the settings of a command line apply to the process)
     previous = settings
     settings = replace(
@@ -193,7 +193,7 @@ def _make_process_folder() -> str:
 
 
 def _use_process_folder(reason: str) -> str:
-    """Return the temporary folder of this process; the first call prints why it is needed."""
+    """Return this process's temporary folder; the first call prints why the folder is needed."""
     is_new = not _make_process_folder.cache_info().currsize
     folder = _make_process_folder()
     if is_new:

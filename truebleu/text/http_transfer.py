@@ -254,7 +254,7 @@ def _make_transfer_error(url: str, error: Exception) -> TransferError:
 
 
 def _parse_retry_after(text: str) -> float | None:
-    """Return the number of seconds to wait, from a number or a date in a Retry-After header."""
+    """Return the number of seconds to wait, given a number or a date in a Retry-After header."""
     from email.utils import parsedate_to_datetime
 
     if is_whole_number(text.strip()):
@@ -317,7 +317,7 @@ class _RedirectHandler(urllib.request.HTTPRedirectHandler):
 
 
 def _make_url_opener(limits: TransferLimits) -> urllib.request.OpenerDirector:
-    """Return an opener for http and https only, which uses the environment's proxies."""
+    """Return a URL opener for http and https only, which uses the proxies of the environment."""
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),

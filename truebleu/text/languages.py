@@ -223,7 +223,7 @@ class Language:
     scripts: tuple[str, ...]
     """The scripts of the language, or only the script of the tag if it has one."""
     script: str = ""
-    """The ISO 15924 code of the script in the tag, or ""."""
+    """The ISO 15924 code of the script in the tag, or "" if the tag has none."""
     region: str = ""
 
     def __repr__(self) -> str:

@@ -18,7 +18,8 @@ class Picklable:
 class Record:
     """Base class of immutable records. The annotations of a subclass are its fields, in order.
 
-    A value in the subclass is the field's default. (Importing `dataclasses` would take 20 ms.)
+    A value assigned in the subclass is the field's default. (Importing `dataclasses` would take 20
+    ms.)
     """
 
     _field_names: ClassVar[tuple[str, ...]] = ()

@@ -131,7 +131,7 @@ class File:
         return f"{role} ({os.fsencode(self.path).decode('utf-8', 'backslashreplace')})"
 
     def make_source(self, role: str) -> _kernel.Source:
-        """Return a kernel source of the lines; `role` is its name in messages."""
+        """Return a kernel source of the lines; `role` is the name used for it in messages."""
         name = self.format_label(role)
         # Do not open pipes here, because closing them would disconnect the writer.
         if self._is_plain_on_disk():
@@ -143,7 +143,7 @@ class File:
         return _kernel.stream(self._make_reader(), name, column)
 
     def _is_plain_on_disk(self) -> bool:
-        """Return whether this is a regular file of uncompressed UTF-8, without a column."""
+        """Return whether this is a regular file of uncompressed UTF-8 with no column selected."""
         is_plain = self.is_plain_utf8 and self.column is None and self.path != "-"
         return is_plain and stat.S_ISREG(os.stat(self.path).st_mode)
 
@@ -379,7 +379,7 @@ def _transcode_to_utf8(
 
 
 def is_rereadable(path: str) -> bool:
-    """Return whether a file can be read more than once, or does not exist."""
+    """Return True if a file can be read more than once or does not exist."""
     return path != "-" and (os.path.isfile(path) or not os.path.exists(path))
 
 
@@ -409,7 +409,7 @@ def make_rereadable(value: Any, *, copy_all: bool = False, on_disk: bool = False
 
 
 class BufferedLines(File):
-    """Lines of a file that are read only once and kept for scoring, display and hashing."""
+    """Lines of a file that is read only once; they are kept for scoring, display and hashing."""
 
     # The texts without line endings, not validated as UTF-8.
     texts: Sequence[bytes]
@@ -585,7 +585,7 @@ def _iter_chunks(texts: Any) -> Iterator[bytes]:
 
 
 def make_text_source(texts: Texts, role: str) -> _kernel.Source:
-    """Convert texts to a kernel source; `role` is its name in messages."""
+    """Convert texts to a kernel source; `role` is the name used for it in messages."""
     if isinstance(texts, list | tuple):
         return _kernel.encoded(tuple(texts), role)
     chunks = _iter_chunks(texts)
@@ -729,7 +729,7 @@ def iter_segments(hypotheses: Any, references: Any) -> Iterator[tuple[Any, list[
 
 
 def _list_references(hypothesis: Any, item: Any) -> list[Any]:
-    """Return the references in an entry, which is one reference or several."""
+    """Return the references in an entry, which consists of one or more references."""
     if item is None or isinstance(item, str):
         return [item]
     references = list(item)

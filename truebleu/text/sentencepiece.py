@@ -21,7 +21,7 @@ class PublishedModel:
     """A published SentencePiece model."""
 
     environment_variable: str
-    """The environment variable with the path of the file."""
+    """The environment variable that contains the path of the file."""
 
     sacrebleu_name: str
     """The file name in sacreBLEU's cache."""

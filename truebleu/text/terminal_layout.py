@@ -196,14 +196,14 @@ class ProgressLine:
         return True
 
     def show(self, line: str) -> None:
-        """Replace the line."""
+        """Replace the text of the progress line."""
         # A longer line would wrap, and could not be cleared.
         sys.stderr.write(f"\r\x1b[K{cut_text(line, get_terminal_width(80, 2) - 1)}")
         sys.stderr.flush()
         self._is_visible = True
 
     def clear(self) -> None:
-        """Remove the line before other output."""
+        """Clear the progress line before other output."""
         if self._is_visible:
             self.show("")
         self._is_visible = False

@@ -38,7 +38,7 @@ class MarkCount(NamedTuple):
     first: list[int]
     """The numbers of the first few of these segments, counted from 1."""
     example: str
-    """The first mark."""
+    """The first mark that was found."""
 
 
 # Kind of the mark of tokenized text.
@@ -82,7 +82,7 @@ def sample_inputs(hypotheses: Any, references: Any) -> list[Sequence[Any]]:
 
 
 def _sample_texts(value: Any) -> Sequence[Any]:
-    """Return the first segments of an input; the segments of references may be lists."""
+    """Return the first segments of an input; for references, a segment may be a list."""
     if isinstance(value, list | tuple):
         return value[:MAX_EXAMINED_SEGMENTS]
     items: Iterable[Any]

@@ -127,7 +127,7 @@ def parse_signature_label(name: str) -> str:
         if "." not in name:
             raise
         raise ValueError(
-            f"tok:{name} is a custom tokenizer. Pass the callable to the metric with tokenize="
+            f"tok:{name} is a custom tokenizer. Pass it to the metric as tokenize"
         ) from None
 
 

@@ -237,7 +237,10 @@ def test_tables_use_system_letters_of_report(run_on_examples, tmp_path):
 
 def test_test_set_option_hints_at_other_commands(expect_error):
     error = expect_error("matrix", "-t", "wmt22", status=2)
-    assert "option -t is not available here: use truebleu score, segments, compare, report" in error
+    assert (
+        "option -t is not available here: use truebleu score, segments, compare, meta, report"
+        in error
+    )
 
 
 def test_tsv_is_table_only_with_table_options(truebleu_command, write):

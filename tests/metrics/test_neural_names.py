@@ -89,7 +89,7 @@ def test_missing_model_name_raises_error(name):
             (
                 "the metric COMET is not installed: pip install unbabel-comet 'setuptools<81', in "
                 "a separate environment, because it needs numpy below 2; run it there with "
-                "-m command:COMET='…', or read its scores with --scores"
+                "-m command:COMET='…', or read its scores with truebleu compare --scores"
             ),
         ),
     ],

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -15,7 +16,14 @@ from importlib import import_module
 from typing import Any
 
 from truebleu._kernel import __version__
-from truebleu.cli.common_options import HELP, Command, OptionGroup, Parser, suggest_word
+from truebleu.cli.common_options import (
+    HELP,
+    OPTION_HINTS,
+    Command,
+    OptionGroup,
+    Parser,
+    suggest_word,
+)
 from truebleu.cli.output import (
     DONE,
     FAILED,
@@ -117,8 +125,9 @@ def _run_and_report_errors(arguments: list[str]) -> int:
     try:
         _run_command(arguments)
     except UsageError as error:
-        program = ["truebleu", *(name for name in arguments[:1] if name in COMMANDS)]
-        print_message("error", f"{error} (see {' '.join(program)} --help)")
+        command = error.command or next(iter(arguments), "")
+        program = f"truebleu {command}" if command in COMMANDS else "truebleu"
+        print_message("error", f"{error} (see {program} --help)")
         return MISUSED
     except Terminated as error:
         return end_process_by_signal(int(str(error)))
@@ -222,28 +231,39 @@ def _build_parser(name: str, words: Sequence[str] = ()) -> Parser:
         description=f"{COMMANDS[name]}.",
         epilog=(load_command(name).module_doc or "").partition("\n\n")[2],
     )
-    parser.describe_option = partial(_describe_unknown_option, name, words)
+    parser.explain_option = partial(_explain_unknown_option, name, words)
     return parser
 
 
-def _describe_unknown_option(command: str, words: Sequence[str], flag: str) -> str:
-    """Return a message about an option of another metric or command, or "" for unknown options."""
-    from truebleu.cli.metric_options import describe_metric_option
+def _explain_unknown_option(command: str, words: Sequence[str], flag: str) -> None:
+    """Raise UsageError for an option of sacreBLEU, or of another metric or command.
 
-    parsers = dict(zip(COMMANDS, build_parsers()[1], strict=False))
-    has_metrics = any(action.dest == "metrics" for action in parsers[command].actions)
-    message = describe_metric_option(words, flag) if has_metrics else ""
+    command: the requested command, or "". words: its command line.
+    """
+    from truebleu.cli.metric_options import TOKENIZE, describe_metric_option
+
+    flags_by_command = {
+        name: {one for action in parser.actions for one in action.option_strings}
+        for name, parser in zip(COMMANDS, build_parsers()[1], strict=False)
+    }
+    available = flags_by_command.get(command, set())
+    hint = OPTION_HINTS.get(flag, "")
+    # Options after "truebleu" belong to the command that the hint names.
+    if not {*re.findall(r"(?<!\S)-+[a-z]+", hint.partition("truebleu ")[0])} <= available:
+        hint = ""
+    message = ""
+    if not hint and TOKENIZE in available:
+        message = describe_metric_option(words, flag)
+    if not hint and not message and flag in available:
+        hint = "it is for published test sets; use it with -t"
+    owners = [name for name, flags in flags_by_command.items() if flag in flags]
+    if not hint and not message and owners:
+        names = ", ".join(owners[:-1]) + (" or " if owners[1:] else "") + owners[-1]
+        hint = f"use truebleu {names}"
+    message = message or (hint and f"option {flag} is not available here: {hint}")
     if message:
-        return message
-    owners = [
-        name
-        for name, parser in parsers.items()
-        if any(flag in action.option_strings for action in parser.actions)
-    ]
-    if not owners:
-        return ""
-    commands = ", ".join(owners[:-1]) + (" or " if owners[1:] else "") + owners[-1]
-    return f"option {flag} is not available here: use truebleu {commands}"
+        named_command = re.search(r"use truebleu (\w+)", hint)
+        raise UsageError(message, named_command and named_command[1])
 
 
 def build_parsers() -> tuple[Parser, list[Parser]]:
@@ -255,6 +275,7 @@ def build_parsers() -> tuple[Parser, list[Parser]]:
         description="All variants of BLEU: exact, explained, and faster than a word count.",
         epilog=EPILOG,
     )
+    parser.explain_option = partial(_explain_unknown_option, "", ())
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     topics = OptionGroup(
         "topic",

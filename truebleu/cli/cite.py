@@ -41,11 +41,13 @@ def _list_test_sets() -> Iterable[str]:
 RESULT = OptionGroup(
     "result",
     """
-    result FILE  read the metrics, test and test set from this output of truebleu score, compare or
-                 report: JSON, HTML, or text, Markdown or LaTeX with signatures; - for standard
-                 input
+    result FILE         read the metrics, test and test set from this output of truebleu score,
+                        compare or report: JSON, HTML, or text, Markdown or LaTeX with signatures; -
+                        for standard input
+    -e --encoding NAME  read FILE in this encoding (default: utf-8)
     """,
     result={"nargs": "?"},
+    encoding={"default": "utf-8"},
 )
 METHODS = OptionGroup(
     "methods, without FILE",
@@ -93,7 +95,8 @@ def _describe_setup(options: argparse.Namespace) -> setup_description.SetupDescr
         for name, flag in flags.items():
             if getattr(options, name) is not None:
                 raise UsageError(f"{flag} has no effect with a result FILE")
-        file = File(options.result)
+        with shared.reraise_as_usage_error("-e/--encoding"):
+            file = File(options.result, encoding=options.encoding)
         text = "\n".join(file.read_lines())
         return setup_description.read_result(text, format_path(file))
     if options.correction is not None and options.test is None:

@@ -370,8 +370,8 @@ def get_resample_count(options: argparse.Namespace) -> int | None:
 # ---- the parser ----
 
 _TESTS = "use truebleu compare to test differences"
-_TEST_SET = "it is for published test sets; use it with -t"
-# Hints for options of sacreBLEU that this command does not have.
+# Hints for options of sacreBLEU. The options in a hint belong to the command that it names or, if
+# it names none, to the requested command; other commands do not give the hint.
 OPTION_HINTS = {
     "-sl": "use truebleu segments to score each segment",
     "--sentence-level": "use truebleu segments to score each segment",
@@ -379,7 +379,7 @@ OPTION_HINTS = {
     **dict.fromkeys(("-pbsn", "--paired-bs-n", "-parn", "--paired-ar-n"), _TESTS),
     "--force": "use -q to hide warnings",
     **dict.fromkeys(("-j", "--paired-jobs"), "use --threads"),
-    **dict.fromkeys(("-d", "--detail"), "text and -f json show the details"),
+    **dict.fromkeys(("-d", "--detail"), "use truebleu score -f json, which shows the details"),
     **dict.fromkeys(("-nc", "--no-color"), "use --color never"),
     **dict.fromkeys(("--cite", "--citation"), "use truebleu cite"),
     "--list": "use truebleu testset list",
@@ -387,11 +387,6 @@ OPTION_HINTS = {
     "--echo": "use truebleu testset show",
     "-ol": "use --origlang",
     "--version": "use truebleu --version",
-    **dict.fromkeys(
-        ("-t", "--test-set"),
-        "use truebleu score, segments, compare, report, explain or family score",
-    ),
-    **dict.fromkeys(("--ref", "--origlang", "--subset", "--domain", "--documents"), _TEST_SET),
 }
 
 
@@ -440,8 +435,8 @@ class Parser(argparse.ArgumentParser):
         super().__init__(
             prog, formatter_class=HelpFormatter, add_help=False, allow_abbrev=False, **texts
         )
-        # Function that returns a message about an unknown option, or "".
-        self.describe_option: Callable[[str], str] | None = None
+        # Function that raises UsageError for an unknown option if it has a remedy.
+        self.explain_option: Callable[[str], None] | None = None
         for group in groups:
             self._add_options(group)
 
@@ -551,13 +546,10 @@ class Parser(argparse.ArgumentParser):
                 name[2:].isdecimal() or name[2:] in (choices or ())
             ):
                 return
-        if name in OPTION_HINTS:
-            self.error(f"option {name} is not available here: {OPTION_HINTS[name]}")
         is_long = name.startswith("--")
         same_word = name[1:] if is_long else f"-{name}"
-        message = self.describe_option(name) if self.describe_option else ""
-        if message and same_word not in actions_by_flag:
-            self.error(message)
+        if self.explain_option is not None and same_word not in actions_by_flag:
+            self.explain_option(name)
         # Do not suggest a long option for a short one (--threads for -t), or the reverse.
         candidates = [one for one in actions_by_flag if one.startswith("--") == is_long]
         beginnings = [one for one in candidates if is_long and one.startswith(name)]

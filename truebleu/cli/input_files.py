@@ -617,7 +617,8 @@ def uses_tables(options: argparse.Namespace) -> bool:
         "-e/--encoding": options.encoding != "utf-8" and "Tables must be UTF-8",
         "-src/--source": options.source and "Save the texts as text files",
         "--log": getattr(options, "log", None) and "Save the texts as text files",
-        "--docs": getattr(options, "docs", None) and "Use --by or --within",
+        "--docs": getattr(options, "docs", None)
+        and f"Use --by{' or --within' if hasattr(options, 'within') else ''}",
         "--resegment": options.resegment and "Save the texts as text files",
         "--hyp-docs": options.hyp_docs and "Save the texts as text files",
         "-ci/--confidence": options.command == "score"
@@ -626,7 +627,8 @@ def uses_tables(options: argparse.Namespace) -> bool:
         "--scores": getattr(options, "scores", None) and "Save the texts as text files",
         "--labels": getattr(options, "labels", None) and "Save the texts as text files",
         "--resample": getattr(options, "resample", "segments") == "documents"
-        and "Use --bucket with a column of ids, or --within",
+        and f"Use {'' if hasattr(options, 'bucket') else 'truebleu compare '}--bucket with a "
+        "column of ids",
     }
     for option, reason in incompatible_options.items():
         if reason:

@@ -63,7 +63,14 @@ DONE, FAILED, MISUSED, SCORE_TOO_LOW, _, _, INTERRUPTED, PIPE_CLOSED, _ = STATUS
 
 
 class UsageError(Exception):
-    """Raised for an invalid command line."""
+    """Raised for an invalid command line.
+
+    command: the command whose help explains the remedy (default: the requested command).
+    """
+
+    def __init__(self, message: str, command: str | None = None) -> None:
+        super().__init__(message)
+        self.command = command
 
 
 class UnavailableError(Exception):

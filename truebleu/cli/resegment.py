@@ -55,6 +55,10 @@ COLUMNS = (
 def list_resegment_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
     """Yield the option groups of `truebleu resegment`."""
     yield from files.list_input_groups(words)
+    yield OptionGroup(
+        "language pair",
+        "-l --language TAG  select this language pair of the test set, such as en-de",
+    )
     yield OptionGroup("documents", files.DOCUMENTS)
     yield shared.make_output_group(FORMAT_NAMES, "text")
     yield shared.RUNNING
@@ -64,6 +68,8 @@ def run(options: argparse.Namespace) -> None:
     """Divide the text of a system and write its segments."""
     if len(options.input or ()) > 1:
         raise UsageError("-i/--input: expected one system output")
+    if options.language is not None and getattr(options, "test_set", None) is None:
+        raise UsageError("-l/--language has no effect without -t/--test-set")
     method = options.resegment or "soft"
     options.resegment = method if method.endswith("always") else f"{method},always"
     output = Results(options)

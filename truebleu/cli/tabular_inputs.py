@@ -297,7 +297,7 @@ def read_systems(
     if tables.by and not tables.join:
         raise UsageError(
             "--by needs segment ids to match the rows of different systems. Name their column with "
-            "--join or --bucket"
+            f"--join{' or --bucket' if hasattr(options, 'bucket') else ''}"
         )
     systems_by_group: dict[Key, dict[str, Rows]] = {}
     nulls = 0

@@ -285,7 +285,8 @@ def _parse_score_lines(path: str, content: bytes) -> ScoreTable:
         line = content.split(b"\n")[number - 1].decode("utf-8", "replace").strip()
         raise InputError(
             f"{path}, line {number}: expected a system and a score or None, found '{line:.60}'. "
-            f"For a table with other columns, name them: --columns system=NAME score=NAME."
+            "For a table with other columns, name them: truebleu meta --columns system=NAME "
+            "score=NAME."
         ) from None
     lengths: dict[str, int] = {}
     for system, length in blocks:
@@ -389,7 +390,7 @@ def _parse_long_table(
         missing_role = "system" if system is None else "score"
         raise InputError(
             f"{path}: no {missing_role} column found among {', '.join(header)}. Name it "
-            f"(--columns {missing_role}=NAME)."
+            f"(truebleu meta --columns {missing_role}=NAME)."
         )
     is_global = item is None or item.strip().lower() in GLOBAL_ITEM_COLUMNS
     in_document = None if is_global else document

@@ -55,7 +55,8 @@ class COMET(NeuralMetric):
     PACKAGE = ("unbabel-comet", "comet")
     INSTALL = (
         "pip install unbabel-comet 'setuptools<81', in a separate environment, because it needs "
-        "numpy below 2; run it there with -m command:COMET='…', or read its scores with --scores"
+        "numpy below 2; run it there with -m command:COMET='…', or read its scores with "
+        "truebleu compare --scores"
     )
     EXAMPLE = DEFAULT_MODEL
     model: p.Parameter[str] = p.Text(

@@ -390,9 +390,7 @@ class _DownloadTask:
             if os.path.lexists(part):
                 http_transfer.delete_unresumable_part(part)
         message = "; ".join(dict.fromkeys(self.problems)) or "no known URL"
-        failure = DownloadError(
-            f"{self.name}: {message}. Use another mirror with --mirror or TRUEBLEU_MIRROR."
-        )
+        failure = DownloadError(f"{self.name}: {message}. Use another mirror with TRUEBLEU_MIRROR.")
         failure.is_certificate_error, failure.checksum_mismatch = (
             self.is_certificate_error,
             self.checksum_mismatch,

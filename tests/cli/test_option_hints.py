@@ -1,0 +1,139 @@
+"""Options that messages name belong to the command that the message names, or that the user ran."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import truebleu
+from truebleu import cli
+from truebleu.cli import COMMANDS, build_parsers, main
+from truebleu.cli.common_options import OPTION_HINTS
+
+PACKAGE = Path(truebleu.__file__).parent
+FLAGS = {
+    name: {flag for action in parser.actions for flag in action.option_strings}
+    for name, parser in zip(COMMANDS, build_parsers()[1], strict=False)
+}
+ALL_FLAGS = {*OPTION_HINTS, *(flag for flags in FLAGS.values() for flag in flags)}
+# An option, or a command that the options after it belong to.
+NAMED = re.compile(r"truebleu (?P<command>[a-z]+)|(?<![\w/-])(?P<flag>--?[a-z]+(?:-?[a-z\d]+)*)")
+# Texts with options of other programs.
+OTHER_PROGRAMS = re.compile(r"mteval|multi-bleu|pip install|hf download|python -m|METEOR|jar")
+
+
+def list_flags(text, command):
+    """Return the options in a text with the command that each belongs to."""
+    flags = []
+    for match in NAMED.finditer(text):
+        if match["flag"] is None:
+            command = match["command"] if match["command"] in FLAGS else command
+        elif match["flag"] != "--help":
+            flags.append((command, match["flag"]))
+    return flags
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_hint_for_foreign_option_names_its_command(command, capsys, monkeypatch):
+    monkeypatch.setattr(cli, "build_parsers", cache(build_parsers))
+    for flag in sorted(ALL_FLAGS - FLAGS[command]):
+        assert main([command, flag]) == 2
+        error = " ".join(capsys.readouterr().err.split()).removeprefix("truebleu: error: ")
+        message, help_command = re.fullmatch(r"(.*) \(see truebleu (\w+) --help\)", error).groups()
+        owners = re.search(r"use truebleu ([\w, ]+?)(?:$| to | -f|, which| score$)", message)
+        named = re.findall(r"\w+", owners[1].replace(" or ", " ")) if owners else []
+        assert help_command == (named[0] if named else command), message
+        if flag not in OPTION_HINTS:
+            assert all(flag in FLAGS[name] for name in named), message
+        hint = message.partition(": ")[2] if message.startswith("option ") else message
+        hint = re.sub(rf"^unknown option {re.escape(flag)}|'.*?' of \w+", "", hint)
+        for owner, other in list_flags(hint.replace(f"{flag} ", "", 1), command):
+            if other != "--version":
+                assert other in FLAGS[owner], message
+
+
+def test_test_set_option_without_test_set_names_missing_option(capsys):
+    assert main(["score", "--ref", "A"]) == 2
+    assert "use it with -t (see truebleu score --help)" in " ".join(capsys.readouterr().err.split())
+
+
+def list_messages(path):
+    """Yield the texts in a module, except docstrings and declarations of options."""
+    tree = ast.parse(path.read_text("utf-8"))
+    statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    parts = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            parts |= {id(one) for one in ast.walk(node)} - {id(node)}
+    for node in ast.walk(tree):
+        if id(node) in statements | parts:
+            continue
+        text = node.value if isinstance(node, ast.Constant) else ""
+        if isinstance(node, ast.JoinedStr):
+            text = "".join(
+                one.value if isinstance(one, ast.Constant) else "N" for one in node.values
+            )
+        if isinstance(text, str) and not re.match(r"\s*(\n|--?\w+ .*  )", text):
+            yield text
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_messages_of_command_name_its_options(name):
+    """Demo contains command lines without "truebleu"; completion contains shell code."""
+    if name in ("demo", "completion"):
+        pytest.skip("no messages about options")
+    for text in list_messages(PACKAGE / "cli" / f"{name}.py"):
+        for command, flag in list_flags(text, name):
+            assert flag in FLAGS[command], text
+
+
+def test_commands_in_messages_have_the_named_options():
+    checked = 0
+    for path in PACKAGE.rglob("*.py"):
+        for text in list_messages(path):
+            if OTHER_PROGRAMS.search(text):
+                continue
+            for command, flag in list_flags(text, ""):
+                if command:
+                    assert flag in FLAGS[command], f"{path.name}: {text}"
+                    checked += 1
+    assert checked > 20
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "hint"),
+    [
+        ("compare", "--docs ids.txt", "--docs does not support tables. Use --by or --within"),
+        ("score", "--docs ids.txt", "--docs does not support tables. Use --by (see"),
+        ("report", "--docs ids.txt", "--docs does not support tables. Use --by (see"),
+        ("compare", "--resample documents", "Use --bucket with a column of ids (see"),
+        ("report", "--resample documents", "Use truebleu compare --bucket with a column of ids"),
+        ("compare", "--by system", "Name their column with --join or --bucket"),
+        ("report", "--by system", "Name their column with --join (see"),
+    ],
+)
+def test_remedy_for_tables_names_options_of_command(command, options, hint, write, capsys):
+    pytest.importorskip("duckdb")
+    table = write("table.csv", ["hyp,ref,system", "a b,a b,x", "a c,a b,y"])
+    words = ["-o", "-"] if command == "report" else []
+    assert main([command, str(table), *options.split(), *words]) == 2
+    assert hint in " ".join(capsys.readouterr().err.split())
+
+
+def test_result_in_another_encoding_is_read_for_cite(tmp_path, capsys):
+    """PowerShell writes UTF-16."""
+    path = tmp_path / "scores.txt"
+    path.write_text("BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0\n", "utf-16")
+    assert main(["cite", str(path)]) == 1
+    assert "-e utf-16" in capsys.readouterr().err
+    assert main(["cite", str(path), "-e", "utf-16", "-q"]) == 0
+    assert capsys.readouterr().out.startswith("We report BLEU (Papineni et al., 2002; Post, 2018)")
+
+
+def test_resegment_selects_language_pair_of_test_set(capsys):
+    assert main(["resegment", "-t", "wmt22"]) == 2
+    assert "-t/--test-set needs a language pair, such as -l" in capsys.readouterr().err
+    assert main(["resegment", "ref", "-l", "en-de"]) == 2
+    assert "-l/--language has no effect without -t/--test-set" in capsys.readouterr().err

@@ -375,7 +375,7 @@ RUNS = ((2, 2), (3, 3), (5, 5), (3, 1))
 
 
 def calibrate_run_tests() -> dict[str, Any]:
-    """Measure the error rates of tests of systems with several runs."""
+    """Measure the error rates of tests for systems with several runs."""
     results = []
     for cause, sizes in CAUSES.items():
         for counts in RUNS:

@@ -50,7 +50,7 @@ def render_blocks(
 class View(Picklable):
     """A view of results. Printing a view shows text, and a notebook shows HTML.
 
-    A subclass defines the `KIND` of its dict, and converts the dict to the blocks of both.
+    A subclass defines the `KIND` of its dict, and converts the dict to blocks for rendering.
     """
 
     __slots__ = ("_content", "_scale")

@@ -2,7 +2,7 @@
 
 A finding is useful if the reader can act on it, so each kind has a threshold:
 
-concentrated  more than half of a delta comes from less than half of the segments (a range of
+concentrated  more than half of a delta comes from fewer than half of the segments (a range of
               lengths, a document, a label), so the reader should know these segments; a delta that
               is not significant is left out, because chance alone concentrates it
 reversed      within a range of lengths, a document or a label, the order of the systems is reversed
@@ -138,7 +138,7 @@ def collect_findings(inputs: FindingInputs) -> list[Finding]:
 
 
 class _ComparedPair(NamedTuple):
-    """The best system and another system, by one metric."""
+    """The best system and another system, for one metric."""
 
     setting: MetricSetting
     best: str
@@ -151,12 +151,12 @@ class _ComparedPair(NamedTuple):
 
     @property
     def tables(self) -> list[Statistics]:
-        """The statistics of the best and of the other system."""
+        """The statistics of the best system and of the other system."""
         return [self.setting.tables[name] for name in (self.best, self.compared)]
 
 
 class _SegmentGroup(NamedTuple):
-    """Segments of one length range, document or label, with the deltas inside and outside."""
+    """Segments of a length range, document or label, with the deltas inside and outside it."""
 
     title: str
     filters: Mapping[str, Any]
@@ -171,7 +171,7 @@ def _find_segments_behind_delta(inputs: FindingInputs) -> Iterator[Finding]:
     """Find the segments that explain the delta between the best system and another system.
 
     The other system is the baseline, or the second-best system if the baseline is the best. The
-    metric is the first one.
+    metric is the first metric of the report.
     """
     names, setting = list(inputs.systems), inputs.setting
     if len(names) < 2 or setting is None:
@@ -232,7 +232,7 @@ def _score_groups(inputs: FindingInputs, pair: _ComparedPair) -> Iterator[_Segme
 def _find_concentrated_delta(
     inputs: FindingInputs, pair: _ComparedPair, group: _SegmentGroup
 ) -> Iterator[Finding]:
-    """Find out whether most of the delta comes from less than half of the segments."""
+    """Find out whether most of the delta comes from fewer than half of the segments."""
     if 2 * group.size >= inputs.segments or group.remaining_delta / pair.delta >= 0.5:
         return
     size_text = f"{format_count(group.size, 'segment')}, {group.size / inputs.segments:.0%}"

@@ -1,4 +1,4 @@
-"""The playground: the viewer without data, for the reader's sentences and files."""
+"""The playground: the viewer without data, for the user's sentences and files."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def encode_texts(texts: Texts) -> bytes:
 
 
 def encode_text_range(texts: Texts, first: int, last: int) -> tuple[int, Iterator[bytes]]:
-    """Encode the texts from `first` to `last - 1`; return the block's size and its bytes in parts.
+    """Encode the texts from `first` to `last - 1`; return the block's size and its bytes in chunks.
 
     Raises InputError for a text of 4 GiB or more.
     """

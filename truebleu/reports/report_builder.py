@@ -414,9 +414,10 @@ class ReportData:
         }
 
     def _find_text_directions(self) -> dict[str, str | None]:
-        """Return the direction, "ltr", "rtl" or None, of sources, references and system outputs.
+        """Return the direction ("ltr", "rtl" or None) of sources, references and system outputs.
 
-        The majority of letters in the checked texts decides, not the first letter of each text: a
+        The majority of letters in the checked texts determines it, not the first letter of each
+        text: a
         Hebrew text that begins with a name in Latin letters still runs from right to left.
         """
         letter_counts = {"source": (0, 0), "reference": (0, 0), "system": (0, 0)}

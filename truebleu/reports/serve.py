@@ -178,7 +178,7 @@ PLAIN_TEXT_TYPE = "text/plain; charset=utf-8"
 
 
 class Response(NamedTuple):
-    """HTTP response: status, headers and a body of blocks, each with its size and parts."""
+    """HTTP response: status, headers and a body of blocks, each with its size and its bytes."""
 
     status: HTTPStatus
     content_type: str

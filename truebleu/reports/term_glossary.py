@@ -194,7 +194,7 @@ def count_term_uses(
     *,
     is_redacted: bool,
 ) -> tuple[dict[str, Any], bytes]:
-    """Return the manifest entry of a glossary, and the block with the segments of its terms.
+    """Return the manifest entry of a glossary, and the block that lists the segments of its terms.
 
     A term counts at most once per segment. The block is JSON. For each term, it lists the segments
     whose source has the term, and per system the segments in which no target term was used. A

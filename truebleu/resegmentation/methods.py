@@ -109,7 +109,7 @@ class Method:
         return min(alignments, key=lambda alignment: alignment.errors or 0)
 
     def measure_cost(self, keys: Sequence[str], references: Sequence[Sequence[str]]) -> float:
-        """Return what the alignment minimizes, for the units of one segment and its alternatives.
+        """Return the lowest cost of aligning one segment's units with one of its references.
 
         The cost is the edit distance, or the negative sum of similarities.
         """

@@ -86,7 +86,7 @@ class SegmentFacts:
 
 @dataclass(frozen=True, slots=True)
 class AlignedTexts:
-    """The texts of a re-segmentation: by document, the references of each segment, and times."""
+    """Inputs of a re-segmentation: texts by document, references by segment, and times."""
 
     texts: Mapping[str, str]
     references: list[tuple[str, ...]]
@@ -461,7 +461,7 @@ def align_document(
 def _divide(
     method: Method, text: str, references: list[tuple[str, ...]], timing: Timing | None
 ) -> _Divided:
-    """Divide the text of one document."""
+    """Divide the text of one document into segments."""
     stream, alignment, places = align_document(method, text, references, timing)
     # For each segment: the places of its units, and its equal, substituted and added units.
     members: list[list[tuple[int, int]]] = [[] for _ in references]

@@ -87,7 +87,7 @@ class _Token:
 def suber(hypothesis: Any, reference: Any, *, cased: bool = False) -> SubERScore:
     """Return the subtitle edit rate of a system's subtitles, with the edits by kind.
 
-    Words and breaks are aligned as by TER with shifts, but only within subtitles that overlap in
+    Words and breaks are aligned as in TER with shifts, but only within subtitles that overlap in
     time.
 
     Args:

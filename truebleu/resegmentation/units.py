@@ -49,7 +49,7 @@ _CLASSES = _CharacterClasses()
 
 
 def classify_characters(text: str) -> str:
-    """Return the class of each character: one of the constants above.
+    """Return the class of each character, as one of the constants above.
 
     >>> classify_characters("A1 好!")
     'ww u.'
@@ -134,7 +134,7 @@ def _lower_ascii(text: str) -> str:
 
 
 def lower_nfkc(text: str) -> str:
-    """Return a text for comparison as in OmniSTEval: NFKC, and lower case."""
+    """Return a text normalized for comparison as in OmniSTEval: in NFKC and lower case."""
     return unicodedata.normalize("NFKC", text).lower()
 
 

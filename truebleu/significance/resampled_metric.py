@@ -1,4 +1,4 @@
-"""Scores to resample: several systems' scores by one metric, or one column of segment scores."""
+"""Scores to resample: several systems' scores for one metric, or columns of segment scores."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Measure:
     def from_scores(
         cls, name: str, scores: Mapping[str, Sequence[float]], *, lower_is_better: bool = False
     ) -> Measure:
-        """Return a measure of segment scores by a metric that truebleu does not compute.
+        """Return a measure of segment scores from a metric that truebleu does not compute.
 
         scores: one number per segment, by system. The score of a system is their mean.
 

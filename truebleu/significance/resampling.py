@@ -369,7 +369,7 @@ class _ResamplingRun:
         noise: Noise | None,
         runs: Runs | None = None,
     ) -> Interval:
-        """Return the percentile interval of resampled values, with noise added for several runs."""
+        """Return the percentile interval of resampled values, after adding the noise of runs."""
         mean = fsum(resampled) / len(resampled)
         adjusted = resampled if noise is None else noise.add_run_noise(resampled, mean, self.seed)
         ordered = sorted(adjusted)

@@ -52,11 +52,11 @@ class Interval(Record):
     runs: Runs | None
     """The runs of a system, or None if it has only one."""
     note: str
-    """A remark, or an empty string."""
+    """A remark on the interval, or an empty string."""
 
     @property
     def half_width(self) -> float:
-        """Half the width of the interval, which sacreBLEU prints after ±."""
+        """Half the width of the interval; sacreBLEU prints this number after ±."""
         return (self.high - self.low) / 2
 
     def to_dict(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class Difference(Record):
     run_error: float
     """The standard error due to the choice of runs; 0 (unknown) if each system has only one run."""
     note: str
-    """A remark, or an empty string."""
+    """A remark on the difference, or an empty string."""
 
     @property
     def detectable_difference(self) -> float:
@@ -186,7 +186,7 @@ class PairedTests(Record):
 
     @property
     def caution(self) -> str:
-        """The meaning of the p-value and its limitations, on one line."""
+        """The meaning and the limitations of the p-value, on one line."""
         return self.describe_caution("segment" if self.documents is None else "document")
 
     def describe_caution(self, unit: str) -> str:

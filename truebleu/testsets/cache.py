@@ -59,7 +59,7 @@ class PairText:
 
     @property
     def field_names(self) -> list[str]:
-        """The names of the fields, except those that only filters use."""
+        """The names of the fields, except fields that only filters use."""
         return [name for name in self.fields if name not in FILTER_FIELDS]
 
     def get_path(self, field: str) -> str:
@@ -102,7 +102,7 @@ def get_writable_path(entry: CatalogueEntry, *names: str) -> str:
 
 
 def get_entry_folder(entry: CatalogueEntry, root: str) -> str:
-    """Return the folder of a test set in a root folder."""
+    """Return a test set's folder within a root folder."""
     return os.path.join(root, *entry.name.split("/"), entry.digest)
 
 

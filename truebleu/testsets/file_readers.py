@@ -228,7 +228,7 @@ def _collect_xml_fields(root: Element, translators: list[str | None]) -> dict[st
 
 
 def _parse_xml(path: str) -> Element:
-    """Return a file's root element. Comments become elements, so `text` ends before them."""
+    """Return a file's root element. Comments become elements, so they delimit text."""
     import xml.etree.ElementTree as ET
 
     builder = ET.TreeBuilder(insert_comments=True, insert_pis=True)
@@ -329,7 +329,7 @@ def _split_paragraphs(row: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _drop_untranslated_segments(fields: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Return the fields without the segments that lack a reference, unless all of them lack one."""
+    """Return the fields without the segments that lack a reference, unless all segments do."""
     references = [texts for field, texts in fields.items() if field.startswith("ref")]
     is_translated = [any(texts) for texts in zip(*references, strict=True)]
     if not any(is_translated) or all(is_translated):

@@ -118,7 +118,7 @@ def check_choice(parameter: str, value: object, choices: Iterable[object]) -> No
 
 
 def format_range(minimum: float, maximum: float = inf) -> str:
-    """Return the range between two limits in words.
+    """Return a phrase that describes the range between two limits.
 
     >>> format_range(1, 10_000_000), format_range(0), format_range(-inf)
     ('from 1 to 10,000,000', 'of 0 or more', 'that is finite')
@@ -248,7 +248,7 @@ def check_segment_keys(parameter: str, keys: Iterable[Hashable], segment_count: 
 
 
 def check_seed(value: object) -> int | None:
-    """Return a random seed, or None for a new seed per run; raise ValueError if it is invalid."""
+    """Return a valid random seed, or None for a new seed per run; otherwise, raise ValueError."""
     if value is None:
         return None
     try:

@@ -32,7 +32,7 @@ class DownloadSource:
     sha256: str | None = None
     md5: str | None = None
     size: int | None = None
-    """In bytes."""
+    """The size in bytes, or None if unknown."""
 
     @property
     def checksums(self) -> tuple[tuple[str, str | None], ...]:

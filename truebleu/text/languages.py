@@ -27,7 +27,7 @@ class LanguageKind:
     recommended: tuple[str, ...]
     """The recommended tokenizers, best first; empty if BLEU is not recommended."""
     also_report: tuple[str, ...]
-    """Options for further tokenizers and metrics to report."""
+    """Options that select further tokenizers and metrics to report."""
     reason: str
     languages: Mapping[str, str]
     """The codes and names of the languages, by script."""
@@ -385,7 +385,7 @@ def get_default_tokenizer(tag: str) -> str:
 
 @dataclass(frozen=True)
 class UnsplitScript:
-    """Script that some tokenizers do not split into words, with a sample to test tokenizers."""
+    """Script that some tokenizers do not split into words, with a sample for testing tokenizers."""
 
     language: str
     reason: str

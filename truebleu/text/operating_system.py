@@ -246,7 +246,7 @@ def join_safe_path(folder: str, *names: str) -> str:
 
 
 def join_contained_path(folder: str, *names: str) -> str:
-    """Return the path of a file below a folder that is safe to write or delete.
+    """Return the path of a file in a folder, after checking that writing or deleting it is safe.
 
     Raises InputError if a name is not safe, or if a symbolic link leads out of the folder.
     """

@@ -44,7 +44,7 @@ def measure_width(text: str) -> int:
 
 
 def shorten_text(text: str, width: int) -> str:
-    """Return a text, with an ellipsis in the middle if it is wider than `width` columns.
+    """Return a text, shortened in the middle by an ellipsis if it is wider than `width` columns.
 
     >>> shorten_text("transformer-big-seed-1", 11), shorten_text("short", 11)
     ('trans…eed-1', 'short')
@@ -82,7 +82,7 @@ def cut_text(text: str, width: int) -> str:
 
 
 def pad_columns(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[list[str]]:
-    """Return cells padded to the width of their column; `right` holds the right-aligned columns."""
+    """Return cells padded to the width of their column; columns in `right` are right-aligned."""
     widths = [max(map(measure_width, column)) for column in zip(*rows, strict=True)]
     return [
         [pad_text(cell, widths[i], right=i in right) for i, cell in enumerate(row)] for row in rows

@@ -216,7 +216,7 @@ def _select_module(name: str) -> Any:
 
 
 def load_tokenizer(name: str) -> _kernel.LoadedTokenizer:
-    """Return a kernel tokenizer with its data. The kernel calls this for names that need data.
+    """Return a kernel tokenizer with its data; the kernel calls this for names that need data.
 
     Raises ImportError or InputError if the data is not installed, and ValueError for an unknown
     name.

@@ -128,9 +128,7 @@ def _read_files(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[s
         "workers": options.threads,
         "names": list(inputs.systems),
     }
-    # Re-segmented texts know the boundaries of their segments.
-    systems = [inputs.resegmentations.get(name, file) for name, file in inputs.systems.items()]
-    return systems, inputs.read_references(), arguments
+    return list(inputs.systems.values()), inputs.read_references(), arguments
 
 
 COMMAND = Command(

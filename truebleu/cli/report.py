@@ -44,7 +44,6 @@ from truebleu.cli.output import (
     print_text,
     raise_if_failed,
 )
-from truebleu.cli.resegmentation_options import add_segment_flags
 from truebleu.comparison import display_scale, overview
 from truebleu.reports import Report, browser_kernel
 from truebleu.reports.report_builder import MAX_EMBEDDED, ReportData
@@ -122,8 +121,6 @@ def run(options: argparse.Namespace) -> None:
         )
     if test_set is not None:
         test_set.add_labels(request)
-    if inputs is not None:
-        add_segment_flags(request, inputs.resegmentations)
     # Check the settings before reading files, so that errors appear early.
     with shared.reraise_as_usage_error("--also", compare.COMPARE_OPTIONS):
         further_metrics = select_further_metrics(options.also, list(metrics))

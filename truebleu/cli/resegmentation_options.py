@@ -13,7 +13,6 @@ from truebleu.text.system_names import format_path
 from truebleu.text.terminal_layout import format_count, join_words
 
 if TYPE_CHECKING:
-    from truebleu.comparison.comparison_request import Request
     from truebleu.resegmentation.resegment import Resegmentation
 
 
@@ -83,7 +82,7 @@ def resegment_outputs(
                     workers=options.threads,
                 )
             files[index] = output = BufferedLines.from_strings(format_path(file), result)
-            output.signature_fields = result.signature_fields
+            output.signature_fields, output.resegmentation = result.signature_fields, result
             messages.append(("note", f"{label}: {result}"))
             if result.problems:
                 messages.append(("warning", f"{label}: {join_words(result.problems)}"))
@@ -132,14 +131,3 @@ def rewrite_reference_breaks(references: list[File], options: argparse.Namespace
     if method.breaks != "none":
         raise UsageError(f"--resegment: {name} and -nr/--num-refs are mutually exclusive")
     return references
-
-
-def add_segment_flags(request: Request, results: Mapping[str, Resegmentation]) -> None:
-    """Add the flags of re-segmented outputs to the segment labels that reports show."""
-    flags = {
-        f"segments of {system}": [", ".join(facts.flags) or "no flag" for facts in result.facts]
-        for system, result in results.items()
-    }
-    # Labels from a file cannot be extended.
-    if flags and (request.labels is None or isinstance(request.labels, dict)):
-        request.labels = {**(request.labels or {}), **flags}

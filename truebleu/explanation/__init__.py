@@ -169,10 +169,10 @@ def _add_boundaries(content: dict[str, Any], hypotheses: Sequence[Any], segment:
     for system, texts in zip(content["systems"], hypotheses, strict=True):
         if "reseg" in (getattr(texts, "signature_fields", None) or ()):
             from truebleu.resegmentation.boundaries import describe_boundaries
-            from truebleu.resegmentation.resegment import Resegmentation
+            from truebleu.resegmentation.resegment import get_resegmentation
 
-            if isinstance(texts, Resegmentation):
-                system["location"] = describe_boundaries(texts, segment)
+            if resegmentation := get_resegmentation(texts):
+                system["location"] = describe_boundaries(resegmentation, segment)
 
 
 def _resolve_names(names: Sequence[str] | None, systems: Sequence[Any]) -> list[str]:

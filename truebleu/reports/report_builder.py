@@ -26,6 +26,8 @@ headline, legend    the best system, as a list of texts and system names; explan
                     marks
 comparison          the value of `Comparison.to_dict`
 tables              the comparison as a table for a paper, in LaTeX and Markdown
+resegmentation      for each system, null or the method, the coverage and the block with the
+                    lengths of the segments in reference and text; null without re-segmentation
 documents, labels   names, and the block with the index of each segment's name
 directions          "ltr", "rtl" or null for source, reference and system: direction of most letters
 terms               a glossary, or null: its name, the number of segments with a source term, the
@@ -69,6 +71,7 @@ from truebleu.reports import (
     distinctive_ngrams,
     findings,
     payload,
+    segment_maps,
 )
 from truebleu.reports.report_settings import (
     VIEWER_METRICS,
@@ -84,6 +87,7 @@ from truebleu.reports.report_settings import (
 )
 from truebleu.reports.term_glossary import count_term_uses as count_terms
 from truebleu.reports.term_glossary import parse_glossary
+from truebleu.resegmentation.resegment import get_resegmentation
 from truebleu.text import languages, segments
 from truebleu.text.segments import COMPRESSED_SUFFIXES, Texts
 from truebleu.text.terminal_layout import join_words
@@ -136,7 +140,15 @@ class ReportData:
         self.settings = list(label_settings(tables, list(request.metrics), self.comparison))
         self.human_view = None if human is None else _build_human_view(human, request, counts)
         self.columns = list(collect_score_columns(request, counts, self.comparison, self.settings))
+        resegmentations = {
+            name: get_resegmentation(request.original_systems[name]) for name in names
+        }
         self._read_texts(request, on_disk=on_disk)
+        self.labels |= {
+            f"segments of {name}": segment_maps.list_flags(result)
+            for name, result in resegmentations.items()
+            if result is not None
+        }
         self.is_redacted, self.commands = is_redacted, list(commands)
         self.title = title or _make_title(list(self.systems))
         given_systems, given_source = request.original_systems, request.original_source
@@ -145,6 +157,9 @@ class ReportData:
         self.languages = languages or (_guess_language(given_source), target)
         self.extra_entries, self.extra_blocks = self._check_inputs(word_counts)
         self.extra_entries["terms"] = None
+        entry, blocks = segment_maps.describe_resegmentations(list(resegmentations.values()))
+        self.extra_entries["resegmentation"] = entry
+        self.extra_blocks |= blocks
         if glossary is not None and self.source is not None:
             terms_entry, terms_block = count_terms(
                 *glossary, self.source, self.systems, is_redacted=self.is_redacted

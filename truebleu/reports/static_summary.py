@@ -10,7 +10,7 @@ from truebleu.rendering import html
 from truebleu.rendering.elements import Cell, Facts, Heading, HtmlBlock, Paragraph, Table
 from truebleu.rendering.number_format import format_percent
 from truebleu.rendering.view import Content
-from truebleu.text.terminal_layout import format_count
+from truebleu.text.terminal_layout import format_count, join_words
 
 
 def render_summary(manifest: Content) -> str:
@@ -32,6 +32,7 @@ def build_summary(manifest: Content) -> Iterator[HtmlBlock]:
     content = display_scale.convert_to_scale(manifest["comparison"], manifest["scale"])
     yield Heading(1, manifest["title"])
     yield Paragraph(_describe_inputs(manifest))
+    yield from _describe_resegmentations(manifest)
     yield from overview.build_first_screen(content)
     for text in comparison_layout.list_disagreements(content):
         yield Paragraph(text, "caution")
@@ -112,6 +113,17 @@ def _describe_inputs(manifest: Content) -> str:
     if documents is not None:
         parts.append(format_count(len(documents["names"]), "document"))
     return ", ".join(parts)
+
+
+def _describe_resegmentations(manifest: Content) -> Iterator[Paragraph]:
+    """Yield the method and the coverage of each re-segmented text, and its problems."""
+    entries = manifest["resegmentation"] or ()
+    for system, entry in zip(manifest["systems"], entries, strict=bool(entries)):
+        if entry is not None:
+            yield Paragraph(f"Re-segmented: {system['name']}: {entry['text']}.")
+            if entry["problems"]:
+                problems = join_words(entry["problems"])
+                yield Paragraph(f"Warning: {system['name']}: {problems}.", "caution")
 
 
 # ---- facts ----

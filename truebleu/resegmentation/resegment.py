@@ -63,22 +63,31 @@ class SegmentFacts:
     missing: int
 
     @property
+    def hypothesis_units(self) -> int:
+        """The number of units of the text."""
+        return self.equal + self.substituted + self.added
+
+    @property
+    def reference_units(self) -> int:
+        """The number of units of the reference."""
+        return self.equal + self.substituted + self.missing
+
+    @property
     def similarity(self) -> float:
         """The share of agreeing units in the longer of the segment and its reference."""
-        hypothesis = self.equal + self.substituted + self.added
-        reference = self.equal + self.substituted + self.missing
-        return self.equal / max(hypothesis, reference, 1)
+        return self.equal / max(self.hypothesis_units, self.reference_units, 1)
 
     @property
     def flags(self) -> list[str]:
-        """Reasons to inspect the segment: "empty", "added", "far"; empty if there are none."""
-        hypothesis = self.equal + self.substituted + self.added
-        reference = self.equal + self.substituted + self.missing
+        """Reasons to inspect the segment: "empty", "added", "missing", "far"."""
+        hypothesis, reference = self.hypothesis_units, self.reference_units
         if hypothesis == 0:
             return ["empty"] if reference >= 3 else []
         flags = []
         if hypothesis > 2 * reference and hypothesis - reference >= MIN_RUN:
             flags.append("added")
+        if reference > 2 * hypothesis and reference - hypothesis >= MIN_RUN:
+            flags.append("missing")
         if reference and self.similarity < 0.2:
             flags.append("far")
         return flags
@@ -343,6 +352,14 @@ def _read_subtitles(
             raise InputError(f"references: the files have different numbers of segments: {counts}")
         references = list(zip(*texts, strict=True)) if len(columns) > 1 else texts[0]
     return hypothesis, references, timing
+
+
+def get_resegmentation(texts: Any) -> Resegmentation | None:
+    """Return the re-segmentation that made the texts of a system, or None."""
+    if isinstance(texts, Resegmentation):
+        return texts
+    result: Resegmentation | None = getattr(texts, "resegmentation", None)
+    return result
 
 
 def texts_belong_together(text: str, reference: str) -> bool:

@@ -415,6 +415,8 @@ class BufferedLines(File):
     texts: Sequence[bytes]
     # Fields about the texts that signatures of their scores have.
     signature_fields: Mapping[str, str] | None = None
+    # The re-segmentation that made the texts.
+    resegmentation: Any = None
 
     def __init__(self, file: File, *, on_disk: bool = False) -> None:
         super().__init__(file.path, file.column, file.encoding)

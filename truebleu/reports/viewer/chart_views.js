@@ -4,6 +4,7 @@ import {drawDeltaByPosition} from "./delta_by_position.js";
 import {getSystemGroupings, drawSystemHeatmap, drawMetricAgreement} from "./heatmap.js";
 import {getSharedGroupings, drawLineChart} from "./line_chart.js";
 import {drawScatter} from "./scatter.js";
+import {drawSegmentMaps, listMapParts} from "./segment_map.js";
 import {drawDistribution} from "./density_plot.js";
 
 /** @typedef {import("./selection.js").Context} Context */
@@ -11,7 +12,7 @@ import {drawDistribution} from "./density_plot.js";
 
 /** Return the charts available for this report, by id. @param {Context} context @returns {Record<string, Chart>} */
 function listCharts(context) {
-  const { a, b } = context.current, { current } = context, groups = getSystemGroupings(context), buckets = getSharedGroupings(context);
+  const { a, b } = context.current, { current } = context, groups = getSystemGroupings(context), mapParts = listMapParts(context), buckets = getSharedGroupings(context);
   /** @type {Record<string, Chart>} */
   const charts = {};
   if (b) charts.scatter = { title: `Scores of ${a.letter} and ${b.letter} per segment`, draw: () => drawScatter(context) };
@@ -21,6 +22,7 @@ function listCharts(context) {
   charts.all = { title: "All systems by bin", by: /** @type {any} */ (buckets), draw: by => drawLineChart(context, by) };
   if (Object.keys(groups).length) charts.groups = { title: "Systems by domain or document", by: groups, draw: by => drawSystemHeatmap(context, by) };
   if (b && current.measures.length > 1) charts.metrics = { title: "Agreement of metrics", draw: () => drawMetricAgreement(context) };
+  if (Object.keys(mapParts).length) charts.map = { title: "Map of re-segmentation", by: mapParts, draw: part => drawSegmentMaps(context, part) };
   return charts;
 }
 

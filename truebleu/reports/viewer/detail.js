@@ -12,6 +12,8 @@ import {splitIntoUnits} from "./sentence_scores.js";
 /** @typedef {import("./tokens.js").Tokens} Tokens */
 /** @typedef {{role: string, label: any, text: string, tokens: Tokens, match: ReturnType<typeof matchTokens> | null, against: {name: string, keys: string[]}[]}} ShownText */
 
+// Words of the neighbouring segments that are shown at the boundaries of a re-segmented text, and their maximum length.
+const NEIGHBOUR_WORDS = 6, NEIGHBOUR_LETTERS = 48;
 const MODES = [["match", "Matches", "m", "Tokens shaded by the longest n-gram that matches"], ["diff", "Diff", "d", "Words found in the output of only one of the two systems"], ["ref", "Diff with reference", "", "Differences from the closest reference"], ["plain", "Plain", "", "Text without marks"], ["tokens", "Tokens", "t", "Tokens produced by the tokenizer"]];
 
 /** Create a function that splits texts with the metric's tokenizer. `usesMetricTokens`: n-grams consist of these tokens. @param {Context} context */
@@ -127,8 +129,19 @@ export function renderDetail(panel, context, marks, i, acts) {
         replaceChildren(body, renderTokens(text, places, tokens, n => getTokenClass(n) + (searchHits.has(n) ? " sought" : ""), mode === "tokens", splitter.letters && mode !== "tokens" ? null : number));
         if (!(splitter.letters && mode !== "tokens")) body.querySelector("[data-token]")?.setAttribute("tabindex", "0");
       }
-      return el("section", {}, el("h3", {}, label), body, renderMissedTerms(role));
+      const map = data.segmentMaps[/^system/.test(role) ? Number(role.slice(6)) : -1];
+      if (map) { body.prepend(renderNeighbour(role, map, -1)); body.append(renderNeighbour(role, map, 1)); }
+      return el("section", {}, el("h3", {}, label, map?.getFlags(i).map(flag => el("span.segment-flag", {}, flag))), body, renderMissedTerms(role));
     }
+  }
+
+  /** Render the words beyond a boundary of a re-segmented text. @param {string} role @param {import("./report_data.js").SegmentMap} map @param {number} step */
+  function renderNeighbour(role, map, step) {
+    const neighbour = map.getNeighbour(i, step), text = neighbour === null ? null : data.getText(role, neighbour);
+    if (!text) return "";
+    const words = text.trim().split(/(?<=\s)/), some = (step < 0 ? words.slice(-NEIGHBOUR_WORDS) : words.slice(0, NEIGHBOUR_WORDS)).join(""), letters = [...some];
+    const shown = (step < 0 ? letters.slice(-NEIGHBOUR_LETTERS) : letters.slice(0, NEIGHBOUR_LETTERS)).join("").trim();
+    return el("span.neighbour", { title: `segment ${/** @type {number} */ (neighbour) + 1}` }, step < 0 ? [shown === text.trim() ? "" : "… ", el("bdi", {}, shown), " │ "] : [" │ ", el("bdi", {}, shown), shown === text.trim() ? "" : " …"]);
   }
 
   /** Render the glossary terms that a system missed in this segment. @param {string} role */

@@ -31,6 +31,20 @@ const FIRST_WORD_CODE = 0x80, SPELLED_CODE = 0xFD, ABSENT_CODE = 0xFE;
 // Number of segments per processing step and per server page, and number of cached server pages.
 const PIECE_SIZE = 4096, PAGE_SIZE = 32, MAX_CACHED_PAGES = 512;
 
+/**
+ * Places of the segments of a re-segmented system.
+ * @typedef {{text: string, problems: string[], documents: string[] | null, bySegment: Uint32Array, references: Uint32Array, hypotheses: Uint32Array, equal: Uint32Array, flags: any, getFlags: (i: number) => string[], getNeighbour: (i: number, step: number) => number | null}} SegmentMap
+ */
+
+/** @param {any} entry of the manifest @param {Uint32Array} numbers of its block @param {number} n @param {{values: string[], bySegment: ArrayLike<number>} | undefined} flags @returns {SegmentMap} */
+function createSegmentMap({ text, problems, documents }, numbers, n, flags) {
+  const [bySegment, references, hypotheses, equal] = [0, 1, 2, 3].map(k => numbers.subarray(k * n, (k + 1) * n));
+  return { text, problems, documents, bySegment, references, hypotheses, equal, flags,
+    getFlags: i => { const value = flags?.values[flags.bySegment[i]] ?? "no flag"; return value === "no flag" ? [] : value.split(", "); },
+    // The next segment of the document that has text.
+    getNeighbour: (i, step) => { for (let k = i + step; k >= 0 && k < n; k += step) if (bySegment[k] === bySegment[i] && hypotheses[k]) return k; return null; } };
+}
+
 /** Decode the texts of k roles into one block per role: n lengths, then the texts. @param {Uint8Array} bytes in the format of payload.py @param {number} n @param {number} k number of roles */
 export function unpackTexts(bytes, n, k) {
   const head = new DataView(bytes.buffer, bytes.byteOffset), words = new Uint32Array(head.getUint32(0, true));
@@ -180,6 +194,8 @@ export class ReportData {
     this.documents = null;
     /** @type {{name: string, values: string[], bySegment: Uint32Array}[]} */
     this.labels = [];
+    /** Maps of re-segmented systems, by the index of the system. @type {SegmentMap[]} */
+    this.segmentMaps = [];
     /** Segment lengths: numbers of tokens in the first reference, for all metrics. @type {Uint32Array} */
     this.lengths = new Uint32Array();
     /** @type {Record<string, Uint32Array>} Bit sets of data checks, by role. */
@@ -248,6 +264,7 @@ export class ReportData {
     for (const column of manifest.columns ?? []) for (const system of this.systems) this.columns.set(`${column.id}.${system.index}`, new Float64Array((await this.read(column.blocks[system.name])).slice(1).buffer));
     if (manifest.documents) this.documents = { names: manifest.documents.names, bySegment: toIndices(await this.read(manifest.documents.block)) };
     for (const label of manifest.labels ?? []) this.labels.push({ ...label, bySegment: toIndices(await this.read(label.block)) });
+    for (const [k, entry] of (manifest.resegmentation ?? []).entries()) if (entry) this.segmentMaps[k] = createSegmentMap(entry, toIndices(await this.read(entry.block)), n, this.labels.find(label => label.name === `segments of ${this.systems[k].name}`));
     for (const [role, name] of Object.entries(manifest.health?.blocks ?? {})) this.flags[role] = toIndices(await this.read(/** @type {string} */ (name)));
     if (manifest.buckets?.length) this.lengths = toIndices(await this.read(manifest.buckets.length.block));
     if (manifest.terms) this.glossary = createGlossary(manifest.terms, JSON.parse(new TextDecoder().decode(await this.read(manifest.terms.block))));

@@ -146,6 +146,7 @@ export const segmentsView = {
         place.title = (text ?? "").slice(0, 1000);
         if (text) replaceChildren(place, renderPreview(text, marks.findSpans(role, i, text, { grams: true, terms: !!store.get("terms") }), previewLength, MAX_PREVIEW_LENGTH));
         else place.textContent = text === "" ? "(empty)" : text === null ? "(missing)" : data.manifest.serve ? "…" : "(not in this report)";
+        if (role.startsWith("system")) place.prepend(...data.segmentMaps[Number(role.slice(6))]?.getFlags(i).map(flag => el("span.segment-flag", {}, flag)) ?? []);
       }
     }
 

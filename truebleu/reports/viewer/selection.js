@@ -518,7 +518,9 @@ export class SelectionState {
     if (doc !== null && documents) keepWhere(i => documents.bySegment[i] === doc);
     for (const part of String(store.get("label")).split(";").filter(Boolean)) {
       const [number, value] = part.split(":").map(Number), label = data.labels[number];
-      if (label) keepWhere(i => label.bySegment[i] === value);
+      // A re-segmented segment may have several flags.
+      const map = label && data.segmentMaps.find(one => one?.flags === label), flag = label?.values[value];
+      if (label) keepWhere(i => label.bySegment[i] === value || !!map?.getFlags(i).includes(flag));
     }
     const [flag, role] = String(store.get("flag")).split("@");
     const checkedFlag = (data.manifest.health?.flags ?? []).find((/** @type {any} */ f) => f.id === flag);

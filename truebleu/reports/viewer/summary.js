@@ -22,6 +22,7 @@ export const summaryView = {
     container.append(el("h1", {}, el("bdi", {}, manifest.title)),
       el("p.facts", {}, [formatPlural(data.n, "segment"), formatPlural(data.systems.length, "system"), data.references ? formatPlural(data.references, "reference") : null,
         data.documents ? formatPlural(data.documents.names.length, "document") : null, formatLanguages(manifest)].filter(Boolean).join(" · ")),
+      ...data.segmentMaps.map(({ text, problems }, k) => el("p.facts", {}, "Re-segmented: ", renderBadge(data.systems[k], true), `: ${text}. `, problems.length ? el("strong", {}, `Warning: ${joinNames(problems)}. `) : null, createStateLink(context.store, { view: "pictures", picture: "map" }, {}, "Show the map"))),
       ...(content.warnings ?? []).map((/** @type {any} */ warning) => el("p.opposed", { role: "note" }, el("strong", {}, "Warning: "), warning.text)),
       el("p.lead", {}, renderLead(context)), renderOverview(context, measures, content));
     container.append(el("p.soft.note.legend-of-table", {}, [...manifest.legend ?? [], data.systems.length > 1 ? `Δ: difference from the baseline, ${current.a.letter} ${current.a.name}. You can change the baseline.` : ""].join(" ")));

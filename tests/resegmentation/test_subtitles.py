@@ -211,13 +211,13 @@ def test_subtitle_golden_cases_are_equal(shared, tmp_path):
     assert len(compared) == 15
 
 
-def draw_srt(dice):
+def draw_srt(dice, words=WORDS):
     """Return random subtitles; some are empty, some overlap or leave gaps."""
     blocks, start = [], dice.randrange(2000)
     for number in range(1, dice.randrange(1, 8)):
         end = start + dice.randrange(1, 3000)
         lines = [
-            " ".join(dice.choices(WORDS, k=dice.randrange(1, 5)))
+            " ".join(dice.choices(words, k=dice.randrange(1, 5)))
             for _ in range(dice.choice([0, 1, 1, 2]))
         ]
         times = [f"00:00:{time // 1000:02},{time % 1000:03}" for time in (start, end)]
@@ -266,6 +266,97 @@ def test_random_subtitles_equal_live_program(tmp_path):
             assert result.lost == words - count
             lost += result.lost
     assert lost
+
+
+EAST_ASIAN_WORDS = {
+    "zh": ["我们今天去公园。", "你好，世界", "ABC公司", "“好”", "3.5公里…", "—", "天气", "no!"],
+    "ja": [
+        "今日は天気がいい。",
+        "公園に行きましょう",
+        "「はい」と",
+        "ABC社の",
+        "3.5",
+        "…",
+        "ねえ、",
+    ],
+    "ko": ["오늘은", "날씨가", "좋네요.", "“네”", "공원에", "가자!", "-", "ABC사의", "3.5"],
+}
+
+
+@pytest.mark.parametrize("language", EAST_ASIAN_WORDS)
+def test_random_east_asian_subtitles_equal_live_program(language, tmp_path):
+    readers = pytest.importorskip("suber.file_readers")
+    alignment = pytest.importorskip("suber.hyp_to_ref_alignment")
+    to_text = pytest.importorskip("suber.utilities").segment_to_string
+    count_edits = pytest.importorskip("suber.metrics.suber").calculate_SubER
+    methods = {
+        "suber": alignment.levenshtein_align_hypothesis_to_reference,
+        "time": alignment.time_align_hypothesis_to_reference,
+    }
+    dice = random.Random(13)
+    divided_words = 0
+    for _ in range(100):
+        texts = [draw_srt(dice, EAST_ASIAN_WORDS[language]) for _ in range(2)]
+        paths = [
+            write_text(tmp_path, f"{name}.srt", text)
+            for name, text in zip(("hyp", "ref"), texts, strict=True)
+        ]
+        theirs = [readers.SRTFileReader(str(path)).read() for path in paths]
+        if not theirs[1]:
+            continue
+        for (method, align), is_seg in product(methods.items(), (False, True)):
+            aligned = align(*theirs, language)
+            expected = [
+                to_text(segment, include_line_breaks=is_seg)
+                .replace("<eol>", "eol")
+                .replace("<eob>", "eob")
+                for segment in aligned
+            ]
+            name = f"{method}-seg-{language}" if is_seg else f"{method}-{language}"
+            result = tb.resegment(*paths, name)
+            assert result.segments == expected
+            assert result.signature == f"{name}-0.4.0"
+            words = " ".join(
+                " ".join(segment.text.split()) for segment in read_subtitles(paths[0]).blocks
+            )
+            divided_words += len(" ".join(expected).split()) > len(words.split())
+        for cased in (False, True):
+            metric = "SubER-cased" if cased else "SubER"
+            score = tb.suber(*paths, cased=cased, language=language)
+            assert round(score.value, 3) == count_edits(*theirs, metric, language=language)
+    assert divided_words
+
+
+def test_chinese_words_are_divided_as_in_suber(tmp_path):
+    """Expected values: SubER 0.4.0 with --language zh."""
+    files = []
+    for name, lines in (
+        ("hyp", ["我们今天去公园。你好，", "世界！"]),
+        ("ref", ["我们今天去公园。", "你们好，世界！"]),
+    ):
+        blocks = [
+            f"{n}\n00:00:0{n},000 --> 00:00:0{n},900\n{line}\n" for n, line in enumerate(lines, 1)
+        ]
+        files.append(write_text(tmp_path, f"{name}.srt", "\n".join(blocks)))
+    assert tb.resegment(*files, "suber-zh").segments == ["我们今天去公园。", "你好， 世界！"]
+    assert tb.resegment(*files, "suber").segments == ["我们今天去公园。你好，", "世界！"]
+    score = tb.suber(*files, language="zh")
+    assert (score.edits, score.reference_length) == (5, 14)
+    with pytest.raises(ValueError, match="unknown language 'de'; available: zh, ja, ko"):
+        tb.suber(*files, language="de")
+
+
+@pytest.mark.parametrize(("options", "method"), [(["-l", "en-zh"], "suber-zh"), ([], "suber")])
+def test_language_option_divides_words_as_in_suber(options, method, tmp_path, truebleu_command):
+    """The last subtitle has no counterpart, so the numbers of subtitles differ."""
+    block = "{0}\n00:00:0{0},000 --> 00:00:0{0},900\n{1}\n\n"
+    hypothesis = write_text(tmp_path, "hyp.srt", block.format(1, "你好，世界！我们去"))
+    reference = block.format(1, "你好，世界！") + block.format(2, "我们去")
+    reference = write_text(tmp_path, "ref.srt", reference)
+    result = truebleu_command(
+        "score", reference, "-i", hypothesis, "--resegment", "suber", *options, "-f", "text"
+    )
+    assert f"reseg:{method}-0.4.0|" in result.output
 
 
 @pytest.mark.parametrize("alphabet", [2, 3, 6, 40])

@@ -15,6 +15,7 @@ from truebleu.cli.metric_options import warn_about_signatures
 from truebleu.cli.output import UsageError, print_message
 from truebleu.cli.resegmentation_options import (
     RESEGMENTATION,
+    adapt_method_to_language,
     resegment_outputs,
     rewrite_reference_breaks,
 )
@@ -174,6 +175,7 @@ class Inputs:
 
     def _resegment(self, options: argparse.Namespace) -> None:
         """Replace the outputs with their texts, divided into the segments of the references."""
+        adapt_method_to_language(options)
         self._references = [make_rereadable(file) for file in self._references]
         scored_references = rewrite_reference_breaks(self._references, options)
         documents: Any = self.documents

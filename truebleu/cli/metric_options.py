@@ -241,7 +241,7 @@ def _adapt_to_language(
 
     The `signature_metrics` and parameters set by options stay unchanged.
     """
-    language = _parse_language(options)
+    language = parse_language(options)
     if language is None:
         return dict(metrics)
     if any("tokenize" in metric.parameters for metric in metrics):
@@ -266,10 +266,10 @@ def _adapt_to_language(
 
 def get_language_tag(options: argparse.Namespace) -> str | None:
     """Return the tag of -l/--language, or None if it is missing or only valid for a test set."""
-    return None if _parse_language(options) is None else str(options.language)
+    return None if parse_language(options) is None else str(options.language)
 
 
-def _parse_language(options: argparse.Namespace) -> Language | None:
+def parse_language(options: argparse.Namespace) -> Language | None:
     """Return the parsed -l/--language, or None if it is missing or only valid for a test set."""
     if options.language is None:
         return None
@@ -288,7 +288,7 @@ def pick_tokenizer(options: argparse.Namespace, requested_tokenizer: str | None 
 
     requested_tokenizer: the tokenizer that the user requested, if any.
     """
-    language = _parse_language(options)
+    language = parse_language(options)
     if language is None:
         return DEFAULT_TOKENIZER
     from truebleu.text import languages

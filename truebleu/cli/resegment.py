@@ -27,6 +27,9 @@ methods:
       as SubER 0.4.0 for AS-BLEU, AS-BLEU-seg, AS-TER-br: edit distance of words
   time, time-seg, time-br
       as SubER 0.4.0 for t-BLEU, t-BLEU-seg, t-TER-br: times of subtitles
+  suber-zh, suber-seg-ja, time-ko, ...
+      the same with SubER's --language zh, ja or ko, which divides words; in commands with metrics,
+      -l zh selects them
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from truebleu.cli.common_options import OptionGroup, reraise_as_usage_error
+from truebleu.cli.metric_options import parse_language
 from truebleu.cli.output import UsageError, print_message
 from truebleu.text.segments import BufferedLines, File, iter_reference_rows, iterate_items
 from truebleu.text.system_names import format_path
@@ -41,6 +42,17 @@ RESEGMENTATION = OptionGroup(
     """,
     resegment={"const": "soft", "type": parse_method},
 )
+
+
+def adapt_method_to_language(options: argparse.Namespace) -> None:
+    """Let SubER's methods divide words with -l zh, ja or ko, as SubER does with --language."""
+    from truebleu.resegmentation.methods import METHODS_BY_LANGUAGE
+    from truebleu.resegmentation.token_units import SUBER_TOKENIZERS
+
+    language = parse_language(options) if getattr(options, "language", None) else None
+    method, comma, extent = options.resegment.partition(",")
+    if language and language.code in SUBER_TOKENIZERS and method in METHODS_BY_LANGUAGE:
+        options.resegment = f"{method}-{language.code}{comma}{extent}"
 
 
 def resegment_outputs(

@@ -17,7 +17,11 @@ from itertools import chain
 
 from truebleu import _kernel
 from truebleu.resegmentation import units as u
-from truebleu.resegmentation.token_units import split_moses_tokens, split_tokens
+from truebleu.resegmentation.token_units import (
+    split_east_asian_subtitles,
+    split_moses_tokens,
+    split_tokens,
+)
 from truebleu.resegmentation.units import Units
 from truebleu.resegmentation.word_alignment import align_words
 from truebleu.text import tokenizers
@@ -224,8 +228,12 @@ def _make_omnisteval(split: Callable[[str], Units]) -> Method:
     )
 
 
-def _make_suber(compares: str, breaks: str = "none") -> Method:
-    split = u.split_subtitle_words
+def _make_suber(compares: str, breaks: str = "none", language: str = "") -> Method:
+    split: Callable[[str], Units] = u.split_subtitle_words
+    if language:
+        split = partial(
+            split_east_asian_subtitles, language, attaches_punctuation=compares == "words"
+        )
     return Method(split, compares, "SubER", "0.4.0", joiner=" ", breaks=breaks)
 
 
@@ -260,11 +268,14 @@ OTHER_NAMES = {
     **{full: short for short, full in SIGNATURE_NAMES.items()},
 }
 # Methods with a parameter: mweralign with the SentencePiece model in a file (mweralign-spm:FILE),
-# OmniSTEval with the Moses tokenizer of a language (omnisteval-moses-de), and the smallest edit
-# distance of the tokens of a tokenizer (as-wer-13a).
+# OmniSTEval with the Moses tokenizer of a language (omnisteval-moses-de), SubER with --language
+# (suber-zh), and the smallest edit distance of the tokens of a tokenizer (as-wer-13a).
 MODEL_PREFIX = "mweralign-spm:"
 MOSES_PREFIX = "omnisteval-moses-"
 TOKENS_PREFIX = "as-wer-"
+# The methods that have variants for Chinese, Japanese and Korean.
+METHODS_BY_LANGUAGE = ("suber", "suber-seg", "time", "time-seg")
+EAST_ASIAN_SUBER = re.compile("(suber|time)(-seg)?-(zh|ja|ko)")
 
 
 def get_method(name: str) -> Method:
@@ -279,6 +290,10 @@ def get_method(name: str) -> Method:
     if name.startswith(MODEL_PREFIX):
         return _make_mweralign(name.removeprefix("mweralign-"), cuts_words=False)
     problem = f"unknown re-segmentation method '{name}'"
+    if match := EAST_ASIAN_SUBER.fullmatch(name):
+        kind, breaks, language = match.groups()
+        compares = "words" if kind == "suber" else "times"
+        return _make_suber(compares, "words" if breaks else "none", language)
     if name.startswith(MOSES_PREFIX):
         language = name.removeprefix(MOSES_PREFIX)
         if not re.fullmatch("[a-z]{2,3}", language):

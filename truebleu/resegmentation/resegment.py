@@ -24,6 +24,8 @@ from truebleu.resegmentation.methods import (
     get_method,
 )
 from truebleu.resegmentation.subtitles import (
+    BLOCK_END,
+    LINE_END,
     Block,
     is_subtitle_file,
     read_subtitles,
@@ -339,7 +341,11 @@ def _read_subtitles(
                 f"method '{name}' needs times: expected one subtitle file as hypothesis and "
                 "one as reference (.srt or .vtt)"
             )
-        times = [time for block in blocks for time in block.get_word_times()]
+        times = [
+            time
+            for block in blocks
+            for time in block.get_word_times(len(method.split(block.text_with_breaks)))
+        ]
         timing = Timing(times, [(block.start, block.end) for block in reference_blocks[0]])
     hypothesis = get_texts(hypothesis, blocks)
     if any(item is not None for item in reference_blocks):
@@ -536,10 +542,23 @@ def _join(method: Method, stream: Units, spans: list[tuple[int, int]], start: in
     """Return the text of a segment in the output format of the method."""
     if method.joiner is None:
         return stream.text[start:end]
-    joined = method.joiner.join([stream.text[first:last] for first, last in spans])
     if method.reads_breaks:
-        return write_breaks(joined, method.breaks)
+        return write_breaks(_join_subtitle_words(stream.text, spans), method.breaks)
+    joined = method.joiner.join([stream.text[first:last] for first, last in spans])
     return joined.strip(" ") if method.program == "mweralign" else joined
+
+
+def _join_subtitle_words(text: str, spans: list[tuple[int, int]]) -> str:
+    """Join units by a space where a word begins; only breaks at the end of a word are kept."""
+    joined = ""
+    for first, last in spans:
+        if text[first - 1 : first].strip():
+            while joined.endswith((LINE_END, BLOCK_END)):
+                joined = joined.rpartition(" ")[0]
+        elif joined:
+            joined += " "
+        joined += text[first:last]
+    return joined
 
 
 def _count_long_runs(flags: Iterable[bool]) -> int:

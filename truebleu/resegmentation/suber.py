@@ -14,6 +14,12 @@ from typing import Any
 
 from truebleu import _kernel
 from truebleu.resegmentation.subtitles import BLOCK_END, LINE_END, Block, read_subtitles
+from truebleu.resegmentation.token_units import (
+    SUBER_TOKENIZERS,
+    remove_punctuation,
+    split_like_suber,
+)
+from truebleu.text.argument_checks import check_choice
 
 BREAKS = (LINE_END, BLOCK_END)
 NO_PUNCTUATION = str.maketrans("", "", string.punctuation + "…")
@@ -84,7 +90,9 @@ class _Token:
         return overlaps and self.is_break == other.is_break
 
 
-def suber(hypothesis: Any, reference: Any, *, cased: bool = False) -> SubERScore:
+def suber(
+    hypothesis: Any, reference: Any, *, cased: bool = False, language: str | None = None
+) -> SubERScore:
     """Return the subtitle edit rate of a system's subtitles, with the edits by kind.
 
     Words and breaks are aligned as in TER with shifts, but only within subtitles that overlap in
@@ -94,15 +102,20 @@ def suber(hypothesis: Any, reference: Any, *, cased: bool = False) -> SubERScore
         hypothesis: the system's subtitle file, .srt or .vtt.
         reference: the reference subtitle file.
         cased: compare case and punctuation (SubER-cased). Without it, both are ignored.
+        language: "zh", "ja" or "ko" to split words by sacreBLEU's tokenizer of that language, as
+            SubER's --language does.
 
     Raises:
         InputError: a file is invalid. The message names the line.
     """
+    if language is not None:
+        check_choice("language", language, SUBER_TOKENIZERS)
     total = SubERScore()
     blocks = [read_subtitles(file).blocks for file in (hypothesis, reference)]
     for part in _split_at_pauses(*blocks):
         tokens = [
-            [token for block in side for token in _list_tokens(block, cased=cased)] for side in part
+            [token for block in side for token in _list_tokens(block, language, cased=cased)]
+            for side in part
         ]
         total += _count_edits(*tokens)
     return total
@@ -129,13 +142,17 @@ def _split_at_pauses(
         yield part
 
 
-def _list_tokens(block: Block, *, cased: bool) -> Iterator[_Token]:
+def _list_tokens(block: Block, language: str | None, *, cased: bool) -> Iterator[_Token]:
     """Yield the words of a block, normalized or split as TER does, and its breaks."""
     for number, line in enumerate(block.lines, 1):
         for word in line.split():
             lowered = word.lower()
             tokens = [lowered.translate(NO_PUNCTUATION) or lowered]
-            if cased:
+            if language is not None:
+                tokens = list(
+                    split_like_suber(language, word if cased else remove_punctuation(lowered))
+                )
+            elif cased:
                 tokens, *_ = _kernel.ter_alignment(
                     word,
                     word,

@@ -51,13 +51,14 @@ class Block:
         """The words, with a mark after each line and after the block."""
         return f"{f' {LINE_END} '.join(self.lines)} {BLOCK_END}" if self.lines else ""
 
-    def get_word_times(self) -> list[float]:
+    def get_word_times(self, count: int | None = None) -> list[float]:
         """Return a time for each word, evenly spaced from the start to the end.
 
+        count: the number of words; None counts the words between spaces.
         As in SubER, the first word comes 10 nanoseconds after the start, and the last word 10
         nanoseconds before the end.
         """
-        count = len(self.text.split())
+        count = len(self.text.split()) if count is None else count
         start, end = self.start + 1e-8, self.end - 1e-8
         step = (end - start) / max(1, count - 1)
         times = [index * step + start for index in range(count)]

@@ -1,4 +1,4 @@
-"""Units of tokenizers: those with names, for `as-wer-13a`, and Moses, for `omnisteval-moses-de`."""
+"""Units of tokenizers, for `as-wer-13a`, `omnisteval-moses-de` and `suber-zh`."""
 
 import re
 import shutil
@@ -12,6 +12,7 @@ from truebleu._kernel import InputError
 from truebleu.resegmentation.units import (
     EXTENSION,
     SPACE_MARK,
+    SUBTITLE_WORD,
     UNSPACED,
     Units,
     classify_characters,
@@ -171,3 +172,59 @@ def _start_moses(language: str) -> Any:
             "Perl, or use omnisteval, which does without"
         )
     return MosesTokenizer(lang=language, no_escape=True)
+
+
+# ---- Chinese, Japanese and Korean, as SubER with --language ----
+
+# The tokenizers of sacreBLEU for the languages of SubER's --language.
+SUBER_TOKENIZERS = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
+
+
+def split_east_asian_subtitles(language: str, text: str, *, attaches_punctuation: bool) -> Units:
+    """Split each word into the tokens of a language; breaks belong to the last token of a word.
+
+    attaches_punctuation: add tokens of punctuation to the token before, or to the first token.
+    """
+    keys, spans = [], []
+    for match in SUBTITLE_WORD.finditer(text):
+        start, word = match.start(), match.group().split(maxsplit=1)[0]
+        tokens = list(split_like_suber(language, word))
+        if attaches_punctuation:
+            tokens = _attach_punctuation(tokens)
+        places = locate_tokens(word, tokens) or [(0, len(word))] * len(tokens)
+        spans += [(start + first, start + last) for first, last in places[:-1]]
+        spans.append((start + places[-1][0], match.end()))
+        keys += [remove_punctuation(token.lower()) for token in tokens]
+    return Units(keys, spans, [], text)
+
+
+@lru_cache(MAX_CACHED_WORDS)
+def split_like_suber(language: str, word: str) -> tuple[str, ...]:
+    """Return the tokens of a word in Chinese, Japanese or Korean."""
+    return tuple(_get_tokenizer(SUBER_TOKENIZERS[language])(word)) or (word,)
+
+
+def remove_punctuation(word: str) -> str:
+    """Return a word without punctuation, or with it if nothing is left.
+
+    >>> remove_punctuation("你好。"), remove_punctuation("。")
+    ('你好', '。')
+    """
+    return "".join(c for c in word if not _is_punctuation(c)) or word
+
+
+def _attach_punctuation(tokens: list[str]) -> list[str]:
+    """Return tokens in which only the first token may be punctuation, if there is no other."""
+    attached = tokens[:1]
+    for token in tokens[1:]:
+        if all(map(_is_punctuation, token)):
+            attached[-1] += token
+        else:
+            attached.append(token)
+    if len(attached) > 1 and all(map(_is_punctuation, attached[0])):
+        attached[:2] = ["".join(attached[:2])]
+    return attached
+
+
+def _is_punctuation(character: str) -> bool:
+    return unicodedata.category(character)[0] == "P"

@@ -175,9 +175,8 @@ split_ascii_words = _split_by(r"[^ \t\n\r\v\f]+", _lower_ascii)
 split_latin_runs = _split_by(r"[\0-\xff]+|[^\0-\xff]", _lower_ascii)
 # As SubER does: breaks of lines and blocks belong to the word before them.
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
-split_subtitle_words = _split_by(
-    r"(?!<eo[lb]>(?!\S))\S+(?:\s+<eo[lb]>(?!\S))*", _normalize_like_suber
-)
+SUBTITLE_WORD = re.compile(r"(?!<eo[lb]>(?!\S))\S+(?:\s+<eo[lb]>(?!\S))*")
+split_subtitle_words = _split_by(SUBTITLE_WORD.pattern, _normalize_like_suber)
 # As `str.split` does.
 split_white_space = _split_by(r"\S+", lower_nfkc)
 split_characters = _split_by(r"(?s:.)", lower_nfkc)

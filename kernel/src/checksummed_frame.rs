@@ -78,11 +78,13 @@ impl Format {
                     "unsupported version {found} of truebleu {kind} (expected \
                      {version}). Write it again with {writer}"
                 ),
-                _ => format!("not written by {writer}, or its first line is corrupt"),
+                _ => format!("the data was not written by {writer}, or its first line is corrupt"),
             }));
         };
         let corrupt = || {
-            input_error(format!("truncated or corrupted since {writer} wrote it. Write it again"))
+            input_error(format!(
+                "the data was truncated or corrupted after {writer} wrote it. Write it again"
+            ))
         };
         let (sealed, stored_checksum) =
             bytes.split_last_chunk::<CHECKSUM_BYTES>().ok_or_else(corrupt)?;
@@ -145,7 +147,8 @@ mod tests {
     fn test_error_names_other_kind_or_version() {
         let error_message = |bytes: &[u8]| STATISTICS.open("x", bytes).unwrap_err().to_string();
         assert!(
-            error_message(&SUMS.seal("{}", b"")).starts_with("x: not written by Statistics.save")
+            error_message(&SUMS.seal("{}", b""))
+                .starts_with("x: the data was not written by Statistics.save")
         );
         assert!(
             error_message(b"truebleu statistics 1\n{}")

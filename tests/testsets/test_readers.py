@@ -106,7 +106,7 @@ def test_jsonl_document_is_split_into_paragraphs(load_served):
     ("line", "message"),
     [
         ("{", "line 2.*: not JSON"),
-        ("[1]", "line 2: expected an object"),
+        ("[1]", "line 2: expected a JSON object"),
         ('{"source": 7}', "line 2: src is not a string"),
         (r'{"source": "\ud800"}', "line 2.*: not JSON"),
     ],

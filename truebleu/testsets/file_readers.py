@@ -286,7 +286,7 @@ def _read_objects(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
         except ValueError as error:
             raise InputError(f"{path}, line {number}: not JSON: {error}") from None
         if not isinstance(row, dict):
-            raise InputError(f"{path}, line {number}: expected an object")
+            raise InputError(f"{path}, line {number}: expected a JSON object")
         yield number, row
 
 

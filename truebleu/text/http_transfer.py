@@ -71,7 +71,7 @@ class TransferLimits:
         ):
             return
         subject = url if redirected_from is None else f"{redirected_from} redirects to {url}, which"
-        raise TransferError(f"{subject} is refused (expected https)")
+        raise TransferError(f"{subject} is not allowed (expected https)")
 
     def check_size(self, url: str, size: int, *, is_complete: bool) -> None:
         """Raise TransferError if the size of a complete or partial file violates the limits."""

@@ -131,7 +131,7 @@ impl LexiconHeader {
         let charset = bytes.get(40..HEADER_BYTES).ok_or("the file is too short for a header")?;
         if magic ^ 0xEF71_8F77 != bytes.len() as u32 || version != 102 || list_kind != expected_kind
         {
-            return Err("not a MeCab dictionary, or incomplete".to_owned());
+            return Err("the file is not a MeCab dictionary, or is incomplete".to_owned());
         }
         let charset = charset.split(|&byte| byte == 0).next().unwrap_or_default();
         if !["utf8", "utf-8", "utf_8"]

@@ -410,7 +410,7 @@ impl Settings<'_> {
         let orders = self.text("orders")?.split(',').map(str::parse).collect::<Result<Vec<_>, _>>();
         let orders: Vec<usize> = orders.map_err(|_| "orders: expected numbers")?;
         if !orders.is_sorted() || !orders.iter().all(|order| (1..=MAX_ORDER).contains(order)) {
-            return Err("orders must be ascending numbers from 1 to 16".to_owned());
+            return Err("orders must be numbers from 1 to 16, in ascending order".to_owned());
         }
         let formula = ngram_f::NgramFFormula { factor: self.number("factor")? };
         let columns = ngram_f::NgramFColumns { orders, formula };

@@ -321,7 +321,7 @@ impl SentencePieceModel {
             return Err(format!("expected one unknown piece, found {unknown_count}"));
         }
         if self.has_byte_pieces && !bytes.iter().all(|&has_piece| has_piece) {
-            return Err("missing pieces for some of the 256 bytes".to_owned());
+            return Err("the model lacks pieces for some of the 256 bytes".to_owned());
         }
         let spelling =
             |entry: &ModelPiece| &self.file[entry.start as usize..][..entry.length as usize];

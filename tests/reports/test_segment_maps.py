@@ -33,13 +33,13 @@ def resegmentation():
 
 
 @pytest.fixture(scope="module")
-def page(resegmentation):
+def saved_report(resegmentation):
     systems = {"talk": resegmentation, "lines": REFERENCES}
     return report(systems, REFERENCES, documents=DOCUMENTS, check_text=False)
 
 
-def test_manifest_has_method_coverage_and_lengths(page, resegmentation):
-    parsed = Page(page.to_bytes())
+def test_manifest_has_method_coverage_and_lengths(saved_report, resegmentation):
+    parsed = Page(saved_report.to_bytes())
     names = [system["name"] for system in parsed.manifest["systems"]]
     entries = dict(zip(names, parsed.manifest["resegmentation"], strict=True))
     assert entries["lines"] is None
@@ -88,8 +88,8 @@ def test_flags_follow_from_counts(counts, expected):
 
 
 @pytest.mark.thorough
-def test_segments_show_flags_and_words_of_neighbours(page, open_report):
-    tab = open_report(page).navigate("#segments?seg=3")
+def test_segments_show_flags_and_words_of_neighbours(saved_report, open_report):
+    tab = open_report(saved_report).navigate("#segments?seg=3")
     texts = tab.locator("aside.detail .texts section").filter(has_text="talk")
     assert texts.locator(".segment-flag").all_text_contents() == ["added", "far"]
     # The second segment is of another document.
@@ -100,15 +100,15 @@ def test_segments_show_flags_and_words_of_neighbours(page, open_report):
 
 
 @pytest.mark.thorough
-def test_filter_selects_segments_by_one_of_their_flags(page, open_report):
-    tab = open_report(page).navigate("#segments?label=0:1")
+def test_filter_selects_segments_by_one_of_their_flags(saved_report, open_report):
+    tab = open_report(saved_report).navigate("#segments?label=0:1")
     expect(tab.locator(".subset strong").first).to_have_text("1")
     expect(tab.locator(".chips")).to_contain_text("segments of talk: empty")
 
 
 @pytest.mark.thorough
-def test_map_draws_each_segment_and_opens_it(page, open_report):
-    tab = open_report(page).navigate("#pictures?picture=map")
+def test_map_draws_each_segment_and_opens_it(saved_report, open_report):
+    tab = open_report(saved_report).navigate("#pictures?picture=map")
     tab.get_by_label("By", exact=True).select_option(label="land")
     assert tab.locator("main figure").count() == 1
     parts = tab.locator("main figure svg .part-of-map")
@@ -123,8 +123,8 @@ def test_map_draws_each_segment_and_opens_it(page, open_report):
 
 
 @pytest.mark.thorough
-def test_summary_states_method_and_coverage(page, open_report, resegmentation):
-    tab = open_report(page).navigate("#summary")
+def test_summary_states_method_and_coverage(saved_report, open_report, resegmentation):
+    tab = open_report(saved_report).navigate("#summary")
     text = tab.locator("main.view").inner_text()
     assert f"talk: {resegmentation}." in text
     assert "1 segment is empty" in text

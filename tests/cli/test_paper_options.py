@@ -52,7 +52,7 @@ def test_texts_are_set(run_paper):
 
 def test_short_signatures_and_digits_are_used(run_paper):
     source = run_paper("-f", "latex", "-sh", "-w", "3").output
-    assert r"\texttt{BLEU|\allowbreak{}\#:1" in source
+    assert r"\texttt{BLEU|\hfil\allowbreak\hfilneg{}\#:1" in source
     assert "46.952" in source
 
 

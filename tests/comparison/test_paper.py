@@ -14,7 +14,8 @@ from paths import EXAMPLES
 
 from truebleu import compare
 from truebleu.comparison import Comparisons, paper_layout
-from truebleu.rendering.latex import escape_latex
+from truebleu.comparison.setup_description import cite
+from truebleu.rendering.latex import escape_latex, render_latex_signature, unescape_latex
 from truebleu.text.tex_letters import decode_tex, encode_tex
 
 PDFLATEX = shutil.which("pdflatex")
@@ -76,6 +77,44 @@ def test_table_compiles_without_warnings(tmp_path, document_class):
     source = compare_scores(scores, correction="holm").latex()
     log = compile_latex(tmp_path, source, document_class)
     assert not re.findall("(?m)^.*(?:Warning|Overfull).*$", log)
+
+
+LINE_WIDTHS = pytest.mark.parametrize("class_options", ["", "[12pt]", "[twocolumn]"])
+
+
+@needs_tex
+@LINE_WIDTHS
+@pytest.mark.parametrize("place", ["caption", "footnote"])
+def test_signatures_of_table_stay_within_margins(tmp_path, class_options, place):
+    scores = compare(
+        {"a": ["a b c d"] * 40, "b": ["a b c e"] * 40},
+        ["a b c d"] * 40,
+        metrics=["bleu", "chrf", "ter"],
+        samples=19,
+        confidence=50,
+    )
+    source = scores.latex(columns=["system", "score", "interval", "p"], signature=place)
+    assert source.count(r"\texttt{") == 3
+    log = compile_latex(tmp_path, source, rf"\documentclass{class_options}{{article}}")
+    assert not re.findall("(?m)^.*Overfull.*$", log)
+
+
+@needs_tex
+@LINE_WIDTHS
+def test_signatures_in_setup_sentences_stay_within_margins(tmp_path, class_options):
+    metrics = ["bleu", "chrf++", "ter", "bertscore:microsoft/deberta-xlarge-mnli"]
+    setup = cite(metrics, test="ar", correction="holm", test_sets=["wmt22"])
+    source = setup.latex() + r"\begin{table}\caption{x}\label{tab:truebleu}\end{table}"
+    log = compile_latex(tmp_path, source, rf"\documentclass{class_options}{{article}}")
+    assert not re.findall("(?m)^.*Overfull.*$", log)
+
+
+@pytest.mark.parametrize("break_command", [r"\allowbreak{}", r"\hfil\allowbreak\hfilneg{}"])
+def test_breakable_signature_is_read_back(break_command):
+    """Earlier versions wrote only the penalty."""
+    assert unescape_latex(rf"\texttt{{M\_1|{break_command}nrefs:1}}").strip() == "M_1|nrefs:1"
+    signature = "COMET|nrefs:1|model:Unbabel/wmt22-comet-da"
+    assert unescape_latex(render_latex_signature(signature)).strip() == signature
 
 
 @needs_tex

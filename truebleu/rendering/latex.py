@@ -44,6 +44,13 @@ SPECIAL = str.maketrans(
 )
 
 
+# A possible line break in typewriter text, whose spaces cannot stretch. It leaves the rest of the
+# line empty; without the break, the two spaces cancel out.
+BREAK = r"\hfil\allowbreak\hfilneg{}"
+# Longer fields of signatures get more possible breaks.
+MAX_FIELD_LENGTH = 20
+
+
 def render_latex(blocks: Iterable[Block]) -> str:
     """Return the LaTeX text of a document, to include with `input`."""
     needs = (
@@ -330,7 +337,7 @@ def unescape_latex(text: str) -> str:
     >>> unescape_latex(r"\texttt{M\_1|\allowbreak{}nrefs:1}\par: 50\%")
     ' M_1|nrefs:1 \\par: 50%'
     """
-    text = text.replace(r"\allowbreak{}", "").replace("-{}", "-")
+    text = text.replace(BREAK, "").replace(r"\allowbreak{}", "").replace("-{}", "-")
     text = re.sub(r"\\texttt\{((?:\\.|[^\\{}]|\{[^{}]*\})*)\}", r" \1 ", text)
     characters = {command: chr(code) for code, command in SPECIAL.items() if command != "''"}
     commands = "|".join(map(re.escape, characters))
@@ -338,10 +345,16 @@ def unescape_latex(text: str) -> str:
 
 
 def _format_breakable_signature(text: str) -> str:
-    """Return a signature that LaTeX may break after its vertical bars."""
-    # The typewriter font of the default encoding has these characters; \textbar is in another font.
-    parts = re.split(r'([|<>"])', text)
-    return "".join(
-        part + r"\allowbreak{}" if part == "|" else part if i % 2 else escape_latex(part)
-        for i, part in enumerate(parts)
-    )
+    """Return a signature that LaTeX may break after its vertical bars.
+
+    Long fields, such as names of models, may also break after colons and slashes.
+    """
+    fields = []
+    for field in text.split("|"):
+        # The typewriter font of the default encoding has these characters.
+        parts = re.split('([<>"])', field)
+        escaped = "".join(part if i % 2 else escape_latex(part) for i, part in enumerate(parts))
+        if len(field) > MAX_FIELD_LENGTH:
+            escaped = escaped.replace(":", f":{BREAK}").replace("/", f"/{BREAK}")
+        fields.append(escaped)
+    return f"|{BREAK}".join(fields)

@@ -271,8 +271,11 @@ def test_compare_tests_latency_next_to_quality(run_latency):
     ("words", "problem"),
     [
         (["COMET=fast.log", "slow.log"], "fast.log: a log of a simultaneous system has no COMET"),
-        (["LAAL=fast.log"], "a log has the scores of one system"),
-        (["YAAL=fast.log", "end.log"], "end.log, line 1: no YAAL, because the segment has no out"),
+        (["LAAL=fast.log"], "a log contains only one system"),
+        (
+            ["YAAL=fast.log", "end.log"],
+            "end.log, line 1: cannot compute YAAL, because the segment has no out",
+        ),
     ],
 )
 def test_compare_rejects_logs_without_the_scores(words, problem, truebleu_command, folder):

@@ -80,7 +80,7 @@ def test_option_without_effect_is_an_error(run_paper, options, message):
         (
             ["--columns", "p", "-f", "latex"],
             2,
-            "--columns: this comparison has no 'p' (expected letter, system",
+            "--columns: this comparison has no column 'p' (expected letter, system",
         ),
     ],
 )

@@ -307,7 +307,7 @@ def test_only_shown_columns_are_explained():
         (["Diff"], ValueError, "unknown column 'Diff'; did you mean 'delta'"),
         (["CI"], ValueError, "unknown column 'CI'; did you mean 'interval'"),
         (["score", "score"], ValueError, "duplicate column 'score'"),
-        (["p-uncorrected"], ValueError, "this comparison has no 'p-uncorrected'"),
+        (["p-uncorrected"], ValueError, "this comparison has no column 'p-uncorrected'"),
     ],
 )
 def test_unavailable_column_is_an_error(columns, error, message):

@@ -82,5 +82,5 @@ def _list_code_members() -> Iterator[Member]:
     yield Member(
         "codebleu-ngram", "CodeBLEU, n-gram match", BLEU(**p.NLTK, smoothing="floor"),
         "NLTK's corpus_bleu with method1.",
-        used="code generation, combined with syntax and data-flow matches", citations=p.REN,
+        used="code generation, together with syntax and data-flow matches", citations=p.REN,
     )  # fmt: skip

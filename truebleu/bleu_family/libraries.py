@@ -12,7 +12,7 @@ from truebleu.metrics.nltk_bleu import NLTKBLEU
 
 
 def _list_nltk_members() -> Iterator[Member]:
-    """Yield NLTK's corpus_bleu and sentence_bleu with each smoothing method."""
+    """Yield the members for NLTK's corpus_bleu and sentence_bleu, by smoothing method."""
     count_quirks = (
         "Expects lists of tokens; a string is silently scored as characters. Every segment counts "
         "as having at least one n-gram per order, so corpora with short segments get lower scores."

@@ -25,7 +25,7 @@ _SMOOTHS = "Also smooths corpus scores (1/2, 1/4, ... of a match), so they are n
 
 
 def _list_mteval_members() -> Iterator[Member]:
-    """Yield each mteval version with its options, with and without -c."""
+    """Yield the members for each mteval version and its options, with and without -c."""
     since_2009 = "NIST evaluations since 2009, WMT before sacreBLEU"
     as_v13a = "like v13a; only the input format differs"
     byte_quirk = "Works on bytes. Fails if the hypothesis has no tokens."
@@ -55,7 +55,7 @@ def _list_mteval_members() -> Iterator[Member]:
 
 
 def _list_moses_members() -> Iterator[Member]:
-    """Yield the Perl scripts and the tuning programs of Moses."""
+    """Yield the members for the Perl scripts and the tuning programs of Moses."""
     token_quirk = (
         "Does not tokenize the text, so scores of differently tokenized outputs are not comparable."
     )
@@ -139,8 +139,8 @@ def list_tool_members() -> Iterator[Member]:
         "published_scale": 1.0,
     }
     tokenizer_quirk = (
-        "Its tokenizer does not split off ! # % * < = > \\ ^ _ and |. Not the metric iBLEU with "
-        "a source penalty (Sun and Zhou 2012), which is -m ibleu."
+        "Its tokenizer does not split off ! # % * < = > \\ ^ _ and |. It is not the metric iBLEU "
+        "with a source penalty (Sun and Zhou 2012), which is -m ibleu."
     )
     yield Member(
         "jbleu", "jBLEU in MultEval",

@@ -15,7 +15,7 @@ RELATED_METRICS = (NIST, GLEU, CodeBLEU)
 
 
 def list_related_members() -> Iterator[Member]:
-    """Yield NIST as in mteval and NLTK, Google's GLEU, and CodeBLEU's weighted n-gram match."""
+    """Yield the members for NIST, Google's GLEU, and CodeBLEU's weighted n-gram match."""
     for options, tokenizer in (
         ("", "mteval-v13a-lower"),
         ("-c", "mteval-v13a"),
@@ -49,7 +49,7 @@ def list_related_members() -> Iterator[Member]:
         yield Member(
             f"codebleu-weighted-{language}", f"CodeBLEU, weighted n-gram match, {language}",
             CodeBLEU(language=language),
-            "A recall, not a precision. Reserved words of the language have weight 1, other "
-            "unigrams 0.2.",
-            used="code generation, combined with syntax and data-flow matches", citations=p.REN,
+            "It is a recall, not a precision. Reserved words of the language have weight 1, "
+            "other unigrams 0.2.",
+            used="code generation, together with syntax and data-flow matches", citations=p.REN,
         )  # fmt: skip

@@ -78,8 +78,8 @@ def parse_options(text: str, **settings: Mapping[str, Any]) -> list[Option]:
 class OptionGroup:
     """A group of options under one heading in the help, declared as text or as `Option` objects.
 
-    settings: additional arguments of `make_option`, by option name; and `defaults`, a dictionary
-    of values to add to the parsed options.
+    settings: additional arguments of `make_option`, by option name. `defaults` is a dictionary of
+    values to add to the parsed options.
     """
 
     def __init__(

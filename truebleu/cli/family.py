@@ -106,7 +106,7 @@ def _list_members(options: argparse.Namespace) -> FamilyResult:
 def _show_members(options: argparse.Namespace) -> FamilyResult:
     _reject_text_options(options)
     if not options.references:
-        raise UsageError("show: expected member names. Use truebleu family list to list them")
+        raise UsageError("show: missing member names; truebleu family list shows all names")
     members = [_get_family_member(name) for name in options.references]
     blocks: list[Block] = []
     for member in members:

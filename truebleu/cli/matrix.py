@@ -167,7 +167,7 @@ def _check_options(options: argparse.Namespace, output_format: str) -> None:
 
 
 def _parse_files(options: argparse.Namespace) -> tuple[str | None, File | None, File]:
-    """Return the system and its file (both None without -i), and the file of references."""
+    """Return the system and its file (both None without -i), and the reference file."""
     if len(options.references) != 1:
         count = len(options.references)
         raise UsageError(f"REF: expected one file, found {count}")

@@ -255,7 +255,7 @@ class Results(Output):
         return self.form == "text" and self._atomic_file is None
 
     def select_line_format(self, options: argparse.Namespace, unsupported: Sequence[str]) -> None:
-        """With --score-only, write TSV to pipes. Raise UsageError for the unsupported formats."""
+        """With --score-only, select TSV for pipes. Raise UsageError for unsupported formats."""
         if self.score_only and options.format is None and options.output is None:
             self.form = "text" if self.form == "text" else "tsv"
         if self.score_only and self.form in unsupported:
@@ -349,7 +349,7 @@ class Results(Output):
         self.write(text)
 
     def _write_rich_text(self, make_renderable: Callable[[], object]) -> bool:
-        """Write coloured text, or return False if colours are off or the library is missing."""
+        """Write coloured text. Return False if colours are off or `rich` is not installed."""
         if self.color == "never" or (self.color == "auto" and not self.is_terminal):
             return False
         try:

@@ -170,7 +170,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _choose_output(options: argparse.Namespace) -> str | None:
-    """Return the output file, or None with --serve. Raise UsageError for options in conflict."""
+    """Return the output file, or None with --serve. Raise UsageError for conflicting options."""
     if options.serve is None:
         return choose_page_path(options.output, "report.html", opens_page=options.open)
     if options.output is not None or options.embed_text is not None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def parse_method(text: str) -> str:
-    """Return the value of --resegment. Raise ValueError if it names no method."""
+    """Return the value of --resegment. Raise ValueError if it does not name a method."""
     from truebleu.resegmentation.methods import get_method
 
     method, separator, extent = text.partition(",")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class TableSystem(Record):
-    """Files and column that contain the hypotheses of one system."""
+    """The files and the column that contain the hypotheses of one system."""
 
     name: str
     data: list[str]
@@ -46,7 +46,7 @@ class TableSystem(Record):
 class OpenTable(Record):
     """An open table. Each row contains a hypothesis, references and extra columns.
 
-    The rows are in the form that `duckdb_inputs.select_rows` returns.
+    The rows have the format that `duckdb_inputs.select_rows` returns.
     """
 
     arrow_types: Any

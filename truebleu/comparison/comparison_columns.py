@@ -86,7 +86,9 @@ def require_columns(content: Content, names: Iterable[str]) -> None:
     for name in names:
         if name not in available:
             expected = ", ".join(name for name in COLUMNS if name in available)
-            raise ValueError(f"columns: this comparison has no '{name}' (expected {expected})")
+            raise ValueError(
+                f"columns: this comparison has no column '{name}' (expected {expected})"
+            )
 
 
 def list_columns(content: Content, metric: Content) -> list[str]:

@@ -1,4 +1,4 @@
-"""Notes of a comparison: disagreements of metrics, variance between runs, limits of the data."""
+"""Notes of a comparison on disagreeing metrics, variance between runs and limited data."""
 
 from __future__ import annotations
 

@@ -264,7 +264,7 @@ class Request:
             raise ValueError("resample: 'documents' needs the document of each segment")
         if (self.buckets is None) == (resample == "buckets"):
             raise ValueError(
-                "resample: use 'buckets' for statistics of truebleu.engines, but not for texts"
+                "resample: use 'buckets' only for statistics from truebleu.engines, not for texts"
             )
 
     def _read_all_external_scores(self, external: ExternalScores, outputs: Any) -> None:
@@ -485,7 +485,7 @@ def _find_external_systems(
     external_scores: Mapping[str, Mapping[str, Sequence[float]]],
     metrics: Mapping[Metric[Any], object],
 ) -> dict[str, Any]:
-    """Return the systems named in external scores; their hypotheses are None."""
+    """Return a dict of the systems that external scores name, without hypotheses (None)."""
     if metrics:
         raise ValueError(
             "systems: the metrics need hypotheses. To compare only scores, use metrics=()."

@@ -112,7 +112,7 @@ def _read_all_systems(
         raise InputError(f"{file_label}: the file is empty")
     if _is_latency_log(lines):
         raise InputError(
-            f"{file_label}: a log has the scores of one system (expected a log per system)"
+            f"{file_label}: a log contains only one system (expected one log per system)"
         )
     program_scores = _parse_program_output(name, file_label, lines)
     if program_scores is not None:
@@ -197,10 +197,10 @@ def _read_latency_scores(name: str, file: File, lines: NumberedLines) -> ScoreCo
         if score is None:
             problem = "no output" if not entry.delays else "no output before its end"
             if is_aware and entry.elapsed is None:
-                problem = "no times with computation"
+                problem = "no times that include computation"
             raise InputError(
-                f"{entry.place}: no {name}, because the segment has {problem}. Use truebleu "
-                "latency, which leaves such segments out."
+                f"{entry.place}: cannot compute {name}, because the segment has {problem}. Use "
+                "truebleu latency, which leaves such segments out."
             )
     return array("d", [score for score in scores if score is not None])
 

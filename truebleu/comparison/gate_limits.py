@@ -17,7 +17,7 @@ MAX_FRACTIONAL_DROP = 0.1
 def resolve_limits(
     role: str, limits: Any, names: Mapping[Metric[Any], str], scale: int
 ) -> dict[Metric[Any], float]:
-    """Return the limits on the scale of each metric, for metrics that have a limit.
+    """Return the limit of each metric that has one, on the scale of the metric.
 
     role: "minimum" or "max_drop". names: the metrics of the check, with their names.
     scale: the scale of limits for percentages, 100 or 1.

@@ -202,7 +202,7 @@ def find_last_comparable_entry(
 
 
 def _list_distinctions(entry: Entry, all_series: Sequence[Entry]) -> Iterator[str]:
-    """Yield the signature fields and references of an entry that other series do not share."""
+    """Yield the signature fields and references that distinguish an entry from other series."""
     signatures = [_get_score_fields(other) for other in all_series]
     entry_fields = _get_score_fields(entry)
     for key in dict.fromkeys(key for fields in signatures for key in fields):
@@ -465,7 +465,7 @@ def _get_untracked_system(score: Content) -> str:
 
 
 def _format_time(score: Content) -> str:
-    """Return the UTC time of a score in a readable form."""
+    """Return the UTC time of a score, formatted for readers."""
     return str(score["time"]).replace("T", " ").removesuffix("Z")
 
 

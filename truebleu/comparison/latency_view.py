@@ -343,7 +343,7 @@ class LogResult:
             end = "recording" if self.is_long else "source"
             yield (
                 f"{self.name}: {name} also leaves out {format_count(late, 'segment')} without "
-                f"output before the end of the {end}, or without duration."
+                f"output before the end of the {end}, or without a duration."
             )
         dsptv = self.scores.get("DSPTV", {}).get("score")
         if dsptv is not None and abs(dsptv) > MAX_DSPTV:

@@ -100,7 +100,7 @@ def _explain_significance(
 
 
 def _are_all_differences_tested(content: Content) -> bool:
-    """Return whether every difference was tested; this requires reliable scores."""
+    """Return whether all differences were tested. Unreliable scores are not tested."""
     scores = [one for system in content["systems"] for one in system["scores"].values()]
     differences = [one["difference"] for one in scores if one["difference"] is not None]
     return bool(differences) and all(one["significant"] is not None for one in differences)

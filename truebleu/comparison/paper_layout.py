@@ -176,7 +176,7 @@ def build_paper_table(
     signatures: Sequence[str],
     signature: str,
 ) -> PaperTable:
-    """Return a table whose signatures are in the footnote, in the caption, or left out."""
+    """Return a table with signatures in its footnote or its caption, or without signatures."""
     notes = [Paragraph(line, "signature") for line in signatures]
     return PaperTable(
         columns,

@@ -198,7 +198,7 @@ class SetupDescription(Record):
         escape: Callable[[str], str],
         escape_signature: Callable[[str], str],
     ) -> Iterator[str]:
-        """Yield the sentences, using the functions to format citations, text and signatures."""
+        """Yield the sentences. The functions format citations, text and signatures."""
         # Sections of one table may have different signatures of a metric.
         metric_texts = [escape(one.name) + cite(one.citations) for one in self.metrics]
         metrics = join_words(list(dict.fromkeys(metric_texts)))
@@ -257,7 +257,7 @@ def cite(
     metrics: names or metrics, as for `truebleu.metric`, or a result of `truebleu.compare`, which
         determines the other arguments.
     test: "ar", "bs", "koehn", "bs-sacrebleu" or None. correction: "holm", "bh" or None.
-    test_sets: names of test sets. registry_file: a registry of the user that defines some of them.
+    test_sets: names of test sets. registry_file: the user's registry that defines some of them.
 
     Raises ValueError for an unknown name.
 

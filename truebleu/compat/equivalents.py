@@ -67,7 +67,7 @@ EQUIVALENTS: dict[str, tuple[str, str]] = {
     "get_source_file": ("tb.testset(name, langpair).path('source')", ""),
     "get_reference_files": (
         "tb.testset(name, langpair).references",
-        "It maps names to lists of segments.",
+        "`references` maps names to lists of segments.",
     ),
     "get_available_testsets": ("the command `truebleu testset list`", ""),
     "get_langpairs_for_testset": ("the command `truebleu testset info NAME`", ""),
@@ -91,7 +91,7 @@ EQUIVALENTS: dict[str, tuple[str, str]] = {
         ("meteor_score", "single_meteor_score"),
         (_format_call("metric('meteor-nltk')", "sentence"), _NLTK),
     ),
-    "everygrams": ("tb.ngrams(text, n)", "It counts the n-grams of one order."),
+    "everygrams": ("tb.ngrams(text, n)", "`ngrams` counts the n-grams of one order."),
     # torchmetrics' classes and functions
     **{
         name: (_format_call(metric, "score"), _TORCHMETRICS)

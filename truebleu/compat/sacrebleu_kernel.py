@@ -75,7 +75,7 @@ def get_installed_release() -> str:
 
 
 def install() -> None:
-    """Replace sacreBLEU's counting functions, and its tests as soon as their module is imported."""
+    """Replace sacreBLEU's counting functions, and its significance tests once imported."""
     if _patches:
         return
     from sacrebleu.metrics import base, bleu, chrf, ter
@@ -314,7 +314,7 @@ def _extract_corpus_statistics(original: Any, metric: Any, hypotheses: Any, refe
 def _compute_kernel_statistics(
     original: Any, metric: Any, kind: MetricKind, hypotheses: Any, references: Any
 ) -> list[list[Any]] | None:
-    """Return segment statistics in sacreBLEU's format, or None if the kernel has none."""
+    """Return segment statistics in sacreBLEU's format, or None if sacreBLEU must count."""
     settings, in_python = find_metric_settings(metric, kind)
     counter = make_metric(*settings)
     if not isinstance(hypotheses, Sequence):

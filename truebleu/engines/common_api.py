@@ -1,7 +1,7 @@
 """Functions that every engine offers, built from the few functions that the engine defines.
 
-An engine's module defines `sums`, which aggregates its data, `sentence`, and a conversion of Arrow
-tables to its own tables. `make_engine_functions` builds the other functions.
+An engine's module defines `sums` (which aggregates its data), `sentence`, and a conversion of Arrow
+tables to the engine's tables. `make_engine_functions` builds the other functions.
 """
 
 from __future__ import annotations

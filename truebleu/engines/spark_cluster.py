@@ -1,4 +1,4 @@
-"""Checks that Spark and its workers can run truebleu, and conversion of Spark's errors."""
+"""Compatibility checks for Spark and its workers, and conversion of Spark's errors."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def check_packages() -> None:
         import pyspark
     except ImportError as error:
         raise ImportError(
-            "truebleu.engines.spark needs PySpark: pip install 'truebleu[spark]', or on a cluster, "
-            "install the version of the cluster"
+            "truebleu.engines.spark needs PySpark: pip install 'truebleu[spark]', or, on a "
+            "cluster, install the cluster's version"
         ) from error
     version = parse_release(pyspark.__version__)
     if version < MIN_SPARK_RELEASE:

@@ -234,7 +234,7 @@ def _build_smoothing(numerator: float, denominator: float, explanation: str) -> 
 def add_cumulative_scores(content: dict[str, Any], metric: BLEU) -> None:
     """Mark an explanation as a textbook example, and add BLEU up to each order, from 0 to 1.
 
-    No scores are added for custom weights, for means of segment scores, and for orders left out.
+    No scores are added for custom weights, means of segment scores, or omitted orders.
     """
     content["textbook"] = True
     for system in content["systems"] if metric.weights is None else ():
@@ -446,11 +446,11 @@ def _describe_lengths(content: Content, system: Content) -> str:
         lengths = ", ".join(map(str, choice["lengths"]))
         rule = REFERENCE_LENGTH_RULES[choice["rule"]]
         if choice["rule"].startswith("average"):
-            text += f"It is {rule} ({lengths}). "
+            text += f"This is {rule} of the reference lengths ({lengths}). "
         else:
             numbers = " and ".join(map(str, choice["references"]))
             plural = "s" if len(choice["references"]) > 1 else ""
-            text += f"It is the length of reference{plural} {numbers}, {rule} ({lengths}). "
+            text += f"This is the length of reference{plural} {numbers}, {rule} ({lengths}). "
             other_distances = {abs(length - c) for length in choice["lengths"] if length != r}
             if choice["rule"] == "closest" and abs(r - c) in other_distances:
                 text += f"For ties, the {choice['tie']} length is used. "

@@ -50,6 +50,30 @@ def test_texts_are_set(run_paper):
     assert "footnotesize" not in source
 
 
+@pytest.mark.parametrize("command", ["score", "compare"])
+@pytest.mark.parametrize("form", ["latex", "markdown"])
+@pytest.mark.parametrize(
+    ("caption", "beginning"),
+    [
+        ("Results", "Results. "),
+        ("Results. ", "Results. "),
+        ("Results (old.)", "Results (old.) "),
+        ("Is it better?", "Is it better? "),
+        ("Results:", "Results: "),
+        ("", ""),
+    ],
+)
+def test_caption_ends_before_signature(truebleu_command, command, form, caption, beginning):
+    """A single system has no other sentence between the caption and the signature."""
+    words = ["-f", form, "--caption", caption, "--signature", "caption", "-q"]
+    words += ["--test", "none"] if command == "compare" else []
+    output = truebleu_command(command, REFERENCE, "-i", SYSTEMS[0], *words).output
+    start = r"\caption{" if form == "latex" else "Table: "
+    signature = r"\texttt{BLEU|" if form == "latex" else "`BLEU|"
+    printed = output.partition(start)[2].partition(signature)[0]
+    assert printed == beginning
+
+
 def test_short_signatures_and_digits_are_used(run_paper):
     source = run_paper("-f", "latex", "-sh", "-w", "3").output
     assert r"\texttt{BLEU|\hfil\allowbreak\hfilneg{}\#:1" in source

@@ -301,6 +301,7 @@ def _build_paper_blocks(
     """Yield warnings, and a table of systems and metrics with sections per group."""
     from truebleu.comparison.paper_layout import (
         build_paper_table,
+        end_text,
         format_data,
         format_systems,
         mark_best,
@@ -355,19 +356,20 @@ def _build_paper_blocks(
         owner = f" of {format_systems(systems)}" if names_systems else ""
         segments = first[0].segments
         data = "" if segments is None else f" {format_data(segments, str(first[0].signature))}"
-        caption = f"{join_words([result.name for result in first])}{owner}{data}."
+        caption = f"{join_words([result.name for result in first])}{owner}{data}"
+    sentences = [end_text(caption)]
     if any(cell.mark == "best" for _, cell_rows in sections for row in cell_rows for cell in row):
-        caption += " Bold: best score."
+        sentences.append("Bold: best score.")
     interval = first[0].valid_interval
     if interval is not None:
-        caption += (
-            f" Brackets: {format_percent(interval.level)} intervals (percentile bootstrap, "
+        sentences.append(
+            f"Brackets: {format_percent(interval.level)} intervals (percentile bootstrap, "
             f"{interval.resamples:,} resamples)."
         )
     yield build_paper_table(
         columns,
         sections,
-        caption=caption,
+        caption=" ".join(filter(None, sentences)),
         label=label,
         signatures=list(signatures),
         signature=signature,

@@ -96,11 +96,11 @@ def build_paper_blocks(
     signatures = _omit_unshown_resampling(signatures, contents[0], names, explanations)
     if "document" in shown_parts and any("p < " in one for one in explanations):
         explanations.append("Differences in document scores were not tested.")
-    caption_text = format_caption(contents, shown_parts) if caption is None else caption
+    caption_text = format_caption(contents, shown_parts) if caption is None else end_text(caption)
     yield build_paper_table(
         table_columns,
         sections,
-        caption=" ".join([caption_text, *explanations]),
+        caption=" ".join(filter(None, [caption_text, *explanations])),
         label=label,
         signatures=list(dict.fromkeys(signatures)),
         signature=signature,
@@ -181,7 +181,10 @@ def build_paper_table(
     return PaperTable(
         columns,
         sections,
-        caption=[Paragraph(caption), *(notes if signature == "caption" else [])],
+        caption=[
+            *([Paragraph(caption)] if caption else []),
+            *(notes if signature == "caption" else []),
+        ],
         footnotes=notes if signature == "footnote" else [],
         label=label,
     )
@@ -382,6 +385,17 @@ def format_caption(contents: Sequence[Content], by: Sequence[str] = ()) -> str:
     )
     data = format_data(content["segments"], content["metrics"][0]["signature"])
     return f"{metrics} of {systems} {data}{references_text}{alone}."
+
+
+def end_text(text: str) -> str:
+    """Return the user's part of a caption with a final full stop, because sentences follow.
+
+    >>> end_text("Results"), end_text("Results (see Section 2.)"), end_text("Results:")
+    ('Results.', 'Results (see Section 2.)', 'Results:')
+    """
+    text = text.rstrip()
+    is_ended = not text or re.search(r"[.!?:;…。！？：][)\]'\"’”»」』）]*$", text)
+    return text if is_ended else f"{text}."
 
 
 def _use_single_reference_signatures(content: Content) -> Content:

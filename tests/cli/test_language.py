@@ -233,6 +233,51 @@ def test_unsuitable_tokenizer_gives_warning(
 
 
 @pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("-m bleu rouge-l", [("--rouge-tokenize intl", ["ROUGE-L"])]),
+        ("-m rouge-l", [("-tok intl", ["ROUGE-L"])]),
+        (
+            "-m bleu rouge-l --rouge-stemmer",
+            [("--rouge-stemmer no --rouge-tokenize intl", ["ROUGE-L"])],
+        ),
+        ("-m bleu rouge-l --rouge-tokenize intl", []),
+        ("-m bleu rouge-l -tok intl", []),
+        (
+            "-m bleu rouge-l -tok intl --rouge-tokenize rouge",
+            [("--rouge-tokenize intl", ["ROUGE-L"])],
+        ),
+    ],
+)
+def test_option_changes_only_the_metrics_that_do_not_split(
+    truebleu_command, write, words, expected
+):
+    reference = write("ref.fr", ["Où est le café été ici ?", "Le garçon a été très gentil là."])
+    system = write("sys.fr", ["Où est ce café été ici ?", "Le garçon est très gentil là hélas."])
+    result = truebleu_command("score", reference, "-i", system, *words.split(), "-f", "json")
+    warnings = json.loads(result.output).get("warnings", ())
+    found = [(one["option"], one["metrics"]) for one in warnings if one["kind"] == "unsplit"]
+    assert found == expected
+    for option, _ in expected:
+        repaired = truebleu_command(
+            *("score", reference, "-i", system, *words.split()[:3], *option.split(), "-f", "json")
+        )
+        assert "unsplit" not in repaired.output
+        assert "tok:intl" in repaired.output
+
+
+def test_own_option_overrides_the_shared_tokenizer(language_folder, truebleu_command):
+    words = "-m bleu wer nist -tok char --wer-tokenize 13a -l ja"
+    result = truebleu_command("score", "ref", "-i", "hyp", *words.split(), "-f", "json")
+    tokenizers = [one["tok"] for one in json.loads(result.output)["scores"]]
+    assert tokenizers == ["char", "13a", "char"]
+    result = truebleu_command("score", "ref", "-i", "hyp", "-l", "ja", "--bleu-tokenize", "char")
+    assert json.loads(result.output)["scores"][0]["tok"] == "char"
+    result = truebleu_command("score", "ref", "-i", "hyp", "--wer-tokenize", "char")
+    assert (result.status, "--wer-tokenize has no effect with -m bleu" in result.error) == (2, True)
+
+
+@pytest.mark.parametrize(
     ("text", "options"),
     [
         ("ref", ["-l", "ja"]),

@@ -64,6 +64,19 @@ def test_normal_texts_have_no_warning():
     assert list_warnings(tb.bleu, lowered[0], lowered[1]) == []
 
 
+def test_letter_case_names_the_option_of_each_metric():
+    metrics = ["bleu", "chrf", tb.TER(case_sensitive=True), "rouge-l"]
+    compared = tb.compare({"a": list(map(str.lower, BIRCH))}, FIRST, metrics=metrics, samples=9)
+    (warning,) = (one for one in compared.warnings if one["kind"] == "letter case")
+    assert warning["metrics"] == ["BLEU", "chrF2", "TER"]
+    for words in (
+        "--lowercase (lowercase=True in Python) for BLEU",
+        "--chrf-lowercase (lowercase=",
+    ):
+        assert words in warning["text"]
+    assert "--ter-case-sensitive no (case_sensitive=False in Python) for TER" in warning["text"]
+
+
 def test_latex_marks_no_best_score_of_unreliable_systems(truebleu_command):
     zh = ROOT / "examples" / "en-zh"
     outputs = sorted(str(one) for one in zh.glob("*.zh") if "reference" not in one.name)

@@ -84,7 +84,7 @@ def list_metric_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
             parameter for parameter in cls.PARAMETERS if requested_names or parameter.common
         ]
         yield OptionGroup(
-            cls.NAME, *(_make_option(parameter, cls.PREFIX) for parameter in parameters)
+            cls.NAME, *(one for parameter in parameters for one in _make_options(parameter, cls))
         )
 
 
@@ -105,7 +105,7 @@ def describe_metric_option(words: Sequence[str], flag: str) -> str:
         owner = registry.get_metric_class(name)
         for parameter in owner.PARAMETERS:
             option = parameter.format_option(owner.PREFIX)
-            if flag in (*parameter.flags, option):
+            if flag in (*parameter.flags, option, parameter.format_own_option(owner)):
                 reasons = [_explain_missing_parameter(cls, parameter.name) for cls in classes]
                 reason = "; ".join(filter(None, reasons))
                 reason = reason or f"it is an option of {owner.NAME} (-m {name})"
@@ -145,20 +145,27 @@ def _find_metric_classes(name: str) -> Iterable[type[Metric]]:
         return []
 
 
-def _make_option(parameter: Parameter[Any], prefix: str) -> Option:
-    """Return the option for a parameter. Its value is stored under the long flag."""
-    name = parameter.format_option(prefix)
+def _make_options(parameter: Parameter[Any], cls: type[Metric]) -> Iterator[Option]:
+    """Yield the options for a metric's parameter. Their values are stored under the long flags."""
+    name = parameter.format_option(cls.PREFIX)
+    yield _make_option(parameter, (*parameter.flags, name), _describe_parameter(parameter))
+    if own_name := parameter.format_own_option(cls):
+        help_text = f"the {parameter.name}r of {cls.NAME} only; overrides {name}"
+        yield _make_option(parameter, (own_name,), help_text)
+
+
+def _make_option(parameter: Parameter[Any], flags: Sequence[str], help_text: str) -> Option:
     value = parameter.metavar or "yes|no"
     if parameter.metavar is None or True in getattr(parameter, "meanings", ()):
         value = f"[{value}]"
     elif parameter.is_sequence:
         value += "..."
     return make_option(
-        (*parameter.flags, name),
+        flags,
         value,
-        _describe_parameter(parameter),
+        help_text,
         completes=(lambda: parameter.choices) if parameter.choices else None,
-        dest=name,
+        dest=flags[-1],
         default=argparse.SUPPRESS,
         type=parameter.from_option,
         const=True if value.startswith("[") else None,
@@ -195,6 +202,12 @@ def select_metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]
             parameters_by_option = {
                 parameter.format_option(metric.PREFIX): parameter for parameter in metric.PARAMETERS
             }
+            # A metric's own options follow the shared options, because they override them.
+            parameters_by_option |= {
+                option: parameter
+                for parameter in metric.PARAMETERS
+                if (option := parameter.format_own_option(metric))
+            }
             used |= parameters_by_option.keys() & values.keys()
             changes = {
                 parameter.name: list(chain(*values[name]))
@@ -206,6 +219,7 @@ def select_metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]
             flags = {
                 parameter.name: "/".join((*parameter.flags, name))
                 for name, parameter in parameters_by_option.items()
+                if name in values
             }
             with reraise_as_usage_error(options_by_prefix=flags):
                 changed = metric.with_parameters(**changes) if changes else metric
@@ -354,7 +368,9 @@ def format_metric_list() -> str:
         summary = (cls.__doc__ or "").partition("\n\n")[0] + f" {cls.NAMESAKE}"
         lines += [f"  {line}" for line in wrap_text(" ".join(summary.split()), width - 2)]
         for parameter in cls.PARAMETERS:
-            flags = ", ".join((*parameter.flags, parameter.format_option(cls.PREFIX)))
+            own_option = parameter.format_own_option(cls)
+            all_flags = (*parameter.flags, parameter.format_option(cls.PREFIX), own_option)
+            flags = ", ".join(filter(None, all_flags))
             value = "" if parameter.metavar is None else f" {parameter.metavar}"
             lines.append(f"  {flags}{value}")
             lines += [f"      {line}" for line in wrap_text(parameter.option_help, width - 6)]

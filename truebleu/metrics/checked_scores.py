@@ -38,9 +38,10 @@ class TextWarning(UserWarning):
     """
 
 
-# An option and its parameter in a message: "-tok char (tokenize='char' in Python)".
+# Options and their parameters in a message: "-tok char (tokenize='char' in Python)".
 _OPTION_AND_PARAMETER = re.compile(
-    r"(?:--?[a-z][^\s()]*|FILE#N)(?: [^\s()]+)?(?: or --?[a-z]+ [^\s()]+)?"
+    r"(?:--?[a-z][^\s()]* (?:[^\s()-][^\s()]* )?)*(?:--?[a-z][^\s()]*|FILE#N)(?: [^\s()]+)?"
+    r"(?: or --?[a-z][a-z-]* [^\s()]+)?"
     r" \(((?:[^()]|\([^()]*\))*) in Python\)"
 )
 # An option in brackets after the metric that it selects: "chrF (-m chrf)".

@@ -43,6 +43,8 @@ class Parameter(Generic[T]):
     # parameter of every metric that has it.
     flags: Sequence[str] = ()
     shared = False
+    # True if each metric also has a separate option, which overrides the shared option.
+    has_own_option = False
     # Name in the long option, if it differs from the parameter's name.
     long = ""
     # True if commands accept the parameter's option even if the user names no metric.
@@ -108,6 +110,11 @@ class Parameter(Generic[T]):
     def format_option(self, prefix: str) -> str:
         """Return the name of the long option."""
         return f"--{'' if self.shared else prefix}{(self.long or self.name).replace('_', '-')}"
+
+    def format_own_option(self, metric_class: Any) -> str:
+        """Return the long option for one metric, in addition to the shared option, or ""."""
+        prefix = metric_class.PREFIX or f"{metric_class.NAME.lower()}-"
+        return f"--{prefix}{self.name}" if self.has_own_option else ""
 
     def format_label(self, value: Any) -> str:
         """Return a short label of a value for comparisons of settings; it may be empty.
@@ -401,7 +408,7 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
 
     key = "tok"
     flags = ("-tok",)
-    shared = common = True
+    shared = common = has_own_option = True
 
     def __init__(self, default: str = "13a", **attributes: Any) -> None:
         help_text = "the tokenizer: a name, or a callable from str to a list of str"

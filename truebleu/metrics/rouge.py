@@ -143,6 +143,11 @@ class ROUGE(SegmentMeanMetric):
         """Return the kinds of ROUGE: 1 to 9, l, lsum."""
         return cls.PARAMETERS[0].choices
 
+    def get_splitting_parameters(self, script: str) -> dict[str, Any]:
+        """Return the parameters that make the metric split a script; no stemmer is for others."""
+        values = super().get_splitting_parameters(script)
+        return {"stemmer": False, **values} if self.stemmer else values
+
     def describe_language_mismatch(self, language: Language) -> str:
         """Return why the stemmer does not suit a language, or "" if it does."""
         return "its stemmer is for English" if self.stemmer and language.code != "en" else ""
@@ -227,7 +232,7 @@ def _describe_non_latin_text(latin: int, non_latin: int) -> str:
         return ""
     return (
         f"{non_latin / (non_latin + latin):.0%} of the letters are not Latin, but ROUGE's words "
-        "are runs of a-z and 0-9. Use a tokenizer such as -tok intl "
+        "are runs of a-z and 0-9. Use a tokenizer such as --rouge-tokenize intl "
         "(tokenize='intl' in Python), zh or ja-mecab."
     )
 

@@ -149,9 +149,7 @@ def warn_about_texts(
             unsplit_metrics = [
                 one for one in metrics if str(one.parameters.get("tokenize")) == tokenize
             ]
-            unsplit_names = [metrics[one] for one in unsplit_metrics]
-            warnings[-1] |= {"metrics": unsplit_names, "option": "-tok char"}
-            warnings[-1]["text"] += f".{_describe_unreliability(unsplit_names)}"
+            warnings[-1] |= _recommend_characters(warnings[-1]["text"], unsplit_metrics, metrics)
     warnings = [
         one for one in warnings if one["kind"] not in (CASE_KIND, *SPACES_KINDS) or one["metrics"]
     ]
@@ -194,7 +192,7 @@ def _warn_about_system(
     if letter_case := summary.get("letter_case"):
         text = (
             f"the text is in {letter_case}, but the references are not, so many words do not "
-            "match; --lowercase (lowercase=True in Python) ignores case."
+            "match; "
         )
         yield CASE_KIND, 0, text
     if mixup := summary.get("mixup"):
@@ -211,6 +209,8 @@ def _add_affected_metrics(warning: dict[str, Any], metrics: Mapping[Metric[Any],
         "metrics",
         [name for one, name in metrics.items() if kind != CASE_KIND or _is_case_sensitive(one)],
     )
+    if affected and kind == CASE_KIND:
+        warning["text"] += _recommend_lower_case(metrics)
     if affected:
         warning["text"] += _describe_unreliability(affected, systems)
 
@@ -254,9 +254,12 @@ def warn_about_references(
     for script in languages.find_unsplit_scripts(text):
         properties = languages.UNSPLIT_SCRIPTS[script]
         by_option: dict[str, list[Metric[Any]]] = {}
+        has_others = any(one.can_split(script) for one in metrics if _has_tokenizer(one))
         for metric in metrics:
             if not metric.can_split(script):
-                by_option.setdefault(_find_splitting_option(metric, script), []).append(metric)
+                values = metric.get_splitting_parameters(script)
+                option = _format_options(metric, values, has_others=has_others)
+                by_option.setdefault(option, []).append(metric)
         if properties.has_spaces:
             by_option.pop("", None)
         if not by_option:
@@ -270,11 +273,13 @@ def warn_about_references(
                     f"No option of {subject} helps; use chrF or CER, which do not need words."
                 )
                 continue
-            parameters = f"tokenize='{properties.recommended[0]}'"
-            flags = languages.format_tokenizer_option(properties.recommended)
-            if not option.startswith("-tok"):
-                values = unsplit_metrics[0].get_splitting_parameters(script)
-                parameters, flags = ", ".join(f"{name}=True" for name in values), option
+            values = unsplit_metrics[0].get_splitting_parameters(script)
+            parameters = ", ".join(f"{name}={value!r}" for name, value in values.items())
+            flags = option
+            if "tokenize" in values:
+                flag = option.split()[-2]
+                tokenizer_flags = languages.format_tokenizer_option(properties.recommended, flag)
+                flags = " ".join([*option.split()[:-2], tokenizer_flags])
             use = "Use" if len(by_option) == 1 else f"For {subject}, use"
             advice.append(f"{use} {flags} ({parameters} in Python).")
         message = (
@@ -321,22 +326,61 @@ def _differ_in_spaces(summary: Summary) -> bool:
     return max(counts, default=0) > MIN_DECOMPOSED_RATIO * min(counts, default=0)
 
 
+def _recommend_lower_case(metrics: Mapping[Metric[Any], str]) -> str:
+    """Return a sentence about the options with which the case-sensitive metrics ignore case."""
+    names_by_option: dict[str, list[str]] = {}
+    for metric, name in metrics.items():
+        if _is_case_sensitive(metric):
+            parameter = "lowercase" if "lowercase" in metric.parameters else "case_sensitive"
+            value = parameter == "lowercase"
+            declared = next(one for one in metric.PARAMETERS if one.name == parameter)
+            option = declared.format_option(metric.PREFIX) + ("" if value else " no")
+            option += f" ({parameter}={value} in Python)"
+            names_by_option.setdefault(option, []).append(name)
+    if len(names_by_option) == 1:
+        return f"{next(iter(names_by_option))} ignores case."
+    phrases = [f"{one} for {join_words(names)}" for one, names in names_by_option.items()]
+    return f"{join_words(phrases)} ignore case."
+
+
 def _is_case_sensitive(metric: Metric[Any]) -> bool:
     """Return whether the metric has an option to ignore case but does not use it."""
     parameters = metric.parameters
     return parameters.get("lowercase") is False or parameters.get("case_sensitive") is True
 
 
-def _find_splitting_option(metric: Metric[Any], script: str) -> str:
-    """Return the command-line option that makes a metric split a script, or "" if none does."""
+def _format_options(metric: Metric[Any], values: Mapping[str, Any], *, has_others: bool) -> str:
+    """Return the command-line options that set parameters of a metric, the tokenizer last.
+
+    has_others: whether the shared option would change the tokenizers of other metrics.
+    """
     words = []
-    values = metric.get_splitting_parameters(script)
     for parameter in metric.PARAMETERS:
         if parameter.name in values:
             value = values[parameter.name]
-            name = next(iter(parameter.flags), parameter.format_option(metric.PREFIX))
-            words += [name] if value is True else [name, str(value)]
+            shortest = next(iter(parameter.flags), parameter.format_option(metric.PREFIX))
+            words.append((has_others and parameter.format_own_option(metric)) or shortest)
+            words += [] if value is True else ["no" if value is False else str(value)]
     return " ".join(words)
+
+
+def _recommend_characters(
+    text: str, unsplit: Sequence[Metric[Any]], metrics: Mapping[Metric[Any], str]
+) -> dict[str, Any]:
+    """Return the fields of a warning about metrics that do not split a text: use characters."""
+    others = [one for one in metrics if _has_tokenizer(one) and one not in unsplit]
+    options = dict.fromkeys(
+        _format_options(one, {"tokenize": "char"}, has_others=bool(others)) for one in unsplit
+    )
+    names = [metrics[one] for one in unsplit]
+    text += f"; {join_words(list(options))} (tokenize='char' in Python) "
+    text += f"{'splits' if len(options) == 1 else 'split'} any text."
+    text += _describe_unreliability(names)
+    return {"metrics": names, "option": " ".join(options), "text": text}
+
+
+def _has_tokenizer(metric: Metric[Any]) -> bool:
+    return "tokenize" in metric.parameters
 
 
 def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
@@ -555,8 +599,7 @@ def _warn_about_unsplit_text(summary: Summary, tokenize: str | None) -> str:
         return ""
     return (
         f"the tokenizer {tokenize} finds {tokens / summary['segments']:.1f} tokens per segment "
-        f"of {characters / segments:.0f} characters; -tok char (tokenize='char' in Python) splits "
-        "any text"
+        f"of {characters / segments:.0f} characters"
     )
 
 

@@ -443,7 +443,7 @@ UNSPLIT_SCRIPTS = {
     },
     "diacritics": UnsplitScript(
         "Latin text with diacritics",
-        "an a-z tokenizer splits words at letters such as é or ữ",
+        "an a-z tokenizer splits at letters such as é or ữ",
         0.01,  # text_warnings.MAX_ACCENTED
         "hôm nay trời rất đẹp",
         ("intl",),
@@ -503,12 +503,12 @@ def find_unsplit_scripts(text: Mapping[str, Any]) -> Iterator[str]:
                 return
 
 
-def format_tokenizer_option(names: Sequence[str]) -> str:
+def format_tokenizer_option(names: Sequence[str], option: str = "-tok") -> str:
     """Return the option that selects the first tokenizer, and how to install it if missing."""
     first, *alternatives = names
     missing = tokenizers.describe_missing_data(first)
-    alternative = f" or -tok {alternatives[0]}" if alternatives else ""
-    return f"-tok {first} ({missing}){alternative}" if missing else f"-tok {first}"
+    alternative = f" or {option} {alternatives[0]}" if alternatives else ""
+    return f"{option} {first} ({missing}){alternative}" if missing else f"{option} {first}"
 
 
 def recommend_tokenizer(language: Language, requested_tokenizer: str | None) -> str:

@@ -228,7 +228,7 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
     skipped_orders = [order for order in system["orders"] if order["precision"] is None]
     if skipped_orders:
         order_count = format_count(len(skipped_orders), "order")
-        yield Paragraph(f"{order_count} skipped, because a text is too short for them.")
+        yield Paragraph(f"Skipped {order_count}, because a text is too short.")
     yield from describe_examined_part(system, "In")
     for kind, title in (("extra", "Only in the hypothesis"), ("missing", "Only in the reference")):
         yield Heading(level, title)

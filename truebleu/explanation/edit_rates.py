@@ -71,7 +71,7 @@ def explain_segment(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
 
 
 def explain_corpus(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
-    """Return the explanation of a corpus, with edit counts by kind for TER's first segments."""
+    """Return the explanation of a corpus. For TER, count the first segments' edits by kind."""
     if case.metric.NAME != "TER":
         return _describe_system(case, ())
     segments = list(islice(iter_segments(case.hypothesis, case.references), MAX_ALIGNED_SEGMENTS))

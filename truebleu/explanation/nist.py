@@ -147,7 +147,7 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
 
 
 def describe_score(content: Content, system: Content) -> str:  # noqa: ARG001
-    """Return a sentence about the scale."""
+    """Return a sentence that describes the scale of the score."""
     return (
         ". There is no upper bound. Longer texts get higher scores, because the information is "
         "estimated from the text's references."

@@ -114,7 +114,7 @@ def _replace_totals(
 
 
 def _get_reference_range(totals: Accumulator | Statistics) -> tuple[int, int]:
-    """Return the smallest and largest number of references; (MAX_REFERENCES, 0) without text."""
+    """Return the smallest and largest reference counts, or (MAX_REFERENCES, 0) without text."""
     if isinstance(totals, Accumulator):
         counts: list[int] | None = totals.state_dict()["references"]
         return (MAX_REFERENCES, 0) if counts is None else (counts[0], counts[1])

@@ -99,7 +99,7 @@ class Scores:
 
     @property
     def sign(self) -> int:
-        """1, or -1 if scores must be negated so that higher is better."""
+        """The factor that makes higher scores better: 1, or -1 if lower scores are better."""
         return -1 if self.lower_is_better else 1
 
     def select_items(self, items: Sequence[int]) -> Scores:
@@ -273,7 +273,7 @@ def build_judged_systems(
     name: str = "human",
     workers: int = 1,
 ) -> JudgedSystems:
-    """Return a set of systems with the given scores; for the arguments, see `meta_evaluate`."""
+    """Return a set of systems with the given scores. See `meta_evaluate` for the arguments."""
     people = load_scores(human, "human scores")
     references, systems = segments.make_rereadable(text.references), text.systems
     if systems is not None:

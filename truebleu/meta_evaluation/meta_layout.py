@@ -64,7 +64,7 @@ def lay_out_meta_evaluation(
 
 
 def lay_out_report_section(content: Content) -> Iterator[Block]:
-    """Yield the blocks of the section on human scores in a report, with a heading."""
+    """Yield the blocks of a report's section on human scores, including its heading."""
     yield Heading(2, "Agreement with human scores")
     yield Paragraph(content["reading"])
     yield build_agreement_table(content, make_formatter(DIGITS))

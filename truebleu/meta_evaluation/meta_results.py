@@ -306,7 +306,7 @@ def _build_notes(
     if small_sets and not set(SIGNED).isdisjoint(at_systems):
         yield (
             f"{join_words(small_sets)} systems. With so few, adding or removing one system changes "
-            "a correlation by .1 to .3. Rely on system pairs and tests, not on a second digit."
+            "a correlation by .1 to .3. Rely on system pairs and tests, not on the second digit."
         )
     by_task: dict[Task, list[tuple[str, Value]]] = {}
     for (task, metric), value in values_by_cell.items():

@@ -400,7 +400,7 @@ def _parse_long_table(
         value = _parse_score(location, row.get(score), score)
         name = row.get(system)
         if name in (None, ""):
-            raise InputError(f"{location}: no system in column '{system}'")
+            raise InputError(f"{location}: column '{system}' is empty (expected a system)")
         for key_column in filter(None, (system, item, document)):
             cell = row.get(key_column)
             if isinstance(cell, list | dict) or (isinstance(cell, float) and not isfinite(cell)):

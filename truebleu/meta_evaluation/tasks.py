@@ -204,11 +204,11 @@ class Preset:
     """The official language pairs, tasks and metrics of a year."""
 
     pairs: Sequence[str]
-    """The official language pairs; empty for all pairs in the folder."""
+    """The official language pairs, or an empty sequence for all pairs in the folder."""
     tasks: Sequence[Task]
-    """The tasks; their sets are added later."""
+    """The tasks, without their sets, which are added later."""
     metrics: Sequence[str] = ()
-    """The metrics of the official table; empty for all stored metrics."""
+    """The metrics of the official table, or an empty sequence for all stored metrics."""
 
 
 # Facts by test set and language pair, if they differ from the defaults of `Facts`.

@@ -55,7 +55,9 @@ class BERTScore(NeuralMetric):
     rescale: p.Parameter[str] = p.Text(
         "no", "the language of the rescaling baseline, such as en; 'no' disables rescaling"
     )
-    device: p.Parameter[str] = p.Text("auto", "the torch device: auto, cpu, cuda:1", is_hidden=True)
+    device: p.Parameter[str] = p.Text(
+        "auto", "the torch device, such as cpu or cuda:1", is_hidden=True
+    )
     batch: p.Parameter[int] = p.WholeNumber(
         64, "the number of texts per batch", maximum=1 << 20, is_hidden=True
     )
@@ -123,7 +125,7 @@ class BERTScore(NeuralMetric):
             detail = (
                 f"it has {layer_count}"
                 if layer_count
-                else "its config.json contains no layer count"
+                else "its config.json does not contain a layer count"
             )
             raise MetricFailedError(f"{self.name}: layer {layer} of {self.model}: {detail}")
         if "t5" in folder and "t5" not in str(settings.get("model_type")):
@@ -179,7 +181,7 @@ def _choose_layer(name: str, folder: str | None) -> int:
 
 @lru_cache(maxsize=1)
 def _read_bert_score_package() -> tuple[str, dict[str, int], str]:
-    """Return bert-score's version, its layer per model, and its folder, without importing it."""
+    """Return bert-score's version, layer per model and folder, without importing bert-score."""
     import ast
     from importlib.util import find_spec
 

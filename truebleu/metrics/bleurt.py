@@ -38,14 +38,16 @@ class BLEURT(NeuralMetric):
         DEFAULT_MODEL, "the model: a folder, or a name in the Hugging Face cache"
     )
     _: KW_ONLY
-    device: p.Parameter[str] = p.Text("auto", "the torch device: auto, cpu, cuda:1", is_hidden=True)
+    device: p.Parameter[str] = p.Text(
+        "auto", "the torch device, such as cpu or cuda:1", is_hidden=True
+    )
     batch: p.Parameter[int] = p.WholeNumber(
         16, "the number of segments per batch", maximum=1 << 20, is_hidden=True
     )
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Return the metric for a named model, or for the default model without a name."""
+        """Return the metric for a model; an empty name stands for the default model."""
         return cls(model=text if text.strip() else DEFAULT_MODEL)
 
     @property

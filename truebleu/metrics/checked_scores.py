@@ -29,7 +29,7 @@ class TextWarning(UserWarning):
     """Warning about text whose scores may mislead, such as text that looks tokenized.
 
     `bleu`, `chrf`, `ter`, `document_bleu`, `mean_document_bleu`, `compare`, `report`, `check`,
-    `meta_evaluate`, and `explain` for corpora raise the warnings that the command line prints, each
+    `meta_evaluate`, and `explain` for corpora issue the warnings that the command line prints, each
     kind at most once per call. Methods of metrics, `Accumulator`, engines and integrations do not,
     because they run in training loops and other programs.
 
@@ -84,7 +84,7 @@ def check_texts(
 def score_function(metric_class: type[Metric[Any]]) -> Callable[[Function], Function]:
     """Return a decorator that replaces the body of a function with one that scores a corpus.
 
-    The function passes its other keywords to the metric class. With `check_text`, it raises
+    The function passes other keyword arguments to the metric class. With `check_text`, it issues
     `TextWarning` for suspicious text.
     """
     get_default_metric = cache(metric_class)

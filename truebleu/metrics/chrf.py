@@ -165,7 +165,7 @@ class CHRF(Metric[CHRFScore]):
 
     @property
     def depends_on_spaces(self) -> bool:
-        """True if spaces around punctuation change scores: if words or spaces are counted."""
+        """True if spaces around punctuation change scores because words or spaces are counted."""
         return self.word_order > 0 or self.whitespace
 
     @property

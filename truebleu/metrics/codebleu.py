@@ -90,7 +90,7 @@ class CodeBLEU(PythonMetric):
         optional=True,
     )
     keywords: p.Words = p.Words(
-        None, "the reserved words; replaces language", short="kw", optional=True
+        None, "the reserved words, as an alternative to language", short="kw", optional=True
     )
 
     def _prepare(self) -> None:

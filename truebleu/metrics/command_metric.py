@@ -76,7 +76,7 @@ class Command(SegmentMeanMetric):
     )
 
     def _prepare(self) -> None:
-        """Check the parameters together."""
+        """Check parameters that depend on each other."""
         if not self.score_name.isprintable() or set(self.score_name) & set("|:="):
             raise ValueError(
                 f"score_name={self.score_name!r:.40}: expected one line without |, : or ="

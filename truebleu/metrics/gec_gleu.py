@@ -144,7 +144,7 @@ class GECGLEU(SourceMetric):
             with_references, with_sources, strict=True
         ):
             if extra_sources:
-                raise InputError("sources: expected one per segment, not several")
+                raise InputError("sources: expected one source per segment, not several")
             rows.append([_count_ngrams(tokens, other, source) for other in references])
         return rows
 

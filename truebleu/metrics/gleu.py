@@ -49,7 +49,7 @@ class GLEU(PythonMetric):
     )
 
     def _prepare(self) -> None:
-        """Check the parameters together."""
+        """Check parameters that depend on each other."""
         if self.min_order > self.max_order:
             raise ValueError(f"min_order={self.min_order} is above max_order={self.max_order}")
 

@@ -52,7 +52,7 @@ class IBLEU(SourceMetric):
         return True
 
     def _prepare(self) -> None:
-        """Check the parameters together."""
+        """Check parameters that depend on each other."""
         self._bleu = BLEU(self.tokenize, lowercase=self.lowercase, max_order=self.max_order)
 
     @property
@@ -78,7 +78,7 @@ class IBLEU(SourceMetric):
             for compared in (corpus, sources)
         )
         if source_reference_counts != (1, 1):
-            raise InputError("sources: expected one per segment, not several")
+            raise InputError("sources: expected one source per segment, not several")
         return [
             [*row, *source_row] for row, source_row in zip(rows, source_rows, strict=True)
         ], numbers

@@ -140,7 +140,7 @@ def scan_first_segments(summary: Summary, corpus: Corpus, *, has_low_score: bool
 def _add_token_count(
     summary: Summary, metrics: Sequence[Metric[Any]], tables: Sequence[Statistics]
 ) -> Summary:
-    """Return the summary with the number of tokens, if a metric with a tokenizer counts them."""
+    """Return the summary, with the number of tokens if a metric with a tokenizer counts them."""
     for metric, table in zip(metrics, tables, strict=True):
         if "tokenize" in metric.parameters and LENGTH_COLUMN in metric.columns:
             return {**summary, "tokens": table.sum().column(LENGTH_COLUMN)[0]}
@@ -170,7 +170,7 @@ def _scan_corpus_jointly(metrics: Sequence[Any], corpus: Corpus) -> Scan:
 def _split_table_by_metric(
     metrics: Sequence[Metric[Any]], table: Table, summary: Summary, corpus: Corpus
 ) -> dict[Metric[Any], Statistics]:
-    """Return the statistics of each metric from a table with the columns of all metrics."""
+    """Split a table with the columns of all metrics into the statistics of each metric."""
     statistics: dict[Metric[Any], Statistics] = {}
     reference_count, start = summarize_reference_count(summary["references"]), 0
     for metric in metrics:

@@ -30,7 +30,7 @@ _FOREIGN_METHODS = {
 
 
 class DescribedMetric(Parametrized):
-    """Base class of metrics that describes their parameters in signatures and for languages."""
+    """Base class of metrics, with their names, citations, signatures and language settings."""
 
     __slots__ = ()
 

@@ -49,7 +49,8 @@ class NIST(PythonMetric):
     BOUND = None
     DIGITS = 3
     NON_ADDITIVE_REASON = (
-        "NIST weights n-grams by all references of the corpus, so the sums of parts do not add up"
+        "NIST weights n-grams by all references of the corpus, so partial results cannot be "
+        "combined"
     )
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer()
     _: KW_ONLY
@@ -61,7 +62,7 @@ class NIST(PythonMetric):
         "mteval",
         "the implementation of NIST",
         {
-            "mteval": "mteval-v11b to v14, which treat the history 0 of an n-gram as no history, "
+            "mteval": "mteval-v11b to v14, which treat the history 0 of an n-gram as missing, "
             "because 0 is false in Perl",
             "doddington": "mteval without this exception",
             "nltk": "NLTK, which uses the best reference for each segment and order instead of "

@@ -1,4 +1,4 @@
-"""Scores of all pairs: each hypothesis with each reference, or each text with each later text.
+"""Scores of all pairs of hypotheses and references, or of all pairs of texts.
 
 `truebleu.pairwise` averages them, for minimum Bayes risk decoding and diversity.
 """
@@ -36,7 +36,7 @@ class StoredPairs(PairScores):
 
 
 class Matrix(StoredPairs):
-    """Matrix of the scores of each hypothesis against each reference: n × m numbers.
+    """Matrix of the scores of all hypotheses against all references: n × m numbers.
 
     A metric's `matrix` method returns it. It is read-only; `numpy.asarray(matrix)` shares its
     memory, and Arrow libraries read it as n lists of m numbers.
@@ -118,7 +118,7 @@ class Matrix(StoredPairs):
 
 
 class Triangle(StoredPairs):
-    """Triangle of the scores of each text with each later text: n(n-1)/2 numbers in one row.
+    """Triangle of the scores of all pairs of texts: n(n-1)/2 numbers in one row.
 
     A metric's `triangle` method returns it. The order is `itertools.combinations(texts, 2)`: (0,1),
     (0,2), ..., (1,2), ... `numpy.asarray` shares its memory.
@@ -211,7 +211,7 @@ class PairsInPython:
         )
 
     def matrix(self, is_float32: bool, triangle: bool) -> PairScores:
-        """Return all scores, or only the scores of each text with each later text."""
+        """Return the scores of all pairs, or only of the pairs above the diagonal."""
         height, width = self.shape
         rows = [self._score_row(i, i + 1 if triangle else 0) for i in range(height)]
         return PairScores.from_rows(rows, None if triangle else width, is_float32)
@@ -350,7 +350,7 @@ class PairwiseScoring:
     def triangle(
         self, texts: corpus_inputs.Hypotheses, *, workers: int = 1, dtype: object = "float64"
     ) -> Triangle:
-        """Return the score of each text with each later text: half of `matrix(texts)`.
+        """Return the scores of all pairs of texts: the upper half of `matrix(texts)`.
 
         Takes the same arguments and raises the same errors as `matrix`.
 

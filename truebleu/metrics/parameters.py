@@ -79,7 +79,7 @@ class Parameter(Generic[T]):
         self.phrase = self.phrase or f"{name.replace('_', ' ')} {{}}"
 
     def __get__(self, metric: Any, _: type | None = None) -> T:
-        """Return a metric's value of the parameter, or the declaration itself for a class."""
+        """Return the parameter's value in a metric, or the declaration itself in a class."""
         return self if metric is None else metric._values[self.name]  # type: ignore[return-value]  # noqa: SLF001
 
     def __set__(self, metric: Any, value: T) -> None:
@@ -117,7 +117,7 @@ class Parameter(Generic[T]):
         return f"--{prefix}{self.name}" if self.has_own_option else ""
 
     def format_label(self, value: Any) -> str:
-        """Return a short label of a value for comparisons of settings; it may be empty.
+        """Return a short label (possibly empty) of a value, for comparisons of settings.
 
         >>> from truebleu import BLEU
         >>> BLEU.PARAMETERS[5].format_label(2)

@@ -283,7 +283,7 @@ class SegmentMeanMetric(SourceMetric):
 
     @property
     def segment_detail_names(self) -> tuple[str, ...]:
-        """The names of numbers in addition to the score, such as precision and recall."""
+        """The names of numbers that accompany the score, such as precision and recall."""
         return self.NUMBER_NAMES[1:]
 
     def compute_segment_details(self, table: Table) -> list[Scores]:

@@ -166,7 +166,7 @@ def require_metric(metric: Any) -> AnyMetric:
 
 
 def resolve_metrics(requested: Any) -> dict[AnyMetric, str | None]:
-    """Return the requested metrics in order, mapped to their names if others were requested.
+    """Return the requested metrics, mapped to the requested names (None for their own names).
 
     requested: a name or a metric, or several; "all" and "rouge" are groups (`METRIC_GROUPS`).
 

@@ -473,7 +473,7 @@ class TableScore(Score):
         return type(self), arguments, *([(None, {"_data_fields": fields})] if fields else [])
 
     def with_data_fields(self, fields: Mapping[str, str]) -> Self:
-        """Return the score with signature fields about the scored text, such as "reseg"."""
+        """Return the score with more signature fields about the scored text, such as "reseg"."""
         score = type(self)(self._metric, self._row, self._references, self._segment, self._value)
         score._data_fields = dict(fields)  # noqa: SLF001
         return score

@@ -46,7 +46,7 @@ MIN_MARKED_SHARE = 0.01
 
 
 def merge_summaries(earlier: Summary | None, later: Summary) -> Summary:
-    """Return the summary of two consecutive parts of a text."""
+    """Merge the summaries of two consecutive parts of a text."""
     if earlier is None:
         return later
 
@@ -532,7 +532,7 @@ def _warn_about_tokenized_text(summary: Summary) -> str:
 def _warn_about_language(summary: Summary, language: str | None) -> Iterator[tuple[str, str]]:
     """Yield warnings, with their kinds, if the script does not fit the language or the references.
 
-    A text of `SCRIPT_KIND` is the end of a sentence that begins with the system's name and "is".
+    A text of `SCRIPT_KIND` continues a sentence that begins with the system's name and "is".
     """
     _, characters = summary["characters"]
     scripts = text_marks.find_differing_scripts(summary)

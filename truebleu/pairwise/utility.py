@@ -32,7 +32,7 @@ class Source(Record):
     references: Sequence[str]
     """The references; for precomputed scores without references, one empty string per column."""
     weights: list[float] | None
-    """One number per reference, or None for equal weights."""
+    """One weight per reference, or None for equal weights."""
     text: str | None
     """The source text, for utilities that read it."""
     location: str

@@ -53,7 +53,7 @@ class Heading(ElementRecord):
 
 
 class Paragraph(ElementRecord):
-    """A paragraph; kinds: plain, lead, caution, note (an item of a list), legend and signature.
+    """A paragraph of kind plain, lead, caution, note (an item of a list), legend or signature.
 
     Consecutive notes or signatures, and a legend and signatures, are not separated by empty lines.
     """
@@ -228,7 +228,7 @@ class Point(ElementRecord):
 class Chart(ElementRecord):
     """Values over time, with `digits` decimals; `name` labels the value axis.
 
-    In HTML the horizontal axis shows time; in text the values are equally spaced.
+    In HTML, the horizontal axis shows time; in text, values are equally spaced.
     """
 
     points: Sequence[Point]

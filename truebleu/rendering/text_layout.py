@@ -205,7 +205,7 @@ def _measure_width(columns: Mapping[int, _ColumnLayout], indices: Sequence[int])
 
 
 class _ColumnLayout(ElementRecord):
-    """A column as pieces of equal width: its header, and the lines of its cells.
+    """A column as pieces of text of equal width: its header and the lines of its cells.
 
     texts: the text and style of each cell if the text may continue on further lines.
     """

@@ -430,7 +430,7 @@ def test_invalid_texts_are_named_in_error(metric):
             verb(["a"], "a")
         with pytest.raises(TypeError, match=r"^hypotheses: .*found bytes"):
             verb(b"a", ["a"])
-        with pytest.raises(TypeError, match=r"^hypotheses: set has no order"):
+        with pytest.raises(TypeError, match=r"^hypotheses: set is unordered"):
             verb({"a"}, ["a"])
         with pytest.raises(ValueError, match="workers=0"):
             verb(["a"], ["a"], workers=0)

@@ -515,7 +515,7 @@ def test_unmatched_ids_give_error_or_are_skipped(columnar_files, truebleu_comman
         (
             ["refs.parquet", "-i", "hyps.parquet", "--join", "id"],
             1,
-            "60 ids repeated",
+            "60 ids are repeated",
         ),
         (["both.parquet", "-o", "both.parquet", "-f", "json"], 2, "is also an input file"),
     ],

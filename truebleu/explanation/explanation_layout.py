@@ -31,7 +31,7 @@ UNITS = {"chrF": "character", "TER": "word"}
 def build_layout(
     content: Content, digits: int | None = None, *, short: bool = False
 ) -> Iterator[Block]:
-    """Yield the elements of an explanation; `digits` is the number of decimals of scores."""
+    """Yield the elements of an explanation. `digits` is the number of decimals of scores."""
     format_score = _make_score_formatter(content, digits)
     metric = content["metric"]["name"]
     metric_module, unit = get_metric_module(metric), UNITS.get(metric, "token")

@@ -75,7 +75,7 @@ def explain_corpus(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
 
 
 def _get_orders(metric: Any) -> Sequence[int]:
-    """Return the n-gram orders of a metric; ROUGE-L has none."""
+    """Return the n-gram orders of a metric. ROUGE-L has none."""
     if metric.NAME != "ROUGE":
         orders: Sequence[int] = metric.orders
         return orders

@@ -220,7 +220,7 @@ def find_covering_ngrams(
 def add_ngrams_to_segment(
     system: dict[str, Any], tokens: Tokens, references: Sequence[Tokens], numbers: Sequence[int]
 ) -> None:
-    """Add each order's n-grams, and the longest match of each token, to an explanation.
+    """Add the n-grams of all orders, and the longest match per token, to an explanation.
 
     numbers: the references' numbers, counted from 1.
     """

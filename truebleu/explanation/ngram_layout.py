@@ -63,7 +63,7 @@ def build_ngram_table(
     columns: Mapping[str, str],
     sums: Mapping[str, str] | None = None,
 ) -> Iterator[Block]:
-    """Yield a heading and a table of the n-grams of an order; `columns` maps headers to keys."""
+    """Yield a heading and a table of the n-grams of an order. `columns` maps headers to keys."""
     kind = name_ngrams(order["order"])
     yield Heading(level, f"{kind.capitalize()}: {summary}")
     if not order["ngrams"]:

@@ -57,7 +57,7 @@ def corpus() -> Callable[[Sequence[Any]], float]:
 def metric_scorer(
     metric: Metric | str = "bleu", *, source: str | None = None, **parameters: Any
 ) -> Scorer:
-    """Return a scorer for any metric; the log uses the metric's name.
+    """Return a scorer for any metric. The log uses the metric's name.
 
     metric: a metric, or a name that `truebleu.metric` accepts. parameters: parameters of the
         metric.

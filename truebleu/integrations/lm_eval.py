@@ -37,7 +37,7 @@ _registered_metrics: dict[str, Metric] = {}
 def register(
     name: str | None = None, metric: Metric | str | None = None, **parameters: Any
 ) -> None:
-    """Register a metric with the harness; without a name, register all metrics as "true…".
+    """Register a metric with the harness. Without a name, register all metrics as "true…".
 
     name: the name in tasks. It must be new, or already registered for the same metric.
     metric: a metric, or a name that `truebleu.metric` accepts (default: BLEU).

@@ -90,7 +90,7 @@ def join_name_components(*components: str) -> str:
 
 
 def make_result_record(result: Any, prefix: str = "") -> LogRecord:
-    """Return the log record of scores, a comparison or a report; raise InputError for duplicates.
+    """Return the log record of scores, a comparison or a report. Raises InputError for duplicates.
 
     prefix: a prefix for all names, such as "dev".
 

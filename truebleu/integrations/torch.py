@@ -34,7 +34,7 @@ HALF = 1 << 32
 
 
 def all_reduce_(totals: Totals, group: Any = None, *, device: Any = None) -> Totals:
-    """Sum the statistics of all processes of a group; each process receives the sum.
+    """Sum the statistics of all processes of a group. Each process receives the sum.
 
     totals: an Accumulator, which is modified and returned; or Statistics, which are summed over all
         rows and processes and returned as a new object with one row. A process may have no data.

@@ -30,7 +30,7 @@ IGNORED_ID = -100
 
 
 class ComputeMetrics:
-    """Callable that scores a batch or a complete evaluation; created by `compute_metrics`."""
+    """Callable, created by `compute_metrics`, that scores a batch or a complete evaluation."""
 
     def __init__(
         self, tokenizer: Any, metrics: Sequence[tuple[str, Metric[Any]]], ignored_id: int

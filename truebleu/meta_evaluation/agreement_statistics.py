@@ -52,7 +52,7 @@ class Value:
     at_zero: float | None = None
     """The value for an epsilon of 0."""
     by_row: Sequence[float] = ()
-    """The value of each row; NaN for rows that are left out."""
+    """The value of each row, or NaN for rows that are left out."""
 
     def __float__(self) -> float:
         return nan if self.value is None else self.value
@@ -80,7 +80,7 @@ def pearson(gold: Any, metric: Any, average: str = "none", *, nan_as_zero: bool 
 
 
 def spearman(gold: Any, metric: Any, average: str = "none", *, nan_as_zero: bool = False) -> Value:
-    """Return Spearman's ρ: Pearson's r of the ranks; tied scores share their mean rank."""
+    """Return Spearman's ρ: Pearson's r of the ranks. Tied scores share their mean rank."""
     return _compute_correlation("spearman", gold, metric, average, nan_as_zero=nan_as_zero)
 
 
@@ -338,7 +338,7 @@ def _average_rows(
     nan_as_zero: bool = False,
     **components: Any,
 ) -> Value:
-    """Return the mean over rows; rows without human scores are ignored."""
+    """Return the mean over rows. Rows without human scores are ignored."""
     defined_values = [value for value in by_row if not isnan(value)]
     left_out = len(by_row) - len(defined_values) - empty
     over = len(defined_values) + left_out if nan_as_zero else len(defined_values)

@@ -103,7 +103,7 @@ class Scores:
         return -1 if self.lower_is_better else 1
 
     def select_items(self, items: Sequence[int]) -> Scores:
-        """Return the scores of the given segments; system scores are recomputed if possible."""
+        """Return the scores of the given segments. System scores are recomputed if possible."""
         if SEGMENTS not in self.levels:
             return replace(self, levels={})
         levels = {SEGMENTS: self.levels[SEGMENTS].select_items(items)}
@@ -570,7 +570,7 @@ class Tree:
         )
 
     def read_scores(self, pair: str, name: str, reference: str, levels: Iterable[str]) -> Scores:
-        """Return a metric's scores by level; missing levels are computed from segment scores."""
+        """Return a metric's scores by level. Missing levels are computed from segment scores."""
         matrices: dict[str, Matrix] = {}
         used = reference
         for level in levels:

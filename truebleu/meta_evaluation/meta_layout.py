@@ -176,7 +176,7 @@ def _format_interval(interval: Content | None, format_score: Write) -> str:
 
 
 def format_threshold(value: float) -> str:
-    """Format a tie threshold; rounding noise becomes 0.
+    """Format a tie threshold. Rounding noise becomes 0.
 
     >>> format_threshold(16.1175493774), format_threshold(3.55e-15)
     ('16.12', '0')

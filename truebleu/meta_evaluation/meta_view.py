@@ -81,7 +81,7 @@ class MetricValues:
 
 
 class ValueFields:
-    """A value with its details as attributes; missing details are None."""
+    """A value with its details as attributes. Missing details are None."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = values
@@ -100,7 +100,7 @@ class ValueFields:
 
 
 class MetaEvaluation(RecordView):
-    """Agreement of metrics with human scores. `print` shows a table; a notebook shows HTML.
+    """Agreement of metrics with human scores. `print` shows a table, and a notebook shows HTML.
 
     Iterating yields the metric names, best first. Indexing by a set and a metric returns the
     values: `table["en-de", "BLEU"].spa.value`. Add a level if a statistic exists at several levels.

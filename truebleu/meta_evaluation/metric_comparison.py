@@ -106,7 +106,7 @@ def _list_rated_cells(gold: Matrix) -> list[int]:
 
 
 def _standardize_scores(matrix: Matrix, cells: Sequence[int]) -> list[float]:
-    """Return scores in standard deviations from their mean; all 0 if all scores are equal."""
+    """Return scores in standard deviations from their mean, or 0 if all scores are equal."""
     values = [matrix.values[cell] for cell in cells]
     mean = fsum(values) / len(values)
     spread = sqrt(fsum((value - mean) ** 2 for value in values) / len(values))
@@ -366,7 +366,7 @@ def _compute_incomplete_beta(a: float, b: float, x: float) -> float:
 def assign_clusters(
     p: Mapping[tuple[int, int], float], metrics: int, alpha: float = 0.05
 ) -> list[int]:
-    """Return the cluster of each metric; metrics are ordered best first.
+    """Return the cluster of each metric. Metrics are ordered best first.
 
     A new cluster starts at a metric that is significantly worse (p <= alpha) than a metric in the
     current cluster.

@@ -24,7 +24,7 @@ MAX_TOTAL = 2**63 - 1
 
 
 class Accumulator:
-    """Running totals of a metric; `compute` returns the score of all batches together.
+    """Running totals of a metric. `compute` returns the score of all batches together.
 
     metric: a metric computed from sums, or its name: BLEU, chrF, TER, GLEU, ...
 
@@ -220,7 +220,7 @@ def _is_empty(texts: object) -> bool:
 
 
 def _validate_state(state: Any) -> tuple[int, list[int], tuple[int, int] | None]:
-    """Return the segments, totals and references of a state; raise InputError if it is invalid."""
+    """Return the segments, totals and references of a state. Raises InputError if it is invalid."""
     if not hasattr(state, "get") or state.get("format") != STATE_FORMAT:
         raise InputError(f"state: expected a result of Accumulator.state_dict, not {state!r:.60}")
     segments, totals, references = (state.get(x) for x in ("segments", "totals", "references"))

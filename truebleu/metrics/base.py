@@ -41,7 +41,7 @@ class MetricFailedError(InputError):
 
 
 class MetricMissingError(MetricFailedError, ImportError):
-    """Raised for a metric whose package is not installed; the message says how to install it."""
+    """Raised for a metric whose package is not installed. The message says how to install it."""
 
 
 @dataclass(slots=True)

@@ -168,7 +168,7 @@ def _read_layer_count(settings: dict[str, Any]) -> int:
 
 
 def _choose_layer(name: str, folder: str | None) -> int:
-    """Return bert-score's layer for a model or else the last layer; 0 if both are unknown."""
+    """Return bert-score's layer for a model, or its last layer, or 0 if both are unknown."""
     table = _read_bert_score_package()[1]
     default_layer = table.get(name) or table.get(os.path.basename(name), 0)
     layer_count = _read_layer_count(read_config(folder)) if folder else 0

@@ -137,7 +137,7 @@ class BLEUScore(TableScore):
 
 
 class MaxOrder(p.WholeNumber):
-    """The largest n-gram order; None stands for the number of weights."""
+    """The largest n-gram order. None stands for the number of weights."""
 
     if TYPE_CHECKING:
 
@@ -320,7 +320,7 @@ class BLEU(Metric[BLEUScore]):
     )
 
     def _store_parameters(self, values: Mapping[str, Any]) -> None:
-        """Check and store the parameters; `max_order` defaults to the number of weights."""
+        """Check and store the parameters. `max_order` defaults to the number of weights."""
         if values.get("max_order") is None:
             weights = values.get("weights")
             count = 4 if weights is None else len(p.validate_weights("weights", weights))
@@ -392,7 +392,7 @@ class BLEU(Metric[BLEUScore]):
         return messages
 
     def with_parameters(self, **changed: Any) -> BLEU:
-        """Return a copy of the metric with changed parameters; weights determine `max_order`."""
+        """Return a copy of the metric with changed parameters. Weights determine `max_order`."""
         if changed.get("weights") is not None:
             changed.setdefault("max_order", None)
         return super().with_parameters(**changed)

@@ -44,7 +44,7 @@ SMOOTHING_VALUES = {"floor": 0.1, "add-k": 1.0, "add-k-all": 1.0, "add-k-tiny": 
 
 
 class SmoothingValue(p.Number["float | None"]):
-    """The smoothing value: the user's or the default; None for methods without one."""
+    """The user's or the default smoothing value, or None for methods without a value."""
 
     def __get__(self, metric: Any, _: type | None = None) -> float | None:
         """Return the user's value, or the default of the smoothing method."""
@@ -56,7 +56,7 @@ class SmoothingValue(p.Number["float | None"]):
 
 
 class Formula:
-    """BLEU's formula with the parameters that apply after counting; see `bleu.BLEU`."""
+    """BLEU's formula with the parameters that apply after counting. See `bleu.BLEU`."""
 
     smoothing: str
     smoothing_value: float
@@ -70,7 +70,7 @@ class Formula:
     def __init__(
         self, parameters: Mapping[str, Any], smoothing_value: float, missing_order: str
     ) -> None:
-        """Store the parameters; the arguments replace `smoothing_value` and `missing_order`."""
+        """Store the parameters. The arguments replace `smoothing_value` and `missing_order`."""
         vars(self).update(parameters)
         self.smoothing_value = smoothing_value
         self.missing_order = missing_order
@@ -138,7 +138,7 @@ class Formula:
     def compute_precisions(
         self, matches: Sequence[int], totals: Sequence[int]
     ) -> list[float | None]:
-        """Return the precision of each order after smoothing; None stands for a precision of 1.
+        """Return the precision of each order after smoothing. None stands for a precision of 1.
 
         Precisions are percentages in sacreBLEU's arithmetic, and fractions otherwise.
         The list is shorter if the highest orders are left out.

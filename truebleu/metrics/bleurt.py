@@ -47,7 +47,7 @@ class BLEURT(NeuralMetric):
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Return the metric for a model; an empty name stands for the default model."""
+        """Return the metric for a model. An empty name stands for the default model."""
         return cls(model=text if text.strip() else DEFAULT_MODEL)
 
     @property

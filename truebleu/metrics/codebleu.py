@@ -1,4 +1,4 @@
-"""CodeBLEU's two n-gram components; its other two components need a parser for each language.
+"""CodeBLEU's two n-gram components. Its other two components need a parser for each language.
 
 Shuo Ren et al. (2020): CodeBLEU, a method for automatic evaluation of code synthesis.
 arXiv:2009.10297. Scores match CodeXGLUE's evaluator and its package `codebleu` 0.7.0.

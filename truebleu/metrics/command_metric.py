@@ -95,7 +95,7 @@ class Command(SegmentMeanMetric):
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Return the metric for NAME=PROGRAM; `lower_is_better` is set for names of error rates."""
+        """Return the metric for NAME=PROGRAM. `lower_is_better` is set for names of error rates."""
         name, mark, program = text.partition("=")
         if not (mark and name.strip() and program.strip()):
             raise ValueError(

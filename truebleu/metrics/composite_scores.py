@@ -30,7 +30,7 @@ class CompositeScore(Score):
         *,
         segment: bool = False,
     ) -> None:
-        """Store a score; `fields` precede the metric's fields in the signature."""
+        """Store a score. `fields` precede the metric's fields in the signature."""
         self._name = name
         self._value = value
         metric_signature = metric.signature(segment=segment)

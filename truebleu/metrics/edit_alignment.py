@@ -15,7 +15,7 @@ EDIT_KINDS = {"h": "match", "s": "substitution", "d": "deletion", "i": "insertio
 
 
 class EditAlignment(Alignment):
-    """Immutable edit operations of one segment; `print` draws their alignment.
+    """Immutable edit operations of one segment. `print` draws their alignment.
 
     It has the fields of TER's `Alignment`, without shifts. Error rates describe edits from
     reference to hypothesis: a deletion is a token found only in the reference, and an insertion a

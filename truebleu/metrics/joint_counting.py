@@ -39,7 +39,7 @@ def compute_joint_statistics(
 def compute_statistics_or_errors(
     metrics: Sequence[Metric[Any]], corpus: Corpus, failed: FailedMetrics, system: str = ""
 ) -> tuple[list[Statistics], Summary]:
-    """Return statistics of the metrics that can score the text; `failed` receives all errors.
+    """Return statistics of the metrics that can score the text. `failed` receives all errors.
 
     system: name of the system in messages. Raises the first error if all metrics fail.
     """

@@ -199,7 +199,7 @@ _PROCESSES: dict[tuple[str, ...], _MeteorProcess] = {}
 
 
 def _get_process(command: tuple[str, ...]) -> _MeteorProcess:
-    """Return a command's process; a new process may replace the least recently used one."""
+    """Return a command's process. A new process may replace the least recently used one."""
     process = _PROCESSES.pop(command, None)
     if process is not None and process.process.poll() is not None:
         process.kill()

@@ -103,7 +103,7 @@ class NeuralMetric(SegmentMeanMetric):
         return " ".join([state, *versions, self.device])
 
     def _find_folder(self) -> str:
-        """Return the model's folder; raise MetricFailedError if it or its package is missing."""
+        """Return the model's folder. Raises MetricFailedError if it or its package is missing."""
         from importlib.util import find_spec
 
         if find_spec(self.PACKAGE[1]) is None:
@@ -266,7 +266,7 @@ def _list_model_files(folder: str) -> tuple[tuple[str, str, int, int], ...]:
 
 @lru_cache(maxsize=64)
 def _hash_files(files: tuple[tuple[str, str, int, int], ...]) -> str:
-    """Return a checksum of file names, sizes and content; large files are only read in part."""
+    """Return a checksum of file names, sizes and content. Large files are only read in part."""
     digest = hashlib.sha256()
     for name, path, size, _ in files:
         digest.update(f"{len(name)}:{name}:{size}:".encode())
@@ -340,7 +340,7 @@ def silence_libraries() -> Iterator[None]:
 
 
 def resolve_device(name: str) -> str:
-    """Return torch's name for an available device, or raise an error; "auto" prefers a GPU."""
+    """Return torch's name for an available device, or raise an error. "auto" prefers a GPU."""
     import torch
 
     if name == "auto":

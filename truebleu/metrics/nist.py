@@ -27,7 +27,7 @@ UNITS_PER_BIT, LOW_BITS = 2.0**52, 32
 
 
 class NIST(PythonMetric):
-    """NIST score. There is no upper bound; good systems score 5 to 12.
+    """NIST score, which has no upper bound; good systems score 5 to 12.
 
     NIST = Σₙ (Σ info(g) over matched n-grams g) / (n-grams of the hypotheses) · penalty, where
     info(w₁…wₙ) = log₂(count(w₁…wₙ₋₁) / count(w₁…wₙ)) is counted in all references of the corpus.
@@ -217,7 +217,7 @@ class _SegmentCounts:
 
 
 class _NgramCounter:
-    """Counter of all references' n-grams; an n-gram ID identifies a history and a last token."""
+    """Counter of all references' n-grams. An n-gram ID identifies a history and a last token."""
 
     def __init__(self, max_order: int) -> None:
         self.max_order = max_order

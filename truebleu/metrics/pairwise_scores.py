@@ -283,7 +283,7 @@ class PairwiseScoring:
 
     @property
     def tokenizes_in_python(self: Any) -> bool:
-        """True if Python tokenizes the text; tokenizing each text only once then saves time."""
+        """True if Python tokenizes the text. Tokenizing each text only once then saves time."""
         plain = self.unicode_form is None and not self.reads_text
         return plain and "tokenize" in self._values and self.TAKES_TOKENS
 
@@ -327,7 +327,7 @@ class PairwiseScoring:
         workers: int = 1,
         dtype: object = "float64",
     ) -> Matrix:
-        """Return the score of each hypothesis against each reference, as computed by `sentence`.
+        """Return the scores of all hypotheses against all references, as computed by `sentence`.
 
         hypotheses, references: n and m strings (any sequence, an Arrow column, a file). Without
             references, the hypotheses also serve as references.

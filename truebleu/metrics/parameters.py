@@ -64,7 +64,7 @@ class Parameter(Generic[T]):
     name: str
 
     def __init__(self, default: T, help: str, **attributes: Any) -> None:  # noqa: A002
-        """Store the default and the help text; `attributes` override class attributes."""
+        """Store the default and the help text. `attributes` override class attributes."""
         self.default = default
         self.help = self.__doc__ = help
         for name, value in attributes.items():
@@ -241,7 +241,7 @@ class Choice(Parameter[T]):
 
 
 class Number(Parameter[T]):
-    """Number between two limits; with `integers`, integers are not converted to floats."""
+    """Number between two limits. With `integers`, integers are not converted to floats."""
 
     metavar = "X"
     minimum: float = 0
@@ -450,7 +450,7 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
 
 
 def declare_lowercase(*, has_variants: bool = True, shared: bool = True) -> Choice[bool | str]:
-    """Declare `lowercase`, a parameter of most metrics; `has_variants` adds its two variants."""
+    """Declare `lowercase`, a parameter of most metrics. `has_variants` adds its two variants."""
     meanings: dict[Any, str] = {False: "", True: "before tokenizing, like str.lower()"}
     if has_variants:
         meanings |= {"ascii": "A to Z only", "after": "each token, after tokenizing"}

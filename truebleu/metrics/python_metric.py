@@ -63,7 +63,7 @@ class PythonScore(TableScore):
         value: float | None = None,
         details: dict[str, Any] | None = None,
     ) -> None:
-        """Store a score; `value` (on the original program's scale) is ignored without `details`."""
+        """Store a score. `value` (on the original program's scale) is ignored without `details`."""
         if details is None:
             value, details = metric._apply_formula(row, segment=segment)  # noqa: SLF001
         super().__init__(metric, row, references, segment, value)
@@ -166,7 +166,7 @@ class PythonMetric(Metric[PythonScore]):
 
 
 class SourceMetric(PythonMetric):
-    """Metric that may read a source for each segment; all its methods accept sources."""
+    """Metric that may read a source for each segment. All its methods accept sources."""
 
     __slots__ = ()
 
@@ -215,7 +215,7 @@ class SourceMetric(PythonMetric):
 
 
 class SegmentMeanScore(PythonScore):
-    """Mean of segment scores; its details are means of other numbers, such as precision."""
+    """Mean of segment scores. Its details are means of other numbers, such as precision."""
 
     __slots__ = ()
 
@@ -394,7 +394,7 @@ class SegmentMeanMetric(SourceMetric):
 
 
 def _split_into_integers(number: float) -> tuple[int, int, int]:
-    """Split a number into three integers; only the last one is rounded."""
+    """Split a number into three integers. Only the last one is rounded."""
     scaled = ldexp(number, HIGH_BITS)
     high = floor(scaled)
     rest = (scaled - high) * STEP_SCALE

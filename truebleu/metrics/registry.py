@@ -154,7 +154,7 @@ def _find_registered_metric(name: str) -> AnyMetric | None:
 
 
 def require_metric(metric: Any) -> AnyMetric:
-    """Return a metric, or the metric of a family member; raise TypeError for other objects."""
+    """Return a metric, or the metric of a family member. Raises TypeError for other objects."""
     for candidate in (metric, getattr(metric, "metric", None)):  # family members have this field
         if isinstance(candidate, Metric):
             return candidate
@@ -224,7 +224,7 @@ MAX_PARSED_SIGNATURES = 256
 
 
 def _parse_signature_cached(text: str) -> Signature:
-    """Return the parsed signature, from the cache if possible; see `Signature.parse`."""
+    """Return the parsed signature, from the cache if possible. See `Signature.parse`."""
     if text not in _PARSED_SIGNATURES:
         if len(_PARSED_SIGNATURES) >= MAX_PARSED_SIGNATURES:
             _PARSED_SIGNATURES.clear()

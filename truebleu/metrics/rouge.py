@@ -144,7 +144,7 @@ class ROUGE(SegmentMeanMetric):
         return cls.PARAMETERS[0].choices
 
     def get_splitting_parameters(self, script: str) -> dict[str, Any]:
-        """Return the parameters that make the metric split a script; no stemmer is for others."""
+        """Return the parameters that make the metric split a script, without the stemmer."""
         values = super().get_splitting_parameters(script)
         return {"stemmer": False, **values} if self.stemmer else values
 
@@ -162,7 +162,7 @@ class ROUGE(SegmentMeanMetric):
         )
 
     def tokenize_text(self, text: str) -> list[str]:
-        """Return the words of a text as ROUGE compares them; with `stemmer`, these are stems."""
+        """Return the words of a text as ROUGE compares them. With `stemmer`, these are stems."""
         if not self.stemmer:
             return _TokenizerAdapter(self.tokenize).tokenize(text)
         # The installed package provides the stemmer.

@@ -510,7 +510,7 @@ class OverlapScore(TableScore):
 
     @property
     def hypothesis_totals(self) -> tuple[int, ...]:
-        """The number of n-grams per order in the hypotheses; for chrF, characters, then words."""
+        """The number of n-grams per order in the hypotheses (for chrF, characters, then words)."""
         return tuple(self._row[self.PLACES[0] :: 3])
 
     @property
@@ -542,7 +542,7 @@ def compute_percentage(part: int, total: int) -> float:
 def format_html_table(
     title: str, rows: Iterable[Sequence[object]], header: Sequence[object] = ()
 ) -> str:
-    """Return an HTML table for notebooks; the first cell of a row is its header."""
+    """Return an HTML table for notebooks. The first cell of a row is its header."""
     from html import escape
 
     def format_row(cells: Iterable[object], first_tag: str = "th", tag: str = "td") -> str:

@@ -230,7 +230,7 @@ class Statistics(Table):
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table to a file; after an error, the file is unchanged.
+        """Write the table to a file. After an error, the file is unchanged.
 
         The top of truebleu/metrics/statistics.py describes the format.
         """
@@ -293,7 +293,7 @@ def _from_header(header: dict[str, Any], data: bytes) -> Statistics:
 
 
 def resolve_index(subject: str, index: int, count: int) -> int:
-    """Return a zero-based index; negative indices count from the end."""
+    """Return a zero-based index. Negative indices count from the end."""
     if not -count <= index < count:
         raise IndexError(f"{subject} {index} is out of range for {count} (the first is 0)")
     return index % count

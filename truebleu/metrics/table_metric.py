@@ -65,7 +65,7 @@ class TableMetric(DescribedMetric, Generic[S]):
 
     @property
     def segment_detail_names(self) -> tuple[str, ...]:
-        """The names of the details listed next to segment scores; by default, the column names."""
+        """The names of the details listed next to segment scores (default: the column names)."""
         return self.columns
 
     def compute_segment_details(self, table: Table) -> list[Any]:
@@ -205,7 +205,7 @@ class TableMetric(DescribedMetric, Generic[S]):
 
 
 def as_input_error(metric: TableMetric[Any], error: Exception) -> InputError:
-    """Convert an error that the formula raised to an InputError; return an InputError unchanged."""
+    """Convert an error that the formula raised to an InputError. Return an InputError unchanged."""
     if isinstance(error, InputError):
         return error
     return InputError(

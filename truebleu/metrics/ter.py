@@ -30,10 +30,10 @@ TOKENIZER_PARAMETERS = ("normalized", "no_punct", "asian_support", "case_sensiti
 
 
 class TERScore(TableScore):
-    """TER score and its components: edits per 100 reference words; 0 is best.
+    """TER score and its components: edits per 100 reference words (0 is best).
 
-    It may exceed 100. With three or more references, the last bit of a corpus score may differ from
-    sacreBLEU, which adds rounded mean lengths in the order of segments; here the sum is exact.
+    Scores may exceed 100. With three or more references, the last bit of a corpus score may differ
+    from sacreBLEU, which adds rounded mean lengths in the order of segments. Here the sum is exact.
     """
 
     __slots__ = ()

@@ -42,7 +42,7 @@ class Operation(NamedTuple):
 
 
 class Alignment(NamedTuple):
-    """Immutable edit operations of one segment; `print` draws their alignment.
+    """Immutable edit operations of one segment. `print` draws their alignment.
 
     hypothesis: tokens of the hypothesis before the shifts.
     reference: tokens of the first reference with the fewest edits.

@@ -484,7 +484,7 @@ def warn_about_zero_scores(scores: Iterable[tuple[str, str, Score]]) -> Warnings
 
 
 class ZeroSegments:
-    """Counter of zero segment scores by reason; it warns if over half of the scores are 0."""
+    """Counter of zero segment scores by reason. It warns if over half of the scores are 0."""
 
     def __init__(self) -> None:
         self._segments: dict[tuple[str, str], int] = {}
@@ -604,7 +604,7 @@ def _warn_about_unsplit_text(summary: Summary, tokenize: str | None) -> str:
 
 
 def _name_reference(references: Sequence[str], index: int) -> str:
-    """Return the name of a reference; references in one list or file have only a number."""
+    """Return the name of a reference. References in one list or file have only a number."""
     return references[index] if len(references) > 1 else f"reference {index + 1}"
 
 

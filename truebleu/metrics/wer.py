@@ -69,7 +69,7 @@ class EditScore(TableScore):
 
     @property
     def fraction(self) -> float:
-        """The score on jiwer's scale, identical to jiwer's; error rates may exceed 1."""
+        """The score on jiwer's scale, identical to jiwer's. Error rates may exceed 1."""
         number: float = getattr(self, self._metric.name.lower())
         return number
 

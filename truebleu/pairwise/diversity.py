@@ -278,12 +278,12 @@ class Distinct(NamedTuple):
 
     @property
     def per_token(self) -> float:
-        """The number of distinct n-grams per token (Li et al., 2016); equals `value` for n = 1."""
+        """The number of distinct n-grams per token (Li et al., 2016). Equals `value` for n = 1."""
         return self.distinct / self.tokens
 
     @property
     def expectation_adjusted(self) -> float | None:
-        """EAD (Liu et al., 2022): distinct n-grams / expected number; None without a vocabulary.
+        """EAD (Liu et al., 2022): distinct n-grams / expected number, or None without a vocabulary.
 
         N / (V · (1 - ((V - 1) / V)^C)), for N distinct n-grams out of C, and vocabulary size V.
         """

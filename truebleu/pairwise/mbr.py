@@ -52,9 +52,9 @@ class MBR(Record):
     expected: Scores
     """The expected score of each candidate, computed from the references that the method uses."""
     seen: tuple[int, ...]
-    """The number of references used to score each candidate; 1 for "aggregate", which sums them."""
+    """The number of references used to score each candidate, or 1 if "aggregate" sums them."""
     ranking: tuple[int, ...]
-    """The indices of the candidates, best first; ties keep their order."""
+    """The indices of the candidates, best first. Ties keep their order."""
     references: int
     """The number of references."""
 
@@ -335,7 +335,7 @@ def _read_sources(sources: Any, count: int, *, has_several_sources: bool) -> Seq
 def _get_references(
     references: Any, sources: list[list[str]], *, has_several_sources: bool
 ) -> list[list[str]]:
-    """Return the references of each source; by default, these are its candidates."""
+    """Return the references of each source. By default, these are its candidates."""
     if references is None:
         return sources
     sets, is_nested = corpus_inputs.read_text_sets("references", references)
@@ -375,7 +375,7 @@ def _rank_candidates(
     result: mbr_search.SearchResult,
     method: str,
 ) -> MBR:
-    """Return the ranked candidates of one source; ties keep their order."""
+    """Return the ranked candidates of one source. Ties keep their order."""
     expected, seen = result
     if len(expected) < len(candidates):
         place = {text: i for i, text in enumerate(source.candidates)}

@@ -25,7 +25,7 @@ class SearchResult(NamedTuple):
 
     expected: list[float]
     seen: list[int]
-    """The number of references used to score each candidate; 1 for the sum of the references."""
+    """The number of references used to score each candidate, or 1 for the sum of references."""
 
 
 def search_candidates_exactly(

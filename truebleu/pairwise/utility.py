@@ -28,9 +28,9 @@ class Source(Record):
     """Candidates and references of one source."""
 
     candidates: list[str]
-    """The candidates; duplicates are removed if the utility reads texts."""
+    """The candidates. Duplicates are removed if the utility reads texts."""
     references: Sequence[str]
-    """The references; for precomputed scores without references, one empty string per column."""
+    """The references, or one empty string per column of precomputed scores without references."""
     weights: list[float] | None
     """One weight per reference, or None for equal weights."""
     text: str | None
@@ -83,7 +83,7 @@ class TextUtility(Utility):
     def score_pairs(
         self, hypotheses: list[str], references: list[str], sources: list[str] | None
     ) -> Sequence[float]:
-        """Return the score of each pair; `sources` has one text per pair, or is None."""
+        """Return the score of each pair. `sources` has one text per pair, or is None."""
         raise NotImplementedError
 
     def score_rows(
@@ -165,7 +165,7 @@ class MetricUtility(TextUtility):
         ).tolist()
 
     def compute_expected_scores(self, sources: Sequence[Source]) -> Iterator[list[float]]:
-        """Yield the expected scores of each source; small sources share a call, to save time."""
+        """Yield the expected scores of each source. Small sources share a call, to save time."""
         small: list[Source] = []
         for source in sources:
             if self._is_small_source(source):

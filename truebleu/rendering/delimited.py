@@ -17,7 +17,7 @@ ESCAPED = str.maketrans({"\t": r"\t", "\r": r"\r", "\n": r"\n"})
 def render_delimited(
     columns: Sequence[str], rows: Iterable[Mapping[str, Any]], separator: str = ","
 ) -> str:
-    """Return a header and one line per row; missing values are empty.
+    """Return a header and one line per row. Missing values are empty.
 
     An apostrophe precedes text that a spreadsheet would interpret as a formula. Invisible
     characters are escaped.

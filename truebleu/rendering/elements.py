@@ -46,7 +46,7 @@ class ElementRecord(Record):
 
 
 class Heading(ElementRecord):
-    """A heading; level 1 is the title."""
+    """A heading. Level 1 is the title."""
 
     level: int
     text: VisibleText
@@ -174,7 +174,7 @@ Section = tuple[str, "Sequence[Sequence[Cell]]"]
 
 
 class PaperTable(ElementRecord):
-    """A table for a paper, with its caption and footnotes; only Markdown and LaTeX render it.
+    """A table for a paper, with its caption and footnotes. Only Markdown and LaTeX render it.
 
     sections: rows below a common title; the title may be empty.
     caption, footnotes: paragraphs of kind "plain" or "signature".
@@ -189,7 +189,7 @@ class PaperTable(ElementRecord):
 
 
 class MarkedTokens(ElementRecord):
-    """A line of tokens with one mark each; `legend` explains the marks.
+    """A line of tokens with one mark each. `legend` explains the marks.
 
     A mark is a short text below the token. Its strength, from 0 to 4, sets the colour. `underlined`
     contains the indices of underlined tokens, and `tips` explain the mark of each token.
@@ -211,7 +211,7 @@ class Equations(ElementRecord):
 
 
 class Point(ElementRecord):
-    """A value in a chart, optionally with an interval; `tooltip` describes it.
+    """A value in a chart, optionally with an interval. `tooltip` describes it.
 
     seconds: time of the value, in seconds from an arbitrary origin. href: target of a link in HTML.
     """
@@ -226,7 +226,7 @@ class Point(ElementRecord):
 
 
 class Chart(ElementRecord):
-    """Values over time, with `digits` decimals; `name` labels the value axis.
+    """Values over time, with `digits` decimals. `name` labels the value axis.
 
     In HTML, the horizontal axis shows time; in text, values are equally spaced.
     """

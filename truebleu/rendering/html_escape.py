@@ -20,7 +20,7 @@ def escape_html(text: object) -> str:
 
 
 class _TextParser(HTMLParser):
-    """Collector of the text outside style and script elements; most tags separate words."""
+    """Collector of the text outside style and script elements. Most tags separate words."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -210,7 +210,7 @@ def _render_paper_tables(block: PaperTable) -> Iterator[str]:
 
 
 def _split_into_pages(sections: Sequence[Section]) -> Iterator[list[Section]]:
-    """Yield the sections of each page; only sections longer than a page are divided."""
+    """Yield the sections of each page. Only sections longer than a page are divided."""
     page: list[Section] = []
     free_rows = MAX_PAGE_ROWS
     for title, rows in sections:

@@ -17,7 +17,7 @@ MARKUP = str.maketrans({character: f"\\{character}" for character in r"\`*_[]<>|
 
 
 def render_markdown(blocks: Iterable[PaperBlock], level: int = 1) -> str:
-    """Render blocks as Markdown; the title is a heading of the given level."""
+    """Render blocks as Markdown. The title is a heading of the given level."""
     parts = [_render_markdown_block(block, level) for block in blocks]
     return "\n\n".join(part for part in parts if part) + "\n"
 

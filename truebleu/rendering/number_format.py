@@ -81,7 +81,7 @@ def make_signed_formatter(format_value: NumberFormatter) -> NumberFormatter:
 
 
 def format_p_value(p: float | None) -> str:
-    """Format a p-value with four decimals; None becomes an empty string.
+    """Format a p-value with four decimals. None becomes an empty string.
 
     >>> [format_p_value(p) for p in (0.11298870112988701, 9.999e-7, 1.0, 0.00004)]
     ['0.1130', '<0.0001', '1', '<0.0001']
@@ -103,7 +103,7 @@ def format_percent(share: float) -> str:
 
 
 def format_segments_needed(segments: int | None) -> str:
-    """Format a number of segments to two significant digits; None becomes an empty string.
+    """Format a number of segments to two significant digits. None becomes an empty string.
 
     >>> [format_segments_needed(n) for n in (38, 3925, 8_701_186, None)]
     ['38', '3,900', '> 1 million', '']

@@ -29,6 +29,7 @@ REF, OTHER_REF, CEDAR, BIRCH = (
     f"examples/de-en/{name}.en" for name in ("reference.a", "reference.b", "cedar", "birch")
 )
 DOCUMENTS = "examples/de-en/documents.txt"
+ALL_DOCUMENTS = ("--docs", DOCUMENTS, "--hyp-docs", DOCUMENTS)
 # Name and language pair of a user-defined test set, which is added in a temporary folder.
 USER_TEST_SET = ("harbour", "-l", "en-de")
 USER_TEST_SET_FILES = {
@@ -87,9 +88,9 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
     + [("score", REF, "-i", CEDAR, "-m", "bleu", "--weights", "1", "2")]
     + [("score", REF, "-i", CEDAR, "--docs", DOCUMENTS, "--by", "document")]
     + [("score", "-t", *USER_TEST_SET, "-i", "SYSTEM", "--origlang", "en")]
-    + [("score", REF, "-i", CEDAR, "--resegment=as-wer,always")]
+    + [("score", REF, "-i", CEDAR, "--resegment=as-wer,always", *ALL_DOCUMENTS)]
     + [("score", "CHINESE", "-i", "CHINESE")],
-    "resegment": [("resegment", REF, "-i", CEDAR)],
+    "resegment": [("resegment", REF, "-i", CEDAR, *ALL_DOCUMENTS)],
     "latency": [
         (
             *("latency", "examples/talks/cedar.log", "examples/talks/birch.log"),
@@ -130,7 +131,7 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
         ("explain", REF, "-i", CEDAR, "--textbook"),
         (
             *("explain", REF, "-i", CEDAR, "--resegment=as-wer,always", "--segment", "43"),
-            *("--docs", DOCUMENTS, "--hyp-docs", DOCUMENTS),
+            *ALL_DOCUMENTS,
         ),
     ]
     + [

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -23,6 +23,7 @@ from truebleu.resegmentation.methods import (
     format_method_label,
     get_method,
 )
+from truebleu.resegmentation.misplaced_text import find_loops, find_moved_segments
 from truebleu.resegmentation.subtitles import (
     BLOCK_END,
     LINE_END,
@@ -35,13 +36,15 @@ from truebleu.resegmentation.units import Units, split_text_units
 from truebleu.text.argument_checks import format_value
 from truebleu.text.corpus_inputs import read_text_list
 from truebleu.text.segments import is_file, is_sequence, iter_reference_rows, read_segment_labels
-from truebleu.text.terminal_layout import format_count
+from truebleu.text.terminal_layout import format_count, join_words
 
 # A run of this many units without counterpart counts as missing or added text; shorter runs are
 # differences of wording.
 MIN_RUN = 5
 # Less covered, or more missing or added text, is worth a warning.
 MIN_COVERED, MAX_DIFFERENT = 0.3, 0.1
+# A segment with a smaller share of agreeing units is far from its reference.
+MIN_SIMILARITY = 0.2
 # Limit for the product of the lengths of text and reference; larger texts would take hours.
 MAX_CELLS = 10**11
 
@@ -54,6 +57,8 @@ class SegmentFacts:
     start, end: its position in the text of the document, in characters.
     equal, substituted, added, missing: numbers of units that agree with the reference, that replace
         a reference unit, that only the text has, and that only the reference has.
+    has_loop: whether its text is part of a loop: the same eight units, three times.
+    is_moved: whether the reference matches another place of the text better.
     """
 
     document: str
@@ -63,6 +68,8 @@ class SegmentFacts:
     substituted: int
     added: int
     missing: int
+    has_loop: bool = False
+    is_moved: bool = False
 
     @property
     def hypothesis_units(self) -> int:
@@ -80,19 +87,27 @@ class SegmentFacts:
         return self.equal / max(self.hypothesis_units, self.reference_units, 1)
 
     @property
+    def is_unpaired(self) -> bool:
+        """Whether the reference is too long to match so little of the segment by chance."""
+        return self.reference_units >= MIN_RUN and self.similarity < MIN_SIMILARITY
+
+    @property
     def flags(self) -> list[str]:
-        """Reasons to inspect the segment: "empty", "added", "missing", "far"."""
+        """Reasons to inspect the segment: empty, added, missing, far, loop, order."""
         hypothesis, reference = self.hypothesis_units, self.reference_units
+        moved = ["order"] if self.is_moved else []
         if hypothesis == 0:
-            return ["empty"] if reference >= 3 else []
+            return [*(["empty"] if reference >= 3 else []), *moved]
         flags = []
         if hypothesis > 2 * reference and hypothesis - reference >= MIN_RUN:
             flags.append("added")
         if reference > 2 * hypothesis and reference - hypothesis >= MIN_RUN:
             flags.append("missing")
-        if reference and self.similarity < 0.2:
+        if reference and self.similarity < MIN_SIMILARITY:
             flags.append("far")
-        return flags
+        if self.has_loop:
+            flags.append("loop")
+        return [*flags, *moved]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +158,30 @@ class Resegmentation(Sequence[str]):
         return sum("empty" in facts.flags for facts in self.facts)
 
     @property
+    def order(self) -> float:
+        """The share of unpaired segments whose reference matches another place better."""
+        return _share_moved(self.facts)
+
+    @property
+    def documents(self) -> list[dict[str, Any]]:
+        """For each document: its segments, and how well they agree with the reference."""
+        facts_by_document: dict[str, list[SegmentFacts]] = {}
+        for facts in self.facts if self.has_documents else ():
+            facts_by_document.setdefault(facts.document, []).append(facts)
+        return [
+            {
+                "document": name,
+                "segments": len(facts),
+                "empty": sum("empty" in one.flags for one in facts),
+                "covered": sum(one.equal for one in facts)
+                / max(1, sum(one.reference_units for one in facts)),
+                "loops": sum(one.has_loop for one in facts),
+                "order": _share_moved(facts),
+            }
+            for name, facts in facts_by_document.items()
+        ]
+
+    @property
     def signature(self) -> str:
         """The value of the signature field "reseg": the method, its version, and "+docs" if used.
 
@@ -165,6 +204,9 @@ class Resegmentation(Sequence[str]):
             "empty": self.empty_count,
             **{name: getattr(self, name) for name in ("covered", "missing", "added", "lost")},
             "errors": self.errors,
+            "loops": sum(facts.has_loop for facts in self.facts),
+            "order": self.order,
+            "documents": self.documents,
         }
 
     @property
@@ -183,7 +225,22 @@ class Resegmentation(Sequence[str]):
         if empty := self.empty_count:
             verb = "is" if empty == 1 else "are"
             problems.append(f"{format_count(empty, 'segment')} {verb} empty")
+        if loops := self._list_numbers("loop"):
+            verb = "repeats" if len(loops) == 1 else "repeat"
+            problems.append(
+                f"{_format_numbers(loops)} {verb} the same words three times or more (is the "
+                "system in a loop?)"
+            )
+        if moved := self._list_numbers("order"):
+            verb = "matches" if len(moved) == 1 else "match"
+            problems.append(
+                f"{_format_numbers(moved)} {verb} another place of the text better (was a "
+                "paragraph moved? Re-segmentation keeps the order)"
+            )
         return problems
+
+    def _list_numbers(self, flag: str) -> list[int]:
+        return [number for number, facts in enumerate(self.facts, 1) if flag in facts.flags]
 
     def __str__(self) -> str:
         documents = len({facts.document for facts in self.facts}) if self.has_documents else 0
@@ -257,7 +314,7 @@ def resegment(
     def divide(name: str) -> _Divided:
         rows = [reference_rows[number] for number in numbers[name]]
         _check_size(texts[name], rows)
-        return _divide(resolved_method, texts[name], rows, timing)
+        return _divide(resolved_method, name, texts[name], rows, timing)
 
     if workers == 1 or len(numbers) == 1:
         # In the main thread, Ctrl-C interrupts the alignment.
@@ -269,6 +326,21 @@ def resegment(
     return _collect_parts(
         method, names, numbers, parts, inputs, lines=line_count, has_documents=documents is not None
     )
+
+
+def _share_moved(facts: Sequence[SegmentFacts]) -> float:
+    unpaired = sum(one.is_unpaired for one in facts)
+    return sum(one.is_moved for one in facts) / max(1, unpaired)
+
+
+def _format_numbers(numbers: Sequence[int]) -> str:
+    """Return the numbers of segments as text, at most five.
+
+    >>> _format_numbers([3, 4])
+    'segments 3 and 4'
+    """
+    listed = [*map(str, numbers[:5]), *(["more"] if len(numbers) > 5 else [])]
+    return f"segment{'' if len(numbers) == 1 else 's'} {join_words(listed)}"
 
 
 def _check_size(text: str, references: list[tuple[str, ...]]) -> None:
@@ -293,9 +365,9 @@ def _collect_parts(
     """Return the segments of all documents in the order of the reference."""
     segments, facts = [""] * len(names), [SegmentFacts("", 0, 0, 0, 0, 0, 0)] * len(names)
     for name, part in parts.items():
-        for number, text, counts in zip(numbers[name], part.segments, part.facts, strict=True):
-            segments[number], facts[number] = text, SegmentFacts(name, *counts)
-    reference_units = sum(part.reference_units for part in parts.values())
+        for number, text, fact in zip(numbers[name], part.segments, part.facts, strict=True):
+            segments[number], facts[number] = text, fact
+    reference_units = sum(fact.reference_units for fact in facts)
     units = sum(part.units for part in parts.values())
     errors = [part.errors for part in parts.values()]
     return Resegmentation(
@@ -455,8 +527,7 @@ class _Divided:
     """The segments of one document, with the position and the unit counts of each."""
 
     segments: list[str]
-    facts: list[tuple[int, int, int, int, int, int]]
-    reference_units: int
+    facts: list[SegmentFacts]
     units: int
     missing: int
     added: int
@@ -482,7 +553,11 @@ def align_document(
 
 
 def _divide(
-    method: Method, text: str, references: list[tuple[str, ...]], timing: Timing | None
+    method: Method,
+    name: str,
+    text: str,
+    references: list[tuple[str, ...]],
+    timing: Timing | None,
 ) -> _Divided:
     """Divide the text of one document into segments."""
     stream, alignment, places = align_document(method, text, references, timing)
@@ -490,11 +565,12 @@ def _divide(
     members: list[list[tuple[int, int]]] = [[] for _ in references]
     counts = [[0, 0, 0] for _ in references]
     is_missing = [[True] * len(units) for units in alignment.references]
-    is_added = []
+    is_added, is_equal = [], []
     units = zip(places, alignment.segments, alignment.pairs, stream.keys, stream.spans, strict=True)
     for place, aligned, pair, key, span in units:
         # A unit that went with its word into another segment has no counterpart there.
         is_added.append(pair == UNPAIRED or place != aligned)
+        is_equal.append(not is_added[-1] and alignment.references[place][pair] == key)
         if place == UNPAIRED:
             continue
         if members[place][-1:] != [span]:
@@ -502,19 +578,25 @@ def _divide(
         if is_added[-1]:
             counts[place][2] += 1
         else:
-            counts[place][alignment.references[place][pair] != key] += 1
+            counts[place][not is_equal[-1]] += 1
             is_missing[place][pair] = False
     segments, facts = [], []
+    loops = find_loops(stream.keys, places, alignment.references)
     end = 0
     for number, (equal, substituted, added) in enumerate(counts):
         spans = members[number]
         start, end = (spans[0][0], spans[-1][1]) if spans else (end, end)
         segments.append(_join(method, stream, spans, start, end))
-        facts.append((start, end, equal, substituted, added, sum(is_missing[number])))
+        numbers = (start, end, equal, substituted, added, sum(is_missing[number]))
+        facts.append(SegmentFacts(name, *numbers, number in loops))
+    unpaired = [number for number, one in enumerate(facts) if one.is_unpaired]
+    for number in find_moved_segments(
+        stream.keys, is_equal, places, alignment.references, unpaired
+    ):
+        facts[number] = replace(facts[number], is_moved=True)
     return _Divided(
         segments,
         facts,
-        sum(map(len, is_missing)),
         len(stream),
         _count_long_runs(flag for flags in is_missing for flag in flags),
         _count_long_runs(is_added),

@@ -11,13 +11,13 @@ PARAGRAPHS = [
 REFERENCES = [sentence for paragraph in PARAGRAPHS for sentence in paragraph]
 
 
-def resegment(text, method="as-wer", references=None, **options):
+def divide_text(text, method="as-wer", references=None, **options):
     return tb.resegment(text, references or REFERENCES, method, **options)
 
 
 @pytest.mark.parametrize("method", ["soft", "as-wer", "mweralign-none", "omnisteval", "suber"])
 def test_moved_paragraph_is_flagged_and_warned_about(method):
-    result = resegment([*PARAGRAPHS[1], *PARAGRAPHS[0]], method)
+    result = divide_text([*PARAGRAPHS[1], *PARAGRAPHS[0]], method)
     moved = [number for number, facts in enumerate(result.facts, 1) if "order" in facts.flags]
     # One of the two paragraphs may keep its place.
     assert {1, 2} <= set(moved) or {3, 4} <= set(moved)
@@ -36,7 +36,7 @@ def test_moved_paragraph_is_flagged_and_warned_about(method):
     ],
 )
 def test_text_in_order_is_not_flagged(text):
-    result = resegment(text)
+    result = divide_text(text)
     assert result.order == 0
     assert not any("order" in facts.flags for facts in result.facts)
     assert "another place" not in " ".join(result.problems)
@@ -45,14 +45,14 @@ def test_text_in_order_is_not_flagged(text):
 def test_repeated_reference_does_not_count_as_moved():
     """The text of the other place belongs there."""
     references = [REFERENCES[0], REFERENCES[2], REFERENCES[0]]
-    assert resegment([REFERENCES[2], REFERENCES[0]], references=references).order == 0
+    assert divide_text([REFERENCES[2], REFERENCES[0]], references=references).order == 0
 
 
 def test_order_is_a_share_per_document():
     documents = ["sea", "sea", "sea", "sea", "land"]
     text = {"sea": [*PARAGRAPHS[1], *PARAGRAPHS[0]], "land": "nothing of this was ever written"}
     references = [*REFERENCES, "the road ends behind the last house"]
-    result = resegment(text, "soft", references=references, documents=documents)
+    result = divide_text(text, "soft", references=references, documents=documents)
     by_document = {one["document"]: one["order"] for one in result.to_dict()["documents"]}
     assert by_document == {"sea": 1, "land": 0}
     assert result.order == pytest.approx(2 / 3)
@@ -72,15 +72,15 @@ LOOP = "and then we went on to the next house "
     ],
 )
 def test_eight_units_three_times_are_a_loop(count, reference, expected):
-    result = resegment(f"{REFERENCES[0]} {LOOP * count}", references=[REFERENCES[0], reference])
+    result = divide_text(f"{REFERENCES[0]} {LOOP * count}", references=[REFERENCES[0], reference])
     assert ("loop" in result.facts[1].flags) == expected
     assert ("segment 2 repeats the same words" in " ".join(result.problems)) == expected
     assert result.to_dict()["loops"] == expected
 
 
 def test_overlapping_runs_are_no_loop():
-    assert "loop" not in resegment("ha " * 23, references=["ha"]).facts[0].flags
-    assert "loop" in resegment("ha " * 24, references=["ha"]).facts[0].flags
+    assert "loop" not in divide_text("ha " * 23, references=["ha"]).facts[0].flags
+    assert "loop" in divide_text("ha " * 24, references=["ha"]).facts[0].flags
 
 
 def test_command_warns_about_order_and_loop(truebleu_command, tmp_path):

@@ -298,4 +298,4 @@ def test_how_to_page_shows_current_output(truebleu_command):
 def test_latency_metrics_refuse_text(truebleu_command, folder):
     result = truebleu_command("score", "reference.en", "-i", "fast.en", "-m", "laal", cwd=folder)
     assert result.status == 2
-    assert "metric 'laal' needs delays, which text does not have; use truebleu" in result.error
+    assert "metric 'laal' needs delays, which text does not have. Use truebleu" in result.error

@@ -169,7 +169,7 @@ def test_metric_without_sums_raises_error():
         Accumulator(BLEU(aggregate="segments"))
     with pytest.raises(ValueError, match="unknown metric 'blue'; did you mean 'bleu'"):
         Accumulator("blue")
-    with pytest.raises(TypeError, match=r"BLEU is a class; use BLEU\(\)"):
+    with pytest.raises(TypeError, match=r"BLEU is a class\. Use BLEU\(\)"):
         Accumulator(BLEU)
 
 

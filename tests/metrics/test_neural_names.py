@@ -88,7 +88,7 @@ def test_missing_model_name_raises_error(name):
             "comet:x",
             (
                 "the metric COMET is not installed: pip install unbabel-comet 'setuptools<81', in "
-                "a separate environment, because it needs numpy below 2; run it there with "
+                "a separate environment, because it needs numpy below 2. Run it there with "
                 "-m command:COMET='…', or read its scores with truebleu compare --scores"
             ),
         ),

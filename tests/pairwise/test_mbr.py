@@ -170,7 +170,7 @@ def test_wrong_candidates():
         tb.mbr("a b")
     with pytest.raises(ValueError, match="unknown metric 'blue'; did you mean 'bleu'"):
         tb.mbr(["a"], utility="blue")
-    with pytest.raises(TypeError, match=r"CHRF is a class; use CHRF\(\)"):
+    with pytest.raises(TypeError, match=r"CHRF is a class\. Use CHRF\(\)"):
         tb.mbr(["a"], utility=CHRF)
     with pytest.raises(TypeError, match=r"expected a metric such as truebleu.CHRF\(\), or a name"):
         tb.mbr(["a"], utility=7)

@@ -95,7 +95,7 @@ def _make_scorer(metric: Metric[Any], source_key: str | None) -> Scorer:
     async def score_sample(state: Any, target: Any) -> Any:
         if state.epoch != 1:
             raise InputError(
-                f"sample {state.sample_id}: found epoch {state.epoch}; a corpus score requires one "
+                f"sample {state.sample_id}: found epoch {state.epoch}. A corpus score requires one "
                 "output per sample. Run with epochs=1."
             )
         text, references = state.output.completion, list(target)

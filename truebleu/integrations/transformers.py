@@ -41,12 +41,12 @@ class ComputeMetrics:
                 "encoded the labels)"
             )
         if not metrics:
-            raise ValueError("metric: expected at least one metric; omit the argument for BLEU")
+            raise ValueError("metric: expected at least one metric. Omit the argument for BLEU.")
         self._tokenizer = tokenizer
         self._ignored_id = ignored_id
         self._running_scores = {name: RunningScore(metric) for name, metric in metrics}
         if len(self._running_scores) != len(metrics):
-            raise ValueError("metric: duplicate metric names; each score needs a unique key")
+            raise ValueError("metric: duplicate metric names. Each score needs a unique key.")
 
     def __call__(self, prediction: Any, compute_result: bool = True) -> dict[str, float]:
         """Add the decoded text and, if requested, score all text added since the last result.

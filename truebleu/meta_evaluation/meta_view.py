@@ -72,7 +72,7 @@ class MetricValues:
             )
         if len(matching_tasks) > 1:
             levels = ", ".join(task.partition(":")[0] for task in matching_tasks)
-            raise AttributeError(f"{key} exists at several levels ({levels}); specify one")
+            raise AttributeError(f"{key} exists at several levels ({levels}). Specify one.")
         return ValueFields(next(iter(matching_tasks.values())))
 
     def __repr__(self) -> str:

@@ -55,7 +55,7 @@ class COMET(NeuralMetric):
     PACKAGE = ("unbabel-comet", "comet")
     INSTALL = (
         "pip install unbabel-comet 'setuptools<81', in a separate environment, because it needs "
-        "numpy below 2; run it there with -m command:COMET='…', or read its scores with "
+        "numpy below 2. Run it there with -m command:COMET='…', or read its scores with "
         "truebleu compare --scores"
     )
     EXAMPLE = DEFAULT_MODEL

@@ -421,7 +421,7 @@ class METEOR(PythonMetric):
         except UnicodeEncodeError as error:
             code = ord(error.object[error.start])
             raise InputError(
-                f"segment {segment} contains a lone surrogate (U+{code:04X}); it is not valid text"
+                f"segment {segment} contains a lone surrogate (U+{code:04X}), which is invalid"
             ) from None
 
     def _select_columns(self, answer: Sequence[int]) -> list[int]:

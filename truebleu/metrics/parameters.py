@@ -84,7 +84,7 @@ class Parameter(Generic[T]):
 
     def __set__(self, metric: Any, value: T) -> None:
         """Raise AttributeError, because metrics are frozen."""
-        raise AttributeError(f"metrics are frozen; use with_parameters({self.name}={value!r})")
+        raise AttributeError(f"metrics are frozen. Use with_parameters({self.name}={value!r})")
 
     def validate(self, value: Any) -> Any:
         """Return the value to store. Raises ValueError or TypeError for invalid values."""

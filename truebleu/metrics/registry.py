@@ -159,7 +159,7 @@ def require_metric(metric: Any) -> AnyMetric:
         if isinstance(candidate, Metric):
             return candidate
     if isinstance(metric, type) and issubclass(metric, Metric):
-        raise TypeError(f"metric: {metric.__name__} is a class; use {metric.__name__}()")
+        raise TypeError(f"metric: {metric.__name__} is a class. Use {metric.__name__}()")
     raise TypeError(
         f"metric: expected a metric such as truebleu.CHRF(), or a name, not {metric!r:.60}"
     )
@@ -289,7 +289,7 @@ def _find_class_of_signature(
         return get_metric_class("bleu"), {}
     if name.lower().removesuffix("_ca") in LATENCY_METRICS:
         raise ValueError(
-            f"metric '{name}' needs delays, which text does not have; use truebleu latency LOG, "
+            f"metric '{name}' needs delays, which text does not have. Use truebleu latency LOG, "
             f"or truebleu compare --scores {name.upper()}=LOG"
         )
     known_names = [*list_metric_names(), *PREFIXED_METRICS]

@@ -289,7 +289,7 @@ class Score(Picklable):
     __iter__ = None
 
     def __getitem__(self, key: object) -> Any:
-        raise TypeError(f"{type(self).__name__} is not a dictionary; use .value or .to_dict()")
+        raise TypeError(f"{type(self).__name__} is not a dictionary. Use .value or .to_dict()")
 
     def __float__(self) -> float:
         return self.value

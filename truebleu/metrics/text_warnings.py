@@ -270,7 +270,7 @@ def warn_about_references(
             subject = join_words([metrics[one] for one in unsplit_metrics])
             if not option:
                 advice.append(
-                    f"No option of {subject} helps; use chrF or CER, which do not need words."
+                    f"No option of {subject} helps. Use chrF or CER, which do not need words."
                 )
                 continue
             values = unsplit_metrics[0].get_splitting_parameters(script)

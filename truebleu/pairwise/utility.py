@@ -72,7 +72,7 @@ class Utility:
     def score_against_sums(self, sources: Sequence[Source]) -> Iterator[list[float]]:  # noqa: ARG002
         """Yield the scores of each source's candidates against the sum of the references."""
         raise ValueError(
-            "method='aggregate' sums the n-grams of the references; it supports BLEU and chrF, "
+            "method='aggregate' sums the n-grams of the references. It supports BLEU and chrF, "
             f"but not {self.name}"
         )
 

@@ -90,7 +90,13 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
     + [("score", "-t", *USER_TEST_SET, "-i", "SYSTEM", "--origlang", "en")]
     + [("score", REF, "-i", CEDAR, "--resegment=as-wer,always", *ALL_DOCUMENTS)]
     + [("score", "CHINESE", "-i", "CHINESE")],
-    "resegment": [("resegment", REF, "-i", CEDAR, *ALL_DOCUMENTS)],
+    "resegment": [
+        ("resegment", REF, "-i", CEDAR, *ALL_DOCUMENTS),
+        (
+            *("resegment", "examples/talks/reference.en", "-i", "examples/talks/cedar.log"),
+            *("--segments", "examples/talks/segments.json"),
+        ),
+    ],
     "latency": [
         (
             *("latency", "examples/talks/cedar.log", "examples/talks/birch.log"),

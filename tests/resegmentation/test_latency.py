@@ -6,7 +6,9 @@ import random
 from types import SimpleNamespace
 
 import pytest
+from paths import ROOT
 
+import truebleu as tb
 from truebleu._kernel import InputError
 from truebleu.resegmentation.latency import (
     COMPUTATION_AWARE,
@@ -598,3 +600,57 @@ def test_unknown_and_missing_recordings_raise_error(names, recordings, problem, 
     with pytest.raises(InputError) as error:
         match_recordings(log.entries, recordings, "s.yaml")
     assert problem in str(error.value)
+
+
+# ---- segments with delays ----
+
+TALKS_FOLDER = ROOT / "examples" / "talks"
+
+
+@pytest.mark.parametrize("method", ["soft", "omnisteval", "as-wer"])
+def test_resegmented_log_has_the_delays_of_each_segment(method, truebleu_command):
+    """The delays are those from which `truebleu latency` computes scores."""
+    references = (TALKS_FOLDER / "reference.en").read_text("utf-8").splitlines()
+    log_path, segmentation = TALKS_FOLDER / "birch.log", TALKS_FOLDER / "segments.json"
+    source = read_segmentation(segmentation)
+    rows = [(text,) for text in references]
+    expected, _ = divide_log(read_log(log_path), source, rows, method)
+    result = tb.resegment(log_path, references, method, times=segmentation)
+    assert result.delays == [segment.delays for segment in expected]
+    assert result.elapsed == [segment.elapsed for segment in expected]
+    assert result.segments == [segment.text for segment in expected]
+    assert [len(times) for times in result.delays] == [len(text.split()) for text in result]
+    options = ["--segments", segmentation, "--resegment", method, "-q"]
+    command = ["resegment", TALKS_FOLDER / "reference.en", "-i", log_path, *options]
+    lines = truebleu_command(*command, "-f", "jsonl").output.splitlines()
+    assert [json.loads(line)["delays"] for line in lines] == result.delays
+    _, *lines = truebleu_command(*command, "-f", "tsv").output.splitlines()
+    assert [line.split("\t")[-2] for line in lines] == [
+        " ".join(map(str, times)) for times in result.delays
+    ]
+
+
+def test_units_of_a_log_are_found_without_an_option(write_log, write):
+    log = write_log([{"prediction": "你好世界", "delays": [1, 2, 3, 4], "source": ["a"]}])
+    segments = json.dumps([{"wav": "a", "offset": 0, "duration": 1}] * 2)
+    result = tb.resegment(log, ["你好", "世界"], times=write("segments.json", [segments]))
+    assert (result.segments, result.delays) == (["你好", "世界"], [[1, 2], [3, 4]])
+    assert result.elapsed is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--docs", "REF"], "--docs and --segments are mutually exclusive"),
+        (["--hyp-docs", "REF"], "--hyp-docs and --segments are mutually exclusive"),
+        (["--unit", "char"], "The log has one time per word. Use --unit word."),
+        (["--tokens", "spm"], "SimulEval logs have no tokens to join"),
+    ],
+)
+def test_option_that_does_not_fit_the_log_is_refused(options, message, truebleu_command):
+    reference = TALKS_FOLDER / "reference.en"
+    options = [reference if word == "REF" else word for word in options]
+    command = ["resegment", reference, "-i", TALKS_FOLDER / "cedar.log", *options]
+    result = truebleu_command(*command, "--segments", TALKS_FOLDER / "segments.json")
+    assert message in result.error
+    assert result.output == ""

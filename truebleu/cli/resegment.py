@@ -7,6 +7,9 @@ examples:
   truebleu resegment reference.de -i talks.de --docs documents.txt -f jsonl
       text does not cross documents; write the place and the agreement of each segment
 
+  truebleu resegment reference.de -i talks.log --segments talks.yaml -f jsonl
+      divide the recordings of a simultaneous system; write the delays of each segment
+
   truebleu score reference.de -i talk.de --resegment
       score in one step; the signature names the method
 
@@ -41,10 +44,13 @@ from itertools import islice
 
 from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
-from truebleu.cli.common_options import Command, OptionGroup
+from truebleu.cli.common_options import Command, OptionGroup, reraise_as_usage_error
 from truebleu.cli.output import Results, UsageError
+from truebleu.cli.resegmentation_options import print_agreement
 from truebleu.cli.row_writers import ROW_FORMATS, TableSpec
-from truebleu.resegmentation.resegment import texts_belong_together
+from truebleu.resegmentation.logs import TOKEN_KINDS, UNITS, read_log, read_log_of_any_unit
+from truebleu.resegmentation.resegment import Resegmentation, resegment, texts_belong_together
+from truebleu.text.segments import make_rereadable
 
 FORMAT_NAMES = ["text", *(name for name in ROW_FORMATS if name not in ("text", "parquet"))]
 # Enough to see whether two texts belong together.
@@ -63,6 +69,20 @@ def list_resegment_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
         "-l --language TAG  select this language pair of the test set, such as en-de",
     )
     yield OptionGroup("documents", files.DOCUMENTS)
+    yield OptionGroup(
+        "recordings",
+        """
+        --segments FILE  read -i as the log of a simultaneous system (SimulEval, OmniSTEval or
+                         simulstream), and divide its recordings into these segments: YAML or JSON
+                         with wav, offset and duration (s). Tables have the delays of each segment
+                         in ms, from the start of its source
+        --unit NAME      one delay per word or char (default: as in the log)
+        --tokens NAME    join the tokens of simulstream as word (by spaces), char (by nothing) or
+                         spm (pieces) (default: spm if a token has U+2581, else --unit)
+        """,
+        unit={"choices": UNITS},
+        tokens={"choices": TOKEN_KINDS},
+    )
     yield shared.make_output_group(FORMAT_NAMES, "text")
     yield shared.RUNNING
 
@@ -73,21 +93,30 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("-i/--input: expected one system output")
     if options.language is not None and getattr(options, "test_set", None) is None:
         raise UsageError("-l/--language has no effect without -t/--test-set")
-    method = options.resegment or "soft"
-    options.resegment = method if method.endswith("always") else f"{method},always"
     output = Results(options)
-    inputs = files.Inputs(options)
-    ((system, result),) = inputs.resegmentations.items()
+    if options.segments is not None:
+        system, result = _divide_log(options)
+    else:
+        if options.unit is not None or options.tokens is not None:
+            raise UsageError("--unit and --tokens have no effect without --segments")
+        method = options.resegment or "soft"
+        options.resegment = method if method.endswith("always") else f"{method},always"
+        ((system, result),) = files.Inputs(options).resegmentations.items()
     with output:
         if output.form == "text":
             output.write("".join(f"{text}\n" for text in result))
             return
         facts = result.facts
+        times = [(name, getattr(result, name)) for name in ("delays", "elapsed")]
+        times = [(name, column) for name, column in times if column is not None]
+        if output.form in ("tsv", "csv"):
+            times = [(name, [" ".join(map(str, row)) for row in rows]) for name, rows in times]
+        time_names = [name for name, _ in times]
         table = TableSpec(
             "resegment",
-            COLUMNS,
+            (*COLUMNS, *time_names),
             ["similarity"],
-            text_names=["document", "flags", "text"],
+            text_names=["document", "flags", "text", *time_names],
             metadata={"resegmentation": {system: result.to_dict()}},
         )
         writer = ROW_FORMATS[output.form](output, table)
@@ -98,8 +127,37 @@ def run(options: argparse.Namespace) -> None:
         flags = [",".join(fact.flags) for fact in facts]
         documents = [fact.document for fact in facts]
         numbers = range(1, len(result) + 1)
-        writer.write([numbers, documents, *counts, flags, result.segments])
+        time_columns = [column for _, column in times]
+        writer.write([numbers, documents, *counts, flags, result.segments, *time_columns])
         writer.finish()
+
+
+def _divide_log(options: argparse.Namespace) -> tuple[str, Resegmentation]:
+    """Return the name of the system, and its recordings divided into the segments of REF."""
+    for option, value in (("--docs", options.docs), ("--hyp-docs", options.hyp_docs)):
+        if value is not None:
+            raise UsageError(
+                f"{option} and --segments are mutually exclusive, because each recording is a "
+                "document"
+            )
+    method, _, _ = (options.resegment or "soft").partition(",")
+    # `Inputs` would divide the lines of the log.
+    options.resegment = None
+    inputs = files.Inputs(options)
+    ((system, file),) = inputs.systems.items()
+    file = make_rereadable(file)
+    segmentation = files.get_option_file(options, "segments")
+    files.check_files(options, [*inputs.list_files(), segmentation])
+    if options.unit is None and options.tokens is None:
+        log = read_log_of_any_unit(file)
+    else:
+        log = read_log(file, options.unit or "word", tokens=options.tokens)
+    with reraise_as_usage_error("--resegment"):
+        result = resegment(
+            log, inputs.read_references(), method, times=segmentation, workers=options.threads
+        )
+    print_agreement({system: result}, options)
+    return system, result
 
 
 def suggest_resegmentation(options: argparse.Namespace) -> str:

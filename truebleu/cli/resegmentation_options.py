@@ -75,7 +75,6 @@ def resegment_outputs(
     count = sum(1 for _ in iter_reference_rows(references))
     results: dict[str, Resegmentation] = {}
     left_alone = []
-    messages = []
     for system, files in runs.items():
         for index, file in enumerate(files):
             label = system if len(files) == 1 else format_path(file)
@@ -95,15 +94,13 @@ def resegment_outputs(
                 )
             files[index] = output = BufferedLines.from_strings(format_path(file), result)
             output.signature_fields, output.resegmentation = result.signature_fields, result
-            messages.append(("note", f"{label}: {result}"))
-            if result.problems:
-                messages.append(("warning", f"{label}: {join_words(result.problems)}"))
+    print_agreement(results, options)
+    kind, message = "note", ""
     if not results:
         message = (
             f"--resegment: every output has {format_count(count, 'line')}, like the reference, so "
             f"no output was divided. --resegment={method},always divides all outputs"
         )
-        messages.append(("note", message))
     elif left_alone:
         verb = "were" if len(left_alone) > 1 else "was"
         message = (
@@ -111,10 +108,18 @@ def resegment_outputs(
             "as in the reference. Re-segmentation lowers scores slightly; to treat all outputs "
             f"alike, use --resegment={method},always"
         )
-        messages.append(("warning", message))
-    for kind, message in messages if not options.quiet else ():
+        kind = "warning"
+    if message and not options.quiet:
         print_message(kind, message)
     return results
+
+
+def print_agreement(results: Mapping[str, Resegmentation], options: argparse.Namespace) -> None:
+    """Print how well re-segmented texts agree with the reference, unless the user wants quiet."""
+    for label, result in results.items() if not options.quiet else ():
+        print_message("note", f"{label}: {result}")
+        if result.problems:
+            print_message("warning", f"{label}: {join_words(result.problems)}")
 
 
 def _read_text(file: File, references: Any) -> tuple[Any, bool]:

@@ -19,7 +19,7 @@ from truebleu._kernel import InputError
 from truebleu.resegmentation.latency import COMPUTATION_AWARE, score_latency
 from truebleu.resegmentation.latency import METRICS as LATENCY_METRICS
 from truebleu.resegmentation.log_segments import list_segments
-from truebleu.resegmentation.logs import read_log
+from truebleu.resegmentation.logs import read_log_of_any_unit
 from truebleu.text import argument_checks, segments
 from truebleu.text.argument_checks import load_json, to_score
 from truebleu.text.segments import File
@@ -185,13 +185,7 @@ def _read_latency_scores(name: str, file: File, lines: NumberedLines) -> ScoreCo
             f"{', '.join(names.values())}, or these with {COMPUTATION_AWARE})"
         )
     log_file = segments.BufferedLines.from_strings(format_path(file), [text for _, text in lines])
-    try:
-        log = read_log(log_file, "word")
-    except InputError as error:
-        try:
-            log = read_log(log_file, "char")
-        except InputError:
-            raise error from None
+    log = read_log_of_any_unit(log_file)
     scores = score_latency(metric, list_segments(log), computation_aware=is_aware).segment_scores
     for entry, score in zip(log.entries, scores, strict=True):
         if score is None:

@@ -9,7 +9,8 @@ from truebleu.resegmentation.latency import TimedSegment, count_reference_units
 from truebleu.resegmentation.logs import (
     Log,
     SourceSegment,
-    match_recordings,
+    divide_times,
+    match_segments,
     split_like_simulstream,
 )
 from truebleu.resegmentation.resegment import Resegmentation, resegment
@@ -65,13 +66,8 @@ def divide_log(
     in_seconds: return times in seconds and count reference units as simulstream does, for
         StreamLAAL. Otherwise, times are in milliseconds, as in OmniSTEval.
     """
-    if len(source_segments) != len(references):
-        raise InputError(
-            f"{segmentation_path}: {format_count(len(source_segments), 'segment')} for "
-            f"{format_count(len(references), 'reference')} (expected one segment per line of REF)"
-        )
+    entries = match_segments(log, source_segments, len(references), segmentation_path)
     recordings = [segment.recording for segment in source_segments]
-    entries = match_recordings(log.entries, recordings, segmentation_path)
     texts = {name: entry.text for name, entry in entries.items()}
     result = resegment(texts, references, method, documents=recordings, workers=workers)
     scale = 1 if in_seconds else 1000
@@ -79,46 +75,22 @@ def divide_log(
     for source_segment in source_segments:
         end = source_segment.offset * scale + source_segment.duration * scale
         ends[source_segment.recording] = max(ends.get(source_segment.recording, 0), end)
-    next_units = dict.fromkeys(entries, 0)
-    segments = []
-    for index, source_segment in enumerate(source_segments):
-        entry, facts = entries[source_segment.recording], result.facts[index]
-        # Re-segmentation drops white space at the beginning.
-        margin = len(entry.text) - len(entry.text.lstrip())
-        first = next_units[source_segment.recording]
-        while first < len(entry.spans) and entry.spans[first][0] - margin < facts.start:
-            first += 1
-        last = first
-        while last < len(entry.spans) and entry.spans[last][0] - margin < facts.end:
-            last += 1
-        next_units[source_segment.recording] = last
-        offset = source_segment.offset * scale
-        delays, elapsed = (
-            times
-            and [
-                _convert_time(time, log, in_seconds=in_seconds) - offset
-                for time in times[first:last]
-            ]
-            for times in (entry.delays, entry.elapsed)
+    places = [(facts.start, facts.end) for facts in result.facts]
+    times = divide_times(log, entries, source_segments, places, in_seconds=in_seconds)
+    segments = [
+        TimedSegment(
+            text,
+            delays,
+            elapsed,
+            source_segment.duration * scale,
+            _count_divided_reference(row[0], log.unit, in_seconds=in_seconds),
+            ends[source_segment.recording] - source_segment.offset * scale,
         )
-        segments.append(
-            TimedSegment(
-                result[index],
-                delays or [],
-                elapsed,
-                source_segment.duration * scale,
-                _count_divided_reference(references[index][0], log.unit, in_seconds=in_seconds),
-                ends[source_segment.recording] - offset,
-            )
+        for text, (delays, elapsed), source_segment, row in zip(
+            result, times, source_segments, references, strict=True
         )
+    ]
     return segments, result
-
-
-def _convert_time(time: float, log: Log, *, in_seconds: bool) -> float:
-    """Convert a time in a log to seconds or milliseconds."""
-    if log.has_seconds:
-        return time if in_seconds else time * 1000
-    return time / 1000 if in_seconds else time
 
 
 def _count_divided_reference(reference: str, unit: str, *, in_seconds: bool) -> int:

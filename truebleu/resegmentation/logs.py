@@ -146,6 +146,19 @@ def read_log(
     return Log(name, program, unit, entries)
 
 
+def read_log_of_any_unit(path: Any) -> Log:
+    """Read a log with one time per word or, if that does not fit, per character."""
+    file = as_file(path)
+    try:
+        return read_log(file, "word")
+    except InputError:
+        try:
+            return read_log(file, "char")
+        except InputError:
+            pass
+        raise
+
+
 def _read_entry(place: str, record: Mapping[str, Any], program: str, unit: str) -> LogEntry:
     """Return the entry of a line in a SimulEval or OmniSTEval log."""
     delays_field, elapsed_field = FIELDS_BY_PROGRAM[program]
@@ -480,6 +493,70 @@ def match_recordings(
             "leave the recording out of segmentation and reference."
         )
     return matched
+
+
+def divide_times(
+    log: Log,
+    entries: Mapping[str, LogEntry],
+    source_segments: Sequence[SourceSegment],
+    places: Sequence[tuple[int, int]],
+    *,
+    in_seconds: bool,
+) -> list[tuple[list[float], list[float] | None]]:
+    """Return the delays of each segment's units, from the start of its source, and `elapsed`.
+
+    entries: the log entry of each recording.
+    places: the start and the end of each segment in the text of its recording, without white space
+        at the beginning, as re-segmentation returns them.
+    in_seconds: return times in seconds, else in milliseconds.
+    """
+    scale = 1 if in_seconds else 1000
+    next_units = dict.fromkeys(entries, 0)
+    divided_times = []
+    for source_segment, (start, end) in zip(source_segments, places, strict=True):
+        entry = entries[source_segment.recording]
+        margin = len(entry.text) - len(entry.text.lstrip())
+        first = next_units[source_segment.recording]
+        while first < len(entry.spans) and entry.spans[first][0] - margin < start:
+            first += 1
+        last = first
+        while last < len(entry.spans) and entry.spans[last][0] - margin < end:
+            last += 1
+        next_units[source_segment.recording] = last
+        offset = source_segment.offset * scale
+        delays, elapsed = (
+            times
+            and [
+                _convert_time(time, log, in_seconds=in_seconds) - offset
+                for time in times[first:last]
+            ]
+            for times in (entry.delays, entry.elapsed)
+        )
+        divided_times.append((delays or [], elapsed))
+    return divided_times
+
+
+def _convert_time(time: float, log: Log, *, in_seconds: bool) -> float:
+    """Return a time of a log in seconds or milliseconds."""
+    if log.has_seconds:
+        return time if in_seconds else time * 1000
+    return time / 1000 if in_seconds else time
+
+
+def match_segments(
+    log: Log,
+    source_segments: Sequence[SourceSegment],
+    reference_count: int,
+    segmentation_path: str,
+) -> dict[str, LogEntry]:
+    """Return the log entry of each recording. Raise InputError unless all numbers are equal."""
+    if len(source_segments) != reference_count:
+        raise InputError(
+            f"{segmentation_path}: {format_count(len(source_segments), 'segment')} for "
+            f"{format_count(reference_count, 'reference')} (expected one segment per line of REF)"
+        )
+    recordings = [segment.recording for segment in source_segments]
+    return match_recordings(log.entries, recordings, segmentation_path)
 
 
 _NAME_FORMS: tuple[Callable[[str], str], ...] = (

@@ -14,6 +14,13 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from truebleu._kernel import InputError
+from truebleu.resegmentation.logs import (
+    Log,
+    divide_times,
+    match_segments,
+    read_log_of_any_unit,
+    read_segmentation,
+)
 from truebleu.resegmentation.methods import (
     SIGNATURE_NAMES,
     UNPAIRED,
@@ -36,6 +43,7 @@ from truebleu.resegmentation.units import Units, split_text_units
 from truebleu.text.argument_checks import format_value
 from truebleu.text.corpus_inputs import read_text_list
 from truebleu.text.segments import is_file, is_sequence, iter_reference_rows, read_segment_labels
+from truebleu.text.system_names import format_path
 from truebleu.text.terminal_layout import format_count, join_words
 
 # A run of this many units without counterpart counts as missing or added text; shorter runs are
@@ -131,7 +139,11 @@ class Resegmentation(Sequence[str]):
     added: share of the text's units that have no counterpart, in long runs.
     lost: the number of units that the method drops; zero for truebleu's own methods.
     lines: the number of lines of the input.
+    delays, elapsed: for a log with `times`, the times of the units of each segment, in milliseconds
+        from the start of its source; without and with computation. None without these times.
     inputs: the texts that were aligned.
+    delays, elapsed: for a log with `times`, the times of the units of each segment, in milliseconds
+        from the start of its source; without and with computation. None without these times.
     """
 
     segments: list[str]
@@ -145,6 +157,8 @@ class Resegmentation(Sequence[str]):
     lost: int
     lines: int
     inputs: AlignedTexts = field(repr=False, compare=False)
+    delays: list[list[float]] | None = None
+    elapsed: list[list[float]] | None = None
 
     def __len__(self) -> int:
         return len(self.segments)
@@ -267,6 +281,7 @@ def resegment(
     *,
     documents: Any = None,
     hypothesis_documents: Any = None,
+    times: Any = None,
     workers: int = 1,
 ) -> Resegmentation:
     """Divide a text into the segments of the reference.
@@ -282,6 +297,9 @@ def resegment(
             if `hypothesis` contains texts by document name.
         hypothesis_documents: the document of each line of the text. Without it, and with as many
             lines as documents, each line is a document.
+        times: the segmentation of recordings, a file in YAML or JSON with the wav, offset and
+            duration of each reference segment. `hypothesis` is then the log of a simultaneous
+            system (a file, or the result of `read_log`); the result has `delays`.
         workers: the number of threads, which share the documents.
 
     Raises:
@@ -292,6 +310,10 @@ def resegment(
     ['The cat sat.', 'It rained']
     """
     resolved_method = get_method(method)
+    if times is not None:
+        if documents is not None or hypothesis_documents is not None:
+            raise InputError("documents have no effect with times=: each recording is a document")
+        return _resegment_log(hypothesis, references, method, times, workers)
     hypothesis, references, timing = _read_subtitles(
         resolved_method, method, hypothesis, references
     )
@@ -341,6 +363,27 @@ def _format_numbers(numbers: Sequence[int]) -> str:
     """
     listed = [*map(str, numbers[:5]), *(["more"] if len(numbers) > 5 else [])]
     return f"segment{'' if len(numbers) == 1 else 's'} {join_words(listed)}"
+
+
+def _resegment_log(
+    source: Any, references: Any, method: str, times: Any, workers: int
+) -> Resegmentation:
+    """Divide the recordings of a log, and their times."""
+    rows = read_reference_rows(references)
+    source_segments = read_segmentation(times)
+    log = source if isinstance(source, Log) else read_log_of_any_unit(source)
+    entries = match_segments(log, source_segments, len(rows), format_path(times))
+    recordings = [segment.recording for segment in source_segments]
+    texts = {name: entry.text for name, entry in entries.items()}
+    result = resegment(texts, rows, method, documents=recordings, workers=workers)
+    places = [(facts.start, facts.end) for facts in result.facts]
+    divided_times = divide_times(log, entries, source_segments, places, in_seconds=False)
+    elapsed = [times for _, times in divided_times if times is not None]
+    return replace(
+        result,
+        delays=[delays for delays, _ in divided_times],
+        elapsed=elapsed if len(elapsed) == len(result) else None,
+    )
 
 
 def _check_size(text: str, references: list[tuple[str, ...]]) -> None:

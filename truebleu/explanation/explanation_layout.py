@@ -1,4 +1,4 @@
-"""Layout of explanations, except for the metric-specific parts."""
+"""Layout of explanations, except for metric-specific sections."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Simple implementation of BLEU's n-gram counts, which tests compare with the kernel's counts.
 
-The second part collects the n-grams of a segment, and the most frequent n-grams of a corpus, for
-explanations.
+For explanations, the second half of the module collects the n-grams of a segment and the most
+frequent n-grams of a corpus.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
             ]
             yield Table.from_text_rows([header, "value"], rows)
     if not system["columns"]:
-        yield Paragraph("The score of a corpus is the mean of the scores of its segments.")
+        yield Paragraph("The corpus score is the mean of the segment scores.")
 
 
 def describe_score(content: Content, system: Content) -> str:  # noqa: ARG001

@@ -316,7 +316,7 @@ def _parse_score_lines(path: str, content: bytes) -> ScoreTable:
 def _read_table_rows(
     path: str, lines: Sequence[str], separator: str | None
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows of a table with a header, with their line numbers."""
+    """Yield the rows below a table's header, with their line numbers."""
     if separator == ",":
         numbered = read_csv(path, lines)
     else:

@@ -38,7 +38,7 @@ _USED_FOLDERS: dict[str, str] = {}
 class NeuralMetric(SegmentMeanMetric):
     """Metric that uses a neural model: `model` is a folder, or a name in the hub's cache.
 
-    Signatures contain the folder's last part or the model's name, followed by @ and the first
+    Signatures contain the folder's base name or the model's name, followed by @ and the first
     digits of the hub's revision or of a checksum of the folder's files. A signature is therefore
     independent of the machine. To read a signature, truebleu searches for the model among those
     already used, in the working folder, in the folders of TRUEBLEU_MODELS and in the hub's cache. A

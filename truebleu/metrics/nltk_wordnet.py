@@ -94,7 +94,7 @@ def _find_wordnet_folder() -> nltk.data.PathPointer:
 
 
 class _WordNetReader(WordNetCorpusReader):  # type: ignore[misc]
-    """NLTK's reader without the parts for other languages and versions."""
+    """NLTK's reader without support for other languages and versions."""
 
     def map_wn(self, version: str = WORDNET_VERSION) -> None:
         """Do nothing: no other WordNet version is mapped."""

@@ -50,7 +50,7 @@ _EMPTY_SUMMARY: Any = {
 
 
 class PythonScore(TableScore):
-    """Score of a metric that is computed in Python, with its components."""
+    """Score that is computed in Python, with its components."""
 
     __slots__ = ("_details",)
 

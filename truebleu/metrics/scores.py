@@ -100,7 +100,7 @@ class Signature(Picklable):
     ) -> Signature:
         """Return the signature with fields for resampling, in sacreBLEU's order.
 
-        The unit of resampling is only added if it is not the segment.
+        The unit of resampling is added unless it is the segment.
 
         >>> from truebleu import BLEU
         >>> print(BLEU().signature(references=1).with_resampling(bs=1000, seed=12345).short())
@@ -535,7 +535,7 @@ class OverlapScore(TableScore):
 
 
 def compute_percentage(part: int, total: int) -> float:
-    """Return a part of a total as a percentage, or 0 if the total is 0."""
+    """Return a number as a percentage of a total, or 0 if the total is 0."""
     return 100.0 * part / total if total else 0.0
 
 

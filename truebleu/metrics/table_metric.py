@@ -214,7 +214,7 @@ def as_input_error(metric: TableMetric[Any], error: Exception) -> InputError:
 
 
 def make_ngram_column_limits(max_order: int) -> tuple[tuple[str, int, str], ...]:
-    """Return column limits: matches do not exceed totals, which do not grow with the order."""
+    """Return column limits: matches are at most totals, and totals never grow with the order."""
     matches = ((f"matches_{order}", 1, f"totals_{order}") for order in range(1, max_order + 1))
     longer = ((f"totals_{order}", 1, f"totals_{order - 1}") for order in range(2, max_order + 1))
     return (*matches, *longer)

@@ -168,7 +168,7 @@ class TER(Metric[TERScore]):
     def alignment(self, hypothesis: str, references: str | Sequence[str | None]) -> Alignment:
         """Return the alignment of one segment: shifts, then edit operations per word.
 
-        Raises InputError without a reference, and TypeError for arguments that are not a str.
+        Raises InputError without a reference, and TypeError for arguments other than strings.
         """
         from truebleu.metrics.ter_alignment import align_ter
 

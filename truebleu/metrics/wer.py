@@ -148,7 +148,7 @@ class _EditMetric(Metric[S]):
     def alignment(self, hypothesis: str, references: str | Sequence[str | None]) -> EditAlignment:
         """Return the alignment of one segment, which is identical to jiwer's.
 
-        Raises InputError without a reference, and TypeError for arguments that are not a str.
+        Raises InputError without a reference, and TypeError for arguments other than strings.
         """
         from truebleu.metrics.edit_alignment import align_edits
 

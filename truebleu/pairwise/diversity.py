@@ -1,4 +1,4 @@
-"""Measures of the diversity of a set of texts: self-BLEU, pairwise diversity and distinct-n."""
+"""Diversity measures for a set of texts: self-BLEU, pairwise diversity and distinct-n."""
 
 from __future__ import annotations
 

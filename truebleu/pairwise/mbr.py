@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Numbers = Sequence[Sequence[float]] | Sequence[Sequence[Sequence[float]]]
 
     class Array(Protocol):
-        """A matrix in the form of a NumPy array or a tensor."""
+        """A matrix that is a NumPy array or a tensor."""
 
         def tolist(self) -> Any: ...  # noqa: D102
 

@@ -72,8 +72,8 @@ class Utility:
     def score_against_sums(self, sources: Sequence[Source]) -> Iterator[list[float]]:  # noqa: ARG002
         """Yield the scores of each source's candidates against the sum of the references."""
         raise ValueError(
-            "method='aggregate' sums the n-grams of the references. It supports BLEU and chrF, "
-            f"but not {self.name}"
+            "method='aggregate' sums the n-grams of the references. This method supports "
+            f"BLEU and chrF, but not {self.name}"
         )
 
 

@@ -24,6 +24,20 @@ FAULTS = {
     "upper case": (list(map(str.upper, BIRCH)), [FIRST], "in upper case, .* lowercase=True"),
     "shift back": (BIRCH[1:] + BIRCH[:1], [FIRST], "shifted by 1: line 5 matches line 6"),
     "shift": (BIRCH[-2:] + BIRCH[:-2], [FIRST], "shifted by 2: line 5 matches line 3"),
+    # One line is missing, and the last line stands twice.
+    "missing line": (
+        BIRCH[:80] + BIRCH[81:] + BIRCH[-1:],
+        [FIRST],
+        (
+            r"lines look shifted \(\d\d% of the first 128 lines fit another line: line 8\d matches "
+            r"line 8\d of the references\). .* tb.resegment divides"
+        ),
+    ),
+    "superfluous line": (
+        [*BIRCH[:60], "Translated by a machine.", *BIRCH[60:-1]],
+        [FIRST],
+        r"lines look shifted \(\d\d% .* line 6\d matches line 6\d of",
+    ),
 }
 
 
@@ -62,6 +76,18 @@ def test_normal_texts_have_no_warning():
     assert list_warnings(tb.ter, list(map(str.lower, BIRCH)), FIRST) == []
     lowered = [list(map(str.lower, one)) for one in (BIRCH, FIRST)]
     assert list_warnings(tb.bleu, lowered[0], lowered[1]) == []
+
+
+@pytest.mark.parametrize("options", [(), ("--resegment",), ("--resegment=always",), ("-q",)])
+def test_shifted_lines_suggest_resegmentation(options, truebleu_command, write):
+    """Unless the output is divided already, or -q is used."""
+    lines = BIRCH[:80] + BIRCH[81:] + BIRCH[-1:]
+    files = [write("ref.txt", FIRST), write("hyp.txt", lines)]
+    result = truebleu_command("score", files[0], "-i", files[1], *options)
+    message = " ".join(result.error.split())
+    is_shown = options in ((), ("--resegment",))
+    assert ("lines look shifted" in message) == is_shown
+    assert ("--resegment=always (tb.resegment in Python) divides" in message) == is_shown
 
 
 def test_letter_case_names_the_option_of_each_metric():

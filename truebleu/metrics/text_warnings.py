@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import Scores, Table
 from truebleu.metrics.base import Metric, Score
-from truebleu.text import input_mixups, text_marks
+from truebleu.text import input_mixups, reference_checks, text_marks
 from truebleu.text.segments import is_stream, iterate_items
 from truebleu.text.terminal_layout import join_words
 
@@ -81,14 +81,19 @@ SPACES_KINDS = (TOKENIZED_KIND, TOKENIZED_REFERENCES_KIND)
 MIXUP_KIND, WRONG_REFERENCE_KIND = "wrong file", "wrong reference"
 IDENTICAL_KIND, CASE_KIND = "identical", "letter case"
 UNRELIABLE_KINDS = (*(SCRIPT_KIND, TOKENIZED_KIND, MIXUP_KIND, WRONG_REFERENCE_KIND, CASE_KIND),)
+MISSING_LINE = (
+    "Is a line missing or superfluous? --resegment=always (tb.resegment in Python) divides the "
+    "text again."
+)
 MIXUPS = {
     input_mixups.SOURCE: "{evidence}. Is this the source instead of a system output?",
     input_mixups.SOURCE_LANGUAGE: "this looks like the language of the source ({evidence}). Is "
     "this the wrong file?",
     input_mixups.OTHER_LANGUAGE: "this does not look like the language of the references "
     "({evidence}). Is this the source, or another wrong file?",
-    input_mixups.SHIFTED: "the lines look shifted by {evidence} of the references. Is a line "
-    "missing or superfluous?",
+    input_mixups.SHIFTED: "the lines look shifted by {evidence} of the references. " + MISSING_LINE,
+    reference_checks.SHIFTED_LINES: "lines look shifted ({evidence} of the references). "
+    + MISSING_LINE,
 }
 
 

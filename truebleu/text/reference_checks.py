@@ -22,6 +22,11 @@ MAX_FOREIGN_SHARE = 0.25
 # Right files share at least this part, and exceed the wrong file's part by this factor.
 MIN_COMMON_SHARE, MIN_RATIO = 0.35, 2
 MAX_SHIFT = 3
+# A line with this many words is compared with neighbouring references.
+MIN_LINE_WORDS = 4
+# Share of lines that fit a neighbouring reference better, from which on lines look shifted.
+MIN_SHIFTED_SHARE = 0.2
+SHIFTED_LINES = "shifted lines"
 # Characters of a line that are examined, so that long lines need little memory.
 MAX_CHARACTERS = 1000
 # Text is in one case if this share of its lines is, and at most half of each reference's lines.
@@ -34,8 +39,13 @@ WordLines = list[list[str]]
 
 
 def compare_samples(summary: Summary, hypotheses: Any, references: Any) -> None:
-    """Add `copied_reference`, `wrong_reference` and `letter_case` to a summary."""
+    """Add `copied_reference`, `wrong_reference` and `letter_case` to a summary.
+
+    Shifted lines are added as `mixup`, unless another mix-up explains them.
+    """
     output, *others = text_marks.sample_inputs(hypotheses, references)
+    if not summary.get("mixup") and (evidence := _find_shifted_lines(output, others)):
+        summary["mixup"] = SHIFTED_LINES, evidence
     summary["copied_reference"] = _find_copied_reference(output, others)
     summary["wrong_reference"] = _find_wrong_reference(output, others)
     summary["letter_case"] = _find_letter_case(output, others)
@@ -94,6 +104,51 @@ def find_shift(output: Sequence[Any], references: Sequence[Sequence[Any]]) -> in
     best = max(offsets, key=lambda offset: shares[offset])
     is_shifted = shares[best] >= max(MIN_COMMON_SHARE, MIN_RATIO * share)
     return best if is_shifted else None
+
+
+def _find_shifted_lines(output: Sequence[Any], references: Sequence[Sequence[Any]]) -> str:
+    """Return evidence that many lines fit a neighbouring reference better than their own, or "".
+
+    All of these lines are shifted by the same number of lines, as after a missing line.
+    """
+    if not _may_be_shifted(output, references):
+        return ""
+    lines, *columns = map(_split_lines, (output, *references))
+    long_lines = [i for i, words in enumerate(lines) if len(words) >= MIN_LINE_WORDS]
+    needed = max(MIN_SHIFTED_SHARE * len(long_lines), 2)
+
+    def measure_line(i: int, offset: int) -> float:
+        known = {word for one in columns if 0 <= i + offset < len(one) for word in one[i + offset]}
+        return sum(map(known.__contains__, lines[i])) / len(lines[i])
+
+    shares = {i: measure_line(i, 0) for i in long_lines}
+    foreign = [i for i, share in shares.items() if share < MAX_FOREIGN_SHARE]
+    if len(long_lines) < MIN_LINES or len(foreign) < needed:
+        return ""
+    for offset in sorted(range(-MAX_SHIFT, MAX_SHIFT + 1), key=abs)[1:]:
+        shifted = [
+            i
+            for i in foreign
+            if measure_line(i, offset) >= max(MIN_COMMON_SHARE, MIN_RATIO * shares[i])
+        ]
+        if len(shifted) >= needed:
+            share = f"{len(shifted) / len(long_lines):.0%} of the first {len(lines)} lines"
+            first = shifted[0] + 1
+            return f"{share} fit another line: line {first} matches line {first + offset}"
+    return ""
+
+
+def _may_be_shifted(output: Sequence[Any], references: Sequence[Sequence[Any]]) -> bool:
+    """Return whether many lines share few words with their references, split at spaces."""
+    foreign = 0
+    for i, text in enumerate(output):
+        words = text[:MAX_CHARACTERS].split() if isinstance(text, str) else []
+        known: set[str] = set()
+        for one in references:
+            if i < len(one) and isinstance(one[i], str):
+                known.update(one[i].split())
+        foreign += sum(map(known.__contains__, words)) < MAX_FOREIGN_SHARE * len(words)
+    return foreign >= MIN_SHIFTED_SHARE * len(output) > 0
 
 
 def _split_lines(texts: Sequence[Any]) -> WordLines:

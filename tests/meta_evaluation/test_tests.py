@@ -313,7 +313,7 @@ def test_values_are_found_by_set_metric_and_level():
     options = tb.StatisticOptions(["pearson", "pairwise"])
     table = tb.meta_evaluate(PEOPLE, {"good": GOOD}, statistics=options)
     assert float(table["human", "good"].pairwise) == 1.0
-    with pytest.raises(AttributeError, match=r"at several levels \(sys, seg\); specify one"):
+    with pytest.raises(AttributeError, match=r"at several levels \(sys, seg\)\. Specify one"):
         table["human", "good"].pearson  # noqa: B018
     with pytest.raises(AttributeError, match="no statistic 'spa'"):
         table["human", "good"].spa  # noqa: B018

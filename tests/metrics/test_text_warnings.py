@@ -76,6 +76,8 @@ FUNCTIONS = {
         hypotheses, references, minimum=1, **options
     ),
     "explain": tb.explain,
+    "BLEU.score": tb.BLEU().score,
+    "GLEU.score": tb.GLEU().score,
     "document_bleu": lambda hypotheses, references, **options: tb.document_bleu(
         hypotheses, references, list(range(len(hypotheses))), **options
     ),
@@ -112,7 +114,7 @@ def test_every_function_on_corpora_warns_at_the_line_of_the_caller(recorded, nam
     assert "subword marks" in str(warning.message)
     # Functions above are lambdas in this file.
     assert Path(warning.filename) == Path(__file__)
-    assert name not in ("bleu", "chrf", "ter", "explain") or warning.lineno == line
+    assert name not in ("bleu", "chrf", "ter", "explain", "BLEU.score") or warning.lineno == line
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -134,10 +136,10 @@ def test_standard_filter_turns_warnings_off():
         tb.bleu(*SUSPICIOUS["subword marks"])
 
 
-def test_metrics_accumulators_and_single_segments_do_not_warn(recorded):
+def test_loops_accumulators_and_single_segments_do_not_warn(recorded):
     hypotheses, references = SUSPICIOUS["subword marks"]
     metric = tb.BLEU()
-    metric.score(hypotheses, references)
+    metric.score(hypotheses, references, check_text=False)
     metric.segments(hypotheses, references)
     metric.statistics(hypotheses, references)
     metric.sentence(hypotheses[0], references[0])
@@ -146,6 +148,25 @@ def test_metrics_accumulators_and_single_segments_do_not_warn(recorded):
     total.update(hypotheses, references)
     total.compute()
     assert recorded == []
+
+
+@pytest.mark.parametrize("kind", ["subword marks", "tokenized", "identical", "empty"])
+@pytest.mark.parametrize("name", ["bleu", "wer", "nist", "cdec-bleu", "gleu"])
+def test_score_of_every_metric_warns_like_a_comparison(recorded, name, kind):
+    hypotheses, references = SUSPICIOUS[kind]
+    line = sys._getframe().f_lineno + 1
+    tb.metric(name).score(hypotheses, references)
+    assert {(one.category, one.lineno) for one in recorded} == {(TextWarning, line)}
+    found = [str(one.message).partition(": ")[2] for one in recorded]
+    recorded.clear()
+    tb.compare({"hypotheses": hypotheses}, references, metrics=[name], samples=9)
+    expected = [str(one.message).partition(": ")[2] for one in recorded]
+    assert found == [one.replace(" and not reported as significant", "") for one in expected]
+
+
+def test_score_of_a_family_member_warns(recorded):
+    tb.family["mteval-v13a"].score(*SUSPICIOUS["subword marks"])
+    assert len(recorded) == 1
 
 
 def score_with_sacrebleu(hypotheses, references):

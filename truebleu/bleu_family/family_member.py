@@ -101,9 +101,16 @@ class Member(Record):
             "signature": str(self.metric.signature()),
         }
 
-    def score(self, hypotheses: Hypotheses, references: References, *, workers: int = 1) -> Score:
+    def score(
+        self,
+        hypotheses: Hypotheses,
+        references: References,
+        *,
+        workers: int = 1,
+        check_text: bool = True,
+    ) -> Score:
         """Return the corpus score. See `BLEU.score` for the arguments."""
-        return self.metric.score(hypotheses, references, workers=workers)
+        return self.metric.score(hypotheses, references, workers=workers, check_text=check_text)
 
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> Score:
         """Return the score of one segment. See `BLEU.sentence` for the arguments."""

@@ -126,7 +126,7 @@ def explain(
         )
         if segment is not None:
             for hypotheses in hypotheses_of_systems:
-                resolved_metric.score(hypotheses, references, workers=workers)
+                resolved_metric.score(hypotheses, references, workers=workers, check_text=False)
             selected_segments = [
                 segments.get_segment(texts, references, segment) for texts in hypotheses_of_systems
             ]

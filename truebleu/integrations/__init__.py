@@ -100,6 +100,7 @@ def score_corpus(
     """
     present_sources = sources if sources and any(source is not None for source in sources) else None
     options: Any = {"sources": present_sources} if metric.NEEDS_SOURCE else {}
+    options["check_text"] = False
     result: Score = metric.score(hypotheses, as_segment_references(references), **options)
     return result
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from sys import maxsize
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from truebleu import _kernel
 from truebleu._kernel import InputError, Scores, Table
@@ -98,6 +98,8 @@ class Metric(TableMetric[S], PairwiseScoring):
 
     # True if the kernel also computes the formula.
     _has_kernel_formula = True
+    # `checked_scores.score_with_warnings`, in a module that imports this module.
+    _score_with_warnings: ClassVar[Callable[..., Any]]
     # Largest number of references per segment.
     _max_references = maxsize
 
@@ -232,6 +234,7 @@ class Metric(TableMetric[S], PairwiseScoring):
         references: corpus_inputs.References,
         *,
         workers: int = 1,
+        check_text: bool = True,
     ) -> S:
         """Return the score of a corpus.
 
@@ -240,10 +243,14 @@ class Metric(TableMetric[S], PairwiseScoring):
             column of strings or lists of strings; or a path or `File`; or a list of such columns
             or files, one per reference.
         workers: number of threads.
+        check_text: issue `TextWarning` for suspicious text; False suits training loops.
 
         Memory use does not depend on the size of files. Raises InputError for unequal lengths,
         missing text and invalid UTF-8; the message names the input and the segment.
         """
+        if check_text:
+            score: S = self._score_with_warnings(hypotheses, references, workers)
+            return score
         return self._score_corpus(self.make_corpus(hypotheses, references, workers, totals=True))
 
     def score_and_summarize(self, corpus: Corpus) -> tuple[S, Summary]:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Metric
-from truebleu.metrics.joint_counting import LENGTH_COLUMN, LOW_SCORES
+from truebleu.metrics.joint_counting import LENGTH_COLUMN, LOW_SCORES, summarize_text
 from truebleu.metrics.scores import PRINTED_AS_ZERO
 from truebleu.text import input_mixups, reference_checks, text_marks
 from truebleu.text.argument_checks import check_keywords
-from truebleu.text.segments import name_references
+from truebleu.text.segments import make_rereadable, name_references
 from truebleu.text.system_names import name_system
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ class TextWarning(UserWarning):
     """Warning about text whose scores may mislead, such as text that looks tokenized.
 
     `bleu`, `chrf`, `ter`, `document_bleu`, `mean_document_bleu`, `compare`, `report`, `check`,
-    `meta_evaluate`, and `explain` for corpora issue the warnings that the command line prints, each
-    kind at most once per call. Methods of metrics, `Accumulator`, engines and integrations do not,
-    because they run in training loops and other programs.
+    `meta_evaluate`, `explain` for corpora and the method `score` of metrics issue the warnings that
+    the command line prints, each kind at most once per call. `sentence`, `segments`, `statistics`,
+    `Accumulator`, engines and integrations do not, because they run in loops and other programs.
 
     `check_text=False` turns off the checks of a call. Python's filters apply to all calls:
     `warnings.filterwarnings("ignore", category=truebleu.TextWarning)`.
@@ -106,9 +106,7 @@ def score_function(metric_class: type[Metric[Any]]) -> Callable[[Function], Func
                     f"arguments by name: {declaration.__name__}(hypotheses, references, workers=2)"
                 )
             metric = metric_class(**parameters) if parameters else get_default_metric()
-            if not check_text:
-                return metric.score(hypotheses, references, workers=workers)
-            return score_with_warnings(metric, hypotheses, references, workers)
+            return metric.score(hypotheses, references, workers=workers, check_text=check_text)
 
         return score_corpus
 
@@ -116,15 +114,22 @@ def score_function(metric_class: type[Metric[Any]]) -> Callable[[Function], Func
 
 
 def score_with_warnings(
-    metric: Metric[Any], hypotheses: Any, references: Any, workers: int = 1
+    metric: Metric[Any], hypotheses: Any, references: Any, workers: int = 1, sources: Any = None
 ) -> Any:
     """Return the score of a corpus, and issue `TextWarning` for suspicious text."""
     hypotheses = text_marks.keep_start(hypotheses)
-    corpus = metric.make_corpus(hypotheses, references, workers, totals=True)
-    score, summary = metric.score_and_summarize(corpus)
+    if not metric.reads_text:
+        hypotheses, references = map(make_rereadable, (hypotheses, references))
+    corpus = metric.make_corpus(hypotheses, references, workers, sources, totals=True)
+    if metric.reads_text:
+        score, summary = metric.score_and_summarize(corpus)
+    else:
+        score, summary = metric._score_corpus(corpus), summarize_text(corpus)  # noqa: SLF001
     summary["text_marks"], summary["mixup"] = text_marks.find_marks(hypotheses, references), None
     if score.value < LOW_SCORES.get(metric.NAME, 0):
-        summary["mixup"] = input_mixups.find_mixup(hypotheses, references, None, has_low_score=True)
+        summary["mixup"] = input_mixups.find_mixup(
+            hypotheses, references, sources, has_low_score=True
+        )
     reference_checks.compare_samples(summary, hypotheses, references)
     tokens = getattr(score, LENGTH_COLUMN, None)
     if tokens is not None and "tokenize" in metric._CHECKS:  # noqa: SLF001
@@ -136,6 +141,9 @@ def score_with_warnings(
         system = name_system(hypotheses) or "hypotheses"
         raise_text_warnings(text_warnings.warn_about_zero_scores([(system, metric.name, score)]))
     return score
+
+
+Metric._score_with_warnings = score_with_warnings  # noqa: SLF001
 
 
 def _needs_no_warning(summary: Summary, metric: Metric[Any]) -> bool:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from functools import partial
 from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.metrics import registry
 from truebleu.metrics.base import Corpus, Metric, Score, Signature
-from truebleu.metrics.checked_scores import check_texts, score_with_warnings
+from truebleu.metrics.checked_scores import check_texts
 from truebleu.metrics.joint_counting import compute_joint_statistics
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.system_names import name_system
@@ -107,11 +106,11 @@ def document_bleu(
         lines.append(text)
         for column, reference in zip(columns, references_of_segment, strict=True):
             column.append(reference)
-    score_texts = partial(score_with_warnings, metric) if check_text else metric.score
-    return score_texts(
+    return metric.score(
         [" ".join(lines) for lines, _ in joined.values()],
         [tuple(map(" ".join, columns)) for _, columns in joined.values()],
         workers=workers,
+        check_text=check_text,
     )
 
 

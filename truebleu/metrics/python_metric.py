@@ -179,8 +179,12 @@ class SourceMetric(PythonMetric):
         sources: corpus_inputs.Hypotheses | None = None,
         *,
         workers: int = 1,
+        check_text: bool = True,
     ) -> PythonScore:
         """Return the score of a corpus. Takes the arguments of `BLEU.score`, and the sources."""
+        if check_text:
+            score: PythonScore = self._score_with_warnings(hypotheses, references, workers, sources)
+            return score
         return self._score_corpus(
             self.make_corpus(hypotheses, references, workers, sources, totals=True)
         )

@@ -44,6 +44,16 @@ def test_pipe_gets_text(run_compare):
     assert run_compare("-parn", "9").output == expected
 
 
+@pytest.mark.parametrize("form", ["text", "latex", "csv", "json"])
+def test_too_few_samples_cause_one_warning(run_compare, form):
+    result = run_compare("-parn", "10", "-f", form)
+    printed = " ".join(result.error.split() if form != "text" else result.output.split())
+    assert printed.count("with 10 randomizations, p cannot be below 0.091, so no difference") == 1
+    assert (result.error == "") == (form == "text")
+    assert run_compare("-parn", "10", "-f", form, "-q").error == ""
+    assert run_compare("-parn", "20", "-f", form).error == ""
+
+
 def test_json_equals_to_dict(run_compare):
     result = run_compare("-m", "bleu", "chrf", "chrf++", "-f", "json")
     assert (result.status, result.error) == (0, "")

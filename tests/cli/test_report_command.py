@@ -99,6 +99,14 @@ def test_open_shows_written_report(report_files, monkeypatch):
     assert path.exists()
 
 
+def test_too_few_samples_cause_warning(report_files, truebleu_command):
+    folder, words = report_files
+    result = truebleu_command("report", *words, "-parn", "10", "-o", folder / "report.html")
+    assert "warning: with 10 randomizations, p cannot be below 0.091, so no" in result.error
+    summary = Page((folder / "report.html").read_bytes()).text
+    assert "Note: with 10 randomizations, p cannot be below 0.091" in summary
+
+
 @pytest.mark.parametrize("command", ["report", "lab"])
 def test_only_explicit_name_replaces_existing_page(command, report_files, truebleu_command):
     if command == "lab" and not browser_kernel.load_kernel_blocks():

@@ -341,7 +341,53 @@ def test_identical_systems_have_p_of_one():
         assert difference["segments_needed"] is None
         assert comparison["one"]["scores"][metric]["rank"] == 1
         assert comparison["two"]["scores"][metric]["rank"] == 1
+    # The warning about the same outputs makes a note unnecessary.
+    assert "one and two: these outputs are identical" in comparison.text(300)
+    assert not [note for note in comparison.to_dict()["notes"] if note["kind"] == "identical"]
+
+
+def test_identical_outputs_are_reported_once():
+    """Three systems have the same output, and two more have equal statistics."""
+    cedar, birch = SYSTEMS["cedar"], SYSTEMS["birch"]
+    respaced = [text.replace(" ", "  ") for text in birch.read_text("utf-8").splitlines()]
+    systems = {"a": cedar, "b": cedar, "c": cedar, "d": birch, "e": respaced}
+    comparison = compare(systems, REFERENCES, samples=99)
+    content = comparison.to_dict()
+    pairs = [one["systems"] for one in content["warnings"] if one["kind"] == "same output"]
+    assert pairs == [["a", "b"], ["a", "c"]]
+    [note] = [one for one in content["notes"] if one["kind"] == "identical"]
+    assert note["systems"] == ["d", "e"]
     assert "have identical statistics in every segment, so p = 1" in comparison.text(300)
+
+
+@pytest.mark.parametrize(
+    ("test", "samples", "correction", "level", "text"),
+    [
+        ("ar", 10, None, 0.95, "with 10 randomizations, p cannot be below 0.091, so no difference"),
+        ("ar", 19, None, 0.95, "Use -parn 20 (samples=20 in Python) or more."),
+        ("ar", 20, None, 0.95, None),
+        ("bs", 19, None, 0.95, "with 19 resamples, p cannot be below 0.05, so no difference can"),
+        ("bs", 20, None, 0.95, None),
+        ("koehn", 19, None, 0.95, "Use -pbsn 20 (samples=20 in Python) or more."),
+        ("bs-sacrebleu", 19, None, 0.95, "Use -pbsn 20 (samples=20 in Python) or more."),
+        ("ar", 60, None, 0.99, "significant at 0.01. Use -parn 100 (samples=100 in Python)"),
+        ("ar", 30, "holm", 0.95, "or below 0.065 if corrected for 2 tests, so no difference can"),
+        ("ar", 50, "holm", 0.95, "corrected for 3 tests, so no systems can be in different clust"),
+        ("ar", 60, "holm", 0.95, None),
+        ("ar", 20, "bh", 0.95, None),
+    ],
+)
+def test_too_few_samples_are_reported(test, samples, correction, level, text):
+    systems = {name: SYSTEMS[name] for name in ("cedar", "birch", "aspen")}
+    options = {"test": test, "samples": samples, "correction": correction, "level": level}
+    content = compare(systems, REFERENCES, **options).to_dict()
+    notes = [note["text"] for note in content["notes"] if note["kind"] == "few samples"]
+    assert len(notes) == (text is not None)
+    assert text is None or text in notes[0]
+    significant = any(pair["significant"] for pair in content["pairs"])
+    in_clusters = len({one["scores"]["BLEU"]["cluster"] for one in content["systems"]}) > 1
+    # The systems differ much, so that the number of samples decides.
+    assert in_clusters == significant == (text is None)
 
 
 @pytest.mark.parametrize("test", ["ar", "bs", "koehn", "bs-sacrebleu"])

@@ -78,6 +78,27 @@ def test_sentence_mentions_other_metrics():
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "good", "poor", "end"),
+    [
+        ("Z", 0.2, 0.1, " Z (p = 1) puts the same system first, but not significantly."),
+        ("TER", 0.1, 0.2, " TER (p = 1) puts the same system first, but not significantly."),
+        ("Z", 0.1, 0.2, ", 0.0028 above A good (p = 1)."),
+        ("TER", 0.2, 0.1, ", 0.0028 below A good (p = 1)."),
+    ],
+)
+def test_rank_that_is_not_significant_is_called_so(name, good, poor, end):
+    """The systems differ in one of 36 segments, so both orders are equally likely."""
+    equal = [0.3, 0.4] * 17 + [0.3]
+    scores = {name: {"poor": [poor, *equal], "good": [good, *equal]}}
+    sentence = make_sentence(build_manifest(scores=scores, samples=99, confidence=99))
+    assert sentence.endswith(end)
+    assert f"{name} ranks" not in sentence
+    assert f"But {name} puts B poor first, but not significantly: " in sentence or "same" in end
+    untested = make_sentence(build_manifest(scores=scores, test=None, confidence=99))
+    assert f"{name} ranks" in untested
+
+
 def test_headline_pieces_form_sentence():
     manifest = build_manifest({"poor": POOR, "worst": WORST, "good": GOOD}, metrics=["bleu", "ter"])
     letters = {system["name"]: system["letter"] for system in manifest["systems"]}
@@ -190,11 +211,28 @@ def test_legend_explains_terms():
         "Bold: best score.",
         "Brackets: 95% intervals (percentile bootstrap, ",
         "Δ: difference from poor.",
-        "*: p Holm < 0.05, paired approximate randomization.",
+        "*: p Holm < 0.05, paired approximate randomization.",  # a single test per metric
         "Systems in different clusters differ significantly.",
     ):
         assert explanation in text
     assert text.index("Systems in different clusters") < text.index("in detail:")
+
+
+def test_legend_states_number_of_corrected_tests():
+    """The table has tests of the differences from the baseline, and clusters need all pairs."""
+    systems = {"poor": POOR, "worst": WORST, "good": GOOD, "same": [*GOOD[:-1], "it rains"]}
+    manifest = build_manifest(systems, metrics=["bleu", "ter"], correction="holm", baseline="worst")
+    text = Page(static_summary.render_summary(manifest)).text
+    assert "*: p Holm < 0.05, corrected for 3 differences from worst per metric, paired" in text
+    assert "clusters differ significantly (p corrected for all 6 pairs per metric)." in text
+    assert "; p Holm = " in text
+    assert ", corrected for all 6 pairs per metric)." in make_sentence(manifest)
+    # In the report, users can select another baseline.
+    legend = " ".join(manifest["legend"])
+    assert "from worst (from other baselines: all 6 pairs) per metric" in legend
+    one_metric = build_manifest(systems, correction="bh")
+    text = Page(static_summary.render_summary(one_metric)).text
+    assert "*: p BH < 0.05, corrected for 3 differences from poor, paired" in text
 
 
 def test_forest_plot_has_panel_and_axis_per_metric():

@@ -126,10 +126,16 @@ def run(options: argparse.Namespace) -> None:
             comparison = Comparison.from_request(request)
         if "reference" in choice.get("by", ()) and not comparison.by_reference:
             raise UsageError("--by reference needs several references")
-        output.print_warnings(comparison.warnings)
+        output.print_warnings(list_warnings(comparison.to_dict()))
         with shared.reraise_as_usage_error(options_by_prefix=COMPARE_OPTIONS):
             output.write_view(comparison, **choice)
     raise_if_failed(request.failure_messages.values())
+
+
+def list_warnings(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the warnings of a comparison, and notes that concern the options of the test."""
+    notes = [note for note in content["notes"] if note["kind"] == "few samples"]
+    return [*content.get("warnings", ()), *notes]
 
 
 def _get_display_options(options: argparse.Namespace, output_format: str) -> dict[str, Any]:
@@ -168,7 +174,9 @@ def _compare_tables(options: argparse.Namespace, output: Results, choice: dict[s
             for key, request in _build_table_requests(options, progress):
                 comparisons.append((key, Comparison.from_request(request)))
                 failed += request.failure_messages.values()
-        output.print_warnings([warning for _, each in comparisons for warning in each.warnings])
+        output.print_warnings(
+            [warning for _, each in comparisons for warning in list_warnings(each.to_dict())]
+        )
         view = (
             Comparisons.from_groups(options.within, comparisons)
             if options.within

@@ -189,7 +189,7 @@ def _print_result(contents: ReportData, path: str) -> None:
 
 def _print_warnings(contents: ReportData, options: argparse.Namespace) -> None:
     """Print warnings about the texts and about parts that the report omits."""
-    for warning in contents.comparison.get("warnings", ()):
+    for warning in compare.list_warnings(contents.comparison):
         print_message("warning", warning["text"])
     if not browser_kernel.load_kernel_blocks():
         print_message("warning", browser_kernel.MISSING_KERNEL)

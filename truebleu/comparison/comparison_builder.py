@@ -91,7 +91,7 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
     content["notes"] = [
         *build_disagreement_notes(content),
         *build_run_variance_notes(content),
-        *build_data_limit_notes(request, segment_count, unit_count, results),
+        *build_data_limit_notes(request, segment_count, unit_count, results, warnings),
     ]
     warnings += _warn_about_zero_scores(request, metric_statistics, columns)
     return {**content, "warnings": warnings} if warnings else content

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import starmap
-from math import sqrt
+from math import comb, floor, sqrt
 from typing import Any
 
 from truebleu.comparison import system_runs
 from truebleu.comparison.comparison_columns import format_p_equation, get_score_digits
 from truebleu.comparison.comparison_request import Request, Significance
+from truebleu.comparison.legend import describe_corrected_pairs
 from truebleu.comparison.segment_labels import SegmentNames
 from truebleu.rendering.number_format import make_formatter, make_signed_formatter
 from truebleu.rendering.view import Content
@@ -81,10 +82,20 @@ def build_run_variance_notes(content: Content) -> Iterator[dict[str, Any]]:
 
 
 def build_data_limit_notes(
-    request: Request, segment_count: int, unit_count: int, results: Sequence[PairedTests] | None
+    request: Request,
+    segment_count: int,
+    unit_count: int,
+    results: Sequence[PairedTests] | None,
+    warnings: Sequence[Mapping[str, Any]] = (),
 ) -> Iterator[dict[str, Any]]:
-    """Yield notes about limitations of the data."""
+    """Yield notes about limitations of the data that the warnings do not already state."""
     testing = request.testing
+    # The first system with the same output, by later system.
+    same_outputs: dict[str, str] = {}
+    for warning in warnings:
+        if warning["kind"] == "same output":
+            earlier, later = warning["systems"]
+            same_outputs[later] = same_outputs.get(earlier, earlier)
 
     def build_note(kind: str, text: str, **fields: Any) -> dict[str, Any]:
         return {"kind": kind, **fields, "text": text}
@@ -96,6 +107,8 @@ def build_data_limit_notes(
             "failed", f"{join_words(names)} {verb} left out: {error_text}", metric_names=names
         )
     yield from starmap(build_note, _describe_small_samples(request, segment_count, unit_count))
+    if results is not None and testing.test is not None and unit_count > 1:
+        yield from starmap(build_note, _describe_few_samples(testing, len(request.runs)))
     # With several runs, the effects of documents and of runs cannot be separated.
     uses_single_segments = (
         request.get_document_indices() is None and not system_runs.has_several_runs(request.runs)
@@ -113,6 +126,9 @@ def build_data_limit_notes(
             metric_names=variable,
         )
     for first, second in _find_identical_systems(results):
+        # A warning about these outputs already names them.
+        if same_outputs.get(first, first) == same_outputs.get(second, second):
+            continue
         p = ", so p = 1" if testing.test else ""
         yield build_note(
             "identical",
@@ -149,12 +165,45 @@ def _describe_small_samples(
         yield "few resamples", f"{text}: the intervals span all resamples."
 
 
+def _describe_few_samples(testing: Significance, system_count: int) -> Iterator[tuple[str, str]]:
+    """Yield the kind and the text of a note if there are too few samples for a significant result.
+
+    Every test counts the observed difference as a sample, so p is at least 1 / (samples + 1).
+    """
+    is_randomization = testing.test == "ar"
+    count = testing.randomizations if is_randomization else testing.resamples
+    smallest_p = 1 / (count + 1)
+    # Holm's method multiplies the smallest p-value by the number of tests.
+    difference_count, pair_count = 1, 1
+    if testing.correction == "holm":
+        difference_count, pair_count = system_count - 1, comb(system_count, 2)
+    for test_count, result in (
+        (difference_count, f"no difference can be significant at {testing.alpha:g}"),
+        (pair_count, "no systems can be in different clusters"),
+    ):
+        if test_count * smallest_p < testing.alpha:
+            continue
+        correction = ""
+        if test_count > 1:
+            lowest = min(1.0, test_count * smallest_p)
+            correction = f", or below {lowest:.2g} if corrected for {test_count} tests"
+        samples = "randomizations" if is_randomization else "resamples"
+        option = "-parn" if is_randomization else "-pbsn"
+        needed_count = floor(pair_count / testing.alpha + 1e-9)
+        text = f"with {count:,} {samples}, p cannot be below {smallest_p:.2g}{correction}, so "
+        remedy = f"Use {option} {needed_count} (samples={needed_count} in Python) or more."
+        yield "few samples", f"{text}{result}. {remedy}"
+        return
+
+
 def build_disagreement_notes(content: Content) -> Iterator[dict[str, Any]]:
     """Yield a note for each pair of systems if metrics disagree about which system is better.
 
     All differences in these notes are significant, by corrected p-values where available.
     """
     metrics = {metric["name"]: metric for metric in content["metrics"]}
+    correction = describe_corrected_pairs(content)
+    correction = f" (p {correction})" if correction else ""
     pairs_by_systems: dict[frozenset[str], list[Content]] = {}
     for pair in content["pairs"]:
         if pair["significant"] and pair["value"]:
@@ -192,7 +241,7 @@ def build_disagreement_notes(content: Content) -> Iterator[dict[str, Any]]:
             "kind": "disagreement",
             "systems": [first, second],
             "metrics": metric_verdicts,
-            "text": f"{', '.join(verdict_texts)}.",
+            "text": f"{', '.join(verdict_texts)}{correction}.",
         }
 
 

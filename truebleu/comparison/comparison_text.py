@@ -82,7 +82,8 @@ def build_text_blocks(
     explained = [name for name in names if name not in ("interval", "delta", "p")]
     if explain:
         yield from _build_notes(_explain_columns(contents[0], names))
-        explained = []
+        # The description of the column does not state the correction.
+        explained = ["cluster"] if "cluster" in names and contents[0]["correction"] else []
     if len(contents) == 1:
         yield from _build_notes(_collect_notes(contents[0], explain=explain))
     sizes = [] if groups[0][0] else [f"{_format_sizes(contents[0])}."]

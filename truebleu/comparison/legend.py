@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from math import comb
 
 from truebleu.comparison.comparison_columns import format_p_header, get_unit_name
 from truebleu.comparison.comparison_request import CORRECTION_METHODS
@@ -36,16 +37,44 @@ def build_legend(
     if BEST in marks and has_several_systems:
         yield "Bold: best score."
     if has_several_systems:
-        yield from _explain_significance(content, names, marks)
+        yield from _explain_significance(content, names, marks, omit_baseline=omit_baseline)
         if not omit_baseline and not _DELTA_COLUMNS.isdisjoint(names):
             yield f"Δ: difference from {content['baseline']}."
         yield from _explain_counts(content, names)
     yield from _explain_intervals(content, names)
     if content["test"] and has_several_systems:
         if "cluster" in names and any(metric["clusters"] for metric in content["metrics"]):
-            yield "Systems in different clusters differ significantly."
+            correction = describe_corrected_pairs(content)
+            correction = f" (p {correction})" if correction else ""
+            yield f"Systems in different clusters differ significantly{correction}."
         if "needed" in names:
             yield "Needed: similar segments required to detect the difference with 80% power."
+
+
+def describe_corrected_pairs(content: Content) -> str:
+    """Return for how many tests the p-values of all pairs are corrected, or ""."""
+    return _describe_correction(content, f"all {_count_pairs(content)} pairs")
+
+
+def _describe_corrected_differences(content: Content, *, omit_baseline: bool) -> str:
+    """Return for how many tests the p-values of differences from the baseline are corrected.
+
+    omit_baseline: also state the number for other baselines, which users of a report can select.
+    """
+    tests = f"{len(content['systems']) - 1} differences from {content['baseline']}"
+    if omit_baseline:
+        tests += f" (from other baselines: all {_count_pairs(content)} pairs)"
+    return _describe_correction(content, tests)
+
+
+def _count_pairs(content: Content) -> int:
+    return comb(len(content["systems"]), 2)
+
+
+def _describe_correction(content: Content, tests: str) -> str:
+    if not content["correction"] or len(content["systems"]) <= 2:
+        return ""
+    return f"corrected for {tests}{' per metric' if len(content['metrics']) > 1 else ''}"
 
 
 def _explain_intervals(content: Content, names: Collection[str]) -> Iterator[str]:
@@ -63,16 +92,18 @@ def _explain_intervals(content: Content, names: Collection[str]) -> Iterator[str
 
 
 def _explain_significance(
-    content: Content, names: Collection[str], marks: Collection[str]
+    content: Content, names: Collection[str], marks: Collection[str], *, omit_baseline: bool
 ) -> Iterator[str]:
     """Yield a sentence that names the test and the significance level."""
     test, correction = content["test"], content["correction"]
     if not test:
         return
+    corrected_tests = _describe_corrected_differences(content, omit_baseline=omit_baseline)
     samples = "randomizations" if test["name"] == "ar" else "resamples"
     test_text = f"{test['title']} with {test['samples']:,} {samples}"
     if correction:
         test_text += f", p-values corrected by {CORRECTION_METHODS[correction['name']]}"
+        test_text += corrected_tests.removeprefix("corrected")
     threshold = f"p < {test['alpha']:g}"
     explained_marks = [
         f"{mark}: significantly {word} than {content['baseline']}"
@@ -85,7 +116,9 @@ def _explain_significance(
         # Signatures state the number of samples, and the header of p-values names the correction.
         is_uncorrected = not correction and len(content["systems"]) > 2
         uncorrected = ", uncorrected" if is_uncorrected else ""
-        yield f"*: {format_p_header(content)} < {test['alpha']:g}, {test['title']}{uncorrected}."
+        threshold = f"{format_p_header(content)} < {test['alpha']:g}"
+        parts = [threshold, corrected_tests, test["title"]]
+        yield f"*: {', '.join(filter(None, parts))}{uncorrected}."
     elif "p" in names:
         baseline = "" if _DELTA_COLUMNS & {*names} else f"difference from {content['baseline']}, "
         yield f"p: {baseline}{test_text}; significant: {threshold}."
@@ -94,9 +127,6 @@ def _explain_significance(
             "No printed score differs significantly from the score of "
             f"{content['baseline']} ({threshold}, {test_text})."
         )
-    if correction and {SIGNIFICANT, BEST} <= {*marks} and len(content["systems"]) > 2:
-        pair_count = len(content["pairs"]) // len(content["metrics"])
-        yield f"Clusters are corrected for all {pair_count} pairs, per metric."
 
 
 def _are_all_differences_tested(content: Content) -> bool:

@@ -26,7 +26,12 @@ from truebleu.comparison.comparison_columns import (
     get_score_digits,
     list_ranges,
 )
-from truebleu.comparison.legend import BEST, SIGNIFICANT, build_legend
+from truebleu.comparison.legend import (
+    BEST,
+    SIGNIFICANT,
+    build_legend,
+    describe_corrected_pairs,
+)
 from truebleu.metrics.text_warnings import list_unreliable_systems
 from truebleu.rendering.elements import (
     Cell,
@@ -224,7 +229,10 @@ def _describe_lead(
         level = format_percent(content["level"])
         uncertainty_parts.append(f"{level} interval {format_score(low)} to {format_score(high)}")
     if get_decisive_p(pair) is not None:
-        uncertainty_parts.append(format_p_equation(content, pair))
+        is_in_table = content["baseline"] in (pair["first"], pair["second"])
+        correction = "" if is_in_table else describe_corrected_pairs(content)
+        p_parts = [format_p_equation(content, pair), correction]
+        uncertainty_parts.append(", ".join(filter(None, p_parts)))
     return (
         f"{format_score(sign * pair['value'])} {way}",
         f" ({'; '.join(uncertainty_parts)})" if uncertainty_parts else "",
@@ -244,40 +252,55 @@ def _describe_significance(pair: Content, test: Content | None) -> str:
 
 
 def _describe_other_metrics(content: Content, best: str, main_metric: str) -> SentenceParts:
-    """Return the parts of a sentence that says which system the other metrics rank first."""
+    """Return the parts of sentences that say which system the other metrics rank first.
+
+    A metric "ranks" a system first if the system's lead over the next one, or over the best system
+    by the main metric, is significant or was not tested. Otherwise, it "puts" the system first.
+    """
     agreeing: list[str] = []
+    uncertain: list[str] = []
     parts: SentenceParts = []
     for metric in content["metrics"]:
         name = metric["name"]
         scores = {one["name"]: one["scores"][name] for one in content["systems"]}
         if name == main_metric or scores[best]["rank"] is None:
             continue
-        if scores[best]["rank"] == 1:
-            agreeing.append(name)
-            continue
-        winner = next(one for one in scores if scores[one]["rank"] == 1)
+        is_first = scores[best]["rank"] == 1
+        winner = best if is_first else next(one for one in scores if scores[one]["rank"] == 1)
+        # Pairs are ordered by metric, with the higher-ranked system first.
+        compared = {winner} if is_first else {winner, best}
         pair = next(
             one
             for one in content["pairs"]
-            if one["metric"] == name and {one["first"], one["second"]} == {winner, best}
+            if one["metric"] == name and compared <= {one["first"], one["second"]}
         )
+        pair = _use_table_p_value(content, pair)
+        is_uncertain = pair["significant"] is False
+        p_text = f" ({format_p_equation(content, pair)})" if is_uncertain else ""
+        if is_first:
+            (uncertain if is_uncertain else agreeing).append(name + p_text)
+            continue
         format_score = make_formatter(get_score_digits(content, metric, None))
         size, _ = _describe_lead(content, pair, format_score)
-        significance_note = {True: " (significant)", False: " (not significant)", None: ""}[
-            pair["significant"]
-        ]
+        verb, remark = ("puts", ", but not significantly") if is_uncertain else ("ranks", "")
         score = format_score(scores[winner]["score"])
         parts += [
-            f" But {name} ranks ",
+            f" But {name} {verb} ",
             _build_headline_part(winner),
-            f" first: {score}, {size} ",
+            f" first{remark}: {score}, {size} ",
             _build_headline_part(best),
+            f"{p_text}{' (significant)' if pair['significant'] else ''}.",
         ]
-        parts.append(f"{significance_note}.")
+    sentences = []
     if agreeing:
         verb = "ranks" if len(agreeing) == 1 else "rank"
-        parts.insert(0, f" {join_words(agreeing)} {verb} the same system first.")
-    return parts
+        sentences.append(f" {join_words(agreeing)} {verb} the same system first.")
+    if uncertain:
+        verb = "puts" if len(uncertain) == 1 else "put"
+        sentences.append(
+            f" {join_words(uncertain)} {verb} the same system first, but not significantly."
+        )
+    return [*sentences, *parts]
 
 
 def _describe_human_agreement(content: Content) -> str:
@@ -451,6 +474,8 @@ def build_pair_table(content: Content, metric: Content, digits: int) -> Table:
             cells[pair["second"], pair["first"]] = Cell(format_score(-pair["value"]), star)
     columns = [Column(""), Column("row minus column", is_left_aligned=True)]
     columns += [Column(one["letter"], tooltip=one["name"]) for one in systems]
+    correction = describe_corrected_pairs({**content, "metrics": [metric]})
+    correction = f" (*: {correction})" if correction else ""
     rows = [
         [
             Cell(row["letter"]),
@@ -460,5 +485,7 @@ def build_pair_table(content: Content, metric: Content, digits: int) -> Table:
         for row in systems
     ]
     return Table(
-        columns, rows, caption=f"Δ {metric['name']} of {format_count(len(systems), 'system')}"
+        columns,
+        rows,
+        caption=f"Δ {metric['name']} of {format_count(len(systems), 'system')}{correction}",
     )

@@ -262,6 +262,37 @@ def run_in_node(cases):
     return json.loads(result.stdout)
 
 
+REFERENCES = ["the ferry leaves at nine", "we take the first train", "it rains again today"] * 7
+OUTPUTS = {
+    "slow": REFERENCES,
+    "fast": ["the ferry goes at nine", "we take the first bus", "it rains today"] * 7,
+    "poor": ["a boat", "the train", "rain again today"] * 7,
+}
+LAGS = {"slow": 1900.0, "fast": 700.0, "poor": 1200.0}
+
+
+def test_systems_by_quality_and_latency_have_pareto_line(open_report):
+    scores = {"LAAL": {name: [lag] * len(REFERENCES) for name, lag in LAGS.items()}}
+    made = report(OUTPUTS, REFERENCES, metrics=["bleu", "chrf"], scores=scores, check_text=False)
+    tab = open_report(made).navigate("#pictures?picture=systems")
+    # Latency comes first, because lower values are better.
+    assert tab.get_by_label("By", exact=True).locator("option").all_text_contents() == [
+        *("LAAL", "chrF2")
+    ]
+    rows = {row[0].split()[-1]: row[1:] for row in read_table_cells(tab)}
+    assert {name: row[2] for name, row in rows.items()} == {
+        "slow": "yes",
+        "fast": "yes",
+        "poor": "",
+    }
+    assert {name: parse_number(row[1]) for name, row in rows.items()} == LAGS
+    bleu = {name: round(tb.bleu(text, REFERENCES).value, 2) for name, text in OUTPUTS.items()}
+    assert {name: parse_number(row[0]) for name, row in rows.items()} == bleu
+    assert tab.locator("main figure svg circle.knot").count() == 3
+    # From the fast to the slow system.
+    assert tab.locator("main figure svg path.series.pareto").last.get_attribute("d").count("L") == 1
+
+
 def test_points_fall_into_nearest_hexagon():
     draw = random.Random(2)
     x, y = ([draw.uniform(0, 300) for _ in range(500)] for _ in range(2))

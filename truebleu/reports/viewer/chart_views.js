@@ -5,6 +5,7 @@ import {getSystemGroupings, drawSystemHeatmap, drawMetricAgreement} from "./heat
 import {getSharedGroupings, drawLineChart} from "./line_chart.js";
 import {drawScatter} from "./scatter.js";
 import {drawSegmentMaps, listMapParts} from "./segment_map.js";
+import {drawSystemScatter, listOtherMeasures} from "./system_scatter.js";
 import {drawDistribution} from "./density_plot.js";
 
 /** @typedef {import("./selection.js").Context} Context */
@@ -12,7 +13,7 @@ import {drawDistribution} from "./density_plot.js";
 
 /** Return the charts available for this report, by id. @param {Context} context @returns {Record<string, Chart>} */
 function listCharts(context) {
-  const { a, b } = context.current, { current } = context, groups = getSystemGroupings(context), mapParts = listMapParts(context), buckets = getSharedGroupings(context);
+  const { a, b } = context.current, { current } = context, groups = getSystemGroupings(context), mapParts = listMapParts(context), others = listOtherMeasures(context), buckets = getSharedGroupings(context);
   /** @type {Record<string, Chart>} */
   const charts = {};
   if (b) charts.scatter = { title: `Scores of ${a.letter} and ${b.letter} per segment`, draw: () => drawScatter(context) };
@@ -22,6 +23,7 @@ function listCharts(context) {
   charts.all = { title: "All systems by bin", by: /** @type {any} */ (buckets), draw: by => drawLineChart(context, by) };
   if (Object.keys(groups).length) charts.groups = { title: "Systems by domain or document", by: groups, draw: by => drawSystemHeatmap(context, by) };
   if (b && current.measures.length > 1) charts.metrics = { title: "Agreement of metrics", draw: () => drawMetricAgreement(context) };
+  if (Object.keys(others).length) charts.systems = { title: "Systems by two metrics", by: others, draw: other => drawSystemScatter(context, other) };
   if (Object.keys(mapParts).length) charts.map = { title: "Map of re-segmentation", by: mapParts, draw: part => drawSegmentMaps(context, part) };
   return charts;
 }
